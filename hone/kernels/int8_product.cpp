@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <utility>
 
 #include "hone/base/error.h"
@@ -36,11 +37,13 @@ struct TileRows {
   std::int64_t group;          // rows that they stand together for
 };
 
-// Where results go.
+// Where results go: floats, or codes of the next product, rounded by the grid.
 struct Int8Target {
   Epilogue epilogue;
-  float* y;
-  std::int64_t y_stride;
+  float* y = nullptr;
+  std::int64_t y_stride = 0;
+  Int8Grid grid = {};
+  const Int8Rows* rows = nullptr;  // null: floats
 };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -107,6 +110,7 @@ std::atomic<bool> quads_allowed{true};
 
 #include "hone/kernels/epilogue-inl.h"
 #include "hone/kernels/int8_dot-inl.h"
+#include "hone/kernels/int8_rounding-inl.h"
 #include "hone/kernels/unpack-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
 
@@ -152,10 +156,22 @@ using V = FloatVector;
 // A finished tile: what stands in `sums` (rows, 32) belongs to rows from `row` and columns from
 // `column` on.
 struct FinishedTile {
-  const void* sums;
+  void* sums;
   std::int64_t row, rows;
   std::int64_t column, columns;
 };
+
+// Where the floats of a tile go: to the results, or, to be rounded, where the sums stand that they are made of.
+Piece piece_of(const Int8Target& to, const FinishedTile& tile) {
+  Piece piece{nullptr, kPackedRows, tile.row, tile.column, tile.rows, tile.columns};
+  if (to.rows != nullptr) {
+    piece.c = static_cast<float*>(tile.sums);
+  } else {
+    piece.c = to.y + tile.row * to.y_stride + tile.column;
+    piece.c_stride = to.y_stride;
+  }
+  return piece;
+}
 
 // Whether nothing stands between sums and residual, which is added while they are in registers.
 bool adds_at_once(const Epilogue& epilogue) {
@@ -164,52 +180,106 @@ bool adds_at_once(const Epilogue& epilogue) {
 
 // `sum_of(i, j, part)` is the sum of row i at column j, times what belongs to the column.
 template <class SumOf>
-HWY_INLINE void store_tile(const Int8Rows& x, const Int8Target& to, const FinishedTile& tile,
-                           SumOf&& sum_of) {
+HWY_INLINE void store_piece(const Int8Rows& x, const Epilogue& epilogue, const Piece& piece,
+                            SumOf&& sum_of) {
   const Floats d;
-  const float* const scales = x.scales + tile.row;
-  const float* const bias = to.epilogue.bias == nullptr ? nullptr : to.epilogue.bias + tile.column;
-  const bool accumulate = to.epilogue.accumulate;
+  const float* const scales = x.scales + piece.row;
+  const float* const bias = epilogue.bias == nullptr ? nullptr : epilogue.bias + piece.column;
+  const bool accumulate = epilogue.accumulate;
   const float* const residual =
-      adds_at_once(to.epilogue)
-          ? to.epilogue.residual + tile.row * to.epilogue.residual_stride + tile.column
+      adds_at_once(epilogue)
+          ? epilogue.residual + piece.row * epilogue.residual_stride + piece.column
           : nullptr;
-  const std::int64_t stride = to.y_stride;
-  float* const y = to.y + tile.row * stride + tile.column;
-  for_vectors(d, tile.columns, [&](std::int64_t j, auto part) HWY_ATTR {
+  for_vectors(d, piece.columns, [&](std::int64_t j, auto part) HWY_ATTR {
     const V term = bias == nullptr ? hn::Zero(d) : load(d, bias + j, part);
-    for (std::int64_t i = 0; i < tile.rows; ++i) {
-      float* const at = y + i * stride + j;
+    for (std::int64_t i = 0; i < piece.rows; ++i) {
+      float* const at = piece.c + i * piece.c_stride + j;
       V value = hn::MulAdd(sum_of(i, j, part), hn::Set(d, scales[i]), term);
       if (accumulate) value = hn::Add(load(d, at, part), value);
       if (residual != nullptr)
-        value = hn::Add(value, load(d, residual + i * to.epilogue.residual_stride + j, part));
+        value = hn::Add(value, load(d, residual + i * epilogue.residual_stride + j, part));
       store(value, d, at, part);
     }
   });
 }
 
-HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
-                         const FinishedTile& tile) {
+HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Epilogue& epilogue,
+                         const void* tile_sums, const Piece& piece) {
   const Floats d;
   const hn::RebindToSigned<Floats> words;
   if (weight.scales == nullptr) {
-    const auto* const sums = static_cast<const float*>(tile.sums);
+    const auto* const sums = static_cast<const float*>(tile_sums);
     const V unit = hn::Set(d, weight.unit);
-    store_tile(x, to, tile, [=](std::int64_t i, std::int64_t j, auto) HWY_ATTR {
+    store_piece(x, epilogue, piece, [=](std::int64_t i, std::int64_t j, auto) HWY_ATTR {
       return hn::Mul(hn::LoadU(d, sums + i * kPackedRows + j), unit);
     });
   } else {
-    const auto* const sums = static_cast<const std::int32_t*>(tile.sums);
-    const float* const scales = weight.scales + tile.column;
-    store_tile(x, to, tile, [=](std::int64_t i, std::int64_t j, auto part) HWY_ATTR {
+    const auto* const sums = static_cast<const std::int32_t*>(tile_sums);
+    const float* const scales = weight.scales + piece.column;
+    store_piece(x, epilogue, piece, [=](std::int64_t i, std::int64_t j, auto part) HWY_ATTR {
       const V sum = hn::ConvertTo(d, hn::LoadU(words, sums + i * kPackedRows + j));
       return hn::Mul(sum, load(d, scales + j, part));
     });
   }
-  if (!to.epilogue.goes_on() || adds_at_once(to.epilogue)) return;
-  float* const y = to.y + tile.row * to.y_stride + tile.column;
-  finish_piece({y, to.y_stride, tile.row, tile.column, tile.rows, tile.columns}, to.epilogue);
+  if (epilogue.goes_on() && !adds_at_once(epilogue)) finish_piece(piece, epilogue);
+}
+
+constexpr std::int64_t kMostChunkRows = 96;
+
+// Rounds the pieces of a chunk, one beside the other, and keeps what the codes of its rows add up to.
+class ChunkRounding {
+ public:
+  ChunkRounding(const Int8Target& to, std::int64_t first, std::int64_t rows)
+      : to_(to), first_(first), count_(to.rows == nullptr ? 0 : rows) {
+    std::fill_n(sums_, count_ * kLanes, 0);
+  }
+
+  HWY_INLINE void round(const Piece& piece) {
+    const Floats d;
+    const float bound = static_cast<float>((1 << (to_.grid.bits - 1)) - 1);
+    for (std::int64_t i = 0; i < piece.rows; ++i) {
+      const std::int64_t row = piece.row + i;
+      const float* const x = piece.c + i * piece.c_stride;
+      std::int32_t* const sum = sums_ + (row - first_) * kLanes;
+      std::int8_t* const codes = to_.rows->codes + row * to_.rows->shape.stride() + piece.column;
+      const auto added = round_run(piece.columns, x, 1.0f / to_.grid.scale, bound, codes);
+      hn::StoreU(hn::Add(hn::LoadU(Words(), sum), added), Words(), sum);
+      bool numbers = true;
+      for_vectors(d, piece.columns, [&](std::int64_t j, auto part) HWY_ATTR {
+        numbers &= hn::AllFalse(d, hn::IsNaN(load(d, x + j, part)));
+      });
+      // Other threads may find the same.
+      if (HWY_UNLIKELY(!numbers))
+        std::atomic_ref(to_.rows->scales[row]).store(kNotANumber, std::memory_order_relaxed);
+    }
+  }
+
+  // Other chunks hold other columns of the same rows; whole numbers add up to the same in any order.
+  void add_up() const {
+    for (std::int64_t i = 0; i < count_; ++i) {
+      const auto sum = hn::GetLane(hn::SumOfLanes(Words(), hn::LoadU(Words(), sums_ + i * kLanes)));
+      std::atomic_ref(to_.rows->start(first_ + i, 0))
+          .fetch_sub(static_cast<std::int32_t>(128u * static_cast<std::uint32_t>(sum)),
+                     std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  static constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
+  static constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+  const Int8Target& to_;
+  std::int64_t first_, count_;
+  HWY_ALIGN std::int32_t sums_[kMostChunkRows * kLanes];
+};
+
+// Rows that no code was written to yet.
+void begin_rows(const Int8Grid& grid, const Int8Rows& rows) {
+  for (std::int64_t m = 0; m < rows.shape.rows; ++m) {
+    std::int8_t* const codes = rows.codes + m * rows.shape.stride();
+    std::fill(codes + rows.shape.columns, codes + rows.shape.stride(), std::int8_t{0});
+    rows.scales[m] = grid.scale;
+    rows.start(m, 0) = rows.origin(m, 0) = kSumOrigin;
+  }
 }
 
 // The codes of rows from `first` on as a policy reads them.
@@ -249,8 +319,12 @@ void prefetch(const Int8Target& to, const FinishedTile& tile) {
   constexpr std::int64_t kLineFloats = 16;
   const Epilogue& epilogue = to.epilogue;
   for (std::int64_t i = tile.row; i < tile.row + tile.rows; ++i) {
-    const float* const y = to.y + i * to.y_stride + tile.column;
-    for (std::int64_t j = 0; j < tile.columns; j += kLineFloats) __builtin_prefetch(y + j, 1);
+    if (to.rows != nullptr) {
+      __builtin_prefetch(to.rows->codes + i * to.rows->shape.stride() + tile.column, 1);
+    } else {
+      const float* const y = to.y + i * to.y_stride + tile.column;
+      for (std::int64_t j = 0; j < tile.columns; j += kLineFloats) __builtin_prefetch(y + j, 1);
+    }
     if (epilogue.residual == nullptr) continue;
     const float* const residual = epilogue.residual + i * epilogue.residual_stride + tile.column;
     for (std::int64_t j = 0; j < tile.columns; j += kLineFloats) __builtin_prefetch(residual + j);
@@ -268,6 +342,7 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
   const Left* const codes = tile_codes<Left>(x, first, rows);
   const std::int64_t begin = chunk / plan.row_tiles * plan.panels_together;
   const int bits = bits_as_they_lie(weight, x.shape.block, x.shape.rows);
+  ChunkRounding rounding(to, first, rows);
   for (std::int64_t p = begin; p < std::min(begin + plan.panels_together, panels_of(weight)); ++p) {
     const Panel panel = readable_panel(weight, panel_of(weight, x.shape, p), bits);
     const std::int64_t columns = std::min(kPackedRows, weight.rows - p * kPackedRows);
@@ -277,9 +352,12 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
       prefetch(to, tile);
       tile_for(bits, together)(
           {codes + i * stride, stride, &x.start(first + i, 0), x.group(first + i)}, panel, sums);
-      finish(x, weight, to, tile);
+      const Piece piece = piece_of(to, tile);
+      finish(x, weight, to.epilogue, sums, piece);
+      if (to.rows != nullptr) rounding.round(piece);
     }
   }
+  rounding.add_up();
 }
 
 void run_chunks(ThreadPool* pool, std::int64_t chunks, FunctionRef<void(std::int64_t)> compute) {
@@ -309,7 +387,8 @@ bool is_far(const Int8Rows& x, const Int8Weight& weight, const Epilogue& epilogu
 
 void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight,
               const Int8Target& whole) {
-  const bool adds_later = is_far(x, weight, whole.epilogue);
+  const bool adds_later = whole.rows == nullptr && is_far(x, weight, whole.epilogue);
+  if (whole.rows != nullptr) begin_rows(whole.grid, *whole.rows);
   Int8Target to = whole;
   if (adds_later) to.epilogue.residual = nullptr;
   const auto run = [&](const Int8Plan& plan, auto&& compute) {
@@ -318,7 +397,7 @@ void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight,
   };
 #ifdef HONE_QUAD_TARGET
   if (quads_allowed && processor_has_quads()) {
-    const Int8Plan plan = plan_for(x, weight, 96);
+    const Int8Plan plan = plan_for(x, weight, kMostChunkRows);
     return run(plan, [&](std::int64_t chunk) {
       compute_chunk<QuadDot::Left, quad::kTileRows>(x, weight, to, plan, chunk, quad::tile_for);
     });
@@ -347,10 +426,8 @@ HWY_EXPORT(processor_has_quads);
 // Products of fewer multiply-adds take a few microseconds: not worth a second thread.
 constexpr std::int64_t kSmallWork = std::int64_t{1} << 19;
 
-}  // namespace
-
-void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
-                  const Epilogue& epilogue, float* y, std::int64_t y_stride) {
+void run_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
+                 const Int8Target& to) {
   HONE_ASSERT(weight.columns > 0 && x.shape.columns == weight.columns,
               "a product over {} and {} columns", x.shape.columns, weight.columns);
   HONE_ASSERT(weight.bits >= 1 && weight.bits <= 8, "a product with weights of {} bits",
@@ -364,7 +441,24 @@ void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
   if (x.shape.rows == 0 || weight.rows == 0) return;
   const std::int64_t work = x.shape.rows * weight.rows * weight.columns;
   HWY_DYNAMIC_DISPATCH(multiply)
-  (work <= kSmallWork ? nullptr : &pool, x, weight, {epilogue, y, y_stride});
+  (work <= kSmallWork ? nullptr : &pool, x, weight, to);
+}
+
+}  // namespace
+
+void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
+                  const Epilogue& epilogue, float* y, std::int64_t y_stride) {
+  run_product(pool, x, weight, {.epilogue = epilogue, .y = y, .y_stride = y_stride});
+}
+
+void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
+                  const Epilogue& epilogue, const Int8Grid& grid, const Int8Rows& y) {
+  HONE_ASSERT(y.shape.rows == x.shape.rows && y.shape.columns == weight.rows,
+              "results of {}x{} for rows of {}x{}", x.shape.rows, weight.rows, y.shape.rows,
+              y.shape.columns);
+  HONE_ASSERT(y.shape.block == y.shape.columns && grid.scale > 0 && !epilogue.accumulate,
+              "rows of results are rounded at once by one scale that is given");
+  run_product(pool, x, weight, {.epilogue = epilogue, .grid = grid, .rows = &y});
 }
 
 void allow_quad_products(bool allowed) { quads_allowed = allowed; }

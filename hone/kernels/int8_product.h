@@ -51,6 +51,11 @@ struct Int8Weight {
 void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
                   const Epilogue& epilogue, float* y, std::int64_t y_stride);
 
+/// The same, rounded at once to `y`, (M, N), with one scale per row: the bits of `round_rows` of the floats, which are written
+/// nowhere. The scale of `grid` must be given and the epilogue must not accumulate.
+void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
+                  const Epilogue& epilogue, const Int8Grid& grid, const Int8Rows& y);
+
 /// Whether products may use the instructions of processors that multiply quadruples (AVX-512 VNNI,
 /// AVX-VNNI); they may at first. For tests, which compare with what other processors do.
 void allow_quad_products(bool allowed);

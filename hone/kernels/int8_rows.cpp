@@ -16,6 +16,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "hone/kernels/int8_rounding-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,11 +24,8 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-using Words = hn::RebindToSigned<Floats>;
 using Bits = hn::RebindToUnsigned<Floats>;
 
-// 1.5 · 2^23
-constexpr std::int32_t kOrigin = 0x4b400000;
 constexpr int kLowestFall = -120;
 constexpr std::int64_t kLeastBlock = 16;
 
@@ -56,28 +54,6 @@ HWY_INLINE hn::Vec<Bits> largest_lanes(std::int64_t n, const float* x) {
     largest = hn::Max(largest, hn::BitCast(Bits(), magnitude));
   });
   return largest;
-}
-
-// codes = clamp(round(x factor)), in whole vectors. Returns their sums in lanes.
-HWY_INLINE hn::Vec<Words> round_run(std::int64_t n, const float* x, float factor, float bound,
-                                    std::int8_t* codes) {
-  const Floats d;
-  const hn::Rebind<std::int8_t, Floats> bytes;
-  const auto by = hn::Set(d, factor);
-  const auto highest = hn::Set(d, bound);
-  const auto lowest = hn::Set(d, -bound);
-  // adding it leaves an integer in the low bits of the mantissa
-  const auto shift = hn::Set(d, 0x1.8p23f);
-  auto sum = hn::Zero(Words());
-  for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
-    const auto value = hn::Mul(load(d, x + i, part), by);
-    // the bound is whole, so rounding what it cuts down is cutting down what was rounded
-    const auto rounded = hn::Add(hn::Max(lowest, hn::Min(highest, value)), shift);
-    const auto code = hn::Sub(hn::BitCast(Words(), rounded), hn::Set(Words(), kOrigin));
-    sum = hn::Add(sum, code);
-    hn::StoreU(hn::DemoteTo(bytes, code), bytes, codes + i);
-  });
-  return sum;
 }
 
 // The same of any block, the factor 2^-exponent. Returns the sum.
@@ -114,7 +90,7 @@ class RowStarts {
   }
   // Of a block whose codes have this sum and whose scale is 2^fall of the row's.
   HWY_INLINE void set_sum(std::int64_t block, std::int32_t sum, int fall) const {
-    const std::int32_t bits = kOrigin + fall * (1 << 23);
+    const std::int32_t bits = kSumOrigin + fall * (1 << 23);
     // Unsigned, for the sum over a row with a NaN is any number; the scale of such a row is NaN.
     set(block,
         static_cast<std::int32_t>(static_cast<std::uint32_t>(bits) -
@@ -270,7 +246,8 @@ void round_row_in_blocks(const float* x, const Int8Blocks& blocks, const Int8Row
                                    : hn::Zero(d);
     }
     const auto sums = combine_each(d, lanes, [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); });
-    const auto origin = hn::Add(hn::Set(d, kOrigin), hn::ShiftLeft<23>(hn::Sub(exponent, highest)));
+    const auto origin =
+        hn::Add(hn::Set(d, kSumOrigin), hn::ShiftLeft<23>(hn::Sub(exponent, highest)));
     hn::Store(origin, d, origins);
     hn::Store(hn::Sub(origin, hn::ShiftLeft<7>(sums)), d, begins);
     for (std::int64_t i = 0; i < std::min(kLanes, count - first); ++i)

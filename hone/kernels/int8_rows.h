@@ -17,6 +17,8 @@ namespace hone::kernels {
 
 /// Elements of a block at most where a row has more than one: sums of a block stay below 2^22.
 inline constexpr std::int64_t kMostInt8Block = 256;
+/// The bits of 1.5 · 2^23, which `Int8Rows::starts` are made of.
+inline constexpr std::int32_t kSumOrigin = 0x4b400000;
 /// Elements of a row at most: its sum stays below 2^31.
 inline constexpr std::int64_t kMostInt8Columns = std::int64_t{1} << 17;
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "hone/formats/coded_rows.h"
 #include "hone/formats/packing.h"
 #include "hone/ops/following_activation.h"
@@ -7,9 +9,10 @@
 
 // y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]) + residual[..., n], w the values of packed codes
 // (hone/formats/packing.h), in panels or rows. In `native_linear` x is rounded, too: it is the codes of `encode_rows`, for which
-// kernels sum codes instead of values, or values that the product rounds to a format without states. For graphs without
-// gradients. Behind the bias stands the residual, where the attribute of this name says that there is one, then the states of
-// the weight's format.
+// kernels sum codes instead of values, or values that the product rounds to a format without states. What
+// `native_linear_codes` gives is what `encode_rows` makes of that y, which then stands nowhere. For graphs without gradients.
+// Behind the bias stands the residual, where the attribute of this name says that there is one, then the states of the format
+// that y is rounded to, and of the weight's.
 namespace hone::ops {
 namespace {
 
@@ -22,12 +25,22 @@ const Format& format_in(const TypeContext& context, std::string_view name) {
 
 bool adds_residual(const Attributes& attributes) { return attributes.get<bool>("residual"); }
 
+bool rounds_output(const Attributes& attributes) {
+  return attributes.find("output_format") != nullptr;
+}
+
+std::size_t output_states(const Attributes& attributes) {
+  return rounds_output(attributes) ? states_of(attributes.get<Format>("output_format")).size() : 0;
+}
+
 std::vector<OperandDef> operands(const Attributes& attributes) {
   std::vector<OperandDef> all = {"x",
                                  {"codes", OperandRole::state},
                                  {"shared", OperandRole::state},
                                  {"bias", OperandRole::bias}};
   if (adds_residual(attributes)) all.emplace_back("residual");
+  for (std::size_t i = 0; i < output_states(attributes); ++i)
+    all.emplace_back("output_state", OperandRole::state);
   all.emplace_back("state...", OperandRole::state);
   return all;
 }
@@ -81,15 +94,21 @@ std::vector<Type> infer(const TypeContext& context) {
   expect(1, {DType::u8, {Dim(layout.code_bytes)}}, "codes");
   expect(2, {DType::u8, {Dim(layout.shared_bytes)}}, "shared");
   expect(3, {DType::f32, {weight.dim(0)}}, "bias");
-  const std::vector<Type> states = state_types(format_in(context, "format"), weight);
   Type y{DType::f32, Shape(x.shape.begin(), x.shape.end() - 1)};
   y.shape.push_back(weight.dim(0));
   const std::size_t first_state = adds_residual(context.attributes) ? 5 : 4;
   if (first_state == 5) expect(4, y, "residual");
+  std::vector<Type> states = state_types(format_in(context, "format"), weight);
+  if (rounds_output(context.attributes)) {
+    const std::vector<Type> of_y = state_types(format_in(context, "output_format"), y);
+    states.insert(states.begin(), of_y.begin(), of_y.end());
+  }
   user_check(context.inputs.size() == first_state + states.size(), "expected {} states, got {}",
              states.size(), context.inputs.size() - first_state);
   for (std::size_t i = 0; i < states.size(); ++i) expect(first_state + i, states[i], "state");
-  return {y};
+  return {rounds_output(context.attributes)
+              ? coded_rows_type(format_in(context, "output_format"), y)
+              : y};
 }
 
 // The values that are multiplied.
@@ -108,13 +127,19 @@ Tensor input_values(const Call& call) {
   return x;
 }
 
-void forward(Call& call) {
+std::vector<Tensor> states_from(const Call& call, std::size_t begin, std::size_t end) {
+  std::vector<Tensor> states;
+  for (std::size_t i = begin; i < end; ++i) states.push_back(reference::dense(call.input(i)));
+  return states;
+}
+
+// The values of y, its last extent that of the weight's rows.
+Tensor product(const Call& call) {
   const Format& format = call.attributes.get<Format>("format");
   const Sizes sizes = resolve(call.attributes.get<Shape>("shape"), {});
-  std::vector<Tensor> state;
   const bool adds = adds_residual(call.attributes);
-  for (std::size_t i = adds ? 5 : 4; i < call.inputs.size(); ++i)
-    state.push_back(reference::dense(call.input(i)));
+  const std::vector<Tensor> state =
+      states_from(call, (adds ? 5u : 4u) + output_states(call.attributes), call.inputs.size());
   Tensor weight = Tensor::empty(DType::f32, sizes);
   unpack({format, sizes, {}, state}, layout_of(call.attributes),
          {reference::dense(call.input(1)), reference::dense(call.input(2))}, call.pool(),
@@ -124,8 +149,11 @@ void forward(Call& call) {
   const Tensor residual = adds ? reference::dense(call.input(4)) : Tensor();
   const auto activation = activation_of(call.attributes).function;
   const reference::Rows rows(x), columns(weight);
+  Sizes of_y = x.sizes();
+  of_y.back() = columns.count;
+  Tensor y = Tensor::empty(DType::f32, of_y);
   for (std::int64_t row = 0; row < rows.count; ++row) {
-    const std::span<float> out = reference::row_of(call.output(), row);
+    const std::span<float> out = reference::row_of(y, row);
     for (std::int64_t n = 0; n < columns.count; ++n) {
       double sum = static_cast<double>(bias.data<float>()[n]);
       for (std::size_t k = 0; k < rows[row].size(); ++k)
@@ -135,13 +163,32 @@ void forward(Call& call) {
       out[static_cast<std::size_t>(n)] = static_cast<float>(sum);
     }
   }
+  return y;
+}
+
+void forward(Call& call) {
+  const Tensor y = product(call);
+  if (rounds_output(call.attributes)) {
+    const Format& format = call.attributes.get<Format>("output_format");
+    const std::size_t first = adds_residual(call.attributes) ? 5 : 4;
+    encode_rows_reference({format, y.sizes(), y.values<float>(),
+                           states_from(call, first, first + output_states(call.attributes))},
+                          kernels::int8_rows(coded_rows_shape(format, y.sizes()),
+                                             call.output().data<std::uint8_t>()));
+  } else {
+    std::ranges::copy(y.values<float>(), call.output().data<float>());
+  }
 }
 
 double flops(const TypeContext& context, const Bindings& bindings) {
   const double columns = static_cast<double>(resolve(weight_type(context).dim(1), bindings));
   const int steps = (activation_of(context.attributes).name == "none" ? 0 : 1) +
-                    (adds_residual(context.attributes) ? 1 : 0);
-  return elements(infer(context)[0], bindings) * (2 * columns + steps);
+                    (adds_residual(context.attributes) ? 1 : 0) +
+                    (rounds_output(context.attributes) ? 1 : 0);
+  const double rows = elements(context.inputs[0], bindings) /
+                      static_cast<double>(resolve(context.inputs[0].dim(-1), bindings));
+  const double outputs = static_cast<double>(resolve(weight_type(context).dim(0), bindings));
+  return rows * outputs * (2 * columns + steps);
 }
 
 OpDef packed(std::string_view name, std::string_view summary) {
@@ -166,10 +213,14 @@ std::vector<OpDef> packed_linear() {
                         "y (rows..., N) = activation(x (rows..., K), rounded, times packed weights "
                         "(N, K)^T + bias (N)) + residual (rows..., N)");
   native.attributes.set("input_format", {});
+  OpDef native_codes = packed("native_linear_codes",
+                              "y = the codes of what native_linear gives, as products read them");
+  native_codes.attributes.set("input_format", {});
+  native_codes.attributes.set("output_format", {});
   return {packed("packed_linear",
                  "y (rows..., N) = activation(x (rows..., K) times packed weights (N, K)^T + bias "
                  "(N)) + residual (rows..., N)"),
-          native};
+          native, native_codes};
 }
 
 }  // namespace hone::ops

@@ -2,6 +2,7 @@
 
 #include "hone/ops/list.h"
 #include "hone/runtime/fold.h"
+#include "hone/runtime/fuse_codes.h"
 #include "hone/runtime/fuse_unpack.h"
 #include "hone/runtime/pack.h"
 
@@ -11,7 +12,7 @@ Library builtin_library() {
   PassTable passes = graph_passes();
   // Those that need what graphs are run with.
   for (const PassDef& def :
-       {fold_parameters_pass(), fuse_unpack_pass(), pack_pass(), unpack_pass()})
+       {fold_parameters_pass(), fuse_unpack_pass(), fuse_codes_pass(), pack_pass(), unpack_pass()})
     passes.emplace(def.name, def);
   return {builtin_ops(), builtin_formats(), cpu_kernels(), std::move(passes)};
 }

@@ -20,7 +20,8 @@ using kernels::Int8Rows;
 using kernels::Int8Shape;
 using kernels::Int8Weight;
 
-// Of `packed_linear` and `native_linear`, and of `packed_embedding`; the states of the weight's format follow.
+// Of `packed_linear` and its kind, and of `packed_embedding`; the states of the weight's format follow, those of what results
+// are rounded to before them.
 constexpr std::size_t kLinearCodes = 1, kBias = 3, kResidual = 4;
 constexpr std::size_t kTableCodes = 1, kTableStates = 3;
 // Of `packed_rows`.
@@ -31,8 +32,18 @@ const Format& input_format_of(const Attributes& attributes) {
   return attributes.get<Format>("input_format");
 }
 bool adds_residual(const Attributes& attributes) { return attributes.get<bool>("residual"); }
-std::size_t linear_states(const Attributes& attributes) {
+bool rounds_output(const Attributes& attributes) {
+  return attributes.find("output_format") != nullptr;
+}
+const Format& output_format_of(const Attributes& attributes) {
+  return attributes.get<Format>("output_format");
+}
+std::size_t output_states(const Attributes& attributes) {
   return adds_residual(attributes) ? kResidual + 1 : kResidual;
+}
+std::size_t linear_states(const Attributes& attributes) {
+  return output_states(attributes) +
+         (rounds_output(attributes) ? states_of(output_format_of(attributes)).size() : 0);
 }
 Sizes weight_sizes(const Attributes& attributes) {
   return resolve(attributes.get<Shape>("shape"), {});
@@ -64,7 +75,8 @@ struct PreparedWeight {
   PackedLayout layout = {};
   std::optional<CodeUnits> units = {};
   std::vector<float> row_scales = {};  ///< (N), for products of integers with a scale per row
-  Int8Weight integers = {};  ///< for products of integers; its pointers to codes are not set
+  Int8Weight integers = {};       ///< for products of integers; its pointers to codes are not set
+  kernels::Int8Grid output = {};  ///< that these round their results to
 };
 
 PreparedWeight prepare_weight(const Call& call, std::size_t first_state, Arrangement arrangement) {
@@ -374,10 +386,17 @@ Int8Shape int8_shape(std::int64_t rows, std::int64_t columns, const Format& inpu
   return {rows, columns, input.def->name == "mxint" ? input["block"] : columns};
 }
 
+// With one scale for all, which is known before the values are.
+bool is_calibrated_int(const Format& format) {
+  return is_symmetric_int(format) && !format.is("scale", "dynamic") && format.is("per", "tensor");
+}
+
 std::string_view sums_of_codes(const CallSite& site) {
   if (site.inputs[0].dtype != DType::u8) return "inputs are no codes";
   if (weight_sizes(site.attributes)[1] > kernels::kMostInt8Columns)
     return "more columns than integers can sum up";
+  if (rounds_output(site.attributes) && !is_calibrated_int(output_format_of(site.attributes)))
+    return "results are rounded at once to int with one scale that is known before";
   return fits_per_row(site) || fits_per_block(site)
              ? ""
              : "no product of integers for these formats of weight and input";
@@ -398,8 +417,21 @@ void set_integers(const PreparedWeight& weight, Int8Weight& integers) {
           static_cast<std::uint8_t>(128 + std::lround(units[code] / unit));
 }
 
+// Of a format that a tensor of these sizes is rounded to: its scale, where a state says which.
+kernels::Int8Grid grid_of(const Format& format, const Sizes& sizes,
+                          const std::vector<Tensor>& state) {
+  kernels::Int8Grid grid{.bits = static_cast<int>(format["bits"])};
+  if (!state.empty()) grid.scale = units_of({format, sizes, {}, state})->scales.at(0);
+  return grid;
+}
+
 PreparedWeight prepare_integers(const Call& call) {
   PreparedWeight weight = prepare_panels(call);
+  if (rounds_output(call.attributes)) {
+    const Format& format = output_format_of(call.attributes);
+    weight.output = grid_of(format, {1, weight.sizes[0]},
+                            states_from(call, output_states(call.attributes), format));
+  }
   const kernels::PackedMatrix& m = weight.layout.matrix;
   weight.integers = {.rows = m.rows, .columns = m.columns, .bits = m.bits};
   set_integers(weight, weight.integers);
@@ -432,11 +464,7 @@ kernels::Int8Blocks int8_blocks(const Format& mxint) {
 
 kernels::Int8Grid prepare_grid(const Call& call) {
   const Format& format = format_of(call.attributes);
-  kernels::Int8Grid grid{.bits = static_cast<int>(format["bits"])};
-  const std::vector<Tensor> state = states_from(call, 1, format);
-  if (!state.empty())
-    grid.scale = units_of({format, call.input(0).sizes(), {}, state})->scales.at(0);
-  return grid;
+  return grid_of(format, call.input(0).sizes(), states_from(call, 1, format));
 }
 
 void encode_rows(Call& call) {
@@ -469,8 +497,13 @@ void native_linear(Call& call) {
     const Int8Rows rows = kernels::int8_rows(
         int8_shape(rows_of(codes.sizes()), columns, input_format_of(call.attributes)),
         codes.data<std::uint8_t>());
-    kernels::int8_product(call.pool(), rows, weight_of(call, prepared), epilogue_of(call),
-                          call.output().data<float>(), prepared.integers.rows);
+    const Int8Weight weight = weight_of(call, prepared);
+    if (!rounds_output(call.attributes))
+      return kernels::int8_product(call.pool(), rows, weight, epilogue_of(call),
+                                   call.output().data<float>(), weight.rows);
+    kernels::int8_product(call.pool(), rows, weight, epilogue_of(call), prepared.output,
+                          kernels::int8_rows({rows.shape.rows, weight.rows, weight.rows},
+                                             call.output().data<std::uint8_t>()));
   });
 }
 
@@ -570,6 +603,8 @@ Format native_input(const Format& weight, const FormatTable& formats, InputScale
 KernelTable packed_kernels() {
   return {
       {"native_linear", "cpu", "integers", sums_of_codes, native_linear, Layout::dense,
+       prepare_once<PreparedWeight, prepare_integers>, nullptr, PeakKind::int8_gops},
+      {"native_linear_codes", "cpu", "integers", sums_of_codes, native_linear, Layout::dense,
        prepare_once<PreparedWeight, prepare_integers>, nullptr, PeakKind::int8_gops},
       {"native_linear", "cpu", "bf16", are_bfloat16, bfloat16_linear, Layout::dense, nullptr,
        bfloat16_linear_bytes, PeakKind::bf16_gflops},

@@ -54,7 +54,7 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
 bool fuse_for_inference(Graph& graph, ParameterStore& parameters, const Session& session) {
   return run_passes(graph, parameters, session,
                     {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention",
-                     "fuse_linear", "fuse_unpack", "merge_equal"});
+                     "fuse_linear", "fuse_unpack", "merge_equal", "fuse_codes"});
 }
 
 bool compute_once(Graph& graph, ParameterStore& parameters, const Session& session) {

@@ -405,6 +405,69 @@ TEST(Int8Product, RowsDoNotDependOnHowManyThereAre) {
   });
 }
 
+// All that a product reads of rows: codes with what stands behind them, scales, starts.
+std::vector<std::uint8_t> bytes_of(const Int8Rows& rows) {
+  const auto* const first = reinterpret_cast<const std::uint8_t*>(rows.codes);
+  return {first, first + int8_rows_bytes(rows.shape)};
+}
+
+// What rounding makes of the results that go to memory as floats.
+void expect_rounded_at_once(const Activations& x, const Weights& w, const Epilogue& epilogue,
+                            const Int8Grid& grid) {
+  const Int8Shape results{x.shape.rows, w.matrix.rows, w.matrix.rows};
+  for_each_product([&] {
+    ThreadPool alone(1);
+    const Activations expected(results);
+    round_rows(alone, product(alone, x, w, epilogue).data(), grid, expected.rows);
+    for (const int threads : {1, 2, 5}) {
+      ThreadPool pool(threads);
+      const Activations y(results);
+      std::fill_n(y.rows.codes, int8_rows_bytes(results), std::int8_t{77});
+      int8_product(pool, x.rows, w.weight, epilogue, grid, y.rows);
+      ASSERT_EQ(bytes_of(y.rows), bytes_of(expected.rows)) << threads << " threads";
+    }
+  });
+}
+
+TEST(Int8Product, RoundedAtOnceHasTheBytesOfRoundedAfterwards) {
+  for (const Int8Shape& shape :
+       {Int8Shape{1, 768, 768}, {5, 64, 64}, {97, 96, 96}, {200, 256, 256}}) {
+    for (const std::int64_t n : {1, 31, 64, 70, 330}) {
+      SCOPED_TRACE(fmt::format("{}x{}x{}", shape.rows, n, shape.columns));
+      Weights weights = random_weights(n, shape.columns, 8);
+      weights.take_scales(random_floats(n, 5, 0.001, 0.1));
+      const auto bias = random_floats(n, 6), residual = random_floats(shape.rows * n, 7);
+      const Activations x = random_rows(shape);
+      expect_rounded_at_once(x, weights, {.bias = bias.data()}, {.bits = 8, .scale = 0.3f});
+      expect_rounded_at_once(x, weights, {.bias = bias.data(), .activation = Activation::gelu_erf},
+                             {.bits = 4, .scale = 5.0f});
+      expect_rounded_at_once(
+          x, weights,
+          {.activation = Activation::relu, .residual = residual.data(), .residual_stride = n},
+          {.bits = 8, .scale = 0.01f});
+    }
+  }
+}
+
+TEST(Int8Product, RoundedAtOnceOfBlocksToo) {
+  const Int8Shape shape{100, 96, 32};
+  Weights weights = random_weights(70, 96, 8);
+  weights.take_block_scales(random_bytes(70 * 3, 110, 30, 5), 3);
+  expect_rounded_at_once(random_rows(shape), weights, {}, {.bits = 8, .scale = 0x1p-3f});
+}
+
+TEST(Int8Product, RoundedAtOnceTellsRowsWithoutNumbers) {
+  const Int8Shape shape{200, 64, 64};
+  Weights weights = random_weights(330, 64, 8);
+  weights.take_scales(std::vector<float>(330, 0.01f));
+  const Activations x = random_rows(shape);
+  auto bias = std::vector<float>(330, 0.0f);
+  x.rows.scales[2] = kNan;
+  x.rows.scales[199] = std::numeric_limits<float>::infinity();
+  bias[5] = std::numeric_limits<float>::infinity();  // of all rows, which saturates
+  expect_rounded_at_once(x, weights, {.bias = bias.data()}, {.bits = 8, .scale = 0.3f});
+}
+
 float float_of(const Json& hex) {
   return std::bit_cast<float>(
       static_cast<std::uint32_t>(std::stoul(hex.get<std::string>(), nullptr, 16)));
@@ -460,6 +523,15 @@ TEST(Int8Product, RefusesShapesThatDoNotFit) {
   weights.take_scales(std::vector<float>(32, 1.0f));
   EXPECT_THROW(multiply(blocks), InternalError);  // blocks by whole rows
   EXPECT_THROW(multiply(random_rows({1, 60, 60})), InternalError);
+  const Activations x = random_rows({1, 64, 64});
+  const auto round_to = [&](const Int8Shape& shape, const Int8Grid& grid) {
+    const Activations results(shape);
+    int8_product(pool, x.rows, weights.weight, {}, grid, results.rows);
+  };
+  round_to({1, 32, 32}, {.scale = 1});
+  EXPECT_THROW(round_to({1, 33, 33}, {.scale = 1}), InternalError);
+  EXPECT_THROW(round_to({1, 32, 16}, {.scale = 1}), InternalError);
+  EXPECT_THROW(round_to({1, 32, 32}, {}), InternalError);  // no scale
 }
 
 }  // namespace

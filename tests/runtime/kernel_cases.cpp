@@ -331,6 +331,39 @@ NamedTensors packed_codes(const Format& format, const Sizes& sizes, Arrangement 
   return {{"codes", packed.codes}, {"shared", packed.shared}};
 }
 
+// A product whose results are rounded at once, and one that reads them. Sums in another order may cross the middle between two
+// codes, which are 0.25 apart, by few ulp; weights below 2 make 0.5 of each, and of 70 codes that does not happen to two.
+KernelCase codes_case() {
+  const Format format = parse_format("int(bits=8,per=row,scale=dynamic)", references().formats);
+  constexpr int kRows = 70, kColumns = 96;
+  NamedTensors given = packed_codes(format, {kRows, kColumns}, Arrangement::panels);
+  const NamedTensors next = packed_codes(format, {kColumns, kRows}, Arrangement::panels);
+  given.emplace("s", Tensor::scalar(0.25f));
+  given.emplace("next_codes", next.at("codes"));
+  given.emplace("next_shared", next.at("shared"));
+  const Format of_input = parse_format("int(bits=8,per=token)", references().formats),
+               of_output = parse_format("int(bits=8)", references().formats);
+  const auto codes = [](const Format& rounded, int columns) {
+    return to_string(coded_rows_type(rounded, {DType::f32, {3, 13, columns}}));
+  };
+  return {.text = fmt::format(
+              "%x = input : f32[3, 13, {0}]\n%r = input : f32[3, 13, {1}]\n%b = input : f32[{1}]\n"
+              "%s = input : f32[]\n%codes = input : u8[{2}]\n%shared = input : u8[{3}]\n"
+              "%next_codes = input : u8[{4}]\n%next_shared = input : u8[{5}]\n"
+              "%next_b = input : f32[{0}]\n%q = encode_rows(%x) {{format={6}}} : {7}\n"
+              "%z = native_linear_codes(%q, %codes, %shared, %b, %r, %s) {{format={8}, "
+              "shape=[{1}, {0}], activation=\"gelu\", residual=true, input_format={6}, "
+              "output_format={9}}} : {10}\n"
+              "%y = native_linear(%z, %next_codes, %next_shared, %next_b) {{format={8}, "
+              "shape=[{0}, {1}], input_format={9}}} : f32[3, 13, {0}]\noutput y = %y\n",
+              kColumns, kRows, given.at("codes").count(), given.at("shared").count(),
+              next.at("codes").count(), next.at("shared").count(), to_string(of_input),
+              codes(of_input, kColumns), to_string(format), to_string(of_output),
+              codes(of_output, kRows)),
+          .given = given,
+          .absolute = 0.5 + 4 * sum_of(kRows)};
+}
+
 std::vector<KernelCase> packed_cases() {
   std::vector<KernelCase> cases;
   constexpr int kRows = 70, kColumns = 96;
@@ -399,6 +432,7 @@ std::vector<KernelCase> packed_cases() {
                              kColumns),
          .given = given});
   }
+  cases.push_back(codes_case());
   return cases;
 }
 

@@ -233,6 +233,61 @@ TEST(NativeProducts, ShareTheCodesOfWhatTheyRead) {
   }
 }
 
+// Two products behind each other, as a feed-forward block has them, whose inputs are calibrated.
+TEST(NativeProducts, GiveTheCodesThatTheNextOneReadsWithTheSameBits) {
+  const Library library = builtin_library();
+  ThreadPool pool(2);
+  Graph graph = parse_graph(R"(%x = input : f32[B, 32]
+%w = parameter weight trainable : f32[70, 32]
+%b = parameter bias trainable : f32[70]
+%s = parameter format_state frozen : f32[]
+%w2 = parameter weight trainable : f32[32, 70]
+%b2 = parameter bias trainable : f32[32]
+%s2 = parameter format_state frozen : f32[]
+%q = quantize(%x, %s) {format=int(bits=8,scale=static)} : f32[B, 32]
+%v = quantize(%w) {format=int(bits=8,per=row,scale=dynamic)} : f32[70, 32]
+%h = linear(%q, %v, %b) : f32[B, 70]
+%g = gelu(%h) : f32[B, 70]
+%q2 = quantize(%g, %s2) {format=int(bits=8,scale=static)} : f32[B, 70]
+%v2 = quantize(%w2) {format=int(bits=8,per=row,scale=dynamic)} : f32[32, 70]
+%y = linear(%q2, %v2, %b2) : f32[B, 32]
+output y = %y
+)",
+                            library.ops, library.formats);
+  ParameterStore store;
+  store.set("w", drawn({70, 32}, 1));
+  store.set("b", drawn({70}, 2));
+  store.set("s", Tensor::scalar(0.02f));
+  store.set("w2", drawn({32, 70}, 3));
+  store.set("b2", drawn({32}, 4));
+  store.set("s2", Tensor::scalar(0.1f));
+  ASSERT_TRUE(pack_weights(graph, store, pool));
+  const NamedTensors inputs = {{"x", drawn({19, 32}, 5)}};
+  const auto run = [&](const Library& with, bool fused) {
+    PassWatch watch;
+    if (!fused) watch.skipped.insert("fuse_codes");
+    const Session session{.library = library, .pool = pool, .watch = &watch};
+    Graph prepared = graph;
+    ParameterStore parameters = store;
+    prepare_for_inference(prepared, parameters, session);
+    const Session running{with, pool};
+    const auto executable = running.executable(prepared);
+    executable->start_profile();
+    Tensor y = executable->run(inputs, parameters).at("y");
+    EXPECT_EQ(
+        executable->profile().contains(with.kernels.empty() ? "native_linear_codes / reference"
+                                                            : "native_linear_codes / integers"),
+        fused);
+    return y;
+  };
+  Library references = library;
+  references.kernels.clear();
+  for (const Library& with : {library, references}) {
+    const Tensor expected = run(with, false), got = run(with, true);
+    EXPECT_TRUE(std::ranges::equal(got.values<float>(), expected.values<float>()));
+  }
+}
+
 // The bytes of ordinary values; what NaN and zeros are kept as is the kernel's own.
 TEST(EncodeRows, HasTheBytesOfItsReference) {
   const Library library = builtin_library();

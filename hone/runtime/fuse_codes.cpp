@@ -1,0 +1,59 @@
+#include "hone/runtime/fuse_codes.h"
+
+#include "hone/runtime/kernel.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kOp = "native_linear_codes";
+
+// The product whose results the encoder alone reads; null: it is none, or others read them, too.
+Node* product_of(const Graph& graph, const Node& encoder) {
+  Node* product = encoder.inputs()[0].node;
+  const bool alone =
+      product->is("native_linear") && product->users().size() == 1 && !graph.is_output(*product);
+  return alone ? product : nullptr;
+}
+
+std::vector<Value> inputs_of(const Node& product, const Node& encoder) {
+  std::vector<Value> inputs = product.inputs();
+  const std::size_t states = product.attributes().get<bool>("residual") ? 5 : 4;
+  inputs.insert(inputs.begin() + static_cast<std::ptrdiff_t>(states), encoder.inputs().begin() + 1,
+                encoder.inputs().end());
+  return inputs;
+}
+
+bool fuse(Graph& graph, Node& encoder, const Session& session) {
+  Node* product = product_of(graph, encoder);
+  if (product == nullptr) return false;
+  std::vector<Value> inputs = inputs_of(*product, encoder);
+  Attributes attributes = product->attributes();
+  attributes.set("output_format", encoder.attributes().get<Format>("format"));
+  std::vector<Type> types;
+  for (const Value& input : inputs) types.push_back(input.type());
+  const CallSite site{find_op(session.library.ops, kOp), attributes, types, encoder.types()};
+  if (fast_kernel(session.library.kernels, site, session.device) == nullptr) return false;
+  graph.replace_operation(encoder, kOp, std::move(inputs), attributes);
+  graph.erase(*product);
+  return true;
+}
+
+}  // namespace
+
+bool fuse_codes(Graph& graph, const Session& session) {
+  bool changed = false;
+  for (Node* node : graph.of_kind(NodeKind::operation))
+    if (node->is("encode_rows")) changed |= fuse(graph, *node, session);
+  return changed;
+}
+
+PassDef fuse_codes_pass() {
+  return {.name = "fuse_codes",
+          .summary = "let native linears round what they give to the codes that the next one reads",
+          .of_runs = true,
+          .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session& session) {
+            return fuse_codes(graph, session);
+          }};
+}
+
+}  // namespace hone
