@@ -183,6 +183,27 @@ std::vector<std::size_t> largest_hypervolume_subset(const LossVectors& points, s
   return chosen;
 }
 
+std::vector<bool> best_by_rank(const LossVectors& points, std::size_t count) {
+  const std::vector<std::int64_t> ranks = non_domination_ranks(points, count);
+  std::vector<bool> is_best(points.size());
+  std::size_t taken = 0;
+  for (std::int64_t rank = 0; taken < count; ++rank) {
+    std::vector<std::size_t> members;
+    LossVectors of_members;
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (ranks[i] == rank) {
+        members.push_back(i);
+        of_members.push_back(points[i]);
+      }
+    const std::size_t room = std::min(count - taken, members.size());
+    for (const std::size_t i :
+         largest_hypervolume_subset(of_members, room, reference_point(of_members)))
+      is_best[members[i]] = true;
+    taken += room;
+  }
+  return is_best;
+}
+
 std::vector<double> hypervolume_weights(const LossVectors& points) {
   std::vector<double> weights(points.size(), 1.0);
   if (points.size() < 2) return weights;

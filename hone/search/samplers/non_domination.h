@@ -23,6 +23,9 @@ double hypervolume(LossVectors points, const std::vector<double>& reference);
 std::vector<std::size_t> largest_hypervolume_subset(const LossVectors& points, std::size_t count,
                                                     const std::vector<double>& reference);
 
+/// Which `count` points (fewer than there are) are the best: whole ranks while they fit, then of one rank those that dominate most.
+std::vector<bool> best_by_rank(const LossVectors& points, std::size_t count);
+
 /// By how much the hypervolume shrinks without each point, 0 for those that others dominate; a share of the largest, at least 1e-12. 1 for all
 /// where volumes are infinite. The weights of good trials of Optuna before 5.
 std::vector<double> hypervolume_weights(const LossVectors& points);

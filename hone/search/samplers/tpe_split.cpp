@@ -31,28 +31,12 @@ bool less_by_report(const Row& a, const Row& b) {
   return key(a) < key(b);
 }
 
-// Whole ranks while they fit, then of one rank those that dominate most.
+// The best by their ranks and what they dominate.
 void bring_front_forward(Rows& rows, std::size_t count, const TrialHistory& history) {
   if (count == 0 || count >= rows.size()) return;
   LossVectors losses;
   for (const std::uint32_t row : rows) losses.push_back(history.row(row).losses);
-  const std::vector<std::int64_t> ranks = non_domination_ranks(losses, count);
-  std::vector<bool> is_good(rows.size());
-  std::size_t taken = 0;
-  for (std::int64_t rank = 0; taken < count; ++rank) {
-    std::vector<std::size_t> members;
-    LossVectors of_members;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (ranks[i] == rank) {
-        members.push_back(i);
-        of_members.push_back(losses[i]);
-      }
-    const std::size_t room = std::min(count - taken, members.size());
-    for (const std::size_t i :
-         largest_hypervolume_subset(of_members, room, reference_point(of_members)))
-      is_good[members[i]] = true;
-    taken += room;
-  }
+  const std::vector<bool> is_good = best_by_rank(losses, count);
   Rows good, others;
   for (std::size_t i = 0; i < rows.size(); ++i) (is_good[i] ? good : others).push_back(rows[i]);
   good.insert(good.end(), others.begin(), others.end());
