@@ -37,6 +37,7 @@ Command search_command();
 Command sensitivity_command();
 Command sparsities_command();
 Command statistics_command();
+Command study_command();
 Command suggest_command();
 Command tokenize_command();
 Command train_command();
@@ -61,7 +62,8 @@ const std::vector<CommandGroup>& command_groups() {
         convert_command(), tokenize_command(), pass_command(), passes_command()},
        /*brief=*/true},
       {"Program",
-       {doctor_command(), cache_command(), schema_command(), completion_command(), man_command()},
+       {doctor_command(), cache_command(), study_command(), schema_command(), completion_command(),
+        man_command()},
        /*brief=*/true},
   };
   return groups;

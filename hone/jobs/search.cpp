@@ -175,10 +175,12 @@ class SearchRun {
     } else {
       study = storage_->create_study(job_.study, directions_of(space_.recipe()));
       storage_->set_study_attribute(study->id, AttributeOwner::user, kIdentityAttribute, identity_);
+      storage_->set_study_attribute(study->id, AttributeOwner::user, kIndexValuesAttribute,
+                                    space_.index_values());
       Json names = Json::array();
       for (const ObjectiveFormula& objective : space_.recipe().objectives)
         names.push_back(objective.formula.text());
-      for (const char* key : {"study:metric_names", "dashboard:objective_names"})
+      for (const char* key : {kMetricNamesAttribute, "dashboard:objective_names"})
         storage_->set_study_attribute(study->id, AttributeOwner::system, key, names);
     }
     study_ = *study;

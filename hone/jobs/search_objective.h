@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "hone/jobs/search.h"
+#include "hone/jobs/study_tables.h"
 #include "hone/jobs/trial_cache.h"
 
 namespace hone {
@@ -12,9 +13,6 @@ namespace hone {
 inline constexpr const char* kIdentityAttribute = "identity";
 /// User attributes of trials.
 inline constexpr const char* kConfigurationAttribute = "configuration";
-inline constexpr const char* kFiguresAttribute = "figures";
-inline constexpr const char* kCachedAttribute = "cached";
-inline constexpr const char* kSecondsAttribute = "seconds";
 inline constexpr const char* kFromCheckpointAttribute = "from_checkpoint";
 
 /// Runs trials of one worker: from the values of a point to those of its objectives. Holds on to the best model that it made, so that

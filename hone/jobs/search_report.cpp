@@ -13,6 +13,7 @@
 #include "hone/jobs/choice.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/search_objective.h"
+#include "hone/jobs/study_tables.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/model_size.h"
 #include "hone/study/comparison_table.h"
@@ -23,35 +24,6 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kShownTrials = 20;
-constexpr int kValueDigits = 4;
-constexpr std::string_view kFormatSuffix = ".format";  // of the parameter that is a layer's format
-
-bool is_repeat(const Trial& trial) { return trial.user_attributes.contains("repeat_of"); }
-
-struct TrialCounts {
-  std::int64_t complete = 0, pruned = 0, failed = 0, cached = 0;
-  std::int64_t all() const { return complete + pruned + failed; }
-};
-
-TrialCounts count_trials(const StudyView& view) {
-  TrialCounts counts;
-  for (const Trial* trial : view.trials) {
-    counts.complete += trial->state == TrialState::complete ? 1 : 0;
-    counts.pruned += trial->state == TrialState::pruned ? 1 : 0;
-    counts.failed += trial->state == TrialState::fail ? 1 : 0;
-    counts.cached += trial->user_attributes.contains(kCachedAttribute) ? 1 : 0;
-  }
-  return counts;
-}
-
-std::string to_text(const TrialCounts& counts) {
-  return fmt::format("{} trials: {} complete{}, {} pruned, {} failed", grouped(counts.all()),
-                     grouped(counts.complete),
-                     counts.cached == 0
-                         ? ""
-                         : fmt::format(" ({} known from earlier searches)", grouped(counts.cached)),
-                     grouped(counts.pruned), grouped(counts.failed));
-}
 
 Json to_json(const TrialCounts& counts) {
   return {{"complete", counts.complete},
@@ -60,23 +32,21 @@ Json to_json(const TrialCounts& counts) {
           {"cached", counts.cached}};
 }
 
-double figure_in(const Trial& trial, const std::string& name) {
-  const auto figures = trial.user_attributes.find(kFiguresAttribute);
-  if (figures == trial.user_attributes.end()) return kNoValue;
-  const Json& value = value_at(figures->second, name);
-  return value.is_number() ? value.get<double>() : kNoValue;
-}
-
 /// What of a search the parts of its report ask for.
 class Findings {
  public:
   explicit Findings(const SearchFindings& all) : all_(all) {}
 
+  ShownStudy shown() const {
+    ShownStudy study{
+        .view = all_.view, .index_values = all_.space.index_values(), .measured_on = made_on()};
+    for (const ObjectiveFormula& objective : objectives())
+      study.objectives.push_back(objective.formula.text());
+    return study;
+  }
+
   const std::vector<ObjectiveFormula>& objectives() const { return all_.space.recipe().objectives; }
   const Trial& winner() const { return *all_.winner.trial; }
-  Json values_of(const Trial& trial) const {
-    return all_.space.described(assignment_of(trial.parameters));
-  }
   // "validation, n = 1 800"
   std::string made_on() const { return name_and_size(all_.subject.data.measured_choice()); }
 
@@ -85,165 +55,17 @@ class Findings {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < objectives().size(); ++i)
       parts.push_back(fmt::format("{} = {}", objectives()[i].formula.text(),
-                                  rounded_text(winner().values[i], kValueDigits)));
+                                  rounded_text(winner().values[i], kObjectiveDigits)));
     return fmt::format("{}", fmt::join(parts, ", "));
   }
   // " in the first of 3 runs with seeds of their own, of mean 0.755", where the best were repeated.
   std::string runs_text() const {
     if (all_.winner.runs < 2) return "";
     return fmt::format(" in the first of {} runs with seeds of their own, of mean {}",
-                       all_.winner.runs, rounded_text(all_.winner.mean, kValueDigits));
+                       all_.winner.runs, rounded_text(all_.winner.mean, kObjectiveDigits));
   }
-
-  // The complete ones, best first by the first objective.
-  std::vector<const Trial*> ranked() const {
-    std::vector<const Trial*> trials;
-    for (const Trial* trial : all_.view.trials)
-      if (trial->state == TrialState::complete && trial->violation() == 0 && !is_repeat(*trial))
-        trials.push_back(trial);
-    std::ranges::stable_sort(trials, {}, [&](const Trial* trial) {
-      return loss_of(trial->values[0], objectives()[0].direction);
-    });
-    return trials;
-  }
-
-  Table table() const {
-    std::vector<Column> columns = {{"number", "Trial"}};
-    for (const ObjectiveFormula& objective : objectives())
-      columns.push_back({objective.formula.text(), objective.formula.text()});
-    // What is an objective has its column.
-    const bool tells_bits = !is_objective("average_bits"),
-               tells_bytes = !is_objective("packed_bytes");
-    if (tells_bits) columns.push_back({"average_bits", "Bits"});
-    if (tells_bytes) columns.push_back({"packed_bytes", "Packed"});
-    columns.push_back({"values", "Values", false});
-    Table table(columns);
-    for (const Trial* trial : ranked()) {
-      if (table.rows().size() >= kShownTrials) break;
-      std::vector<Cell> row = {trial->number};
-      for (const double value : trial->values) row.emplace_back(real(value, kValueDigits));
-      if (tells_bits) row.emplace_back(real(figure_in(*trial, "average_bits"), 2));
-      if (tells_bytes)
-        row.emplace_back(bytes(static_cast<std::int64_t>(figure_in(*trial, "packed_bytes"))));
-      row.emplace_back(values_text(*trial));
-      table.add_row(std::move(row));
-    }
-    return table;
-  }
-
-  bool is_objective(std::string_view figure) const {
-    return std::ranges::any_of(objectives(), [&](const ObjectiveFormula& objective) {
-      return objective.formula.text() == figure;
-    });
-  }
-
-  // "learning_rate 0.0003, batch 16, …". Of many choices of a format how many are which: "formats: 9 int, 5 none, …".
-  std::string values_text(const Trial& trial) const {
-    constexpr std::size_t kMostValues = 4;
-    const Json values = values_of(trial);
-    std::map<std::string, int> choices_by_format;
-    std::vector<std::string> parts, prefixes;
-    for (const auto& [name, value] : values.items())
-      if (values.size() > kMostValues && name.ends_with(kFormatSuffix)) {
-        ++choices_by_format[value.get<std::string>()];
-        prefixes.push_back(name.substr(0, name.size() - kFormatSuffix.size()) + ".");
-      }
-    for (const auto& [format, choices] : choices_by_format)
-      parts.push_back(fmt::format("{}{} {}", parts.empty() ? "formats: " : "", choices, format));
-    std::size_t left = 0;
-    for (const auto& [name, value] : values.items()) {
-      if (std::ranges::any_of(prefixes,
-                              [&](const std::string& prefix) { return name.starts_with(prefix); }))
-        continue;
-      if (parts.size() >= kMostValues) {
-        ++left;
-        continue;
-      }
-      parts.push_back(fmt::format("{} {}", name,
-                                  value.is_string() ? value.get<std::string>()
-                                  : value.is_number_float()
-                                      ? fmt::format("{:.4g}", value.get<double>())
-                                      : to_line(value)));
-    }
-    if (left > 0) parts.push_back(fmt::format("and {} more", left));
-    return fmt::format("{}", fmt::join(parts, ", "));
-  }
-
-  Table all_trials() const {
-    std::vector<Column> columns = {{"number", "number"}, {"state", "state"}};
-    for (const ObjectiveFormula& objective : objectives())
-      columns.push_back({objective.formula.text(), objective.formula.text()});
-    columns.push_back({"seconds", "seconds"});
-    columns.push_back({"cached", "cached"});
-    columns.push_back({"repeat_of", "repeat_of"});
-    for (const SpaceParameter& parameter : all_.space.space().parameters)
-      columns.push_back({parameter.name, parameter.name});
-    Table table(columns);
-    for (const Trial* trial : all_.view.trials) {
-      std::vector<Cell> row = {trial->number, std::string(to_string(trial->state))};
-      for (std::size_t i = 0; i < objectives().size(); ++i)
-        row.emplace_back(i < trial->values.size() ? Cell(real(trial->values[i], kValueDigits))
-                                                  : Cell(absent));
-      const auto seconds = trial->user_attributes.find(kSecondsAttribute);
-      row.emplace_back(seconds == trial->user_attributes.end()
-                           ? Cell(absent)
-                           : Cell(real(seconds->second.get<double>(), 2)));
-      row.emplace_back(trial->user_attributes.contains(kCachedAttribute) ? "yes" : "no");
-      row.emplace_back(is_repeat(*trial)
-                           ? Cell(trial->user_attributes.at("repeat_of").get<std::int64_t>())
-                           : Cell(absent));
-      const Json values = values_of(*trial);
-      for (const SpaceParameter& parameter : all_.space.space().parameters) {
-        const Json& value = value_at(values, parameter.name);
-        row.emplace_back(value.is_null()     ? Cell(absent)
-                         : value.is_string() ? Cell(value.get<std::string>())
-                                             : Cell(to_line(value)));
-      }
-      table.add_row(std::move(row));
-    }
-    return table;
-  }
-
-  Figure figure() const { return objectives().size() > 1 ? front_figure() : history_figure(); }
 
  private:
-  // Optuna's optimization history: values of trials, and the best so far.
-  Figure history_figure() const {
-    Series values{.label = "a trial", .points = {}, .draw = Draw::points},
-        best{.label = "best so far", .points = {}, .draw = Draw::steps};
-    double least = std::numeric_limits<double>::infinity();
-    for (const Trial* trial : all_.view.trials) {
-      if (trial->state != TrialState::complete || is_repeat(*trial)) continue;
-      const auto x = static_cast<double>(trial->number);
-      values.points.push_back({x, trial->values[0]});
-      if (trial->violation() > 0) continue;
-      least = std::min(least, loss_of(trial->values[0], objectives()[0].direction));
-      best.points.push_back({x, loss_of(least, objectives()[0].direction)});
-    }
-    Panel panel{.x = {.label = "Trial"}, .y = {.label = objectives()[0].formula.text()}};
-    panel.series = {values, best};
-    return {.title = fmt::format("Optimization history; {}; one seed", made_on()),
-            .panels = {panel}};
-  }
-
-  // Pareto front of the first two objectives.
-  Figure front_figure() const {
-    Series others{.label = "a trial", .points = {}, .draw = Draw::points},
-        front{.label = "Pareto front", .points = {}, .draw = Draw::points};
-    const std::vector<const Trial*> best = pareto_front(all_.view);
-    for (const Trial* trial : all_.view.trials) {
-      if (trial->state != TrialState::complete) continue;
-      const bool is_best = std::ranges::find(best, trial) != best.end();
-      (is_best ? front : others)
-          .points.push_back({trial->values[0], trial->values[1], kNoValue, kNoValue,
-                             fmt::format("trial {}", trial->number)});
-    }
-    Panel panel{.x = {.label = objectives()[0].formula.text()},
-                .y = {.label = objectives()[1].formula.text()}};
-    panel.series = {others, front};
-    return {.title = fmt::format("Pareto front; {}; one seed", made_on()), .panels = {panel}};
-  }
-
   const SearchFindings& all_;
 };
 
@@ -305,7 +127,7 @@ Json fields_of(const SearchFindings& f, const TrialModel& made, const Reported& 
                  {"runs", f.winner.runs},
                  {"mean", f.winner.mean},
                  {"values", f.winner.trial->values},
-                 {"parameters", findings.values_of(*f.winner.trial)},
+                 {"parameters", shown_values(findings.shown(), *f.winner.trial)},
                  {"configuration",
                   to_json(f.space.configuration_of(assignment_of(f.winner.trial->parameters)))},
                  {"figures", f.winner.trial->user_attributes.contains(kFiguresAttribute)
@@ -328,8 +150,8 @@ std::string headline_of(const SearchFindings& f, const Reported& reported) {
   const Findings findings(f);
   const std::string chosen =
       fmt::format("Trial {} of {} wins: {}{} on {}.", f.winner.trial->number,
-                  grouped(count_trials(f.view).all()), findings.winner_text(), findings.runs_text(),
-                  findings.made_on());
+                  grouped(count_trials(f.view).finished()), findings.winner_text(),
+                  findings.runs_text(), findings.made_on());
   const std::string flatters = same_part_warning(f.subject.data);
   return chosen + " " + (flatters.empty() ? "" : flatters + " ") +
          (reported.beside ? fmt::format("On {}: {}.", name_and_size(f.subject.data.measured),
@@ -387,33 +209,33 @@ SearchResult report_search(const SearchFindings& f, const TrialModel& made, RunR
       basis_of(f.job.data.options.source, f.subject.data,
                made.model.quantization ? "simulated " + summary(made.model.quantization->plan)
                                        : std::string(kFloat));
-  const Table best = findings.table();
+  const ShownStudy study = findings.shown();
+  const Table best = best_trials(study, kShownTrials);
   const std::string caption = fmt::format("The best of {}, on {}, by the first objective.",
                                           to_text(count_trials(f.view)), findings.made_on());
   const std::string gap = gap_text(f, made, reported.measured);
   const std::vector<NamedEvaluation> measured = evaluations_of(f, reported);
   const std::vector<std::string>& labels = made.model.facts.labels;
-  const std::string stem =
-      findings.objectives().size() > 1 ? "pareto_front" : "optimization_history";
   std::vector<std::string> undrawn;
   report.sections = {
       {"Result", {Paragraph{gap}, Paragraph{to_text(model_size(made.model, folder / "best"))}}},
-      {"Trials",
-       {figure_block(findings.figure(), folder / stem,
-                     "Each trial's value, and the best so far; trials.csv has all of them.",
-                     undrawn),
-        PageTable{best, caption}}},
+      {"Trials", {PageTable{best, caption}}},
       details_section(measured, labels),
       {"The winner",
        {Preformatted{to_document(report.results["best"]["configuration"])}},
        /*folded=*/true},
       {"The space", {Preformatted{f.space.recipe().text}}, /*folded=*/true}};
+  Section& trials = report.sections[1];
+  for (const StudyFigure& figure : study_figures(study))
+    trials.blocks.push_back(figure_block(figure.figure, folder / figure.name,
+                                         std::string(figure.description), undrawn));
+  trials.blocks.push_back(Paragraph{"trials.csv has all of them."});
   for (const std::string& name : f.dead)
     report.notes.push_back(fmt::format("{} changes nothing: it is searched in vain", name));
   const std::vector<std::string> doubts = concerns(reported.measured.evaluation, labels);
   for (const auto& lines : {doubts, undrawn})
     report.notes.insert(report.notes.end(), lines.begin(), lines.end());
-  write_file(folder / "trials.csv", to_csv(findings.all_trials()));
+  write_file(folder / "trials.csv", to_csv(all_trials(study)));
   write_run_report(report, folder, context);
   for (const auto& lines : {doubts, undrawn}) tell_warnings(context, lines);
   SearchResult result{.fields = report.results};

@@ -137,15 +137,10 @@ void TrialSpace::object_by(std::function<std::string(const TrialConfiguration&)>
   };
 }
 
-Json TrialSpace::described(const Assignment& values) const {
+Json TrialSpace::index_values() const {
   Json json = Json::object();
-  for (const SpaceParameter& parameter : space_.parameters) {
-    const auto value = values.find(parameter.name);
-    if (value == values.end()) continue;
-    const auto setting = settings_.find(parameter.name);
-    json[parameter.name] =
-        setting == settings_.end() ? value->second : setting->second.meant(value->second);
-  }
+  for (const auto& [name, setting] : settings_)
+    if (!setting.ordered.empty()) json[name] = setting.ordered;
   return json;
 }
 

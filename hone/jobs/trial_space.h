@@ -44,8 +44,8 @@ class TrialSpace {
   const SearchSpace& space() const { return space_; }
   const SearchRecipe& recipe() const { return recipe_; }
   TrialConfiguration configuration_of(const Assignment& values) const;
-  /// The values that stand for what people gave to choose from, by the names of parameters, in their order.
-  Json described(const Assignment& values) const;
+  /// The lists that people gave to choose from, of parameters that are indices into them, by their names.
+  Json index_values() const;
   /// The linears that the groups of precision name in the model of these values; all of them where there is no such group.
   std::vector<std::string> precision_layers(const TrialConfiguration& configuration) const;
 

@@ -168,6 +168,7 @@ std::vector<SchemaRun> runs_of_classes() {
        "searched"},
       {"search model --data reviews.csv --recipe space.toml --storage studies.db --trials 2 "
        "--join"},
+      {"study studies.db search"},
       {"bench dequantize --elements 1000,4096 --group 40 --runs 2"},
       {"bench storage --storage bench.db --workers 2 --trials 6"},
       {"bench storage --storage joined.db --join joined --trials 2"},

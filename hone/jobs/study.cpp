@@ -1,0 +1,332 @@
+#include "hone/jobs/study.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/output_folder.h"
+#include "hone/base/text.h"
+#include "hone/jobs/study_tables.h"
+#include "hone/report/page.h"
+#include "hone/search/engine/trial_table.h"
+#include "hone/search/importance.h"
+#include "hone/search/storage/optuna_export.h"
+#include "hone/search/storage/storage.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kShownTrials = 20, kShownParameters = 20;
+
+/// A study with its trials, as they stand now.
+struct ReadStudy {
+  Study study;
+  TrialTable trials = {};
+  ShownStudy shown = {};
+
+  // Where a single one is meant.
+  const Direction& direction() const { return study.directions.at(0); }
+};
+
+std::vector<std::string> objective_names(const Study& study) {
+  std::vector<std::string> names;
+  const auto kept = study.system_attributes.find(kMetricNamesAttribute);
+  if (kept != study.system_attributes.end() && kept->second.is_array())
+    for (const Json& name : kept->second)
+      if (name.is_string()) names.push_back(name);
+  if (names.size() == study.directions.size()) return names;
+  names.clear();
+  for (std::size_t i = 0; i < study.directions.size(); ++i)
+    names.push_back(study.directions.size() == 1 ? "value" : fmt::format("value {}", i));
+  return names;
+}
+
+ReadStudy read_study(StudyStorage& storage, Study study) {
+  ReadStudy read{.study = std::move(study)};
+  storage.read_trials(read.study.id, read.trials);
+  read.shown.view = {.name = read.study.name, .directions = read.study.directions, .trials = {}};
+  for (const auto& trial : read.trials) read.shown.view.trials.push_back(trial.get());
+  read.shown.objectives = objective_names(read.study);
+  const auto values = read.study.user_attributes.find(kIndexValuesAttribute);
+  if (values != read.study.user_attributes.end()) read.shown.index_values = values->second;
+  return read;
+}
+
+std::vector<ReadStudy> read_studies(StudyStorage& storage, const StudyJob& job) {
+  std::vector<Study> all = storage.studies();
+  std::vector<std::string> names;
+  for (const Study& study : all) names.push_back(study.name);
+  std::vector<ReadStudy> read;
+  for (const std::string& name : job.studies) {
+    const auto found = std::ranges::find(all, name, &Study::name);
+    user_check(found != all.end(), "{}: has no study '{}'; it has {}{}", job.storage, name,
+               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+               did_you_mean(name, names));
+    read.push_back(read_study(storage, *found));
+  }
+  if (job.studies.empty())
+    for (Study& study : all) read.push_back(read_study(storage, std::move(study)));
+  return read;
+}
+
+std::string_view to_string(Direction direction) {
+  return direction == Direction::maximize ? "maximize" : "minimize";
+}
+
+// "maximize accuracy"
+std::string aim_of(const ReadStudy& study) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < study.study.directions.size(); ++i)
+    parts.push_back(
+        fmt::format("{} {}", to_string(study.study.directions[i]), study.shown.objectives[i]));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+const Trial* best_of(const ReadStudy& study) {
+  return study.shown.view.has_several_objectives() ? nullptr : best_trial(study.shown.view);
+}
+
+// When something last happened; empty: nothing has.
+std::string last_time(const ReadStudy& study) {
+  std::string last;
+  for (const auto& trial : study.trials) last = std::max({last, trial->start, trial->end});
+  return last;
+}
+
+std::string first_time(const ReadStudy& study) {
+  std::string first;
+  for (const auto& trial : study.trials)
+    if (!trial->start.empty() && (first.empty() || trial->start < first)) first = trial->start;
+  return first;
+}
+
+// "2026-11-25 03:00"
+std::string to_minute(const std::string& time) { return time.substr(0, 16); }
+
+Json time_or_null(const std::string& time) { return time.empty() ? Json(nullptr) : Json(time); }
+
+Json to_json(const ReadStudy& study) {
+  const TrialCounts counts = count_trials(study.shown.view);
+  Json objectives = Json::array(), front = Json::array(), importances = Json::array();
+  for (std::size_t i = 0; i < study.study.directions.size(); ++i)
+    objectives.push_back({{"formula", study.shown.objectives[i]},
+                          {"direction", to_string(study.study.directions[i])}});
+  for (const Trial* trial : pareto_front(study.shown.view)) front.push_back(trial->number);
+  if (counts.complete > 1)
+    for (const ParameterImportance& importance : parameter_importances(study.shown.view))
+      importances.push_back({{"name", importance.name}, {"share", importance.share}});
+  const Trial* best = best_of(study);
+  return {{"study", study.study.name},
+          {"objectives", objectives},
+          {"trials",
+           {{"complete", counts.complete},
+            {"pruned", counts.pruned},
+            {"failed", counts.failed},
+            {"cached", counts.cached}}},
+          {"running", counts.running},
+          {"waiting", counts.waiting},
+          {"begun", time_or_null(first_time(study))},
+          {"last", time_or_null(last_time(study))},
+          {"best", best == nullptr ? Json(nullptr)
+                                   : Json{{"number", best->number},
+                                          {"value", best->values[0]},
+                                          {"parameters", shown_values(study.shown, *best)}}},
+          {"front", front},
+          {"importances", importances}};
+}
+
+Cell best_cell(const ReadStudy& study) {
+  const Trial* best = best_of(study);
+  return best == nullptr ? Cell(absent) : Cell(real(best->values[0], kObjectiveDigits));
+}
+
+double seconds_of(const ReadStudy& study) {
+  double seconds = 0;
+  for (const auto& trial : study.trials)
+    if (const double one = seconds_of(*trial); std::isfinite(one)) seconds += one;
+  return seconds;
+}
+
+Table table_of(const std::vector<ReadStudy>& studies) {
+  Table table({{"study", "Study", false},
+               {"aim", "Aim", false},
+               {"best", "Best"},
+               {"best_trial", "Of trial"},
+               {"complete", "Complete"},
+               {"pruned", "Pruned"},
+               {"failed", "Failed"},
+               {"running", "Running"},
+               {"waiting", "Waiting"},
+               {"seconds", "Seconds"},
+               {"last", "Last (UTC)"}});
+  for (const ReadStudy& study : studies) {
+    const TrialCounts counts = count_trials(study.shown.view);
+    const Trial* best = best_of(study);
+    table.add_row({study.study.name, aim_of(study), best_cell(study),
+                   best == nullptr ? Cell(absent) : Cell(best->number), counts.complete,
+                   counts.pruned, counts.failed, counts.running, counts.waiting,
+                   real(seconds_of(study), 1), to_minute(last_time(study))});
+  }
+  return table;
+}
+
+Table importance_table(const ReadStudy& study) {
+  Table table({{"parameter", "Parameter", false}, {"importance", "Importance"}});
+  for (const ParameterImportance& importance : parameter_importances(study.shown.view)) {
+    if (table.rows().size() >= kShownParameters) break;
+    table.add_row({importance.name, percent(importance.share)});
+  }
+  return table;
+}
+
+// Choices were made by these values, so they flatter.
+constexpr std::string_view kFlatters =
+    "Values are those that the study chose by: the best of many is also a lucky one.";
+
+std::string headline_of(const ReadStudy& study) {
+  const std::string counts = to_text(count_trials(study.shown.view));
+  const Trial* best = best_of(study);
+  if (best != nullptr)
+    return fmt::format("{}. The best is trial {}: {} = {}; {}.", counts, best->number,
+                       study.shown.objectives[0], rounded_text(best->values[0], kObjectiveDigits),
+                       values_text(study.shown, *best));
+  const std::size_t front = pareto_front(study.shown.view).size();
+  return front == 0 ? fmt::format("{}; none is complete and feasible.", counts)
+                    : fmt::format("{}. {} on the Pareto front.", counts, front);
+}
+
+void check_comparable(const std::vector<ReadStudy>& studies) {
+  for (const ReadStudy& study : studies)
+    user_check(
+        !study.shown.view.has_several_objectives() && study.direction() == studies[0].direction(),
+        "studies are laid beside each other by the best value so far: '{}' is to {}, '{}' "
+        "to {}; name studies of one objective and one direction",
+        studies[0].study.name, aim_of(studies[0]), study.study.name, aim_of(study));
+}
+
+void export_trials(const ReadStudy& study, const std::string& file) {
+  if (file.ends_with(".csv")) return write_file(file, to_csv(all_trials(study.shown)));
+  Json trials = Json::array();
+  for (const auto& trial : study.trials)
+    trials.push_back({{"number", trial->number},
+                      {"state", to_string(trial->state)},
+                      {"values", trial->values},
+                      {"parameters", shown_values(study.shown, *trial)},
+                      {"start", time_or_null(trial->start)},
+                      {"end", time_or_null(trial->end)},
+                      {"user_attributes", trial->user_attributes},
+                      {"system_attributes", trial->system_attributes}});
+  Json document = to_json(study);
+  document["all_trials"] = trials;
+  write_file(file, to_document(document));
+}
+
+void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
+                  const Context& context) {
+  OutputFolder folder(job.output.folder, job.output.options());
+  std::vector<std::string> undrawn;
+  Page page{.title = job.storage, .headline = {}, .sections = {}};
+  if (studies.size() == 1) {
+    const ReadStudy& study = studies[0];
+    page.title = study.study.name;
+    page.headline = headline_of(study);
+    Section trials{"Trials",
+                   {Paragraph{fmt::format("{}. {}", aim_of(study), kFlatters)},
+                    PageTable{best_trials(study.shown, kShownTrials), "The best"}}};
+    for (const StudyFigure& figure : study_figures(study.shown))
+      trials.blocks.push_back(figure_block(figure.figure, folder.path() / figure.name,
+                                           std::string(figure.description), undrawn));
+    page.sections = {trials};
+    write_file(folder.path() / "trials.csv", to_csv(all_trials(study.shown)));
+  } else {
+    page.headline = fmt::format("{} studies", studies.size());
+    Section section{"Studies", {Paragraph{std::string(kFlatters)}, PageTable{table_of(studies)}}};
+    std::vector<ShownStudy> shown;
+    std::vector<std::string> labels;
+    for (const ReadStudy& study : studies) {
+      shown.push_back(study.shown);
+      labels.push_back(study.study.name);
+    }
+    section.blocks.push_back(figure_block(compared_histories(shown, labels),
+                                          folder.path() / "optimization_history",
+                                          "The best value so far of each study.", undrawn));
+    page.sections = {section};
+    write_file(folder.path() / "studies.csv", to_csv(table_of(studies)));
+  }
+  write_file(folder.path() / "report.html", to_html(page));
+  folder.commit();
+  tell_warnings(context, undrawn);
+}
+
+void check_outputs(const StudyJob& job) {
+  if (!job.export_file.empty()) {
+    user_check(job.export_file.ends_with(".csv") || job.export_file.ends_with(".json"),
+               "{}: trials are exported as .csv or .json", job.export_file);
+    user_check(!fs::exists(job.storage) || !fs::exists(job.export_file) ||
+                   !fs::equivalent(job.storage, job.export_file),
+               "{}: is the storage itself", job.export_file);
+    check_output_file(job.export_file, job.output.overwrite);
+  }
+  const bool one = job.studies.size() == 1;
+  user_check(one || job.export_file.empty(), "{}: the trials of one study are exported; name it",
+             job.export_file);
+  user_check(one || !job.remove, "one study is deleted at a time; name it");
+}
+
+std::string done_text(const StudyJob& job) {
+  std::string text;
+  if (!job.export_file.empty()) text += fmt::format("trials written to {}\n", job.export_file);
+  if (!job.output.folder.empty()) text += fmt::format("written to {}\n", job.output.folder);
+  if (!job.for_optuna_3_1.empty())
+    text += fmt::format("a copy for Optuna 3.0 and 3.1 written to {}\n", job.for_optuna_3_1);
+  if (job.remove)
+    text +=
+        fmt::format("study '{}' with its trials deleted from {}\n", job.studies[0], job.storage);
+  return text;
+}
+
+}  // namespace
+
+StudyResult tell_studies(const StudyJob& job, const Context& context) {
+  check_outputs(job);
+  const std::unique_ptr<StudyStorage> storage = open_storage(job.storage, /*must_exist=*/true);
+  const std::vector<ReadStudy> studies = read_studies(*storage, job);
+  const bool compared = studies.size() > 1 && (!job.studies.empty() || !job.output.folder.empty());
+  if (compared) check_comparable(studies);
+  user_check(!studies.empty() || job.output.folder.empty(), "{}: has no study to report",
+             job.storage);
+  if (!job.output.folder.empty()) write_report(job, studies, context);
+  if (!job.export_file.empty()) export_trials(studies[0], job.export_file);
+  if (job.remove) storage->delete_study(studies[0].study.id);
+  storage->close();
+  if (!job.for_optuna_3_1.empty()) export_for_optuna_3_1(job.storage, job.for_optuna_3_1);
+  StudyResult result;
+  Json rows = Json::array();
+  for (const ReadStudy& study : studies) rows.push_back(to_json(study));
+  result.fields = {{"storage", job.storage}, {"studies", rows}, {"deleted", job.remove}};
+  std::string head, tail = done_text(job);
+  std::vector<Table> tables;
+  const bool shows_one =
+      studies.size() == 1 && (!job.studies.empty() || !job.output.folder.empty());
+  if (studies.empty()) {
+    head = fmt::format("{}: no study\n", job.storage);
+  } else if (!shows_one) {
+    tables = {table_of(studies)};
+  } else {
+    head = fmt::format("{}: {}\n{} {}\n", studies[0].study.name, aim_of(studies[0]),
+                       headline_of(studies[0]), kFlatters);
+    tables = {best_trials(studies[0].shown, kShownTrials)};
+    if (count_trials(studies[0].shown.view).complete > 1)
+      tables.push_back(importance_table(studies[0]));
+  }
+  result.text = [=](const TextStyle& style) {
+    std::string text = head;
+    for (const Table& table : tables)
+      if (!table.rows().empty()) text += (text.empty() ? "" : "\n") + to_text(table, style);
+    return text + (tail.empty() ? "" : "\n" + tail);
+  };
+  return result;
+}
+
+}  // namespace hone

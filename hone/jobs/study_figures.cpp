@@ -1,0 +1,359 @@
+#include "hone/jobs/study_figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <map>
+
+#include "hone/base/json.h"
+#include "hone/search/importance.h"
+
+namespace hone {
+namespace {
+
+using Trials = std::vector<const Trial*>;
+
+constexpr std::size_t kMostSliced = 9, kMostAxes = 10, kMostCurves = 200;
+
+// Those with values, but repetitions, by number.
+Trials complete_trials(const ShownStudy& study) {
+  Trials trials;
+  for (const Trial* trial : study.view.trials)
+    if (trial->state == TrialState::complete && !is_repetition(*trial)) trials.push_back(trial);
+  return trials;
+}
+
+std::string title_of(const ShownStudy& study, std::string_view what) {
+  return study.measured_on.empty() ? fmt::format("{}; {} trials", what, study.view.trials.size())
+                                   : fmt::format("{}; {}; one seed", what, study.measured_on);
+}
+
+std::string name_of(const Trial& trial) { return fmt::format("trial {}", trial.number); }
+
+// The seconds of a time as storages write it; NaN: it is none.
+double seconds_at(const std::string& time) {
+  std::tm parts{};
+  double seconds = 0;
+  if (std::sscanf(time.c_str(), "%d-%d-%d %d:%d:%lf", &parts.tm_year, &parts.tm_mon, &parts.tm_mday,
+                  &parts.tm_hour, &parts.tm_min, &seconds) != 6)
+    return kNoValue;
+  parts.tm_year -= 1900;
+  parts.tm_mon -= 1;
+  return static_cast<double>(timegm(&parts)) + seconds;
+}
+
+/// The best so far, against the number of trials and what all trials up to it took together.
+struct BestHistory {
+  Series values, by_trial, by_seconds;
+};
+
+BestHistory history_of(const ShownStudy& study, const std::string& label) {
+  BestHistory history;
+  history.values = {.label = "a trial", .points = {}, .draw = Draw::points};
+  history.by_trial = history.by_seconds = {.label = label, .points = {}, .draw = Draw::steps};
+  const Direction direction = study.view.directions[0];
+  double least = std::numeric_limits<double>::infinity(), seconds = 0;
+  for (const Trial* trial : complete_trials(study)) {
+    const auto x = static_cast<double>(trial->number);
+    history.values.points.push_back({x, trial->values[0], kNoValue, kNoValue, name_of(*trial)});
+    seconds += seconds_of(*trial);
+    if (trial->violation() > 0) continue;
+    least = std::min(least, loss_of(trial->values[0], direction));
+    const double best = loss_of(least, direction);
+    history.by_trial.points.push_back({x, best});
+    history.by_seconds.points.push_back({seconds, best});
+  }
+  return history;
+}
+
+bool has_seconds(const Series& series) {
+  return !series.points.empty() && std::isfinite(series.points.back().x);
+}
+
+Figure optimization_history(const ShownStudy& study) {
+  if (study.view.has_several_objectives()) return {};
+  const BestHistory history = history_of(study, "best so far");
+  if (history.values.points.empty()) return {};
+  Figure figure{.title = title_of(study, "Optimization history"), .panels = {}};
+  const Axis y{.label = study.objectives[0]};
+  figure.panels.push_back(
+      {.x = {.label = "Trial"}, .y = y, .series = {history.values, history.by_trial}});
+  if (has_seconds(history.by_seconds))
+    figure.panels.push_back(
+        {.x = {.label = "Seconds of all trials together"}, .y = y, .series = {history.by_seconds}});
+  return figure;
+}
+
+// Of the first two objectives.
+Figure pareto_front_figure(const ShownStudy& study) {
+  if (!study.view.has_several_objectives()) return {};
+  Series others{.label = "a trial", .points = {}, .draw = Draw::points},
+      front{.label = "Pareto front", .points = {}, .draw = Draw::points};
+  const Trials best = pareto_front(study.view);
+  for (const Trial* trial : complete_trials(study)) {
+    const bool is_best = std::ranges::find(best, trial) != best.end();
+    (is_best ? front : others)
+        .points.push_back(
+            {trial->values[0], trial->values[1], kNoValue, kNoValue, name_of(*trial)});
+  }
+  if (front.points.empty()) return {};
+  return {.title = title_of(study, "Pareto front"),
+          .panels = {{.x = {.label = study.objectives[0]},
+                      .y = {.label = study.objectives[1]},
+                      .series = {others, front}}}};
+}
+
+// A parameter that varies, by its importance.
+std::vector<ParameterImportance> varying(const ShownStudy& study) {
+  std::vector<ParameterImportance> importances = parameter_importances(study.view);
+  std::erase_if(importances, [&](const ParameterImportance& importance) {
+    return std::ranges::none_of(study.view.trials, [&](const Trial* trial) {
+      const TrialParameter* parameter = trial->parameter(importance.name);
+      return parameter != nullptr && !parameter->distribution.single();
+    });
+  });
+  return importances;
+}
+
+Figure importance_figure(const ShownStudy& study) {
+  const std::vector<ParameterImportance> importances = varying(study);
+  if (importances.empty() || complete_trials(study).size() < 2) return {};
+  Panel panel{
+      .x = {.label = "Importance (share of all)", .range = Range{0, importances[0].share * 1.05}}};
+  Series series{.points = {}, .draw = Draw::bars};
+  const std::size_t shown = std::min<std::size_t>(importances.size(), 20);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto y = static_cast<double>(shown - 1 - i);
+    series.points.push_back({importances[i].share, y, kNoValue, kNoValue, importances[i].name});
+    panel.y.ticks.push_back({y, importances[i].name});
+  }
+  panel.y.range = Range{-0.5, static_cast<double>(shown) - 0.5};
+  panel.series = {series};
+  const std::string what =
+      shown == importances.size()
+          ? "Importance of parameters"
+          : fmt::format("Importance of the first {} of {} parameters", shown, importances.size());
+  return {.title = title_of(study, what), .panels = {panel}};
+}
+
+std::string text_of(const Json& value) {
+  return value.is_string()         ? value.get<std::string>()
+         : value.is_number_float() ? fmt::format("{:.4g}", value.get<double>())
+                                   : to_line(value);
+}
+
+/// Where the values of a parameter lie on an axis: numbers by themselves, others by their places.
+struct ValueAxis {
+  Axis axis;
+  bool by_number = true;
+  bool logarithmic = false;
+  double low = kNoValue, high = kNoValue;
+  std::map<std::string, double> places = {};  ///< of values that are no numbers
+
+  double place(const Json& value) const {
+    return by_number ? value.get<double>() : places.at(text_of(value));
+  }
+};
+
+ValueAxis axis_of(const ShownStudy& study, const std::string& name, const Trials& trials) {
+  ValueAxis axis{.axis = {.label = name}};
+  std::vector<Json> values;
+  for (const Trial* trial : trials)
+    if (const TrialParameter* parameter = trial->parameter(name)) {
+      values.push_back(shown_value(study, *parameter));
+      axis.by_number = axis.by_number && values.back().is_number();
+      axis.logarithmic = parameter->distribution.logarithmic;
+    }
+  for (const Json& value : values)
+    if (!axis.by_number) axis.places.emplace(text_of(value), 0);
+  double next = 0;
+  for (auto& [text, place] : axis.places) {
+    place = next++;
+    axis.axis.ticks.push_back({place, text});
+  }
+  for (const Json& value : values) {
+    const double place = axis.place(value);
+    axis.low = std::fmin(axis.low, place);
+    axis.high = std::fmax(axis.high, place);
+  }
+  axis.axis.logarithmic = axis.logarithmic;
+  if (!axis.by_number) axis.axis.range = Range{-0.5, next - 0.5};
+  return axis;
+}
+
+Figure slice_figure(const ShownStudy& study) {
+  const Trials trials = complete_trials(study);
+  std::vector<ParameterImportance> importances = varying(study);
+  if (trials.size() < 2 || importances.empty()) return {};
+  const std::size_t all = importances.size();
+  importances.resize(std::min(all, kMostSliced));
+  Figure figure{.title = title_of(study, all == importances.size()
+                                             ? "Slices"
+                                             : fmt::format("Slices along the {} most important of "
+                                                           "{} parameters",
+                                                           importances.size(), all)),
+                .panels = {}};
+  for (const ParameterImportance& importance : importances) {
+    const ValueAxis axis = axis_of(study, importance.name, trials);
+    Series series{.label = "a trial", .points = {}, .draw = Draw::points};
+    for (const Trial* trial : trials)
+      if (const TrialParameter* parameter = trial->parameter(importance.name))
+        series.points.push_back({axis.place(shown_value(study, *parameter)), trial->values[0],
+                                 kNoValue, kNoValue, name_of(*trial)});
+    figure.panels.push_back(
+        {.x = axis.axis, .y = {.label = study.objectives[0]}, .series = {series}});
+  }
+  figure.width =
+      std::max(800, 260 * static_cast<int>(std::min<std::size_t>(figure.panels.size(), 9)));
+  return figure;
+}
+
+// "batch: 16 to 64", "format: int, none".
+std::string range_of(const std::string& name, const ValueAxis& axis) {
+  std::string range;
+  if (axis.by_number) range = fmt::format("{:.4g} to {:.4g}", axis.low, axis.high);
+  for (const auto& [text, place] : axis.places) range += (range.empty() ? "" : ", ") + text;
+  return fmt::format("{}: {}", name, range);
+}
+
+// From 0, at the least value of a parameter, to 1. NaN: the trial does not have it, or nothing varies.
+double share_of(const ValueAxis& axis, const ShownStudy& study, const TrialParameter* parameter) {
+  if (parameter == nullptr || !(axis.high > axis.low)) return kNoValue;
+  const auto scaled = [&](double value) { return axis.logarithmic ? std::log(value) : value; };
+  const double low = scaled(axis.low), high = scaled(axis.high);
+  return (scaled(axis.place(shown_value(study, *parameter))) - low) / (high - low);
+}
+
+// An axis for the objective and each parameter, one below the other so that their names have room, and every trial as a line from
+// one to the next; the best tenth stands out.
+Figure parallel_figure(const ShownStudy& study) {
+  Trials trials = complete_trials(study);
+  std::vector<ParameterImportance> importances = varying(study);
+  if (trials.size() < 2 || importances.empty() || study.view.has_several_objectives()) return {};
+  std::ranges::stable_sort(trials, {}, [&](const Trial* trial) {
+    return loss_of(trial->values[0], study.view.directions[0]);
+  });
+  const std::size_t best = (trials.size() + 9) / 10;
+  if (trials.size() > kMostCurves) trials.resize(kMostCurves);
+  importances.resize(std::min(importances.size(), kMostAxes));
+  const double least = std::min(trials.front()->values[0], trials.back()->values[0]),
+               most = std::max(trials.front()->values[0], trials.back()->values[0]);
+  if (!(most > least)) return {};
+  const auto top = static_cast<double>(importances.size());
+  Panel panel{.x = {.label = "From the least to the greatest value", .range = Range{-0.03, 1.03}},
+              .y = {.range = Range{-0.3, top + 0.3}}};
+  panel.y.ticks.push_back(
+      {top, fmt::format("{}: {:.4g} to {:.4g}", study.objectives[0], least, most)});
+  std::vector<ValueAxis> axes;
+  for (const ParameterImportance& importance : importances) {
+    axes.push_back(axis_of(study, importance.name, trials));
+    panel.y.ticks.push_back(
+        {top - static_cast<double>(axes.size()), range_of(importance.name, axes.back())});
+  }
+  for (std::size_t t = trials.size(); t-- > 0;) {
+    const bool is_best = t < best;
+    Series line{.label = is_best ? "the best tenth" : "the others",
+                .points = {{(trials[t]->values[0] - least) / (most - least), top}},
+                .draw = is_best ? Draw::line : Draw::faint};
+    for (std::size_t a = 0; a < axes.size(); ++a)
+      line.points.push_back({share_of(axes[a], study, trials[t]->parameter(importances[a].name)),
+                             top - static_cast<double>(a + 1), kNoValue, kNoValue,
+                             name_of(*trials[t])});
+    panel.series.push_back(std::move(line));
+  }
+  return {.title = title_of(study, "Parallel coordinates"), .panels = {panel}, .width = 1000};
+}
+
+Figure intermediate_figure(const ShownStudy& study) {
+  Panel panel{.x = {.label = "Evaluation"}, .y = {.label = "Reported on the way"}};
+  for (const Trial* trial : study.view.trials) {
+    if (trial->reports.size() < 2 || panel.series.size() >= kMostCurves) continue;
+    Series series{.label = trial->state == TrialState::pruned ? "pruned" : "went on",
+                  .points = {},
+                  .draw = trial->state == TrialState::pruned ? Draw::faint : Draw::line};
+    for (const auto& [step, value] : trial->reports)
+      series.points.push_back(
+          {static_cast<double>(step), value, kNoValue, kNoValue, name_of(*trial)});
+    panel.series.push_back(std::move(series));
+  }
+  if (panel.series.empty()) return {};
+  return {.title = title_of(study, "Intermediate values"), .panels = {panel}};
+}
+
+Figure edf_figure(const ShownStudy& study) {
+  if (study.view.has_several_objectives()) return {};
+  std::vector<double> values;
+  for (const Trial* trial : complete_trials(study)) values.push_back(trial->values[0]);
+  if (values.size() < 2) return {};
+  std::ranges::sort(values);
+  Series series{.points = {}, .draw = Draw::steps};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    series.points.push_back(
+        {values[i], static_cast<double>(i + 1) / static_cast<double>(values.size())});
+  return {.title = title_of(study, "Empirical distribution"),
+          .panels = {{.x = {.label = study.objectives[0]},
+                      .y = {.label = "Share of trials with no more", .range = Range{0, 1.02}},
+                      .series = {series}}}};
+}
+
+/// One place for a new one.
+constexpr struct {
+  std::string_view name, description;
+  Figure (*draw)(const ShownStudy&);
+} kFigures[] = {
+    {"optimization_history", "The value of each trial, and the best so far.", optimization_history},
+    {"pareto_front", "The trials by their first two objectives.", pareto_front_figure},
+    {"param_importances", "How much each parameter had to do with being among the best tenth.",
+     importance_figure},
+    {"slice", "The first objective against each parameter.", slice_figure},
+    {"parallel_coordinate", "Each trial as a line over its parameters.", parallel_figure},
+    {"intermediate_values", "What trials reported while they ran.", intermediate_figure},
+    {"edf", "The share of trials with no more than each value.", edf_figure},
+};
+
+}  // namespace
+
+bool is_repetition(const Trial& trial) { return trial.user_attributes.contains(kRepeatAttribute); }
+
+Json shown_value(const ShownStudy& study, const TrialParameter& parameter) {
+  const Json value = parameter.distribution.external(parameter.value);
+  const Json& list = value_at(study.index_values, parameter.name);
+  const auto index = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+  const bool stands =
+      list.is_array() && index >= 0 && index < static_cast<std::int64_t>(list.size());
+  return stands ? list.at(static_cast<std::size_t>(index)) : value;
+}
+
+double seconds_of(const Trial& trial) {
+  const auto attribute = trial.user_attributes.find(kSecondsAttribute);
+  if (attribute != trial.user_attributes.end() && attribute->second.is_number())
+    return attribute->second.get<double>();
+  return seconds_at(trial.end) - seconds_at(trial.start);
+}
+
+std::vector<StudyFigure> study_figures(const ShownStudy& study) {
+  std::vector<StudyFigure> figures;
+  for (const auto& row : kFigures)
+    if (Figure figure = row.draw(study); !figure.panels.empty())
+      figures.push_back({row.name, row.description, std::move(figure)});
+  return figures;
+}
+
+Figure compared_histories(const std::vector<ShownStudy>& studies,
+                          const std::vector<std::string>& labels) {
+  Figure figure{.title = "Best so far", .panels = {}};
+  const Axis y{.label = studies.at(0).objectives.at(0)};
+  Panel trials{.x = {.label = "Trial"}, .y = y},
+      seconds{.x = {.label = "Seconds of all trials together"}, .y = y};
+  for (std::size_t i = 0; i < studies.size(); ++i) {
+    const BestHistory history = history_of(studies[i], labels.at(i));
+    trials.series.push_back(history.by_trial);
+    if (has_seconds(history.by_seconds)) seconds.series.push_back(history.by_seconds);
+  }
+  figure.panels.push_back(trials);
+  if (!seconds.series.empty()) figure.panels.push_back(seconds);
+  return figure;
+}
+
+}  // namespace hone
