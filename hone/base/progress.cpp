@@ -158,12 +158,15 @@ std::string Progress::line(double now, bool last) const {
                                     : 0;
   const std::string unit = options_.unit.empty() ? "" : " " + options_.unit;
   std::string share, left, speed;
-  if (total_ > 0) share = fmt::format("{} %", 100 * done_ / total_);
+  if (total_ > 0 && total_ >= done_) share = fmt::format("{} %", 100 * done_ / total_);
   if (rate > 0) speed = fmt::format("{}{}/s", rate_text(rate), unit);
-  if (rate > 0 && !last) left = clock_text(static_cast<double>(total_ - done_) / rate) + " left";
+  if (rate > 0 && !last && total_ > 0 && total_ >= done_)
+    left = clock_text(static_cast<double>(total_ - done_) / rate) + " left";
+  // What goes on without an end that is known has done some, of no number.
+  const std::string of = total_ >= done_ ? "/" + grouped(total_) : "";
   return fitted_line({{title_},
                       {share},
-                      {fmt::format("{}/{}{}", grouped(done_), grouped(total_), unit), 3},
+                      {grouped(done_) + of + unit, 3},
                       {clock_text(elapsed), 2},
                       {left, 1},
                       {speed, 4},

@@ -49,7 +49,7 @@ struct ProgressOptions {
 
 class Progress {
  public:
-  /// `total` counts all the work, `first` included; 0 if there is none to do.
+  /// `total` counts all the work, `first` included; 0 if there is none to do, or nobody knows how much: what is done stands alone then.
   Progress(std::string title, std::int64_t total, ProgressOptions options = {});
   /// Finishes, also when an exception passes: the line shows how far the work came.
   ~Progress();

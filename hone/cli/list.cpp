@@ -43,6 +43,7 @@ Command tokenize_command();
 Command train_command();
 Command trim_command();
 Command unpack_command();
+Command watch_command();
 Command widths_command();
 
 const std::vector<CommandGroup>& command_groups() {
@@ -62,8 +63,8 @@ const std::vector<CommandGroup>& command_groups() {
         convert_command(), tokenize_command(), pass_command(), passes_command()},
        /*brief=*/true},
       {"Program",
-       {doctor_command(), cache_command(), study_command(), schema_command(), completion_command(),
-        man_command()},
+       {doctor_command(), cache_command(), study_command(), watch_command(), schema_command(),
+        completion_command(), man_command()},
        /*brief=*/true},
   };
   return groups;

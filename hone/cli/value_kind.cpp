@@ -112,7 +112,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"pruner"}, {.shown = "PRUNER", .words = pruner_names()}},
       {{"profile"}, {.shown = "VERSION"}},
       {{"storage", "STORAGE"}, {.shown = "FILE|ADDRESS", .files = true}},
-      {{"STUDIES"}, {.shown = "STUDY"}},
+      {{"STUDIES", "STUDY"}, {.shown = "STUDY"}},
       {{"study"}, {.shown = "NAME"}},
       {{"to"}, {.shown = "bf16|fp32", .words = {"bf16", "fp32"}}},
       {{"profile"}, {.shown = "VERSION", .words = tpe_profile_names()}},

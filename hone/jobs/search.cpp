@@ -145,6 +145,15 @@ void check_has_work(const Study& study, const Json& identity, const SearchJob& j
              where, study.name);
 }
 
+// The log beside a file is no result, and goes; it must hold nothing.
+void check_is_whole(const std::string& file) {
+  const fs::path log = file + "-wal";
+  user_check(!path_exists(log) || fs::file_size(log) == 0,
+             "{}: another program reads in the study and does not let go, so what was written last "
+             "stands in {} alone; end that program, and go on by `resume`",
+             file, log.string());
+}
+
 /// A search on its way.
 class SearchRun {
  public:
@@ -184,6 +193,9 @@ class SearchRun {
         storage_->set_study_attribute(study->id, AttributeOwner::system, key, names);
     }
     study_ = *study;
+    if (!job_.join && job_.budget.trials > 0)
+      storage_->set_study_attribute(study_.id, AttributeOwner::user, kWantedTrialsAttribute,
+                                    job_.budget.trials);
     read();
   }
 
@@ -412,6 +424,7 @@ SearchResult search_models(const SearchJob& job, Context& context) {
   write_winner(job, subject, space, *findings.winner.trial, made, output->path() / "best");
   SearchResult result = report_search(findings, made, std::move(report), *output, context);
   run.close();
+  if (job.storage.empty()) check_is_whole(where);
   output->commit();
   return result;
 }

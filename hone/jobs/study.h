@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/base/progress.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/run_report.h"
+#include "hone/jobs/study_tables.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 
@@ -33,5 +35,27 @@ struct StudyResult {
 /// Throws `UserError`: as `open_storage`, which must be there; studies that are not (naming those that are), several that have not one
 /// objective of one direction, files and folders that may not be written.
 StudyResult tell_studies(const StudyJob& job, const Context& context);
+
+/// A study to be followed while it runs.
+struct WatchJob {
+  std::string storage;      ///< as `open_storage` takes it
+  std::string study = {};   ///< empty: the one in which something happened last
+  std::int64_t last = 10;   ///< trials that have ended already and are told first
+  double idle_seconds = 0;  ///< ends when nothing has happened in it for so long; 0: never
+};
+
+/// A trial that has ended.
+struct WatchedTrial {
+  const ShownStudy& study;
+  const Trial& trial;
+  bool is_best;  ///< better than all that ended before it
+};
+
+/// Tells every trial that ends, those of one look by number, and shows how many there are, the best and, where the study says how many
+/// it will be, the time that is left. Ends when somebody interrupts it, or by `idle_seconds`; returns the study in a sentence. Throws
+/// `UserError` as `tell_studies`.
+std::string watch_study(const WatchJob& job,
+                        const std::function<void(const WatchedTrial&, Progress&)>& tell,
+                        const Context& context);
 
 }  // namespace hone

@@ -14,6 +14,9 @@ inline constexpr const char* kCachedAttribute = "cached";
 /// The trial attribute with the figures of its model, by name.
 inline constexpr const char* kFiguresAttribute = "figures";
 
+/// The study attribute with the number of trials that whoever runs it wants.
+inline constexpr const char* kWantedTrialsAttribute = "wanted_trials";
+
 struct TrialCounts {
   std::int64_t complete = 0, pruned = 0, failed = 0, running = 0, waiting = 0;
   std::int64_t cached = 0;  ///< of the complete ones

@@ -179,5 +179,17 @@ TEST(Progress, FinishesOnce) {
   EXPECT_EQ(desk.written, "train  0/0  0:00\n");
 }
 
+TEST(Progress, OfAnUnknownNumberCountsWhatIsDone) {
+  Desk desk;
+  {
+    Progress progress("search", 0, {.unit = "trials", .output = desk.output(false)});
+    desk.seconds += 20;
+    progress.update(10, "best 0.8");
+    desk.written.clear();
+    progress.finish();
+  }
+  EXPECT_EQ(desk.written, "search  10 trials  0:20  0.500 trials/s  best 0.8\n");
+}
+
 }  // namespace
 }  // namespace hone

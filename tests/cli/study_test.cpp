@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "hone/base/text.h"
 #include "hone/jobs/study_tables.h"
 #include "hone/search/storage/storage.h"
 #include "tests/cli/run_hone.h"
@@ -144,6 +147,54 @@ TEST_F(StudyCommand, SaysWhatIsNotThere) {
   const Ending missing = run_hone({"study", "nothing.db"}, folder());
   EXPECT_EQ(missing.code, 1);
   EXPECT_FALSE(fs::exists(folder() / "nothing.db"));
+}
+
+class WatchCommand : public StudyCommand {
+ protected:
+  std::string watched(Words words) const {
+    words.insert(words.begin(), {"watch", "study.db", "--idle", "0.1", "--quiet"});
+    const Ending ending = run_hone(words, folder());
+    EXPECT_EQ(ending.code, 0) << ending.messages;
+    return ending.output;
+  }
+};
+
+TEST_F(WatchCommand, TellsTheLastOnesAndWhichOfThemWasTheBestSoFar) {
+  const std::vector<std::string> lines = split(watched({"first", "--last", "3"}), '\n');
+  ASSERT_GE(lines.size(), 4u);
+  EXPECT_EQ(lines[0], "   10     0.9167  best  0:02  x 0.8333, batch 32");
+  EXPECT_EQ(lines[1], "   11     0.9583  best  0:02  x 0.9167, batch 64");
+  EXPECT_EQ(lines[2], "   12       fail        0:02  x 0.1, batch 32");
+  EXPECT_NE(lines[3].find("The best is trial 11"), std::string::npos);
+}
+
+TEST_F(WatchCommand, TellsProgramsALineForEachTrial) {
+  const std::vector<std::string> lines = split(watched({"first", "--last", "100", "--json"}), '\n');
+  ASSERT_EQ(lines.size(), 14u);  // the last one is empty
+  const Json last = Json::parse(lines[12]);
+  EXPECT_EQ(last["number"], 12);
+  EXPECT_EQ(last["state"], "fail");
+  EXPECT_EQ(last["is_best"], false);
+  EXPECT_EQ(last["parameters"]["batch"], 32);
+}
+
+TEST_F(WatchCommand, TakesTheStudyInWhichSomethingHappenedLast) {
+  EXPECT_NE(watched({}).find("2 on the Pareto front"), std::string::npos);
+}
+
+// A trial that ends while it looks.
+TEST_F(WatchCommand, FollowsWhatOthersWrite) {
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    const auto storage = open_storage(file().string(), /*must_exist=*/true);
+    storage->create_trial(storage->find_study("second")->id, trial_of(0.5, 0.99));
+  });
+  const Ending ending =
+      run_hone({"watch", "study.db", "second", "--idle", "2", "--last", "0"}, folder());
+  writer.join();
+  EXPECT_EQ(ending.output.substr(0, 26), "    1     0.9900  best  0:");
+  EXPECT_NE(ending.messages.find("second  2 trials  "), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find("best 0.9900 of trial 1"), std::string::npos) << ending.messages;
 }
 
 TEST_F(StudyCommand, WritesACopyForOlderPrograms) {

@@ -228,6 +228,23 @@ TEST_F(SqliteStorage, IsAPlainFileAfterTwoThatCloseAtOnce) {
   }
 }
 
+// As a dashboard does, or `hone watch`: the file alone is what its writer leaves then, too.
+TEST_F(SqliteStorage, IsWholeWithoutItsLogThoughSomebodyHasItOpen) {
+  const auto storage = open()();
+  const Study study = storage->create_study("study", {Direction::minimize});
+  const auto reader = open()();
+  ASSERT_EQ(reader->studies().size(), 1u);
+  storage->create_trial(study.id, {});
+  storage->close();
+  const fs::path copy = folder_.path() / "copy.db";
+  fs::copy_file(file(), copy);
+  const auto copied = open_storage(copy.string(), /*must_exist=*/true);
+  std::vector<std::shared_ptr<const Trial>> trials;
+  copied->read_trials(copied->find_study("study").value().id, trials);
+  EXPECT_EQ(trials.size(), 1u);
+  EXPECT_EQ(reader->studies().size(), 1u);
+}
+
 TEST_F(SqliteStorage, IsReadWhereItCannotBeWritten) {
   open()()->create_study("a", {Direction::minimize});
   fs::permissions(file(), static_cast<fs::perms>(0444));

@@ -216,10 +216,13 @@ class SqliteDatabase final : public Database {
     return code == SQLITE_OK;
   }
 
-  // Only a plain file is opened by every program (some browsers' read no log). It becomes one when nobody else has it open. Two that close
-  // at once see each other, so each closes first, and looks again a little later.
+  // All that was written goes into the file itself, which is then whole though somebody reads beside us and the log stays. Only a plain
+  // file is opened by every program (some browsers' read no log). It becomes one when nobody else has it open. Two that close at once see
+  // each other, so each closes first, and looks again a little later.
   void leave_log() {
     writes_ = false;
+    // Busy: somebody reads and does not end, and all stays in the log, which others read, too.
+    sqlite3_wal_checkpoint_v2(database_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
     for (int attempt = 0; attempt < 5; ++attempt) {
       if (set_journal_mode("DELETE", 0)) return;
       disconnect();

@@ -84,8 +84,8 @@ class StudyStorage {
   virtual void read_trials(std::int64_t study,
                            std::vector<std::shared_ptr<const Trial>>& trials) = 0;
 
-  /// Ends the use of the storage, so that a file is left as one that any program reads (no WAL beside it), if nobody else uses it. The
-  /// destructor does the same and throws nothing.
+  /// Ends the use of the storage. All that was written is in the file itself then, unless somebody else reads in it without end; it is left
+  /// as one that any program reads (no WAL beside it) if nobody else has it open. The destructor does the same and throws nothing.
   virtual void close() = 0;
 };
 

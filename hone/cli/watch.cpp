@@ -1,0 +1,94 @@
+#include "hone/base/progress.h"
+#include "hone/base/terminal.h"
+#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/jobs/study.h"
+
+namespace hone {
+namespace {
+
+struct WatchArguments {
+  WatchJob job;
+  RunArguments run;
+};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+// "   17  0.4817  best  0:03  batch 32, …", as much of what comes last as there is room for.
+std::string line_of(const WatchedTrial& watched, std::size_t columns) {
+  const Trial& trial = watched.trial;
+  std::string line = fmt::format("{:>5}  ", trial.number);
+  if (trial.state == TrialState::complete)
+    for (const double value : trial.values)
+      line += fmt::format("{:>9}  ", rounded_text(value, kObjectiveDigits));
+  else
+    line += fmt::format("{:>9}  ", lower(to_string(trial.state)));
+  line += watched.is_best ? "best  " : "      ";
+  if (const double seconds = seconds_of(trial); std::isfinite(seconds))
+    line += clock_text(seconds) + "  ";
+  const std::string values = values_text(watched.study, trial);
+  if (columns == 0) return line + values;
+  constexpr std::size_t kLeast = 8;
+  const std::size_t room = columns > display_width(line) ? columns - display_width(line) : 0;
+  return room < kLeast ? line : line + shortened(values, room);
+}
+
+Json row_of(const WatchedTrial& watched) {
+  const double seconds = seconds_of(watched.trial);
+  return {{"study", watched.study.view.name},
+          {"number", watched.trial.number},
+          {"state", lower(to_string(watched.trial.state))},
+          {"values", watched.trial.values},
+          {"is_best", watched.is_best},
+          {"seconds", std::isfinite(seconds) ? Json(seconds) : Json(nullptr)},
+          {"parameters", shown_values(watched.study, watched.trial)}};
+}
+
+void watch(const WatchArguments& a) {
+  const std::size_t columns = terminal_columns(stdout);
+  const std::string sentence = watch_study(
+      a.job,
+      [&](const WatchedTrial& trial, Progress& progress) {
+        if (a.run.json) {
+          print_result("watch", row_of(trial));
+        } else if (columns > 0 && !a.run.quiet) {
+          progress.say(
+              line_of(trial, columns - 1));  // the same screen: above the line of the whole
+        } else {
+          fmt::print("{}\n", line_of(trial, columns));
+        }
+        std::fflush(stdout);
+      },
+      make_context(a.run));
+  if (!a.run.json) print_text(a.run, "{}\n", sentence);
+}
+
+}  // namespace
+
+Command watch_command() {
+  return {"watch", "follow a running study, trial by trial", "hone watch search/study.db --idle 60",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<WatchArguments>();
+            app.add_option("STORAGE", a->job.storage,
+                           "an SQLite file or postgresql://USER@HOST/DATABASE with studies in "
+                           "Optuna's tables")
+                ->required();
+            app.add_option("STUDY", a->job.study,
+                           "its name; without one the study in which something happened last");
+            app.add_option("--last", a->job.last, "trials that have ended already, told first")
+                ->check(number_from(0));
+            app.add_option("--idle", a->job.idle_seconds,
+                           "end when nothing has happened for so many seconds; 0: at Ctrl-C alone")
+                ->check(number_from(0));
+            declare_screen(app, a->run);
+            return [a] { watch(*a); };
+          }};
+}
+
+}  // namespace hone
