@@ -1,0 +1,193 @@
+#include "hone/search/allocation_merge.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace hone {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kNever = std::int64_t{1} << 62;  // above all sums
+
+AllocationOrigin origin(std::uint8_t option, std::size_t before) {
+  return static_cast<std::uint32_t>(before) << 8 | option;
+}
+
+/// The points before with one choice added to each, in order, as far as they are worth something.
+struct Stream {
+  const GroupChoice* choice = nullptr;
+  std::size_t at = 0;          // in the points before
+  std::int64_t cost = kNever;  // of the sum there
+};
+
+/// A merge of a stream for each choice.
+class StreamMerge {
+ public:
+  StreamMerge(const AllocationStates& before, const std::vector<GroupChoice>& choices,
+              int piece_bits)
+      : before_(before), piece_bits_(piece_bits) {
+    for (const GroupChoice& choice : choices)
+      streams_.push_back({&choice, 0, before.costs.front() + choice.cost});
+  }
+
+  AllocationStates run() {
+    for (;;) {
+      Stream* first = &streams_.front();
+      for (Stream& stream : streams_)
+        if (stream.cost < first->cost) first = &stream;
+      if (first->cost == kNever) return std::move(after_);
+      // Up to here no other stream is to be asked; at equal costs the one of the earlier choice is.
+      std::int64_t until = kNever;
+      for (const Stream& stream : streams_)
+        if (&stream != first) until = std::min(until, stream.cost + (&stream > first ? 1 : 0));
+      do advance(*first);
+      while (first->cost < until);
+    }
+  }
+
+ private:
+  void advance(Stream& stream) {
+    const double damage = before_.damages[stream.at] + stream.choice->damage;
+    if (damage < least_) {
+      keep(stream, damage);
+      ++stream.at;
+    } else {
+      skip(stream);
+    }
+    stream.cost =
+        stream.at < before_.costs.size() ? before_.costs[stream.at] + stream.choice->cost : kNever;
+  }
+
+  // Damages fall along a stream: to the first that is below what is there, in leaps and then by halves.
+  void skip(Stream& stream) const {
+    const std::vector<double>& damages = before_.damages;
+    const auto is_lost = [&](double damage) { return damage + stream.choice->damage >= least_; };
+    std::size_t reach = 1;
+    while (stream.at + reach < damages.size() && is_lost(damages[stream.at + reach])) reach *= 2;
+    const auto place = [&](std::size_t index) {
+      return damages.begin() + static_cast<std::ptrdiff_t>(index);
+    };
+    stream.at = static_cast<std::size_t>(
+        std::partition_point(place(stream.at + reach / 2 + 1),
+                             place(std::min(stream.at + reach + 1, damages.size())), is_lost) -
+        damages.begin());
+  }
+
+  void keep(const Stream& stream, double damage) {
+    const std::int64_t piece = stream.cost >> piece_bits_;
+    // What is in the same piece does more damage, and costs as much or hardly less.
+    if (piece == piece_) {
+      after_.costs.pop_back();
+      after_.damages.pop_back();
+      after_.origins.pop_back();
+    }
+    after_.costs.push_back(stream.cost);
+    after_.damages.push_back(damage);
+    after_.origins.push_back(origin(stream.choice->option, stream.at));
+    piece_ = piece;
+    least_ = damage;
+  }
+
+  const AllocationStates& before_;
+  int piece_bits_;
+  std::vector<Stream> streams_;
+  AllocationStates after_;
+  std::int64_t piece_ = -1;
+  double least_ = kInfinite;
+};
+
+}  // namespace
+
+AllocationStates no_groups() { return {{0}, {0}, {0}, {}}; }
+
+AllocationStates merge(const AllocationStates& before, const std::vector<GroupChoice>& choices,
+                       int piece_bits) {
+  return StreamMerge(before, choices, piece_bits).run();
+}
+
+bool CostTable::suits(const AllocationStates& before, const std::vector<GroupChoice>& choices) {
+  constexpr std::size_t kMostPerSum = 4;
+  const std::int64_t span = before.costs.back() + choices.back().cost;
+  return span < static_cast<std::int64_t>(kMostPerSum * before.costs.size() * choices.size());
+}
+
+AllocationStates CostTable::merge(const AllocationStates& before,
+                                  const std::vector<GroupChoice>& choices) {
+  const auto size = static_cast<std::size_t>(before.costs.back() + choices.back().cost) + 1;
+  if (least_.size() < size) {
+    least_.resize(size, kInfinite);
+    from_.resize(size);
+    kept_.costs.resize(size);
+    kept_.damages.resize(size);
+    kept_.origins.resize(size);
+  }
+  // No branches inside: which sum is better is hard to foretell.
+  const std::int64_t* const costs = before.costs.data();
+  const double* const damages = before.damages.data();
+  const std::size_t sums = before.costs.size();
+  for (const GroupChoice choice : choices) {
+    double* const least_of = least_.data() + choice.cost;
+    AllocationOrigin* const from = from_.data() + choice.cost;
+    for (std::size_t i = 0; i < sums; ++i) {
+      const double damage = damages[i] + choice.damage, known = least_of[costs[i]];
+      const AllocationOrigin here = origin(choice.option, i), there = from[costs[i]];
+      const AllocationOrigin better = damage < known ? ~AllocationOrigin{0} : 0;
+      from[costs[i]] = (here & better) | (there & ~better);
+      least_of[costs[i]] = std::min(known, damage);
+    }
+  }
+  double least = kInfinite;
+  std::size_t kept = 0;
+  for (std::size_t cost = 0; cost < size; ++cost) {
+    const double damage = least_[cost];
+    least_[cost] = kInfinite;
+    kept_.costs[kept] = static_cast<std::int64_t>(cost);
+    kept_.damages[kept] = damage;
+    kept_.origins[kept] = from_[cost];
+    kept += damage < least ? 1 : 0;
+    least = std::min(least, damage);
+  }
+  const auto end = static_cast<std::ptrdiff_t>(kept);
+  return {{kept_.costs.begin(), kept_.costs.begin() + end},
+          {},
+          {kept_.damages.begin(), kept_.damages.begin() + end},
+          {kept_.origins.begin(), kept_.origins.begin() + end}};
+}
+
+bool SecondFront::take(std::int64_t second_cost, double damage) {
+  auto next = least_.upper_bound(second_cost);
+  if (next != least_.begin() && std::prev(next)->second <= damage) return false;
+  while (next != least_.end() && next->second >= damage) next = least_.erase(next);
+  least_.insert_or_assign(second_cost, damage);
+  return true;
+}
+
+AllocationStates merge_of_two(const AllocationStates& before,
+                              const std::vector<GroupChoice>& choices, std::int64_t most_second) {
+  struct Sum {
+    std::int64_t cost, second_cost;
+    double damage;
+    AllocationOrigin origin;
+  };
+  std::vector<Sum> sums;
+  for (const GroupChoice& choice : choices)
+    for (std::size_t i = 0; i < before.costs.size(); ++i)
+      if (before.second_costs[i] + choice.second_cost <= most_second)
+        sums.push_back({before.costs[i] + choice.cost, before.second_costs[i] + choice.second_cost,
+                        before.damages[i] + choice.damage, origin(choice.option, i)});
+  std::ranges::stable_sort(
+      sums, {}, [](const Sum& sum) { return std::tuple(sum.cost, sum.second_cost, sum.damage); });
+  AllocationStates after;
+  SecondFront front;
+  for (const Sum& sum : sums) {
+    if (!front.take(sum.second_cost, sum.damage)) continue;
+    after.costs.push_back(sum.cost);
+    after.second_costs.push_back(sum.second_cost);
+    after.damages.push_back(sum.damage);
+    after.origins.push_back(sum.origin);
+  }
+  return after;
+}
+
+}  // namespace hone

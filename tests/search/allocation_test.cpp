@@ -1,0 +1,328 @@
+#include "hone/search/allocation.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/base/error.h"
+#include "hone/base/json.h"
+#include "hone/base/random.h"
+#include "tests/support/test_data.h"
+
+namespace hone {
+namespace {
+
+using Layers = std::vector<std::vector<AllocationOption>>;
+
+/// One allocation of all there are.
+struct Sum {
+  std::int64_t cost = 0, second_cost = 0;
+  double damage = 0;
+};
+
+// Calls visit(sum) for every way to choose from the lists.
+template <typename Visit>
+void each_allocation(const Layers& layers, const Visit& visit, std::size_t at = 0, Sum sum = {}) {
+  if (at == layers.size()) return visit(sum);
+  for (const AllocationOption& option : layers[at])
+    each_allocation(
+        layers, visit, at + 1,
+        {sum.cost + option.cost, sum.second_cost + option.second_cost, sum.damage + option.damage});
+}
+
+// The front by looking at all allocations.
+std::map<std::int64_t, double> brute_force(const Layers& layers,
+                                           std::optional<std::int64_t> second_budget = {}) {
+  std::map<std::int64_t, double> least;
+  each_allocation(layers, [&](const Sum& sum) {
+    if (second_budget && sum.second_cost > *second_budget) return;
+    const auto [found, added] = least.emplace(sum.cost, sum.damage);
+    if (!added) found->second = std::min(found->second, sum.damage);
+  });
+  std::map<std::int64_t, double> front;
+  for (const auto& [cost, damage] : least)
+    if (front.empty() || damage < front.rbegin()->second) front.emplace(cost, damage);
+  return front;
+}
+
+std::map<std::int64_t, double> points_of(const AllocationFront& front) {
+  std::map<std::int64_t, double> points;
+  for (const AllocationPoint& point : front.points) points.emplace(point.cost, point.damage);
+  EXPECT_EQ(points.size(), front.points.size());
+  return points;
+}
+
+Sum sum_of(const Layers& layers, const std::vector<std::size_t>& chosen) {
+  Sum sum;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const AllocationOption& option = layers[i][chosen[i]];
+    sum.cost += option.cost;
+    sum.second_cost += option.second_cost;
+    sum.damage += option.damage;
+  }
+  return sum;
+}
+
+// Small numbers, so that many are equal, or real ones.
+Layers random_layers(RandomSequence& random, std::size_t most_layers, std::size_t most_options) {
+  Layers layers(1 + random.below(most_layers));
+  const bool coarse = random.below(2) == 0;
+  for (auto& options : layers) {
+    options.resize(1 + random.below(most_options));
+    for (AllocationOption& option : options)
+      option = {coarse ? static_cast<double>(random.below(5)) : random.uniform(),
+                static_cast<std::int64_t>(random.below(coarse ? 6 : 1000)),
+                static_cast<std::int64_t>(random.below(coarse ? 6 : 1000))};
+  }
+  return layers;
+}
+
+void expect_choices_add_up(const Layers& layers, const AllocationFront& front) {
+  for (std::size_t i = 0; i < front.points.size(); ++i) {
+    const Sum sum = sum_of(layers, choices_at(front, i));
+    EXPECT_EQ(sum.cost, front.points[i].cost);
+    EXPECT_EQ(sum.damage, front.points[i].damage);
+  }
+}
+
+TEST(Allocation, IsTheFrontOfAllAllocations) {
+  RandomSequence random(1, 0);
+  for (int round = 0; round < 300; ++round) {
+    const Layers layers = random_layers(random, 5, 6);
+    const AllocationFront front = allocation_front({.layers = layers});
+    EXPECT_EQ(points_of(front), brute_force(layers)) << round;
+    EXPECT_EQ(front.cost_error, 0);
+    expect_choices_add_up(layers, front);
+  }
+}
+
+TEST(Allocation, IsTheFrontOfEightLayersOfSixOptions) {
+  RandomSequence random(2, 0);
+  Layers layers(8, std::vector<AllocationOption>(6));
+  for (auto& options : layers)
+    for (AllocationOption& option : options)
+      option = {random.uniform(), static_cast<std::int64_t>(random.below(10'000))};
+  const AllocationFront front = allocation_front({.layers = layers});
+  EXPECT_EQ(points_of(front), brute_force(layers));
+  expect_choices_add_up(layers, front);
+}
+
+TEST(Allocation, StaysWithinASecondBudget) {
+  RandomSequence random(3, 0);
+  int met = 0;
+  for (int round = 0; round < 300; ++round) {
+    const Layers layers = random_layers(random, 5, 5);
+    const auto budget = static_cast<std::int64_t>(random.below(layers[0][0].cost > 5 ? 3000 : 15));
+    const std::map<std::int64_t, double> truth = brute_force(layers, budget);
+    if (truth.empty()) {
+      EXPECT_THROW(allocation_front({.layers = layers, .second_budget = budget}), UserError);
+      continue;
+    }
+    ++met;
+    const AllocationFront front = allocation_front({.layers = layers, .second_budget = budget});
+    EXPECT_EQ(points_of(front), truth) << round;
+    expect_choices_add_up(layers, front);
+    for (std::size_t i = 0; i < front.points.size(); ++i)
+      EXPECT_LE(sum_of(layers, choices_at(front, i)).second_cost, budget);
+  }
+  EXPECT_GT(met, 100);
+}
+
+TEST(Allocation, GivesTiedLayersTheSameOption) {
+  RandomSequence random(4, 0);
+  for (int round = 0; round < 100; ++round) {
+    Layers layers(5, std::vector<AllocationOption>(3));
+    Layers merged(3, std::vector<AllocationOption>(3));  // {0, 3}, {1}, {2, 4}
+    const std::size_t group_of[] = {0, 1, 2, 0, 2};
+    for (std::size_t i = 0; i < 5; ++i)
+      for (std::size_t option = 0; option < 3; ++option) {
+        const AllocationOption drawn = {random.uniform(),
+                                        static_cast<std::int64_t>(random.below(100))};
+        layers[i][option] = drawn;
+        merged[group_of[i]][option].cost += drawn.cost;
+        merged[group_of[i]][option].damage += drawn.damage;
+      }
+    const AllocationFront front = allocation_front({.layers = layers, .tied = {{4, 2}, {0, 3}}});
+    EXPECT_EQ(points_of(front), brute_force(merged));
+    for (std::size_t i = 0; i < front.points.size(); ++i) {
+      const std::vector<std::size_t> chosen = choices_at(front, i);
+      EXPECT_EQ(chosen[0], chosen[3]);
+      EXPECT_EQ(chosen[2], chosen[4]);
+      EXPECT_EQ(sum_of(layers, chosen).cost, front.points[i].cost);
+    }
+  }
+}
+
+// Exactly: the file has six decimals, of latencies eight.
+std::int64_t whole(const Json& value, double unit) {
+  return std::llround(value.get<double>() * unit);
+}
+
+TEST(Allocation, FindsTheOptimaOfHawq) {
+  const Json golden = read_json(test_data() / "vectors/search/hawq_ilp_golden.json");
+  const std::vector<std::vector<std::size_t>> tied[] = {{{4, 6}, {9, 11}, {14, 16}},
+                                                        {{0, 3}, {10, 13}, {23, 26}, {42, 45}}};
+  int compared = 0;
+  for (const auto& [key, optimum] : golden["optimum"].items()) {
+    const std::size_t net = key.starts_with("resnet18") ? 0 : 1;
+    const std::string kind = key.substr(9, key.rfind('_') - 9);
+    const auto quarters = std::llround(4 * std::stod(key.substr(key.rfind('_') + 1)));
+    Layers layers;
+    std::int64_t all[] = {0, 0};
+    for (std::size_t i = 0; i < golden["hutchinson_trace"][net].size(); ++i) {
+      layers.emplace_back();
+      for (const int bits : {4, 8}) {
+        const std::string b = std::to_string(bits);
+        const std::int64_t cost = kind == "size" ? whole(golden["params_M"][net][i], 1e6) * bits
+                                  : kind == "bops"
+                                      ? whole(golden["bops_M"][net][i], 1e6) * bits * bits
+                                      : whole(golden["lat" + b][net][i], 1e8);
+        layers.back().push_back({golden["hutchinson_trace"][net][i].get<double>() *
+                                     golden["delta" + b][net][i].get<double>(),
+                                 cost});
+        all[bits == 8] += cost;
+      }
+    }
+    const AllocationFront front = allocation_front({.layers = layers, .tied = tied[net]});
+    const auto best = best_within(front, all[0] + quarters * (all[1] - all[0]) / 4);
+    ASSERT_TRUE(best) << key;
+    const double damage = optimum["perturbation"];
+    EXPECT_NEAR(front.points[*best].damage, damage, 1e-12 * damage) << key;
+    std::vector<int> bits;
+    for (const std::size_t option : choices_at(front, *best)) bits.push_back(option == 0 ? 4 : 8);
+    EXPECT_EQ(bits, optimum["bits"].get<std::vector<int>>()) << key;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 18);
+}
+
+// The least damage at every cost exactly, layer by layer.
+std::map<std::int64_t, double> by_dynamic_programming(const Layers& layers) {
+  std::vector<double> least = {0};
+  for (const auto& options : layers) {
+    std::int64_t most = 0;
+    for (const AllocationOption& option : options) most = std::max(most, option.cost);
+    std::vector<double> next(least.size() + static_cast<std::size_t>(most), HUGE_VAL);
+    for (const AllocationOption& option : options) {
+      double* to = next.data() + option.cost;
+      for (const double damage : least) {
+        *to = std::min(*to, damage + option.damage);
+        ++to;
+      }
+    }
+    least = std::move(next);
+  }
+  std::map<std::int64_t, double> front;
+  double lowest = HUGE_VAL;
+  for (std::size_t cost = 0; cost < least.size(); ++cost)
+    if (least[cost] < lowest) front[static_cast<std::int64_t>(cost)] = lowest = least[cost];
+  return front;
+}
+
+TEST(Allocation, OfFourHundredLayersIsThatOfADynamicProgram) {
+  const int sizes[] = {1, 1, 1, 4, 4}, bits[] = {2, 3, 4, 6, 8, 16};
+  RandomSequence random(5, 0);
+  Layers layers(400);
+  for (auto& options : layers) {
+    const int size = sizes[random.below(5)];
+    const double sensitivity = std::exp(1.5 * random.normal());
+    for (const int b : bits) options.push_back({sensitivity * std::pow(4.0, -b), size * b});
+  }
+  const AllocationFront front = allocation_front({.layers = layers});
+  EXPECT_EQ(points_of(front), by_dynamic_programming(layers));
+  EXPECT_GT(front.points.size(), 5000u);
+  for (const std::size_t point : {std::size_t{0}, front.points.size() / 2, front.points.size() - 1})
+    EXPECT_EQ(sum_of(layers, choices_at(front, point)).damage, front.points[point].damage);
+}
+
+TEST(Allocation, SaysHowFarItIsFromExactWhereCostsAreCutIntoPieces) {
+  RandomSequence random(6, 0);
+  Layers layers(40);  // of unrelated sizes
+  for (auto& options : layers) {
+    const auto size = static_cast<std::int64_t>(1 + random.below(1 << 20));
+    const double sensitivity = std::exp(random.normal());
+    for (const int bits : {2, 3, 4, 6, 8, 16})
+      options.push_back({sensitivity * std::pow(4.0, -bits), size * bits});
+  }
+  const AllocationFront exact = allocation_front({.layers = layers}),
+                        coarse = allocation_front({.layers = layers}, {.most_points = 500});
+  EXPECT_EQ(exact.cost_error, 0);
+  ASSERT_GT(coarse.cost_error, 0);
+  EXPECT_LE(coarse.cost_error, 40 * 2 * 40 * 16);  // pieces of 2⁻¹⁹ of all at most
+  expect_choices_add_up(layers, coarse);
+  for (const AllocationPoint& point : exact.points) {
+    const auto found = best_within(coarse, point.cost + coarse.cost_error);
+    ASSERT_TRUE(found);
+    EXPECT_LE(coarse.points[*found].damage, point.damage);
+  }
+  for (std::size_t i = 1; i < coarse.points.size(); ++i) {
+    EXPECT_GT(coarse.points[i].cost, coarse.points[i - 1].cost);
+    EXPECT_LT(coarse.points[i].damage, coarse.points[i - 1].damage);
+  }
+}
+
+TEST(Allocation, TakesTheCheaperOptionOfTheLastLayerThatDiffers) {
+  // Three ways to a damage of 1 at a cost of 1, and an option twice.
+  const Layers layers = {{{1, 0}, {0, 1}}, {{1, 0}, {0, 1}, {0, 1}}};
+  const AllocationFront front = allocation_front({.layers = layers});
+  ASSERT_EQ(front.points.size(), 3u);
+  EXPECT_EQ(choices_at(front, 0), (std::vector<std::size_t>{0, 0}));
+  EXPECT_EQ(choices_at(front, 1), (std::vector<std::size_t>{1, 0}));
+  EXPECT_EQ(choices_at(front, 2), (std::vector<std::size_t>{1, 1}));
+}
+
+TEST(Allocation, GivesTheLeastDamageWithinABudget) {
+  const AllocationFront front = allocation_front({.layers = {{{3, 2}, {1, 5}, {2, 9}}}});
+  ASSERT_EQ(front.points.size(), 2u);  // the third is worse than the second and costs more
+  EXPECT_EQ(best_within(front, 1), std::nullopt);
+  EXPECT_EQ(best_within(front, 2), 0u);
+  EXPECT_EQ(best_within(front, 4), 0u);
+  EXPECT_EQ(best_within(front, 100), 1u);
+  EXPECT_EQ(allocation_front({}).points.size(), 1u);  // nothing to choose, at no cost
+}
+
+std::string allocation_error(const AllocationProblem& problem,
+                             const AllocationLimits& limits = {}) {
+  try {
+    allocation_front(problem, limits);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Allocation, RefusesWhatHasNoAnswer) {
+  const std::vector<AllocationOption> one = {{0, 1, 7}}, two = {{0, 1, 7}, {1, 0, 5}};
+  EXPECT_EQ(allocation_error({.layers = {one, {}}}),
+            "layer 1 has 0 options to choose from; give 1 to 255");
+  EXPECT_EQ(allocation_error({.layers = {std::vector<AllocationOption>(256)}}),
+            "layer 0 has 256 options to choose from; give 1 to 255");
+  EXPECT_EQ(allocation_error({.layers = {{{-1, 1}}}}),
+            "layer 0: an option does damage -1; expected a number not below 0");
+  EXPECT_EQ(allocation_error({.layers = {{{std::nan(""), 1}}}}),
+            "layer 0: an option does damage nan; expected a number not below 0");
+  EXPECT_EQ(allocation_error({.layers = {{{0, -1}}}}),
+            "layer 0: an option costs -1 and 0; expected 0 to 2^60");
+  EXPECT_EQ(allocation_error({.layers = {{{0, std::int64_t{1} << 60}}, {{0, 1}}}}),
+            "all layers together may cost more than 2^60; give costs in a larger unit");
+  EXPECT_EQ(allocation_error({.layers = {one, two}, .tied = {{0, 1}}}),
+            "layers 0 and 1 are to take the same option, and have 1 and 2");
+  EXPECT_EQ(allocation_error({.layers = {two, two}, .tied = {{0, 1}, {1}}}),
+            "layer 1 is tied twice");
+  EXPECT_EQ(allocation_error({.layers = {two}, .tied = {{0, 1}}}),
+            "there is no layer 1 to be tied to others");
+  EXPECT_EQ(allocation_error({.layers = {one, two}, .second_budget = 11}),
+            "the second budget of 11 is met by nothing; the least is 12");
+  RandomSequence random(7, 0);
+  Layers many(30, std::vector<AllocationOption>(4));
+  for (auto& options : many)
+    for (AllocationOption& option : options)
+      option = {random.uniform(), static_cast<std::int64_t>(random.below(1 << 20)),
+                static_cast<std::int64_t>(random.below(1 << 20))};
+  EXPECT_EQ(
+      allocation_error({.layers = many, .second_budget = 30 << 20}, {.most_points_of_two = 1000}),
+      "two costs: more than 1 000 allocations of the first 17 layers are each best in some "
+      "way, too many for an exact answer; give one budget alone, fewer options, or tie "
+      "layers");
+}
+
+}  // namespace
+}  // namespace hone
