@@ -122,7 +122,10 @@ constexpr std::string_view kResults[] = {"vocab.json",
                                          "parallel_coordinate.*",
                                          "intermediate_values.*",
                                          "edf.*",
-                                         "studies.csv"};
+                                         "studies.csv",
+                                         "allocation.*",
+                                         "points.csv",
+                                         "recipe.toml"};
 /// What is needed only to go on; SQLite keeps two files beside a study while it is open.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json", "study.db-wal",

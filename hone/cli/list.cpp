@@ -6,6 +6,7 @@
 
 namespace hone {
 
+Command allocate_command();
 Command bench_command();
 Command cache_command();
 Command choose_command();
@@ -59,12 +60,12 @@ const std::vector<CommandGroup>& command_groups() {
         statistics_command(), choose_command()},
        /*brief=*/true},
       {"Also",
-       {plan_command(), suggest_command(), unpack_command(), trim_command(), lora_command(),
-        convert_command(), tokenize_command(), pass_command(), passes_command()},
+       {plan_command(), suggest_command(), allocate_command(), unpack_command(), trim_command(),
+        lora_command(), convert_command(), tokenize_command(), pass_command()},
        /*brief=*/true},
       {"Program",
-       {doctor_command(), cache_command(), study_command(), watch_command(), schema_command(),
-        completion_command(), man_command()},
+       {doctor_command(), passes_command(), cache_command(), study_command(), watch_command(),
+        schema_command(), completion_command(), man_command()},
        /*brief=*/true},
   };
   return groups;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 
 #include "hone/base/error.h"
 
@@ -74,6 +75,32 @@ std::int64_t longest_text(const EncodedSet& set) {
   std::int64_t most = 0;
   for (const auto& ids : set.ids) most = std::max<std::int64_t>(most, std::ssize(ids));
   return most;
+}
+
+EncodedSet select_examples(const EncodedSet& set, std::span<const std::int64_t> rows) {
+  EncodedSet some{.ids = {}, .labels = {}, .task = set.task, .target_width = set.target_width};
+  some.pad_id = set.pad_id;
+  std::map<std::int32_t, std::int32_t> numbers;  // of texts, from 0 on again
+  for (const std::int64_t row : rows) {
+    const auto i = static_cast<std::size_t>(row);
+    // Of what not all sets have, nothing is taken.
+    const auto take = [&](const auto& from, auto& to) {
+      if (i < from.size()) to.push_back(from[i]);
+    };
+    take(set.ids, some.ids);
+    take(set.labels, some.labels);
+    take(set.type_1_begins, some.type_1_begins);
+    take(set.truncated, some.truncated);
+    if (i < set.text_numbers.size())
+      some.text_numbers.push_back(
+          numbers.emplace(set.text_numbers[i], static_cast<std::int32_t>(numbers.size()))
+              .first->second);
+    const auto width = static_cast<std::size_t>(set.target_width);
+    for (std::size_t target = i * width; target < (i + 1) * width; ++target)
+      some.targets.push_back(set.targets[target]);
+    some.truncated_texts += i < set.truncated.size() && set.truncated[i] != 0 ? 1 : 0;
+  }
+  return some;
 }
 
 Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows,

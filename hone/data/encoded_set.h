@@ -41,6 +41,9 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
                            std::span<const Example> examples, std::size_t max_length,
                            Task task = Task::single_label);
 
+/// The examples `rows` of a set, in this order.
+EncodedSet select_examples(const EncodedSet& set, std::span<const std::int64_t> rows);
+
 /// Rows of texts, padded to the longest of them. All arrays but `labels` and `targets` are row-major (batch,
 /// tokens).
 struct Batch {

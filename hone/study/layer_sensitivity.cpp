@@ -184,6 +184,51 @@ SensitivityStudy measure_sensitivity(const Model& model, const std::vector<Layer
   return study;
 }
 
+std::vector<Divergence> measure_allocations(
+    const Model& model, const std::vector<std::string>& layers,
+    const std::vector<std::optional<Format>>& formats,
+    const std::vector<std::vector<std::size_t>>& allocations, const EncodedSet& data,
+    const EncodedSet& training, const CalibrationRun& calibration, const VariantRuns& runs,
+    Context& context) {
+  HONE_ASSERT(!allocations.empty(), "no allocation to measure");
+  const Variant plain{forward_graph(model), model.parameters};
+  CalibrationRun heedless = calibration;
+  heedless.heed_objections = false;
+  std::vector<std::optional<CalibratedModel>> states;
+  for (const std::optional<Format>& format : formats)
+    states.push_back(format ? std::optional(calibrated(
+                                  plain, uniform_plan(plain.graph, LayerFormats::reads(*format)),
+                                  training, heedless, context))
+                            : std::nullopt);
+  const auto allocated = [&](const std::vector<std::size_t>& allocation) {
+    Variant variant = plain;
+    QuantizationPlan plan;
+    for (std::size_t i = 0; i < layers.size(); ++i)
+      if (const auto& format = formats[allocation[i]])
+        plan.emplace_back(layers[i], LayerFormats::reads(*format));
+    quantize(variant.graph, plan);
+    for (std::size_t i = 0; i < layers.size(); ++i)
+      if (const auto& from = states[allocation[i]]) take_states(variant, layers[i], *from);
+    return variant;
+  };
+  const ExampleSource source = text_examples(data);
+  // The model itself is a variant too.
+  Progress progress("swaps", std::ssize(allocations) * data.size(),
+                    {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});
+  const VariantRows rows = rows_of_variants(
+      allocated(allocations.front()), allocations.size(),
+      [&](std::size_t i) {
+        return i + 1 < allocations.size() ? allocated(allocations[i + 1]) : plain;
+      },
+      source, runs, context.session(), [&](std::int64_t done) { progress.update(done); });
+  const Truth truth = truth_of(data);
+  const Logits unchanged{rows.variants.back(), rows.width};
+  std::vector<Divergence> divergences = {divergence(unchanged, {rows.base, rows.width}, truth)};
+  for (std::size_t i = 0; i + 1 < allocations.size(); ++i)
+    divergences.push_back(divergence(unchanged, {rows.variants[i], rows.width}, truth));
+  return divergences;
+}
+
 Table sensitivity_table(const SensitivityStudy& study) {
   constexpr int kDigits = 6;  // of 8 bits and more divergences are of millionths
   const FigureName& figure = study.model.figure;

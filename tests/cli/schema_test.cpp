@@ -149,6 +149,9 @@ std::vector<SchemaRun> runs_of_classes() {
       {"sensitivity model --formats int(bits=8);bf16 --data reviews.csv -o sensitivity",
        "sensitivity"},
       {"statistics model --data reviews.csv -o statistics", "statistics"},
+      {"allocate model --options int(bits=8),int(bits=2) --budget average_bits<=6 --points 3 "
+       "--swaps 1 --data reviews.csv -o allocated",
+       "allocated"},
       {"choose model learnt --smallest --data reviews.csv -o chosen", "chosen"},
       {"run chain.toml --dry_run"},
       {"run chain.toml -o chain", "chain"},
@@ -240,6 +243,10 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
            "_search",
        name + "_search"},
       {"statistics " + name + texts + " -o " + name + "_statistics", name + "_statistics"},
+      {"allocate " + name + texts +
+           " --options int(bits=8),int(bits=2) --budget average_bits<=6 --points 2 --swaps 1 -o " +
+           name + "_allocated",
+       name + "_allocated"},
       {"demo --max_steps 1 --qat_steps 1" + generated + " --max_seq_length 16 -o " + name + "_demo",
        name + "_demo"},
       {fmt::format("runs {0} {0}_seeds {0}_measured {0}_int8 {0}_qat {0}_widths {0}_demo", name)},

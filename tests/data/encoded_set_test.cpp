@@ -35,6 +35,25 @@ TEST(MakeBatch, MarksTheSecondTextsOfPairs) {
   EXPECT_EQ(batch.token_type_ids, (Values{0, 0, 1, 0, 0, 0, 0, 0, 1, 1}));
 }
 
+TEST(SelectExamples, TakesAllThatIsKnownOfThem) {
+  EncodedSet set = small_set();
+  set.truncated = {1, 0, 1};
+  set.truncated_texts = 2;
+  set.text_numbers = {0, 1, 1};
+  set.task = Task::multi_label;
+  set.targets = {1, 2, 3, 4, 5, 6};
+  set.target_width = 2;
+  set.pad_id = 7;
+  const EncodedSet some = select_examples(set, Values{2, 1});
+  EXPECT_EQ(some.ids, (std::vector{set.ids[2], set.ids[1]}));
+  EXPECT_EQ(some.labels, (std::vector{set.labels[2], set.labels[1]}));
+  EXPECT_EQ(some.targets, (std::vector<float>{5, 6, 3, 4}));
+  EXPECT_EQ(some.truncated_texts, 1);
+  EXPECT_EQ(some.text_numbers, (std::vector<std::int32_t>{0, 0}));  // from 0 on again
+  EXPECT_EQ(some.pad_id, 7);
+  EXPECT_EQ(some.task, Task::multi_label);
+}
+
 TEST(EncodeExamples, KeepsOrderLabelsAndFacts) {
   const Tokenizer tokenizer({.tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"}});
   const std::vector<Example> examples = {{"a b a", 1}, {"b\xff", 0}};

@@ -1,0 +1,91 @@
+#include "hone/jobs/allocation_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kNone = "none";
+constexpr std::string_view kBudgetFigures[] = {"average_bits", "packed_bytes"};
+
+// Splits at commas that stand in no parentheses.
+std::vector<std::string> split_outside_parentheses(std::string_view text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::string printed(const FormatOption& option) {
+  return option.format ? to_string(*option.format) : std::string(kNone);
+}
+
+AllocationBudget parse_budget(std::string_view text) {
+  const std::string expected = fmt::format(
+      "budget '{}': expected average_bits<=NUMBER or packed_bytes<=NUMBER, such as average_bits<=5",
+      text);
+  const std::size_t sign = text.find("<=");
+  user_check(sign != std::string_view::npos, "{}", expected);
+  const std::string_view name = trim(text.substr(0, sign)), number = trim(text.substr(sign + 2));
+  const auto figure = std::ranges::find(kBudgetFigures, name);
+  user_check(figure != std::end(kBudgetFigures), "{}", expected);
+  AllocationBudget budget{static_cast<BudgetFigure>(figure - std::begin(kBudgetFigures))};
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), budget.most);
+  user_check(error == std::errc() && end == number.data() + number.size() &&
+                 std::isfinite(budget.most) && budget.most > 0,
+             "{}", expected);
+  budget.text = fmt::format("{} <= {}", name, number);
+  return budget;
+}
+
+}  // namespace
+
+std::vector<FormatOption> parse_format_options(std::string_view text, const FormatTable& formats) {
+  std::vector<FormatOption> options;
+  for (const std::string& part : split_outside_parentheses(text)) {
+    const std::string_view name = trim(part);
+    FormatOption option{.text = std::string(name)};
+    if (name != kNone) option.format = parse_format(name, formats);
+    // "int(bits=8)" and "int(bits=8,per=tensor)" are one format.
+    for (const FormatOption& other : options)
+      user_check(printed(other) != printed(option), "option {} stands twice", option.text);
+    options.push_back(std::move(option));
+  }
+  user_check(options.size() > 1,
+             "{} alone leaves nothing to choose; give two options or more, such as "
+             "'int(bits=8),mxint(bits=4)', of which none is full precision",
+             options.front().text);
+  return options;
+}
+
+std::string_view to_string(BudgetFigure figure) {
+  return kBudgetFigures[static_cast<std::size_t>(figure)];
+}
+
+std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& texts) {
+  user_check(!texts.empty(), "no `budget`; give average_bits<=5, packed_bytes<=4e6, or both");
+  std::vector<AllocationBudget> budgets;
+  for (const std::string& text : texts) {
+    budgets.push_back(parse_budget(text));
+    for (std::size_t i = 0; i + 1 < budgets.size(); ++i)
+      user_check(budgets[i].figure != budgets.back().figure,
+                 "budget '{}': {} has a bound already, {}", text, to_string(budgets[i].figure),
+                 budgets[i].text);
+  }
+  return budgets;
+}
+
+}  // namespace hone

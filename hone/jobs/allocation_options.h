@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/formats/plan.h"
+
+/// What layers may take, and what all of them together may cost, as people write it.
+namespace hone {
+
+/// A format for all that a layer reads, or full precision.
+struct FormatOption {
+  std::string text;                   ///< as it was written; "none"
+  std::optional<Format> format = {};  ///< none: full precision
+};
+
+/// "int(bits=8),mxint(bits=4),none": at least two, by commas outside of parentheses. Throws `UserError` for what is no format, one that
+/// stands twice, and a list with nothing to choose from.
+std::vector<FormatOption> parse_format_options(std::string_view text, const FormatTable& formats);
+
+/// What a budget bounds: the figures of that name that searches have too.
+enum class BudgetFigure : std::uint8_t {
+  average_bits,  ///< of a weight of the layers that are allocated, what blocks and rows share included
+  packed_bytes,  ///< of all weights of the model, each in its format
+};
+std::string_view to_string(BudgetFigure figure);
+
+struct AllocationBudget {
+  BudgetFigure figure = BudgetFigure::average_bits;
+  double most = 0;
+  std::string text = {};  ///< "average_bits <= 5"
+};
+
+/// "average_bits<=5", "packed_bytes <= 4e6": one or both. Throws `UserError` for anything else, and for a figure that is bounded twice.
+std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& texts);
+
+}  // namespace hone

@@ -1,0 +1,133 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "hone/search/storage/storage.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// Formats that are chosen for each layer within a budget.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class AllocateCommand : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::copy(workshop(), folder_.path(), fs::copy_options::recursive); }
+  const fs::path& folder() const { return folder_.path(); }
+  static Words allocate(const std::string& budget, const Words& more) {
+    Words all = {"allocate", "model", "--options", "int(bits=8),int(bits=2),none",
+                 "--budget", budget,  "--data",    "reviews.csv",
+                 "--points", "4",     "--swaps",   "2",
+                 "--quiet"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  // Numbers, states, values and parameters of the study, without what depends on the clock.
+  std::string trials_of(const std::string& output) const {
+    const auto storage =
+        open_storage((folder() / output / "study.db").string(), /*must_exist=*/true);
+    std::vector<std::shared_ptr<const Trial>> trials;
+    storage->read_trials(storage->find_study("allocation")->id, trials);
+    std::string table;
+    for (const auto& trial : trials) {
+      if (trial->state != TrialState::complete) continue;
+      table += fmt::format("{} {}", trial->values.at(0), trial->values.at(1));
+      for (const TrialParameter& parameter : trial->parameters)
+        table += fmt::format(" {}={}", parameter.name, parameter.value);
+      table += "\n";
+    }
+    return table;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(AllocateCommand, KeepsWithinTheBudgetAndLeavesWhatOthersTake) {
+  const Json results = run_json(allocate("average_bits<=6", {"-o", "out"}), folder());
+  EXPECT_LE(results["average_bits"].get<double>(), 6);
+  EXPECT_EQ(results["chosen_on"]["part"], "validation");
+  const Json& points = results["points"];
+  const auto chosen =
+      std::ranges::find_if(points, [](const Json& point) { return point["chosen"] == "yes"; });
+  ASSERT_NE(chosen, points.end());
+  EXPECT_EQ((*chosen)["trial"], results["trial"]);
+  for (const Json& point : points)
+    if (point["within"] == "yes") {
+      EXPECT_LE((*chosen)["divergence"], point["divergence"]);
+    }
+  for (const char* file : {"study.db", "allocation.csv", "allocation.svg", "points.csv",
+                           "recipe.toml", "report.html", "best/config.json"})
+    EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
+  // The recipe makes the same model.
+  run_well({"quantize", "model", "--recipe", "out/recipe.toml", "--anyway", "--data", "reviews.csv",
+            "-o", "again"},
+           folder());
+  EXPECT_EQ(read_file(folder() / "out/best/model.safetensors"),
+            read_file(folder() / "again/model.safetensors"));
+  EXPECT_EQ(run_json({"eval", "out/best", "--data", "reviews.csv"}, folder())["eval_loss"],
+            results["after"]["eval_loss"]);
+}
+
+TEST_F(AllocateCommand, WritesTrialsOfASearchOverTheSameFormats) {
+  const Json results = run_json(allocate("average_bits<=6", {"-o", "out"}), folder());
+  const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
+  const std::optional<Study> study = storage->find_study("allocation");
+  ASSERT_TRUE(study);
+  EXPECT_EQ(study->directions, (std::vector{Direction::minimize, Direction::minimize}));
+  std::vector<std::shared_ptr<const Trial>> trials;
+  storage->read_trials(study->id, trials);
+  EXPECT_EQ(trials.size(), results["points"].size());
+  for (const auto& trial : trials) {
+    EXPECT_EQ(trial->state, TrialState::complete);
+    EXPECT_EQ(trial->parameters.size(), results["layers"].size());
+    for (const TrialParameter& parameter : trial->parameters) {
+      EXPECT_TRUE(parameter.name.ends_with(".format")) << parameter.name;
+      EXPECT_EQ(parameter.distribution, choice_of({"int(bits=8)", "int(bits=2)", "none"}));
+    }
+    // A budget that is kept is no violation.
+    EXPECT_EQ(trial->violation() > 0, trial->values[1] > 6);
+  }
+}
+
+TEST_F(AllocateCommand, GivesTheSameForAnyThreadsAndAfterAnInterruption) {
+  run_well(allocate("average_bits<=6", {"--threads", "1", "-o", "one"}), folder());
+  run_well(allocate("average_bits<=6", {"--threads", "3", "-o", "three"}), folder());
+  const std::string truth = trials_of("one");
+  EXPECT_FALSE(truth.empty());
+  EXPECT_EQ(trials_of("three"), truth);
+  const Words words = allocate("average_bits<=6", {"--resume", "-o", "cut"});
+  const Ending cut = run_hone_until(words, folder(), SIGINT,
+                                    [&] { return fs::exists(folder() / "cut.partial/study.db"); });
+  if (cut.code != 0) {
+    run_well(words, folder());
+  }
+  EXPECT_EQ(trials_of("cut"), truth);
+  EXPECT_EQ(read_file(folder() / "cut/recipe.toml"), read_file(folder() / "one/recipe.toml"));
+  EXPECT_EQ(read_file(folder() / "cut/points.csv"), read_file(folder() / "one/points.csv"));
+  // What is finished is not done again.
+  const Json results = run_json(words, folder());
+  EXPECT_EQ(results["command"], "allocate");
+}
+
+TEST_F(AllocateCommand, SaysWhatCannotBe) {
+  const auto message = [&](const Words& words, int code) {
+    const Ending ending = run_hone(words, folder());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    EXPECT_FALSE(fs::exists(folder() / "out"));
+    return ending.messages;
+  };
+  EXPECT_NE(message(allocate("average_bits<=2", {"-o", "out"}), 1)
+                .find("no choice of these options meets it; the least that could be met is 2."),
+            std::string::npos);
+  EXPECT_NE(message(allocate("bits=2", {"-o", "out"}), 2).find("--budget: budget 'bits=2'"),
+            std::string::npos);
+  Words fresh = allocate("average_bits<=6", {"-o", "out"});
+  fresh[1] = "tiny";
+  EXPECT_NE(message(fresh, 1).find("tiny: fresh weights say nothing of what formats cost"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone::testing
