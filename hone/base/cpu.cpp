@@ -1,5 +1,6 @@
 #include "hone/base/cpu.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -120,6 +121,27 @@ ResidentMemory resident_memory() {
   file >> program >> resident >> of_files;
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return {(resident - of_files) * page, of_files * page};
+}
+
+std::uint64_t resident_bytes_of(std::span<const std::byte> mapped) {
+  // A number for each page of the process, whose top bit says that the page is there.
+  constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(mapped.data());
+  const std::uint64_t first = begin / page,
+                      count = (begin + mapped.size() + page - 1) / page - first;
+  std::vector<std::uint64_t> entries(count);
+  const std::size_t size = count * sizeof(std::uint64_t);
+  // No stream: of this file only whole numbers can be read.
+  const int file = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  const ssize_t read = file < 0 ? -1
+                                : ::pread(file, entries.data(), size,
+                                          static_cast<off_t>(first * sizeof(std::uint64_t)));
+  if (file >= 0) ::close(file);
+  if (read != static_cast<ssize_t>(size)) return mapped.size();
+  const auto present =
+      std::ranges::count_if(entries, [](std::uint64_t entry) { return (entry & kPresent) != 0; });
+  return std::min<std::uint64_t>(static_cast<std::uint64_t>(present) * page, mapped.size());
 }
 
 std::uint64_t free_heap_bytes() { return ::mallinfo2().fordblks; }

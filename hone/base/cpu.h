@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +48,10 @@ struct ResidentMemory {
   std::uint64_t file_bytes = 0;  ///< pages of files, the program among them
 };
 ResidentMemory resident_memory();
+
+/// How much of these bytes, which lie in a file, this process has read, in whole pages; all of it where the system does not
+/// say.
+std::uint64_t resident_bytes_of(std::span<const std::byte> mapped);
 
 /// What was freed and is still held, for who allocates next.
 std::uint64_t free_heap_bytes();

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <map>
 
+#include "hone/base/cpu.h"
 #include "hone/base/error.h"
+#include "hone/base/own_process.h"
 
 namespace hone {
 namespace {
@@ -22,6 +24,19 @@ std::int64_t longest_of(const EncodedSet& set, std::span<const std::int64_t> row
 bool is_pairs(std::span<const Example> examples) {
   return std::any_of(examples.begin(), examples.end(),
                      [](const Example& example) { return example.text_pair.has_value(); });
+}
+
+constexpr std::int64_t kShareOfFirst = 16;  // the others are foretold by one text in so many
+
+// That the others take as much as the first `count` texts, each its share.
+void foretell_others(const EncodedSet& set, std::int64_t count) {
+  constexpr double kOfBlock = 16;  // a block of memory has its size beside it
+  double bytes = 0;
+  for (std::int64_t row = 0; row < count; ++row)
+    bytes += static_cast<double>(length_of(set, row)) * sizeof(std::int32_t) + kOfBlock;
+  const auto others = static_cast<double>(set.size() - count);
+  foretell_memory(static_cast<double>(resident_bytes()) +
+                  bytes * others / static_cast<double>(std::max<std::int64_t>(1, count)));
 }
 
 }  // namespace
@@ -43,23 +58,27 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
   set.truncated.resize(examples.size());
   if (is_pairs(examples)) set.type_1_begins.resize(examples.size());
   std::atomic<std::int64_t> truncated{0}, replaced{0};
-  parallel_ranges(pool, static_cast<std::int64_t>(examples.size()), kTextsPerChunk,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    for (auto i = static_cast<std::size_t>(begin);
-                         i < static_cast<std::size_t>(end); ++i) {
-                      const Example& example = examples[i];
-                      Encoding encoding =
-                          example.text_pair
-                              ? tokenizer.encode_pair(example.text, *example.text_pair, max_length)
-                              : tokenizer.encode_with_facts(example.text, max_length);
-                      set.ids[i] = std::move(encoding.ids);
-                      set.labels[i] = example.label;
-                      if (!set.type_1_begins.empty()) set.type_1_begins[i] = encoding.type_1_begin;
-                      set.truncated[i] = encoding.truncated;
-                      truncated += encoding.truncated;
-                      replaced += encoding.replaced_bytes;
-                    }
-                  });
+  const auto encode = [&](std::size_t i) {
+    const Example& example = examples[i];
+    Encoding encoding = example.text_pair
+                            ? tokenizer.encode_pair(example.text, *example.text_pair, max_length)
+                            : tokenizer.encode_with_facts(example.text, max_length);
+    set.ids[i] = std::move(encoding.ids);
+    set.labels[i] = example.label;
+    if (!set.type_1_begins.empty()) set.type_1_begins[i] = encoding.type_1_begin;
+    set.truncated[i] = encoding.truncated;
+    truncated += encoding.truncated;
+    replaced += encoding.replaced_bytes;
+  };
+  const auto encode_texts = [&](std::int64_t first, std::int64_t end) {
+    parallel_ranges(pool, end - first, kTextsPerChunk, [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t i = first + from; i < first + to; ++i) encode(static_cast<std::size_t>(i));
+    });
+  };
+  const std::int64_t first_texts = (set.size() + kShareOfFirst - 1) / kShareOfFirst;
+  encode_texts(0, first_texts);
+  foretell_others(set, first_texts);
+  encode_texts(first_texts, set.size());
   set.truncated_texts = truncated;
   set.replaced_bytes = replaced;
   return set;

@@ -43,9 +43,7 @@ std::vector<std::int64_t> rows_of_seeds(const EncodedSet& own, TrainingOptions t
 
 // Some rows of the examples, which must outlive it.
 ExampleSource some_of(const ExampleSource& all, const std::vector<std::int64_t>& rows) {
-  ExampleSource some;
-  for (const std::int64_t row : rows)
-    some.lengths.push_back(all.lengths[static_cast<std::size_t>(row)]);
+  ExampleSource some{.lengths = lengths_of(all, rows)};
   some.batch = [&all, &rows](std::span<const std::int64_t> batch, std::int64_t least_length) {
     std::vector<std::int64_t> own;
     for (const std::int64_t i : batch) own.push_back(rows[static_cast<std::size_t>(i)]);
@@ -61,12 +59,8 @@ std::vector<float> logits_of(const Parent& parent, const std::vector<std::int64_
   if (rows.empty()) return {};
   Predictor predictor(forward_graph(parent.model.model), parent.model.model.parameters,
                       context.session());
-  const std::int64_t texts = std::min(batch_size, some.size()),
-                     tokens = std::ranges::max(some.lengths);
-  check_memory(
-      predictor.graph(), {{'B', texts}, {'S', tokens}}, context.session(), predictor.parameters(),
-      (some.size() + batch_size - 1) / batch_size,
-      fmt::format("a batch of {} texts of up to {} tokens for {}", texts, tokens, parent.name));
+  check_batches(predictor.graph(), some.lengths, batch_size, context.session(),
+                predictor.parameters(), fmt::format(" for {}", parent.name));
   Progress progress("ask the parent", some.size(), {.unit = "texts", .output = context.progress});
   return predictor.rows(some, batch_size, [&](std::int64_t done) { progress.update(done); });
 }

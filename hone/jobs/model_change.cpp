@@ -10,6 +10,7 @@
 #include "hone/passes/pack.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/result.h"
+#include "hone/train/memory_check.h"
 #include "hone/train/predictor.h"
 #include "hone/train/text_examples.h"
 #include "hone/train/training_graph.h"
@@ -37,6 +38,10 @@ TimesInTurn time_both(const Model& before, const Model& after, std::int64_t toke
                       Context& context) {
   Predictor first(forward_graph(before), before.parameters, context.session()),
       second(forward_graph(after), after.parameters, context.session());
+  const Bindings bindings = {{'B', kTimedTexts}, {'S', tokens}};
+  foretell_beside({{first.graph(), bindings, first.parameters()},
+                   {second.graph(), bindings, second.parameters()}},
+                  context.session());
   std::vector<std::int64_t> rows(kTimedTexts);
   std::iota(rows.begin(), rows.end(), 0);
   const NamedTensors batch = text_examples(random_texts(after, kTimedTexts, tokens)).batch(rows, 0);

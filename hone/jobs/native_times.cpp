@@ -12,6 +12,7 @@
 #include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/run_passes.h"
+#include "hone/train/memory_check.h"
 #include "hone/train/predictor.h"
 #include "hone/train/text_examples.h"
 
@@ -136,6 +137,13 @@ constexpr std::int64_t kMostBatches = 8;
 constexpr std::int64_t kMostTextsAlone = 32;
 constexpr double kMostGflop = 100;  // of a round: some tenths of a second to some seconds
 
+// Of the first `most` texts.
+std::vector<std::int64_t> first_lengths(const EncodedSet& set, std::int64_t most) {
+  std::vector<std::int64_t> lengths = lengths_of(set);
+  lengths.resize(static_cast<std::size_t>(std::min(set.size(), most)));
+  return lengths;
+}
+
 // As many of the first batches as make a round that is not too long, one at least.
 std::vector<NamedTensors> first_batches(const Graph& graph, const EncodedSet& set,
                                         std::int64_t batch_size, std::int64_t most,
@@ -198,6 +206,15 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
   };
   std::vector<Way> ways = {{std::min(batch_size, set.size()), kMostBatches}, {1, kMostTextsAlone}};
   if (ways[0].at_a_time == 1) ways.erase(ways.begin());
+  const auto largest = [&](const EncodedSet& texts) -> Bindings {
+    return {
+        {'B', ways[0].at_a_time},
+        {'S', std::ranges::max(first_lengths(texts, ways[0].at_a_time * ways[0].most_batches))}};
+  };
+  foretell_beside({{before.graph(), largest(set), before.parameters()},
+                   {after.graph(), largest(set_of_native != nullptr ? *set_of_native : set),
+                    after.parameters()}},
+                  context.session());
   Rounds rounds("time models", std::ssize(ways) * kTimedRounds, context);
   for (const Way& way : ways) {
     ModelTimes result{.at_a_time = way.at_a_time};
@@ -222,6 +239,8 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
 double median_text_ms(const Model& model, const EncodedSet& set, Context& context) {
   constexpr std::int64_t kRounds = 5;
   Predictor predictor(forward_graph(model), model.parameters, context.session());
+  check_batches(predictor.graph(), first_lengths(set, kMostTextsAlone), /*batch_size=*/1,
+                context.session(), predictor.parameters(), " that is timed");
   ModelTimes texts;
   const std::vector<NamedTensors> batches =
       first_batches(predictor.graph(), set, 1, kMostTextsAlone, texts);

@@ -4,7 +4,9 @@
 #include <functional>
 #include <numeric>
 
+#include "hone/base/cpu.h"
 #include "hone/base/interrupt.h"
+#include "hone/base/own_process.h"
 #include "hone/base/text.h"
 #include "hone/formats/packing.h"
 #include "hone/jobs/compress.h"
@@ -40,6 +42,14 @@ double packing_room(const ParameterStore& parameters, int threads) {
   std::ranges::sort(counts, std::greater<>());
   counts.resize(std::min(counts.size(), static_cast<std::size_t>(threads)));
   return kPackingRoom * static_cast<double>(std::accumulate(counts.begin(), counts.end(), 0LL));
+}
+
+// Of weights that lie in files, whose pages go as their codes come.
+double mapped_bytes(const ParameterStore& parameters) {
+  double bytes = 0;
+  for (const auto& [name, tensor] : parameters.tensors())
+    if (tensor.storage()->mapped) bytes += static_cast<double>(tensor.size_bytes());
+  return bytes;
 }
 
 std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
@@ -111,7 +121,8 @@ PackResult pack_model(const PackJob& job, Context& context) {
     report.notes.push_back(fmt::format("{} stays in fp32: {}", one.parameter, one.reason));
   const std::string why =
       report.notes.empty() ? "the model has formats for inputs and outputs alone" : report.notes[0];
-  foretell_growth(static_cast<double>(model_size(model, {}).packed_bytes) +
+  const double codes = static_cast<double>(model_size(model, {}).packed_bytes);
+  foretell_growth(std::max(0.0, codes - mapped_bytes(model.parameters)) +
                       packing_room(model.parameters, context.pool.threads()),
                   model.parameters);
   const std::size_t masks = pruned_weights(model.graph).size();
@@ -169,6 +180,9 @@ UnpackResult unpack_model(const UnpackJob& job, Context& context) {
   TextModel source = open_model(job.model, context, 0);
   user_check(has_packed_weights(source.model.graph),
              "{}: is not packed; its weights are in fp32 as they stand", job.model);
+  // Pages of codes that are read go as their values come.
+  foretell_memory(static_cast<double>(resident_bytes()) +
+                  bytes_beside(source.model.graph, plain_graph(source.model)));
   transform(source.model, "unpack", context.session());
   stop_if_interrupted();
   write_model(source, output.path());

@@ -13,6 +13,7 @@
 #include "hone/metrics/multi_label.h"
 #include "hone/models/encoding.h"
 #include "hone/study/result.h"
+#include "hone/train/memory_check.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -231,6 +232,7 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
     return std::min((size + kMultiple - 1) / kMultiple * kMultiple,
                     source_.model.facts.limits.tokens);
   };
+  check_memory_for(source.lengths);
   std::vector<std::int64_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::ranges::stable_sort(order, {}, padded);
@@ -268,6 +270,17 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
   cut += set.truncated_texts;
   replaced_bytes += set.replaced_bytes;
   return predictions;
+}
+
+// Once for what is not larger than before: answers to one text after the other do not wait for it.
+void TextPredictor::check_memory_for(const std::vector<std::int64_t>& lengths) {
+  if (lengths.empty()) return;
+  const std::int64_t tokens = std::ranges::max(lengths), count = std::ssize(lengths);
+  if (count <= checked_texts_ && tokens <= checked_tokens_) return;
+  checked_texts_ = std::max(checked_texts_, count);
+  checked_tokens_ = std::max(checked_tokens_, tokens);
+  check_batches(predictor_.graph(), lengths, batch_size_, context_.session(),
+                predictor_.parameters(), "");
 }
 
 std::vector<std::string> TextPredictor::warnings() const {

@@ -81,6 +81,9 @@ class TextPredictor {
   TextLimit limit_;
   std::int64_t batch_size_;
   Predictor predictor_;
+  std::int64_t checked_texts_ = 0, checked_tokens_ = 0;  // most of those that memory was seen for
+
+  void check_memory_for(const std::vector<std::int64_t>& lengths);
 };
 
 /// What is told of a prediction: `--fields`.

@@ -3,8 +3,21 @@
 #include <functional>
 
 #include "hone/jobs/times_in_turn.h"
+#include "hone/train/memory_check.h"
 
 namespace hone {
+namespace {
+
+// What the symbols of the graph stand for in a run with these inputs.
+Bindings extents_of(const Graph& graph, const NamedTensors& inputs) {
+  Bindings bindings;
+  for (const Node* node : graph.of_kind(NodeKind::input))
+    if (const auto found = inputs.find(node->name()); found != inputs.end())
+      bind_symbols(node->types()[0].shape, found->second.sizes(), node->name(), bindings);
+  return bindings;
+}
+
+}  // namespace
 
 void Race::add(Graph graph, ParameterStore parameters) {
   runners_.push_back(std::make_unique<Runner>(Runner{std::move(graph), std::move(parameters)}));
@@ -14,6 +27,10 @@ void Race::add(Graph graph, ParameterStore parameters) {
 }
 
 std::vector<std::vector<double>> Race::run(const NamedTensors& inputs, std::int64_t rounds) {
+  std::vector<PlannedRuns> runs;
+  for (const auto& runner : runners_)
+    runs.push_back({runner->graph, extents_of(runner->graph, inputs), runner->parameters});
+  foretell_beside(runs, session_);
   std::vector<std::function<void()>> works;
   for (const auto& runner : runners_)
     works.emplace_back([&, one = runner.get()] {

@@ -164,24 +164,22 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   const TokenizerOfModel model = open_tokenizer(job, data, context);
   tell_warnings(context, {length_warning(job.max_seq_length, model.positions)});
 
-  const auto middle = std::chrono::steady_clock::now();
   const TextLimit limit = text_limit(job.max_seq_length, model.positions, model.limit);
   check_room(limit, model.tokenizer, /*pairs=*/false);
-  std::vector<std::pair<std::string, EncodedSet>> sets;
+  TokenizeResult result{.parts = {},
+                        .views = {},
+                        .vocab_size = model.tokenizer.vocabulary_size(),
+                        .training_texts = model.training_texts};
+  double tokenize_seconds = 0;
   for (const auto& [name, examples] : parts_of(data)) {
     if (examples->empty()) continue;
     if (examples->front().text_pair) check_room(limit, model.tokenizer, /*pairs=*/true);
-    sets.emplace_back(name,
-                      encode_examples(context.pool, model.tokenizer, *examples, limit.tokens));
-  }
-  const double tokenize_seconds = seconds_since(middle);
-
-  TokenizeResult result{.parts = {},
-                        .views = views_of(data, model.tokenizer, limit.tokens, job.texts),
-                        .vocab_size = model.tokenizer.vocabulary_size(),
-                        .training_texts = model.training_texts};
-  for (const auto& [name, set] : sets)
+    const auto middle = std::chrono::steady_clock::now();
+    const EncodedSet set = encode_examples(context.pool, model.tokenizer, *examples, limit.tokens);
+    tokenize_seconds += seconds_since(middle);
     result.parts.push_back(token_facts(name, set, model.tokenizer, job.batch_size));
+  }
+  result.views = views_of(data, model.tokenizer, limit.tokens, job.texts);
   const Table table = facts_table(result.parts);
   const DataIdentity identity = identity_of(job, data, result.parts);
   const int threads = context.pool.threads();

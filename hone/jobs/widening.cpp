@@ -5,6 +5,7 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/base/interrupt.h"
+#include "hone/train/memory_check.h"
 #include "hone/train/predictor.h"
 #include "hone/train/text_examples.h"
 
@@ -87,7 +88,10 @@ std::vector<LayerCost> layer_costs(const Model& model, const NativeCopies& copie
     stop_if_interrupted();
     const Model alone = copies.make({{cost.layer, cost.formats}});
     Predictor predictor(forward_graph(alone), alone.parameters, context.session());
-    const std::vector<float> outputs = predictor.rows(text_examples(some), run.batch_size);
+    const ExampleSource source = text_examples(some);
+    check_batches(predictor.graph(), source.lengths, run.batch_size, context.session(),
+                  predictor.parameters(), "");
+    const std::vector<float> outputs = predictor.rows(source, run.batch_size);
     cost.snr_db = compare(parent.view(), {outputs, parent.outputs}, truth).snr_db;
     progress.update(&cost - costs.data() + 1, cost.layer);
   }

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <vector>
 
+#include "hone/base/cpu.h"
 #include "hone/base/error.h"
+#include "hone/base/own_process.h"
 #include "hone/kernels/bf16_products.h"
 #include "hone/kernels/sign_product.h"
 
@@ -143,6 +145,7 @@ double measure_bf16_gflops(ThreadPool& pool) {
 double measure_sign_gops(ThreadPool& pool) { return measure_gops(pool, run_sign_products); }
 
 double measure_copy_gbps(ThreadPool& pool) {
+  foretell_memory(static_cast<double>(resident_bytes()) + 2.0 * kBytes);
   std::vector<char> from(kBytes, 1);
   std::vector<char> to(kBytes);
   const double seconds = best_seconds([&] {
@@ -154,6 +157,7 @@ double measure_copy_gbps(ThreadPool& pool) {
 }
 
 double measure_read_gbps(ThreadPool& pool) {
+  foretell_memory(static_cast<double>(resident_bytes()) + double{kBytes});
   const std::vector<std::uint64_t> words(kBytes / sizeof(std::uint64_t), 1);
   std::vector<std::uint64_t> sums(kBytes / kGrain);
   const double seconds = best_seconds([&] {

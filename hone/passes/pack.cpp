@@ -7,6 +7,7 @@
 #include "hone/formats/packing.h"
 #include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
+#include "hone/tensor/mapped.h"
 
 namespace hone {
 namespace {
@@ -172,6 +173,7 @@ bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) {
   pool.run(std::ssize(quantizers), [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
     packed[at] = codes_of(*quantizers[at], parameters, pool);
+    release_pages(parameters.at(quantizers[at]->inputs()[0].node->name()));
   });
   for (std::size_t i = 0; i < quantizers.size(); ++i)
     replace_by_codes(graph, parameters, *quantizers[i], packed[i]);
@@ -198,6 +200,7 @@ bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool,
     unpack({standing.format, standing.sizes, {}, state}, standing.layout,
            standing.packed(parameters), pool, values.values<float>());
     parameters.set(packed_parameter(*node), std::move(values));
+    release_pages(parameters.at(standing.codes));
     parameters.erase(standing.codes);
     parameters.erase(standing.shared);
     put_quantizer_back(graph, *node);

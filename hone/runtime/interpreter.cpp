@@ -86,23 +86,23 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
   }
 }
 
-std::int64_t prepared_bytes(const KernelTable& kernels, const Graph& graph,
-                            const ParameterStore& parameters) {
+std::vector<Tensor> prepared_weights(const KernelTable& kernels, const Graph& graph,
+                                     const ParameterStore& parameters) {
   std::set<const Node*> updated;
   for (const Node* node : graph.of_kind(NodeKind::operation))
     if (node->op().trait == Trait::update)
       for (const Value& input : node->inputs()) updated.insert(input.node);
-  std::int64_t bytes = 0;
+  std::vector<Tensor> weights;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     for (const Node* weight : constant_weights(*node, updated)) {
       if (weight->types()[0].dtype != DType::f32 || !parameters.contains(weight->name())) continue;
       const Tensor& tensor = parameters.at(weight->name());
       const Kernel* kernel = find_kernel(kernels, *node, tensor.device());
-      if (kernel != nullptr && kernel->prepare != nullptr && !tensor.storage()->mapped)
-        bytes += static_cast<std::int64_t>(tensor.size_bytes());
+      if (kernel != nullptr && kernel->prepare != nullptr && tensor.storage()->mapped)
+        weights.push_back(tensor);
     }
   }
-  return bytes;
+  return weights;
 }
 
 // Work on the queue may still read what was prepared. What it throws then is nobody's to hear.

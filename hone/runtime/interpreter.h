@@ -70,9 +70,9 @@ class Interpreter final : public Executable {
   std::map<std::string, KernelTime> profile_;
 };
 
-/// What kernels keep of the fp32 weights of a graph that are prepared once: as much as these, which stay, except that pages
-/// of a file go (`release_pages`).
-std::int64_t prepared_bytes(const KernelTable& kernels, const Graph& graph,
-                            const ParameterStore& parameters);
+/// The fp32 weights of a graph that kernels keep a prepared copy of when it is run for the second time: those that lie in
+/// files. As many bytes of pages go then (`release_pages`).
+std::vector<Tensor> prepared_weights(const KernelTable& kernels, const Graph& graph,
+                                     const ParameterStore& parameters);
 
 }  // namespace hone

@@ -9,6 +9,7 @@
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/tensor/dense.h"
+#include "hone/train/memory_check.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -53,6 +54,13 @@ class Gatherer {
       sample_.insert(sample_.end(), at, at + shape.columns);
     }
   }
+  // What the samples of all outputs of a graph take.
+  static double bytes_of(const Graph& graph) {
+    double bytes = 0;
+    for (const auto& [name, value] : graph.outputs())
+      bytes += static_cast<double>(kSampleRows * value.type().dim(-1).size) * sizeof(float);
+    return bytes;
+  }
   LayerInput take() {
     for (double& sum : input_.mean) sum /= static_cast<double>(input_.rows);
     const auto width = std::ssize(input_.mean);
@@ -92,6 +100,8 @@ std::map<std::string, LayerInput> look_at_inputs(const Model& model,
   const std::unique_ptr<Executable> executable = session.executable(graph);
   const ExampleSource source = text_examples(texts);
   const std::vector<std::int64_t> sample = calibration_rows(texts.size(), run);
+  check_batches(graph, lengths_of(source, sample), /*batch_size=*/1, session, parameters,
+                " for calibration", Gatherer::bytes_of(graph));
   std::map<std::string, Gatherer> gatherers;
   RandomSequence random(run.seed, stream_of("rows of inputs"));
   Progress progress("look at inputs", std::ssize(sample),

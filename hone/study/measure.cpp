@@ -87,14 +87,13 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
                     Context& context, const std::string& title, ProgressEnd end) {
   const auto start = std::chrono::steady_clock::now();
   Predictor predictor(forward_graph(model), model.parameters, context.session());
-  const std::int64_t texts = std::min(batch_size, data.size()), tokens = longest_text(data);
-  check_memory(predictor.graph(), {{'B', texts}, {'S', tokens}}, context.session(),
-               predictor.parameters(), (data.size() + batch_size - 1) / batch_size,
-               fmt::format("a batch of {} texts of up to {} tokens", texts, tokens));
+  const ExampleSource source = text_examples(data);
+  check_batches(predictor.graph(), source.lengths, batch_size, context.session(),
+                predictor.parameters(), "");
   Progress progress(title, data.size(), {.unit = "texts", .end = end, .output = context.progress});
   Measurement measured;
-  measured.logits = predictor.rows(text_examples(data), batch_size,
-                                   [&](std::int64_t done) { progress.update(done); });
+  measured.logits =
+      predictor.rows(source, batch_size, [&](std::int64_t done) { progress.update(done); });
   measured.outputs = predictor.width();
   measured.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -12,6 +12,7 @@
 #include "hone/passes/remove_dropout.h"
 #include "hone/runtime/interpreter.h"
 #include "hone/tensor/dense.h"
+#include "hone/train/memory_check.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -93,6 +94,8 @@ void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSe
   const std::unique_ptr<Executable> executable = session.executable(graph);
   const ExampleSource source = text_examples(data);
   const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
+  check_batches(graph, lengths_of(source, sample), run.batch_size, session, parameters,
+                " for calibration");
   for (const std::span<const std::int64_t> rows : batches(sample, run.batch_size)) {
     stop_if_interrupted();
     if (!body(executable->run(source.batch(rows, 0), parameters))) break;

@@ -8,6 +8,7 @@
 #include "hone/passes/dead_code.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
+#include "hone/train/memory_check.h"
 
 namespace hone {
 namespace {
@@ -67,6 +68,8 @@ std::map<std::string, std::vector<double>> unit_importance(const Model& model,
   for (const UnitGroup& group : groups)
     importance[group.reader->name()].resize(static_cast<std::size_t>(group.count));
   const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
+  check_batches(graph, lengths_of(data, sample), run.batch_size, session, parameters,
+                " for calibration");
   for (const std::span<const std::int64_t> rows : batches(sample, run.batch_size)) {
     stop_if_interrupted();
     const NamedTensors gradients = executable->run(data.batch(rows, 0), parameters);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hone/base/cpu.h"
 #include "hone/base/error.h"
 
 namespace hone {
@@ -41,6 +42,12 @@ void release_pages(const Tensor& tensor) {
   const std::uintptr_t end = (first + tensor.size_bytes()) / page * page;
   // Advice: where the system does not take it, the pages stay.
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+std::size_t unread_bytes(const Tensor& tensor) {
+  if (!tensor.storage()->mapped) return 0;
+  const std::size_t size = tensor.size_bytes();
+  return size - resident_bytes_of({tensor.device_pointer(), size});
 }
 
 void check_booleans(const Storage& storage, DType dtype) {

@@ -36,6 +36,10 @@ StoragePointer storage_in_file(const SharedBytes& file, std::string_view bytes, 
 /// again when they are: for who has made a copy of them in another order. Elsewhere nothing happens.
 void release_pages(const Tensor& tensor);
 
+/// What reading a dense tensor adds to the memory of this process: those of its pages, where it lies in a file, that were not
+/// read yet or were released. Elsewhere 0.
+std::size_t unread_bytes(const Tensor& tensor);
+
 /// Throws `UserError` when `dtype` is boolean and a byte of the host storage is neither 0 nor 1.
 void check_booleans(const Storage& storage, DType dtype);
 

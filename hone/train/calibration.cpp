@@ -9,6 +9,7 @@
 #include "hone/passes/quantize.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
+#include "hone/train/memory_check.h"
 
 namespace hone {
 namespace {
@@ -55,6 +56,9 @@ std::map<std::string, Observation> observe_values(const Graph& plain, ParameterS
   const std::unique_ptr<Executable> executable = session.executable(plain);
   std::map<std::string, Observation> seen;
   const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
+  check_batches(plain, lengths_of(data, sample), run.batch_size, session, parameters,
+                " for calibration",
+                static_cast<double>(Observation::kBytes * std::ssize(plain.outputs())));
   for (const std::span<const std::int64_t> rows : batches(sample, run.batch_size)) {
     stop_if_interrupted();
     for (const auto& [name, tensor] : executable->run(data.batch(rows, 0), parameters)) {

@@ -22,6 +22,14 @@ Tensor gather(const Tensor& column, std::span<const std::int64_t> rows) {
 
 }  // namespace
 
+std::vector<std::int64_t> lengths_of(const ExampleSource& source,
+                                     std::span<const std::int64_t> rows) {
+  std::vector<std::int64_t> lengths;
+  for (const std::int64_t row : rows)
+    lengths.push_back(source.lengths[static_cast<std::size_t>(row)]);
+  return lengths;
+}
+
 ExampleSource vector_examples(NamedTensors columns) {
   HONE_ASSERT(!columns.empty(), "examples without a column");
   std::int64_t count = -1;

@@ -24,6 +24,10 @@ struct ExampleSource {
   std::int64_t size() const { return std::ssize(lengths); }
 };
 
+/// The lengths of these rows.
+std::vector<std::int64_t> lengths_of(const ExampleSource& source,
+                                     std::span<const std::int64_t> rows);
+
 /// Rows of tensors of the host with one size of their first dimension: row i of a batch is made of element i of each. Throws
 /// `UserError` where the sizes differ.
 ExampleSource vector_examples(NamedTensors columns);

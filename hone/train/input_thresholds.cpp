@@ -8,13 +8,18 @@
 #include "hone/passes/prune_inputs.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
+#include "hone/train/memory_check.h"
 
 namespace hone {
 namespace {
 
 /// Magnitudes by the leading bits of their fp32 numbers, which rise with them.
 class MagnitudeHistogram {
+  static constexpr int kDropped = 13;  // of the 23 bits of the fraction
+  static constexpr std::uint32_t kBins = 1u << (31 - kDropped);
+
  public:
+  static constexpr std::int64_t kBytes = kBins * sizeof(std::int64_t);
   void include(std::span<const float> values) {
     for (const float value : values) ++counts_[bin_of(value)];
     seen_ += std::ssize(values);
@@ -33,8 +38,6 @@ class MagnitudeHistogram {
   }
 
  private:
-  static constexpr int kDropped = 13;  // of the 23 bits of the fraction
-  static constexpr std::uint32_t kBins = 1u << (31 - kDropped);
   static std::uint32_t bin_of(float value) {
     return (std::bit_cast<std::uint32_t>(value) & 0x7fffffffu) >> kDropped;
   }
@@ -44,9 +47,9 @@ class MagnitudeHistogram {
   std::int64_t seen_ = 0;
 };
 
-// Calls body(threshold's name, what it reads) for every text.
+// Calls body(threshold's name, what it reads) for every text; it comes to hold `beside` bytes.
 void observe(Graph graph, bool cut, ParameterStore& parameters, const ExampleSource& data,
-             const CalibrationRun& run, const Session& session,
+             const CalibrationRun& run, const Session& session, double beside,
              const std::function<void(const std::string&, std::span<const float>)>& body) {
   user_check(data.size() > 0, "calibration needs examples: the training split is empty");
   graph.clear_outputs();
@@ -58,6 +61,8 @@ void observe(Graph graph, bool cut, ParameterStore& parameters, const ExampleSou
   run_passes(graph, parameters, session, {"remove_dropout", "remove_dead_code"});
   const std::unique_ptr<Executable> executable = session.executable(graph);
   const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
+  check_batches(graph, lengths_of(data, sample), /*batch_size=*/1, session, parameters,
+                " for calibration", beside);
   for (std::size_t i = 0; i < sample.size(); ++i) {
     stop_if_interrupted();
     for (const auto& [name, tensor] :
@@ -72,7 +77,9 @@ std::vector<InputZeros> calibrate_thresholds(const Graph& graph, ParameterStore&
                                              const ExampleSource& data, double share,
                                              const CalibrationRun& run, const Session& session) {
   std::map<std::string, MagnitudeHistogram> seen;
-  observe(graph, /*cut=*/false, parameters, data, run, session,
+  const double histograms =
+      static_cast<double>(MagnitudeHistogram::kBytes * std::ssize(input_thresholds(graph)));
+  observe(graph, /*cut=*/false, parameters, data, run, session, histograms,
           [&](const std::string& name, std::span<const float> x) { seen[name].include(x); });
   for (const Node* threshold : input_thresholds(graph))
     parameters.set(least_of(*threshold).name(),
@@ -88,7 +95,7 @@ std::vector<InputZeros> count_input_zeros(const Graph& graph, ParameterStore& pa
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> counts;  // cut, seen
   for (const Node* threshold : input_thresholds(graph))
     least[threshold->name()] = *parameters.at(least_of(*threshold).name()).on(cpu()).data<float>();
-  observe(graph, /*cut=*/true, parameters, data, run, session,
+  observe(graph, /*cut=*/true, parameters, data, run, session, /*beside=*/0,
           [&](const std::string& name, std::span<const float> x) {
             auto& [cut, of] = counts[name];
             const float bound = least.at(name);

@@ -1,6 +1,7 @@
 #include "hone/train/memory_check.h"
 
 #include <algorithm>
+#include <map>
 
 #include "hone/analysis/cost.h"
 #include "hone/base/cpu.h"
@@ -9,6 +10,7 @@
 #include "hone/base/text.h"
 #include "hone/runtime/interpreter.h"
 #include "hone/runtime/machine.h"
+#include "hone/tensor/mapped.h"
 
 namespace hone {
 
@@ -50,39 +52,94 @@ double bytes_beside(const Graph& graph, const Graph& other) {
 }
 
 double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
-                   const ParameterStore& held, std::int64_t runs) {
+                   const ParameterStore& held) {
   const double parameters =
       parameter_bytes(graph, [&](const std::string& name) { return !held.contains(name); });
   const KernelTable& kernels = session.library.kernels;
   return parameters +
          static_cast<double>(peak_value_bytes(graph, bindings) +
-                             workspace_bytes(kernels, graph, session.device, bindings) +
-                             (runs > 1 ? prepared_bytes(kernels, graph, held) : 0));
+                             workspace_bytes(kernels, graph, session.device, bindings));
 }
 
+namespace {
+
+/// Weights that lie in files, each once.
+class MappedWeights {
+ public:
+  void add(const ParameterStore& parameters) {
+    for (const auto& [name, tensor] : parameters.tensors())
+      if (tensor.storage()->mapped && tensor.count() > 0)  // nothing lies where the next begins
+        tensors_.emplace(tensor.device_pointer(), tensor);
+  }
+  // Pages that were not read yet, and come when they are.
+  double unread_bytes() const {
+    double bytes = 0;
+    for (const auto& [pointer, tensor] : tensors_)
+      bytes += static_cast<double>(hone::unread_bytes(tensor));
+    return bytes;
+  }
+
+ private:
+  std::map<const std::byte*, Tensor> tensors_;
+};
+
+double growth(double added, const MappedWeights& mapped) {
+  return static_cast<double>(resident_bytes()) + mapped.unread_bytes() + added;
+}
+
+// Weights are prepared in pieces such as were freed and not given back; values are one block.
+double from_freed(double prepared) {
+  return std::min(prepared, static_cast<double>(free_heap_bytes()));
+}
+
+}  // namespace
+
 void foretell_growth(double added, const ParameterStore& held) {
-  double mapped = 0;
-  for (const auto& [name, tensor] : held.tensors())
-    if (tensor.storage()->mapped) mapped += static_cast<double>(tensor.size_bytes());
-  const ResidentMemory now = resident_memory();
-  // Pages of files come when they are read.
-  const double files = std::max(static_cast<double>(now.file_bytes), mapped);
-  foretell_memory(static_cast<double>(now.anonymous_bytes) + files + added);
+  MappedWeights mapped;
+  mapped.add(held);
+  foretell_memory(growth(added, mapped));
+}
+
+void foretell_beside(const std::vector<PlannedRuns>& all, const Session& session) {
+  MappedWeights mapped;
+  std::map<const std::byte*, double> pages;  // that prepared weights take the place of
+  double added = 0, prepared = 0;
+  for (const PlannedRuns& one : all) {
+    mapped.add(one.held);
+    added += added_bytes(one.graph, one.bindings, session, one.held);
+    for (const Tensor& weight : prepared_weights(session.library.kernels, one.graph, one.held)) {
+      prepared += static_cast<double>(weight.size_bytes());
+      pages[weight.device_pointer()] = static_cast<double>(weight.size_bytes());
+    }
+  }
+  for (const auto& [pointer, bytes] : pages) added -= bytes;
+  foretell_memory(growth(added + prepared - from_freed(prepared), mapped));
 }
 
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
                   const ParameterStore& held, std::int64_t runs, const std::string& what,
                   double available, double beside) {
-  const double added = added_bytes(graph, bindings, session, held, runs) + beside;
+  const double added = added_bytes(graph, bindings, session, held) + beside;
   user_check(added <= available,
              "not enough memory: {} takes about {} more, and {} can be had; take smaller batches "
              "(`batch`), shorter texts (`max_seq_length`) or a smaller model",
              what, human_bytes(added), human_bytes(available));
-  // Weights are prepared in pieces such as were freed and not given back; values are one block.
-  const std::int64_t prepared = runs > 1 ? prepared_bytes(session.library.kernels, graph, held) : 0;
-  foretell_growth(added - static_cast<double>(std::min<std::uint64_t>(
-                              static_cast<std::uint64_t>(prepared), free_heap_bytes())),
-                  held);
+  double prepared = 0;
+  if (runs > 1)
+    for (const Tensor& weight : prepared_weights(session.library.kernels, graph, held))
+      prepared += static_cast<double>(weight.size_bytes());
+  foretell_growth(added - from_freed(prepared), held);
+}
+
+void check_batches(const Graph& graph, std::span<const std::int64_t> lengths,
+                   std::int64_t batch_size, const Session& session, const ParameterStore& held,
+                   const std::string& purpose, double beside) {
+  const std::int64_t texts = std::min(batch_size, std::ssize(lengths)),
+                     tokens = lengths.empty() ? 0 : std::ranges::max(lengths);
+  check_memory(graph, {{'B', texts}, {'S', tokens}}, session, held,
+               (std::ssize(lengths) + batch_size - 1) / batch_size,
+               fmt::format("a batch of {} texts of up to {} tokens{}", texts, tokens, purpose),
+               available_bytes(), beside);
 }
 
 }  // namespace hone

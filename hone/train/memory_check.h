@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
@@ -14,14 +16,24 @@ double available_bytes();
 /// What a run of the graph takes: its parameters and the peak of its values and of what kernels work in.
 double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session);
 
-/// What it takes beside the parameters that `held` has: the others, values, room to work in, and weights as kernels prepare
-/// them.
-/// `runs`: what is run once is not prepared.
+/// What it takes beside the parameters that `held` has: the others, values, room to work in. Weights that kernels prepare
+/// take the place of their pages (`prepared_weights`).
 double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
-                   const ParameterStore& held, std::int64_t runs);
+                   const ParameterStore& held);
 
 /// Foretells (`foretell_memory`) that the process is going to hold `added` bytes more than it does with all of `held` read.
 void foretell_growth(double added, const ParameterStore& held);
+
+/// A graph, the largest batch that it is going to be run with, and the parameters that it is run on.
+struct PlannedRuns {
+  const Graph& graph;
+  Bindings bindings;
+  const ParameterStore& held;
+};
+
+/// Foretells what graphs take that are run many times each and stay beside each other: values of all of them, and weights of
+/// which each keeps its own copy as kernels prepare them.
+void foretell_beside(const std::vector<PlannedRuns>& all, const Session& session);
 
 /// What those parameters of `other` take that `graph` has not.
 double bytes_beside(const Graph& graph, const Graph& other);
@@ -32,5 +44,10 @@ double bytes_beside(const Graph& graph, const Graph& other);
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
                   const ParameterStore& held, std::int64_t runs, const std::string& what,
                   double available = available_bytes(), double beside = 0);
+
+/// The same for texts of these lengths, `batch_size` of them at a time. `purpose`: "", or " for the parent".
+void check_batches(const Graph& graph, std::span<const std::int64_t> lengths,
+                   std::int64_t batch_size, const Session& session, const ParameterStore& held,
+                   const std::string& purpose, double beside = 0);
 
 }  // namespace hone

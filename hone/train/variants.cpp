@@ -133,12 +133,10 @@ class VariantRunner {
  private:
   // What the base takes, or what it has left and the largest of its rests.
   void foretell(const Graph& graph) const {
-    const std::int64_t batches =
-        (std::ssize(order_) + runs_.batch_size - 1) / std::max<std::int64_t>(1, runs_.batch_size);
     double rests = 0;
     for (const auto& [index, rest] : group_.rests)
-      rests = std::max(rests, added_bytes(rest.graph, largest_, session_, rest.parameters, 1));
-    const double base = added_bytes(graph, largest_, session_, base_.parameters, batches),
+      rests = std::max(rests, added_bytes(rest.graph, largest_, session_, rest.parameters));
+    const double base = added_bytes(graph, largest_, session_, base_.parameters),
                  kept = bytes_of_values(base_.graph, group_.shared, largest_);
     foretell_growth(std::max(base, kept + rests), base_.parameters);
   }

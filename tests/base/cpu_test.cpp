@@ -8,7 +8,9 @@
 #include <cstring>
 #include <fstream>
 
+#include "hone/base/file.h"
 #include "hone/base/text.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -79,6 +81,22 @@ TEST(ResidentMemory, GrowsWithWhatIsTouchedAndThePeakStays) {
   ASSERT_EQ(munmap(block, kSize), 0);
   EXPECT_LT(resident_bytes(), before + kSlack);
   EXPECT_GT(peak_resident_bytes(), before + kSize - kSlack);
+}
+
+TEST(ResidentMemory, OfAFileIsWhatWasReadOfIt) {
+  constexpr std::size_t kSize = 1 << 20;
+  const TemporaryFolder folder;
+  const MappedFile file(folder.file("x", std::string(kSize, 'x')));
+  EXPECT_EQ(resident_bytes_of(file.bytes()), 0u);
+  // A fault brings pages beside the one that is read along, but not half of a file.
+  ASSERT_EQ(file.text()[0], 'x');
+  const std::uint64_t one = resident_bytes_of(file.bytes());
+  EXPECT_GT(one, 0u);
+  EXPECT_LT(one, kSize / 2);
+  ASSERT_EQ(std::ranges::count(file.text(), 'x'), std::ptrdiff_t{kSize});
+  EXPECT_EQ(resident_bytes_of(file.bytes()), kSize);
+  EXPECT_EQ(resident_bytes_of(file.bytes().subspan(5, 100)), 100u);
+  EXPECT_EQ(resident_bytes_of({}), 0u);
 }
 
 }  // namespace

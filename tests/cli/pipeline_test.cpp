@@ -6,6 +6,7 @@
 
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
+#include "tests/support/sanitized.h"
 
 // Pipelines as their users meet them: a file, a folder, a store, kills and mistakes.
 namespace hone::testing {
@@ -133,6 +134,14 @@ const std::vector<std::string> kStages = {"full",      "adapter",   "merged",   
                                           "rounded/8", "trained/4", "trained/8", "best",
                                           "pruned",    "packed",    "graph",     "loss"};
 
+// A tenth of what is held, as docs/pipelines.md says, and what no stage can know: which pages of the program its work comes by.
+void expect_foretold(const Json& stage) {
+  constexpr double kPagesOfTheProgram = 2 << 20;
+  if (kSanitized) return;  // its memory is not the program's
+  const double foretold = stage["foretold_bytes"], peak = stage["peak_bytes"];
+  EXPECT_NEAR(foretold, peak, 0.1 * peak + kPagesOfTheProgram) << stage["stage"];
+}
+
 TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   const Ending ending = run({"chain.toml", "-o", "out"});
   ASSERT_EQ(ending.code, 0) << ending.messages;
@@ -163,7 +172,69 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   const Json best = all[7];
   EXPECT_EQ(all[8]["result"]["model"], best["result"]["chosen"]);
   EXPECT_EQ(best["stands_for"], best["result"]["chosen"]);
-  for (const Json& stage : all) EXPECT_GT(stage["peak_bytes"], 1 << 20) << stage["stage"];
+  for (const Json& stage : all) {
+    EXPECT_GT(stage["peak_bytes"], 1 << 20) << stage["stage"];
+    expect_foretold(stage);
+  }
+}
+
+TEST_F(PipelineTest, LongStagesForetellWhatTheyHold) {
+  // Weights as large as the program, so that what is held twice shows.
+  folder.file("small.json",
+              R"json({"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 2,
+    "num_attention_heads": 6, "intermediate_size": 1536, "vocab_size": 1000})json");
+  const Ending ending = run_file(R"toml(
+[settings]
+data = "synth:lookup?n=80"
+[common]
+data = "{data}"
+batch_size = 4
+max_seq_length = 32
+[stage.full]
+run = "train"
+MODEL = "small.json"
+max_steps = 1
+[stage.adapter]
+run = "train"
+MODEL = "{full}"
+lora = "r=2"
+max_steps = 1
+[stage.merged]
+run = "lora merge"
+MODEL = "{full}"
+adapter = "{adapter}"
+[stage.rounded]
+run = "quantize"
+MODEL = "{merged}"
+format = "int(bits=8)"
+[stage.packed]
+run = "pack"
+MODEL = "{rounded}"
+[stage.unpacked]
+run = "unpack"
+MODEL = "{packed}"
+[stage.measured]
+run = "eval"
+MODEL = "{packed}"
+[stage.fused]
+run = "pass"
+MODEL = "{full}"
+PASS = "fuse_attention"
+[stage.pruned]
+run = "prune"
+MODEL = "{full}"
+sparsity = 0.5
+[stage.tokens]
+run = "tokenize"
+MODEL = "{full}"
+[stage.compared]
+run = "compare-formats"
+MODEL = "{full}"
+choice = "int(bits=8)"
+)toml");
+  ASSERT_EQ(ending.code, 0) << ending.messages;
+  const Json all = stages("other");
+  for (const Json& stage : all) expect_foretold(stage);
 }
 
 TEST_F(PipelineTest, DoesNothingTwice) {

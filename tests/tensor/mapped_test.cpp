@@ -56,15 +56,19 @@ TEST(ReleasePages, GivesBackWhatAFileHoldsAndNothingElse) {
                                [](std::uint8_t value) { return value == 'x'; });
   };
   const std::size_t before = resident_pages();
+  EXPECT_EQ(unread_bytes(mapped), mapped.size_bytes());
   EXPECT_TRUE(all_x(mapped));
+  EXPECT_EQ(unread_bytes(mapped), 0u);
   EXPECT_GT(resident_pages(), before + kPages * 9 / 10);
   release_pages(mapped);
   EXPECT_LT(resident_pages(), before + kPages / 10);
+  EXPECT_EQ(unread_bytes(mapped), mapped.size_bytes());
   EXPECT_TRUE(all_x(mapped));
   // What the system could not read again is never given away.
   const std::string own(kPages * kPageBytes, 'x');
   const Tensor borrowed = tensor_over({own, nullptr});
   release_pages(borrowed);
+  EXPECT_EQ(unread_bytes(borrowed), 0u);
   EXPECT_TRUE(all_x(borrowed));
 }
 

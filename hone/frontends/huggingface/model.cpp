@@ -16,6 +16,7 @@
 #include "hone/passes/pack.h"
 #include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
+#include "hone/tensor/mapped.h"
 
 namespace hone {
 namespace {
@@ -306,6 +307,13 @@ void foretell_parameters(const Graph& graph) {
   foretell_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(graph) + kBeside);
 }
 
+// What lies in files may have been released since it was read last.
+void foretell_reading(const TensorMap& tensors) {
+  std::size_t unread = 0;
+  for (const auto& [name, tensor] : tensors) unread += unread_bytes(tensor);
+  foretell_memory(static_cast<double>(resident_bytes() + unread));
+}
+
 }  // namespace
 
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
@@ -410,6 +418,7 @@ void save_model(const Model& model, const fs::path& folder) {
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
     if (info(parameter->role()).saved)
       tensors.emplace(parameter->name(), model.parameters.at(parameter->name()).on(cpu()));
+  foretell_reading(tensors);
   save_checkpoint(folder, tensors, elsewhere ? kWeightsFile : kOwnWeightsFile);
 }
 
