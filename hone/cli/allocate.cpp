@@ -11,6 +11,7 @@ namespace {
 struct AllocateArguments {
   AllocateJob job;
   std::string options;
+  std::vector<std::string> operands = {"input", "weight", "bias"};
   std::vector<std::string> budgets;
   CalibrationArguments calibration;
   RunArguments run;
@@ -18,8 +19,11 @@ struct AllocateArguments {
 
 void allocate(AllocateArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
-  a.job.options = value_of_flag(
-      "--options", [&] { return parse_format_options(a.options, context.library.formats); });
+  const std::vector<Operand> operands =
+      value_of_flag("--operands", [&] { return parse_operands(a.operands); });
+  a.job.options = value_of_flag("--options", [&] {
+    return parse_format_options(a.options, operands, context.library.formats);
+  });
   a.job.budgets = value_of_flag("--budget", [&] { return parse_budgets(a.budgets); });
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.runs.batch_size = a.job.calibration.batch_size;
@@ -33,9 +37,13 @@ void allocate(AllocateArguments& a, const CLI::App& app) {
 
 void declare_allocation(CLI::App& app, AllocateArguments& a) {
   app.add_option("--options", a.options,
-                 "formats that each linear may take for all that it reads, by comma; none is full "
-                 "precision")
+                 "formats that each linear may take, by comma; none is full precision")
       ->required();
+  app.add_option("--operands", a.operands,
+                 "what of a linear takes them, by comma: input, weight, bias; the others stay in "
+                 "full precision")
+      ->allow_extra_args(false)
+      ->delimiter(',');
   app.add_option("--budget", a.budgets,
                  "average_bits<=NUMBER of a weight of the linears, packed_bytes<=NUMBER of all "
                  "weights, or both by comma")

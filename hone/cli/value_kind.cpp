@@ -102,7 +102,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"freeze", "tensor", "target", "together"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},
       {{"widths", "sparsities", "formats", "methods", "inputs", "fields", "elements", "group",
-        "options", "budget"},
+        "options", "budget", "operands"},
        {.shown = "LIST"}},
       {{"method"}, {.shown = "l1|random", .words = {"l1", "random"}}},
       {{"scope"}, {.shown = "local|global", .words = {"local", "global"}}},

@@ -94,8 +94,7 @@ class Allocating {
       return divergences_in(known);
     std::vector<LayerChange> changes;
     for (const FormatOption& option : job_.options)
-      if (option.format)
-        changes.push_back({.label = option.text, .formats = LayerFormats::reads(*option.format)});
+      if (option.formats) changes.push_back({.label = option.text, .formats = option.formats});
     const SensitivityStudy study =
         measure_sensitivity(subject_.parent.model, changes, sample_, subject_.data.train,
                             job_.calibration, job_.runs, context_);
@@ -104,7 +103,7 @@ class Allocating {
     for (std::size_t i = 0; i < costs_.layers.size(); ++i) {
       all.emplace_back();
       for (const FormatOption& option : job_.options)
-        all.back().push_back(option.format ? (next++)->divergence : Divergence{});
+        all.back().push_back(option.formats ? (next++)->divergence : Divergence{});
     }
     trials_.remember("sensitivity", to_json(all));
     return all;
@@ -181,8 +180,8 @@ class Allocating {
         means.push_back(one.is_number() ? one.get<double>() : std::nan(""));
       return means;
     }
-    std::vector<std::optional<Format>> formats;
-    for (const FormatOption& option : job_.options) formats.push_back(option.format);
+    std::vector<std::optional<LayerFormats>> formats;
+    for (const FormatOption& option : job_.options) formats.push_back(option.formats);
     for (const Divergence& one :
          measure_allocations(subject_.parent.model, costs_.layers, formats, allocations, sample_,
                              subject_.data.train, job_.calibration, job_.runs, context_))

@@ -28,10 +28,6 @@ std::vector<std::string> split_outside_parentheses(std::string_view text) {
   return parts;
 }
 
-std::string printed(const FormatOption& option) {
-  return option.format ? to_string(*option.format) : std::string(kNone);
-}
-
 AllocationBudget parse_budget(std::string_view text) {
   const std::string expected = fmt::format(
       "budget '{}': expected average_bits<=NUMBER or packed_bytes<=NUMBER, such as average_bits<=5",
@@ -53,15 +49,35 @@ AllocationBudget parse_budget(std::string_view text) {
 
 }  // namespace
 
-std::vector<FormatOption> parse_format_options(std::string_view text, const FormatTable& formats) {
+std::vector<Operand> parse_operands(const std::vector<std::string>& names) {
+  std::vector<Operand> operands;
+  for (const std::string& name : names) {
+    const auto operand = std::ranges::find(kReadOperands, name,
+                                           [](Operand one) { return std::string(to_string(one)); });
+    user_check(operand != std::end(kReadOperands),
+               "operand '{}': expected input, weight or bias, by comma", name);
+    operands.push_back(*operand);
+  }
+  user_check(std::ranges::find(operands, Operand::weight) != operands.end(),
+             "without the weight there are no bits to save; give weight, or input,weight,bias");
+  return operands;
+}
+
+std::vector<FormatOption> parse_format_options(std::string_view text,
+                                               const std::vector<Operand>& operands,
+                                               const FormatTable& formats) {
   std::vector<FormatOption> options;
   for (const std::string& part : split_outside_parentheses(text)) {
     const std::string_view name = trim(part);
     FormatOption option{.text = std::string(name)};
-    if (name != kNone) option.format = parse_format(name, formats);
+    if (name != kNone) {
+      option.formats.emplace();
+      for (const Operand operand : operands)
+        (*option.formats)[operand] = parse_format(name, formats);
+    }
     // "int(bits=8)" and "int(bits=8,per=tensor)" are one format.
     for (const FormatOption& other : options)
-      user_check(printed(other) != printed(option), "option {} stands twice", option.text);
+      user_check(other.formats != option.formats, "option {} stands twice", option.text);
     options.push_back(std::move(option));
   }
   user_check(options.size() > 1,

@@ -10,15 +10,23 @@
 /// What layers may take, and what all of them together may cost, as people write it.
 namespace hone {
 
-/// A format for all that a layer reads, or full precision.
+/// A format for operands of a layer, or full precision.
 struct FormatOption {
-  std::string text;                   ///< as it was written; "none"
-  std::optional<Format> format = {};  ///< none: full precision
+  std::string text;                          ///< as it was written; "none"
+  std::optional<LayerFormats> formats = {};  ///< none: full precision
 };
 
-/// "int(bits=8),mxint(bits=4),none": at least two, by commas outside of parentheses. Throws `UserError` for what is no format, one that
+/// What layers read.
+inline constexpr Operand kReadOperands[] = {Operand::input, Operand::weight, Operand::bias};
+
+/// By their names, of those that layers read; the weight, whose bits budgets are of, is among them. Throws `UserError`.
+std::vector<Operand> parse_operands(const std::vector<std::string>& names);
+
+/// "int(bits=8),mxint(bits=4),none", for these operands: at least two, by commas outside of parentheses. Throws `UserError` for what is no format, one that
 /// stands twice, and a list with nothing to choose from.
-std::vector<FormatOption> parse_format_options(std::string_view text, const FormatTable& formats);
+std::vector<FormatOption> parse_format_options(std::string_view text,
+                                               const std::vector<Operand>& operands,
+                                               const FormatTable& formats);
 
 /// What a budget bounds: the figures of that name that searches have too.
 enum class BudgetFigure : std::uint8_t {

@@ -25,16 +25,13 @@ LayerBits bits_of(const Graph& graph, const std::string& layer, const FormatOpti
     if (operand == Operand::weight) bits.weight += count;
     if (operand == Operand::weight || operand == Operand::bias) bits.packed += count;
   };
-  if (option.format) {
-    for (const PlannedTensor& tensor :
-         planned_tensors(graph, {{layer, LayerFormats::reads(*option.format)}}, kOneText))
-      add(tensor.operand,
-          std::llround(tensor.average_bits * static_cast<double>(element_count(tensor.sizes))));
-    return bits;
-  }
+  const LayerFormats formats = option.formats.value_or(LayerFormats{});
+  for (const PlannedTensor& tensor : planned_tensors(graph, {{layer, formats}}, kOneText))
+    add(tensor.operand,
+        std::llround(tensor.average_bits * static_cast<double>(element_count(tensor.sizes))));
   const Node& node = *graph.find(layer);
   for (std::size_t i = 0; i < node.inputs().size(); ++i)
-    if (const std::optional<Operand> operand = operand_of(node, i))
+    if (const std::optional<Operand> operand = operand_of(node, i); operand && !formats[*operand])
       add(*operand, 32 * element_count(resolve(node.inputs()[i].type().shape, kOneText)));
   return bits;
 }
@@ -167,8 +164,8 @@ QuantizationPlan allocated_plan(const LayerCosts& costs, const std::vector<Forma
                                 const Allocation& allocation) {
   QuantizationPlan plan;
   for (std::size_t i = 0; i < allocation.size(); ++i)
-    if (const auto& format = options[allocation[i]].format)
-      plan.emplace_back(costs.layers[i], LayerFormats::reads(*format));
+    if (const auto& formats = options[allocation[i]].formats)
+      plan.emplace_back(costs.layers[i], *formats);
   return plan;
 }
 

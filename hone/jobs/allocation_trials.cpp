@@ -5,6 +5,7 @@
 
 #include "hone/base/interrupt.h"
 #include "hone/base/percentage.h"
+#include "hone/jobs/quiet_trial.h"
 #include "hone/jobs/search_objective.h"
 #include "hone/jobs/search_report.h"
 #include "hone/search/engine/trial_table.h"
@@ -28,28 +29,17 @@ double number_at(const Json& list, std::size_t i) {
   return list.at(i).is_number() ? list.at(i).get<double>() : std::nan("");
 }
 
-/// What goes on within a trial is not shown: progress is that of all.
-class QuietWork {
- public:
-  explicit QuietWork(Context& context) : context_(context), shown_(context.progress) {
-    context_.progress.quiet = true;
-  }
-  ~QuietWork() { context_.progress = shown_; }
-  QuietWork(const QuietWork&) = delete;
-  QuietWork& operator=(const QuietWork&) = delete;
-
- private:
-  Context& context_;
-  ProgressOutput shown_;
-};
-
 }  // namespace
 
 std::string_view to_string(PointKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
 SearchRecipe allocation_space(const std::vector<FormatOption>& options) {
-  PrecisionGroup group;
+  PrecisionGroup group{.operands = {}};
   for (const FormatOption& option : options) group.formats.push_back({option.text, option.text});
+  const auto formats = std::ranges::find_if(
+      options, [](const FormatOption& option) { return option.formats.has_value(); });
+  for (const Operand operand : kReadOperands)
+    if ((*formats->formats)[operand]) group.operands.emplace_back(to_string(operand));
   return {.where = "`options`", .text = {}, .objectives = {}, .precision = {group}};
 }
 
@@ -136,7 +126,7 @@ TrialModel AllocationTrials::model_of(const Allocation& allocation) {
 }
 
 TrialOutcome AllocationTrials::run(TrialRun& run) {
-  const QuietWork quiet(context_);
+  const QuietTrial quiet(context_);
   const TrialConfiguration configuration = space_.configuration_of(run.values());
   run.set_user_attribute(kConfigurationAttribute, to_json(configuration));
   const TrialModel made = trial_model(configuration);
@@ -184,6 +174,7 @@ std::vector<MeasuredPoint> AllocationTrials::measured() {
 }
 
 std::vector<MeasuredPoint> AllocationTrials::measure(const std::vector<WantedPoint>& wanted) {
+  if (wanted.empty()) return measured();
   enqueue(wanted);
   TrialTable table;
   storage_->read_trials(study_.id, table);

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "hone/base/error.h"
+#include "hone/jobs/quiet_trial.h"
 
 namespace hone {
 namespace {
@@ -33,21 +34,6 @@ class MachineLock {
 
  private:
   int descriptor_ = -1;
-};
-
-/// What goes on within a trial is not shown: progress is that of the search.
-class QuietTrial {
- public:
-  explicit QuietTrial(Context& context) : context_(context), shown_(context.progress) {
-    context_.progress.quiet = true;
-  }
-  ~QuietTrial() { context_.progress = shown_; }
-  QuietTrial(const QuietTrial&) = delete;
-  QuietTrial& operator=(const QuietTrial&) = delete;
-
- private:
-  Context& context_;
-  ProgressOutput shown_;
 };
 
 }  // namespace

@@ -186,7 +186,7 @@ SensitivityStudy measure_sensitivity(const Model& model, const std::vector<Layer
 
 std::vector<Divergence> measure_allocations(
     const Model& model, const std::vector<std::string>& layers,
-    const std::vector<std::optional<Format>>& formats,
+    const std::vector<std::optional<LayerFormats>>& formats,
     const std::vector<std::vector<std::size_t>>& allocations, const EncodedSet& data,
     const EncodedSet& training, const CalibrationRun& calibration, const VariantRuns& runs,
     Context& context) {
@@ -195,17 +195,15 @@ std::vector<Divergence> measure_allocations(
   CalibrationRun heedless = calibration;
   heedless.heed_objections = false;
   std::vector<std::optional<CalibratedModel>> states;
-  for (const std::optional<Format>& format : formats)
-    states.push_back(format ? std::optional(calibrated(
-                                  plain, uniform_plan(plain.graph, LayerFormats::reads(*format)),
-                                  training, heedless, context))
+  for (const std::optional<LayerFormats>& format : formats)
+    states.push_back(format ? std::optional(calibrated(plain, uniform_plan(plain.graph, *format),
+                                                       training, heedless, context))
                             : std::nullopt);
   const auto allocated = [&](const std::vector<std::size_t>& allocation) {
     Variant variant = plain;
     QuantizationPlan plan;
     for (std::size_t i = 0; i < layers.size(); ++i)
-      if (const auto& format = formats[allocation[i]])
-        plan.emplace_back(layers[i], LayerFormats::reads(*format));
+      if (const auto& format = formats[allocation[i]]) plan.emplace_back(layers[i], *format);
     quantize(variant.graph, plan);
     for (std::size_t i = 0; i < layers.size(); ++i)
       if (const auto& from = states[allocation[i]]) take_states(variant, layers[i], *from);

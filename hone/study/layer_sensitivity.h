@@ -64,11 +64,11 @@ SensitivityStudy measure_sensitivity(const Model& model, const std::vector<Layer
                                      Context& context);
 
 /// How far the answers of whole models are from those of `model`, in the order of `allocations`: each says for every one of `layers`
-/// which of the formats all that it reads takes, by its number; none is full precision. What formats want to know of their operands
+/// which of the formats it takes, by its number; none is full precision. What formats want to know of their operands
 /// is taken as by `measure_sensitivity`. The first allocation is the one that the others have most in common with.
 std::vector<Divergence> measure_allocations(
     const Model& model, const std::vector<std::string>& layers,
-    const std::vector<std::optional<Format>>& formats,
+    const std::vector<std::optional<LayerFormats>>& formats,
     const std::vector<std::vector<std::size_t>>& allocations, const EncodedSet& data,
     const EncodedSet& training, const CalibrationRun& calibration, const VariantRuns& runs,
     Context& context);

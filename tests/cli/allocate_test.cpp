@@ -111,6 +111,21 @@ TEST_F(AllocateCommand, GivesTheSameForAnyThreadsAndAfterAnInterruption) {
   EXPECT_EQ(results["command"], "allocate");
 }
 
+TEST_F(AllocateCommand, GivesWeightsAloneFormatsAndTiedLayersTheSame) {
+  Words words = allocate("average_bits<=20,packed_bytes<=4e6",
+                         {"--operands", "weight", "--together", "*.self.*", "-o", "out"});
+  words[3] = "int(bits=4,per=row),none";
+  const Json results = run_json(words, folder());
+  EXPECT_LE(results["average_bits"].get<double>(), 20);
+  EXPECT_LE(results["packed_bytes"].get<double>(), 4e6);
+  std::set<std::string> formats;
+  for (const Json& layer : results["layers"])
+    if (layer["layer"].get<std::string>().find(".self.") != std::string::npos)
+      formats.insert(layer["format"].get<std::string>());
+  EXPECT_EQ(formats.size(), 1u);
+  EXPECT_EQ(read_file(folder() / "out/recipe.toml").find("input"), std::string::npos);
+}
+
 TEST_F(AllocateCommand, SaysWhatCannotBe) {
   const auto message = [&](const Words& words, int code) {
     const Ending ending = run_hone(words, folder());

@@ -14,6 +14,8 @@ const FormatTable& all_formats() {
   return library.formats;
 }
 
+const std::vector<Operand> kAll(std::begin(kReadOperands), std::end(kReadOperands));
+
 template <typename Body>
 std::string message_of(Body&& body) {
   try {
@@ -26,19 +28,32 @@ std::string message_of(Body&& body) {
 
 TEST(AllocationOptions, AreFormatsByCommaOutsideOfParentheses) {
   const std::vector<FormatOption> options =
-      parse_format_options("int(bits=8,per=row), none,mxint(bits=4)", all_formats());
+      parse_format_options("int(bits=8,per=row), none,mxint(bits=4)", kAll, all_formats());
   ASSERT_EQ(options.size(), 3u);
   EXPECT_EQ(options[0].text, "int(bits=8,per=row)");
-  EXPECT_EQ(to_string(*options[0].format),
+  EXPECT_EQ(to_string(*options[0].formats->weight),
             to_string(parse_format("int(bits=8,per=row)", all_formats())));
   EXPECT_EQ(options[1].text, "none");
-  EXPECT_FALSE(options[1].format.has_value());
-  EXPECT_TRUE(options[2].format.has_value());
+  EXPECT_FALSE(options[1].formats.has_value());
+  EXPECT_TRUE(options[2].formats.has_value());
+}
+
+TEST(AllocationOptions, AreOfSomeOperands) {
+  const std::vector<FormatOption> options =
+      parse_format_options("int(bits=8,per=row),none", parse_operands({"weight"}), all_formats());
+  EXPECT_TRUE(options[0].formats->weight.has_value());
+  EXPECT_FALSE(options[0].formats->input.has_value());
+  EXPECT_EQ(message_of([&] {
+              parse_operands({"weight", "output"});
+            }),
+            "operand 'output': expected input, weight or bias, by comma");
+  EXPECT_EQ(message_of([&] { parse_operands({"input"}); }),
+            "without the weight there are no bits to save; give weight, or input,weight,bias");
 }
 
 TEST(AllocationOptions, SayWhatTheyCannotBe) {
   const auto message = [](const std::string& text) {
-    return message_of([&] { parse_format_options(text, all_formats()); });
+    return message_of([&] { parse_format_options(text, kAll, all_formats()); });
   };
   EXPECT_NE(message("int(bits=8),nit(bits=4)").find("nit"), std::string::npos);
   EXPECT_EQ(message("none,bf16,none"), "option none stands twice");
@@ -80,7 +95,7 @@ class AllocationProblems : public ::testing::Test {
  protected:
   AllocationProblems()
       : graph_(plain_graph(new_model(fresh_facts("tiny"), all_ops(), 1, nullptr))),
-        options_(parse_format_options("int(bits=8),mxint(bits=4),none", all_formats())),
+        options_(parse_format_options("int(bits=8),mxint(bits=4),none", kAll, all_formats())),
         costs_(layer_costs(graph_, options_)) {}
   static const OpTable& all_ops() {
     static const Library library = builtin_library();
@@ -116,6 +131,16 @@ TEST_F(AllocationProblems, CountTheBitsThatPlansHave) {
     EXPECT_DOUBLE_EQ(costs_.average_bits(allocation), bits / static_cast<double>(costs_.weights));
   }
   EXPECT_EQ(costs_.average_bits(Allocation(mixed.size(), 2)), 32);
+}
+
+TEST_F(AllocationProblems, CountBiasesInFullPrecisionWhereWeightsAloneHaveFormats) {
+  const std::vector<FormatOption> options =
+      parse_format_options("int(bits=8,per=row),none", parse_operands({"weight"}), all_formats());
+  const LayerCosts costs = layer_costs(graph_, options);
+  const Allocation all(costs.layers.size(), 0);
+  const PlannedSize size = planned_size(graph_, allocated_plan(costs, options, all));
+  EXPECT_EQ(static_cast<double>(costs.packed_bytes(all)), std::ceil(size.bits / 8));
+  EXPECT_GT(costs.packed_bits[0][0] - costs.weight_bits[0][0], 0);
 }
 
 TEST_F(AllocationProblems, AreSolvedWithinOneBudgetOrBoth) {

@@ -94,6 +94,42 @@ TEST(LayerSensitivity, CostsAboutHalfOfRunningEveryLayerApart) {
   EXPECT_LT(study.cost.flops, 0.6 * study.cost.apart_flops);
 }
 
+TEST(LayerSensitivity, OfWholeAllocationsIsThatOfModelsMadeApart) {
+  const EncodedSet texts = tiny_texts(20);
+  std::vector<std::string> layers;
+  const Graph graph = forward_graph(tiny_model());
+  for (const Node* node : graph.operations(kUsualLayer)) layers.push_back(node->name());
+  const std::vector<std::optional<LayerFormats>> formats = {
+      std::nullopt, LayerFormats::reads(format_called("integer(width=8)")),
+      LayerFormats{.weight = format_called("int(bits=4,per=row)")}};
+  // One format for all, one layer of it in another, a mixture, and nothing at all.
+  std::vector<std::vector<std::size_t>> allocations(4, std::vector<std::size_t>(layers.size(), 1));
+  allocations[1][3] = 2;
+  for (std::size_t i = 0; i < layers.size(); ++i) allocations[2][i] = i % 3;
+  allocations[3].assign(layers.size(), 0);
+  const std::vector<Divergence> found =
+      measure_allocations(tiny_model(), layers, formats, allocations, texts, tiny_splits().train,
+                          kLook, {.batch_size = kTextsAtOnce}, quiet_context());
+  ASSERT_EQ(found.size(), allocations.size());
+  const std::vector<float> parent = rows_of(tiny_model(), texts);
+  const auto classes = std::ssize(parent) / texts.size();
+  for (std::size_t a = 0; a < allocations.size(); ++a) {
+    QuantizationPlan plan;
+    for (std::size_t i = 0; i < layers.size(); ++i)
+      if (const auto& format = formats[allocations[a][i]]) plan.emplace_back(layers[i], *format);
+    const std::vector<float> apart =
+        rows_of(compress(tiny_model(), tiny_splits(), {.plan = plan, .calibration = kLook},
+                         quiet_context()),
+                texts);
+    const Divergence truth = divergence({parent, classes}, {apart, classes}, truth_of(texts));
+    EXPECT_EQ(found[a].mean, truth.mean) << a;
+    EXPECT_EQ(found[a].low, truth.low) << a;
+    EXPECT_EQ(found[a].high, truth.high) << a;
+  }
+  EXPECT_EQ(found[3].mean, 0);
+  EXPECT_NE(found[0].mean, found[1].mean);
+}
+
 TEST(LayerSensitivity, RanksTheMostSensitiveFirst) {
   const SensitivityStudy study = study_of(tiny_model(), tiny_texts(20));
   const Json rows = to_json(sensitivity_table(study));
