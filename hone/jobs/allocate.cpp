@@ -8,6 +8,7 @@
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/search_subject.h"
 #include "hone/models/unrounded.h"
+#include "hone/passes/quantize.h"
 
 namespace hone {
 namespace {
@@ -204,6 +205,16 @@ class Allocating {
   EncodedSet sample_;
 };
 
+// Throws `UserError` for an option that some layer cannot take.
+void check_options_fit(const Model& model, const std::vector<FormatOption>& options) {
+  for (const FormatOption& option : options) {
+    if (!option.formats) continue;
+    Graph graph = forward_graph(model);
+    with_context(fmt::format("option {} (`operands` says what takes it)", option.text),
+                 [&] { quantize(graph, uniform_plan(graph, *option.formats)); });
+  }
+}
+
 void write_chosen(const SearchJob& search, const TrialSubject& subject, const TrialModel& made,
                   const fs::path& folder) {
   TextModel model = subject.parent;
@@ -228,6 +239,7 @@ AllocateResult allocate_formats(const AllocateJob& job, Context& context) {
   check_unquantized(subject.parent.model, job.model);
   const LayerCosts costs = layer_costs(plain_graph(subject.parent.model), job.options);
   // What cannot be met is told before anything is measured.
+  check_options_fit(subject.parent.model, job.options);
   const std::vector<std::vector<double>> harmless(costs.layers.size(),
                                                   std::vector<double>(job.options.size(), 0));
   solve_allocation(costs, harmless, job.budgets, tied_layers(costs.layers, job.together));

@@ -138,6 +138,11 @@ TEST_F(AllocateCommand, SaysWhatCannotBe) {
             std::string::npos);
   EXPECT_NE(message(allocate("bits=2", {"-o", "out"}), 2).find("--budget: budget 'bits=2'"),
             std::string::npos);
+  Words rows = allocate("average_bits<=6", {"-o", "out"});
+  rows[3] = "int(bits=8,per=row),none";
+  EXPECT_NE(message(rows, 1).find("option int(bits=8,per=row) (--operands says what takes it): "),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(folder() / "out.partial"));
   Words fresh = allocate("average_bits<=6", {"-o", "out"});
   fresh[1] = "tiny";
   EXPECT_NE(message(fresh, 1).find("tiny: fresh weights say nothing of what formats cost"),
