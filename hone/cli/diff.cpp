@@ -39,6 +39,7 @@ Command diff_command() {
         app.add_option("-o,--output", a->job.drawing,
                        "file to draw both into, beside each other, with what differs marked: "
                        ".svg, .png, .pdf or .dot");
+        app.add_flag("--png", a->job.png, "beside an .svg the same picture as .png");
         app.add_option("--csv", a->job.csv, "file to write the table of the graphs to");
         app.add_option("--inputs", a->inputs,
                        "inputs the graphs have; without labels they have no loss, without "

@@ -44,6 +44,7 @@ Command draw_command() {
                 "--inputs", a->inputs,
                 "inputs the graph has; without labels it has no loss, without attention_mask "
                 "the mask is made inside");
+            app.add_flag("--png", a->job.png, "beside an .svg the same picture as .png");
             app.add_flag("--overwrite", a->job.overwrite, "replace the file if it exists");
             app.add_flag("--train", a->job.train,
                          "draw it as it is trained: with labels, loss and dropout");

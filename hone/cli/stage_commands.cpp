@@ -241,18 +241,35 @@ class CallBuilder {
   std::map<std::string, Json> reads_;
 };
 
+// Without those of the pipeline's own that the command has no option for: one that converts files takes no threads.
+std::vector<std::string> known_words(std::vector<std::string> words) {
+  const auto command = std::ranges::find(commands(), words.front(), &Command::name);
+  HONE_ASSERT(command != commands().end(), "no command {}", words.front());
+  CLI::App app;
+  declare_command(*command, app);
+  std::erase_if(words, [&](const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    const bool is_pipelines = std::ranges::any_of(
+        kPipelines, [&](std::string_view own) { return name == fmt::format("--{}", own); });
+    return is_pipelines && app.get_option_no_throw(name) == nullptr;
+  });
+  return words;
+}
+
 }  // namespace
 
 StageCommands stage_commands() {
   const auto prints = std::make_shared<InputPrints>();
-  return {.understand =
-              [prints](const std::vector<std::string>& command,
-                       const std::vector<CallOption>& options, const std::string& folder) {
-                CallBuilder builder(command, folder, *prints);
-                for (const CallOption& option : options) builder.add(option);
-                return builder.call();
-              },
-          .run = run_own_command};
+  return {
+      .understand =
+          [prints](const std::vector<std::string>& command, const std::vector<CallOption>& options,
+                   const std::string& folder) {
+            CallBuilder builder(command, folder, *prints);
+            for (const CallOption& option : options) builder.add(option);
+            return builder.call();
+          },
+      .run = [](const std::vector<std::string>& words,
+                const fs::path& folder) { return run_own_command(known_words(words), folder); }};
 }
 
 std::vector<std::string> words_for_stages(const RunArguments& arguments) {

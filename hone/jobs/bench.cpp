@@ -218,7 +218,7 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
     fuse_for_inference(graph, parameters, session);
   }
   const Bindings bindings = {{'B', options.batch}, {'S', options.tokens}};
-  check_memory(graph, bindings, session, parameters, 2,
+  check_memory(graph, bindings, session, parameters,
                fmt::format("a {} of {} texts of {} tokens", options.train ? "training step" : "run",
                            options.batch, options.tokens));
   const EncodedSet texts = random_texts(model, options.batch, options.tokens);

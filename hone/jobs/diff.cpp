@@ -82,8 +82,9 @@ Json rows_of(const ParameterDifferences& parameters) {
 }  // namespace
 
 DiffResult diff_models(const DiffJob& job, Context& context) {
-  for (const std::string& file : {job.drawing, job.csv})
-    if (!file.empty()) check_output_file(file, job.overwrite);
+  std::vector<std::string> files;
+  if (!job.drawing.empty() || job.png) files = drawing_files(job.drawing, job.png, job.overwrite);
+  if (!job.csv.empty()) check_output_file(job.csv, job.overwrite);
   const TextModel a = open_model(job.a, context, job.seed),
                   b = open_model(job.b, context, job.seed);
   const Graph first = drawn_graph(a, job.a_inputs, job.train, context),
@@ -93,19 +94,20 @@ DiffResult diff_models(const DiffJob& job, Context& context) {
   const std::string summary = summary_of(graph, parameters);
   const Table nodes = table_of(graph), values = table_of(parameters);
   if (!job.csv.empty()) write_file(job.csv, to_csv(nodes));
-  if (!job.drawing.empty())
-    write_drawing(draw_beside(first,
-                              {.title = "A: " + job.a,
-                               .equal_layers = job.equal_layers,
-                               .depth = job.depth,
-                               .marks = marks_of(graph, true)},
-                              second,
-                              {.title = "B: " + job.b,
-                               .equal_layers = job.equal_layers,
-                               .depth = job.depth,
-                               .marks = marks_of(graph, false)},
-                              "- only in A   + only in B   ~ changed"),
-                  job.drawing);
+  if (!files.empty()) {
+    const Drawing drawing = draw_beside(first,
+                                        {.title = "A: " + job.a,
+                                         .equal_layers = job.equal_layers,
+                                         .depth = job.depth,
+                                         .marks = marks_of(graph, true)},
+                                        second,
+                                        {.title = "B: " + job.b,
+                                         .equal_layers = job.equal_layers,
+                                         .depth = job.depth,
+                                         .marks = marks_of(graph, false)},
+                                        "- only in A   + only in B   ~ changed");
+    for (const std::string& file : files) write_drawing(drawing, file);
+  }
   DiffResult result;
   result.fields = {{"a", job.a},
                    {"b", job.b},

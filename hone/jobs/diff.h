@@ -13,6 +13,7 @@ namespace hone {
 struct DiffJob {
   std::string a, b;     ///< as `open_model` takes them
   std::string drawing;  ///< file to draw both into, beside each other; empty: none
+  bool png = false;     ///< beside an .svg the same picture as .png
   std::string csv;      ///< file for the table; empty: none
   bool overwrite = false;
   DrawnInputs a_inputs = {}, b_inputs = {};

@@ -112,8 +112,18 @@ Colouring colouring_of(const DrawJob& job, const TextModel& source, const Graph&
 
 }  // namespace
 
+std::vector<std::string> drawing_files(const std::string& output, bool png, bool overwrite) {
+  std::vector<std::string> files = {output};
+  user_check(!png || fs::path(output).extension() == ".svg",
+             "`png` adds a .png to an .svg, and `output` is '{}'; leave it out, or name an .svg",
+             output);
+  if (png) files.push_back(fs::path(output).replace_extension(".png").string());
+  for (const std::string& file : files) check_output_file(file, overwrite);
+  return files;
+}
+
 DrawResult draw_model(const DrawJob& job, Context& context) {
-  check_output_file(job.output, job.overwrite);
+  const std::vector<std::string> files = drawing_files(job.output, job.png, job.overwrite);
   user_check(job.sensitivity.empty() || job.colour == ColouredBy::sensitivity,
              "`sensitivity` is for the colours of that name: give `colour` sensitivity too");
   const TextModel source = open_model(job.model, context, job.seed);
@@ -131,7 +141,7 @@ DrawResult draw_model(const DrawJob& job, Context& context) {
     write_file(job.output, drawing_page(graph, options));
   } else {
     result.drawing = draw(graph, options);
-    write_drawing(result.drawing, job.output);
+    for (const std::string& file : files) write_drawing(result.drawing, file);
   }
   const Drawing& drawing = result.drawing;
   const Signature signature(graph, source.model.graph);

@@ -26,6 +26,7 @@ struct DrawJob {
   std::string model;  ///< as `open_model` takes it
   std::string
       output;  ///< file to write: .svg, .png, .pdf, .dot, or .html for a page (`drawing_page`)
+  bool png = false;  ///< beside an .svg the same picture as .png
   bool overwrite = false;
   DrawnInputs inputs = {};
   bool train = false;                        ///< as it is trained: with labels, loss and dropout
@@ -44,6 +45,10 @@ struct DrawResult {
 
 /// The graph of a model with these inputs; as it is trained, or else without dropout and what nothing reads.
 Graph drawn_graph(const TextModel& source, const DrawnInputs& inputs, bool train, Context& context);
+
+/// The files of a drawing: `output`, and with `png` that of the same name as .png. Throws `UserError` where that is to stand
+/// beside anything but an .svg, and for files that exist unless `overwrite`.
+std::vector<std::string> drawing_files(const std::string& output, bool png, bool overwrite);
 
 /// Draws a model's graph into a file. Throws `UserError`, as `open_model` and `write_drawing` do.
 DrawResult draw_model(const DrawJob& job, Context& context);

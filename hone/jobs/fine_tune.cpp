@@ -110,7 +110,7 @@ class Run {
     }
     const std::int64_t texts = std::min(training.batch_size, data_.train.size()),
                        tokens = longest_text(data_.train);
-    check_memory(step, {{'B', texts}, {'S', tokens}}, context_.session(), model_.parameters, 2,
+    check_memory(step, {{'B', texts}, {'S', tokens}}, context_.session(), model_.parameters,
                  fmt::format("a training step of {} texts of up to {} tokens", texts, tokens),
                  available_bytes(), beside);
   }

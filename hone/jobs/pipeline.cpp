@@ -444,9 +444,19 @@ class PipelineRun {
       return outcome;
     }
     if (!did) fail_at(job_.pipeline, stage, StageError(ending_text(ending) + way_on()));
-    const std::string_view line = trim(ending.output);
-    outcome.result = parse_json(line, fmt::format("what stage {} printed", stage.name));
+    outcome.result = printed(ending.output, fmt::format("what stage {} printed", stage.name));
     return outcome;
+  }
+
+  // One object, or those of all lines where a command prints one for each of many things.
+  static Json printed(std::string_view output, const std::string& where) {
+    Json lines = Json::array();
+    for (output = trim(output); !output.empty();) {
+      const std::size_t end = std::min(output.find('\n'), output.size());
+      lines.push_back(parse_json(output.substr(0, end), where));
+      output.remove_prefix(std::min(end + 1, output.size()));
+    }
+    return lines.size() == 1 ? lines[0] : lines;
   }
 
   static std::string ending_text(const CommandEnding& ending) {

@@ -232,7 +232,6 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
     return std::min((size + kMultiple - 1) / kMultiple * kMultiple,
                     source_.model.facts.limits.tokens);
   };
-  check_memory_for(source.lengths);
   std::vector<std::int64_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::ranges::stable_sort(order, {}, padded);
@@ -246,6 +245,7 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
            padded(order[end]) == padded(order[begin]))
       ++end;
     const std::span<const std::int64_t> batch = std::span(order).subspan(begin, end - begin);
+    check_memory_for(std::ssize(batch), padded(order[begin]));
     const std::vector<float> figures = predictor_.rows(source.batch(batch, padded(order[begin])));
     for (std::size_t i = 0; i < batch.size(); ++i) {
       Prediction& prediction = predictions[static_cast<std::size_t>(batch[i])];
@@ -273,14 +273,11 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
 }
 
 // Once for what is not larger than before: answers to one text after the other do not wait for it.
-void TextPredictor::check_memory_for(const std::vector<std::int64_t>& lengths) {
-  if (lengths.empty()) return;
-  const std::int64_t tokens = std::ranges::max(lengths), count = std::ssize(lengths);
-  if (count <= checked_texts_ && tokens <= checked_tokens_) return;
-  checked_texts_ = std::max(checked_texts_, count);
-  checked_tokens_ = std::max(checked_tokens_, tokens);
-  check_batches(predictor_.graph(), lengths, batch_size_, context_.session(),
-                predictor_.parameters(), "");
+void TextPredictor::check_memory_for(std::int64_t batch, std::int64_t tokens) {
+  if (batch * tokens <= checked_) return;
+  checked_ = batch * tokens;
+  check_batches(predictor_.graph(), std::vector(static_cast<std::size_t>(batch), tokens), batch,
+                context_.session(), predictor_.parameters(), "");
 }
 
 std::vector<std::string> TextPredictor::warnings() const {

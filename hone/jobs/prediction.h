@@ -81,9 +81,9 @@ class TextPredictor {
   TextLimit limit_;
   std::int64_t batch_size_;
   Predictor predictor_;
-  std::int64_t checked_texts_ = 0, checked_tokens_ = 0;  // most of those that memory was seen for
+  std::int64_t checked_ = 0;  // tokens of the largest batch that memory was seen for
 
-  void check_memory_for(const std::vector<std::int64_t>& lengths);
+  void check_memory_for(std::int64_t batch, std::int64_t tokens);
 };
 
 /// What is told of a prediction: `--fields`.

@@ -151,6 +151,12 @@ Wanted wanted_of(const Graph& graph, const std::vector<std::string>& globs) {
   return wanted;
 }
 
+std::int64_t count_rows(const RowsOfValues& values) {
+  std::int64_t count = 0;
+  for (const auto& [name, rows] : values) count += std::ssize(rows);
+  return count;
+}
+
 void include(const NamedTensors& values, const RowsOfValues& rows_of, Wanted& wanted,
              ThreadPool& pool) {
   std::vector<std::pair<const Tensor*, const std::vector<std::size_t>*>> work;
@@ -183,9 +189,9 @@ std::vector<TensorStatistics> measure_statistics(const Model& model,
   const Graph part = giving(graph, wanted.varying);
   const std::unique_ptr<Executable> executable = session.executable(part);
   const ExampleSource source = text_examples(texts);
-  check_memory(part, {{'B', 1}, {'S', longest_text(texts)}}, session, parameters, texts.size(),
+  check_memory(part, {{'B', 1}, {'S', longest_text(texts)}}, session, parameters,
                fmt::format("a text of up to {} tokens", longest_text(texts)), available_bytes(),
-               static_cast<double>(Observation::kBytes * std::ssize(wanted.rows)));
+               static_cast<double>(Observation::kBytes * count_rows(wanted.varying)));
   Progress progress("look at values", texts.size(),
                     {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});
   for (std::int64_t text = 0; text < texts.size(); ++text) {

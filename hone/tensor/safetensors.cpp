@@ -5,9 +5,12 @@
 #include <set>
 #include <vector>
 
+#include "hone/base/cpu.h"
 #include "hone/base/git_lfs.h"
 #include "hone/base/json.h"
+#include "hone/base/own_process.h"
 #include "hone/base/printable.h"
+#include "hone/tensor/mapped.h"
 
 namespace hone {
 namespace {
@@ -217,6 +220,10 @@ void write_safetensors(const fs::path& path, const TensorMap& tensors,
   const std::vector<NamedTensor> order = by_falling_element_size(tensors);
   const std::string header =
       with_context(path.string(), [&] { return make_header(order, metadata); });
+  // What lies in files was not read yet, or may have been released since.
+  std::size_t unread = 0;
+  for (const auto& [name, tensor] : tensors) unread += unread_bytes(tensor);
+  foretell_memory(static_cast<double>(resident_bytes() + unread));
   const std::uint64_t length = header.size();
   write_file(path, [&](const ByteSink& sink) {
     sink(std::as_bytes(std::span(&length, 1)));

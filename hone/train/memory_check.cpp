@@ -87,11 +87,6 @@ double growth(double added, const MappedWeights& mapped) {
   return static_cast<double>(resident_bytes()) + mapped.unread_bytes() + added;
 }
 
-// Weights are prepared in pieces such as were freed and not given back; values are one block.
-double from_freed(double prepared) {
-  return std::min(prepared, static_cast<double>(free_heap_bytes()));
-}
-
 }  // namespace
 
 void foretell_growth(double added, const ParameterStore& held) {
@@ -112,23 +107,21 @@ void foretell_beside(const std::vector<PlannedRuns>& all, const Session& session
       pages[weight.device_pointer()] = static_cast<double>(weight.size_bytes());
     }
   }
-  for (const auto& [pointer, bytes] : pages) added -= bytes;
-  foretell_memory(growth(added + prepared - from_freed(prepared), mapped));
+  for (const auto& [pointer, bytes] : pages) prepared -= bytes;
+  // Copies of one weight are made in pieces such as were freed and not given back; values are one block.
+  const double copies = std::max(0.0, prepared - static_cast<double>(free_heap_bytes()));
+  foretell_memory(growth(added + copies, mapped));
 }
 
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
-                  const ParameterStore& held, std::int64_t runs, const std::string& what,
-                  double available, double beside) {
+                  const ParameterStore& held, const std::string& what, double available,
+                  double beside) {
   const double added = added_bytes(graph, bindings, session, held) + beside;
   user_check(added <= available,
              "not enough memory: {} takes about {} more, and {} can be had; take smaller batches "
              "(`batch`), shorter texts (`max_seq_length`) or a smaller model",
              what, human_bytes(added), human_bytes(available));
-  double prepared = 0;
-  if (runs > 1)
-    for (const Tensor& weight : prepared_weights(session.library.kernels, graph, held))
-      prepared += static_cast<double>(weight.size_bytes());
-  foretell_growth(added - from_freed(prepared), held);
+  foretell_growth(added, held);
 }
 
 void check_batches(const Graph& graph, std::span<const std::int64_t> lengths,
@@ -137,7 +130,6 @@ void check_batches(const Graph& graph, std::span<const std::int64_t> lengths,
   const std::int64_t texts = std::min(batch_size, std::ssize(lengths)),
                      tokens = lengths.empty() ? 0 : std::ranges::max(lengths);
   check_memory(graph, {{'B', texts}, {'S', tokens}}, session, held,
-               (std::ssize(lengths) + batch_size - 1) / batch_size,
                fmt::format("a batch of {} texts of up to {} tokens{}", texts, tokens, purpose),
                available_bytes(), beside);
 }

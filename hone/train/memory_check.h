@@ -42,7 +42,7 @@ double bytes_beside(const Graph& graph, const Graph& other);
 /// `beside` bytes that stand beside them. `what` says for what: "a training step of 8 texts of up to 512 tokens". Otherwise
 /// foretells the sum (`foretell_memory`).
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
-                  const ParameterStore& held, std::int64_t runs, const std::string& what,
+                  const ParameterStore& held, const std::string& what,
                   double available = available_bytes(), double beside = 0);
 
 /// The same for texts of these lengths, `batch_size` of them at a time. `purpose`: "", or " for the parent".

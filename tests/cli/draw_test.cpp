@@ -24,6 +24,32 @@ TEST(Draw, WritesAPicture) {
     EXPECT_NE(picture.find(text), std::string::npos) << text;
 }
 
+TEST(Draw, LeavesAPngBesideAnSvgWhereItIsAskedFor) {
+  const TemporaryFolder folder;
+  const std::string model = (workshop() / "model").string();
+  run_well({"draw", model, "-o", "graph.svg", "--png"}, folder.path());
+  run_well({"diff", model, model, "-o", "both.svg", "--png"}, folder.path());
+  EXPECT_EQ(entries(folder.path()),
+            (std::vector<std::string>{"both.png", "both.svg", "graph.png", "graph.svg"}));
+  for (const char* file : {"graph.png", "both.png"})
+    EXPECT_TRUE(read_file(folder.path() / file).starts_with("\x89PNG")) << file;
+  // What lies there stays, though only the picture beside is in the way.
+  fs::remove(folder.path() / "graph.svg");
+  const Ending refused = run_hone({"draw", model, "-o", "graph.svg", "--png"}, folder.path());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.messages.find("graph.png"), std::string::npos) << refused.messages;
+  EXPECT_FALSE(fs::exists(folder.path() / "graph.svg"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"draw", model, "-o", "x.pdf", "--png"},
+        std::vector<std::string>{"diff", model, model, "--png"}}) {
+    const Ending ending = run_hone(words, folder.path());
+    EXPECT_EQ(ending.code, 1);
+    EXPECT_NE(ending.messages.find("--png adds a .png to an .svg, and --output is '"),
+              std::string::npos)
+        << ending.messages;
+  }
+}
+
 // With and without attention_mask, with and without labels: without labels there is no loss, without a mask it is made inside.
 TEST(Draw, EveryChoiceOfInputsIsAnotherGraphAndSaysHow) {
   const TemporaryFolder folder;

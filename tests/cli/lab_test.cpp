@@ -87,6 +87,9 @@ TEST_F(PipelineLab, DrawsFourGraphs) {
   const auto graph = [&](const char* name) {
     return read_file(folder.path() / "lab" / name / "graph.svg");
   };
+  for (const char* file : {"all/graph.png", "no_labels/graph.png", "no_mask/graph.png",
+                           "neither/graph.png", "difference/both.png"})
+    EXPECT_TRUE(read_file(folder.path() / "lab" / file).starts_with("\x89PNG")) << file;
   EXPECT_NE(graph("all").find("cross_entropy"), std::string::npos);
   EXPECT_EQ(graph("no_labels").find("cross_entropy"), std::string::npos);
   // Without a mask that is given, one is made inside.

@@ -337,6 +337,34 @@ TEST_F(PipelineTest, AStageMayBeALab) {
   EXPECT_TRUE(fs::exists(folder.path() / "other/graphs/difference/both.svg"));
 }
 
+TEST_F(PipelineTest, AStageMayPrintALineForEachTextOrTakeNoThreads) {
+  fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
+  fs::copy(workshop() / "reviews.csv", folder.path() / "reviews.csv");
+  const Ending ending = run_file(R"toml(
+[stage.answers]
+run = "predict"
+MODEL = "model"
+data = "reviews.csv"
+split = "all"
+[stage.file]
+run = "predict"
+MODEL = "model"
+data = "reviews.csv"
+split = "all"
+output = "answers.jsonl"
+[stage.converted]
+run = "convert"
+MODEL = "model"
+)toml");
+  ASSERT_EQ(ending.code, 0) << ending.messages;
+  const Json all = stages("other");
+  ASSERT_EQ(all[0]["result"].size(), kReviews);
+  EXPECT_TRUE(all[0]["result"][0].contains("label"));
+  EXPECT_TRUE(all[1]["result"].empty());
+  EXPECT_EQ(json_lines(read_file(folder.path() / "other/file/answers.jsonl")).size(), kReviews);
+  EXPECT_TRUE(fs::exists(folder.path() / "other/converted/model.safetensors"));
+}
+
 TEST_F(PipelineTest, WhatMeasuresTimeIsNotKept) {
   const std::string text =
       "[stage.time]\nrun = \"bench\"\nMODEL = \"tiny\"\nruns = 1\nbatch = 1\ntokens = 8\n";

@@ -144,10 +144,10 @@ TEST(MemoryCheck, SaysWhatIsNeededAndWhatToDo) {
   ThreadPool pool(1);
   const Session session{builtin(), pool};
   expect_user_error("not enough memory: a step takes about ",
-                    [&] { check_memory(graph, bindings, session, {}, 1, "a step", 1e6); });
+                    [&] { check_memory(graph, bindings, session, {}, "a step", 1e6); });
   expect_user_error("and 976.56 KiB can be had; take smaller batches (`batch`), shorter texts",
-                    [&] { check_memory(graph, bindings, session, {}, 1, "a step", 1e6); });
-  check_memory(graph, bindings, session, {}, 1, "a step", needed_bytes(graph, bindings, session));
+                    [&] { check_memory(graph, bindings, session, {}, "a step", 1e6); });
+  check_memory(graph, bindings, session, {}, "a step", needed_bytes(graph, bindings, session));
   EXPECT_GT(available_bytes(), 1e6);
 }
 

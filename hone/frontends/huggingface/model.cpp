@@ -16,7 +16,6 @@
 #include "hone/passes/pack.h"
 #include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
-#include "hone/tensor/mapped.h"
 
 namespace hone {
 namespace {
@@ -301,17 +300,16 @@ void follow_sizes(Model& model) {
   model.facts.limits = input_limits(modules, config);
 }
 
-// Beside its parameters, what any command does with a model touches more of the program and takes small pieces.
+// Beside its parameters, what any command does with a model touches more of the program and takes small pieces. Codes stay
+// in their file until they are run.
 void foretell_parameters(const Graph& graph) {
   constexpr double kBeside = 1 << 20;
-  foretell_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(graph) + kBeside);
-}
-
-// What lies in files may have been released since it was read last.
-void foretell_reading(const TensorMap& tensors) {
-  std::size_t unread = 0;
-  for (const auto& [name, tensor] : tensors) unread += unread_bytes(tensor);
-  foretell_memory(static_cast<double>(resident_bytes() + unread));
+  double codes = 0;
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter))
+    if (parameter->role() == ParameterRole::codes)
+      codes += static_cast<double>(element_count(resolve(parameter->types()[0].shape, {})));
+  foretell_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(graph) - codes +
+                  kBeside);
 }
 
 }  // namespace
@@ -418,7 +416,6 @@ void save_model(const Model& model, const fs::path& folder) {
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
     if (info(parameter->role()).saved)
       tensors.emplace(parameter->name(), model.parameters.at(parameter->name()).on(cpu()));
-  foretell_reading(tensors);
   save_checkpoint(folder, tensors, elsewhere ? kWeightsFile : kOwnWeightsFile);
 }
 
