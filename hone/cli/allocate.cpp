@@ -67,7 +67,7 @@ void declare_allocation(CLI::App& app, AllocateArguments& a) {
 
 Command allocate_command() {
   return {"allocate", "choose each layer's format within a budget, exactly",
-          "hone allocate my-model --options 'int(bits=8),mxint(bits=8),mxint(bits=4)' --budget "
+          "hone allocate my-model --options 'int(bits=8),mxint(bits=4)' --budget "
           "'average_bits<=5' --data 'synth:negation?seed=7&n=30000' -o allocation",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<AllocateArguments>();

@@ -72,7 +72,7 @@ void watch(const WatchArguments& a) {
 }  // namespace
 
 Command watch_command() {
-  return {"watch", "follow a running study, trial by trial", "hone watch search/study.db --idle 60",
+  return {"watch", "follow a running study, trial by trial", "hone watch search/study.db --idle 5",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<WatchArguments>();
             app.add_option("STORAGE", a->job.storage,
