@@ -53,9 +53,10 @@ std::int64_t most_bits(const LayerCosts& costs, const AllocationBudget& budget) 
 }
 
 double value_of(const LayerCosts& costs, BudgetFigure figure, std::int64_t bits) {
+  const std::int64_t bytes = (bits + costs.other_bits + 7) / 8;  // whole ones
   return figure == BudgetFigure::average_bits
              ? static_cast<double>(bits) / static_cast<double>(costs.weights)
-             : static_cast<double>((bits + costs.other_bits + 7) / 8);
+             : static_cast<double>(bytes);
 }
 
 std::string value_text(BudgetFigure figure, double value) {

@@ -1,5 +1,7 @@
 #include "hone/jobs/study_figures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +10,7 @@
 
 #include "hone/base/json.h"
 #include "hone/search/importance.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {

@@ -3,11 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
 #include "hone/base/json.h"
 #include "hone/base/text.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {
@@ -104,8 +106,9 @@ std::string values_text(const ShownStudy& study, const Trial& trial) {
     parts.push_back(fmt::format("{}{} {}", parts.empty() ? "formats: " : "", choices, format));
   std::size_t left = 0;
   for (const auto& [name, value] : values.items()) {
-    if (std::ranges::any_of(prefixes,
-                            [&](const std::string& prefix) { return name.starts_with(prefix); }))
+    if (std::ranges::any_of(prefixes, [&name = name](const std::string& prefix) {
+          return name.starts_with(prefix);
+        }))
       continue;
     if (parts.size() >= kMostValues) {
       ++left;

@@ -1,6 +1,7 @@
 #include "hone/runtime/fuse_codes.h"
 
 #include "hone/runtime/kernel.h"
+#include "hone/runtime/session.h"
 
 namespace hone {
 namespace {
