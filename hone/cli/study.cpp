@@ -13,8 +13,7 @@ struct StudyArguments {
   RunArguments run;
 };
 
-void study(StudyArguments& a, const CLI::App& app) {
-  a.job.invocation = invocation_of(app);
+void study(const StudyArguments& a) {
   const StudyResult result = tell_studies(a.job, make_context(a.run));
   if (a.run.json) return print_result("study", result.fields);
   print_text(a.run, "{}", result.text(text_style(a.run)));
@@ -35,14 +34,15 @@ Command study_command() {
                        "names: of one all is shown, several are laid beside each other; without "
                        "any, a row for each study");
         app.add_option("--export", a->job.export_file,
-                       "write all trials of one study to this file, .csv or .json");
+                       "write all trials of one study to this file, .csv or .json; one that is "
+                       "there stays, unless --overwrite is given");
         app.add_option("--for_optuna_3_1", a->job.for_optuna_3_1,
                        "write a copy of an SQLite file that Optuna 3.0 and 3.1 open, which refuse "
                        "what later ones write");
         app.add_flag("--delete", a->job.remove, "delete the study, with all of its trials");
         declare(app, a->job.output, /*required=*/false);
         declare_screen(app, a->run);
-        return [a, &app] { study(*a, app); };
+        return [a] { study(*a); };
       }};
 }
 

@@ -65,6 +65,15 @@ ReadStudy read_study(StudyStorage& storage, Study study) {
   return read;
 }
 
+// The study of a search that runs stands in its folder as that is called until it is done.
+std::string storage_now(const std::string& storage) {
+  const fs::path file = storage;
+  const bool is_address = storage.find("://") != std::string::npos;
+  if (is_address || path_exists(file) || !file.has_parent_path()) return storage;
+  const fs::path running = partial_folder(file.parent_path()) / file.filename();
+  return path_exists(running) ? running.string() : storage;
+}
+
 std::vector<ReadStudy> read_studies(StudyStorage& storage, const StudyJob& job) {
   std::vector<Study> all = storage.studies();
   std::vector<std::string> names;
@@ -166,6 +175,7 @@ Table table_of(const std::vector<ReadStudy>& studies) {
                {"best", "Best"},
                {"best_trial", "Of trial"},
                {"complete", "Complete"},
+               {"cached", "Known before"},
                {"pruned", "Pruned"},
                {"failed", "Failed"},
                {"running", "Running"},
@@ -177,7 +187,7 @@ Table table_of(const std::vector<ReadStudy>& studies) {
     const Trial* best = best_of(study);
     table.add_row({study.study.name, aim_of(study), best_cell(study),
                    best == nullptr ? Cell(absent) : Cell(best->number), counts.complete,
-                   counts.pruned, counts.failed, counts.running, counts.waiting,
+                   counts.cached, counts.pruned, counts.failed, counts.running, counts.waiting,
                    real(seconds_of(study), 1), to_minute(last_time(study))});
   }
   return table;
@@ -206,6 +216,16 @@ std::string headline_of(const ReadStudy& study) {
   const std::size_t front = pareto_front(study.shown.view).size();
   return front == 0 ? fmt::format("{}; none is complete and feasible.", counts)
                     : fmt::format("{}. {} on the Pareto front.", counts, front);
+}
+
+// Of what the importances are, and whether there is enough of it.
+std::string importance_text(const ReadStudy& study) {
+  const std::int64_t trials = count_trials(study.shown.view).complete, best = (trials + 9) / 10;
+  constexpr std::int64_t kEnough = 5;  // as Optuna's page says of PED-ANOVA
+  return fmt::format(
+      "Importance for being among the best tenth of {} complete trials (PED-ANOVA), which {} {}{}",
+      grouped(trials), best == 1 ? "is" : "are", grouped(best),
+      best < kEnough ? fmt::format("; with fewer than {} it says little", kEnough) : "");
 }
 
 void check_comparable(const std::vector<ReadStudy>& studies) {
@@ -389,7 +409,8 @@ class Watch {
 
 StudyResult tell_studies(const StudyJob& job, const Context& context) {
   check_outputs(job);
-  const std::unique_ptr<StudyStorage> storage = open_storage(job.storage, /*must_exist=*/true);
+  const std::unique_ptr<StudyStorage> storage =
+      open_storage(storage_now(job.storage), /*must_exist=*/true);
   const std::vector<ReadStudy> studies = read_studies(*storage, job);
   const bool compared = studies.size() > 1 && (!job.studies.empty() || !job.output.folder.empty());
   if (compared) check_comparable(studies);
@@ -399,16 +420,20 @@ StudyResult tell_studies(const StudyJob& job, const Context& context) {
   if (!job.export_file.empty()) export_trials(studies[0], job.export_file);
   if (job.remove) storage->delete_study(studies[0].study.id);
   storage->close();
-  if (!job.for_optuna_3_1.empty()) export_for_optuna_3_1(job.storage, job.for_optuna_3_1);
+  if (!job.for_optuna_3_1.empty())
+    export_for_optuna_3_1(storage_now(job.storage), job.for_optuna_3_1);
   StudyResult result;
   Json rows = Json::array();
   for (const ReadStudy& study : studies) rows.push_back(to_json(study));
   result.fields = {{"storage", job.storage}, {"studies", rows}, {"deleted", job.remove}};
-  std::string head, tail = done_text(job);
+  std::string head, importance, tail = done_text(job);
   std::vector<Table> tables;
   const bool shows_one =
       studies.size() == 1 && (!job.studies.empty() || !job.output.folder.empty());
-  if (studies.empty()) {
+  const bool only_acts = job.remove || !job.export_file.empty() || !job.for_optuna_3_1.empty();
+  if (only_acts && job.output.folder.empty()) {
+    // What was done is all there is to say.
+  } else if (studies.empty()) {
     head = fmt::format("{}: no study\n", job.storage);
   } else if (!shows_one) {
     tables = {table_of(studies)};
@@ -416,14 +441,17 @@ StudyResult tell_studies(const StudyJob& job, const Context& context) {
     head = fmt::format("{}: {}\n{} {}\n", studies[0].study.name, aim_of(studies[0]),
                        headline_of(studies[0]), kFlatters);
     tables = {best_trials(studies[0].shown, kShownTrials)};
-    if (count_trials(studies[0].shown.view).complete > 1)
+    if (count_trials(studies[0].shown.view).complete > 1) {
       tables.push_back(importance_table(studies[0]));
+      importance = importance_text(studies[0]) + "\n";
+    }
   }
   result.text = [=](const TextStyle& style) {
     std::string text = head;
     for (const Table& table : tables)
       if (!table.rows().empty()) text += (text.empty() ? "" : "\n") + to_text(table, style);
-    return text + (tail.empty() ? "" : "\n" + tail);
+    text += importance;
+    return text + (tail.empty() || text.empty() ? tail : "\n" + tail);
   };
   return result;
 }
@@ -431,7 +459,8 @@ StudyResult tell_studies(const StudyJob& job, const Context& context) {
 std::string watch_study(const WatchJob& job,
                         const std::function<void(const WatchedTrial&, Progress&)>& tell,
                         const Context& context) {
-  const std::unique_ptr<StudyStorage> storage = open_storage(job.storage, /*must_exist=*/true);
+  const std::unique_ptr<StudyStorage> storage =
+      open_storage(storage_now(job.storage), /*must_exist=*/true);
   ReadStudy study = watched_study(*storage, job);
   Watch watch(job, context);
   while (interrupt_signal() == 0 && watch.look(study, tell)) {

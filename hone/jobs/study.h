@@ -16,15 +16,15 @@ namespace hone {
 
 /// What is to be known of studies in a storage, or done to one: hone's, and any other that Optuna's tables hold.
 struct StudyJob {
-  std::string storage;  ///< as `open_storage` takes it
-  std::vector<std::string> studies =
-      {};                        ///< none: a row of all; one: all of it; several: beside each other
+  /// As `open_storage` takes it; of a search that still runs the path that its study will have, too.
+  std::string storage;
+  /// None: a row of all; one: all of it; several: beside each other.
+  std::vector<std::string> studies = {};
   std::string export_file = {};  ///< .csv or .json: all trials of one study; empty: none
-  std::string for_optuna_3_1 =
-      {};               ///< where a copy that Optuna 3.0 and 3.1 open is to be written; empty: none
-  bool remove = false;  ///< deletes one study, with its trials
+  /// Where a copy that Optuna 3.0 and 3.1 open is to be written; empty: none.
+  std::string for_optuna_3_1 = {};
+  bool remove = false;    ///< deletes one study, with its trials
   JobOutput output = {};  ///< a folder with report, figures and trials.csv; empty: none
-  Invocation invocation = {};
 };
 
 struct StudyResult {
@@ -38,7 +38,7 @@ StudyResult tell_studies(const StudyJob& job, const Context& context);
 
 /// A study to be followed while it runs.
 struct WatchJob {
-  std::string storage;      ///< as `open_storage` takes it
+  std::string storage;      ///< the same
   std::string study = {};   ///< empty: the one in which something happened last
   std::int64_t last = 10;   ///< trials that have ended already and are told first
   double idle_seconds = 0;  ///< ends when nothing has happened in it for so long; 0: never

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "hone/base/json.h"
 #include "hone/base/text.h"
+#include "hone/search/engine/trial_table.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -62,7 +64,12 @@ Cell cell_of(const Json& value) {
 
 TrialCounts count_trials(const StudyView& study) {
   TrialCounts counts;
+  std::set<std::int64_t> again;  // what copies are of
+  for (const Trial* trial : study.trials)
+    if (const auto number = number_in(trial->system_attributes, "failed_trial"))
+      again.insert(*number);
   for (const Trial* trial : study.trials) {
+    counts.run_again += trial->state == TrialState::fail && again.contains(trial->number) ? 1 : 0;
     counts.complete += trial->state == TrialState::complete ? 1 : 0;
     counts.pruned += trial->state == TrialState::pruned ? 1 : 0;
     counts.failed += trial->state == TrialState::fail ? 1 : 0;
@@ -80,6 +87,8 @@ std::string to_text(const TrialCounts& counts) {
       counts.cached == 0 ? ""
                          : fmt::format(" ({} known from earlier searches)", grouped(counts.cached)),
       grouped(counts.pruned), grouped(counts.failed));
+  if (counts.run_again > 0)
+    text += fmt::format(" ({} interrupted and run again)", grouped(counts.run_again));
   if (counts.running > 0) text += fmt::format(", {} running", grouped(counts.running));
   if (counts.waiting > 0) text += fmt::format(", {} waiting", grouped(counts.waiting));
   return text;

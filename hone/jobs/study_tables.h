@@ -19,11 +19,13 @@ inline constexpr const char* kWantedTrialsAttribute = "wanted_trials";
 
 struct TrialCounts {
   std::int64_t complete = 0, pruned = 0, failed = 0, running = 0, waiting = 0;
-  std::int64_t cached = 0;  ///< of the complete ones
+  std::int64_t cached = 0;     ///< of the complete ones
+  std::int64_t run_again = 0;  ///< of the failed ones, as their process was interrupted or died
   std::int64_t finished() const { return complete + pruned + failed; }
 };
 TrialCounts count_trials(const StudyView& study);
-/// "100 trials: 90 complete (3 known from earlier searches), 8 pruned, 2 failed"; with those that run and wait, where there are any.
+/// "100 trials: 90 complete (3 known from earlier searches), 8 pruned, 2 failed (1 interrupted and run again)"; with those that run and
+/// wait, where there are any.
 std::string to_text(const TrialCounts& counts);
 
 /// The values of a trial's parameters, by their names.

@@ -141,6 +141,29 @@ TEST_F(StudyCommand, DeletesOneAndNoOther) {
   EXPECT_EQ(studies[0]["trials"]["complete"], 12);
 }
 
+TEST_F(StudyCommand, SaysOfHowManyTrialsImportancesAre) {
+  EXPECT_NE(said({"first"}).find("the best tenth of 12 complete trials (PED-ANOVA), which are 2; "
+                                 "with fewer than 5 it says little"),
+            std::string::npos);
+}
+
+TEST_F(StudyCommand, TellsWhatWasInterruptedFromWhatFailed) {
+  const auto storage = open_storage(file().string());
+  Trial again = trial_of(0.1, 0.4);
+  again.system_attributes["failed_trial"] = 12;
+  storage->create_trial(storage->find_study("first")->id, again);
+  storage->close();
+  EXPECT_NE(said({"first"}).find("1 failed (1 interrupted and run again)"), std::string::npos);
+}
+
+// By the name that it will have.
+TEST_F(StudyCommand, FindsTheStudyOfASearchThatRuns) {
+  fs::create_directory(folder() / "out.partial");
+  fs::copy_file(file(), folder() / "out.partial/study.db");
+  const Json told = run_json({"study", "out/study.db"}, folder());
+  EXPECT_EQ(told["studies"].size(), 3u);
+}
+
 TEST_F(StudyCommand, SaysWhatIsNotThere) {
   EXPECT_NE(refusal({"firts"}).find("it has first, second, front; did you mean 'first'?"),
             std::string::npos);
