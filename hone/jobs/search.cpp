@@ -238,15 +238,6 @@ class SearchRun {
     return options;
   }
 
-  std::string note(const StudyView& study) const {
-    if (study.has_several_objectives())
-      return fmt::format("{} on the front", pareto_front(study).size());
-    const Trial* best = best_trial(study);
-    return best == nullptr
-               ? ""
-               : fmt::format("best {} of trial {}", rounded_text(best->values[0], 4), best->number);
-  }
-
   // What the rest will take, once one trial that was computed is known.
   void tell_cost(const Trial& trial, Progress& progress) {
     const auto seconds = trial.user_attributes.find(kSecondsAttribute);
@@ -274,7 +265,7 @@ class SearchRun {
                       {fmt::format("trial {} failed: {}", trial.number, failure_of(trial))});
       std::int64_t done = 0;
       for (const Trial* one : study.trials) done += is_finished(one->state) ? 1 : 0;
-      progress.update(done, note(study));
+      progress.update(done, best_text(study));
     };
     callbacks.on_warning = [&](const std::string& sentence) {
       tell_warnings(context_, {sentence});
@@ -316,7 +307,7 @@ class SearchRun {
       read();
       for (const auto& trial : trials_)
         if (is_finished(trial->state)) tell_cost(*trial, progress);
-      progress.update(finished(), note(view()));
+      progress.update(finished(), best_text(view()));
     }
   }
 

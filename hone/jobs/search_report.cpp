@@ -23,15 +23,6 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kShownTrials = 20;
-
-Json to_json(const TrialCounts& counts) {
-  return {{"complete", counts.complete},
-          {"pruned", counts.pruned},
-          {"failed", counts.failed},
-          {"cached", counts.cached}};
-}
-
 /// What of a search the parts of its report ask for.
 class Findings {
  public:
@@ -210,7 +201,7 @@ SearchResult report_search(const SearchFindings& f, const TrialModel& made, RunR
                made.model.quantization ? "simulated " + summary(made.model.quantization->plan)
                                        : std::string(kFloat));
   const ShownStudy study = findings.shown();
-  const Table best = best_trials(study, kShownTrials);
+  const Table best = best_trials(study);
   const std::string caption = fmt::format("The best of {}, on {}, by the first objective.",
                                           to_text(count_trials(f.view)), findings.made_on());
   const std::string gap = gap_text(f, made, reported.measured);

@@ -23,7 +23,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kShownTrials = 20, kShownParameters = 20;
+constexpr std::size_t kShownParameters = 20;
 
 /// A study with its trials, as they stand now.
 struct ReadStudy {
@@ -140,11 +140,7 @@ Json to_json(const ReadStudy& study) {
   const Trial* best = best_of(study);
   return {{"study", study.study.name},
           {"objectives", objectives},
-          {"trials",
-           {{"complete", counts.complete},
-            {"pruned", counts.pruned},
-            {"failed", counts.failed},
-            {"cached", counts.cached}}},
+          {"trials", to_json(counts)},
           {"running", counts.running},
           {"waiting", counts.waiting},
           {"begun", time_or_null(first_time(study))},
@@ -265,7 +261,7 @@ void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
     page.headline = headline_of(study);
     Section trials{"Trials",
                    {Paragraph{fmt::format("{}. {}", aim_of(study), kFlatters)},
-                    PageTable{best_trials(study.shown, kShownTrials), "The best"}}};
+                    PageTable{best_trials(study.shown), "The best"}}};
     for (const StudyFigure& figure : study_figures(study.shown))
       trials.blocks.push_back(figure_block(figure.figure, folder.path() / figure.name,
                                            std::string(figure.description), undrawn));
@@ -275,12 +271,8 @@ void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
     page.headline = fmt::format("{} studies", studies.size());
     Section section{"Studies", {Paragraph{std::string(kFlatters)}, PageTable{table_of(studies)}}};
     std::vector<ShownStudy> shown;
-    std::vector<std::string> labels;
-    for (const ReadStudy& study : studies) {
-      shown.push_back(study.shown);
-      labels.push_back(study.study.name);
-    }
-    section.blocks.push_back(figure_block(compared_histories(shown, labels),
+    for (const ReadStudy& study : studies) shown.push_back(study.shown);
+    section.blocks.push_back(figure_block(compared_histories(shown),
                                           folder.path() / "optimization_history",
                                           "The best value so far of each study.", undrawn));
     page.sections = {section};
@@ -387,13 +379,8 @@ class Watch {
   }
 
   static std::string note_of(const ReadStudy& study, const TrialCounts& counts) {
-    const Trial* best = best_of(study);
-    std::string note =
-        best == nullptr
-            ? fmt::format("{} on the front", pareto_front(study.shown.view).size())
-            : fmt::format("best {} of trial {}", rounded_text(best->values[0], kObjectiveDigits),
-                          best->number);
-    return note + (counts.running > 0 ? fmt::format(", {} running", counts.running) : "");
+    return best_text(study.shown.view) +
+           (counts.running > 0 ? fmt::format(", {} running", counts.running) : "");
   }
 
   const WatchJob& job_;
@@ -440,7 +427,7 @@ StudyResult tell_studies(const StudyJob& job, const Context& context) {
   } else {
     head = fmt::format("{}: {}\n{} {}\n", studies[0].study.name, aim_of(studies[0]),
                        headline_of(studies[0]), kFlatters);
-    tables = {best_trials(studies[0].shown, kShownTrials)};
+    tables = {best_trials(studies[0].shown)};
     if (count_trials(studies[0].shown.view).complete > 1) {
       tables.push_back(importance_table(studies[0]));
       importance = importance_text(studies[0]) + "\n";

@@ -343,14 +343,13 @@ std::vector<StudyFigure> study_figures(const ShownStudy& study) {
   return figures;
 }
 
-Figure compared_histories(const std::vector<ShownStudy>& studies,
-                          const std::vector<std::string>& labels) {
+Figure compared_histories(const std::vector<ShownStudy>& studies) {
   Figure figure{.title = "Best so far", .panels = {}};
   const Axis y{.label = studies.at(0).objectives.at(0)};
   Panel trials{.x = {.label = "Trial"}, .y = y},
       seconds{.x = {.label = "Seconds of all trials together"}, .y = y};
-  for (std::size_t i = 0; i < studies.size(); ++i) {
-    const BestHistory history = history_of(studies[i], labels.at(i));
+  for (const ShownStudy& study : studies) {
+    const BestHistory history = history_of(study, study.view.name);
     trials.series.push_back(history.by_trial);
     if (has_seconds(history.by_seconds)) seconds.series.push_back(history.by_seconds);
   }

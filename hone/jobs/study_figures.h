@@ -49,9 +49,8 @@ struct StudyFigure {
 /// `parameter_importances`), slice and parallel_coordinate of the most important parameters; intermediate_values; edf.
 std::vector<StudyFigure> study_figures(const ShownStudy& study);
 
-/// The first of them for several studies beside each other: each one's best so far, by its label. They must have one objective, of one
+/// The first of them for several studies beside each other: each one's best so far, by its name. They must have one objective, of one
 /// direction.
-Figure compared_histories(const std::vector<ShownStudy>& studies,
-                          const std::vector<std::string>& labels);
+Figure compared_histories(const std::vector<ShownStudy>& studies);
 
 }  // namespace hone

@@ -16,6 +16,7 @@
 namespace hone {
 namespace {
 
+constexpr std::size_t kShownTrials = 20;
 constexpr std::string_view kFormatSuffix = ".format";  // of the parameter that is a layer's format
 
 double figure_in(const Trial& trial, const std::string& name) {
@@ -94,6 +95,23 @@ std::string to_text(const TrialCounts& counts) {
   return text;
 }
 
+Json to_json(const TrialCounts& counts) {
+  return {{"complete", counts.complete},
+          {"pruned", counts.pruned},
+          {"failed", counts.failed},
+          {"cached", counts.cached}};
+}
+
+std::string best_text(const StudyView& study) {
+  if (study.has_several_objectives())
+    return fmt::format("{} on the front", pareto_front(study).size());
+  const Trial* best = best_trial(study);
+  return best == nullptr
+             ? ""
+             : fmt::format("best {} of trial {}", rounded_text(best->values[0], kObjectiveDigits),
+                           best->number);
+}
+
 Json shown_values(const ShownStudy& study, const Trial& trial) {
   Json values = Json::object();
   for (const TrialParameter& parameter : trial.parameters)
@@ -133,7 +151,7 @@ std::string values_text(const ShownStudy& study, const Trial& trial) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-Table best_trials(const ShownStudy& study, std::size_t most) {
+Table best_trials(const ShownStudy& study) {
   std::vector<Column> columns = {{"number", "Trial"}};
   for (const std::string& objective : study.objectives) columns.push_back({objective, objective});
   const bool tells_bits = tells(study, "average_bits"), tells_bytes = tells(study, "packed_bytes");
@@ -142,7 +160,7 @@ Table best_trials(const ShownStudy& study, std::size_t most) {
   columns.push_back({"values", "Values", false});
   Table table(columns);
   for (const Trial* trial : ranked(study)) {
-    if (table.rows().size() >= most) break;
+    if (table.rows().size() >= kShownTrials) break;
     std::vector<Cell> row = {trial->number};
     for (const double value : trial->values) row.emplace_back(real(value, kObjectiveDigits));
     if (tells_bits) row.emplace_back(real(figure_in(*trial, "average_bits"), 2));

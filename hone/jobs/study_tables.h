@@ -28,13 +28,18 @@ TrialCounts count_trials(const StudyView& study);
 /// wait, where there are any.
 std::string to_text(const TrialCounts& counts);
 
+/// Of those that have ended, for programs.
+Json to_json(const TrialCounts& counts);
+/// "best 0.7812 of trial 16"; of several objectives "3 on the front"; "": there is none.
+std::string best_text(const StudyView& study);
+
 /// The values of a trial's parameters, by their names.
 Json shown_values(const ShownStudy& study, const Trial& trial);
 /// "learning_rate 0.0003, batch 16, …"; of formats chosen layer by layer how many are which: "formats: 9 int, 5 none, …".
 std::string values_text(const ShownStudy& study, const Trial& trial);
 
-/// The best complete and feasible trials but repetitions, of several objectives by the first of them: at most so many.
-Table best_trials(const ShownStudy& study, std::size_t most);
+/// The best complete and feasible trials but repetitions, of several objectives by the first of them: at most 20.
+Table best_trials(const ShownStudy& study);
 /// All of them, a row each, with all parameters.
 Table all_trials(const ShownStudy& study);
 

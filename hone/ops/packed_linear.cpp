@@ -33,6 +33,9 @@ std::size_t output_states(const Attributes& attributes) {
   return rounds_output(attributes) ? states_of(attributes.get<Format>("output_format")).size() : 0;
 }
 
+// Where the states begin: those of the output, then those of the weight.
+std::size_t first_state(const Attributes& attributes) { return adds_residual(attributes) ? 5 : 4; }
+
 std::vector<OperandDef> operands(const Attributes& attributes) {
   std::vector<OperandDef> all = {"x",
                                  {"codes", OperandRole::state},
@@ -96,16 +99,16 @@ std::vector<Type> infer(const TypeContext& context) {
   expect(3, {DType::f32, {weight.dim(0)}}, "bias");
   Type y{DType::f32, Shape(x.shape.begin(), x.shape.end() - 1)};
   y.shape.push_back(weight.dim(0));
-  const std::size_t first_state = adds_residual(context.attributes) ? 5 : 4;
-  if (first_state == 5) expect(4, y, "residual");
+  const std::size_t first = first_state(context.attributes);
+  if (adds_residual(context.attributes)) expect(4, y, "residual");
   std::vector<Type> states = state_types(format_in(context, "format"), weight);
   if (rounds_output(context.attributes)) {
     const std::vector<Type> of_y = state_types(format_in(context, "output_format"), y);
     states.insert(states.begin(), of_y.begin(), of_y.end());
   }
-  user_check(context.inputs.size() == first_state + states.size(), "expected {} states, got {}",
-             states.size(), context.inputs.size() - first_state);
-  for (std::size_t i = 0; i < states.size(); ++i) expect(first_state + i, states[i], "state");
+  user_check(context.inputs.size() == first + states.size(), "expected {} states, got {}",
+             states.size(), context.inputs.size() - first);
+  for (std::size_t i = 0; i < states.size(); ++i) expect(first + i, states[i], "state");
   return {rounds_output(context.attributes)
               ? coded_rows_type(format_in(context, "output_format"), y)
               : y};
@@ -138,8 +141,8 @@ Tensor product(const Call& call) {
   const Format& format = call.attributes.get<Format>("format");
   const Sizes sizes = resolve(call.attributes.get<Shape>("shape"), {});
   const bool adds = adds_residual(call.attributes);
-  const std::vector<Tensor> state =
-      states_from(call, (adds ? 5u : 4u) + output_states(call.attributes), call.inputs.size());
+  const std::vector<Tensor> state = states_from(
+      call, first_state(call.attributes) + output_states(call.attributes), call.inputs.size());
   Tensor weight = Tensor::empty(DType::f32, sizes);
   unpack({format, sizes, {}, state}, layout_of(call.attributes),
          {reference::dense(call.input(1)), reference::dense(call.input(2))}, call.pool(),
@@ -170,7 +173,7 @@ void forward(Call& call) {
   const Tensor y = product(call);
   if (rounds_output(call.attributes)) {
     const Format& format = call.attributes.get<Format>("output_format");
-    const std::size_t first = adds_residual(call.attributes) ? 5 : 4;
+    const std::size_t first = first_state(call.attributes);
     encode_rows_reference({format, y.sizes(), y.values<float>(),
                            states_from(call, first, first + output_states(call.attributes))},
                           kernels::int8_rows(coded_rows_shape(format, y.sizes()),

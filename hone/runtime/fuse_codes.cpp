@@ -30,10 +30,7 @@ bool fuse(Graph& graph, Node& encoder, const Session& session) {
   std::vector<Value> inputs = inputs_of(*product, encoder);
   Attributes attributes = product->attributes();
   attributes.set("output_format", encoder.attributes().get<Format>("format"));
-  std::vector<Type> types;
-  for (const Value& input : inputs) types.push_back(input.type());
-  const CallSite site{find_op(session.library.ops, kOp), attributes, types, encoder.types()};
-  if (fast_kernel(session.library.kernels, site, session.device) == nullptr) return false;
+  if (!has_fast_kernel(kOp, attributes, types_of(inputs), encoder.types(), session)) return false;
   graph.replace_operation(encoder, kOp, std::move(inputs), attributes);
   graph.erase(*product);
   return true;

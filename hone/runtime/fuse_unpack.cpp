@@ -24,28 +24,15 @@ struct Replacement {
   const Node* quantizer = nullptr;  // of the first input, which is encoded in its stead; null: none
 };
 
-bool is_fast(std::string_view op, const Attributes& attributes, const std::vector<Type>& inputs,
-             const std::vector<Type>& outputs, const Session& session) {
-  return fast_kernel(session.library.kernels,
-                     {find_op(session.library.ops, op), attributes, inputs, outputs},
-                     session.device) != nullptr;
-}
-
-std::vector<Type> types_of(const std::vector<Value>& values) {
-  std::vector<Type> types;
-  for (const Value& value : values) types.push_back(value.type());
-  return types;
-}
-
-bool has_fast_kernel(const Replacement& replacement, const Node& node, const Session& session) {
+bool is_fast(const Replacement& replacement, const Node& node, const Session& session) {
   std::vector<Type> inputs = types_of(replacement.inputs);
   if (const Node* quantizer = replacement.quantizer) {
     const std::vector<Type> values = quantizer->input_types();
-    if (!is_fast(kEncoder, quantizer->attributes(), values, quantizer->types(), session))
+    if (!has_fast_kernel(kEncoder, quantizer->attributes(), values, quantizer->types(), session))
       return false;
     inputs[kInput] = coded_rows_type(quantizer->attributes().get<Format>("format"), values[0]);
   }
-  return is_fast(replacement.op, replacement.attributes, inputs, node.types(), session);
+  return has_fast_kernel(replacement.op, replacement.attributes, inputs, node.types(), session);
 }
 
 // Puts the replacement into the place of the node, behind what encodes its input.
@@ -150,8 +137,8 @@ bool fuse_unpack(Graph& graph, const Session& session) {
   bool changed = false;
   for (Node* node : graph.of_kind(NodeKind::operation)) {
     std::vector<Replacement> all = replacements(graph, *node);
-    const auto fast = std::ranges::find_if(
-        all, [&](const Replacement& r) { return has_fast_kernel(r, *node, session); });
+    const auto fast =
+        std::ranges::find_if(all, [&](const Replacement& r) { return is_fast(r, *node, session); });
     if (fast == all.end()) continue;
     const std::vector<Value> read_before = node->inputs();
     replace(graph, *node, std::move(*fast));

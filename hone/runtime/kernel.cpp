@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hone/runtime/session.h"
+
 namespace hone {
 
 CallSite call_site(const Node& node) {
@@ -15,6 +17,20 @@ bool is_row_of(const Kernel& kernel, const CallSite& site, const Device& device)
 }
 
 }  // namespace
+
+std::vector<Type> types_of(const std::vector<Value>& values) {
+  std::vector<Type> types;
+  for (const Value& value : values) types.push_back(value.type());
+  return types;
+}
+
+bool has_fast_kernel(std::string_view op, const Attributes& attributes,
+                     const std::vector<Type>& inputs, const std::vector<Type>& outputs,
+                     const Session& session) {
+  return fast_kernel(session.library.kernels,
+                     {find_op(session.library.ops, op), attributes, inputs, outputs},
+                     session.device) != nullptr;
+}
 
 const Kernel* fast_kernel(const KernelTable& kernels, const CallSite& site, const Device& device) {
   const auto runs = [&](const Kernel& kernel) {

@@ -11,6 +11,8 @@
 
 namespace hone {
 
+struct Session;
+
 /// What is known of the calls of a node before any is made.
 struct CallSite {
   const OpDef& op;
@@ -55,6 +57,13 @@ struct Kernel {
 using KernelTable = std::vector<Kernel>;
 
 CallSite call_site(const Node& node);
+
+std::vector<Type> types_of(const std::vector<Value>& values);
+
+/// Whether a kernel runs such calls of an operation of the session's library on its device, which may stand in no graph yet.
+bool has_fast_kernel(std::string_view op, const Attributes& attributes,
+                     const std::vector<Type>& inputs, const std::vector<Type>& outputs,
+                     const Session& session);
 
 /// The row that runs such calls on a device; null where none accepts them.
 const Kernel* fast_kernel(const KernelTable& kernels, const CallSite& site, const Device& device);

@@ -5,9 +5,12 @@
 #include "hone/jobs/allocation_report.h"
 #include "hone/models/model_source.h"
 #include "hone/runtime/library.h"
+#include "tests/support/message.h"
 
 namespace hone {
 namespace {
+
+using hone::testing::message_of;
 
 const FormatTable& all_formats() {
   static const Library library = builtin_library();
@@ -15,16 +18,6 @@ const FormatTable& all_formats() {
 }
 
 const std::vector<Operand> kAll(std::begin(kReadOperands), std::end(kReadOperands));
-
-template <typename Body>
-std::string message_of(Body&& body) {
-  try {
-    body();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(AllocationOptions, AreFormatsByCommaOutsideOfParentheses) {
   const std::vector<FormatOption> options =
