@@ -148,7 +148,8 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
   write_model(model, folder);
   if (model.model.quantization && (options.trains || parent_is_unrounded))
     write_unrounded(unrounded, model.model, folder);
-  const SizeAndTime takes = size_and_time(run.parent, model.model, folder, run.context);
+  const SizeAndTime takes =
+      size_and_time(run.parent, run.data.test, model.model, run.data.test, folder, run.context);
   const std::size_t texts = calibration_rows(run.data, options).size();
   const PruneRule& rule = options.pruning.rule;
   pruned.result.update({{"pruning", prune_text(options.pruning)},

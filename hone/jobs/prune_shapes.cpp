@@ -178,7 +178,8 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
   write_model(model, folder);
   if (rounds && (common.how.trains || parent_is_unrounded))
     write_unrounded(unrounded, model.model, folder);
-  const SizeAndTime takes = size_and_time(run.parent, model.model, folder, run.context);
+  const SizeAndTime takes =
+      size_and_time(run.parent, run.data.test, model.model, run.data.test, folder, run.context);
   const bool scores = !job.structure.kinds.empty();
   pruned.result.update(
       {{"pruning", passes_of(run.parent.model, model.model)},

@@ -1,17 +1,15 @@
 #include "hone/jobs/size_and_time.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/checkpoint.h"
-#include "hone/jobs/bench.h"
 #include "hone/passes/pack.h"
 
 namespace hone {
 namespace {
 
-constexpr std::int64_t kTextsAtATime = 8, kTimedTokens = 128;
+constexpr std::int64_t kTextsAtATime = 8;
 
 // "540 674 parameters, 738 178 before: 26.8 % less.", "738 178 parameters, as before."
 std::string parameters_text(std::int64_t after, std::int64_t before) {
@@ -52,13 +50,6 @@ SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, cons
           .times = time_models(before.model, after, texts, kTextsAtATime, context, &texts_after),
           .threads = context.pool.threads(),
           .others_load = others_load(after, folder)};
-}
-
-SizeAndTime size_and_time(const TextModel& before, const Model& after, const fs::path& folder,
-                          Context& context) {
-  const EncodedSet texts =
-      random_texts(after, kTextsAtATime, std::min(kTimedTokens, after.facts.limits.tokens));
-  return size_and_time(before, texts, after, texts, folder, context);
 }
 
 bool others_load(const Model& model, const fs::path& folder) {

@@ -22,10 +22,6 @@ struct SizeAndTime {
 SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, const Model& after,
                           const EncodedSet& texts_after, const fs::path& folder, Context& context);
 
-/// The same on some texts of 128 tokens, drawn at random, for models of one tokenizer.
-SizeAndTime size_and_time(const TextModel& before, const Model& after, const fs::path& folder,
-                          Context& context);
-
 /// Whether transformers finds the weights of a model that was written to `folder`, for what its config says.
 bool others_load(const Model& model, const fs::path& folder);
 /// Who can load it, and why others cannot: a sentence or two.
