@@ -27,7 +27,7 @@ namespace {
 constexpr const char* kFailureVariable = "HONE_FAILURE_DESCRIPTOR";
 constexpr int kFailureDescriptor = 3;  // the first behind the standard streams
 /// There each message is its kind, a text, and the end of it.
-constexpr char kFailure = 'F', kMemory = 'M', kPeak = 'P', kEnd = '\0';
+constexpr char kFailure = 'F', kMemory = 'M', kPeak = 'P', kWarning = 'W', kEnd = '\0';
 constexpr const char* kProgram = "/proc/self/exe";
 
 /// A descriptor that closes once.
@@ -98,6 +98,9 @@ void take_messages(CommandEnding& ending) {
       std::from_chars(text.data(), text.data() + text.size(), bytes);
       std::int64_t& most = told.front() == kMemory ? ending.foretold_bytes : ending.peak_bytes;
       most = std::max(most, bytes);
+    } else if (told.front() == kWarning) {
+      if (std::ranges::find(ending.warnings, text) == ending.warnings.end())
+        ending.warnings.emplace_back(text);
     } else {
       failure += text;
     }
@@ -194,15 +197,18 @@ CommandEnding run_own_command(const std::vector<std::string>& arguments, const f
   ending.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   // Of one that was killed; it counts what we held ourselves when we started it.
   if (ending.peak_bytes == 0) ending.peak_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
-  // Whoever has started us counts what we start.
+  // Whoever has started us counts what we start, and is warned of it.
   tell(kPeak, std::to_string(ending.peak_bytes));
   foretell_memory(static_cast<double>(ending.foretold_bytes));
+  for (const std::string& warning : ending.warnings) tell_warning(warning);
   return ending;
 }
 
 bool is_own_command() { return failure_descriptor() >= 0; }
 
 bool tell_failure(const std::string& message) { return tell(kFailure, message); }
+
+void tell_warning(const std::string& sentence) { tell(kWarning, sentence); }
 
 void tell_peak_memory() { tell(kPeak, std::to_string(peak_resident_bytes())); }
 

@@ -19,6 +19,8 @@ struct CommandEnding {
   std::int64_t peak_bytes = 0;
   /// The most that the command foretold to hold, before it did (`foretell_memory`); 0: it foretold nothing.
   std::int64_t foretold_bytes = 0;
+  std::vector<std::string> warnings =
+      {};  ///< that it told people (`tell_warning`), each once, in their order
 };
 
 /// Runs this program with `arguments` to its end, without a shell, with `folder` as its working folder, nothing on its
@@ -32,6 +34,9 @@ bool is_own_command();
 
 /// Tells whoever started this process by `run_own_command` why it failed, and nobody else. False: nobody did.
 bool tell_failure(const std::string& message);
+
+/// Tells whoever started this process by `run_own_command` of what people are warned of, beside the results.
+void tell_warning(const std::string& sentence);
 
 /// Tells whoever started this process by `run_own_command` the most memory that it has held. To be called at its end.
 void tell_peak_memory();

@@ -634,6 +634,7 @@ std::vector<Fragment> row_fragments() {
         {"foretold_bytes", "bytes",
          "the most that it foretold to hold, each part of its work when it began; 0: it foretold "
          "nothing"},
+        {"warnings", "text[]", "that its command told people then"},
         {"stands_for", "text",
          "the stage whose folder it is to those that refer to it: the chosen one, or itself"},
         {"result", "any", "what its command printed; see there"}}},

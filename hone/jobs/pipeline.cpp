@@ -136,9 +136,13 @@ void check_common(const Pipeline& pipeline, const std::set<std::string>& taken) 
                  option.name);
 }
 
+/// Counts what is kept of a stage: what an older program has kept is not enough for this one.
+constexpr int kStateVersion = 2;
+
 std::string key_of(const PipelineStage& stage, const StageCall& call) {
   const Json made_from = {{"hone", hone_version()},
                           {"numerics", kNumerics},
+                          {"state", kStateVersion},
                           {"fails", stage.fails},
                           {"call", call.identity}};
   return fingerprint(to_line(made_from));
@@ -272,6 +276,7 @@ class PipelineRun {
     outcome.seconds = state.at("seconds").get<double>();
     outcome.peak_bytes = state.at("peak_bytes").get<std::int64_t>();
     outcome.foretold_bytes = state.at("foretold_bytes").get<std::int64_t>();
+    outcome.warnings = state.at("warnings").get<std::vector<std::string>>();
     outcome.computed = state.at("computed").get<std::string>();
     stand_for(stage, outcome);
     return outcome;
@@ -300,6 +305,7 @@ class PipelineRun {
             {"seconds", outcome.seconds},
             {"peak_bytes", outcome.peak_bytes},
             {"foretold_bytes", outcome.foretold_bytes},
+            {"warnings", outcome.warnings},
             {"computed", outcome.computed},
             {"result", outcome.result}};
   }
@@ -430,7 +436,8 @@ class PipelineRun {
                          .failure = ending.error,
                          .seconds = ending.seconds,
                          .peak_bytes = ending.peak_bytes,
-                         .foretold_bytes = ending.foretold_bytes};
+                         .foretold_bytes = ending.foretold_bytes,
+                         .warnings = ending.warnings};
     const bool did = ending.code == 0 || ending.code == kGateFailed;
     if (!stage.fails.empty()) {
       if (did)

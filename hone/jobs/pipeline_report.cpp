@@ -289,6 +289,22 @@ Table stages_table(const Pipeline& pipeline, const std::vector<StageOutcome>& ou
   return table;
 }
 
+/// What stages warned of, each sentence once, with all that said it.
+std::vector<std::string> warnings_of(const Pipeline& pipeline,
+                                     const std::vector<StageOutcome>& outcomes) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> said;  // a sentence, and by whom
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    for (const std::string& warning : outcomes[i].warnings) {
+      auto found = std::ranges::find(said, warning, [](const auto& one) { return one.first; });
+      if (found == said.end()) found = said.insert(said.end(), {warning, {}});
+      found->second.push_back(pipeline.stages[i].name);
+    }
+  std::vector<std::string> lines;
+  for (const auto& [warning, stages] : said)
+    lines.push_back(fmt::format("{}: {}", fmt::join(stages, ", "), warning));
+  return lines;
+}
+
 /// What `hone runs` would say of the stages' folders, by the stages' names.
 std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& folder) {
   Runs runs;
@@ -332,6 +348,7 @@ Json stage_json(const PipelineStage& stage, const StageOutcome& outcome) {
           {"seconds", outcome.seconds},
           {"peak_bytes", outcome.peak_bytes},
           {"foretold_bytes", outcome.foretold_bytes},
+          {"warnings", outcome.warnings},
           {"stands_for", outcome.stands_for},
           {"result", outcome.result}};
 }
@@ -427,6 +444,12 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
         {"Published elsewhere",
          {PageTable{published, "Of other programs, data and machines; none is a target."}}});
   }
+  const std::vector<std::string> warnings = warnings_of(pipeline, outcomes);
+  if (!warnings.empty()) {
+    Section warned{"What stages warned of", {}};
+    for (const std::string& line : warnings) warned.blocks.push_back(Paragraph{line});
+    report.sections.push_back(std::move(warned));
+  }
   report.sections.push_back({"Stages",
                              {PageTable{stages,
                                         "Times and memory are those of when a stage was "
@@ -459,12 +482,18 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   tell_warnings(context, report.notes);
   write_run_report(report, folder, context);
   PipelineResult result{.fields = report.results};
-  result.text = [headline = report.headline, stages, figures, tables, judged,
+  result.text = [headline = report.headline, stages, figures, tables, judged, warnings,
                  folder = job.output.folder](const TextStyle& style) {
     std::string text = headline + "\n\n" + to_text(stages, style);
     if (figures) text += "\n" + to_text(*figures, style);
     for (const auto& [title, table] : tables) text += "\n" + title + "\n" + to_text(table, style);
     for (const Judged& one : judged) text += "\n" + one.sentence + "\n";
+    if (!warnings.empty()) text += "\nWarnings of stages:\n";
+    constexpr std::size_t kMostWarnings = 8;
+    for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i)
+      text += warnings[i] + "\n";
+    if (warnings.size() > kMostWarnings)
+      text += fmt::format("and {} more, in report.html\n", warnings.size() - kMostWarnings);
     return text + fmt::format("\nreport.html in {}\n", folder);
   };
   return result;

@@ -23,7 +23,8 @@ struct StageOutcome {
   std::int64_t peak_bytes = 0;    ///< most resident memory then
   /// The most that it foretold to hold before it did; 0: it foretold nothing.
   std::int64_t foretold_bytes = 0;
-  std::string computed = {};  ///< when, in UTC
+  std::vector<std::string> warnings = {};  ///< that its command told people then
+  std::string computed = {};               ///< when, in UTC
   StageState state = StageState::computed;
   std::string stands_for = {};      ///< the stage whose folder it is to others
   std::string stands_for_key = {};  ///< that one's key

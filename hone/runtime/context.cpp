@@ -1,5 +1,7 @@
 #include "hone/runtime/context.h"
 
+#include "hone/base/own_process.h"
+
 namespace hone {
 
 void tell_notes(const Context& context, const std::vector<std::string>& notes) {
@@ -8,9 +10,11 @@ void tell_notes(const Context& context, const std::vector<std::string>& notes) {
 }
 
 void tell_warnings(const Context& context, const std::vector<std::string>& warnings) {
-  if (!context.say) return;
-  for (const std::string& warning : warnings)
-    if (!warning.empty()) context.say("warning: " + warning);
+  for (const std::string& warning : warnings) {
+    if (warning.empty()) continue;
+    tell_warning(warning);
+    if (context.say) context.say("warning: " + warning);
+  }
 }
 
 }  // namespace hone

@@ -43,7 +43,7 @@ struct Context {
 /// "note: …", a line for each of `notes`, unless progress is not wanted either.
 void tell_notes(const Context& context, const std::vector<std::string>& notes);
 
-/// "warning: …", a line for each of `warnings`; empty ones are left out.
+/// "warning: …", a line for each of `warnings`; empty ones are left out. A pipeline whose stage this process is has them, too.
 void tell_warnings(const Context& context, const std::vector<std::string>& warnings);
 
 }  // namespace hone

@@ -240,6 +240,12 @@ choice = "int(bits=8)"
 TEST_F(PipelineTest, DoesNothingTwice) {
   ASSERT_EQ(run({"chain.toml", "-o", "out"}).code, 0);
   const Ending again = run({"chain.toml", "-o", "again"});
+  // Models of twelve steps have learnt nothing, and what is taken from the store says so as well.
+  EXPECT_NE(again.output.find("\nfull, adapter: test: the accuracy does not show that it learnt"),
+            std::string::npos)
+      << again.output;
+  EXPECT_NE(read_page(folder.path() / "again/report.html").find("What stages warned of"),
+            std::string::npos);
   ASSERT_EQ(again.code, 0) << again.messages;
   EXPECT_EQ(again.messages.find("1 of 12"), std::string::npos) << again.messages;
   EXPECT_EQ(made("again"), made("out"));
