@@ -164,7 +164,8 @@ Json run_identity(const Json& settings, const ParameterStore& parameters, const 
 }
 
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
-               const EncodedSplits& data, OutputFolder& output, const Parent* parent) {
+               const EncodedSplits& data, OutputFolder& output, const Parent* parent,
+               const std::vector<std::string>& bounds) {
   Json identity = run_identity(invocation.settings, parameters, data, parent);
   identity[kCommandKey] = invocation.name;
   const auto& finished = output.former();
@@ -196,7 +197,11 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
       "(numerics {}, here {}): going on would give what neither of them gives\nFinish it with "
       "the version that began it, or start again with `overwrite` and without `resume`",
       output.path().string(), numerics_of(*interrupted), kNumerics);
-  const auto lines = differences_from(*interrupted, output.path(), invocation, identity);
+  Json identity_then = identity;
+  if (!interrupted->finished && interrupted->job.is_object())
+    for (const std::string& bound : bounds)
+      if (interrupted->job.contains(bound)) identity_then[bound] = interrupted->job[bound];
+  const auto lines = differences_from(*interrupted, output.path(), invocation, identity_then);
   user_check(lines.empty(),
              "{}: this is another run than the one that was interrupted, and cannot go on with its "
              "checkpoints:{}\nGive the same command, or start again with `overwrite` and without "

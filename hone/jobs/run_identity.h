@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "hone/base/output_folder.h"
 #include "hone/jobs/distillation.h"
 #include "hone/jobs/run_report.h"
@@ -28,12 +30,14 @@ Json run_identity(const Json& settings, const ParameterStore& parameters, const 
 
 /// Begins a run in its folder; with `resume`, goes on in what an interrupted one left, or begins where there is nothing
 /// to go on with. Returns false when the same run is finished: there is nothing left to do, the result stands at the
-/// destination. Finished runs of versions before records are known by their settings.
+/// destination. Finished runs of versions before records are known by their settings. `bounds` are settings that say how
+/// far a run goes and nothing of the way: an interrupted one may go on to others.
 ///
 /// Throws `UserError` when another command made the folder, or the interrupted run is of other numerics; with every difference when another run was
 /// interrupted, or is finished and not to be overwritten; and with every file when the finished one has lost some, or
 /// others than it wrote stand there.
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
-               const EncodedSplits& data, OutputFolder& output, const Parent* parent = nullptr);
+               const EncodedSplits& data, OutputFolder& output, const Parent* parent = nullptr,
+               const std::vector<std::string>& bounds = {});
 
 }  // namespace hone

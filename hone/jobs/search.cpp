@@ -389,7 +389,8 @@ SearchResult search_models(const SearchJob& job, Context& context) {
     Invocation asked = job.invocation;
     asked.settings["recipe"] =
         space.recipe().text;  // not its name: that of another one may be the same
-    if (!begin_run(asked, subject.parent.model.parameters, subject.data, *output))
+    if (!begin_run(asked, subject.parent.model.parameters, subject.data, *output,
+                   /*parent=*/nullptr, /*bounds=*/{"trials", "timeout", "patience"}))
       return {.was_finished = true, .fields = finished_results(*output)};
   }
   const std::string where =

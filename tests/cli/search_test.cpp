@@ -216,6 +216,21 @@ TEST_F(SearchCommand, GoesOnWithAStudyThatWasKilled) {
   EXPECT_NE(refusal(again).find("another run is finished there"), std::string::npos);
 }
 
+TEST_F(SearchCommand, GoesOnToMoreTrialsThanItWasBegunWith) {
+  const fs::path study = folder() / "out.partial/study.db";
+  run_hone_until(search("rates.toml", {"--trials", "30", "-o", "out"}), folder(), SIGKILL,
+                 [&] { return fs::exists(study); });
+  const Words longer = search("rates.toml", {"--trials", "31", "-o", "out", "--resume"});
+  run_well(longer, folder());
+  EXPECT_GE(read_json(folder() / "out/results.json")["trials"]["complete"], 30);
+  EXPECT_EQ(read_json(folder() / "out/settings.json")["settings"]["trials"], 31);
+  // What is finished is the same run only with the same bounds.
+  run_well(longer, folder());
+  EXPECT_NE(refusal(search("rates.toml", {"--trials", "32", "-o", "out", "--resume"}))
+                .find("trials: 31 then, 32 now"),
+            std::string::npos);
+}
+
 TEST_F(SearchCommand, KeepsStudiesApartInOneStorage) {
   const Words shared = {"--storage", "studies.db", "--trials", "2"};
   const auto with = [&](Words more) {
