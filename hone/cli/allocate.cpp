@@ -46,7 +46,7 @@ void declare_allocation(CLI::App& app, AllocateArguments& a) {
       ->delimiter(',');
   app.add_option("--budget", a.budgets,
                  "average_bits<=NUMBER of a weight of the linears, packed_bytes<=NUMBER of all "
-                 "weights, or both by comma")
+                 "weights, latency_ms<=NUMBER of a text on this machine, or two of them by comma")
       ->required()
       ->allow_extra_args(false)
       ->delimiter(',');
@@ -55,6 +55,12 @@ void declare_allocation(CLI::App& app, AllocateArguments& a) {
   app.add_option("--sensitivity_samples", a.job.sensitivity_samples,
                  "texts of the validation part, drawn by --seed, that each layer alone is measured "
                  "on; 0: all")
+      ->check(number_from(0));
+  app.add_option("--latency_texts", a.job.timed.texts, "texts at a time that latency_ms is of")
+      ->check(number_from(1, 1024));
+  app.add_option("--latency_tokens", a.job.timed.tokens,
+                 "of each of these texts; 0: as many as texts of the validation part have on "
+                 "average")
       ->check(number_from(0));
   app.add_option("--points", a.job.points, "of the front, that are measured as whole models")
       ->check(number_from(1, 1000));

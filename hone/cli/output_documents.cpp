@@ -518,6 +518,8 @@ const std::vector<Document>& documents() {
           {"packed_bytes", "bytes", "of its weights, each in its format"},
           {"divergence", "number", "of its answers, on the part that choices were made on"},
           {"predicted", "number", "the sum of what its layers do alone"},
+          {"latency", "allocation_latency", "predicted and measured",
+           "with a budget of latency_ms"},
           {"layers", "allocated_layer[]", "what each takes, in the order of the graph"},
           {"points", "allocation_point[]", "all whole models that were measured, by their cost"},
           {"validation", "measurement", "the chosen one there"},

@@ -49,6 +49,28 @@ Divergences divergences_in(const Json& rows) {
   return all;
 }
 
+std::optional<double> latency_budget(const AllocateJob& job) {
+  for (const AllocationBudget& budget : job.budgets)
+    if (budget.figure == BudgetFigure::latency_ms) return budget.most;
+  return std::nullopt;
+}
+
+// Times, measured once for a study: what goes on with it goes on with the same.
+void time_layers_into(LayerCosts& costs, const AllocateJob& job, const TrialSubject& subject,
+                      AllocationTrials& trials, Context& context) {
+  const std::optional<double> most = latency_budget(job);
+  if (!most) return;
+  Json table = trials.remembered("latency");
+  if (table.is_null()) {
+    BatchSize batch = job.timed;
+    if (batch.tokens == 0) batch.tokens = mean_tokens(subject.data);
+    table = to_json(measure_latency(subject.parent.model, costs.layers, job.options, subject.data,
+                                    job.calibration, batch, context));
+    trials.remember("latency", table);
+  }
+  take_latency(costs, latency_from(table), *most);
+}
+
 /// An allocation on its way.
 class Allocating {
  public:
@@ -215,6 +237,21 @@ void check_options_fit(const Model& model, const std::vector<FormatOption>& opti
   }
 }
 
+void check_timed(const AllocateJob& job, const Model& model) {
+  user_check(job.timed.tokens <= model.facts.limits.tokens,
+             "`latency_tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
+             job.timed.tokens);
+}
+
+// Throws `UserError` for budgets that nothing meets.
+void check_budgets(const AllocateJob& job, const LayerCosts& costs,
+                   const std::vector<AllocationBudget>& budgets) {
+  const std::vector<std::vector<double>> harmless(costs.layers.size(),
+                                                  std::vector<double>(job.options.size(), 0));
+  const auto tied = tied_layers(costs.layers, job.together);
+  if (!budgets.empty()) solve_allocation(costs, harmless, budgets, tied);
+}
+
 void write_chosen(const SearchJob& search, const TrialSubject& subject, const TrialModel& made,
                   const fs::path& folder) {
   TextModel model = subject.parent;
@@ -237,18 +274,25 @@ AllocateResult allocate_formats(const AllocateJob& job, Context& context) {
   const TrialSubject subject =
       open_subject(search, allocation_space(job.options), context, report.notes);
   check_unquantized(subject.parent.model, job.model);
-  const LayerCosts costs = layer_costs(plain_graph(subject.parent.model), job.options);
-  // What cannot be met is told before anything is measured.
+  LayerCosts costs = layer_costs(plain_graph(subject.parent.model), job.options);
+  // What cannot be met is told before anything is measured; of times, before damages are.
   check_options_fit(subject.parent.model, job.options);
-  const std::vector<std::vector<double>> harmless(costs.layers.size(),
-                                                  std::vector<double>(job.options.size(), 0));
-  solve_allocation(costs, harmless, job.budgets, tied_layers(costs.layers, job.together));
+  check_timed(job, subject.parent.model);
+  std::vector<AllocationBudget> known = job.budgets;
+  std::erase_if(known, [](const AllocationBudget& budget) {
+    return budget.figure == BudgetFigure::latency_ms;
+  });
+  check_budgets(job, costs, known);
   if (!begin_run(job.invocation, subject.parent.model.parameters, subject.data, output))
     return {.was_finished = true, .fields = finished_results(output)};
   AllocationTrials trials(subject, costs, job.options, job.budgets, output.path() / "study.db",
                           context);
-  const AllocationFindings found = Allocating(job, subject, costs, trials, context).run();
+  time_layers_into(costs, job, subject, trials, context);
+  check_budgets(job, costs, job.budgets);
+  AllocationFindings found = Allocating(job, subject, costs, trials, context).run();
   const TrialModel made = trials.model_of(found.best().allocation);
+  if (latency_budget(job))
+    found.timed = time_whole(subject.parent.model, made.model, costs.latency.batch, context);
   trials.close();
   write_chosen(search, subject, made, output.path() / "best");
   AllocateResult result = report_allocation(found, made, std::move(report), output, context);

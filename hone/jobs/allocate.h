@@ -7,6 +7,7 @@
 #include "hone/jobs/allocation_options.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
+#include "hone/jobs/native_times.h"
 #include "hone/jobs/run_report.h"
 #include "hone/report/text_layout.h"
 #include "hone/train/calibration.h"
@@ -24,6 +25,8 @@ struct AllocateJob {
   std::int64_t sensitivity_samples = 256;  ///< texts that layers alone are measured on; 0: all
   std::int64_t points = 12;                ///< of the front, that are measured
   std::int64_t swaps = 5;                  ///< that are measured beside the best of them
+  /// What times are of, where a budget is of them; 0 tokens: as many as texts of the validation part have on average.
+  BatchSize timed = {.texts = 1, .tokens = 0};
   CalibrationRun calibration = {.batch_size = 32};
   VariantRuns runs = {};
   std::string split = {};  ///< the part on which the chosen model is reported, see `measured_texts`

@@ -11,7 +11,7 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kNone = "none";
-constexpr std::string_view kBudgetFigures[] = {"average_bits", "packed_bytes"};
+constexpr std::string_view kBudgetFigures[] = {"average_bits", "packed_bytes", "latency_ms"};
 
 // Splits at commas that stand in no parentheses.
 std::vector<std::string> split_outside_parentheses(std::string_view text) {
@@ -30,7 +30,9 @@ std::vector<std::string> split_outside_parentheses(std::string_view text) {
 
 AllocationBudget parse_budget(std::string_view text) {
   const std::string expected = fmt::format(
-      "budget '{}': expected average_bits<=NUMBER or packed_bytes<=NUMBER, such as average_bits<=5",
+      "budget '{}': expected average_bits<=NUMBER, packed_bytes<=NUMBER or latency_ms<=NUMBER, "
+      "such "
+      "as average_bits<=5",
       text);
   const std::size_t sign = text.find("<=");
   user_check(sign != std::string_view::npos, "{}", expected);
@@ -92,7 +94,9 @@ std::string_view to_string(BudgetFigure figure) {
 }
 
 std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& texts) {
-  user_check(!texts.empty(), "no `budget`; give average_bits<=5, packed_bytes<=4e6, or both");
+  user_check(
+      !texts.empty(),
+      "no `budget`; give average_bits<=5, packed_bytes<=4e6, latency_ms<=1.2, or two of them");
   std::vector<AllocationBudget> budgets;
   for (const std::string& text : texts) {
     budgets.push_back(parse_budget(text));
@@ -101,6 +105,7 @@ std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& text
                  "budget '{}': {} has a bound already, {}", text, to_string(budgets[i].figure),
                  budgets[i].text);
   }
+  user_check(budgets.size() <= 2, "{} budgets: one or two can be kept at once", budgets.size());
   return budgets;
 }
 

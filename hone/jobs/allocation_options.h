@@ -32,6 +32,7 @@ std::vector<FormatOption> parse_format_options(std::string_view text,
 enum class BudgetFigure : std::uint8_t {
   average_bits,  ///< of a weight of the layers that are allocated, what blocks and rows share included
   packed_bytes,  ///< of all weights of the model, each in its format
+  latency_ms,    ///< of a text, as times of layers alone add up (hone/jobs/allocation_latency.h)
 };
 std::string_view to_string(BudgetFigure figure);
 
@@ -41,7 +42,8 @@ struct AllocationBudget {
   std::string text = {};  ///< "average_bits <= 5"
 };
 
-/// "average_bits<=5", "packed_bytes <= 4e6": one or both. Throws `UserError` for anything else, and for a figure that is bounded twice.
+/// "average_bits<=5", "packed_bytes <= 4e6", "latency_ms<=1.2": one or two. Throws `UserError` for anything else, and for a figure that is
+/// bounded twice.
 std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& texts);
 
 }  // namespace hone

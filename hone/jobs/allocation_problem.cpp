@@ -42,8 +42,13 @@ std::int64_t sum_of(const std::vector<std::vector<std::int64_t>>& bits, const Al
   return sum;
 }
 
-// The most bits that all layers may take.
-std::int64_t most_bits(const LayerCosts& costs, const AllocationBudget& budget) {
+// Bytes are whole ones.
+std::int64_t bytes_of(std::int64_t bits) { return (bits + 7) / 8; }
+
+// The most that all layers may cost, in bits or pieces.
+std::int64_t most_cost(const LayerCosts& costs, const AllocationBudget& budget) {
+  if (budget.figure == BudgetFigure::latency_ms)
+    return static_cast<std::int64_t>(std::floor(budget.most / costs.piece_ms)) - costs.rest_pieces;
   if (budget.figure == BudgetFigure::packed_bytes)
     return static_cast<std::int64_t>(std::floor(std::min(budget.most, 1e15))) * 8 -
            costs.other_bits;
@@ -52,22 +57,38 @@ std::int64_t most_bits(const LayerCosts& costs, const AllocationBudget& budget) 
   return static_cast<std::int64_t>(std::floor(bits * (1 + 1e-14)));
 }
 
-double value_of(const LayerCosts& costs, BudgetFigure figure, std::int64_t bits) {
-  const std::int64_t bytes = (bits + costs.other_bits + 7) / 8;  // whole ones
-  return figure == BudgetFigure::average_bits
-             ? static_cast<double>(bits) / static_cast<double>(costs.weights)
-             : static_cast<double>(bytes);
+double value_of(const LayerCosts& costs, BudgetFigure figure, std::int64_t cost) {
+  switch (figure) {
+    case BudgetFigure::average_bits:
+      return static_cast<double>(cost) / static_cast<double>(costs.weights);
+    case BudgetFigure::packed_bytes:
+      return static_cast<double>(bytes_of(cost + costs.other_bits));
+    case BudgetFigure::latency_ms:
+      return static_cast<double>(cost + costs.rest_pieces) * costs.piece_ms;
+  }
+  return 0;
 }
 
+// Rounded up: a budget of that is met.
 std::string value_text(BudgetFigure figure, double value) {
-  return figure == BudgetFigure::average_bits
-             ? fmt::format("{:.4g}", std::ceil(value * 1000) / 1000)
-             : grouped(static_cast<std::int64_t>(value));
+  if (figure == BudgetFigure::packed_bytes) return grouped(static_cast<std::int64_t>(value));
+  if (figure == BudgetFigure::latency_ms)
+    return fmt::format("{:.4f}", std::ceil(value * 1e4) / 1e4);
+  return fmt::format("{:.4g}", std::ceil(value * 1000) / 1000);
 }
 
-const std::vector<std::vector<std::int64_t>>& bits_for(const LayerCosts& costs,
-                                                       BudgetFigure figure) {
-  return figure == BudgetFigure::average_bits ? costs.weight_bits : costs.packed_bits;
+const std::vector<std::vector<std::int64_t>>& costs_for(const LayerCosts& costs,
+                                                        BudgetFigure figure) {
+  switch (figure) {
+    case BudgetFigure::average_bits:
+      return costs.weight_bits;
+    case BudgetFigure::packed_bytes:
+      return costs.packed_bits;
+    case BudgetFigure::latency_ms:
+      break;
+  }
+  HONE_ASSERT(!costs.latency_pieces.empty(), "no times were measured");
+  return costs.latency_pieces;
 }
 
 /// The options that layers have, for the solver, and the least that all of them together cost.
@@ -95,8 +116,8 @@ Problem problem_of(const LayerCosts& costs, const std::vector<std::vector<double
     for (std::size_t o = 0; o < damages[i].size(); ++o) {
       if (gone.contains({i, o})) continue;
       problem.numbers.layers.back().push_back(
-          {std::max(0.0, damages[i][o]), bits_for(costs, budgets[0].figure)[i][o],
-           budgets.size() > 1 ? bits_for(costs, budgets[1].figure)[i][o] : 0});
+          {std::max(0.0, damages[i][o]), costs_for(costs, budgets[0].figure)[i][o],
+           budgets.size() > 1 ? costs_for(costs, budgets[1].figure)[i][o] : 0});
       problem.options.back().push_back(o);
     }
     user_check(!problem.options.back().empty(),
@@ -110,12 +131,12 @@ Problem problem_of(const LayerCosts& costs, const std::vector<std::vector<double
 void check_can_be_met(const LayerCosts& costs, const Problem& problem,
                       const AllocationBudget& budget) {
   AllocationProblem alone = problem.numbers;
-  const auto& bits = bits_for(costs, budget.figure);
+  const auto& of_layers = costs_for(costs, budget.figure);
   for (std::size_t i = 0; i < alone.layers.size(); ++i)
     for (std::size_t o = 0; o < alone.layers[i].size(); ++o)
-      alone.layers[i][o] = {0, bits[i][problem.options[i][o]]};
+      alone.layers[i][o] = {0, of_layers[i][problem.options[i][o]]};
   const std::int64_t least = allocation_front(alone).points.front().cost;
-  user_check(least <= most_bits(costs, budget),
+  user_check(least <= most_cost(costs, budget),
              "budget {}: no choice of these options meets it; the least that could be met is {}",
              budget.text, value_text(budget.figure, value_of(costs, budget.figure, least)));
 }
@@ -127,7 +148,7 @@ double LayerCosts::average_bits(const Allocation& allocation) const {
 }
 
 std::int64_t LayerCosts::packed_bytes(const Allocation& allocation) const {
-  return (sum_of(packed_bits, allocation) + other_bits + 7) / 8;
+  return bytes_of(sum_of(packed_bits, allocation) + other_bits);
 }
 
 double LayerCosts::average_bits(std::size_t layer, std::size_t option) const {
@@ -135,8 +156,37 @@ double LayerCosts::average_bits(std::size_t layer, std::size_t option) const {
 }
 
 double LayerCosts::figure(BudgetFigure figure, const Allocation& allocation) const {
-  return figure == BudgetFigure::average_bits ? average_bits(allocation)
-                                              : static_cast<double>(packed_bytes(allocation));
+  switch (figure) {
+    case BudgetFigure::average_bits:
+      return average_bits(allocation);
+    case BudgetFigure::packed_bytes:
+      return static_cast<double>(packed_bytes(allocation));
+    case BudgetFigure::latency_ms:
+      return latency_ms(allocation);
+  }
+  return 0;
+}
+
+double LayerCosts::latency_ms(const Allocation& allocation) const {
+  double sum = latency.rest_ms;
+  for (std::size_t i = 0; i < allocation.size(); ++i) sum += latency.ms[i][allocation[i]];
+  return sum;
+}
+
+void take_latency(LayerCosts& costs, LatencyTable latency, double most_ms) {
+  costs.piece_ms = most_ms / static_cast<double>(kLatencyPieces);
+  const auto pieces = [&](double ms) {
+    constexpr double kMost =
+        1LL << 50;  // beyond any budget, and sums of it are whole numbers still
+    return static_cast<std::int64_t>(std::min(std::ceil(ms / costs.piece_ms), kMost));
+  };
+  costs.latency_pieces.clear();
+  for (const std::vector<double>& layer : latency.ms) {
+    costs.latency_pieces.emplace_back();
+    for (const double ms : layer) costs.latency_pieces.back().push_back(pieces(ms));
+  }
+  costs.rest_pieces = pieces(latency.rest_ms);
+  costs.latency = std::move(latency);
 }
 
 LayerCosts layer_costs(const Graph& graph, const std::vector<FormatOption>& options) {
@@ -186,11 +236,11 @@ BudgetedFront solve_allocation(const LayerCosts& costs,
                                const std::vector<std::vector<std::size_t>>& tied) {
   Problem problem = problem_of(costs, damages, budgets, tied);
   for (const AllocationBudget& budget : budgets) check_can_be_met(costs, problem, budget);
-  if (budgets.size() > 1) problem.numbers.second_budget = most_bits(costs, budgets[1]);
+  if (budgets.size() > 1) problem.numbers.second_budget = most_cost(costs, budgets[1]);
   BudgetedFront result{.figure = budgets[0].figure,
                        .front = allocation_front(problem.numbers),
                        .numbers = problem.options};
-  const auto best = best_within(result.front, most_bits(costs, budgets[0]));
+  const auto best = best_within(result.front, most_cost(costs, budgets[0]));
   user_check(best.has_value(),
              "budgets {} and {}: each can be met, both together cannot; within the second the "
              "least of the first is {}",
@@ -203,7 +253,7 @@ BudgetedFront solve_allocation(const LayerCosts& costs,
 bool within(const LayerCosts& costs, const std::vector<AllocationBudget>& budgets,
             const Allocation& allocation) {
   return std::ranges::all_of(budgets, [&](const AllocationBudget& budget) {
-    return sum_of(bits_for(costs, budget.figure), allocation) <= most_bits(costs, budget);
+    return sum_of(costs_for(costs, budget.figure), allocation) <= most_cost(costs, budget);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/ir/graph.h"
+#include "hone/jobs/allocation_latency.h"
 #include "hone/jobs/allocation_options.h"
 #include "hone/search/allocation.h"
 
@@ -27,11 +28,26 @@ struct LayerCosts {
   std::int64_t packed_bytes(const Allocation& allocation) const;
   /// Of one layer.
   double average_bits(std::size_t layer, std::size_t option) const;
+  /// Milliseconds, of costs with times.
+  double latency_ms(const Allocation& allocation) const;
   /// A figure of an allocation.
   double figure(BudgetFigure figure, const Allocation& allocation) const;
 
   std::vector<std::int64_t> elements = {};  ///< of the weight of each layer
+
+  // Of costs with times:
+  LatencyTable latency = {};
+  double piece_ms = 0;                                         ///< that times are counted in
+  std::vector<std::vector<std::int64_t>> latency_pieces = {};  ///< (layers, options), rounded up
+  std::int64_t rest_pieces = 0;                                ///< of the rest, rounded up
 };
+
+/// So many pieces make a budget of milliseconds: what an allocation takes is counted too high by less than one piece for each layer and
+/// one for the rest.
+inline constexpr std::int64_t kLatencyPieces = std::int64_t{1} << 20;
+
+/// Puts times beside the other costs, in pieces of this budget.
+void take_latency(LayerCosts& costs, LatencyTable latency, double most_ms);
 
 /// `graph` is without quantizers.
 LayerCosts layer_costs(const Graph& graph, const std::vector<FormatOption>& options);

@@ -29,6 +29,8 @@ std::string divergence_text(const Divergence& d) {
   return fmt::format("{:.3g} (95 %: {:.3g} to {:.3g})", d.mean, d.low, d.high);
 }
 
+bool is_timed(const AllocationFindings& f) { return !f.costs.latency_pieces.empty(); }
+
 /// Another option of a layer, beside the one that it has.
 struct Neighbour {
   std::size_t option = 0;
@@ -93,6 +95,7 @@ Table point_table(const AllocationFindings& f) {
                {"kind", "Kind", false},
                {"average_bits", "Bits", false},
                {"packed_bytes", "Packed", false},
+               {"latency_ms", "Latency (ms)", false},
                {"predicted", "Predicted", false},
                {"divergence", "Divergence", false},
                {"divergence_low", "95 % from", false},
@@ -107,12 +110,26 @@ Table point_table(const AllocationFindings& f) {
   });
   for (const MeasuredPoint* point : sorted)
     table.add_row({point->trial, to_string(point->kind), real(point->average_bits, 3),
-                   bytes(point->packed_bytes), real(point->predicted, kDigits),
-                   real(point->divergence.mean, kDigits), real(point->divergence.low, kDigits),
-                   real(point->divergence.high, kDigits), figure_of_point(*point, figure),
+                   bytes(point->packed_bytes),
+                   is_timed(f) ? real(point->latency_ms, 4) : Cell(absent),
+                   real(point->predicted, kDigits), real(point->divergence.mean, kDigits),
+                   real(point->divergence.low, kDigits), real(point->divergence.high, kDigits),
+                   figure_of_point(*point, figure),
                    within(f.costs, f.job.budgets, point->allocation) ? "yes" : "no",
                    point == &f.best() ? "yes" : "no"});
   return table;
+}
+
+std::string_view axis_text(BudgetFigure figure) {
+  switch (figure) {
+    case BudgetFigure::average_bits:
+      return "Average bits of a weight";
+    case BudgetFigure::packed_bytes:
+      return "Packed bytes";
+    case BudgetFigure::latency_ms:
+      return "Milliseconds for a text, layers added up";
+  }
+  return "";
 }
 
 // The predicted front, what was measured of it, the swaps, and what was chosen.
@@ -139,10 +156,8 @@ Figure front_figure(const AllocationFindings& f, const std::string& title) {
     series.points.push_back({x_of(point.allocation), point.divergence.mean, point.divergence.low,
                              point.divergence.high, fmt::format("trial {}", point.trial)});
   }
-  Panel panel{
-      .x = {.label = f.solved.figure == BudgetFigure::average_bits ? "Average bits of a weight"
-                                                                   : "Packed bytes"},
-      .y = {.label = "Divergence from the model as it is", .logarithmic = true}};
+  Panel panel{.x = {.label = std::string(axis_text(f.solved.figure))},
+              .y = {.label = "Divergence from the model as it is", .logarithmic = true}};
   panel.series = {predicted, measured};
   if (!swaps.points.empty()) panel.series.push_back(swaps);
   panel.series.push_back(chosen);
@@ -169,12 +184,41 @@ std::string prediction_text(const AllocationFindings& f, const PredictionCheck& 
   return text;
 }
 
+// What costs of the front's points may be too high, in the figure's own unit.
 std::string size_text(const AllocationFindings& f) {
-  return fmt::format("The front has {} points{}.", grouped(std::ssize(f.solved.front.points)),
+  const std::string points = grouped(std::ssize(f.solved.front.points));
+  if (f.solved.figure == BudgetFigure::latency_ms) {
+    // Each layer's and the rest's were rounded up to whole pieces.
+    const auto pieces = f.solved.front.cost_error + std::ssize(f.costs.layers) + 1;
+    return fmt::format("The front has {} points, each within {:.2g} ms of an exact one's cost.",
+                       points, static_cast<double>(pieces) * f.costs.piece_ms);
+  }
+  return fmt::format("The front has {} points{}.", points,
                      f.solved.front.cost_error == 0
                          ? ", exactly"
                          : fmt::format(", each within {} bits of an exact one's cost",
                                        grouped(f.solved.front.cost_error)));
+}
+
+// What layers' times added up to, and what the whole took.
+std::string latency_text(const AllocationFindings& f) {
+  if (!f.timed) return "";
+  const BatchSize& batch = f.costs.latency.batch;
+  const TimesInTurn& times = f.timed->times;
+  const auto budget =
+      std::ranges::find(f.job.budgets, BudgetFigure::latency_ms, &AllocationBudget::figure);
+  return fmt::format(
+      "Latency: {:.4f} ms for a text as its layers add up, {:.4f} measured of the whole model, "
+      "packed (median of {} rounds), {:.4f} of the model as it is; {}. {} of {} tokens at a time. "
+      "{}"
+      "Times are of this machine and moment.",
+      f.best().latency_ms, times.after.median_ms, kTimedRounds, times.before.median_ms,
+      speedup_text(times), batch.texts == 1 ? "One text" : fmt::format("{} texts", batch.texts),
+      batch.tokens,
+      times.after.median_ms > budget->most
+          ? fmt::format("Measured whole it is beyond the budget of {}: give a lower one. ",
+                        budget->text)
+          : "");
 }
 
 std::string headline_of(const AllocationFindings& f, const BeforeAndAfter& both) {
@@ -224,8 +268,25 @@ Json fields_of(const AllocationFindings& f, const TrialModel& made, const Before
                {"points", to_json(points)},
                {"validation", to_json(made.measurement, labels)},
                {"size", to_json(model_size(made.model, folder / "best"))}});
+  if (f.timed) {
+    json["latency"] = to_json(f.timed->times, "before", "after");
+    json["latency"].update({{"predicted_ms", f.best().latency_ms},
+                            {"texts_at_a_time", f.costs.latency.batch.texts},
+                            {"tokens", f.costs.latency.batch.tokens},
+                            {"rest_ms", f.costs.latency.rest_ms},
+                            {"cost_error_ms", static_cast<double>(std::ssize(f.costs.layers) + 1) *
+                                                  f.costs.piece_ms}});
+  }
   json.update(to_json(both, labels));
   return json;
+}
+
+// Those that say something.
+std::vector<Block> paragraphs(const std::vector<std::string>& texts) {
+  std::vector<Block> blocks;
+  for (const std::string& text : texts)
+    if (!text.empty()) blocks.emplace_back(Paragraph{text});
+  return blocks;
 }
 
 }  // namespace
@@ -268,7 +329,7 @@ AllocateResult report_allocation(const AllocationFindings& f, const TrialModel& 
                                        : std::string(kFloat));
   const std::string
       prediction = prediction_text(f, check_prediction(f.points)),
-      size = size_text(f),
+      size = size_text(f), latency = latency_text(f),
       caption = fmt::format(
           "What each layer takes; what it, and its neighbours in bits, did alone, on {} "
           "texts of {}.",
@@ -281,8 +342,7 @@ AllocateResult report_allocation(const AllocationFindings& f, const TrialModel& 
   const std::vector<NamedEvaluation> measured = named_evaluations(both, f.subject.data);
   report.sections = {
       {"Result",
-       {Paragraph{prediction}, Paragraph{size},
-        Paragraph{to_text(model_size(made.model, folder / "best"))}}},
+       paragraphs({prediction, size, latency, to_text(model_size(made.model, folder / "best"))})},
       {"Front",
        {figure_block(front_figure(f, fmt::format("Formats of each layer, on {}", made_on(f))),
                      folder / "allocation",
@@ -304,9 +364,11 @@ AllocateResult report_allocation(const AllocationFindings& f, const TrialModel& 
   result.text = [=, headline = report.headline,
                  destination = f.job.output.folder](const TextStyle& style) {
     return fmt::format(
-        "{}\n\n{}\n{}\n\n{}\n{}\n{}\n{}\n{}The model is in {}/best, its recipe in {}/recipe.toml\n",
+        "{}\n\n{}\n{}\n\n{}\n{}\n{}\n{}\n{}{}The model is in {}/best, its recipe in "
+        "{}/recipe.toml\n",
         headline, to_text(layers, style), caption, to_text(points, style), point_caption,
-        prediction, size, details_text(measured, labels, style), destination, destination);
+        prediction, size, latency.empty() ? "" : latency + "\n",
+        details_text(measured, labels, style), destination, destination);
   };
   return result;
 }

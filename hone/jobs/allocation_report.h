@@ -16,6 +16,8 @@ struct AllocationFindings {
   BudgetedFront solved = {};
   std::vector<MeasuredPoint> points = {};
   std::size_t chosen = 0;  ///< of the points
+  /// The chosen one whole, beside the model as it is; where a budget is of times.
+  std::optional<ModelTimes> timed = {};
 
   const MeasuredPoint& best() const { return points[chosen]; }
 };

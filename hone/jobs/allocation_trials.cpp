@@ -136,10 +136,10 @@ TrialOutcome AllocationTrials::run(TrialRun& run) {
     return {.state = TrialState::fail, .failure = "the model's answers are no numbers"};
   const TaskEvaluation& evaluation = made.measurement.evaluation;
   TrialOutcome outcome;
-  outcome.values = {found.mean, made.figures.at(std::string(to_string(budgets_[0].figure)))};
+  const Allocation allocation = allocation_of(run.values());
+  outcome.values = {found.mean, costs_.figure(budgets_[0].figure, allocation)};
   for (const AllocationBudget& budget : budgets_)
-    outcome.constraints.push_back(made.figures.at(std::string(to_string(budget.figure))) -
-                                  budget.most);
+    outcome.constraints.push_back(costs_.figure(budget.figure, allocation) - budget.most);
   outcome.user_attributes[kFiguresAttribute] = Json(made.figures);
   outcome.user_attributes[kDivergence] = with_interval(found.mean, found.low, found.high);
   outcome.user_attributes[kFigure] =
@@ -167,6 +167,7 @@ std::vector<MeasuredPoint> AllocationTrials::measured() {
     point.figure_interval = {number_at(figure, 1), number_at(figure, 2)};
     point.average_bits = costs_.average_bits(point.allocation);
     point.packed_bytes = costs_.packed_bytes(point.allocation);
+    if (!costs_.latency_pieces.empty()) point.latency_ms = costs_.latency_ms(point.allocation);
     points.push_back(std::move(point));
   }
   user_check(!points.empty(), "no allocation could be measured{}", first_failure(view));

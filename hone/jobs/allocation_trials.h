@@ -35,6 +35,7 @@ struct MeasuredPoint {
   Interval figure_interval = {};
   double average_bits = 0;
   std::int64_t packed_bytes = 0;
+  double latency_ms = 0;  ///< as layers add up; 0: no budget is of it
 };
 
 /// The space of a search in which each linear takes one of the options: the parameter "LAYER.format", whose choices are the formats.

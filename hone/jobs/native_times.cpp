@@ -75,7 +75,7 @@ ShapeKey shape_key(const Graph& graph, const std::string& layer, const LayerForm
   const Node& node = *graph.find(layer);
   std::string types;
   for (const Type& type : node.input_types()) types += to_string(type);
-  return {std::string(node.op().name), types, to_string(*formats.input),
+  return {std::string(node.op().name), types, formats.input ? to_string(*formats.input) : "",
           formats.weight ? to_string(*formats.weight) : ""};
 }
 
@@ -129,6 +129,35 @@ std::vector<ProductTimes> time_products(const Model& model, const Model& native,
     }
   }
   return all;
+}
+
+std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
+                                             const std::vector<std::string>& layers,
+                                             const BatchSize& batch, Context& context) {
+  const Graph graph = plain_graph(models.front());
+  std::map<ShapeKey, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    alike[shape_key(graph, layers[i], {})].push_back(i);
+  const Session session = context.session();
+  Rounds rounds("time layers", std::ssize(alike) * kProductRounds, context);
+  std::vector<std::vector<double>> ms(layers.size());
+  for (const auto& [key, same] : alike) {
+    std::vector<std::unique_ptr<LayerAlone>> alone;
+    for (const Model& model : models)
+      alone.push_back(std::make_unique<LayerAlone>(model, layers[same.front()], session));
+    const Tensor x = random_values(input_sizes(alone.front()->graph, batch)).on(session.device);
+    std::vector<std::function<void()>> works;
+    for (const auto& layer : alone)
+      works.emplace_back([&x, &session, layer = layer.get()] {
+        layer->run(x);
+        session.device.wait();
+      });
+    for (std::vector<double>& times : rounds_in_turn(works, kProductRounds, rounds.count())) {
+      std::ranges::sort(times);
+      for (const std::size_t layer : same) ms[layer].push_back(median_of_sorted(times));
+    }
+  }
+  return ms;
 }
 
 namespace {
@@ -234,6 +263,19 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
     all.push_back(result);
   }
   return all;
+}
+
+double median_batch_ms(const Model& model, const EncodedSet& set, Context& context) {
+  Predictor predictor(forward_graph(model), model.parameters, context.session());
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(set.size()));
+  std::iota(rows.begin(), rows.end(), 0);
+  check_batches(predictor.graph(), first_lengths(set, set.size()), set.size(), context.session(),
+                predictor.parameters(), " that is timed");
+  const NamedTensors batch = text_examples(set).batch(rows, 0);
+  const std::function<void()> works[] = {[&] { predictor.rows(batch); }};
+  std::vector<double> ms = rounds_in_turn(works, kProductRounds).front();
+  std::ranges::sort(ms);
+  return median_of_sorted(ms);
 }
 
 double median_text_ms(const Model& model, const EncodedSet& set, Context& context) {

@@ -36,6 +36,12 @@ std::vector<ProductTimes> time_products(const Model& model, const Model& native,
                                         const QuantizationPlan& plan, const BatchSize& batch,
                                         Context& context);
 
+/// Milliseconds of each of `layers` alone in each of `models`, which are one model in several formats, packed: (layers, models). The median
+/// over rounds in which all take turns; of layers that read alike the first tells of all. Inputs are drawn at random. Throws `Interrupted`.
+std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
+                                             const std::vector<std::string>& layers,
+                                             const BatchSize& batch, Context& context);
+
 /// Both models on texts as they come; times are of one text.
 struct ModelTimes {
   std::int64_t at_a_time = 1;  ///< texts in a batch, padded to the longest of them
@@ -50,6 +56,9 @@ struct ModelTimes {
 std::vector<ModelTimes> time_models(const Model& model, const Model& native, const EncodedSet& set,
                                     std::int64_t batch_size, Context& context,
                                     const EncodedSet* set_of_native = nullptr);
+
+/// Milliseconds of all of `set` in one batch: the median over rounds. Throws `Interrupted`.
+double median_batch_ms(const Model& model, const EncodedSet& set, Context& context);
 
 /// Milliseconds of one text alone: the median over texts and rounds, of the first texts of `set`.
 double median_text_ms(const Model& model, const EncodedSet& set, Context& context);

@@ -126,6 +126,29 @@ TEST_F(AllocateCommand, GivesWeightsAloneFormatsAndTiedLayersTheSame) {
   EXPECT_EQ(read_file(folder() / "out/recipe.toml").find("input"), std::string::npos);
 }
 
+TEST_F(AllocateCommand, TimesLayersAloneAndWhatIsChosenAsAWhole) {
+  Words words = allocate("latency_ms<=1000,average_bits<=20",
+                         {"--latency_texts", "2", "--latency_tokens", "8", "-o", "out"});
+  const Json results = run_json(words, folder());
+  EXPECT_LE(results["average_bits"].get<double>(), 20);
+  const Json& latency = results["latency"];
+  EXPECT_EQ(latency["texts_at_a_time"], 2);
+  EXPECT_EQ(latency["tokens"], 8);
+  EXPECT_GT(latency["predicted_ms"].get<double>(), 0);
+  EXPECT_GT(latency["after"]["median_ms"].get<double>(), 0);
+  for (const Json& point : results["points"]) {
+    EXPECT_GT(point["latency_ms"].get<double>(), 0);
+  }
+  EXPECT_NE(read_page(folder() / "out/report.html").find("Latency: "), std::string::npos);
+  words.back() = "none";
+  words[5] = "latency_ms<=1e-9";
+  const Ending ending = run_hone(words, folder());
+  EXPECT_NE(ending.messages.find("no choice of these options meets it"), std::string::npos);
+  Words longer = allocate("latency_ms<=1", {"--latency_tokens", "100000", "-o", "longer"});
+  EXPECT_NE(run_hone(longer, folder()).messages.find("--latency_tokens: the model has "),
+            std::string::npos);
+}
+
 TEST_F(AllocateCommand, SaysWhatCannotBe) {
   const auto message = [&](const Words& words, int code) {
     const Ending ending = run_hone(words, folder());

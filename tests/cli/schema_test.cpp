@@ -149,7 +149,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"sensitivity model --formats int(bits=8);bf16 --data reviews.csv -o sensitivity",
        "sensitivity"},
       {"statistics model --data reviews.csv -o statistics", "statistics"},
-      {"allocate model --options int(bits=8),int(bits=2) --budget average_bits<=6 --points 3 "
+      {"allocate model --options int(bits=8),int(bits=2) --budget average_bits<=6,latency_ms<=1000 "
+       "--points 3 "
        "--swaps 1 --data reviews.csv -o allocated",
        "allocated"},
       {"choose model learnt --smallest --data reviews.csv -o chosen", "chosen"},

@@ -75,12 +75,16 @@ TEST(AllocationBudgets, SayWhatTheyCannotBe) {
   for (const char* text : {"average_bits", "bits<=5", "average_bits<=", "average_bits<=5x",
                            "average_bits<=-1", "average_bits<=inf"})
     EXPECT_EQ(message({text}),
-              fmt::format("budget '{}': expected average_bits<=NUMBER or packed_bytes<=NUMBER, "
-                          "such as average_bits<=5",
+              fmt::format("budget '{}': expected average_bits<=NUMBER, packed_bytes<=NUMBER or "
+                          "latency_ms<=NUMBER, such as average_bits<=5",
                           text));
   EXPECT_EQ(message({"average_bits<=5", "average_bits<=6"}),
             "budget 'average_bits<=6': average_bits has a bound already, average_bits <= 5");
-  EXPECT_EQ(message({}), "no `budget`; give average_bits<=5, packed_bytes<=4e6, or both");
+  EXPECT_EQ(
+      message({}),
+      "no `budget`; give average_bits<=5, packed_bytes<=4e6, latency_ms<=1.2, or two of them");
+  EXPECT_EQ(message({"average_bits<=5", "packed_bytes<=4e6", "latency_ms<=1"}),
+            "3 budgets: one or two can be kept at once");
 }
 
 /// The linears of a small BERT, in two formats and none.
@@ -181,6 +185,45 @@ TEST_F(AllocationProblems, SayTheLeastThatCouldBeMet) {
       bytes.starts_with("budget packed_bytes <= 1000: no choice of these options meets it; "
                         "the least that could be met is "))
       << bytes;
+}
+
+// Layer i takes (i + 1) times what an option takes, and the rest a constant.
+LatencyTable made_up_times(std::size_t layers) {
+  LatencyTable table{.batch = {1, 16}, .ms = {}, .whole_ms = 2, .rest_ms = 0.25};
+  for (std::size_t i = 0; i < layers; ++i) {
+    const auto scale = static_cast<double>(i + 1);
+    table.ms.push_back({0.003 * scale, 0.001 * scale, 0.007 * scale});
+  }
+  return table;
+}
+
+TEST_F(AllocationProblems, CountTimesTooHighByLessThanAPieceForEachLayerAndTheRest) {
+  const LatencyTable table = made_up_times(costs_.layers.size());
+  const std::vector<AllocationBudget> budgets = parse_budgets({"latency_ms<=0.6"});
+  take_latency(costs_, table, budgets[0].most);
+  const BudgetedFront solved = solve({"latency_ms<=0.6"});
+  const auto pieces = static_cast<double>(costs_.layers.size() + 1);
+  for (std::size_t i = 0; i < solved.front.points.size(); ++i) {
+    const Allocation allocation = solved.allocation(i);
+    double ms = table.rest_ms;
+    for (std::size_t layer = 0; layer < allocation.size(); ++layer)
+      ms += table.ms[layer][allocation[layer]];
+    EXPECT_DOUBLE_EQ(costs_.figure(BudgetFigure::latency_ms, allocation), ms);
+    const double counted = solved.value(costs_, solved.front.points[i].cost);
+    EXPECT_GE(counted, ms * (1 - 1e-12));
+    EXPECT_LE(counted, ms + pieces * costs_.piece_ms);
+    EXPECT_EQ(within(costs_, budgets, allocation), counted <= 0.6);
+  }
+  EXPECT_TRUE(within(costs_, budgets, solved.allocation(solved.best)));
+}
+
+TEST_F(AllocationProblems, AreSolvedWithinTimesAndBitsAtOnce) {
+  take_latency(costs_, made_up_times(costs_.layers.size()), 0.6);
+  const std::vector<std::string> texts = {"average_bits<=6", "latency_ms<=0.6"};
+  const BudgetedFront both = solve(texts);
+  EXPECT_TRUE(within(costs_, parse_budgets(texts), both.allocation(both.best)));
+  EXPECT_EQ(message_of([&] { solve({"latency_ms<=0.3"}); }).substr(0, 67),
+            "budget latency_ms <= 0.3: no choice of these options meets it; the ");
 }
 
 TEST_F(AllocationProblems, TieLayersByTheirNames) {
