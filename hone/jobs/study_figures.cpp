@@ -9,6 +9,7 @@
 #include <map>
 
 #include "hone/base/json.h"
+#include "hone/jobs/study_tables.h"
 #include "hone/search/importance.h"
 #include "hone/study/result.h"
 
@@ -34,6 +35,11 @@ std::string title_of(const ShownStudy& study, std::string_view what) {
 
 std::string name_of(const Trial& trial) { return fmt::format("trial {}", trial.number); }
 
+// With what it is told by who points at it.
+Point point_of(const ShownStudy& study, const Trial& trial, double x, double y) {
+  return {.x = x, .y = y, .name = name_of(trial), .detail = values_text(study, trial)};
+}
+
 // The seconds of a time as storages write it; NaN: it is none.
 double seconds_at(const std::string& time) {
   std::tm parts{};
@@ -56,16 +62,19 @@ BestHistory history_of(const ShownStudy& study, const std::string& label) {
   history.values = {.label = "a trial", .points = {}, .draw = Draw::points};
   history.by_trial = history.by_seconds = {.label = label, .points = {}, .draw = Draw::steps};
   const Direction direction = study.view.directions[0];
-  double least = std::numeric_limits<double>::infinity(), seconds = 0;
+  Point best = {.y = loss_of(std::numeric_limits<double>::infinity(), direction)};
+  double seconds = 0;
   for (const Trial* trial : complete_trials(study)) {
-    const auto x = static_cast<double>(trial->number);
-    history.values.points.push_back({x, trial->values[0], kNoValue, kNoValue, name_of(*trial)});
+    const Point point =
+        point_of(study, *trial, static_cast<double>(trial->number), trial->values[0]);
+    history.values.points.push_back(point);
     seconds += seconds_of(*trial);
     if (trial->violation() > 0) continue;
-    least = std::min(least, loss_of(trial->values[0], direction));
-    const double best = loss_of(least, direction);
-    history.by_trial.points.push_back({x, best});
-    history.by_seconds.points.push_back({seconds, best});
+    if (loss_of(point.y, direction) < loss_of(best.y, direction)) best = point;
+    best.x = point.x;
+    history.by_trial.points.push_back(best);
+    best.x = seconds;
+    history.by_seconds.points.push_back(best);
   }
   return history;
 }
@@ -97,8 +106,7 @@ Figure pareto_front_figure(const ShownStudy& study) {
   for (const Trial* trial : complete_trials(study)) {
     const bool is_best = std::ranges::find(best, trial) != best.end();
     (is_best ? front : others)
-        .points.push_back(
-            {trial->values[0], trial->values[1], kNoValue, kNoValue, name_of(*trial)});
+        .points.push_back(point_of(study, *trial, trial->values[0], trial->values[1]));
   }
   if (front.points.empty()) return {};
   return {.title = title_of(study, "Pareto front"),
@@ -202,8 +210,8 @@ Figure slice_figure(const ShownStudy& study) {
     Series series{.label = "a trial", .points = {}, .draw = Draw::points};
     for (const Trial* trial : trials)
       if (const TrialParameter* parameter = trial->parameter(importance.name))
-        series.points.push_back({axis.place(shown_value(study, *parameter)), trial->values[0],
-                                 kNoValue, kNoValue, name_of(*trial)});
+        series.points.push_back(
+            point_of(study, *trial, axis.place(shown_value(study, *parameter)), trial->values[0]));
     figure.panels.push_back(
         {.x = axis.axis, .y = {.label = study.objectives[0]}, .series = {series}});
   }
@@ -257,12 +265,13 @@ Figure parallel_figure(const ShownStudy& study) {
   for (std::size_t t = trials.size(); t-- > 0;) {
     const bool is_best = t < best;
     Series line{.label = is_best ? "the best tenth" : "the others",
-                .points = {{(trials[t]->values[0] - least) / (most - least), top}},
+                .points = {point_of(study, *trials[t],
+                                    (trials[t]->values[0] - least) / (most - least), top)},
                 .draw = is_best ? Draw::line : Draw::faint};
     for (std::size_t a = 0; a < axes.size(); ++a)
-      line.points.push_back({share_of(axes[a], study, trials[t]->parameter(importances[a].name)),
-                             top - static_cast<double>(a + 1), kNoValue, kNoValue,
-                             name_of(*trials[t])});
+      line.points.push_back(point_of(
+          study, *trials[t], share_of(axes[a], study, trials[t]->parameter(importances[a].name)),
+          top - static_cast<double>(a + 1)));
     panel.series.push_back(std::move(line));
   }
   return {.title = title_of(study, "Parallel coordinates"), .panels = {panel}, .width = 1000};
@@ -276,8 +285,7 @@ Figure intermediate_figure(const ShownStudy& study) {
                   .points = {},
                   .draw = trial->state == TrialState::pruned ? Draw::faint : Draw::line};
     for (const auto& [step, value] : trial->reports)
-      series.points.push_back(
-          {static_cast<double>(step), value, kNoValue, kNoValue, name_of(*trial)});
+      series.points.push_back(point_of(study, *trial, static_cast<double>(step), value));
     panel.series.push_back(std::move(series));
   }
   if (panel.series.empty()) return {};
@@ -286,14 +294,14 @@ Figure intermediate_figure(const ShownStudy& study) {
 
 Figure edf_figure(const ShownStudy& study) {
   if (study.view.has_several_objectives()) return {};
-  std::vector<double> values;
-  for (const Trial* trial : complete_trials(study)) values.push_back(trial->values[0]);
-  if (values.size() < 2) return {};
-  std::ranges::sort(values);
   Series series{.points = {}, .draw = Draw::steps};
-  for (std::size_t i = 0; i < values.size(); ++i)
-    series.points.push_back(
-        {values[i], static_cast<double>(i + 1) / static_cast<double>(values.size())});
+  for (const Trial* trial : complete_trials(study))
+    series.points.push_back(point_of(study, *trial, trial->values[0], 0));
+  if (series.points.size() < 2) return {};
+  std::ranges::stable_sort(series.points, {}, &Point::x);
+  double no_more = 0;
+  for (Point& point : series.points)
+    point.y = ++no_more / static_cast<double>(series.points.size());
   return {.title = title_of(study, "Empirical distribution"),
           .panels = {{.x = {.label = study.objectives[0]},
                       .y = {.label = "Share of trials with no more", .range = Range{0, 1.02}},

@@ -2,6 +2,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/process.h"
+#include "hone/report/figure_points.h"
 #include "hone/report/figure_script.h"
 
 namespace hone {
@@ -14,19 +15,11 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   return text;
 }
 
-// gnuplot shows the values of points by a script of its own; as titles, browsers show them without.
-std::string with_titles(std::string svg) {
-  constexpr std::string_view kOpen = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'",
-                             kClose =
-                                 "')\" onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>";
-  for (std::size_t at = 0; (at = svg.find(kOpen, at)) != std::string::npos;) {
-    const std::size_t text = at + kOpen.size(), end = svg.find(kClose, text);
-    HONE_ASSERT(end != std::string::npos, "gnuplot writes values in another way");
-    const std::string title = fmt::format("<g><title>{}</title>", svg.substr(text, end - text));
-    svg.replace(at, end + kClose.size() - at, title);
-    at += title.size();
-  }
-  return svg;
+// What can be pointed at lies over the drawing.
+std::string with_points(std::string svg, const Figure& figure) {
+  const std::size_t end = svg.rfind("</svg>");
+  HONE_ASSERT(end != std::string::npos, "gnuplot has written no SVG");
+  return svg.insert(end, points_svg(figure, lay_out(figure)));
 }
 
 // Draws `figure` as `name`.svg, beside it what it is drawn from and, if `pictures` has it, `name`.png in `folder`.
@@ -40,8 +33,9 @@ void draw(const Figure& figure, const std::string& name, const fs::path& folder,
   });
   // gnuplot cannot name a second choice of font; a browser without the first would take a serif.
   const fs::path svg = folder / (name + ".svg");
-  write_file(svg, with_titles(replaced(read_file(svg), "\"DejaVu Sans\"",
-                                       "\"DejaVu Sans, Verdana, sans-serif\"")));
+  write_file(svg, with_points(replaced(read_file(svg), "\"DejaVu Sans\"",
+                                       "\"DejaVu Sans, Verdana, sans-serif\""),
+                              figure));
 }
 
 }  // namespace

@@ -19,8 +19,8 @@
 /// Series with the same label have the same colour and marker in all panels and share one entry of
 /// the legend. The colours are told apart with any colour vision; markers and dashes repeat the
 /// distinction, and show curves that coincide. Where a marker or an interval would cover that of
-/// another series it stands beside it, a little sideways; its values are those it has. In the SVG a
-/// marker tells them when the mouse is over it.
+/// another series it stands beside it, a little sideways; its values are those it has. The SVG tells
+/// them of the point that the mouse is over, and a page of the one that is nearest (report/figure_points.h).
 namespace hone {
 
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
@@ -32,7 +32,8 @@ struct Point {
   double y = 0;
   double low = kNoValue;
   double high = kNoValue;
-  std::string name = {};  ///< told with its values
+  std::string name = {};    ///< told with its values
+  std::string detail = {};  ///< told behind them to whoever points at it: what it stands for
 };
 
 enum class Draw {

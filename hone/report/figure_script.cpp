@@ -84,37 +84,6 @@ std::string axis_label(const Axis& axis) {
   return axis.logarithmic && !axis.label.empty() ? axis.label + ", logarithmic" : axis.label;
 }
 
-// Labels without text are markers that tell their values in the SVG. gnuplot 5.4 crashes on them where none can be
-// drawn, or one has no place on the x axis.
-bool has_drawable_points(const Panel& panel, const Series& series) {
-  const auto on = [](const Axis& axis, double value) {
-    return std::isfinite(value) && (!axis.logarithmic || value > 0);
-  };
-  return std::ranges::all_of(series.points, [&](const Point& p) { return on(panel.x, p.x); }) &&
-         std::ranges::any_of(series.points, [&](const Point& p) { return on(panel.y, p.y); });
-}
-
-// gnuplot's expression for "PTQ, 8.4: Width (bits) 8, Accuracy (%) 88.45". What has no name is not told.
-std::string value_text(const Panel& panel, const Series& series) {
-  const bool named =
-      std::ranges::any_of(series.points, [](const Point& p) { return !p.name.empty(); });
-  std::string format, values;
-  const auto add = [&](std::string_view conversion, const std::string& value) {
-    format += conversion;
-    values += ", " + value;
-  };
-  if (!series.label.empty()) add(named ? "%s, " : "%s: ", literal(series.label));
-  if (named) add("%s: ", "strcol(9)");
-  const char* separator = "";
-  for (const auto& [axis, column] : {std::pair{&panel.x, 3}, {&panel.y, 4}}) {
-    if (axis->label.empty()) continue;
-    add(fmt::format("{}%s %.5g", separator),
-        fmt::format("{}, column({})", literal(axis->label), column));
-    separator = ", ";
-  }
-  return fmt::format("(sprintf('{}'{}))", format, values);
-}
-
 // Every point of a curve has its marker; a line has a few, not at the same places as those of other
 // styles.
 std::string marker_interval(const Series& series, std::size_t style) {
@@ -268,13 +237,7 @@ void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
       item(curves, "", y, (steps ? "steps " : "lines ") + line_style(style, tone));
     }
     if (series.draw != Draw::faint && series.draw != Draw::edge) {
-      const std::string every = marker_interval(series, style);
-      if (has_drawable_points(panel, series)) {
-        item(curves, every, y + ":" + value_text(panel, series),
-             "labels hypertext noenhanced point " + marker_style(style, tone));
-      } else {
-        item(curves, every, y, "points " + marker_style(style, tone));
-      }
+      item(curves, marker_interval(series, style), y, "points " + marker_style(style, tone));
     }
     ++block_;
   }

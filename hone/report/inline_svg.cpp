@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <map>
 #include <vector>
 
 #include "hone/base/error.h"
@@ -87,10 +88,41 @@ std::string_view between(std::string_view text, std::string_view open, std::stri
   return text.substr(begin + open.size(), end - begin - open.size());
 }
 
+using Shapes = std::map<std::string_view, std::string_view>;
+
+// The elements that stand for themselves and have an id, by that: "<circle id='dot' r='1'/>".
+Shapes shapes_of(std::string_view svg) {
+  Shapes shapes;
+  for (std::size_t tag = svg.find('<'); tag != std::string_view::npos;) {
+    const std::size_t end = svg.find("/>", tag), next = svg.find('<', tag + 1);
+    if (end < next)
+      if (const std::string_view id = between(svg.substr(tag, end - tag), " id='", "'");
+          !id.empty())
+        shapes[id] = svg.substr(tag, end - tag);
+    tag = next;
+  }
+  return shapes;
+}
+
+// "<use xlink:href='#dot' color='red'/>" as the shape itself, which browsers draw in half of the time: figures have thousands.
+// A shape may be a use of another one, but no farther; its own attributes go before those of its use, as the first of two counts.
+std::string shape_used(std::string use, const Shapes& shapes) {
+  constexpr std::string_view kReference = " xlink:href='#";
+  for (int depth = 0; depth < 2 && use.starts_with("<use "); ++depth) {
+    const std::string id(between(use, kReference, "'"));
+    const auto shape = shapes.find(id);
+    if (shape == shapes.end()) break;
+    std::string drawn(shape->second);
+    drawn.erase(drawn.find(" id='"), id.size() + 6);
+    use = drawn + use.erase(0, 4).erase(use.find(kReference), kReference.size() + id.size() + 1);
+  }
+  return use;
+}
+
 }  // namespace
 
-std::string inline_svg(std::string_view svg, std::string_view prefix,
-                       std::string_view description) {
+std::string inline_svg(std::string_view svg, std::string_view prefix, std::string_view description,
+                       PointTexts texts) {
   const std::string_view view_box = between(between(svg, "<svg", ">"), "viewBox=\"", "\"");
   const std::size_t close = svg.rfind("</svg>");
   user_check(!view_box.empty() && close != std::string_view::npos,
@@ -101,19 +133,24 @@ std::string inline_svg(std::string_view svg, std::string_view prefix,
       "<svg width=\"{}\" viewBox=\"{}\" role=\"img\" aria-label=\"{}\">",
       html_text(width.substr(width.rfind(' ') + 1)), html_text(view_box), html_text(description));
   const AttributeRewriter rewrite(prefix);
+  const Shapes shapes = shapes_of(svg.substr(body, close - body));
+  std::string_view before;
   for (std::size_t at = body; at < close;) {
     const std::size_t tag = std::min(svg.find('<', at), close);
     result += svg.substr(at, tag - at);
     if (tag == close) break;
     at = std::min(svg.find('>', tag), close - 1) + 1;
     const std::string_view element = svg.substr(tag, at - tag);
-    const bool value = tag >= 3 && svg.substr(tag - 3, 3) == "<g>";
-    if ((element.starts_with("<title") && !value) || element.starts_with("<desc")) {
-      // The drawing program's name, which browsers would show as a tooltip; the values of points stay.
+    const bool told = texts == PointTexts::with && before.starts_with("<circle");
+    if ((element.starts_with("<title") && !told) || element.starts_with("<desc")) {
+      // The drawing program's name, which browsers would show as a tooltip.
       at = std::min(svg.find('>', at), close - 1) + 1;
     } else {
-      result += rewritten(element, rewrite);
+      result += rewritten(element.starts_with("<use ") ? shape_used(std::string(element), shapes)
+                                                       : std::string(element),
+                          rewrite);
     }
+    before = element;
   }
   return result + "</svg>";
 }

@@ -8,6 +8,7 @@
 
 #include "hone/report/html_text.h"
 #include "hone/report/inline_svg.h"
+#include "hone/report/page_script.h"
 #include "hone/report/page_style.h"
 #include "hone/report/text_layout.h"
 
@@ -21,37 +22,6 @@ constexpr std::size_t kMostCards = 40;   // rows that a phone shows as cards
 // Of more columns than these, or characters in a row, the text is smaller, and smaller still.
 constexpr std::size_t kManyColumns = 9, kCrowdOfColumns = 14;
 constexpr std::size_t kManyCharacters = 150, kCrowdOfCharacters = 190;
-
-// Makes the headers of tables sort where they are clicked, each with a button for the keyboard: numbers from the largest,
-// texts from A, and the other way the next time. Texts among numbers come behind them, and what was not measured last.
-constexpr std::string_view kSortScript = R"js(
-for (const table of document.querySelectorAll("table")) {
-  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
-  if (body.rows.length < 3) continue;
-  heads.forEach((head, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
-    head.append(button);
-    head.onclick = () => {
-      const before = head.getAttribute("aria-sort");
-      const cell = row => row.cells[column], has_value = row => cell(row).dataset.value !== undefined;
-      const numbers = [...body.rows].some(has_value);
-      const up = before ? before === "descending" : !numbers;
-      heads.forEach(other => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const sign = up ? 1 : -1;
-      const group = row => has_value(row) ? 0 : cell(row).classList.contains("absent") ? 2 : 1;
-      const compared = (a, b) => {
-        if (group(a) !== group(b)) return group(a) - group(b);
-        if (has_value(a)) return sign * (Number(cell(a).dataset.value) - Number(cell(b).dataset.value));
-        return sign * cell(a).textContent.localeCompare(cell(b).textContent, undefined, {numeric: true});
-      };
-      body.append(...[...body.rows].sort(compared));
-    };
-  });
-}
-)js";
 
 bool is_numeric(const Table& table, std::size_t column) {
   for (const auto& row : table.rows())
@@ -214,7 +184,7 @@ class PageWriter {
     if (!page.subtitle.empty()) add("<p class=\"subtitle\">{}</p>\n", html_text(page.subtitle));
     add("</header>\n");
     for (const Section& section : page.sections) write_section(section);
-    add("</main>\n<script>{}</script>\n</body>\n</html>\n", kSortScript);
+    add("</main>\n<script>{}</script>\n</body>\n</html>\n", page_script());
     return std::move(html_);
   }
 
@@ -261,7 +231,7 @@ class PageWriter {
         inline_svg(block.svg, next_name(), block.description));
     if (narrow)
       add("<div class=\"narrow\">{}</div>\n",
-          inline_svg(block.narrow_svg, next_name(), block.description));
+          inline_svg(block.narrow_svg, next_name(), block.description, PointTexts::without));
     if (!block.caption.empty()) add("<figcaption>{}</figcaption>\n", prose(block.caption));
     add("</figure>\n");
   }

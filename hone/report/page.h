@@ -7,7 +7,7 @@
 #include "hone/report/table.h"
 
 /// One self-contained HTML page: no network, no other files; it can be mailed. A small script sorts tables by the column
-/// that is clicked; without it everything is there, unsorted.
+/// that is clicked, and tells of figures which point is pointed at; without it everything is there, unsorted.
 ///
 ///     Page page{.title = "my-model, 8 bits", .headline = "No difference found.", .sections = {}};
 ///     page.sections.push_back({"Result", {PageTable{table, "On 6 000 test texts"}}});
@@ -39,8 +39,8 @@ struct PageTable {
 /// A figure as written by `write_figure`.
 struct PageFigure {
   std::string svg;  ///< the text of the SVG file
-  std::string
-      narrow_svg;  ///< the same drawn for a phone; empty: `svg` there too, in a box that scrolls
+  /// The same points drawn for a phone; empty: `svg` there too, in a box that scrolls.
+  std::string narrow_svg;
   std::string description;  ///< what it shows, for those who cannot see it
   std::string caption = {};
 };

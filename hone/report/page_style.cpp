@@ -72,6 +72,12 @@ padding:.75rem;overflow-x:auto;width:fit-content;max-width:100%}
 figure svg{display:block;max-width:100%;height:auto}
 figure svg text,figure svg tspan,figure svg g{
 font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif}
+@media (scripting:enabled){.points{display:none}}
+figure svg:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+figure .ring{fill:none;stroke:var(--ink);stroke-width:2;pointer-events:none}
+.pointed{position:absolute;z-index:1;max-width:min(26rem,calc(100vw - 8px));padding:.35rem .6rem;pointer-events:none;
+background:var(--ground);border:1px solid var(--strong-line);border-radius:.35rem;overflow-wrap:anywhere;
+font-size:.86rem;line-height:1.4;box-shadow:0 2px 8px var(--shade)}
 figcaption{color:var(--quiet);margin-top:.5rem;max-width:68ch;font-size:.92rem}
 .narrow{display:none}
 .only svg{max-width:none}

@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "hone/base/json.h"
-#include "hone/base/process.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/bert.h"
 #include "hone/passes/remove_dropout.h"
 #include "tests/analysis/graph_text.h"
-#include "tests/support/expect.h"
+#include "tests/support/browser.h"
 
 // The page is tried where people see it: in a browser, headless.
 namespace hone::testing {
@@ -27,36 +25,14 @@ Graph small_bert(int layers) {
 
 /// What the page is after a script of a person's doings, which leaves `result`.
 Json after(const std::string& page, const std::string& doings) {
-  const TemporaryFolder folder;
-  std::string tried = page;
-  const std::string end = "</body>";
-  tried.insert(
-      tried.rfind(end),
-      "<script>window.onerror = message => document.title = 'error: ' + message;\n"
+  return after_in_browser(
+      page,
       "const boxes = () => document.querySelectorAll('.box').length;\n"
       "const box = name => document.querySelector(`.box[data-name='${name}']`);\n"
       "const head = path => document.querySelector(`.module[data-path='${path}'] > .head`);\n"
       "const click = element => element.dispatchEvent(new MouseEvent('click', {bubbles: true}));\n"
-      "const id = name => document.getElementById(name);\n"
-      "let result = {};\n" +
-          doings +
-          "\nconst shown = document.createElement('pre'); shown.id = 'shown';\n"
-          "shown.textContent = '@@' + JSON.stringify(result) + '@@';\n"
-          "document.body.append(shown);</script>\n");
-  write_file(folder.path() / "page.html", tried);
-  const std::string document = run_program(
-      {"chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1600,900",
-       "--user-data-dir=" + (folder.path() / "profile").string(), "--virtual-time-budget=4000",
-       "--dump-dom", "file://" + fs::absolute(folder.path() / "page.html").string()},
-      folder.path(), "chromium");
-  EXPECT_EQ(document.find("<title>error"), std::string::npos) << document.substr(0, 500);
-  const std::size_t begin = document.rfind("<pre id=\"shown\">@@");
-  if (begin == std::string::npos) {
-    ADD_FAILURE() << document;
-    return {};
-  }
-  const std::size_t from = begin + 18;
-  return Json::parse(document.substr(from, document.find("@@", from) - from));
+      "const id = name => document.getElementById(name);\n" +
+          doings);
 }
 
 TEST(DrawingPage, NeedsNothingButItself) {

@@ -25,9 +25,9 @@ constexpr std::string_view kSvg = R"svg(<?xml version="1.0" encoding="utf-8" sta
 
 TEST(InlineSvg, HasColoursThatFollowTheBrowser) {
   const std::string svg = inline_svg(kSvg, "f1-", "a figure");
-  for (const char* part :
-       {"<rect fill=\"var(--figure-ground)\"/>", "color='var(--figure-series-1)'",
-        "<g stroke=\"var(--figure-ink)\"", "color=\"var(--figure-ink)\""})
+  for (const char* part : {"<rect fill=\"var(--figure-ground)\"/>",
+                           "<circle stroke='currentColor' color='var(--figure-series-1)'/>",
+                           "<g stroke=\"var(--figure-ink)\"", "color=\"var(--figure-ink)\""})
     EXPECT_NE(svg.find(part), std::string::npos) << part << " in\n" << svg;
   // What is no colour of our figures stays.
   EXPECT_NE(svg.find("<path stroke=\"#123456\" d='M0,0 L1,1'/>"), std::string::npos) << svg;
@@ -36,8 +36,16 @@ TEST(InlineSvg, HasColoursThatFollowTheBrowser) {
 
 TEST(InlineSvg, HasIdsOfItsOwn) {
   const std::string svg = inline_svg(kSvg, "f1-", "a figure");
-  for (const char* part : {"id='f1-dot'", "xlink:href='#f1-dot'", "filter=\"url(#f1-dot)\""})
+  for (const char* part : {"id='f1-dot'", "filter=\"url(#f1-dot)\""})
     EXPECT_NE(svg.find(part), std::string::npos) << part << " in\n" << svg;
+}
+
+TEST(InlineSvg, DrawsWhatIsUsedItself) {
+  const std::string svg = inline_svg(kSvg, "f1-", "a figure");
+  EXPECT_EQ(svg.find("<use"), std::string::npos) << svg;
+  const std::string unknown = "<svg viewBox=\"0 0 1 1\"><use xlink:href='#other' x='1'/></svg>";
+  EXPECT_NE(inline_svg(unknown, "f1-", "d").find("<use xlink:href='#f1-other' x='1'/>"),
+            std::string::npos);
 }
 
 TEST(InlineSvg, IsAnImageWithADescription) {
@@ -49,6 +57,15 @@ TEST(InlineSvg, IsAnImageWithADescription) {
   EXPECT_TRUE(svg.ends_with("</svg>"));
   for (const char* gone : {"<?xml", "Gnuplot", "GNUPLOT", "height", "xmlns"})
     EXPECT_EQ(svg.find(gone), std::string::npos) << gone << " in\n" << svg;
+}
+
+TEST(InlineSvg, KeepsWhatIsToldOfPointsIfAsked) {
+  std::string told(kSvg);
+  told.insert(told.rfind("</svg>"), "<circle cx=\"1\"><title>PTQ: x 8</title></circle>");
+  EXPECT_NE(inline_svg(told, "", "d").find("<circle cx=\"1\"><title>PTQ: x 8</title></circle>"),
+            std::string::npos);
+  EXPECT_NE(inline_svg(told, "", "d", PointTexts::without).find("<circle cx=\"1\"></circle>"),
+            std::string::npos);
 }
 
 TEST(InlineSvg, OfSomethingElseIsRefused) {

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kSvg =
+constexpr std::string_view kDrawing =
     "<svg width=\"9\" viewBox=\"0 0 9 9\"><circle id='dot'/><use xlink:href='#dot'/></svg>";
 
 std::size_t count(const std::string& text, std::string_view what) {
@@ -59,18 +59,19 @@ TEST(Page, ShowsOfAVeryLongTitleItsEnds) {
 
 TEST(Page, NeedsNothingBesideItself) {
   Page page{.title = "t", .headline = "h", .sections = {}};
-  page.sections.push_back({"all", {PageTable{sizes()}, PageFigure{std::string(kSvg), "", "d"}}});
+  page.sections.push_back(
+      {"all", {PageTable{sizes()}, PageFigure{std::string(kDrawing), "", "d"}}});
   const std::string html = to_html(page);
   for (const char* reference : {"<script ", "<link", "src=", "url(", "@import", "http:", "https:"})
     EXPECT_EQ(html.find(reference), std::string::npos) << reference;
-  EXPECT_EQ(count(html, "<script>"), 1) << "the one that sorts";
+  EXPECT_EQ(count(html, "<script>"), 1) << "the one that sorts and tells points";
 }
 
 TEST(Page, ClosesWhatItOpens) {
   Page page{.title = "t", .headline = "h", .sections = {}};
   page.sections.push_back({"all",
                            {Paragraph{"p"}, Facts{{{"n", "v"}}}, PageTable{sizes(), "c"},
-                            PageFigure{std::string(kSvg), std::string(kSvg), "d", "c"},
+                            PageFigure{std::string(kDrawing), std::string(kDrawing), "d", "c"},
                             ChangedTexts{{{"t", "a", "a", "b"}}}, Preformatted{"x"}}});
   page.sections.push_back({"folded", {Paragraph{"p"}}, /*folded=*/true});
   const std::string html = to_html(page);
@@ -96,7 +97,7 @@ TEST(Page, EscapesTextEverywhere) {
   table.add_row({"<&>"});
   page.sections.push_back({"<&>",
                            {Paragraph{"<&>"}, Facts{{{"<&>", "<&>"}}}, PageTable{table, "<&>"},
-                            PageFigure{std::string(kSvg), "", "<&>", "<&>"},
+                            PageFigure{std::string(kDrawing), "", "<&>", "<&>"},
                             ChangedTexts{{{"<&>", "<&>", "<&>", "<&>"}}}, Preformatted{"<&>"}}});
   const std::string html = to_html(page);
   EXPECT_EQ(html.find("<&"), std::string::npos);
@@ -233,8 +234,8 @@ TEST(Page, SaysOnceWhatAllRowsSayAndColoursVerdicts) {
 TEST(Page, FiguresHaveIdsOfTheirOwn) {
   Page page{.title = "t", .headline = "h", .sections = {}};
   page.sections.push_back(
-      {"a", {PageFigure{std::string(kSvg), std::string(kSvg), "a curve", "c"}}});
-  page.sections.push_back({"b", {PageFigure{std::string(kSvg), "", "another"}}});
+      {"a", {PageFigure{std::string(kDrawing), std::string(kDrawing), "a curve", "c"}}});
+  page.sections.push_back({"b", {PageFigure{std::string(kDrawing), "", "another"}}});
   const std::string html = to_html(page);
   for (const char* id : {"figure-1-dot", "figure-2-dot", "figure-3-dot"})
     EXPECT_EQ(count(html, fmt::format("id='{}'", id)), 1) << id;
