@@ -46,6 +46,8 @@ std::vector<std::string> words_to_join(const CLI::App& app, const std::string& s
 }
 
 void check(const SearchArguments& a) {
+  if (a.job.recipe.empty() == a.job.space.empty())
+    throw UsageError("hone search: give what is searched by --recipe FILE or by --space TEXT");
   if (a.job.join && a.job.storage.empty())
     throw UsageError("hone search: --join takes part in a study that stands in --storage; give it");
   if (a.job.join && !a.job.output.folder.empty())
@@ -116,6 +118,8 @@ void declare_study(CLI::App& app, SearchArguments& a) {
 void declare_sampling(CLI::App& app, SearchArguments& a) {
   app.add_option("--sampler", a.job.sampler, "what chooses the next trial")
       ->check(one_of(sampler_names()));
+  app.add_option("--sampler_seed", a.job.sampler_seed,
+                 "of what the sampler draws, and of nothing else; without it that of --seed");
   app.add_option("--profile", a.profile, "of tpe: the version of Optuna whose rules it has")
       ->check(one_of(tpe_profile_names()));
   app.add_option("--pruner", a.job.pruner, "what ends hopeless trials, by their evaluations")
@@ -143,8 +147,9 @@ Command search_command() {
                 ->required();
             app.add_option("--recipe", a->job.recipe,
                            "TOML file that says what is searched and what is sought; "
-                           "docs/search.md has all of it")
-                ->required();
+                           "docs/search.md has all of it");
+            app.add_option("--space", a->job.space,
+                           "the same as text, in place of a file: a pipeline says it so");
             declare_sampling(app, *a);
             declare_budget(app, a->job.budget);
             declare_study(app, *a);

@@ -13,6 +13,7 @@
 #include "hone/base/job_files.h"
 #include "hone/base/text.h"
 #include "hone/jobs/pipeline_report.h"
+#include "hone/jobs/pipeline_studies.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/runtime/machine.h"
 #include "hone/study/result.h"
@@ -287,10 +288,11 @@ class PipelineRun {
     outcome.stands_for_key = outcome.key;
     if (!stage.chooses) return;
     const std::string chosen = outcome.result.at("chosen").get<std::string>();
-    for (const std::size_t need : stage.needs)
-      if (outcomes_[need].stands_for == chosen) {
-        outcome.stands_for = outcomes_[need].stands_for;
-        outcome.stands_for_key = outcomes_[need].stands_for_key;
+    for (const StageOption& option : stage.options)
+      for (const StageValue& value : option.values) {
+        if (!value.stage || outcomes_[*value.stage].stands_for + value.behind != chosen) continue;
+        outcome.stands_for = chosen;
+        outcome.stands_for_key = outcomes_[*value.stage].stands_for_key + value.behind;
         return;
       }
     throw InternalError(fmt::format("{} chose {}, which it was not given", stage.name, chosen));
@@ -655,7 +657,10 @@ PipelineResult run_pipeline(const PipelineJob& job, const StageCommands& command
   }
   begin(job, output);
   const std::vector<StageOutcome> outcomes = run.work();
-  PipelineResult result = write_pipeline_report(job, outcomes, output.path(), context);
+  const StageStudies studies = read_stage_studies(job.pipeline, output.path());
+  write_studies(job.pipeline, studies, output.path());
+  PipelineResult result = write_pipeline_report(job, outcomes, studies, output.path(), context);
+  give_up_studies(job.pipeline, output.path());
   output.commit();
   return result;
 }

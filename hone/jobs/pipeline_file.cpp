@@ -91,22 +91,24 @@ std::vector<Setting> settings_of_each(
   return all;
 }
 
-// "8-4": a folder's name.
-std::string member_name(const Setting& setting) {
+const std::string* value_in(const Setting& setting, std::string_view name) {
+  for (const auto& [key, value] : setting)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+// "8-4": a folder's name, of all values, or of the one that is called `name`.
+std::string member_name(const Setting& all) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
   std::string name;
+  const std::string* own = value_in(all, "name");
+  const Setting setting = own == nullptr ? all : Setting{{"name", *own}};
   for (const auto& [key, value] : setting) {
     if (!name.empty()) name += '-';
     for (const char c : value) name += kPlain.find(c) == std::string_view::npos ? '_' : c;
   }
   return name.front() == '.' ? "_" + name : name;
-}
-
-const std::string* value_in(const Setting& setting, std::string_view name) {
-  for (const auto& [key, value] : setting)
-    if (key == name) return &value;
-  return nullptr;
 }
 
 class PipelineReader {
@@ -478,59 +480,127 @@ class PipelineReader {
                "{}: a figure cannot be called '{}': files that end so are second looks, zoomed in",
                place_.at(node), name);
     const toml::table& table = table_at(node, name, place_);
-    check_keys(table, {"title", "x", "x_label", "y", "y_label", "curve"}, "a figure", place_);
+    check_keys(table, {"title", "x", "x_label", "y", "y_label", "curve", "reference"}, "a figure",
+               place_);
     PipelineFigure figure{.name = name, .line = line_of(node)};
     figure.title = string_at(table, "title", place_, name);
     figure.x = scalar_text(needed(table, "x", name), "x", place_);
     figure.x_label = string_at(table, "x_label", place_, figure.x);
-    figure.y = scalar_text(needed(table, "y", name), "y", place_);
-    figure.y_label = string_at(table, "y_label", place_, figure.y);
+    figure.panels = panels_of(table, name);
     const toml::node& curves = needed(table, "curve", name);
     user_check(curves.is_array(), "{}: {}: expected [[figure.{}.curve]]", place_.at(curves), name,
                name);
-    for (const toml::node& item : *curves.as_array()) {
-      const toml::table& curve = table_at(item, "curve", place_);
-      check_keys(curve, {"label", "stages", "y"}, "a curve", place_);
-      PipelineCurve one;
-      one.stages = stages_named(needed(curve, "stages", "curve"), "stages");
-      one.label = string_at(curve, "label", place_, pipeline_.stages[one.stages.front()].group);
-      one.y = string_at(curve, "y", place_);
-      for (const std::size_t stage : one.stages)
-        user_check(
-            figure.x == "epoch" || value_in(pipeline_.stages[stage].setting, figure.x) != nullptr,
-            "{}: {}: x: '{}' is no variable of the stage {}", place_.at(item), name, figure.x,
-            pipeline_.stages[stage].name);
-      figure.curves.push_back(std::move(one));
-    }
+    for (const toml::node& item : *curves.as_array())
+      figure.curves.push_back(curve_of(item, figure));
+    if (const toml::node* references = table.get("reference")) read_references(*references, figure);
     pipeline_.figures.push_back(std::move(figure));
   }
 
-  std::vector<PipelineColumn> columns_of(const toml::table& table, const std::string& by,
-                                         const std::string& name) const {
-    std::vector<PipelineColumn> columns;
-    const toml::node& list = needed(table, "column", name);
-    user_check(list.is_array() && !list.as_array()->empty(), "{}: {}: expected [[table.{}.column]]",
-               place_.at(list), name, name);
-    for (const toml::node& item : *list.as_array()) {
-      const toml::table& told = table_at(item, "column", place_);
-      check_keys(told, {"label", "stages", "y"}, "a column", place_);
-      PipelineColumn column;
-      column.stages = stages_named(needed(told, "stages", "column"), "stages");
-      column.y = scalar_text(needed(told, "y", "column"), "y", place_);
-      column.label = string_at(told, "label", place_, column.y);
-      std::set<std::string> rows;
-      for (const std::size_t index : column.stages) {
-        const PipelineStage& stage = pipeline_.stages[index];
-        const std::string* row = by == "stage" ? &stage.name : value_in(stage.setting, by);
-        user_check(row != nullptr, "{}: {}: by: '{}' is no variable of the stage {}",
-                   place_.at(item), name, by, stage.name);
-        user_check(rows.insert(*row).second,
-                   "{}: {}: two stages of the column '{}' have {} {}; name those of one only",
-                   place_.at(item), name, column.label, by, *row);
+  // One panel, or as many as `y` lists.
+  std::vector<PipelineHeight> panels_of(const toml::table& table, const std::string& name) const {
+    const auto texts = [&](const toml::node& node, std::string_view key) {
+      std::vector<std::string> list;
+      if (const toml::array* array = node.as_array()) {
+        for (const toml::node& one : *array) list.push_back(scalar_text(one, key, place_));
+      } else {
+        list.push_back(scalar_text(node, key, place_));
       }
-      columns.push_back(std::move(column));
+      return list;
+    };
+    const toml::node& y = needed(table, "y", name);
+    const std::vector<std::string> paths = texts(y, "y");
+    const toml::node* given = table.get("y_label");
+    const std::vector<std::string> labels = given == nullptr ? paths : texts(*given, "y_label");
+    user_check(!paths.empty() && labels.size() == paths.size(),
+               "{}: {}: expected a y_label for each y, got {} for {}", place_.at(y), name,
+               labels.size(), paths.size());
+    std::vector<PipelineHeight> panels;
+    for (std::size_t i = 0; i < paths.size(); ++i) panels.push_back({paths[i], labels[i]});
+    return panels;
+  }
+
+  PipelineCurve curve_of(const toml::node& item, const PipelineFigure& figure) const {
+    const toml::table& curve = table_at(item, "curve", place_);
+    check_keys(curve, {"label", "stages", "y"}, "a curve", place_);
+    PipelineCurve one;
+    one.stages = stages_named(needed(curve, "stages", "curve"), "stages");
+    one.label = string_at(curve, "label", place_, pipeline_.stages[one.stages.front()].group);
+    one.y = string_at(curve, "y", place_);
+    user_check(one.y.empty() || figure.panels.size() == 1,
+               "{}: {}: a curve has a y of its own only in a figure of one panel", place_.at(item),
+               figure.name);
+    for (const std::size_t index : one.stages) {
+      const PipelineStage& stage = pipeline_.stages[index];
+      user_check(figure.x != kTrials || has_study(stage),
+                 "{}: {}: the stage {} runs {}, which has no trials; those of search have",
+                 place_.at(item), figure.name, stage.name, stage.command.front());
+      const bool is_known = figure.x == kEpochs || figure.x == kSteps || figure.x == kTrials ||
+                            value_in(stage.setting, figure.x) != nullptr;
+      user_check(is_known, "{}: {}: x: '{}' is no variable of the stage {}", place_.at(item),
+                 figure.name, figure.x, stage.name);
     }
-    return columns;
+    return one;
+  }
+
+  void read_references(const toml::node& list, PipelineFigure& figure) const {
+    user_check(list.is_array(), "{}: {}: expected [[figure.{}.reference]]", place_.at(list),
+               figure.name, figure.name);
+    for (const toml::node& item : *list.as_array()) {
+      const toml::table& told = table_at(item, "reference", place_);
+      check_keys(told, {"label", "stage", "y"}, "a reference", place_);
+      const std::vector<std::size_t> found =
+          stages_named(needed(told, "stage", "reference"), "stage");
+      user_check(found.size() == 1, "{}: {}: a reference is of one stage, not {}", place_.at(item),
+                 figure.name, found.size());
+      PipelineReference one{.stage = found.front(),
+                            .y = scalar_text(needed(told, "y", "reference"), "y", place_)};
+      one.label = string_at(told, "label", place_, pipeline_.stages[one.stage].name);
+      figure.references.push_back(std::move(one));
+    }
+  }
+
+  // Of a table with `by`: which row a stage is in.
+  void check_row(const PipelineStage& stage, const std::string& by, const std::string& name,
+                 const toml::node& item) const {
+    user_check(by == "stage" || value_in(stage.setting, by) != nullptr,
+               "{}: {}: by: '{}' is no variable of the stage {}", place_.at(item), name, by,
+               stage.name);
+  }
+
+  PipelineColumn column_of(const toml::node& item, const PipelineTable& table) const {
+    const toml::table& told = table_at(item, "column", place_);
+    check_keys(told, {"label", "stages", "y", "within"}, "a column", place_);
+    PipelineColumn column;
+    if (table.rows.empty()) {
+      column.stages = stages_named(needed(told, "stages", "column"), "stages");
+      for (const std::size_t index : column.stages)
+        check_row(pipeline_.stages[index], table.by, table.name, item);
+    } else {
+      user_check(told.get("stages") == nullptr,
+                 "{}: {}: with `rows`, the stages are those of the table", place_.at(item),
+                 table.name);
+    }
+    const toml::node *y = told.get("y"), *within = told.get("within");
+    user_check((y == nullptr) != (within == nullptr),
+               "{}: {}: expected y = \"PATH\" or within = NUMBER", place_.at(item), table.name);
+    if (y != nullptr) {
+      column.y = scalar_text(*y, "y", place_);
+    } else {
+      user_check(within->is_number() && *within->value<double>() >= 0,
+                 "{}: {}: within: expected a number from 0 on, in units of the objective",
+                 place_.at(*within), table.name);
+      for (const std::size_t index : column.stages)
+        user_check(
+            has_study(pipeline_.stages[index]),
+            "{}: {}: within: the stage {} runs {}, which has no trials; those of search have",
+            place_.at(*within), table.name, pipeline_.stages[index].name,
+            pipeline_.stages[index].command.front());
+      user_check(table.rows.empty(), "{}: {}: within is for tables with `by`", place_.at(*within),
+                 table.name);
+      column.within = *within->value<double>();
+    }
+    column.label = string_at(told, "label", place_, column.y.empty() ? "trials" : column.y);
+    return column;
   }
 
   void read_table(const std::string& name, const toml::node& node) {
@@ -539,11 +609,24 @@ class PipelineReader {
                "{}: a table cannot be called '{}': the pipeline has one of that name",
                place_.at(node), name);
     const toml::table& told = table_at(node, name, place_);
-    check_keys(told, {"title", "by", "column"}, "a table", place_);
+    check_keys(told, {"title", "by", "rows", "stages", "column"}, "a table", place_);
     PipelineTable table{.name = name, .line = line_of(node)};
     table.title = string_at(told, "title", place_, name);
-    table.by = scalar_text(needed(told, "by", name), "by", place_);
-    table.columns = columns_of(told, table.by, name);
+    table.by = string_at(told, "by", place_);
+    table.rows = string_at(told, "rows", place_);
+    user_check(table.by.empty() != table.rows.empty(),
+               "{}: {}: expected by = \"VARIABLE\" or \"stage\", or rows = \"PATH\"",
+               place_.at(node), name);
+    const toml::node& list = needed(told, "column", name);
+    user_check(list.is_array() && !list.as_array()->empty(), "{}: {}: expected [[table.{}.column]]",
+               place_.at(list), name, name);
+    for (const toml::node& item : *list.as_array()) table.columns.push_back(column_of(item, table));
+    user_check(!table.rows.empty() || told.get("stages") == nullptr,
+               "{}: {}: stages stand in the columns of a table with `by`", place_.at(node), name);
+    if (!table.rows.empty()) {
+      const std::vector<std::size_t> stages = stages_named(needed(told, "stages", name), "stages");
+      for (PipelineColumn& column : table.columns) column.stages = stages;
+    }
     pipeline_.tables.push_back(std::move(table));
   }
 
@@ -623,14 +706,20 @@ class PipelineReader {
           if (value.stage) value.stage = *place_of[*value.stage];
     }
     pipeline_.stages = std::move(sorted);
-    for (PipelineFigure& figure : pipeline_.figures)
-      for (PipelineCurve& curve : figure.curves) keep(curve.stages, place_of);
     for (PipelineTable& table : pipeline_.tables)
       for (PipelineColumn& column : table.columns) keep(column.stages, place_of);
     const auto left_out = [&](const std::string& what, int line, std::size_t stage) {
       fail("{}, line {}: {}: the stage {} is left out, as no other needs it", place_.where, line,
            what, stages_before[stage]);
     };
+    for (PipelineFigure& figure : pipeline_.figures) {
+      for (PipelineCurve& curve : figure.curves) keep(curve.stages, place_of);
+      for (PipelineReference& reference : figure.references) {
+        if (!place_of[reference.stage])
+          left_out("figure " + figure.name, figure.line, reference.stage);
+        reference.stage = *place_of[reference.stage];
+      }
+    }
     for (PipelinePicture& picture : pipeline_.pictures) {
       if (!place_of[picture.stage]) left_out("picture " + picture.title, 1, picture.stage);
       picture.stage = *place_of[picture.stage];
@@ -672,6 +761,8 @@ class PipelineReader {
 };
 
 }  // namespace
+
+bool has_study(const PipelineStage& stage) { return stage.command.front() == "search"; }
 
 std::string Pipeline::place(int line) const { return fmt::format("{}, line {}", where, line); }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,9 @@ struct PipelineStage {
   std::vector<std::size_t> needs = {};  ///< the stages it refers to
 };
 
+/// Whether its command leaves trials.
+bool has_study(const PipelineStage& stage);
+
 /// A curve of a figure: the stages of a group, or some of them.
 struct PipelineCurve {
   std::string label = {};
@@ -64,19 +68,37 @@ struct PipelineCurve {
   std::string y = {};  ///< as that of the figure, where it is another; empty: the same
 };
 
+/// A dashed line across a figure: a number that one stage has found.
+struct PipelineReference {
+  std::string label = {};
+  std::size_t stage = 0;
+  std::string y = {};  ///< a path into its results
+};
+
+/// What the height of a panel is.
+struct PipelineHeight {
+  /// A path into results, "test.eval_accuracy"; "log.highest.eval_accuracy" and "log.last.eval_accuracy" are of the
+  /// evaluations that a training logged. Of trials: "value", the objective, or a figure of a trial ("average_bits").
+  std::string y;
+  std::string label;
+};
+
+/// What of runs lies along x, besides the variables of `each`.
+inline constexpr std::string_view kEpochs = "epoch";  ///< evaluations of trainings
+inline constexpr std::string_view kSteps = "step";    ///< lines that trainings log
+inline constexpr std::string_view kTrials =
+    "trial";  ///< trials of searches: the best of them so far
+
 /// A figure that a pipeline draws of what its stages have found.
 struct PipelineFigure {
   std::string name;  ///< of its files
   int line = 0;
   std::string title = {};
-  std::string x =
-      {};  ///< a variable of `each`; "epoch": of trainings, at each of their evaluations
+  std::string x = {};  ///< a variable of `each`, or one of the three above
   std::string x_label = {};
-  /// A path into results, "test.eval_accuracy"; "log.highest.eval_accuracy" and "log.last.eval_accuracy" are of the
-  /// evaluations that a training logged.
-  std::string y = {};
-  std::string y_label = {};
+  std::vector<PipelineHeight> panels = {};  ///< side by side
   std::vector<PipelineCurve> curves = {};
+  std::vector<PipelineReference> references = {};  ///< in the first panel
 };
 
 /// A column of a table: a number of each of its stages.
@@ -84,6 +106,9 @@ struct PipelineColumn {
   std::string label = {};
   std::vector<std::size_t> stages = {};
   std::string y = {};  ///< a path into results
+  /// In its place: how many trials it took until the best so far lay no further than this from the best of the stages of the column that
+  /// differ in nothing but what makes the row.
+  std::optional<double> within = {};
 };
 
 /// A table that a pipeline makes of what its stages have found.
@@ -92,6 +117,9 @@ struct PipelineTable {
   int line = 0;
   std::string title = {};
   std::string by = {};  ///< what makes a row: a variable of `each`, or "stage"
+  /// In place of `by`: a path to a list or an object in the results of each stage, every member of which is a row; the columns are
+  /// of it.
+  std::string rows = {};
   std::vector<PipelineColumn> columns = {};
 };
 

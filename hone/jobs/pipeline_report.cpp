@@ -3,218 +3,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <limits>
 
 #include "hone/base/text.h"
+#include "hone/jobs/pipeline_figures.h"
+#include "hone/jobs/pipeline_tables.h"
+#include "hone/jobs/pipeline_values.h"
 #include "hone/jobs/runs.h"
 #include "hone/jobs/runs_table.h"
-#include "hone/report/crowded_figure.h"
-#include "hone/report/figure.h"
 #include "hone/study/result.h"
 
 namespace hone {
 namespace {
 
 constexpr const char* kFigures = "figures";
-constexpr std::string_view kEpoch = "epoch";
-
-/// A number with its interval, where it has one.
-struct Measured {
-  double value = std::numeric_limits<double>::quiet_NaN();
-  double low = value, high = value;
-};
-
-// The member of nested objects and lists: "test.eval_accuracy", "models.0.loss".
-const Json& value_at_path(const Json& json, const std::string& path) {
-  const Json* at = &json;
-  static const Json none;
-  for (const std::string& key : split(path, '.')) {
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
-    if (at->is_array() && error == std::errc() && end == key.data() + key.size()) {
-      at = index < at->size() ? &(*at)[index] : &none;
-    } else {
-      at = &value_at(*at, key);
-    }
-  }
-  return *at;
-}
-
-Measured measured_at(const Json& json, const std::string& path) {
-  const Json& value = value_at_path(json, path);
-  if (!value.is_number()) return {};
-  Measured measured{.value = value.get<double>()};
-  const Json& interval = value_at_path(json, path + "_interval");
-  if (interval.is_array() && interval.size() == 2 && interval[0].is_number() &&
-      interval[1].is_number()) {
-    measured.low = interval[0].get<double>();
-    measured.high = interval[1].get<double>();
-  }
-  return measured;
-}
-
-double number_of(const std::string& text) {
-  double value = std::numeric_limits<double>::quiet_NaN();
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-const std::string* variable(const PipelineStage& stage, const std::string& name) {
-  for (const auto& [key, value] : stage.setting)
-    if (key == name) return &value;
-  return nullptr;
-}
-
-constexpr const char* kLog = "training_log.jsonl";
-
-// The evaluations of a training that have the number, in order.
-std::vector<Json> evaluations(const fs::path& stage, const std::string& y) {
-  std::vector<Json> lines;
-  const fs::path log = stage / kLog;
-  if (!path_exists(log)) return lines;
-  for (const std::string& text : split(read_file(log), '\n')) {
-    if (trim(text).empty()) continue;
-    Json line = parse_json(text, log.string());
-    if (value_at_path(line, y).is_number() && value_at(line, "epoch").is_number())
-      lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
-/// What a stage's results, or the log of its training, have at a path.
-Measured measured_of(const Json& result, const fs::path& stage, const std::string& path) {
-  constexpr std::string_view kHighest = "log.highest.", kLast = "log.last.";
-  const bool highest = path.starts_with(kHighest);
-  if (!highest && !path.starts_with(kLast)) return measured_at(result, path);
-  const std::string y = path.substr(highest ? kHighest.size() : kLast.size());
-  Measured found;
-  for (const Json& line : evaluations(stage, y)) {
-    const Measured one = measured_at(line, y);
-    if (!highest || std::isnan(found.value) || one.value > found.value) found = one;
-  }
-  return found;
-}
-
-// One of the evaluations of a training, which may have a log.
-void add_epochs(const fs::path& stage, const std::string& y, std::vector<Point>& points) {
-  for (const Json& line : evaluations(stage, y)) {
-    const Measured measured = measured_at(line, y);
-    points.push_back({line["epoch"].get<double>(), measured.value, measured.low, measured.high});
-  }
-}
-
-/// Points of a curve in the order of x.
-std::vector<Point> points_of(const Pipeline& pipeline, const PipelineFigure& figure,
-                             const PipelineCurve& curve, const std::vector<StageOutcome>& outcomes,
-                             const fs::path& folder, std::vector<std::string>& notes) {
-  const std::string& y = curve.y.empty() ? figure.y : curve.y;
-  std::vector<Point> points;
-  for (const std::size_t index : curve.stages) {
-    const PipelineStage& stage = pipeline.stages[index];
-    const std::size_t before = points.size();
-    if (figure.x == kEpoch) {
-      add_epochs(folder / stage.name, y, points);
-    } else {
-      const Measured measured = measured_of(outcomes[index].result, folder / stage.name, y);
-      const double x = number_of(*variable(stage, figure.x));
-      if (!std::isnan(measured.value) && !std::isnan(x))
-        points.push_back({x, measured.value, measured.low, measured.high, stage.name});
-    }
-    if (points.size() == before)
-      notes.push_back(
-          fmt::format("figure {}: stage {} has no number {} to draw", figure.name, stage.name, y));
-  }
-  std::ranges::stable_sort(points, {}, &Point::x);
-  return points;
-}
-
-bool are_shares(const std::vector<Series>& series) {
-  return std::ranges::all_of(series, [](const Series& s) {
-    return std::ranges::all_of(s.points, [](const Point& p) { return p.y >= 0 && p.y <= 1; });
-  });
-}
-
-Figure figure_of(const Pipeline& pipeline, const PipelineFigure& told,
-                 const std::vector<StageOutcome>& outcomes, const fs::path& folder,
-                 std::vector<std::string>& notes) {
-  Panel panel{.x = {.label = told.x_label}, .y = {.label = told.y_label}};
-  for (const PipelineCurve& curve : told.curves)
-    panel.series.push_back({.label = curve.label,
-                            .points = points_of(pipeline, told, curve, outcomes, folder, notes),
-                            .spread = Spread::bars});
-  if (are_shares(panel.series)) {
-    panel.y.label += " (%)";
-    for (Series& series : panel.series)
-      for (Point& point : series.points) {
-        point.y *= 100;
-        point.low *= 100;
-        point.high *= 100;
-      }
-  }
-  return {.title = told.title, .panels = {panel}};
-}
-
-// The figure, and where its curves crowd a second one.
-void add_figure(const std::string& name, const Figure& figure, const fs::path& folder,
-                Section& section, std::vector<std::string>& notes) {
-  section.blocks.push_back(figure_block(figure, folder / kFigures / name, figure.title, notes));
-  std::optional<Figure> zoomed = zoomed_to_crowd(figure);
-  if (!zoomed) return;
-  zoomed->title += ", where curves lie close";
-  section.blocks.push_back(
-      figure_block(*zoomed, folder / kFigures / (name + "_zoom"), zoomed->title, notes));
-}
-
-// "81.2 % (79.0 to 83.2)": a number with an interval is a share.
-std::string cell_text(const Json& result, const fs::path& stage, const std::string& path) {
-  const Measured measured = measured_of(result, stage, path);
-  if (!std::isnan(measured.value)) {
-    if (measured.low < measured.high && measured.low >= -1 && measured.high <= 1)
-      return fmt::format("{:.1f} % ({:.1f} to {:.1f})", 100 * measured.value, 100 * measured.low,
-                         100 * measured.high);
-    const bool whole = measured.value == std::floor(measured.value) && measured.value < 1e15;
-    return whole ? grouped(static_cast<std::int64_t>(measured.value))
-                 : fmt::format("{:.4g}", measured.value);
-  }
-  const Json& value = value_at_path(result, path);
-  if (value.is_string()) return value.get<std::string>();
-  return "";
-}
-
-/// The table with a row for each stage, or each value of a variable, in their order.
-Table table_of(const Pipeline& pipeline, const PipelineTable& told,
-               const std::vector<StageOutcome>& outcomes, const fs::path& folder) {
-  std::vector<Column> columns = {{told.by, told.by == "stage" ? "Stage" : told.by, false}};
-  std::vector<std::string> rows;
-  std::map<std::pair<std::string, std::size_t>, std::string> cells;
-  for (std::size_t c = 0; c < told.columns.size(); ++c) {
-    const PipelineColumn& column = told.columns[c];
-    columns.push_back({fmt::format("column_{}", c + 1), column.label});
-    for (const std::size_t index : column.stages) {
-      const PipelineStage& stage = pipeline.stages[index];
-      const std::string* const value = told.by == "stage" ? &stage.name : variable(stage, told.by);
-      HONE_ASSERT(value != nullptr, "stage {} has no {}", stage.name, told.by);
-      const std::string& row = *value;
-      if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
-      cells[{row, c}] =
-          cell_text(outcomes[index].result, folder / outcomes[index].stands_for, column.y);
-    }
-  }
-  if (std::ranges::none_of(rows, [](const std::string& row) { return std::isnan(number_of(row)); }))
-    std::ranges::stable_sort(rows, {}, number_of);
-  Table table(columns);
-  for (const std::string& row : rows) {
-    std::vector<Cell> line = {row};
-    for (std::size_t c = 0; c < told.columns.size(); ++c) {
-      const std::string& text = cells[{row, c}];
-      line.push_back(text.empty() ? Cell(absent) : Cell(text));
-    }
-    table.add_row(line);
-  }
-  return table;
-}
 
 /// What was found of a claim.
 struct Judged {
@@ -382,8 +184,10 @@ std::string to_string(StageState state) {
 
 PipelineResult write_pipeline_report(const PipelineJob& job,
                                      const std::vector<StageOutcome>& outcomes,
-                                     const fs::path& folder, const Context& context) {
+                                     const StageStudies& studies, const fs::path& folder,
+                                     const Context& context) {
   const Pipeline& pipeline = job.pipeline;
+  const PipelineFindings found{pipeline, outcomes, studies, folder};
   RunReport report{.title = pipeline.title.empty() ? pipeline.where : pipeline.title,
                    .invocation = job.invocation};
   std::vector<Judged> judged;
@@ -418,7 +222,7 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   Section tabled{"Tables", {}};
   std::vector<std::pair<std::string, Table>> tables;
   for (const PipelineTable& told : pipeline.tables) {
-    tables.emplace_back(told.title, table_of(pipeline, told, outcomes, folder));
+    tables.emplace_back(told.title, pipeline_table(told, found));
     tabled.blocks.push_back(PageTable{tables.back().second, told.title});
     fs::create_directories(folder / kFigures);
     write_file(folder / kFigures / (told.name + ".csv"), to_csv(tables.back().second));
@@ -426,8 +230,7 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   if (!tables.empty()) report.sections.push_back(tabled);
   Section drawn{"Figures", {}};
   for (const PipelineFigure& figure : pipeline.figures)
-    add_figure(figure.name, figure_of(pipeline, figure, outcomes, folder, report.notes), folder,
-               drawn, report.notes);
+    draw_pipeline_figure(figure, found, drawn, report.notes);
   for (const PipelinePicture& picture : pipeline.pictures) {
     const fs::path file = folder / outcomes[picture.stage].stands_for / picture.file;
     user_check(path_exists(file), "picture {}: the stage {} has left no {}", picture.title,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hone/jobs/pipeline.h"
+#include "hone/jobs/pipeline_studies.h"
 
 namespace hone {
 
@@ -30,9 +31,11 @@ struct StageOutcome {
   std::string stands_for_key = {};  ///< that one's key
 };
 
-/// Draws the figures, judges the claims and writes the report of a pipeline whose stages are done into `folder`.
+/// Draws the figures, judges the claims and writes the report of a pipeline whose stages are done into `folder`, where their studies
+/// stand together.
 PipelineResult write_pipeline_report(const PipelineJob& job,
                                      const std::vector<StageOutcome>& outcomes,
-                                     const fs::path& folder, const Context& context);
+                                     const StageStudies& studies, const fs::path& folder,
+                                     const Context& context);
 
 }  // namespace hone

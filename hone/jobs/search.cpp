@@ -29,11 +29,15 @@ struct NamedSampler {
   const char* name;
   std::unique_ptr<Sampler> (*make)(const SearchJob& job);
 };
+std::uint64_t sampler_seed(const SearchJob& job) { return job.sampler_seed.value_or(job.seed); }
+
 const NamedSampler kSamplers[] = {
     {"tpe",
-     [](const SearchJob& job) { return tpe_sampler({.seed = job.seed, .profile = job.profile}); }},
-    {"random", [](const SearchJob& job) { return random_sampler({.seed = job.seed}); }},
-    {"grid", [](const SearchJob& job) { return grid_sampler({.seed = job.seed}); }},
+     [](const SearchJob& job) {
+       return tpe_sampler({.seed = sampler_seed(job), .profile = job.profile});
+     }},
+    {"random", [](const SearchJob& job) { return random_sampler({.seed = sampler_seed(job)}); }},
+    {"grid", [](const SearchJob& job) { return grid_sampler({.seed = sampler_seed(job)}); }},
 };
 
 struct NamedPruner {
@@ -65,6 +69,7 @@ const auto& row_called(const Named& table, const std::string& name, const char* 
 }
 
 SearchRecipe read_search(const SearchJob& job, const Context& context) {
+  if (!job.space.empty()) return parse_search_recipe(job.space, "`space`", context.library.formats);
   return parse_search_recipe(read_file(job.recipe), job.recipe, context.library.formats);
 }
 
@@ -107,6 +112,7 @@ Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSu
   identity["sampler"] = job.sampler;
   identity["pruner"] = job.pruner;
   identity["seed"] = job.seed;
+  if (sampler_seed(job) != job.seed) identity["sampler_seed"] = sampler_seed(job);
   identity[kConcurrency] = job.concurrency == 0 ? job.workers : job.concurrency;
   identity["asynchronous"] = job.budget.asynchronous;
   return identity;
@@ -387,6 +393,7 @@ SearchResult search_models(const SearchJob& job, Context& context) {
       [&](const TrialConfiguration& configuration) { return objection(subject, configuration); });
   if (output) {
     Invocation asked = job.invocation;
+    asked.settings.erase("space");
     asked.settings["recipe"] =
         space.recipe().text;  // not its name: that of another one may be the same
     if (!begin_run(asked, subject.parent.model.parameters, subject.data, *output,

@@ -19,6 +19,7 @@ namespace hone {
 struct SearchJob {
   std::string model;            ///< as `open_model` takes it
   std::string recipe;           ///< path of the space (jobs/search_recipe.h)
+  std::string space = {};       ///< its text, in place of a file
   std::string sampler = "tpe";  ///< one of `sampler_names`
   TpeProfile profile = TpeProfile::optuna_5;
   std::string pruner = "none";  ///< one of `pruner_names`
@@ -40,6 +41,8 @@ struct SearchJob {
   fs::path cache = {};  ///< store of trials; empty: none is kept or taken
   bool resume = false;
   std::uint64_t seed = 42;
+  /// Of what the sampler draws alone; none: `seed`. Studies of one seed and several of these have the same trials to choose from.
+  std::optional<std::uint64_t> sampler_seed = {};
   bool row_hashes = true;
   JobOutput output;
   Invocation invocation = {};

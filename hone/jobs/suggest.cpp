@@ -21,6 +21,17 @@ Table suggestion_table(const std::vector<Suggestion>& suggestions) {
   return table;
 }
 
+// The table, and what rounding does to each operand as it was given.
+Json suggestions_json(const std::vector<Suggestion>& suggestions, const Table& table) {
+  Json rows = to_json(table);
+  for (std::size_t i = 0; i < suggestions.size(); ++i)
+    rows[i].update({{"clipped", suggestions[i].noise_before.clipped_share()},
+                    {"flushed", suggestions[i].noise_before.flushed_share()},
+                    {"smallest_step", suggestions[i].noise_before.smallest_step},
+                    {"standard_deviation", suggestions[i].noise_before.standard_deviation()}});
+  return rows;
+}
+
 }  // namespace
 
 SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
@@ -44,7 +55,7 @@ SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
   const Table table = suggestion_table(suggestions);
   result.fields = subject_of(job.model, data.identity, data.measured_choice());
   result.fields.update(to_json(result.trial, labels));
-  result.fields["suggestions"] = to_json(table);
+  result.fields["suggestions"] = suggestions_json(suggestions, table);
   result.fields["recipe"] = result.recipe;
   result.text = [trial = result.trial, labels, table, file = job.recipe](const TextStyle& style) {
     return fmt::format(

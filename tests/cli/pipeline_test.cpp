@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <regex>
 
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
@@ -332,6 +333,108 @@ stages = "large"
     EXPECT_TRUE(fs::exists(folder.path() / "other/figures" / file)) << file;
   EXPECT_NE(read_file(folder.path() / "other/report.html").find("where curves lie close"),
             std::string::npos);
+}
+
+// Two samplers with two seeds each over the same points, which are computed once.
+constexpr const char* kSearches = R"toml(
+[common]
+data = "synth:lookup?n=300"
+[stage.full]
+run = "train"
+MODEL = "tiny"
+max_steps = 4
+logging_steps = 1
+[stage.search]
+each = { sampler = ["random", "grid"], draw = [1, 2] }
+run = "search"
+MODEL = "{full}"
+sampler = "{sampler}"
+sampler_seed = "{draw}"
+trials = 4
+space = """
+maximize = "accuracy"
+[[precision]]
+choice = "together"
+formats = ["none", "int(bits=[2,4,8])"]
+"""
+[stage.best]
+best_of = ["{search}/best"]
+[stage.measured]
+run = "eval"
+MODEL = "{best}"
+[figure.samplers]
+x = "trial"
+y = ["value", "average_bits"]
+[[figure.samplers.curve]]
+label = "at random"
+stages = "search/random-*"
+[[figure.samplers.curve]]
+stages = "search/grid-*"
+[[figure.samplers.reference]]
+label = "what was chosen"
+stage = "measured"
+y = "eval_accuracy"
+[figure.loss]
+x = "step"
+y = "loss"
+[[figure.loss.curve]]
+stages = "full"
+[table.near]
+by = "sampler"
+[[table.near.column]]
+label = "Near"
+stages = "search"
+within = 0
+[[table.near.column]]
+label = "Best"
+stages = "search"
+y = "best.mean"
+[table.chosen]
+rows = "best.configuration.formats"
+stages = "search/grid-1"
+[[table.chosen.column]]
+y = "weight"
+[table.formats]
+by = "sampler"
+[[table.formats.column]]
+label = "Linears"
+stages = "search/grid-1"
+y = "tally.best.configuration.formats.*.weight"
+)toml";
+
+TEST_F(PipelineTest, SearchesStandTogetherInOneStudyFile) {
+  const Ending ending = run_file(kSearches);
+  ASSERT_EQ(ending.code, 0) << ending.messages;
+  const fs::path out = folder.path() / "other";
+  int files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(out))
+    files += entry.path().filename().string().starts_with("study.db") ? 1 : 0;
+  EXPECT_EQ(files, 1) << "no log beside it, and none in the stages";
+  const Json studies = run_json({"study", "other/study.db"}, folder.path())["studies"];
+  ASSERT_EQ(studies.size(), 4U);
+  EXPECT_EQ(studies[0]["study"], "search/random-1");
+  EXPECT_EQ(studies[0]["trials"]["complete"], 4);
+  // 4 points there are: all others come from the store of trials.
+  std::int64_t computed = 0;
+  for (const Json& study : studies)
+    computed += study["trials"]["complete"].get<std::int64_t>() -
+                study["trials"]["cached"].get<std::int64_t>();
+  EXPECT_EQ(computed, 4);
+  const std::string figure = read_file(out / "figures/samplers.svg");
+  EXPECT_NE(figure.find("at random: mean of 2, lowest to highest"), std::string::npos);
+  EXPECT_NE(figure.find("what was chosen"), std::string::npos);
+  EXPECT_EQ(read_file(out / "figures/loss.svg").find("(%)"), std::string::npos);
+  EXPECT_EQ(results("other")["notes"], Json::array());
+  const std::string near = read_file(out / "figures/near.csv");
+  EXPECT_EQ(near.find("never"), std::string::npos) << "all have tried all points: " << near;
+  EXPECT_NE(near.find("2 runs"), std::string::npos) << near;
+  EXPECT_NE(read_file(out / "figures/chosen.csv").find("\nclassifier,"), std::string::npos);
+  const std::string formats = read_file(out / "figures/formats.csv");
+  EXPECT_TRUE(std::regex_search(formats, std::regex("grid,14 (none|int)"))) << formats;
+  // Once more is nothing to do, and an overwritten run is whole again.
+  EXPECT_NE(run_file(kSearches, {"--resume"}).output.find("nothing left to do"), std::string::npos);
+  ASSERT_EQ(run_file(kSearches, {"--overwrite"}).code, 0);
+  EXPECT_EQ(run_json({"study", "other/study.db"}, folder.path())["studies"].size(), 4U);
 }
 
 TEST_F(PipelineTest, AStageMayBeALab) {

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "hone/base/text.h"
 #include "hone/search/space.h"
 #include "hone/search/storage/storage.h"
@@ -85,6 +87,44 @@ TEST_F(SearchCommand, EndsWhereNoPointIsLeftAndKeepsItsWinner) {
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
   EXPECT_FALSE(fs::exists(folder() / "out/study.db-wal"));
   run_well({"predict", "out/best", "a good film"}, folder());
+}
+
+TEST_F(SearchCommand, TakesItsSpaceAsTextToo) {
+  run_well(search("bits.toml", {"--trials", "3", "-o", "file"}), folder());
+  Words words = search("bits.toml", {"--trials", "3", "-o", "text"});
+  const auto recipe = std::ranges::find(words, "--recipe");
+  *recipe = "--space";
+  *(recipe + 1) = read_file(folder() / "bits.toml");
+  run_well(words, folder());
+  EXPECT_EQ(table_of(folder() / "text/study.db"), table_of(folder() / "file/study.db"));
+  *(recipe + 1) = "[[precision]]\nformat = 'int'";
+  words.back() = "bad";
+  EXPECT_NE(refusal(words).find("--space, line 2: unknown key 'format'"), std::string::npos);
+  EXPECT_NE(refusal({"search", "model", "--data", "reviews.csv", "-o", "bad"}, 2)
+                .find("give what is searched by --recipe FILE or by --space TEXT"),
+            std::string::npos);
+}
+
+// What a point gives does not depend on who draws it.
+TEST_F(SearchCommand, DrawsByASeedOfTheSamplersOwn) {
+  const TemporaryFolder cache;
+  ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
+  const auto run = [&](const char* name, const char* sampler_seed, const char* trials) {
+    Words words = search("rates.toml", {"--sampler", "random", "--trials", trials, "--sampler_seed",
+                                        sampler_seed, "-o", name});
+    std::erase(words, "--no_cache");
+    return run_json(words, folder());
+  };
+  run("first", "42", "3");
+  run("other", "1", "3");
+  EXPECT_NE(table_of(folder() / "first/study.db"), table_of(folder() / "other/study.db"));
+  EXPECT_EQ(run("again", "1", "3")["trials"]["cached"], 3);
+  EXPECT_EQ(table_of(folder() / "again/study.db"), table_of(folder() / "other/study.db"));
+  EXPECT_NE(refusal(search("rates.toml",
+                           {"--sampler", "random", "--trials", "4", "--storage", "other/study.db",
+                            "--sampler_seed", "2", "--resume", "-o", "x"}))
+                .find("sampler_seed: 1 then, 2 now"),
+            std::string::npos);
 }
 
 TEST_F(SearchCommand, FindsTheSameWithTwoWorkers) {

@@ -209,6 +209,102 @@ source = "somebody"
   EXPECT_EQ(pipeline.published.at(0).source, "somebody");
 }
 
+const std::string kSearches = R"toml(
+[settings]
+kinds = [{ name = "log", formats = "log(width=[4,8])" }, { name = "int", formats = "int" }]
+[stage.search]
+each = "{kinds}"
+run = "search"
+space = """
+[[precision]]
+formats = ["{formats}"]
+[training]
+learning_rate = {{ low = 1e-5, high = 1e-3 }}
+"""
+[stage.best]
+best_of = ["{search}/best"]
+[stage.last]
+run = "eval"
+MODEL = "{best}"
+)toml";
+
+TEST(PipelineFile, ASettingMaySayTheNameOfItsFolder) {
+  const Pipeline pipeline = parse(kSearches);
+  EXPECT_EQ(names_of(pipeline), (Names{"search/log", "search/int", "best", "last"}));
+  EXPECT_EQ(
+      options_of(pipeline, "search/log"),
+      "space=[[precision]]\nformats = [\"log(width=[4,8])\"]\n[training]\nlearning_rate = { low "
+      "= 1e-5, high = 1e-3 }\n");
+  EXPECT_EQ(options_of(pipeline, "best"), "MODELS={search/log}/best,{search/int}/best");
+}
+
+TEST(PipelineFile, FiguresMayBeOfTrialsInSeveralPanelsWithReferences) {
+  const Pipeline pipeline = parse(kSearches + R"toml(
+[figure.trials]
+x = "trial"
+y = ["value", "average_bits"]
+y_label = ["Accuracy", "Bits"]
+[[figure.trials.curve]]
+stages = "search"
+[[figure.trials.reference]]
+stage = "last"
+y = "eval_accuracy"
+[table.rows]
+rows = "best.configuration.formats"
+stages = "search"
+[[table.rows.column]]
+y = "weight"
+[table.trials]
+by = "name"
+[[table.trials.column]]
+stages = "search"
+within = 0.005
+)toml");
+  const PipelineFigure& figure = pipeline.figures.at(0);
+  ASSERT_EQ(figure.panels.size(), 2U);
+  EXPECT_EQ(figure.panels[1].y, "average_bits");
+  EXPECT_EQ(figure.panels[1].label, "Bits");
+  EXPECT_EQ(figure.references.at(0).stage, 3U);
+  EXPECT_EQ(figure.references.at(0).label, "last");
+  EXPECT_EQ(pipeline.tables.at(0).columns.at(0).stages, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(pipeline.tables.at(1).columns.at(0).within, 0.005);
+}
+
+TEST(PipelineFile, SaysWhatFiguresAndTablesOfTrialsCannotBe) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"[figure.f]\nx = \"trial\"\ny = \"value\"\n[[figure.f.curve]]\nstages = \"last\"",
+       "f: the stage last runs eval, which has no trials; those of search have"},
+      {"[figure.f]\nx = \"trial\"\ny = [\"value\", \"loss\"]\ny_label = \"a\"",
+       "f: expected a y_label for each y, got 1 for 2"},
+      {"[figure.f]\nx = \"trial\"\ny = [\"value\", \"loss\"]\n[[figure.f.curve]]\nstages = "
+       "\"search\"\ny = \"loss\"",
+       "f: a curve has a y of its own only in a figure of one panel"},
+      {"[figure.f]\nx = \"trial\"\ny = \"value\"\ncurve = []\n[[figure.f.reference]]\nstage = "
+       "\"search\"\ny = \"loss\"",
+       "f: a reference is of one stage, not 2"},
+      {"[table.t]\nrows = \"a\"\nby = \"stage\"",
+       "t: expected by = \"VARIABLE\" or \"stage\", or rows"},
+      {"[table.t]\nby = \"stage\"\nstages = \"last\"\n[[table.t.column]]\nstages = \"last\"\ny = "
+       "\"a\"",
+       "t: stages stand in the columns of a table with `by`"},
+      {"[table.t]\nrows = \"a\"\nstages = \"last\"\n[[table.t.column]]\nstages = \"last\"\ny = "
+       "\"a\"",
+       "t: with `rows`, the stages are those of the table"},
+      {"[table.t]\nby = \"stage\"\n[[table.t.column]]\nstages = \"last\"",
+       "t: expected y = \"PATH\" or within = NUMBER"},
+      {"[table.t]\nby = \"stage\"\n[[table.t.column]]\nstages = \"last\"\nwithin = 1",
+       "t: within: the stage last runs eval, which has no trials"},
+      {"[table.t]\nby = \"stage\"\n[[table.t.column]]\nstages = \"search\"\nwithin = -1",
+       "t: within: expected a number from 0 on, in units of the objective"},
+      {"[table.t]\nrows = \"a\"\nstages = \"search\"\n[[table.t.column]]\nwithin = 1",
+       "t: within is for tables with `by`"},
+  };
+  for (const auto& [text, message] : cases) {
+    SCOPED_TRACE(text);
+    expect_user_error(message, [&, t = text] { parse(kSearches + t); });
+  }
+}
+
 TEST(PipelineFile, SaysWhereItIsWrong) {
   const std::string train = "[stage.a]\nrun = \"train\"\n";
   const std::pair<std::string, std::string> cases[] = {
