@@ -66,7 +66,7 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
     set.ids[i] = std::move(encoding.ids);
     set.labels[i] = example.label;
     if (!set.type_1_begins.empty()) set.type_1_begins[i] = encoding.type_1_begin;
-    set.truncated[i] = encoding.truncated;
+    set.truncated[i] = encoding.truncated ? 1 : 0;
     truncated += encoding.truncated;
     replaced += encoding.replaced_bytes;
   };
