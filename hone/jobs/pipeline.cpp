@@ -76,8 +76,8 @@ class PipelineFiles {
     std::error_code error;
     const fs::file_time_type changed = fs::last_write_time(root_ / name / kRecordFile, error);
     Known& known = records_[name];
-    if (error || known.changed != changed)
-      known = {changed, error ? std::nullopt : read_record(root_ / name)};
+    // What the folder holds is the stage's still where its record was removed first.
+    if (!error && known.changed != changed) known = {changed, read_record(root_ / name)};
     return known.record;
   }
 

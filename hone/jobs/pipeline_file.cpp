@@ -490,8 +490,7 @@ class PipelineReader {
     const toml::node& curves = needed(table, "curve", name);
     user_check(curves.is_array(), "{}: {}: expected [[figure.{}.curve]]", place_.at(curves), name,
                name);
-    for (const toml::node& item : *curves.as_array())
-      figure.curves.push_back(curve_of(item, figure));
+    for (const toml::node& item : *curves.as_array()) add_curves(item, figure);
     if (const toml::node* references = table.get("reference")) read_references(*references, figure);
     pipeline_.figures.push_back(std::move(figure));
   }
@@ -519,9 +518,32 @@ class PipelineReader {
     return panels;
   }
 
-  PipelineCurve curve_of(const toml::node& item, const PipelineFigure& figure) const {
-    const toml::table& curve = table_at(item, "curve", place_);
-    check_keys(curve, {"label", "stages", "y"}, "a curve", place_);
+  // A curve, or with `per` one for each value of a variable.
+  void add_curves(const toml::node& item, PipelineFigure& figure) const {
+    const toml::table& told = table_at(item, "curve", place_);
+    const PipelineCurve all = curve_of(told, item, figure);
+    const std::string per = string_at(told, "per", place_);
+    if (per.empty()) return figure.curves.push_back(all);
+    user_check(told.get("label") == nullptr,
+               "{}: {}: with `per`, curves are labelled by the values of '{}'", place_.at(item),
+               figure.name, per);
+    std::vector<PipelineCurve> curves;
+    for (const std::size_t index : all.stages) {
+      const PipelineStage& stage = pipeline_.stages[index];
+      const std::string* value = value_in(stage.setting, per);
+      user_check(value != nullptr, "{}: {}: per: '{}' is no variable of the stage {}",
+                 place_.at(item), figure.name, per, stage.name);
+      auto one = std::ranges::find(curves, *value, &PipelineCurve::label);
+      if (one == curves.end())
+        one = curves.insert(curves.end(), {.label = *value, .stages = {}, .y = all.y});
+      one->stages.push_back(index);
+    }
+    figure.curves.insert(figure.curves.end(), curves.begin(), curves.end());
+  }
+
+  PipelineCurve curve_of(const toml::table& curve, const toml::node& item,
+                         const PipelineFigure& figure) const {
+    check_keys(curve, {"label", "stages", "y", "per"}, "a curve", place_);
     PipelineCurve one;
     one.stages = stages_named(needed(curve, "stages", "curve"), "stages");
     one.label = string_at(curve, "label", place_, pipeline_.stages[one.stages.front()].group);

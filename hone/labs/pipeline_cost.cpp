@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hone/analysis/cost.h"
+#include "hone/jobs/search_recipe.h"
 #include "hone/labs/lab.h"
 #include "hone/train/training_graph.h"
 
@@ -17,6 +18,7 @@ constexpr double kSecondsOfAnyStage = 0.3;
 // Of formats and masks, which are rounded and applied in every step.
 constexpr double kStepsThroughFormats = 1.25;
 constexpr double kUsualBatch = 8;
+constexpr double kUsualTrials = 20;
 
 /// What stages are counted in.
 struct StageUnits {
@@ -25,6 +27,7 @@ struct StageUnits {
   double weight_bytes = 0;
   double step_bytes = 0;       ///< of memory, of a training step
   double measuring_bytes = 0;  ///< of memory, of a batch that is measured
+  const FormatTable* formats = nullptr;
 };
 
 const StageOption* option_of(const PipelineStage& stage, std::string_view name) {
@@ -41,8 +44,47 @@ double number_of(const PipelineStage& stage, std::string_view name, double other
   return number;
 }
 
+std::string text_of(const PipelineStage& stage, std::string_view name) {
+  const StageOption* option = option_of(stage, name);
+  return option == nullptr || option->values.empty() ? "" : option->values.front().before;
+}
+
+// The most that a setting of a section may be; 0: it has none.
+double most_of(const SearchRecipe::Section& section, std::string_view key) {
+  double most = 0;
+  if (section)
+    for (const SearchSetting& setting : *section) {
+      if (setting.key != key) continue;
+      if (!setting.varies()) return setting.value.is_number() ? setting.value.get<double>() : 0;
+      for (const Json& value : setting.ordered) most = std::max(most, value.get<double>());
+      most = std::max(most, setting.ordered.empty() ? setting.distribution.high : 0);
+    }
+  return most;
+}
+
+// That a section of a space trains on in a trial, at most.
+double texts_of(const SearchRecipe::Section& section, const StageUnits& units) {
+  if (const double steps = most_of(section, "max_steps"); steps > 0)
+    return steps * std::max(kUsualBatch, most_of(section, "batch"));
+  return most_of(section, "epochs") * units.train_texts;
+}
+
+// What the trials of a search train on, if none of them is known yet.
+double trial_texts(const PipelineStage& stage, const StageUnits& units) {
+  try {
+    const SearchRecipe recipe =
+        parse_search_recipe(text_of(stage, "space"), "space", *units.formats);
+    return number_of(stage, "trials", kUsualTrials) *
+           (texts_of(recipe.training, units) +
+            kStepsThroughFormats * texts_of(recipe.train_on, units));
+  } catch (const UserError&) {
+    return 0;  // the stage says what is wrong with it
+  }
+}
+
 // Texts that pass through training; 0: it trains nothing.
 double trained_texts(const PipelineStage& stage, const StageUnits& units) {
+  if (has_study(stage)) return trial_texts(stage, units);
   if (const double steps = number_of(stage, "max_steps", 0); steps > 0)
     return steps * number_of(stage, "batch_size", kUsualBatch);
   return number_of(stage, "num_train_epochs", 0) * units.train_texts;
@@ -52,6 +94,8 @@ double trained_texts(const PipelineStage& stage, const StageUnits& units) {
 double measured_texts(const PipelineStage& stage, const StageUnits& units) {
   if (stage.chooses) return static_cast<double>(stage.needs.size()) * units.validation_texts;
   const std::string& command = stage.command.front();
+  if (has_study(stage))
+    return number_of(stage, "trials", kUsualTrials) * units.validation_texts + 2 * units.test_texts;
   if (command == "train") return units.test_texts + units.validation_texts;
   const bool compares =
       command == "compare" || command == "lora" || command == "quantize" || command == "prune";
@@ -61,13 +105,13 @@ double measured_texts(const PipelineStage& stage, const StageUnits& units) {
 
 bool leaves_model(const std::string& command) {
   return command == "train" || command == "lora" || command == "quantize" || command == "prune" ||
-         command == "pass";
+         command == "pass" || command == "search";
 }
 
 StageCost cost_of(const PipelineStage& stage, const StageUnits& units) {
   const std::string& command = stage.command.front();
   const double trained = trained_texts(stage, units);
-  const double through = command == "train" ? 1 : kStepsThroughFormats;
+  const double through = command == "train" || has_study(stage) ? 1 : kStepsThroughFormats;
   StageCost cost;
   cost.seconds = kSecondsOfAnyStage + units.text_seconds * (kStepsOfTraining * trained * through +
                                                             measured_texts(stage, units));
@@ -105,7 +149,8 @@ StageUnits units_of(const LabSubject& subject, double batch, Context& context) {
           .text_seconds = one.flops / batch / measured_rates(context).flops,
           .weight_bytes = static_cast<double>(one.parameter_bytes),
           .step_bytes = memory_bytes(cost(training, largest)),
-          .measuring_bytes = memory_bytes(cost(forward, largest))};
+          .measuring_bytes = memory_bytes(cost(forward, largest)),
+          .formats = &context.library.formats};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <regex>
 
+#include "hone/search/storage/storage.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -43,10 +44,11 @@ TEST_F(PipelineLab, AreListedBesideTheOthers) {
   const Json listed = run_json({"lab"}, folder.path())["labs"];
   std::vector<std::string> names;
   for (const Json& lab : listed) names.push_back(lab["lab"]);
-  EXPECT_EQ(names, (std::vector<std::string>{"0.1", "0.2", "0.3", "1.1", "1.2", "4.3"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"0.1", "0.2", "0.3", "1.1", "1.2", "2.1", "2.2", "3.1",
+                                             "3.2", "3.3", "3.4", "4.3"}));
   const Ending ending = run_hone({"lab", "1.3", "-o", "x"}, folder.path());
   EXPECT_EQ(ending.code, 2);
-  EXPECT_NE(ending.messages.find("1.2 or 4.3, got '1.3'"), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find("3.4 or 4.3, got '1.3'"), std::string::npos) << ending.messages;
 }
 
 // Nothing that a user could not write: what is shown, run as a pipeline, is the lab.
@@ -128,6 +130,88 @@ TEST_F(PipelineLab, ChainsFromWidthsToSparsities) {
   EXPECT_TRUE(fs::exists(folder.path() / "sparse/figures/sparsities.svg"));
 }
 
+// Settings with which a lab that searches is a matter of seconds.
+std::vector<std::string> small_search(const std::string& name, const std::string& output,
+                                      const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words = {"lab", name, "--quiet", "-o", output};
+  for (const char* setting :
+       {"data=synth:tail?n=400", "texts=50", "draws=[1]", "shape_trials=2", "rates=1e-3",
+        "trial_epochs=0.05",
+        "shapes=num_hidden_layers = [1, 2]\nhidden_size = 16\nnum_attention_heads = "
+        "2\nintermediate_size = 16\n"})
+    words.insert(words.end(), {"--set", setting});
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// The one storage in which all studies of a run stand, closed, and none beside it.
+std::vector<std::string> studies_in(const fs::path& run) {
+  int files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(run))
+    files += entry.path().filename().string().starts_with("study.db") ? 1 : 0;
+  EXPECT_EQ(files, 1);
+  std::vector<std::string> names;
+  const auto storage = open_storage((run / "study.db").string(), /*must_exist=*/true);
+  for (const Study& study : storage->studies()) names.push_back(study.name);
+  storage->close();
+  return names;
+}
+
+TEST_F(PipelineLab, SearchesShapesAndTrainsTheWinnerOn) {
+  run_well(small_search("2.1", "shapes", {"--set", "further_epochs=0.5"}), folder.path());
+  EXPECT_EQ(studies_in(folder.path() / "shapes"),
+            (std::vector<std::string>{"search/grid-1", "search/random-1", "search/tpe-1"}));
+  const std::string winner = stage("shapes", "winner")["stands_for"];
+  EXPECT_TRUE(winner.ends_with("/best")) << winner;
+  for (const char* file : {"samplers.svg", "samplers.png", "epochs.svg", "steps.svg"})
+    EXPECT_TRUE(fs::exists(folder.path() / "shapes/figures" / file)) << file;
+  const std::string table = read_file(folder.path() / "shapes/figures/samplers.csv");
+  EXPECT_NE(table.find("random,"), std::string::npos) << table;
+  EXPECT_EQ(results("shapes")["notes"], Json::array());
+}
+
+TEST_F(PipelineLab, SearchesWithCompressionInsideAndCompressesTheWinnerAfterwards) {
+  run_well(
+      small_search("2.2", "aware", {"--set", "after_epochs=0.05", "--set", "aware_sampler=random"}),
+      folder.path());
+  EXPECT_EQ(studies_in(folder.path() / "aware"),
+            (std::vector<std::string>{"none/1", "none/2", "compressed/1", "compressed/2",
+                                      "trained_on/1", "trained_on/2", "search/grid-1",
+                                      "search/random-1", "search/tpe-1"}));
+  // What the winner is compressed to is drawn beside what the searches found.
+  EXPECT_NE(read_file(folder.path() / "aware/figures/searches.svg").find("after its search"),
+            std::string::npos);
+  EXPECT_EQ(results("aware")["notes"], Json::array());
+}
+
+TEST_F(PipelineLab, SearchesFormatsOfAModelThatIsGiven) {
+  run_well(small_search("2.1", "shapes", {"--set", "further_epochs=0.5"}), folder.path());
+  const std::vector<std::string> more = {"--model",           "shapes/further", "--set",
+                                         "after_epochs=0.05", "--set",          "trials=2"};
+  run_well(small_search("3.1", "integers", more), folder.path());
+  EXPECT_EQ(studies_in(folder.path() / "integers"), (std::vector<std::string>{"integers"}));
+  EXPECT_TRUE(fs::exists(folder.path() / "integers/figures/chosen.csv"));
+  run_well(small_search("3.3", "mixed", more), folder.path());
+  EXPECT_EQ(stage("mixed", "integers")["state"], "from the store") << "as lab 3.1 has left it";
+  EXPECT_EQ(studies_in(folder.path() / "mixed"), (std::vector<std::string>{"mixed", "integers"}));
+  run_well(small_search("3.4", "priced", more), folder.path());
+  EXPECT_TRUE(fs::exists(folder.path() / "priced/figures/trials.svg"));
+  std::vector<std::string> two = more;
+  two.insert(two.end(),
+             {"--set",
+              "formats=[{ name = 'log', choices = 'log(width=[4,8])', usual = "
+              "'log(width=8)' }, { name = 'binary', choices = 'binary(scale=[row,none])', "
+              "usual = 'binary' }]"});
+  run_well(small_search("3.2", "formats", two), folder.path());
+  EXPECT_EQ(studies_in(folder.path() / "formats"),
+            (std::vector<std::string>{"full", "all/log", "all/binary", "some/log", "some/binary"}));
+  // Those that take it in every linear, and why it is what it is.
+  const Json linears = stage("formats", "all/log")["result"]["best"]["configuration"]["formats"];
+  EXPECT_EQ(linears.size() % 6, 2U) << "6 in a layer, and those of pooler and classifier";
+  const std::string why = read_file(folder.path() / "formats/figures/why.csv");
+  EXPECT_NE(why.find("why/binary,classifier,weight,"), std::string::npos) << why;
+}
+
 TEST_F(PipelineLab, RefusesWhatItHasNot) {
   const auto refuse = [&](const std::string& fragment, const std::vector<std::string>& words) {
     const Ending ending = run_hone(words, folder.path());
@@ -164,6 +248,50 @@ TEST_F(PipelineLab, LongKilledAtTwentyMomentsItFindsTheSame) {
         run_hone({"cache", "--empty"}, folder.path());
         return found(name) == found("whole");
       });
+}
+
+TEST_F(PipelineLab, LongSearchesKilledAtTwentyMomentsFindTheSame) {
+  const std::vector<std::string> few = {"--set", "trials=3", "--set", "after_epochs=0.05"};
+  const std::vector<std::string> two = {
+      "--set", "formats=[{ name = 'log', choices = 'log(width=[4,8])', usual = 'log(width=8)' }]"};
+  // What a study says of its trials, without what depends on the clock.
+  const auto found = [&](const std::string& name) {
+    std::map<std::string, Json> figures;
+    const Json all = results(name)["stages"];
+    for (const Json& one : all) {
+      const auto stage = one["stage"].get<std::string>();
+      figures[stage + " key"] = one["key"];
+      for (const char* key : {"best", "after", "comparison"})
+        if (one["result"].contains(key)) figures[stage + " " + key] = one["result"][key];
+    }
+    figures["studies"] = studies_in(folder.path() / name);
+    return figures;
+  };
+  const std::pair<const char*, std::vector<std::string>> labs[] = {
+      {"2.1", {"--set", "further_epochs=0.5"}},
+      {"2.2", {"--set", "after_epochs=0.05"}},
+      {"3.1", few},
+      {"3.2", few},
+      {"3.3", few},
+      {"3.4", few}};
+  for (const auto& [lab, settings] : labs) {
+    SCOPED_TRACE(lab);
+    std::vector<std::string> more = settings;
+    if (lab == std::string("3.2")) more.insert(more.end(), two.begin(), two.end());
+    const std::string whole = std::string("whole-") + lab;
+    run_hone({"cache", "--empty"}, folder.path());
+    run_well(small_search(lab, whole, more), folder.path());
+    const auto expected = found(whole);
+    run_hone({"cache", "--empty"}, folder.path());
+    const fs::path there = folder.path() / lab;
+    fs::create_directories(there);
+    expect_same_after_kills(
+        20, there, [&](const std::string& output) { return small_search(lab, output, more); },
+        [&](const std::string& name) {
+          run_hone({"cache", "--empty"}, folder.path());
+          return found(std::string(lab) + "/" + name) == expected;
+        });
+  }
 }
 
 }  // namespace

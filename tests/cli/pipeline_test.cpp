@@ -402,6 +402,20 @@ stages = "search/grid-1"
 y = "tally.best.configuration.formats.*.weight"
 )toml";
 
+TEST_F(PipelineTest, BeginsAgainOverWhatOneThatFailedHasLeft) {
+  const std::string whole = kSearches;
+  std::string broken = whole;
+  broken.replace(broken.find("int(bits=[2,4,8])"), 17, "int(bits=[2,4,99])");
+  const Ending failed = run_file(broken);
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_NE(failed.messages.find("stage search/random-1: --space, line 4: formats: "),
+            std::string::npos)
+      << failed.messages;
+  EXPECT_TRUE(fs::exists(folder.path() / "other.partial/full/record.json"));
+  EXPECT_EQ(run_file(whole, {"--overwrite"}).code, 0);
+  EXPECT_FALSE(fs::exists(folder.path() / "other.partial"));
+}
+
 TEST_F(PipelineTest, SearchesStandTogetherInOneStudyFile) {
   const Ending ending = run_file(kSearches);
   ASSERT_EQ(ending.code, 0) << ending.messages;

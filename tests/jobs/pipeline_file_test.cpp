@@ -246,6 +246,9 @@ y = ["value", "average_bits"]
 y_label = ["Accuracy", "Bits"]
 [[figure.trials.curve]]
 stages = "search"
+[[figure.trials.curve]]
+stages = "search"
+per = "name"
 [[figure.trials.reference]]
 stage = "last"
 y = "eval_accuracy"
@@ -264,6 +267,10 @@ within = 0.005
   ASSERT_EQ(figure.panels.size(), 2U);
   EXPECT_EQ(figure.panels[1].y, "average_bits");
   EXPECT_EQ(figure.panels[1].label, "Bits");
+  ASSERT_EQ(figure.curves.size(), 3U);
+  EXPECT_EQ(figure.curves[0].stages, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(figure.curves[2].label, "int");
+  EXPECT_EQ(figure.curves[2].stages, std::vector<std::size_t>{1});
   EXPECT_EQ(figure.references.at(0).stage, 3U);
   EXPECT_EQ(figure.references.at(0).label, "last");
   EXPECT_EQ(pipeline.tables.at(0).columns.at(0).stages, (std::vector<std::size_t>{0, 1}));
@@ -279,6 +286,12 @@ TEST(PipelineFile, SaysWhatFiguresAndTablesOfTrialsCannotBe) {
       {"[figure.f]\nx = \"trial\"\ny = [\"value\", \"loss\"]\n[[figure.f.curve]]\nstages = "
        "\"search\"\ny = \"loss\"",
        "f: a curve has a y of its own only in a figure of one panel"},
+      {"[figure.f]\nx = \"trial\"\ny = \"value\"\n[[figure.f.curve]]\nstages = \"search\"\nper = "
+       "\"width\"",
+       "f: per: 'width' is no variable of the stage search/log"},
+      {"[figure.f]\nx = \"trial\"\ny = \"value\"\n[[figure.f.curve]]\nstages = \"search\"\nper = "
+       "\"name\"\nlabel = \"a\"",
+       "f: with `per`, curves are labelled by the values of 'name'"},
       {"[figure.f]\nx = \"trial\"\ny = \"value\"\ncurve = []\n[[figure.f.reference]]\nstage = "
        "\"search\"\ny = \"loss\"",
        "f: a reference is of one stage, not 2"},
