@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace hone {
+
+/// The numbers that never fall, from the first to the last, and are nearest to `values` in the sum of squares: neighbours that are out of
+/// order share their mean (pool adjacent violators; Ayer and others, "An empirical distribution function for sampling with incomplete
+/// information", 1955).
+std::vector<double> isotonic_fit(std::span<const double> values);
+
+}  // namespace hone
