@@ -125,7 +125,8 @@ constexpr std::string_view kResults[] = {"vocab.json",
                                          "studies.csv",
                                          "allocation.*",
                                          "points.csv",
-                                         "recipe.toml"};
+                                         "recipe.toml",
+                                         "search.toml"};
 /// What is needed only to go on; SQLite keeps two files beside a study while it is open.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json", "study.db-wal",

@@ -1,5 +1,6 @@
 #include "hone/jobs/allocate.h"
 
+#include "hone/base/cache_folder.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
@@ -11,6 +12,8 @@ namespace {
 struct AllocateArguments {
   AllocateJob job;
   std::string options;
+  std::vector<double> sparsities;
+  bool no_cache = false;
   std::vector<std::string> operands = {"input", "weight", "bias"};
   std::vector<std::string> budgets;
   CalibrationArguments calibration;
@@ -18,17 +21,24 @@ struct AllocateArguments {
 };
 
 void allocate(AllocateArguments& a, const CLI::App& app) {
+  if (a.options.empty() && a.sparsities.empty())
+    throw UsageError("give --options, --sparsities, or both: what each linear may take");
   Context context = make_context(a.run);
   const std::vector<Operand> operands =
       value_of_flag("--operands", [&] { return parse_operands(a.operands); });
-  a.job.options = value_of_flag("--options", [&] {
-    return parse_format_options(a.options, operands, context.library.formats);
-  });
-  a.job.budgets = value_of_flag("--budget", [&] { return parse_budgets(a.budgets); });
+  const auto parsed = [&] {
+    return parse_options(
+        a.options.empty() ? std::vector<std::string>() : split_outside_brackets(a.options),
+        a.sparsities, operands, context.library.formats);
+  };
+  a.job.request.options = value_of_flag(a.options.empty() ? "--sparsities" : "--options", parsed);
+  a.job.request.budgets = value_of_flag("--budget", [&] { return parse_budgets(a.budgets); });
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.runs.batch_size = a.job.calibration.batch_size;
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
+  if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
+    a.job.cache = cache / "trials";
   const AllocateResult result = allocate_formats(a.job, context);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
   if (a.run.json) return print_result("allocate", result.fields);
@@ -37,8 +47,13 @@ void allocate(AllocateArguments& a, const CLI::App& app) {
 
 void declare_allocation(CLI::App& app, AllocateArguments& a) {
   app.add_option("--options", a.options,
-                 "formats that each linear may take, by comma; none is full precision")
-      ->required();
+                 "formats that each linear may take, by comma; none is full precision, which is "
+                 "all there is without them");
+  app.add_option("--sparsities", a.sparsities,
+                 "shares of a linear's weights that may go, the smallest, by comma, in every "
+                 "format; that none goes is an option too")
+      ->allow_extra_args(false)
+      ->delimiter(',');
   app.add_option("--operands", a.operands,
                  "what of a linear takes them, by comma: input, weight, bias; the others stay in "
                  "full precision")
@@ -50,9 +65,9 @@ void declare_allocation(CLI::App& app, AllocateArguments& a) {
       ->required()
       ->allow_extra_args(false)
       ->delimiter(',');
-  app.add_option("--together", a.job.together,
+  app.add_option("--together", a.job.request.together,
                  "linears that this glob names take the same format; may be repeated");
-  app.add_option("--sensitivity_samples", a.job.sensitivity_samples,
+  app.add_option("--sensitivity_samples", a.job.request.sensitivity_samples,
                  "texts of the validation part, drawn by --seed, that each layer alone is measured "
                  "on; 0: all")
       ->check(number_from(0));
@@ -85,6 +100,8 @@ Command allocate_command() {
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->calibration);
+            app.add_flag("--no_cache", a->no_cache,
+                         "compute everything, and keep nothing for later ones");
             app.add_flag("--resume", a->job.resume,
                          "go on where an interrupted run stood; begin where there is none");
             declare_row_hashes(app, a->job.row_hashes);

@@ -520,6 +520,10 @@ const std::vector<Document>& documents() {
           {"predicted", "number", "the sum of what its layers do alone"},
           {"latency", "allocation_latency", "predicted and measured",
            "with a budget of latency_ms"},
+          {"corrected_from", "number",
+           "divergence of the best of the front; that of the chosen one, where swaps did no "
+           "better"},
+          {"from_store", "integer", "whole models that were known from earlier runs"},
           {"layers", "allocated_layer[]", "what each takes, in the order of the graph"},
           {"points", "allocation_point[]", "all whole models that were measured, by their cost"},
           {"validation", "measurement", "the chosen one there"},

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "hone/jobs/allocation_report.h"
+#include "hone/jobs/best_allocation.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/search_subject.h"
 #include "hone/models/unrounded.h"
-#include "hone/passes/quantize.h"
 
 namespace hone {
 namespace {
-
-using Divergences = std::vector<std::vector<Divergence>>;  // (layers, options)
 
 // What is searched, and how it is measured, as a search has it.
 SearchJob search_of(const AllocateJob& job) {
@@ -27,7 +26,7 @@ SearchJob search_of(const AllocateJob& job) {
   return search;
 }
 
-Json to_json(const Divergences& all) {
+Json to_json(const AloneDivergences& all) {
   Json rows = Json::array();
   for (const std::vector<Divergence>& layer : all) {
     rows.push_back(Json::array());
@@ -36,11 +35,11 @@ Json to_json(const Divergences& all) {
   return rows;
 }
 
-Divergences divergences_in(const Json& rows) {
+AloneDivergences divergences_in(const Json& rows) {
   const auto number = [](const Json& value) {
     return value.is_number() ? value.get<double>() : std::nan("");
   };
-  Divergences all;
+  AloneDivergences all;
   for (const Json& row : rows) {
     all.emplace_back();
     for (const Json& one : row)
@@ -50,7 +49,7 @@ Divergences divergences_in(const Json& rows) {
 }
 
 std::optional<double> latency_budget(const AllocateJob& job) {
-  for (const AllocationBudget& budget : job.budgets)
+  for (const AllocationBudget& budget : job.request.budgets)
     if (budget.figure == BudgetFigure::latency_ms) return budget.most;
   return std::nullopt;
 }
@@ -64,8 +63,8 @@ void time_layers_into(LayerCosts& costs, const AllocateJob& job, const TrialSubj
   if (table.is_null()) {
     BatchSize batch = job.timed;
     if (batch.tokens == 0) batch.tokens = mean_tokens(subject.data);
-    table = to_json(measure_latency(subject.parent.model, costs.layers, job.options, subject.data,
-                                    job.calibration, batch, context));
+    table = to_json(measure_latency(subject.parent.model, costs.layers, job.request.options,
+                                    subject.data, job.calibration, batch, context));
     trials.remember("latency", table);
   }
   take_latency(costs, latency_from(table), *most);
@@ -77,12 +76,7 @@ class Allocating {
   Allocating(const AllocateJob& job, const TrialSubject& subject, const LayerCosts& costs,
              AllocationTrials& trials, Context& context)
       : job_(job), subject_(subject), costs_(costs), trials_(trials), context_(context) {
-    const std::int64_t all = subject.data.validation.size(),
-                       wanted = job.sensitivity_samples == 0 ? all : job.sensitivity_samples;
-    sample_ = select_examples(
-        subject.data.validation,
-        calibration_rows(
-            all, {.batch_size = 1, .batch_count = std::min(all, wanted), .seed = job.seed}));
+    sample_ = allocation_sample(subject.data.validation, job.request.sensitivity_samples, job.seed);
   }
 
   AllocationFindings run() {
@@ -91,13 +85,8 @@ class Allocating {
                              .costs = costs_,
                              .sampled = sample_.size(),
                              .alone = alone()};
-    std::vector<std::vector<double>> damages;
-    for (const std::vector<Divergence>& layer : found.alone) {
-      damages.emplace_back();
-      for (const Divergence& one : layer) damages.back().push_back(one.mean);
-    }
-    found.solved =
-        solve_allocation(costs_, damages, job_.budgets, tied_layers(costs_.layers, job_.together));
+    found.solved = solve_allocation(costs_, damages_of(found.alone), job_.request.budgets,
+                                    tied_layers(costs_.layers, job_.request.together));
     std::vector<WantedPoint> wanted;
     for (const std::size_t point :
          spread_points(found.solved.front, found.solved.best,
@@ -105,44 +94,52 @@ class Allocating {
       wanted.push_back({PointKind::front, found.solved.allocation(point),
                         found.solved.front.points[point].damage});
     found.points = trials_.measure(wanted);
+    const std::vector<MeasuredPoint> front = of_front(found.points);
+    const std::int64_t before = front[best_of(front)].trial;
     if (job_.swaps > 0) found.points = trials_.measure(best_swaps(found));
-    found.chosen = best_of(found.points);
+    found.chosen = found.correction.after = best_of(found.points);
+    found.correction.before = static_cast<std::size_t>(
+        std::ranges::find(found.points, before, &MeasuredPoint::trial) - found.points.begin());
     return found;
   }
 
  private:
-  // What each option does to each layer alone.
-  Divergences alone() {
-    if (const Json known = trials_.remembered("sensitivity"); !known.is_null())
-      return divergences_in(known);
-    std::vector<LayerChange> changes;
-    for (const FormatOption& option : job_.options)
-      if (option.formats) changes.push_back({.label = option.text, .formats = option.formats});
-    const SensitivityStudy study =
-        measure_sensitivity(subject_.parent.model, changes, sample_, subject_.data.train,
-                            job_.calibration, job_.runs, context_);
-    Divergences all;
-    auto next = study.layers.begin();
-    for (std::size_t i = 0; i < costs_.layers.size(); ++i) {
-      all.emplace_back();
-      for (const FormatOption& option : job_.options)
-        all.back().push_back(option.formats ? (next++)->divergence : Divergence{});
-    }
-    trials_.remember("sensitivity", to_json(all));
-    return all;
+  AloneDivergences alone() {
+    return divergences_in(trials_.found("sensitivity", finding_of("sensitivity", {}), [&] {
+      return to_json(measure_alone(subject_.parent.model, job_.request.options, sample_,
+                                   subject_.data.train, job_.calibration, job_.runs, context_));
+    }));
+  }
+
+  // What decides on what is found on the sample.
+  Json finding_of(const char* what, const Json& around) const {
+    Json of = spelled(job_.request);
+    of.erase("budgets");
+    of.erase("together");
+    of["finding"] = what;
+    of["seed"] = job_.seed;
+    if (!around.is_null()) of["around"] = around;
+    return of;
   }
 
   // The least divergence of those within the budgets; of equal ones the first.
   std::size_t best_of(const std::vector<MeasuredPoint>& points) const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < points.size(); ++i)
-      if (within(costs_, job_.budgets, points[i].allocation) &&
+      if (within(costs_, job_.request.budgets, points[i].allocation) &&
           (!best || points[i].divergence.mean < points[*best].divergence.mean))
         best = i;
     user_check(
         best.has_value(),
         "none of the allocations within the budgets could be measured; the warnings say why");
     return *best;
+  }
+
+  // Swaps that were measured before an interruption are left out, and failed points are not there.
+  static std::vector<MeasuredPoint> of_front(std::vector<MeasuredPoint> points) {
+    std::erase_if(points,
+                  [](const MeasuredPoint& point) { return point.kind != PointKind::front; });
+    return points;
   }
 
   /// Layers that take the same option, taking another one.
@@ -152,12 +149,44 @@ class Allocating {
     double gain = 0;  // of divergence, around the best
   };
 
+  // The nearest in cost on both sides of the group's own, of those that no other one is as good as: of a dozen formats most lie farther off
+  // than a swap goes, and measuring all of them would take longer than all else.
+  std::vector<std::size_t> near_options(const AllocationFindings& found,
+                                        const std::vector<std::size_t>& group,
+                                        std::size_t own) const {
+    constexpr std::ptrdiff_t kNear = 2;
+    struct Option {
+      double cost = 0, damage = 0;
+      std::size_t number = 0;
+    };
+    std::vector<Option> sorted, kept;
+    for (const std::size_t number : found.solved.numbers[group.front()]) {
+      sorted.push_back({.number = number});
+      for (const std::size_t layer : group) {
+        sorted.back().cost += costs_.cost(found.solved.figure, layer, number);
+        sorted.back().damage += found.alone[layer][number].mean;
+      }
+    }
+    std::ranges::stable_sort(sorted, {},
+                             [](const Option& one) { return std::pair(one.cost, one.damage); });
+    double least = std::numeric_limits<double>::infinity();
+    for (const Option& one : sorted) {
+      if (one.damage < least || one.number == own) kept.push_back(one);
+      least = std::min(least, one.damage);
+    }
+    const std::ptrdiff_t at = std::ranges::find(kept, own, &Option::number) - kept.begin();
+    std::vector<std::size_t> near;
+    for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, at - kNear);
+         i <= std::min(std::ssize(kept) - 1, at + kNear); ++i)
+      if (i != at) near.push_back(kept[static_cast<std::size_t>(i)].number);
+    return near;
+  }
+
   std::vector<Move> moves_from(const AllocationFindings& found, const Allocation& from) const {
     std::vector<Move> moves;
     const auto& groups = found.solved.front.groups;
     for (std::size_t g = 0; g < groups.size(); ++g)
-      for (const std::size_t option : found.solved.numbers[groups[g].front()]) {
-        if (option == from[groups[g].front()]) continue;
+      for (const std::size_t option : near_options(found, groups[g], from[groups[g].front()])) {
         Move move{g, from};
         for (const std::size_t layer : groups[g]) move.allocation[layer] = option;
         moves.push_back(std::move(move));
@@ -168,8 +197,7 @@ class Allocating {
   // Around the best: what each layer's other options do there, by which pairs of them are ranked.
   // Swaps that were measured before an interruption change nothing.
   std::vector<WantedPoint> best_swaps(const AllocationFindings& found) {
-    std::vector<MeasuredPoint> front = found.points;
-    std::erase_if(front, [](const MeasuredPoint& point) { return point.kind != PointKind::front; });
+    const std::vector<MeasuredPoint> front = of_front(found.points);
     const Allocation& from = front[best_of(front)].allocation;
     std::vector<Move> moves = moves_from(found, from);
     std::vector<Allocation> allocations = {from};
@@ -184,7 +212,7 @@ class Allocating {
         Allocation both = moves[i].allocation;
         for (const std::size_t layer : found.solved.front.groups[moves[j].group])
           both[layer] = moves[j].allocation[layer];
-        if (within(costs_, job_.budgets, both)) swaps.emplace_back(gain, std::move(both));
+        if (within(costs_, job_.request.budgets, both)) swaps.emplace_back(gain, std::move(both));
       }
     std::ranges::stable_sort(swaps, std::greater(), &std::pair<double, Allocation>::first);
     std::set<Allocation> known;
@@ -197,19 +225,17 @@ class Allocating {
   }
 
   std::vector<double> divergences_around(const std::vector<Allocation>& allocations) {
+    const Json found = trials_.found("around_best", finding_of("around", allocations), [&] {
+      std::vector<double> means;
+      for (const Divergence& one : measure_allocations(
+               subject_.parent.model, costs_.layers, changes_of(job_.request.options), allocations,
+               sample_, subject_.data.train, job_.calibration, job_.runs, context_))
+        means.push_back(one.mean);
+      return Json(means);
+    });
     std::vector<double> means;
-    if (const Json known = trials_.remembered("around_best"); !known.is_null()) {
-      for (const Json& one : known)
-        means.push_back(one.is_number() ? one.get<double>() : std::nan(""));
-      return means;
-    }
-    std::vector<std::optional<LayerFormats>> formats;
-    for (const FormatOption& option : job_.options) formats.push_back(option.formats);
-    for (const Divergence& one :
-         measure_allocations(subject_.parent.model, costs_.layers, formats, allocations, sample_,
-                             subject_.data.train, job_.calibration, job_.runs, context_))
-      means.push_back(one.mean);
-    trials_.remember("around_best", means);
+    for (const Json& one : found)
+      means.push_back(one.is_number() ? one.get<double>() : std::nan(""));
     return means;
   }
 
@@ -227,29 +253,10 @@ class Allocating {
   EncodedSet sample_;
 };
 
-// Throws `UserError` for an option that some layer cannot take.
-void check_options_fit(const Model& model, const std::vector<FormatOption>& options) {
-  for (const FormatOption& option : options) {
-    if (!option.formats) continue;
-    Graph graph = forward_graph(model);
-    with_context(fmt::format("option {} (`operands` says what takes it)", option.text),
-                 [&] { quantize(graph, uniform_plan(graph, *option.formats)); });
-  }
-}
-
 void check_timed(const AllocateJob& job, const Model& model) {
   user_check(job.timed.tokens <= model.facts.limits.tokens,
              "`latency_tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
              job.timed.tokens);
-}
-
-// Throws `UserError` for budgets that nothing meets.
-void check_budgets(const AllocateJob& job, const LayerCosts& costs,
-                   const std::vector<AllocationBudget>& budgets) {
-  const std::vector<std::vector<double>> harmless(costs.layers.size(),
-                                                  std::vector<double>(job.options.size(), 0));
-  const auto tied = tied_layers(costs.layers, job.together);
-  if (!budgets.empty()) solve_allocation(costs, harmless, budgets, tied);
 }
 
 void write_chosen(const SearchJob& search, const TrialSubject& subject, const TrialModel& made,
@@ -267,32 +274,30 @@ void write_chosen(const SearchJob& search, const TrialSubject& subject, const Tr
 AllocateResult allocate_formats(const AllocateJob& job, Context& context) {
   user_check(!is_fresh(job.model),
              "{}: fresh weights say nothing of what formats cost; give a trained model", job.model);
-  RunReport report{.title = fmt::format("{}: formats within {}", job.model, job.budgets[0].text),
-                   .invocation = job.invocation};
+  RunReport report{
+      .title = fmt::format("{}: formats within {}", job.model, job.request.budgets[0].text),
+      .invocation = job.invocation};
   OutputFolder output(job.output.folder, job.output.resumable({.resume = job.resume}));
   const SearchJob search = search_of(job);
-  const TrialSubject subject =
-      open_subject(search, allocation_space(job.options), context, report.notes);
+  SearchRecipe recipe = allocation_space(job.request, context.library.formats);
+  const TrialSubject subject = open_subject(search, recipe, context, report.notes);
   check_unquantized(subject.parent.model, job.model);
-  LayerCosts costs = layer_costs(plain_graph(subject.parent.model), job.options);
+  LayerCosts costs = layer_costs(plain_graph(subject.parent.model), job.request.options);
   // What cannot be met is told before anything is measured; of times, before damages are.
-  check_options_fit(subject.parent.model, job.options);
   check_timed(job, subject.parent.model);
-  std::vector<AllocationBudget> known = job.budgets;
-  std::erase_if(known, [](const AllocationBudget& budget) {
-    return budget.figure == BudgetFigure::latency_ms;
-  });
-  check_budgets(job, costs, known);
+  check_request(subject.parent.model, job.request, costs);
   if (!begin_run(job.invocation, subject.parent.model.parameters, subject.data, output))
     return {.was_finished = true, .fields = finished_results(output)};
-  AllocationTrials trials(subject, costs, job.options, job.budgets, output.path() / "study.db",
-                          context);
+  AllocationTrials trials(subject, costs, job.request, std::move(recipe),
+                          output.path() / "study.db", job.cache, context);
   time_layers_into(costs, job, subject, trials, context);
-  check_budgets(job, costs, job.budgets);
+  check_request(subject.parent.model, job.request, costs);
   AllocationFindings found = Allocating(job, subject, costs, trials, context).run();
+  found.from_store = trials.from_store();
   const TrialModel made = trials.model_of(found.best().allocation);
   if (latency_budget(job))
     found.timed = time_whole(subject.parent.model, made.model, costs.latency.batch, context);
+  found.search = trials.search_recipe();
   trials.close();
   write_chosen(search, subject, made, output.path() / "best");
   AllocateResult result = report_allocation(found, made, std::move(report), output, context);

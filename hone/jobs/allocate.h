@@ -17,20 +17,17 @@ namespace hone {
 
 /// Formats to be chosen for the linears of a model within a budget.
 struct AllocateJob {
-  std::string model;                      ///< as `open_model` takes it; trained, not quantized
-  std::vector<FormatOption> options;      ///< at least two
-  std::vector<AllocationBudget> budgets;  ///< one, or one of each figure
-  std::vector<std::string> together =
-      {};  ///< globs: the linears that one names take the same option
-  std::int64_t sensitivity_samples = 256;  ///< texts that layers alone are measured on; 0: all
-  std::int64_t points = 12;                ///< of the front, that are measured
-  std::int64_t swaps = 5;                  ///< that are measured beside the best of them
+  std::string model;  ///< as `open_model` takes it; trained, not quantized
+  AllocationRequest request = {};
+  std::int64_t points = 12;  ///< of the front, that are measured
+  std::int64_t swaps = 5;    ///< that are measured beside the best of them
   /// What times are of, where a budget is of them; 0 tokens: as many as texts of the validation part have on average.
   BatchSize timed = {.texts = 1, .tokens = 0};
   CalibrationRun calibration = {.batch_size = 32};
   VariantRuns runs = {};
   std::string split = {};  ///< the part on which the chosen model is reported, see `measured_texts`
   JobData data = {};
+  fs::path cache = {};  ///< store of trials, that of searches; empty: none is kept or taken
   bool resume = false;
   std::uint64_t seed = 42;
   bool row_hashes = true;

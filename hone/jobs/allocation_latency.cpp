@@ -13,7 +13,7 @@ namespace {
 
 // All linears in one option, as it would be run.
 Model packed_in(const Model& model, const std::vector<std::string>& layers,
-                const FormatOption& option, const EncodedSplits& data,
+                const LayerOption& option, const EncodedSplits& data,
                 const CalibrationRun& calibration, Context& context) {
   if (!option.formats) return model;
   CompressOptions how{.plan = {}, .calibration = calibration};
@@ -27,12 +27,12 @@ Model packed_in(const Model& model, const std::vector<std::string>& layers,
 }  // namespace
 
 LatencyTable measure_latency(const Model& model, const std::vector<std::string>& layers,
-                             const std::vector<FormatOption>& options, const EncodedSplits& data,
+                             const std::vector<LayerOption>& options, const EncodedSplits& data,
                              const CalibrationRun& calibration, const BatchSize& batch,
                              Context& context) {
   // The model as it is comes last: the rest is what it takes beside its linears in full precision.
   std::vector<Model> models;
-  for (const FormatOption& option : options)
+  for (const LayerOption& option : options)
     models.push_back(packed_in(model, layers, option, data, calibration, context));
   models.push_back(model);
   LatencyTable table{.batch = batch, .ms = time_layers(models, layers, batch, context)};

@@ -23,7 +23,7 @@ struct LatencyTable {
 /// Times every linear in every option, native where a kernel takes it: packed, alone, in turn with the others, linears of one shape once;
 /// and the model as it is as a whole. Formats that want ranges take them from `data.train`. Throws `Interrupted`.
 LatencyTable measure_latency(const Model& model, const std::vector<std::string>& layers,
-                             const std::vector<FormatOption>& options, const EncodedSplits& data,
+                             const std::vector<LayerOption>& options, const EncodedSplits& data,
                              const CalibrationRun& calibration, const BatchSize& batch,
                              Context& context);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hone/base/error.h"
+#include "hone/base/percentage.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -12,21 +13,6 @@ namespace {
 
 constexpr std::string_view kNone = "none";
 constexpr std::string_view kBudgetFigures[] = {"average_bits", "packed_bytes", "latency_ms"};
-
-// Splits at commas that stand in no parentheses.
-std::vector<std::string> split_outside_parentheses(std::string_view text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (c == ',' && depth == 0) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
 
 AllocationBudget parse_budget(std::string_view text) {
   const std::string expected = fmt::format(
@@ -51,6 +37,24 @@ AllocationBudget parse_budget(std::string_view text) {
 
 }  // namespace
 
+std::string LayerOption::label() const {
+  return sparsity == 0 ? text : fmt::format("{}, {} pruned", text, share_text(sparsity));
+}
+
+std::vector<std::string> split_outside_brackets(std::string_view text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
 std::vector<Operand> parse_operands(const std::vector<std::string>& names) {
   std::vector<Operand> operands;
   for (const std::string& name : names) {
@@ -65,23 +69,25 @@ std::vector<Operand> parse_operands(const std::vector<std::string>& names) {
   return operands;
 }
 
-std::vector<FormatOption> parse_format_options(std::string_view text,
-                                               const std::vector<Operand>& operands,
-                                               const FormatTable& formats) {
-  std::vector<FormatOption> options;
-  for (const std::string& part : split_outside_parentheses(text)) {
-    const std::string_view name = trim(part);
-    FormatOption option{.text = std::string(name)};
+std::vector<LayerOption> parse_options(const std::vector<std::string>& texts,
+                                       const std::vector<double>& sparsities,
+                                       const std::vector<Operand>& operands,
+                                       const FormatTable& formats) {
+  std::vector<LayerOption> options;
+  for (const std::string& text : texts) {
+    const std::string_view name = trim(text);
+    LayerOption option{.text = std::string(name)};
     if (name != kNone) {
       option.formats.emplace();
       for (const Operand operand : operands)
         (*option.formats)[operand] = parse_format(name, formats);
     }
     // "int(bits=8)" and "int(bits=8,per=tensor)" are one format.
-    for (const FormatOption& other : options)
+    for (const LayerOption& other : options)
       user_check(other.formats != option.formats, "option {} stands twice", option.text);
     options.push_back(std::move(option));
   }
+  options = with_sparsities(std::move(options), sparsities);
   user_check(options.size() > 1,
              "{} alone leaves nothing to choose; give two options or more, such as "
              "'int(bits=8),mxint(bits=4)', of which none is full precision",
@@ -89,8 +95,51 @@ std::vector<FormatOption> parse_format_options(std::string_view text,
   return options;
 }
 
+std::vector<LayerOption> parse_format_options(std::string_view text,
+                                              const std::vector<Operand>& operands,
+                                              const FormatTable& formats) {
+  return parse_options(split_outside_brackets(text), {}, operands, formats);
+}
+
+std::vector<LayerOption> with_sparsities(std::vector<LayerOption> options,
+                                         const std::vector<double>& sparsities) {
+  if (options.empty()) options = {{.text = std::string(kNone)}};
+  const std::size_t formats = options.size();
+  for (std::size_t s = 0; s < sparsities.size(); ++s) {
+    user_check(sparsities[s] > 0 && sparsities[s] < 1,
+               "sparsity {}: expected a share above 0 and below 1; nothing pruned is an option "
+               "anyhow",
+               sparsities[s]);
+    user_check(std::find(sparsities.begin(), sparsities.begin() + static_cast<std::ptrdiff_t>(s),
+                         sparsities[s]) == sparsities.begin() + static_cast<std::ptrdiff_t>(s),
+               "sparsity {} stands twice", sparsities[s]);
+    for (std::size_t i = 0; i < formats; ++i) {
+      options.push_back(options[i]);
+      options.back().sparsity = sparsities[s];
+    }
+  }
+  return options;
+}
+
 std::string_view to_string(BudgetFigure figure) {
   return kBudgetFigures[static_cast<std::size_t>(figure)];
+}
+
+Json spelled(const AllocationRequest& request) {
+  Json options = Json::array(), budgets = Json::array();
+  for (const LayerOption& option : request.options) {
+    Json formats = Json::object();
+    for (const Operand operand : kReadOperands)
+      if (option.formats && (*option.formats)[operand])
+        formats[std::string(to_string(operand))] = to_string(*(*option.formats)[operand]);
+    options.push_back({{"formats", formats}, {"sparsity", option.sparsity}});
+  }
+  for (const AllocationBudget& budget : request.budgets)
+    budgets.push_back({to_string(budget.figure), budget.most});
+  return {{"options", options},
+          {"budgets", budgets},
+          {"together", request.together},
+          {"sensitivity_samples", request.sensitivity_samples}};
 }
 
 std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& texts) {

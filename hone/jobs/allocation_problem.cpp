@@ -19,8 +19,9 @@ struct LayerBits {
   std::int64_t weight = 0, packed = 0;
 };
 
-LayerBits bits_of(const Graph& graph, const std::string& layer, const FormatOption& option) {
+LayerBits bits_of(const Graph& graph, const std::string& layer, const LayerOption& option) {
   LayerBits bits;
+  std::int64_t elements = 0;  // of the weight
   const auto add = [&](Operand operand, std::int64_t count) {
     if (operand == Operand::weight) bits.weight += count;
     if (operand == Operand::weight || operand == Operand::bias) bits.packed += count;
@@ -30,9 +31,17 @@ LayerBits bits_of(const Graph& graph, const std::string& layer, const FormatOpti
     add(tensor.operand,
         std::llround(tensor.average_bits * static_cast<double>(element_count(tensor.sizes))));
   const Node& node = *graph.find(layer);
-  for (std::size_t i = 0; i < node.inputs().size(); ++i)
-    if (const std::optional<Operand> operand = operand_of(node, i); operand && !formats[*operand])
-      add(*operand, 32 * element_count(resolve(node.inputs()[i].type().shape, kOneText)));
+  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+    const std::optional<Operand> operand = operand_of(node, i);
+    if (!operand) continue;
+    const std::int64_t count = element_count(resolve(node.inputs()[i].type().shape, kOneText));
+    if (*operand == Operand::weight) elements = count;
+    if (!formats[*operand]) add(*operand, 32 * count);
+  }
+  if (option.sparsity > 0) {
+    const double each = static_cast<double>(bits.weight) / static_cast<double>(elements);
+    bits.weight = std::llround(pruned_bits(each, option.sparsity) * static_cast<double>(elements));
+  }
   return bits;
 }
 
@@ -167,6 +176,12 @@ double LayerCosts::figure(BudgetFigure figure, const Allocation& allocation) con
   return 0;
 }
 
+double LayerCosts::cost(BudgetFigure figure, std::size_t layer, std::size_t option) const {
+  return figure == BudgetFigure::latency_ms
+             ? latency.ms[layer][option]
+             : static_cast<double>(costs_for(*this, figure)[layer][option]);
+}
+
 double LayerCosts::latency_ms(const Allocation& allocation) const {
   double sum = latency.rest_ms;
   for (std::size_t i = 0; i < allocation.size(); ++i) sum += latency.ms[i][allocation[i]];
@@ -189,19 +204,19 @@ void take_latency(LayerCosts& costs, LatencyTable latency, double most_ms) {
   costs.latency = std::move(latency);
 }
 
-LayerCosts layer_costs(const Graph& graph, const std::vector<FormatOption>& options) {
+LayerCosts layer_costs(const Graph& graph, const std::vector<LayerOption>& options) {
   LayerCosts costs;
   std::int64_t of_layers = 0;  // in fp32
   for (const Node* node : graph.operations(kUsualLayer)) {
     costs.layers.push_back(node->name());
     costs.weight_bits.emplace_back();
     costs.packed_bits.emplace_back();
-    for (const FormatOption& option : options) {
+    for (const LayerOption& option : options) {
       const LayerBits bits = bits_of(graph, node->name(), option);
       costs.weight_bits.back().push_back(bits.weight);
       costs.packed_bits.back().push_back(bits.packed);
     }
-    const LayerBits whole = bits_of(graph, node->name(), {.text = "none"});
+    const LayerBits whole = bits_of(graph, node->name(), {.text = {}});
     costs.elements.push_back(whole.weight / 32);
     costs.weights += whole.weight / 32;
     of_layers += whole.packed;
@@ -211,13 +226,23 @@ LayerCosts layer_costs(const Graph& graph, const std::vector<FormatOption>& opti
   return costs;
 }
 
-QuantizationPlan allocated_plan(const LayerCosts& costs, const std::vector<FormatOption>& options,
+QuantizationPlan allocated_plan(const LayerCosts& costs, const std::vector<LayerOption>& options,
                                 const Allocation& allocation) {
   QuantizationPlan plan;
   for (std::size_t i = 0; i < allocation.size(); ++i)
     if (const auto& formats = options[allocation[i]].formats)
       plan.emplace_back(costs.layers[i], *formats);
   return plan;
+}
+
+LayerSparsities allocated_sparsities(const LayerCosts& costs,
+                                     const std::vector<LayerOption>& options,
+                                     const Allocation& allocation) {
+  LayerSparsities sparsities;
+  for (std::size_t i = 0; i < allocation.size(); ++i)
+    if (const double sparsity = options[allocation[i]].sparsity; sparsity > 0)
+      sparsities.emplace_back(costs.layers[i], sparsity);
+  return sparsities;
 }
 
 Allocation BudgetedFront::allocation(std::size_t point) const {

@@ -8,6 +8,7 @@
 #include "hone/ir/graph.h"
 #include "hone/jobs/allocation_latency.h"
 #include "hone/jobs/allocation_options.h"
+#include "hone/jobs/recipe.h"
 #include "hone/search/allocation.h"
 
 /// Formats for the linears of a model within a budget, as the numbers that the solver takes (hone/search/allocation.h).
@@ -18,11 +19,13 @@ using Allocation = std::vector<std::size_t>;
 
 /// What layers take in each option, in bits.
 struct LayerCosts {
-  std::vector<std::string> layers;                     ///< linears, in the order of the graph
-  std::vector<std::vector<std::int64_t>> weight_bits;  ///< (layers, options)
-  std::vector<std::vector<std::int64_t>> packed_bits;  ///< of weights and biases
-  std::int64_t weights = 0;                            ///< elements of the weights of all layers
-  std::int64_t other_bits = 0;                         ///< of all other parameters, in fp32
+  std::vector<std::string> layers;  ///< linears, in the order of the graph
+  /// (layers, options): of the weights that stay; where some go, a bit for each that tells which.
+  std::vector<std::vector<std::int64_t>> weight_bits;
+  /// Of weights and biases: packing stores zeros as any numbers.
+  std::vector<std::vector<std::int64_t>> packed_bits;
+  std::int64_t weights = 0;     ///< elements of the weights of all layers
+  std::int64_t other_bits = 0;  ///< of all other parameters, in fp32
 
   double average_bits(const Allocation& allocation) const;
   std::int64_t packed_bytes(const Allocation& allocation) const;
@@ -30,6 +33,8 @@ struct LayerCosts {
   double average_bits(std::size_t layer, std::size_t option) const;
   /// Milliseconds, of costs with times.
   double latency_ms(const Allocation& allocation) const;
+  /// What one layer costs in a figure: bits, or milliseconds.
+  double cost(BudgetFigure figure, std::size_t layer, std::size_t option) const;
   /// A figure of an allocation.
   double figure(BudgetFigure figure, const Allocation& allocation) const;
 
@@ -50,11 +55,21 @@ inline constexpr std::int64_t kLatencyPieces = std::int64_t{1} << 20;
 void take_latency(LayerCosts& costs, LatencyTable latency, double most_ms);
 
 /// `graph` is without quantizers.
-LayerCosts layer_costs(const Graph& graph, const std::vector<FormatOption>& options);
+LayerCosts layer_costs(const Graph& graph, const std::vector<LayerOption>& options);
+
+/// Bits of a weight of `bits` where so many of them go: those that stay, and one for each that tells which.
+inline double pruned_bits(double bits, double sparsity) {
+  return sparsity == 0 ? bits : (1 - sparsity) * bits + 1;
+}
 
 /// The formats of an allocation.
-QuantizationPlan allocated_plan(const LayerCosts& costs, const std::vector<FormatOption>& options,
+QuantizationPlan allocated_plan(const LayerCosts& costs, const std::vector<LayerOption>& options,
                                 const Allocation& allocation);
+
+/// The sparsities of an allocation, of layers that have one.
+LayerSparsities allocated_sparsities(const LayerCosts& costs,
+                                     const std::vector<LayerOption>& options,
+                                     const Allocation& allocation);
 
 /// The front of damage against the figure of the first budget, among allocations within the second.
 struct BudgetedFront {

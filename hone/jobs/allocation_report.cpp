@@ -18,15 +18,18 @@
 namespace hone {
 namespace {
 
-constexpr int kDigits = 6;           // of 8 bits and more divergences are of millionths
-constexpr double kWellRanked = 0.8;  // Spearman's r below which layers cannot be told apart
+// As many decimals as tell the smallest from each other, six at least: of 8 bits and more divergences are of millionths.
+int digits_for(const std::vector<double>& values) {
+  constexpr int kLeast = 6, kMost = 12;
+  int digits = kLeast;
+  for (const double value : values)
+    if (std::isfinite(value) && value != 0)
+      digits = std::max(digits, 1 - static_cast<int>(std::floor(std::log10(std::abs(value)))));
+  return std::min(digits, kMost);
+}
 
 std::string made_on(const AllocationFindings& f) {
   return name_and_size(f.subject.data.measured_choice());
-}
-
-std::string divergence_text(const Divergence& d) {
-  return fmt::format("{:.3g} (95 %: {:.3g} to {:.3g})", d.mean, d.low, d.high);
 }
 
 bool is_timed(const AllocationFindings& f) { return !f.costs.latency_pieces.empty(); }
@@ -55,8 +58,13 @@ std::optional<Neighbour> neighbour(const AllocationFindings& f, std::size_t laye
 
 // What every layer takes, and why: what its neighbours would have cost.
 Table layer_table(const AllocationFindings& f) {
+  std::vector<double> shown;
+  for (std::size_t i = 0; i < f.costs.layers.size(); ++i)
+    shown.push_back(f.alone[i][f.best().allocation[i]].mean);
+  const int digits = digits_for(shown);
   Table table({{"layer", "Layer"},
                {"format", "Format", false},
+               {"sparsity", "Pruned", false},
                {"bits", "Bits", false},
                {"divergence", "Divergence alone", false},
                {"cheaper", "Next cheaper", false},
@@ -67,14 +75,16 @@ Table layer_table(const AllocationFindings& f) {
                {"better_divergence", "saves", false}});
   for (std::size_t i = 0; i < f.costs.layers.size(); ++i) {
     const std::size_t own = f.best().allocation[i];
-    std::vector<Cell> row = {f.costs.layers[i], f.job.options[own].text,
-                             bits(f.costs.average_bits(i, own)),
-                             real(f.alone[i][own].mean, kDigits)};
+    std::vector<Cell> row = {
+        f.costs.layers[i], f.job.request.options[own].text,
+        f.job.request.options[own].sparsity == 0 ? Cell(absent)
+                                                 : percent(f.job.request.options[own].sparsity),
+        bits(f.costs.average_bits(i, own)), real(f.alone[i][own].mean, digits)};
     for (const bool cheaper : {true, false}) {
       const std::optional<Neighbour> other = neighbour(f, i, cheaper);
-      row.push_back(other ? Cell(f.job.options[other->option].text) : Cell(absent));
+      row.push_back(other ? Cell(f.job.request.options[other->option].label()) : Cell(absent));
       row.push_back(other ? bits(other->bits) : Cell(absent));
-      row.push_back(other ? real(cheaper ? other->divergence : -other->divergence, kDigits)
+      row.push_back(other ? real(cheaper ? other->divergence : -other->divergence, digits)
                           : Cell(absent));
     }
     table.add_row(std::move(row));
@@ -91,6 +101,10 @@ Cell figure_of_point(const MeasuredPoint& point, const FigureName& figure) {
 // All that were measured, by their bits.
 Table point_table(const AllocationFindings& f) {
   const FigureName& figure = f.subject.parent_measured->evaluation.figure;
+  std::vector<double> shown;
+  for (const MeasuredPoint& point : f.points)
+    shown.insert(shown.end(), {point.predicted, point.divergence.mean});
+  const int digits = digits_for(shown);
   Table table({{"trial", "Trial"},
                {"kind", "Kind", false},
                {"average_bits", "Bits", false},
@@ -112,10 +126,10 @@ Table point_table(const AllocationFindings& f) {
     table.add_row({point->trial, to_string(point->kind), real(point->average_bits, 3),
                    bytes(point->packed_bytes),
                    is_timed(f) ? real(point->latency_ms, 4) : Cell(absent),
-                   real(point->predicted, kDigits), real(point->divergence.mean, kDigits),
-                   real(point->divergence.low, kDigits), real(point->divergence.high, kDigits),
+                   real(point->predicted, digits), real(point->divergence.mean, digits),
+                   real(point->divergence.low, digits), real(point->divergence.high, digits),
                    figure_of_point(*point, figure),
-                   within(f.costs, f.job.budgets, point->allocation) ? "yes" : "no",
+                   within(f.costs, f.job.request.budgets, point->allocation) ? "yes" : "no",
                    point == &f.best() ? "yes" : "no"});
   return table;
 }
@@ -164,66 +178,9 @@ Figure front_figure(const AllocationFindings& f, const std::string& title) {
   return {.title = title, .panels = {panel}};
 }
 
-std::string prediction_text(const AllocationFindings& f, const PredictionCheck& check) {
-  if (check.points < 2)
-    return "One point of the front was measured, which says nothing of how well sums over layers "
-           "predict.";
-  std::string text = fmt::format(
-      "Sums over layers, each measured alone on {} of these texts, against {} measured points of "
-      "the "
-      "front: rank correlation {:.3f}",
-      grouped(f.sampled), check.points, check.rank_correlation);
-  if (check.interval.low > -1 && check.interval.low < check.interval.high)
-    text += fmt::format(" (95 %: {:.3f} to {:.3f})", check.interval.low, check.interval.high);
-  text += fmt::format("; farthest off is trial {}, by {:+.3g}.", check.worst_trial,
-                      check.worst_residual);
-  if (check.rank_correlation < kWellRanked)
-    text +=
-        " Layers act on each other here: `hone search` over the same formats, which knows of no "
-        "layers, may find better ones.";
-  return text;
-}
-
-// What costs of the front's points may be too high, in the figure's own unit.
-std::string size_text(const AllocationFindings& f) {
-  const std::string points = grouped(std::ssize(f.solved.front.points));
-  if (f.solved.figure == BudgetFigure::latency_ms) {
-    // Each layer's and the rest's were rounded up to whole pieces.
-    const auto pieces = f.solved.front.cost_error + std::ssize(f.costs.layers) + 1;
-    return fmt::format("The front has {} points, each within {:.2g} ms of an exact one's cost.",
-                       points, static_cast<double>(pieces) * f.costs.piece_ms);
-  }
-  return fmt::format("The front has {} points{}.", points,
-                     f.solved.front.cost_error == 0
-                         ? ", exactly"
-                         : fmt::format(", each within {} bits of an exact one's cost",
-                                       grouped(f.solved.front.cost_error)));
-}
-
-// What layers' times added up to, and what the whole took.
-std::string latency_text(const AllocationFindings& f) {
-  if (!f.timed) return "";
-  const BatchSize& batch = f.costs.latency.batch;
-  const TimesInTurn& times = f.timed->times;
-  const auto budget =
-      std::ranges::find(f.job.budgets, BudgetFigure::latency_ms, &AllocationBudget::figure);
-  return fmt::format(
-      "Latency: {:.4f} ms for a text as its layers add up, {:.4f} measured of the whole model, "
-      "packed (median of {} rounds), {:.4f} of the model as it is; {}. {} of {} tokens at a time. "
-      "{}"
-      "Times are of this machine and moment.",
-      f.best().latency_ms, times.after.median_ms, kTimedRounds, times.before.median_ms,
-      speedup_text(times), batch.texts == 1 ? "One text" : fmt::format("{} texts", batch.texts),
-      batch.tokens,
-      times.after.median_ms > budget->most
-          ? fmt::format("Measured whole it is beyond the budget of {}: give a lower one. ",
-                        budget->text)
-          : "");
-}
-
 std::string headline_of(const AllocationFindings& f, const BeforeAndAfter& both) {
   std::vector<std::string> budgets;
-  for (const AllocationBudget& budget : f.job.budgets) budgets.push_back(budget.text);
+  for (const AllocationBudget& budget : f.job.request.budgets) budgets.push_back(budget.text);
   const std::string flatters = same_part_warning(f.subject.data);
   return fmt::format(
       "Within {}: {:.3f} bits of a weight, {} packed; divergence {} on {}, {:.3g} predicted. {}On "
@@ -239,7 +196,10 @@ Json to_json(const PredictionCheck& check) {
           {"rank_correlation", check.rank_correlation},
           {"rank_correlation_interval", {check.interval.low, check.interval.high}},
           {"worst_residual", check.worst_residual},
-          {"worst_trial", check.worst_trial}};
+          {"worst_trial", check.worst_trial},
+          {"fitted_losses", check.fitted},
+          {"worst_misfit", check.worst_misfit},
+          {"misfit_trial", check.misfit_trial}};
 }
 
 Json fields_of(const AllocationFindings& f, const TrialModel& made, const BeforeAndAfter& both,
@@ -247,8 +207,8 @@ Json fields_of(const AllocationFindings& f, const TrialModel& made, const Before
   const std::vector<std::string>& labels = made.model.facts.labels;
   Json json = subject_of(f.job.model, f.subject.data.identity, f.subject.data.measured);
   Json options = Json::array(), budgets = Json::array();
-  for (const FormatOption& option : f.job.options) options.push_back(option.text);
-  for (const AllocationBudget& budget : f.job.budgets)
+  for (const LayerOption& option : f.job.request.options) options.push_back(option.label());
+  for (const AllocationBudget& budget : f.job.request.budgets)
     budgets.push_back({{"figure", to_string(budget.figure)}, {"most", budget.most}});
   json.update({{"options", options},
                {"budgets", budgets},
@@ -258,12 +218,14 @@ Json fields_of(const AllocationFindings& f, const TrialModel& made, const Before
                {"sensitivity_texts", f.sampled},
                {"front_points", f.solved.front.points.size()},
                {"front_cost_error", f.solved.front.cost_error},
-               {"prediction", to_json(check_prediction(f.points))},
+               {"prediction", to_json(checked(f))},
                {"trial", f.best().trial},
                {"average_bits", f.best().average_bits},
                {"packed_bytes", f.best().packed_bytes},
                {"divergence", f.best().divergence.mean},
                {"predicted", f.best().predicted},
+               {"corrected_from", f.points[f.correction.before].divergence.mean},
+               {"from_store", f.from_store},
                {"layers", to_json(layers)},
                {"points", to_json(points)},
                {"validation", to_json(made.measurement, labels)},
@@ -281,33 +243,14 @@ Json fields_of(const AllocationFindings& f, const TrialModel& made, const Before
   return json;
 }
 
-// Those that say something.
-std::vector<Block> paragraphs(const std::vector<std::string>& texts) {
+std::vector<Block> paragraphs(const std::vector<std::string>& sentences, const std::string& last) {
   std::vector<Block> blocks;
-  for (const std::string& text : texts)
-    if (!text.empty()) blocks.emplace_back(Paragraph{text});
+  for (const std::string& text : sentences) blocks.emplace_back(Paragraph{text});
+  blocks.emplace_back(Paragraph{last});
   return blocks;
 }
 
 }  // namespace
-
-PredictionCheck check_prediction(const std::vector<MeasuredPoint>& points) {
-  std::vector<double> predicted, measured;
-  PredictionCheck check;
-  for (const MeasuredPoint& point : points) {
-    if (point.kind != PointKind::front) continue;
-    predicted.push_back(point.predicted);
-    measured.push_back(point.divergence.mean);
-    const double residual = point.divergence.mean - point.predicted;
-    if (check.points++ > 0 && std::abs(residual) <= std::abs(check.worst_residual)) continue;
-    check.worst_residual = residual;
-    check.worst_trial = point.trial;
-  }
-  check.rank_correlation = pearson_correlation(ranks_of(predicted), ranks_of(measured));
-  check.interval =
-      spearman_interval(check.rank_correlation, static_cast<std::int64_t>(check.points));
-  return check;
-}
 
 AllocateResult report_allocation(const AllocationFindings& f, const TrialModel& made,
                                  RunReport report, OutputFolder& output, Context& context) {
@@ -319,17 +262,19 @@ AllocateResult report_allocation(const AllocationFindings& f, const TrialModel& 
       measure_after(made.model, before, f.subject.data, batch, kUsualMargin, context, "chosen");
   const Table layers = layer_table(f), points = point_table(f);
   const std::vector<std::string>& labels = made.model.facts.labels;
-  const std::string recipe = to_recipe(allocated_plan(f.costs, f.job.options, f.best().allocation),
-                                       plain_graph(f.subject.parent.model));
+  const Allocation& chosen = f.best().allocation;
+  const std::string recipe =
+      to_recipe(allocated_plan(f.costs, f.job.request.options, chosen),
+                plain_graph(f.subject.parent.model)) +
+      to_recipe(allocated_sparsities(f.costs, f.job.request.options, chosen));
   report.results = fields_of(f, made, both, layers, points, folder);
   report.headline = headline_of(f, both);
   report.basis =
       basis_of(f.job.data.options.source, f.subject.data,
                made.model.quantization ? "simulated " + summary(made.model.quantization->plan)
                                        : std::string(kFloat));
+  const std::vector<std::string> sentences = sentences_of(f);
   const std::string
-      prediction = prediction_text(f, check_prediction(f.points)),
-      size = size_text(f), latency = latency_text(f),
       caption = fmt::format(
           "What each layer takes; what it, and its neighbours in bits, did alone, on {} "
           "texts of {}.",
@@ -341,8 +286,7 @@ AllocateResult report_allocation(const AllocationFindings& f, const TrialModel& 
   std::vector<std::string> undrawn;
   const std::vector<NamedEvaluation> measured = named_evaluations(both, f.subject.data);
   report.sections = {
-      {"Result",
-       paragraphs({prediction, size, latency, to_text(model_size(made.model, folder / "best"))})},
+      {"Result", paragraphs(sentences, to_text(model_size(made.model, folder / "best")))},
       {"Front",
        {figure_block(front_figure(f, fmt::format("Formats of each layer, on {}", made_on(f))),
                      folder / "allocation",
@@ -359,16 +303,17 @@ AllocateResult report_allocation(const AllocationFindings& f, const TrialModel& 
   write_file(folder / "allocation.csv", to_csv(layers));
   write_file(folder / "points.csv", to_csv(points));
   write_file(folder / "recipe.toml", recipe);
+  write_file(folder / "search.toml", f.search);
   write_run_report(report, folder, context);
   AllocateResult result{.fields = report.results};
   result.text = [=, headline = report.headline,
                  destination = f.job.output.folder](const TextStyle& style) {
     return fmt::format(
-        "{}\n\n{}\n{}\n\n{}\n{}\n{}\n{}\n{}{}The model is in {}/best, its recipe in "
+        "{}\n\n{}\n{}\n\n{}\n{}\n{}\n{}The model is in {}/best, its recipe in "
         "{}/recipe.toml\n",
         headline, to_text(layers, style), caption, to_text(points, style), point_caption,
-        prediction, size, latency.empty() ? "" : latency + "\n",
-        details_text(measured, labels, style), destination, destination);
+        fmt::join(sentences, "\n"), details_text(measured, labels, style), destination,
+        destination);
   };
   return result;
 }

@@ -1,10 +1,12 @@
 #include "hone/jobs/allocation_trials.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "hone/base/interrupt.h"
 #include "hone/base/percentage.h"
+#include "hone/base/text.h"
 #include "hone/jobs/quiet_trial.h"
 #include "hone/jobs/search_objective.h"
 #include "hone/jobs/search_report.h"
@@ -21,10 +23,6 @@ constexpr const char *kKind = "kind", *kPredicted = "predicted", *kDivergence = 
                      *kFigure = "figure";
 constexpr std::string_view kKinds[] = {"front", "swap"};
 
-std::string parameter_of(const std::string& layer) { return layer + ".format"; }
-
-Json with_interval(double value, double low, double high) { return {value, low, high}; }
-
 double number_at(const Json& list, std::size_t i) {
   return list.at(i).is_number() ? list.at(i).get<double>() : std::nan("");
 }
@@ -33,34 +31,51 @@ double number_at(const Json& list, std::size_t i) {
 
 std::string_view to_string(PointKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
-SearchRecipe allocation_space(const std::vector<FormatOption>& options) {
-  PrecisionGroup group{.operands = {}};
-  for (const FormatOption& option : options) group.formats.push_back({option.text, option.text});
-  const auto formats = std::ranges::find_if(
-      options, [](const FormatOption& option) { return option.formats.has_value(); });
+SearchRecipe allocation_space(const AllocationRequest& request, const FormatTable& formats) {
+  Json names = Json::array(), sparsities = Json::array(), operands = Json::array(),
+       constraints = Json::array();
+  for (const LayerOption& option : request.options)
+    if (option.sparsity == 0) names.push_back(option.text);
+  for (const LayerOption& option : request.options)
+    if (std::ranges::find(sparsities, Json(option.sparsity)) == sparsities.end())
+      sparsities.push_back(option.sparsity);
+  const auto some = std::ranges::find_if(
+      request.options, [](const LayerOption& option) { return option.formats.has_value(); });
   for (const Operand operand : kReadOperands)
-    if ((*formats->formats)[operand]) group.operands.emplace_back(to_string(operand));
-  return {.where = "`options`", .text = {}, .objectives = {}, .precision = {group}};
+    if (some == request.options.end() || (*some->formats)[operand])
+      operands.push_back(to_string(operand));
+  for (const AllocationBudget& budget : request.budgets) constraints.push_back(budget.text);
+  std::string text =
+      fmt::format("minimize = \"{}\"\nconstraints = {}\n", kDivergenceFigure, to_line(constraints));
+  const auto group = [&](const std::string& layers, const char* choice) {
+    text += fmt::format(
+        "\n[[precision]]\nlayers = {}\nchoice = \"{}\"\nformats = {}\n"
+        "operands = {}\n",
+        to_line(layers), choice, to_line(names), to_line(operands));
+    if (sparsities.size() > 1) text += fmt::format("sparsities = {}\n", to_line(sparsities));
+  };
+  group("*", "each");
+  for (const std::string& glob : request.together) group(glob, "together");
+  return parse_search_recipe(text, "`options`", formats);
 }
 
 AllocationTrials::AllocationTrials(const TrialSubject& subject, const LayerCosts& costs,
-                                   const std::vector<FormatOption>& options,
-                                   const std::vector<AllocationBudget>& budgets,
-                                   const fs::path& file, Context& context)
+                                   const AllocationRequest& request, SearchRecipe recipe,
+                                   const fs::path& file, const fs::path& cache, Context& context)
     : subject_(subject),
       costs_(costs),
-      options_(options),
-      budgets_(budgets),
+      request_(request),
       context_(context),
-      space_(allocation_space(options),
+      space_(std::move(recipe),
              [&costs](const Json&) { return LinearNames{.all = costs.layers, .square = {}}; }),
+      cache_(cache, subject),
       storage_(open_storage(file.string())) {
   if (const std::optional<Study> known = storage_->find_study(kStudyName)) {
     study_ = *known;
     return;
   }
   study_ = storage_->create_study(kStudyName, {Direction::minimize, Direction::minimize});
-  const Json names = {"divergence", to_string(budgets.front().figure)};
+  const Json names = {"divergence", to_string(request.budgets.front().figure)};
   for (const char* key : {"study:metric_names", "dashboard:objective_names"})
     storage_->set_study_attribute(study_.id, AttributeOwner::system, key, names);
 }
@@ -75,21 +90,77 @@ void AllocationTrials::remember(const std::string& key, const Json& value) {
   study_.user_attributes[key] = value;
 }
 
-Json AllocationTrials::values_of(const Allocation& allocation) const {
+Json AllocationTrials::found(const std::string& key, const Json& of,
+                             const std::function<Json()>& find) {
+  if (Json known = remembered(key); !known.is_null()) return known;
+  std::optional<Json> finding = cache_.find_finding(of);
+  if (!finding) {
+    finding = find();
+    cache_.keep_finding(of, *finding);
+  }
+  remember(key, *finding);
+  return *finding;
+}
+
+std::int64_t AllocationTrials::from_store() {
+  TrialTable table;
+  storage_->read_trials(study_.id, table);
+  return std::ranges::count_if(
+      table, [](const auto& trial) { return trial->user_attributes.contains(kCachedAttribute); });
+}
+
+// Of its parameters: the last glob that names it, or itself.
+std::string AllocationTrials::name_of(const std::string& layer) const {
+  std::string name = layer;
+  for (const std::string& glob : request_.together)
+    if (glob_match(glob, layer)) name = glob;
+  return name;
+}
+
+Json AllocationTrials::meant_values(const Allocation& allocation) const {
+  const std::vector<FormatTemplate>& formats = space_.recipe().precision.front().formats;
+  const bool prunes = space_.recipe().precision.front().sparsity.varies();
   Json values = Json::object();
-  for (std::size_t i = 0; i < allocation.size(); ++i)
-    values[parameter_of(costs_.layers[i])] = options_[allocation[i]].text;
+  for (std::size_t i = 0; i < allocation.size(); ++i) {
+    const std::string name = name_of(costs_.layers[i]);
+    // Options are all formats, then all of them with the first sparsity, and so on.
+    if (formats.size() > 1) values[name + ".format"] = formats[allocation[i] % formats.size()].name;
+    if (prunes) values[name + ".sparsity"] = request_.options[allocation[i]].sparsity;
+  }
+  return values;
+}
+
+Json AllocationTrials::values_of(const Allocation& allocation) const {
+  Json values = meant_values(allocation);
+  for (const auto& [name, value] : values.items()) value = space_.external_of(name, value);
   return values;
 }
 
 Allocation AllocationTrials::allocation_of(const Assignment& values) const {
+  const std::vector<FormatTemplate>& formats = space_.recipe().precision.front().formats;
+  const TrialConfiguration configuration = space_.configuration_of(values);
   Allocation allocation;
   for (const std::string& layer : costs_.layers) {
-    const auto option = std::ranges::find(
-        options_, values.at(parameter_of(layer)).get<std::string>(), &FormatOption::text);
-    allocation.push_back(static_cast<std::size_t>(option - options_.begin()));
+    const auto format = values.find(name_of(layer) + ".format");
+    std::size_t number = 0;
+    while (format != values.end() && format->second != formats[number].name) ++number;
+    const double sparsity = configuration.sparsities.value(layer, 0.0);
+    while (request_.options[number].sparsity != sparsity) number += formats.size();
+    allocation.push_back(number);
   }
   return allocation;
+}
+
+std::string AllocationTrials::search_recipe() {
+  std::string text = space_.recipe().text;
+  for (const MeasuredPoint& point : measured()) {
+    if (point.kind != PointKind::front) continue;
+    text += "\n[[first]]\n";
+    const Json values = meant_values(point.allocation);
+    for (const auto& [name, value] : values.items())
+      text += fmt::format("{} = {}\n", to_line(name), to_line(value));
+  }
+  return text;
 }
 
 // Waiting trials with these values, of those that there are none of.
@@ -125,25 +196,39 @@ TrialModel AllocationTrials::model_of(const Allocation& allocation) {
   return trial_model(space_.configuration_of(assignment));
 }
 
+TrialRecord AllocationTrials::record_of(const TrialConfiguration& configuration) {
+  const auto begin = std::chrono::steady_clock::now();
+  const TrialModel made = trial_model(configuration);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  TrialRecord record{.figures = made.figures, .intervals = made.intervals};
+  record.seconds = seconds.count();
+  cache_.keep(configuration, subject_.seed, /*watched=*/false, record);
+  return record;
+}
+
 TrialOutcome AllocationTrials::run(TrialRun& run) {
   const QuietTrial quiet(context_);
   const TrialConfiguration configuration = space_.configuration_of(run.values());
   run.set_user_attribute(kConfigurationAttribute, to_json(configuration));
-  const TrialModel made = trial_model(configuration);
-  const Divergence found = divergence(subject_.parent_measured->view(), made.measurement.view(),
-                                      truth_of(subject_.data.validation));
-  if (!std::isfinite(found.mean))
+  const std::optional<TrialRecord> known =
+      cache_.find(configuration, subject_.seed, /*watched=*/false);
+  const TrialRecord record = known ? *known : record_of(configuration);
+  const std::vector<double>& far = record.intervals.at(kDivergenceFigure);
+  if (!std::isfinite(far[0]))
     return {.state = TrialState::fail, .failure = "the model's answers are no numbers"};
-  const TaskEvaluation& evaluation = made.measurement.evaluation;
-  TrialOutcome outcome;
   const Allocation allocation = allocation_of(run.values());
-  outcome.values = {found.mean, costs_.figure(budgets_[0].figure, allocation)};
-  for (const AllocationBudget& budget : budgets_)
+  TrialOutcome outcome;
+  outcome.values = {far[0], costs_.figure(request_.budgets[0].figure, allocation)};
+  for (const AllocationBudget& budget : request_.budgets)
     outcome.constraints.push_back(costs_.figure(budget.figure, allocation) - budget.most);
-  outcome.user_attributes[kFiguresAttribute] = Json(made.figures);
-  outcome.user_attributes[kDivergence] = with_interval(found.mean, found.low, found.high);
-  outcome.user_attributes[kFigure] =
-      with_interval(evaluation.value, evaluation.interval.low, evaluation.interval.high);
+  outcome.user_attributes[kFiguresAttribute] = Json(record.figures);
+  outcome.user_attributes[kDivergence] = far;
+  outcome.user_attributes[kFigure] = record.intervals.at(kJudgedFigure);
+  if (known) {
+    outcome.user_attributes[kCachedAttribute] = true;
+  } else {
+    outcome.user_attributes[kSecondsAttribute] = record.seconds;
+  }
   return outcome;
 }
 

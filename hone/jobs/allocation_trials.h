@@ -4,6 +4,7 @@
 
 #include "hone/jobs/allocation_problem.h"
 #include "hone/jobs/search_trial.h"
+#include "hone/jobs/trial_cache.h"
 #include "hone/search/search.h"
 #include "hone/study/layer_sensitivity.h"
 
@@ -38,22 +39,29 @@ struct MeasuredPoint {
   double latency_ms = 0;  ///< as layers add up; 0: no budget is of it
 };
 
-/// The space of a search in which each linear takes one of the options: the parameter "LAYER.format", whose choices are the formats.
-SearchRecipe allocation_space(const std::vector<FormatOption>& options);
+/// The search in which each linear takes one of the options, those that a glob names the same one, for the least divergence within the
+/// budgets: parameters are "LAYER.format" and "LAYER.sparsity", or "GLOB.format".
+SearchRecipe allocation_space(const AllocationRequest& request, const FormatTable& formats);
 
 /// Measures allocations in a study of two objectives, divergence and the figure of the first budget; budgets are constraints. What a
 /// study has measured already is not measured again.
 class AllocationTrials {
  public:
-  /// All must outlive it. Opens the study in this file, or makes it.
+  /// All that it refers to must outlive it. Opens the study in this file, or makes it; `recipe` is that of `allocation_space`, `cache` a store
+  /// of trials, or empty.
   AllocationTrials(const TrialSubject& subject, const LayerCosts& costs,
-                   const std::vector<FormatOption>& options,
-                   const std::vector<AllocationBudget>& budgets, const fs::path& file,
-                   Context& context);
+                   const AllocationRequest& request, SearchRecipe recipe, const fs::path& file,
+                   const fs::path& cache, Context& context);
 
   /// What was remembered under this key; null: nothing.
   Json remembered(const std::string& key);
   void remember(const std::string& key, const Json& value);
+  /// What the study remembers, else what the store of trials has of it, else found now; remembered and kept.
+  Json found(const std::string& key, const Json& of, const std::function<Json()>& find);
+  /// How many whole models came from the store of trials.
+  std::int64_t from_store();
+  /// The recipe of a search that begins with the points of the front that were measured.
+  std::string search_recipe();
 
   /// All that have been measured by then, those that failed left out, by number. Throws `Interrupted`, and `UserError` when
   /// none could be measured, saying why the first could not.
@@ -64,19 +72,22 @@ class AllocationTrials {
   void close() { storage_->close(); }
 
  private:
+  std::string name_of(const std::string& layer) const;
+  Json meant_values(const Allocation& allocation) const;
   Json values_of(const Allocation& allocation) const;
   Allocation allocation_of(const Assignment& values) const;
   void enqueue(const std::vector<WantedPoint>& wanted);
+  TrialRecord record_of(const TrialConfiguration& configuration);
   TrialOutcome run(TrialRun& run);
   std::vector<MeasuredPoint> measured();
   TrialModel trial_model(const TrialConfiguration& configuration);
 
   const TrialSubject& subject_;
   const LayerCosts& costs_;
-  const std::vector<FormatOption>& options_;
-  const std::vector<AllocationBudget>& budgets_;
+  const AllocationRequest& request_;
   Context& context_;
   TrialSpace space_;
+  TrialCache cache_;
   std::unique_ptr<StudyStorage> storage_;
   Study study_;
 };

@@ -49,8 +49,14 @@ QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan) {
 Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
                TrainingLog& log, Context& context) {
   Model model = parent;
+  for (const auto& [layer, sparsity] : options.sparsities) {
+    const PruneOptions one{.target = {layer}, .rule = {.sparsity = sparsity}};
+    change_model(
+        model, "prune", [&] { return prune(model.graph, model.parameters, one); },
+        context.session(), prune_text(one));
+  }
   quantize_model(model, options.plan, context.session());
-  if (options.qat) model.quantization->method = "qat";
+  if (options.qat && model.quantization) model.quantization->method = "qat";
   calibrate(forward_graph(model), model.parameters, text_examples(data.train), options.calibration,
             context.session(), quantizer_names(parent.graph));
   if (!options.qat) return model;

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "hone/jobs/fine_tune.h"
+#include "hone/jobs/recipe.h"
 #include "hone/train/calibration.h"
 
 namespace hone {
 
 struct CompressOptions {
   QuantizationPlan plan = {};
+  /// Layers that lose so many of their smallest weights first, each by itself.
+  LayerSparsities sparsities = {};
   bool qat = false;  ///< train with the quantizers in place; otherwise quantize after training
   FineTuneOptions fine_tune = {};  ///< for `qat`
   CalibrationRun calibration = {.batch_size = 32};
@@ -22,7 +25,7 @@ double average_weight_bits(const Model& model);
 /// `UserError`, naming the layer, where both speak of the same operand.
 QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan);
 
-/// A quantized copy of `parent`: calibrated where the format has state, trained where asked for. The weights keep the
+/// A quantized copy of `parent`, pruned where the options say: calibrated where the format has state, trained where asked for. The weights keep the
 /// precision that they have; `round_weights` makes the copy that is saved. Quantizers that the parent has already stay as
 /// they are, with their states, until something is trained. Throws `UserError` as `whole_plan`,
 /// and before training as `round_weights`.

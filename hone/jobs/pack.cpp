@@ -25,6 +25,7 @@ Model quantized_by(const Recipe& recipe, const Model& model, const std::string& 
                    Context& context) {
   CompressOptions options;
   options.plan = resolve(recipe, plain_graph(model));
+  options.sparsities = resolve_sparsities(recipe, plain_graph(model));
   Graph graph = forward_graph(model);
   with_context(name, [&] { quantize(graph, options.plan); });
   user_check(!calibrates_on_texts(graph, quantizer_names(model.graph)),

@@ -34,6 +34,7 @@ Table plan_table(const std::vector<PlannedTensor>& tensors) {
 PlanResult plan_formats(const PlanJob& job, Context& context) {
   const TextModel source = open_model(job.model, context, job.seed);
   tell_warnings(context, source.model.warnings);
+  check_formats_alone(job.recipe);
   const Graph graph = plain_graph(source.model);
   const QuantizationPlan plan =
       with_context(job.model, [&] { return whole_plan(source.model, resolve(job.recipe, graph)); });

@@ -393,6 +393,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
              "out, or train a head first with `hone train`",
              job.model);
   options.plan = resolve(job.recipe, plain_graph(parent.model));
+  options.sparsities = resolve_sparsities(job.recipe, plain_graph(parent.model));
   const QuantizationPlan plan =
       with_context(job.model, [&] { return whole_plan(parent.model, options.plan); });
   std::optional<Parent> distilled;

@@ -51,7 +51,8 @@ OperandFormats default_formats(const toml::node& node, const TomlPlace& place,
 RecipeRule rule_of(const toml::node& node, const TomlPlace& place, const FormatTable& formats) {
   const toml::table* table = node.as_table();
   user_check(table != nullptr, "{}: expected a table; write [[rule]]", place.at(node));
-  check_keys(*table, {"op", "name", "regex", "format", "input", "weight", "bias", "output"},
+  check_keys(*table,
+             {"op", "name", "regex", "format", "input", "weight", "bias", "output", "sparsity"},
              "a rule", place);
   RecipeRule rule;
   rule.where = place.at(node);
@@ -66,8 +67,14 @@ RecipeRule rule_of(const toml::node& node, const TomlPlace& place, const FormatT
     }
   }
   rule.formats = operand_formats(*table, place, formats);
-  user_check(!rule.formats.empty(),
-             "{}: the rule sets nothing; give format, input, weight, bias or output", rule.where);
+  if (const toml::node* sparsity = table->get("sparsity")) {
+    rule.sparsity = sparsity->value<double>();
+    user_check(rule.sparsity && *rule.sparsity >= 0 && *rule.sparsity < 1,
+               "{}: sparsity: expected a share from 0 on and below 1", place.at(*sparsity));
+  }
+  user_check(!rule.formats.empty() || rule.sparsity,
+             "{}: the rule sets nothing; give format, input, weight, bias, output or sparsity",
+             rule.where);
   return rule;
 }
 
@@ -127,6 +134,35 @@ Recipe parse_recipe(std::string_view text, std::string_view where, const FormatT
 
 Recipe read_recipe(const fs::path& path, const FormatTable& formats) {
   return parse_recipe(read_file(path), path.string(), formats);
+}
+
+LayerSparsities resolve_sparsities(const Recipe& recipe, const Graph& graph) {
+  LayerSparsities sparsities;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    double sparsity = 0;
+    for (const RecipeRule& rule : recipe.rules) {
+      if (!rule.sparsity || !matches(rule, *node)) continue;
+      user_check(has_operand(*node, Operand::weight), "{}: sparsity: {} has no weights to prune",
+                 rule.where, node->name());
+      sparsity = *rule.sparsity;
+    }
+    if (sparsity > 0) sparsities.emplace_back(node->name(), sparsity);
+  }
+  return sparsities;
+}
+
+void check_formats_alone(const Recipe& recipe) {
+  for (const RecipeRule& rule : recipe.rules)
+    user_check(!rule.sparsity,
+               "{}: sparsity: formats alone are looked at here; `hone quantize` prunes too",
+               rule.where);
+}
+
+std::string to_recipe(const LayerSparsities& sparsities) {
+  std::string text;
+  for (const auto& [layer, sparsity] : sparsities)
+    text += fmt::format("[[rule]]\nname = \"{}\"\nsparsity = {}\n\n", layer, sparsity);
+  return text;
 }
 
 QuantizationPlan resolve(const Recipe& recipe, const Graph& graph) {

@@ -20,6 +20,10 @@
 ///     op = "matmul"                         # other operations than linear
 ///     input = "bf16"
 ///
+///     [[rule]]
+///     name = "bert.pooler.dense"
+///     sparsity = 0.5                        # half of its weights, the smallest, go before it is rounded
+///
 /// `default` may be a table with `input`, `weight`, `bias` and `output`, and so may a rule have
 /// `format` for all an operation reads.
 namespace hone {
@@ -34,7 +38,11 @@ struct RecipeRule {
   std::optional<std::string> name;   ///< glob
   std::optional<std::string> regex;  ///< ECMAScript, found anywhere in the name
   OperandFormats formats;
+  std::optional<double> sparsity = {};  ///< of the weights of each operation it matches
 };
+
+/// Shares of weights that go, by the names of operations.
+using LayerSparsities = std::vector<std::pair<std::string, double>>;
 
 struct Recipe {
   OperandFormats defaults;  ///< of linears
@@ -53,5 +61,12 @@ std::optional<Format> parse_optional_format(std::string_view text, const FormatT
 /// Throws `UserError` for a rule that matches no operation, or whose operand none of the operations
 /// it matches has.
 QuantizationPlan resolve(const Recipe& recipe, const Graph& graph);
+/// The sparsities of those that have one. Throws `UserError` for a rule that matches an operation without weights.
+LayerSparsities resolve_sparsities(const Recipe& recipe, const Graph& graph);
+/// Throws `UserError` for a recipe with sparsities, where only formats are looked at.
+void check_formats_alone(const Recipe& recipe);
+
+/// Rules for these, as text.
+std::string to_recipe(const LayerSparsities& sparsities);
 
 }  // namespace hone

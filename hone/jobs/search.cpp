@@ -87,7 +87,7 @@ void check_prunable(const SearchJob& job, const SearchRecipe& recipe, const Tria
              "`pruner`: with several objectives no trial is hopeless before its end; leave it out");
   const Task task = subject.parent.model.facts.task();
   for (const std::string& name : recipe.objectives.front().formula.names())
-    user_check(is_known_on_the_way(name, task),
+    user_check(is_known_on_the_way(name, recipe, task),
                "`pruner`: {} of the objective is known only when a trial has ended; leave the "
                "pruner out",
                name);
@@ -197,6 +197,11 @@ class SearchRun {
         names.push_back(objective.formula.text());
       for (const char* key : {kMetricNamesAttribute, "dashboard:objective_names"})
         storage_->set_study_attribute(study->id, AttributeOwner::system, key, names);
+      for (const Json& point : space_.first_points()) {
+        Trial waiting{.state = TrialState::waiting};
+        waiting.system_attributes["fixed_params"] = point;
+        storage_->create_trial(study->id, waiting);
+      }
     }
     study_ = *study;
     if (!job_.join && job_.budget.trials > 0)
@@ -391,6 +396,7 @@ SearchResult search_models(const SearchJob& job, Context& context) {
   });
   space.object_by(
       [&](const TrialConfiguration& configuration) { return objection(subject, configuration); });
+  space.first_points();  // what is wrong with them is told before anything is begun
   if (output) {
     Invocation asked = job.invocation;
     asked.settings.erase("space");

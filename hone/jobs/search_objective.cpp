@@ -92,6 +92,8 @@ std::optional<TrialOutcome> SearchObjective::from_cache(TrialRun& run,
       return TrialOutcome{.state = TrialState::pruned};
   TrialOutcome outcome = outcome_of(record->figures);
   outcome.user_attributes[kCachedAttribute] = true;
+  if (!record->allocated.is_null())
+    outcome.user_attributes[kAllocatedAttribute] = record->allocated;
   return outcome;
 }
 
@@ -134,6 +136,8 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
   TrialOutcome outcome{.state = TrialState::pruned};
   if (!trial.ended_early) {
     record.figures = trial.figures;
+    record.intervals = trial.intervals;
+    record.allocated = trial.allocated;
     if (times) {
       shared.release();
       const MachineLock alone(machine_lock_, LOCK_EX);
@@ -142,6 +146,7 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
       cache_.keep(configuration, seed, watches(), record);
     }
     outcome = outcome_of(trial.figures);
+    if (!trial.allocated.is_null()) outcome.user_attributes[kAllocatedAttribute] = trial.allocated;
     hold_if_better(run.trial(), outcome, std::move(trial));
   } else if (scratch) {
     cache_.keep_checkpoints(configuration, seed, record.evaluations, progress.folder);

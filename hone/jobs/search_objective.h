@@ -13,6 +13,7 @@ namespace hone {
 inline constexpr const char* kIdentityAttribute = "identity";
 /// User attributes of trials.
 inline constexpr const char* kConfigurationAttribute = "configuration";
+inline constexpr const char* kAllocatedAttribute = "allocated";
 inline constexpr const char* kFromCheckpointAttribute = "from_checkpoint";
 
 /// Runs trials of one worker: from the values of a point to those of its objectives. Holds on to the best model that it made, so that

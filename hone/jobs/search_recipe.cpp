@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <map>
+#include <set>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
@@ -160,21 +162,6 @@ Json format_value(std::string_view text) {
                                                                   : Json(std::string(text));
 }
 
-// Splits at commas that stand in no brackets.
-std::vector<std::string> split_outside_brackets(std::string_view text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    if (c == ',' && depth == 0) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 FormatTemplate template_of(const std::string& text) {
   FormatTemplate result{.text = text, .name = std::string(trim(text.substr(0, text.find('('))))};
   const std::size_t open = text.find('('), close = text.rfind(')');
@@ -214,10 +201,29 @@ void check_template(const FormatTemplate& one, const FormatTable& formats) {
   user_check(walk_points(choices, check, kMost), "'{}': more than {} formats", one.text, kMost);
 }
 
+// Several of one name are called by their texts, if these are whole.
+void tell_apart(std::vector<FormatTemplate>& formats, const std::string& where) {
+  std::map<std::string, std::vector<FormatTemplate*>> named;
+  for (FormatTemplate& one : formats) named[one.name].push_back(&one);
+  for (const auto& [name, same] : named) {
+    if (same.size() == 1) continue;
+    std::set<std::string> texts;
+    for (FormatTemplate* one : same) {
+      const bool varies = std::ranges::any_of(one->parameters, &SearchSetting::varies);
+      user_check(!varies && texts.insert(one->text).second,
+                 "{}: formats: {} stands twice; give its parameters as lists, \"{}(bits=[4,8])\"",
+                 where, name, name);
+      one->name = one->text;
+      one->parameters.clear();
+    }
+  }
+}
+
 PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,
                         const FormatTable& formats) {
   const toml::table& table = table_at(node, "precision", place);
-  check_keys(table, {"layers", "choice", "formats", "operands"}, "[[precision]]", place);
+  check_keys(table, {"layers", "choice", "formats", "operands", "sparsities"}, "[[precision]]",
+             place);
   PrecisionGroup group{.line = line_of(node)};
   if (const toml::node* layers = table.get("layers"))
     group.layers = texts_at(*layers, "layers", place);
@@ -236,6 +242,13 @@ PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,
           "{}: operands: expected input, weight, bias or output, got \"{}\"", place.at(*operands),
           operand);
   }
+  if (const toml::node* sparsities = table.get("sparsities")) {
+    group.sparsity = setting_of(place, "sparsity", *sparsities);
+    with_context(fmt::format("{}: sparsities", place.at(*sparsities)), [&] {
+      for (const Json& sample : samples_of(group.sparsity))
+        check_pruning_setting("sparsity", sample);
+    });
+  }
   const toml::node* list = table.get("formats");
   user_check(list != nullptr, "{}: [[precision]] has no `formats` to choose from", place.at(node));
   for (const std::string& text : texts_at(*list, "formats", place))
@@ -244,12 +257,59 @@ PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,
       check_template(group.formats.back(), formats);
     });
   user_check(!group.formats.empty(), "{}: formats: none to choose from", place.at(*list));
-  for (std::size_t i = 0; i < group.formats.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      user_check(group.formats[i].name != group.formats[j].name,
-                 "{}: formats: {} stands twice; give its parameters as lists, \"{}(bits=[4,8])\"",
-                 place.at(*list), group.formats[i].name, group.formats[i].name);
+  tell_apart(group.formats, place.at(*list));
   return group;
+}
+
+// "average_bits <= 5", or a list of two.
+AllocationSection allocation_of(const TomlPlace& place, const toml::node& node,
+                                const FormatTable& formats) {
+  const toml::table& table = table_at(node, "allocation", place);
+  check_keys(table,
+             {"options", "sparsities", "operands", "budget", "together", "sensitivity_samples"},
+             "[allocation]", place);
+  AllocationSection section{.line = line_of(node)};
+  AllocationRequest& request = section.request;
+  std::vector<std::string> options = {}, operands = {"input", "weight", "bias"}, budgets;
+  std::vector<double> sparsities;
+  const auto texts = [&](const char* key, std::vector<std::string>& to) {
+    if (const toml::node* list = table.get(key)) to = texts_at(*list, key, place);
+  };
+  texts("options", options);
+  texts("operands", operands);
+  texts("budget", budgets);
+  user_check(!budgets.empty(),
+             "{}: [allocation] bounds nothing; give budget = \"average_bits <= 5\"",
+             place.at(node));
+  texts("together", request.together);
+  if (const toml::node* list = table.get("sparsities"))
+    for (const Json& share : samples_of(setting_of(place, "sparsities", *list)))
+      sparsities.push_back(share.is_number() ? share.get<double>() : -1);
+  if (const toml::node* samples = table.get("sensitivity_samples")) {
+    user_check(samples->is_integer() && *samples->value<std::int64_t>() >= 0,
+               "{}: sensitivity_samples: expected a whole number, 0 for all", place.at(*samples));
+    request.sensitivity_samples = *samples->value<std::int64_t>();
+  }
+  with_context(fmt::format("{}: [allocation]", place.at(node)), [&] {
+    request.options = parse_options(options, sparsities, parse_operands(operands), formats);
+    request.budgets = parse_budgets(budgets);
+    for (const AllocationBudget& budget : request.budgets)
+      user_check(budget.figure != BudgetFigure::latency_ms,
+                 "budget {}: times are another ones in every trial; `hone allocate` takes it",
+                 budget.text);
+  });
+  return section;
+}
+
+std::vector<SearchRecipe::Point> first_points(const TomlPlace& place, const toml::node& node) {
+  user_check(node.is_array(), "{}: first: expected [[first]] tables", place.at(node));
+  std::vector<SearchRecipe::Point> points;
+  for (const toml::node& one : *node.as_array()) {
+    points.push_back({.line = line_of(one)});
+    for (const auto& [key, value] : in_order(table_at(one, "first", place)))
+      points.back().values[key] = scalar_at(*value, key, place);
+  }
+  return points;
 }
 
 void read_architecture(const TomlPlace& place, const toml::node& node, SearchRecipe& recipe) {
@@ -282,6 +342,18 @@ void read_objectives(const TomlPlace& place, const toml::table& table, SearchRec
       with_context(place.at(*node), [&] { recipe.constraints.push_back(parse_constraint(text)); });
 }
 
+// What prunes layer by layer does not go with what prunes all alike.
+void check_one_pruning(const SearchRecipe& recipe) {
+  if (!recipe.pruning) return;
+  bool each = recipe.allocation &&
+              std::ranges::any_of(recipe.allocation->request.options,
+                                  [](const LayerOption& option) { return option.sparsity > 0; });
+  for (const PrecisionGroup& group : recipe.precision)
+    each = each || group.sparsity.varies() || group.sparsity.value != 0;
+  user_check(!each, "{}: [pruning] and `sparsities` of layers both choose what goes; give one",
+             recipe.where);
+}
+
 bool varies(const SearchRecipe& recipe) {
   const auto any = [](const std::vector<SearchSetting>& settings) {
     return std::ranges::any_of(settings, &SearchSetting::varies);
@@ -290,7 +362,7 @@ bool varies(const SearchRecipe& recipe) {
   for (const SectionDef& def : sections())
     result = result || (recipe.*def.member && any(*(recipe.*def.member)));
   for (const PrecisionGroup& group : recipe.precision) {
-    result = result || group.formats.size() > 1;
+    result = result || group.formats.size() > 1 || group.sparsity.varies();
     for (const FormatTemplate& one : group.formats) result = result || any(one.parameters);
   }
   return result;
@@ -322,8 +394,8 @@ SearchRecipe parse_search_recipe(std::string_view text, std::string_view where,
                                  const FormatTable& formats) {
   const TomlPlace place{std::string(where)};
   const toml::table table = parse_toml(text, where);
-  std::vector<std::string> known = {"maximize", "minimize", "constraints", "architecture",
-                                    "precision"};
+  std::vector<std::string> known = {"maximize",  "minimize",   "constraints", "architecture",
+                                    "precision", "allocation", "first"};
   for (const SectionDef& def : sections()) known.emplace_back(def.name);
   check_keys(table, known, "a search", place);
   SearchRecipe recipe{.where = std::string(where), .text = std::string(text), .objectives = {}};
@@ -337,6 +409,14 @@ SearchRecipe parse_search_recipe(std::string_view text, std::string_view where,
     for (const toml::node& group : *node->as_array())
       recipe.precision.push_back(group_of(place, group, formats));
   }
+  if (const toml::node* node = table.get("allocation")) {
+    user_check(recipe.precision.empty(),
+               "{}: [allocation] and [[precision]] both choose formats of layers; give one",
+               place.at(*node));
+    recipe.allocation = allocation_of(place, *node, formats);
+  }
+  check_one_pruning(recipe);
+  if (const toml::node* node = table.get("first")) recipe.first = first_points(place, *node);
   user_check(varies(recipe),
              "{}: nothing varies; give lists of values, ranges {{ low = …, high = … }}, or several "
              "formats",

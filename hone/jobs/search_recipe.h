@@ -8,6 +8,7 @@
 
 #include "hone/base/file.h"
 #include "hone/formats/format.h"
+#include "hone/jobs/allocation_options.h"
 #include "hone/search/formula.h"
 #include "hone/search/space.h"
 
@@ -33,8 +34,15 @@
 ///     choice = "each"                              # or "together"
 ///     formats = ["none", "integer(width=[8,16,32],frac=[2,4,8])", "mxint(bits=[4,6,8])"]
 ///
+///     [allocation]                                 # in place of [[precision]]: each trial's own exact choice
+///     options = ["int(bits=8)", "mxint(bits=4)"]
+///     budget = "average_bits <= 5"
+///
 ///     [train_on]                                   # afterwards, through quantizers and masks
 ///     epochs = 1
+///
+///     [[first]]                                    # points to begin with, by the names of parameters
+///     "training.learning_rate" = 1e-4
 ///
 /// A setting is a value, a list of values to choose from, or a range `{ low, high, step, log }`.
 namespace hone {
@@ -74,6 +82,8 @@ struct PrecisionGroup {
   std::vector<std::string> layers = {"*"};  ///< globs over the names of linears
   FormatChoice choice = FormatChoice::each;
   std::vector<FormatTemplate> formats = {};
+  SearchSetting sparsity = {.key = "sparsity",
+                            .value = 0};  ///< of their weights, before they are rounded
   std::vector<std::string> operands = {"input", "weight", "bias"};
   std::string name() const;  ///< of its parameters, where it chooses together: "all", or the globs
 };
@@ -81,6 +91,12 @@ struct PrecisionGroup {
 struct ObjectiveFormula {
   Formula formula;
   Direction direction = Direction::maximize;
+};
+
+/// What linears may take where each trial's model gets its own exact allocation (hone/jobs/best_allocation.h).
+struct AllocationSection {
+  int line = 0;
+  AllocationRequest request = {};
 };
 
 struct SearchRecipe {
@@ -94,6 +110,13 @@ struct SearchRecipe {
   using Section = std::optional<std::vector<SearchSetting>>;
   Section training = {}, lora = {}, pruning = {}, train_on = {};
   std::vector<PrecisionGroup> precision = {};
+  std::optional<AllocationSection> allocation = {};
+  /// Points that are tried before any other, as they are meant, by the names of parameters.
+  struct Point {
+    int line = 0;
+    Json values = Json::object();
+  };
+  std::vector<Point> first = {};
 
   std::string at(int line) const { return fmt::format("{}, line {}", where, line); }
 };

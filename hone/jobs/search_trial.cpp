@@ -12,6 +12,7 @@
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/ir/print.h"
 #include "hone/ir/quoted.h"
+#include "hone/jobs/best_allocation.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/native_times.h"
 #include "hone/jobs/sparsify.h"
@@ -145,12 +146,17 @@ constexpr std::string_view kShapeFigures[] = {"average_bits", "average_data_bits
 
 // `graph` is without quantizers, `plan` what it is to have.
 std::map<std::string, double> figures_of_shape(const Graph& graph, const QuantizationPlan& plan,
+                                               const LayerSparsities& sparsities,
                                                const std::vector<std::string>& layers,
                                                const EncodedSplits& data) {
   const Bindings text = {{'B', 1}, {'S', std::max<std::int64_t>(1, longest_text(data.validation))}};
   std::map<std::pair<std::string, Operand>, double> bits;  // by layer and operand
   for (const PlannedTensor& tensor : planned_tensors(graph, plan, text))
     bits[{tensor.layer, tensor.operand}] = tensor.average_bits;
+  for (const auto& [layer, share] : sparsities) {
+    const auto weight = bits.try_emplace({layer, Operand::weight}, 32).first;
+    weight->second = pruned_bits(weight->second, share);
+  }
   BitMean weights, inputs;
   for (const std::string& layer : layers) {
     const Node& node = *graph.find(layer);
@@ -179,6 +185,7 @@ class TrialSteps {
              const TrialConfiguration& configuration, std::uint64_t seed, const WatchTrial& watch,
              const TrialProgress& progress, Context& context)
       : subject_(subject),
+        space_(space),
         configuration_(configuration),
         seed_(seed),
         watch_(watch),
@@ -194,9 +201,11 @@ class TrialSteps {
     TrialModel trial{.unrounded = drawn, .model = drawn, .measurement = {}};
     Model& model = trial.unrounded;
     plan_ = fitting(plan_of(configuration_, context_.library.formats), plain_graph(model));
-    shape_ = figures_of_shape(plain_graph(model), whole_plan(model, plan_), layers_, subject_.data);
+    for (const auto& [layer, share] : configuration_.sparsities.items())
+      sparsities_.emplace_back(layer, share.get<double>());
+    take_shape(model);
     train(model);
-    if (!ended_) compress(model);
+    if (!ended_) compress(model, trial);
     trial.ended_early = ended_;
     if (ended_) return trial;
     trial.model = round_weights(model, context_);
@@ -245,21 +254,45 @@ class TrialSteps {
     if (configuration_.lora) transform(model, "fuse_lora", context_.session());
   }
 
+  void take_shape(const Model& model) {
+    shape_ = figures_of_shape(plain_graph(model), whole_plan(model, plan_), sparsities_, layers_,
+                              subject_.data);
+  }
+
+  // For the model as it was trained, and pruned as a whole.
+  void allocate(const Model& model, TrialModel& trial) {
+    BestAllocation best = best_allocation(model, space_.recipe().allocation->request, subject_.data,
+                                          subject_.calibration, seed_, context_);
+    plan_ = fitting(std::move(best.plan), plain_graph(model));
+    sparsities_ = std::move(best.sparsities);
+    take_shape(model);
+    Json formats = Json::object(), sparsities = Json::object();
+    for (const auto& [layer, chosen] : plan_)
+      for (const Operand operand : kOperands)
+        if (chosen[operand])
+          formats[layer][std::string(to_string(operand))] = to_string(*chosen[operand]);
+    for (const auto& [layer, share] : sparsities_) sparsities[layer] = share;
+    trial.allocated = {
+        {"formats", formats}, {"sparsities", sparsities}, {"predicted", best.predicted}};
+  }
+
   // Masks first, quantizers behind them, and both trained together where that is asked for.
-  void compress(Model& model) {
+  void compress(Model& model, TrialModel& trial) {
     const bool trains = configuration_.train_on.has_value();
     TrainingLog log;
     if (configuration_.pruning) {
       SparsifyOptions how = pruning_of(subject_, *configuration_.pruning, seed_);
-      if (trains && plan_.empty()) {
+      if (trains && plan_.empty() && !space_.recipe().allocation) {
         how.trains = true;
         how.fine_tune = training_options(*configuration_.train_on, "train_on");
       }
       model = sparsify(model, learnt_from_, how, log, context_);
       if (how.trains) return;
     }
-    if (!plan_.empty()) {
-      CompressOptions how{.plan = plan_, .calibration = subject_.calibration};
+    if (space_.recipe().allocation) allocate(model, trial);
+    if (!plan_.empty() || !sparsities_.empty()) {
+      CompressOptions how{
+          .plan = plan_, .sparsities = sparsities_, .calibration = subject_.calibration};
       if (trains) {
         how.qat = true;
         how.fine_tune = training_options(*configuration_.train_on, "train_on");
@@ -277,6 +310,9 @@ class TrialSteps {
                 "validate", ProgressEnd::vanishes);
     trial.figures = figures_of(trial.measurement.evaluation);
     trial.figures.insert(shape_.begin(), shape_.end());
+    const TaskEvaluation& evaluation = trial.measurement.evaluation;
+    trial.intervals[kJudgedFigure] = {evaluation.value, evaluation.interval.low,
+                                      evaluation.interval.high};
     const Zeros zeros = total(zeros_of(trial.model, context_.session()));
     trial.figures["sparsity"] = zeros.share();
     if (!subject_.parent_measured) return;
@@ -285,9 +321,14 @@ class TrialSteps {
                 truth_of(subject_.data.validation));
     if (comparison.counted) trial.figures[kFlips] = comparison.counted->flip_share;
     trial.figures[kMarginSnr] = comparison.snr_db;
+    const Divergence far = divergence(subject_.parent_measured->view(), trial.measurement.view(),
+                                      truth_of(subject_.data.validation));
+    trial.figures[kDivergenceFigure] = far.mean;
+    trial.intervals[kDivergenceFigure] = {far.mean, far.low, far.high};
   }
 
   const TrialSubject& subject_;
+  const TrialSpace& space_;
   const TrialConfiguration& configuration_;
   std::uint64_t seed_;
   const WatchTrial& watch_;
@@ -296,6 +337,7 @@ class TrialSteps {
   const EncodedSplits& learnt_from_;
   std::vector<std::string> layers_;
   QuantizationPlan plan_;
+  LayerSparsities sparsities_;
   std::map<std::string, double> shape_;
   std::int64_t evaluations_;
   bool ended_ = false;
@@ -342,13 +384,16 @@ std::vector<std::string> figure_names(const TrialSubject& subject) {
   names.insert(names.end(), std::begin(kShapeFigures), std::end(kShapeFigures));
   names.emplace_back("sparsity");
   if (!subject.fresh) names.emplace_back(kMarginSnr);
+  if (!subject.fresh) names.emplace_back(kDivergenceFigure);
   if (!subject.fresh && task != Task::regression) names.emplace_back(kFlips);
   names.emplace_back(kLatencyFigure);
   return names;
 }
 
-bool is_known_on_the_way(const std::string& figure, Task task) {
-  return std::ranges::find(kShapeFigures, figure) != std::end(kShapeFigures) ||
+bool is_known_on_the_way(const std::string& figure, const SearchRecipe& recipe, Task task) {
+  // What is allocated at its end is not known before.
+  return (!recipe.allocation &&
+          std::ranges::find(kShapeFigures, figure) != std::end(kShapeFigures)) ||
          std::ranges::any_of(metrics(task),
                              [&](const Metric& metric) { return metric.name == figure; });
 }
@@ -381,6 +426,12 @@ void check_recipe(const SearchRecipe& recipe, const TrialSubject& subject) {
     check_figures(constraint.left, known);
     check_figures(constraint.right, known);
   }
+  if (recipe.allocation && !subject.fresh)
+    with_context(fmt::format("{}: [allocation]", recipe.at(recipe.allocation->line)), [&] {
+      const AllocationRequest& request = recipe.allocation->request;
+      const Model& model = subject.parent.model;
+      check_request(model, request, layer_costs(plain_graph(model), request.options));
+    });
   user_check(!subject.fresh || recipe.training.has_value(),
              "{}: weights are drawn for every trial, and nothing trains them; give a section "
              "[training]",

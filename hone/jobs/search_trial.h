@@ -46,13 +46,20 @@ struct TrialModel {
   Measurement measurement;
   /// By the names of `figure_names`, latency aside.
   std::map<std::string, double> figures = {};
+  /// 95 %, of some of them: of the figure by which the task is judged under `kJudgedFigure`, with its value.
+  std::map<std::string, std::vector<double>> intervals = {};
+  Json allocated = {};  ///< formats and sparsities by layer, where the trial allocated them itself
   bool ended_early = false;  ///< `go_on` said so
 };
 
 /// Names of figures that formulas may have: those of the task's metrics, and of the model.
 std::vector<std::string> figure_names(const TrialSubject& subject);
-/// Whether a figure is known while a trial trains.
-bool is_known_on_the_way(const std::string& figure, Task task);
+/// Whether a figure is known while a trial of this recipe trains.
+bool is_known_on_the_way(const std::string& figure, const SearchRecipe& recipe, Task task);
+
+/// How far a trial's answers are from those of the model it was made of (hone/study/layer_sensitivity.h).
+inline constexpr const char* kDivergenceFigure = "divergence";
+inline constexpr const char* kJudgedFigure = "judged";
 
 /// Milliseconds of one text: of the moment, so it is measured anew by every trial.
 inline constexpr const char* kLatencyFigure = "latency_ms";

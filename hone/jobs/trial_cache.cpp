@@ -1,5 +1,7 @@
 #include "hone/jobs/trial_cache.h"
 
+#include <cmath>
+
 #include "hone/base/carry_over.h"
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
@@ -26,7 +28,18 @@ std::vector<std::map<std::string, double>> evaluations_from(const Json& about) {
 Json to_json(const TrialRecord& record) {
   return {{"figures", record.figures},
           {"evaluations", record.evaluations},
+          {"intervals", record.intervals},
+          {"allocated", record.allocated},
           {"seconds", record.seconds}};
+}
+
+std::map<std::string, std::vector<double>> intervals_from(const Json& about) {
+  std::map<std::string, std::vector<double>> intervals;
+  const Json lists = about.value("intervals", Json::object());
+  for (const auto& [name, list] : lists.items())
+    for (const Json& number : list)
+      intervals[name].push_back(number.is_number() ? number.get<double>() : std::nan(""));
+  return intervals;
 }
 
 }  // namespace
@@ -41,6 +54,7 @@ TrialCache::TrialCache(const fs::path& store, const TrialSubject& subject) {
        {"config", subject.parent.model.facts.config},
        {"graph", fingerprint(to_string(subject.parent.model.graph))},
        {"fresh", subject.fresh},
+       {"figures", figure_names(subject)},
        {"eval_batch", training.eval_batch_size},
        {"calibration",
         {subject.calibration.batch_count, subject.calibration.batch_size,
@@ -62,6 +76,8 @@ std::optional<TrialRecord> TrialCache::find(const TrialConfiguration& configurat
   if (!about || !about->is_object() || !about->contains("figures")) return std::nullopt;
   TrialRecord record{.figures = figures_from(about->at("figures")),
                      .evaluations = evaluations_from(*about)};
+  record.intervals = intervals_from(*about);
+  record.allocated = about->value("allocated", Json());
   record.seconds = about->value("seconds", 0.0);
   return record;
 }
@@ -75,6 +91,26 @@ void TrialCache::keep(const TrialConfiguration& configuration, std::uint64_t see
     store_->put(key(configuration, seed, watched), {}, {}, about);
   } catch (const UserError&) {
     return;  // a full disk: it is computed again when it is asked for again
+  }
+}
+
+std::string TrialCache::finding_key(const Json& of) const {
+  return fingerprint(to_line({{"finding", of}, {"subject", subject_}}));
+}
+
+std::optional<Json> TrialCache::find_finding(const Json& of) {
+  if (!store_) return std::nullopt;
+  const std::optional<Json> about = store_->about(finding_key(of));
+  if (!about || !about->is_object() || !about->contains("finding")) return std::nullopt;
+  return about->at("finding");
+}
+
+void TrialCache::keep_finding(const Json& of, const Json& finding) {
+  if (!store_) return;
+  try {
+    store_->put(finding_key(of), {}, {}, {{"finding", finding}, {"of", of}});
+  } catch (const UserError&) {
+    return;  // a full disk: it is found again
   }
 }
 

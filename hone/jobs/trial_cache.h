@@ -17,6 +17,9 @@ struct TrialRecord {
   std::map<std::string, double> figures = {};  ///< by `figure_names`, latency aside
   /// The figures at each evaluation on the way, where somebody looked.
   std::vector<std::map<std::string, double>> evaluations = {};
+  /// As a trial has them.
+  std::map<std::string, std::vector<double>> intervals = {};
+  Json allocated = {};
   double seconds = 0;  ///< it took
 };
 
@@ -31,6 +34,10 @@ class TrialCache {
   /// What cannot be kept (a full disk) is told to nobody: it is computed again.
   void keep(const TrialConfiguration& configuration, std::uint64_t seed, bool watched,
             const TrialRecord& record);
+
+  /// What was found on the way to trials of this subject, by what it is of.
+  std::optional<Json> find_finding(const Json& of);
+  void keep_finding(const Json& of, const Json& finding);
 
   /// Whether anything is kept.
   bool keeps() const { return store_.has_value(); }
@@ -47,6 +54,7 @@ class TrialCache {
   std::string key(const TrialConfiguration& configuration, std::uint64_t seed, bool watched) const;
 
  private:
+  std::string finding_key(const Json& of) const;
   std::string checkpoint_key(const TrialConfiguration& configuration, std::uint64_t seed,
                              std::size_t evaluations) const;
 

@@ -50,6 +50,8 @@ Json to_json(const TrialConfiguration& configuration) {
   for (const auto& [name, section] : sections)
     if (*section) json[name] = **section;
   if (!configuration.formats.empty()) json["formats"] = configuration.formats;
+  if (!configuration.sparsities.empty()) json["sparsities"] = configuration.sparsities;
+  if (!configuration.allocation.is_null()) json["allocation"] = configuration.allocation;
   return json;
 }
 
@@ -144,6 +146,36 @@ Json TrialSpace::index_values() const {
   return json;
 }
 
+Json TrialSpace::external_of(const std::string& name, const Json& meant) const {
+  const auto setting = settings_.find(name);
+  if (setting == settings_.end() || setting->second.ordered.empty()) return meant;
+  const std::vector<Json>& ordered = setting->second.ordered;
+  return std::ranges::find(ordered, meant) - ordered.begin();
+}
+
+std::vector<Json> TrialSpace::first_points() const {
+  std::vector<Json> points;
+  for (const SearchRecipe::Point& point : recipe_.first) {
+    points.push_back(Json::object());
+    for (const auto& [name, value] : point.values.items()) {
+      const auto parameter = std::ranges::find(space_.parameters, name, &SpaceParameter::name);
+      std::vector<std::string> known;
+      for (const SpaceParameter& one : space_.parameters) known.push_back(one.name);
+      user_check(parameter != space_.parameters.end(),
+                 "{}: [[first]]: no parameter is called '{}'{}", recipe_.at(point.line), name,
+                 did_you_mean(name, known));
+      const Json external = external_of(name, value);
+      const Distribution& distribution = parameter->distribution;
+      with_context(fmt::format("{}: [[first]]: {}", recipe_.at(point.line), name), [&] {
+        user_check(distribution.contains(distribution.internal(external)),
+                   "{} is none of its values", to_line(value));
+      });
+      points.back()[name] = external;
+    }
+  }
+  return points;
+}
+
 const PrecisionGroup* TrialSpace::group_of(const std::string& linear) const {
   const PrecisionGroup* last = nullptr;
   for (const PrecisionGroup& group : recipe_.precision)
@@ -183,6 +215,7 @@ void TrialSpace::add_formats(const std::string& name, const PrecisionGroup& grou
     for (const FormatTemplate& one : group.formats) names.emplace_back(one.name);
     space_.parameters.push_back({format, choice_of(std::move(names)), active});
   }
+  add_setting(name + ".sparsity", group.sparsity, active);
   for (const FormatTemplate& one : group.formats)
     for (const SearchSetting& parameter : one.parameters)
       add_setting(fmt::format("{}.{}.{}", name, one.name, parameter.key), parameter,
@@ -239,7 +272,11 @@ TrialConfiguration TrialSpace::configuration_of(const Assignment& values) const 
     const bool each = group->choice == FormatChoice::each;
     const std::string format = format_of(each ? linear : group->name(), *group, values);
     for (const std::string& operand : group->operands) result.formats[linear][operand] = format;
+    const Json sparsity =
+        meant(group->sparsity, (each ? linear : group->name()) + ".sparsity", values);
+    if (sparsity != 0) result.sparsities[linear] = sparsity;
   }
+  if (recipe_.allocation) result.allocation = spelled(recipe_.allocation->request);
   return result;
 }
 

@@ -26,6 +26,8 @@ struct TrialConfiguration {
   std::optional<Json> training = {}, lora = {}, pruning = {}, train_on = {};  ///< objects
   /// Formats by layer and operand, as they print: {"layer": {"weight": "int(bits=8)"}}.
   Json formats = Json::object();
+  Json sparsities = Json::object();  ///< shares of weights that go, by layer; 0 is left out
+  Json allocation = {};              ///< what each trial allocates within what; null: nothing
 };
 Json to_json(const TrialConfiguration& configuration);
 
@@ -48,6 +50,11 @@ class TrialSpace {
   Json index_values() const;
   /// The linears that the groups of precision name in the model of these values; all of them where there is no such group.
   std::vector<std::string> precision_layers(const TrialConfiguration& configuration) const;
+  /// What studies hold for a meant value of the parameter of this name: an index where people gave a list of numbers.
+  Json external_of(const std::string& name, const Json& meant) const;
+  /// What studies hold for points to begin with, one for each of the recipe's. Throws `UserError` for parameters and values that the space does
+  /// not have.
+  std::vector<Json> first_points() const;
 
  private:
   void add_setting(const std::string& name, const SearchSetting& setting,

@@ -78,15 +78,17 @@ std::vector<double> of_examples(const Logits& model, const Logits& changed, Task
   return all;
 }
 
+void prune_layer(Variant& variant, const std::string& layer, const LayerChange& change) {
+  if (change.sparsity.value_or(0) > 0)
+    prune(variant.graph, variant.parameters,
+          {.target = {layer}, .rule = {.sparsity = *change.sparsity}});
+}
+
 // What one layer in this way is called in the plan, and pruned as.
 Variant changed(const Variant& model, const std::string& layer, const LayerChange& change) {
   Variant variant = model;
-  if (change.formats) {
-    quantize(variant.graph, {{layer, *change.formats}});
-  } else {
-    prune(variant.graph, variant.parameters,
-          {.target = {layer}, .rule = {.sparsity = *change.sparsity}});
-  }
+  prune_layer(variant, layer, change);
+  if (change.formats) quantize(variant.graph, {{layer, *change.formats}});
   return variant;
 }
 
@@ -186,7 +188,7 @@ SensitivityStudy measure_sensitivity(const Model& model, const std::vector<Layer
 
 std::vector<Divergence> measure_allocations(
     const Model& model, const std::vector<std::string>& layers,
-    const std::vector<std::optional<LayerFormats>>& formats,
+    const std::vector<LayerChange>& changes,
     const std::vector<std::vector<std::size_t>>& allocations, const EncodedSet& data,
     const EncodedSet& training, const CalibrationRun& calibration, const VariantRuns& runs,
     Context& context) {
@@ -195,15 +197,19 @@ std::vector<Divergence> measure_allocations(
   CalibrationRun heedless = calibration;
   heedless.heed_objections = false;
   std::vector<std::optional<CalibratedModel>> states;
-  for (const std::optional<LayerFormats>& format : formats)
-    states.push_back(format ? std::optional(calibrated(plain, uniform_plan(plain.graph, *format),
-                                                       training, heedless, context))
-                            : std::nullopt);
+  for (const LayerChange& change : changes)
+    states.push_back(
+        change.formats ? std::optional(calibrated(plain, uniform_plan(plain.graph, *change.formats),
+                                                  training, heedless, context))
+                       : std::nullopt);
   const auto allocated = [&](const std::vector<std::size_t>& allocation) {
     Variant variant = plain;
     QuantizationPlan plan;
-    for (std::size_t i = 0; i < layers.size(); ++i)
-      if (const auto& format = formats[allocation[i]]) plan.emplace_back(layers[i], *format);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const LayerChange& change = changes[allocation[i]];
+      prune_layer(variant, layers[i], change);
+      if (change.formats) plan.emplace_back(layers[i], *change.formats);
+    }
     quantize(variant.graph, plan);
     for (std::size_t i = 0; i < layers.size(); ++i)
       if (const auto& from = states[allocation[i]]) take_states(variant, layers[i], *from);

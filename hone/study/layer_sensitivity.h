@@ -15,11 +15,11 @@
 /// to the operands of the layer itself.)
 namespace hone {
 
-/// What one layer is changed to: a format for all that it reads, or so many of its smallest weights gone.
+/// What one layer is changed to: so many of its smallest weights gone, and a format for all that it reads.
 struct LayerChange {
   std::string label;  ///< "bf16", "50 %"
   std::optional<LayerFormats> formats = {};
-  std::optional<double> sparsity = {};  ///< where there are no formats
+  std::optional<double> sparsity = {};  ///< first, where there are both
 };
 
 /// How far the answers are from those of the model as it stands. Of one example, with p its answer and q that of the changed
@@ -64,11 +64,11 @@ SensitivityStudy measure_sensitivity(const Model& model, const std::vector<Layer
                                      Context& context);
 
 /// How far the answers of whole models are from those of `model`, in the order of `allocations`: each says for every one of `layers`
-/// which of the formats it takes, by its number; none is full precision. What formats want to know of their operands
+/// which of the changes it takes, by its number; one without format and sparsity is none. What formats want to know of their operands
 /// is taken as by `measure_sensitivity`. The first allocation is the one that the others have most in common with.
 std::vector<Divergence> measure_allocations(
     const Model& model, const std::vector<std::string>& layers,
-    const std::vector<std::optional<LayerFormats>>& formats,
+    const std::vector<LayerChange>& changes,
     const std::vector<std::vector<std::size_t>>& allocations, const EncodedSet& data,
     const EncodedSet& training, const CalibrationRun& calibration, const VariantRuns& runs,
     Context& context);

@@ -11,15 +11,25 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+/// A store of trials that nobody else has.
+class OwnCache {
+ public:
+  OwnCache() { ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); }
+  ~OwnCache() { ::unsetenv("XDG_CACHE_HOME"); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
 class AllocateCommand : public ::testing::Test {
  protected:
   void SetUp() override { fs::copy(workshop(), folder_.path(), fs::copy_options::recursive); }
   const fs::path& folder() const { return folder_.path(); }
   static Words allocate(const std::string& budget, const Words& more) {
-    Words all = {"allocate", "model", "--options", "int(bits=8),int(bits=2),none",
-                 "--budget", budget,  "--data",    "reviews.csv",
-                 "--points", "4",     "--swaps",   "2",
-                 "--quiet"};
+    Words all = {"allocate", "model",     "--options", "int(bits=8),int(bits=2),none",
+                 "--budget", budget,      "--data",    "reviews.csv",
+                 "--points", "4",         "--swaps",   "2",
+                 "--quiet",  "--no_cache"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -149,6 +159,67 @@ TEST_F(AllocateCommand, TimesLayersAloneAndWhatIsChosenAsAWhole) {
             std::string::npos);
 }
 
+TEST_F(AllocateCommand, PrunesLayersByTheirOwnShares) {
+  Words words = allocate("average_bits<=7", {"--sparsities", "0.5,0.9", "-o", "out"});
+  const Json results = run_json(words, folder());
+  EXPECT_LE(results["average_bits"].get<double>(), 7);
+  EXPECT_TRUE(std::ranges::any_of(results["layers"],
+                                  [](const Json& layer) { return !layer["sparsity"].is_null(); }));
+  // The recipe makes the same model, masks and all.
+  run_well({"quantize", "model", "--recipe", "out/recipe.toml", "--anyway", "--data", "reviews.csv",
+            "-o", "again"},
+           folder());
+  EXPECT_EQ(read_file(folder() / "out/best/model.safetensors"),
+            read_file(folder() / "again/model.safetensors"));
+  EXPECT_NE(read_page(folder() / "out/report.html").find("stores zeros as any numbers"),
+            std::string::npos);
+  Words alone = allocate("average_bits<=20", {"--sparsities", "0.5,0.9", "-o", "alone"});
+  alone.erase(alone.begin() + 2, alone.begin() + 4);
+  const Json pruned = run_json(alone, folder());
+  EXPECT_LE(pruned["average_bits"].get<double>(), 20);
+  for (const Json& layer : pruned["layers"]) EXPECT_EQ(layer["format"], "none");
+}
+
+TEST_F(AllocateCommand, TakesWhatItKnowsFromTheStoreOfTrials) {
+  const OwnCache cache;
+  Words words = allocate("average_bits<=6", {"-o", "first"});
+  std::erase(words, "--no_cache");
+  const Json first = run_json(words, folder());
+  words.back() = "second";
+  const Json second = run_json(words, folder());
+  EXPECT_EQ(second["from_store"], second["points"].size());
+  EXPECT_EQ(second["points"], first["points"]);
+  EXPECT_EQ(read_file(folder() / "first/recipe.toml"), read_file(folder() / "second/recipe.toml"));
+  EXPECT_NE(read_page(folder() / "second/report.html").find("were known from earlier runs"),
+            std::string::npos);
+}
+
+TEST_F(AllocateCommand, LeavesASearchThatBeginsWithItsFront) {
+  const OwnCache cache;
+  Words words = allocate("average_bits<=6", {"--together", "*.self.*", "-o", "out"});
+  std::erase(words, "--no_cache");
+  const Json results = run_json(words, folder());
+  const auto of_front = std::ranges::count_if(
+      results["points"], [](const Json& point) { return point["kind"] == "front"; });
+  const Json search =
+      run_json({"search", "model", "--recipe", "out/search.toml", "--data", "reviews.csv",
+                "--trials", std::to_string(of_front + 1), "-o", "searched"},
+               folder());
+  const auto storage = open_storage((folder() / "searched/study.db").string(), /*must_exist=*/true);
+  std::vector<std::shared_ptr<const Trial>> trials;
+  storage->read_trials(storage->find_study("search")->id, trials);
+  // The front comes first, from the store of trials; the last point is another one.
+  ASSERT_EQ(std::ssize(trials), of_front + 1);
+  for (std::int64_t i = 0; i < of_front; ++i) {
+    const Trial& trial = *trials[static_cast<std::size_t>(i)];
+    EXPECT_TRUE(trial.user_attributes.contains("cached"));
+    EXPECT_TRUE(std::ranges::any_of(results["points"], [&](const Json& point) {
+      return point["divergence"] == trial.values.at(0);
+    }));
+  }
+  EXPECT_FALSE(trials.back()->user_attributes.contains("cached"));
+}
+
 TEST_F(AllocateCommand, SaysWhatCannotBe) {
   const auto message = [&](const Words& words, int code) {
     const Ending ending = run_hone(words, folder());
@@ -166,6 +237,9 @@ TEST_F(AllocateCommand, SaysWhatCannotBe) {
   EXPECT_NE(message(rows, 1).find("option int(bits=8,per=row) (--operands says what takes it): "),
             std::string::npos);
   EXPECT_FALSE(fs::exists(folder() / "out.partial"));
+  Words nothing = allocate("average_bits<=6", {"-o", "out"});
+  nothing.erase(nothing.begin() + 2, nothing.begin() + 4);
+  EXPECT_NE(message(nothing, 2).find("give --options, --sparsities, or both"), std::string::npos);
   Words fresh = allocate("average_bits<=6", {"-o", "out"});
   fresh[1] = "tiny";
   EXPECT_NE(message(fresh, 1).find("tiny: fresh weights say nothing of what formats cost"),

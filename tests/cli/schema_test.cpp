@@ -150,7 +150,7 @@ std::vector<SchemaRun> runs_of_classes() {
        "sensitivity"},
       {"statistics model --data reviews.csv -o statistics", "statistics"},
       {"allocate model --options int(bits=8),int(bits=2) --budget average_bits<=6,latency_ms<=1000 "
-       "--points 3 "
+       "--no_cache --points 3 "
        "--swaps 1 --data reviews.csv -o allocated",
        "allocated"},
       {"choose model learnt --smallest --data reviews.csv -o chosen", "chosen"},
@@ -245,7 +245,8 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
        name + "_search"},
       {"statistics " + name + texts + " -o " + name + "_statistics", name + "_statistics"},
       {"allocate " + name + texts +
-           " --options int(bits=8),int(bits=2) --budget average_bits<=6 --points 2 --swaps 1 -o " +
+           " --options int(bits=8),int(bits=2) --budget average_bits<=6 --points 2 --swaps 1 "
+           "--no_cache -o " +
            name + "_allocated",
        name + "_allocated"},
       {"demo --max_steps 1 --qat_steps 1" + generated + " --max_seq_length 16 -o " + name + "_demo",

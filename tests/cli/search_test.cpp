@@ -346,6 +346,77 @@ TEST_F(SearchCommand, SaysOnHowManyRunsTheWinnerStands) {
   EXPECT_NE(trials.find(",repeat_of,"), std::string::npos) << trials;
 }
 
+TEST_F(SearchCommand, GivesEachTrialItsOwnExactAllocation) {
+  write("allocation.toml",
+        "maximize = 'accuracy'\n"
+        "constraints = ['average_bits <= 5']\n"
+        "[training]\n"
+        "max_steps = 1\n"
+        "learning_rate = { low = 1e-5, high = 1e-2, log = true }\n"
+        "[allocation]\n"
+        "options = ['int(bits=8)', 'int(bits=2)']\n"
+        "budget = 'average_bits <= 5'\n"
+        "sensitivity_samples = 16\n"
+        "[[first]]\n"
+        "'training.learning_rate' = 1e-3\n");
+  const Json results =
+      run_json(search("allocation.toml", {"--trials", "3", "-o", "out"}), folder());
+  EXPECT_EQ(results["trials"]["complete"], 3);
+  const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
+  std::vector<std::shared_ptr<const Trial>> trials;
+  storage->read_trials(storage->find_study("search")->id, trials);
+  EXPECT_NEAR(trials[0]->parameters[0].value, 1e-3, 1e-15);
+  for (const auto& trial : trials) {
+    const Json& allocated = trial->user_attributes.at("allocated");
+    EXPECT_FALSE(allocated.at("formats").empty());
+    EXPECT_LE(trial->user_attributes.at("figures").at("average_bits"), 5);
+    EXPECT_LE(trial->violation(), 0);
+  }
+  // What was found is found again.
+  run_well(search("allocation.toml", {"--trials", "3", "--threads", "1", "-o", "again"}), folder());
+  EXPECT_EQ(table_of(folder() / "again/study.db"), table_of(folder() / "out/study.db"));
+}
+
+TEST_F(SearchCommand, ChoosesSparsitiesLayerByLayer) {
+  write("sparse.toml",
+        "minimize = 'divergence'\n"
+        "constraints = ['average_bits <= 17']\n"
+        "[[precision]]\n"
+        "formats = ['none', 'int(bits=8)', 'int(bits=4)']\n"
+        "sparsities = [0, 0.5]\n");
+  const Json results = run_json(search("sparse.toml", {"--trials", "3", "-o", "out"}), folder());
+  EXPECT_EQ(results["trials"]["complete"], 3);
+  EXPECT_GT(results["best"]["figures"]["sparsity"].get<double>(), 0);
+  EXPECT_GT(results["best"]["figures"]["divergence"].get<double>(), 0);
+}
+
+TEST_F(SearchCommand, SaysWhatCannotBeAllocated) {
+  const std::string head = "[training]\nmax_steps = [1, 2]\n";
+  const std::pair<std::string, const char*> cases[] = {
+      {head + "[allocation]\noptions = ['bf16', 'none']\nbudget = 'average_bits <= 5'",
+       "no choice of these options meets it"},
+      {head + "[allocation]\noptions = ['bf16', 'none']\nbudget = 'latency_ms <= 5'",
+       "times are another ones in every trial"},
+      {head + "[allocation]\noptions = ['bf16', 'none']",
+       "[allocation] bounds nothing; give budget = "},
+      {head + "[allocation]\noptions = ['bf16']\nbudget = 'average_bits <= 5'",
+       "leaves nothing to choose"},
+      {"[allocation]\noptions = ['bf16', 'none']\nbudget = 'average_bits <= 20'\n"
+       "[[precision]]\nformats = ['bf16', 'none']",
+       "[allocation] and [[precision]] both choose formats"},
+      {"[pruning]\nsparsity = 0.5\n[[precision]]\nformats = ['bf16', 'none']\n"
+       "sparsities = [0, 0.5]",
+       "both choose what goes"},
+      {head + "[[first]]\n'training.max_stepz' = 1", "no parameter is called 'training.max_stepz'"},
+      {head + "[[first]]\n'training.max_steps' = 7", "7 is none of its values"},
+      {"[[precision]]\nformats = ['int(bits=8)', 'int(bits=[4,8])']", "int stands twice"},
+  };
+  for (const auto& [recipe, fragment] : cases) {
+    const std::string message = refusal_of(recipe);
+    EXPECT_NE(message.find(fragment), std::string::npos) << recipe << "\n" << message;
+  }
+}
+
 TEST_F(SearchCommand, SaysWhatCannotBeSearched) {
   const std::pair<const char*, const char*> cases[] = {
       {"[architecture]\nnum_layers = [1, 2]\n[training]\nmax_steps = 1",

@@ -2,7 +2,7 @@
 
 #include "hone/analysis/precision.h"
 #include "hone/base/error.h"
-#include "hone/jobs/allocation_report.h"
+#include "hone/jobs/allocation_sentences.h"
 #include "hone/models/model_source.h"
 #include "hone/runtime/library.h"
 #include "tests/support/message.h"
@@ -20,7 +20,7 @@ const FormatTable& all_formats() {
 const std::vector<Operand> kAll(std::begin(kReadOperands), std::end(kReadOperands));
 
 TEST(AllocationOptions, AreFormatsByCommaOutsideOfParentheses) {
-  const std::vector<FormatOption> options =
+  const std::vector<LayerOption> options =
       parse_format_options("int(bits=8,per=row), none,mxint(bits=4)", kAll, all_formats());
   ASSERT_EQ(options.size(), 3u);
   EXPECT_EQ(options[0].text, "int(bits=8,per=row)");
@@ -32,7 +32,7 @@ TEST(AllocationOptions, AreFormatsByCommaOutsideOfParentheses) {
 }
 
 TEST(AllocationOptions, AreOfSomeOperands) {
-  const std::vector<FormatOption> options =
+  const std::vector<LayerOption> options =
       parse_format_options("int(bits=8,per=row),none", parse_operands({"weight"}), all_formats());
   EXPECT_TRUE(options[0].formats->weight.has_value());
   EXPECT_FALSE(options[0].formats->input.has_value());
@@ -110,7 +110,7 @@ class AllocationProblems : public ::testing::Test {
     return solve_allocation(costs_, damages(), parse_budgets(budgets), tied);
   }
   Graph graph_;
-  std::vector<FormatOption> options_;
+  std::vector<LayerOption> options_;
   LayerCosts costs_;
 };
 
@@ -131,7 +131,7 @@ TEST_F(AllocationProblems, CountTheBitsThatPlansHave) {
 }
 
 TEST_F(AllocationProblems, CountBiasesInFullPrecisionWhereWeightsAloneHaveFormats) {
-  const std::vector<FormatOption> options =
+  const std::vector<LayerOption> options =
       parse_format_options("int(bits=8,per=row),none", parse_operands({"weight"}), all_formats());
   const LayerCosts costs = layer_costs(graph_, options);
   const Allocation all(costs.layers.size(), 0);
@@ -259,11 +259,62 @@ TEST(AllocationPrediction, IsHeldAgainstWhatWasMeasuredOfTheFront) {
     points[i].divergence.mean = measured[i];
   }
   points[3].kind = PointKind::swap;
-  const PredictionCheck check = check_prediction(points);
+  const double figures[] = {0.7, 0.85, 0.8, 0};
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].figure = figures[i];
+  const PredictionCheck check = check_prediction(points, 0.9);
   EXPECT_EQ(check.points, 3u);
   EXPECT_DOUBLE_EQ(check.rank_correlation, 0.5);  // of ranks 3 2 1 and 3 1 2
   EXPECT_DOUBLE_EQ(check.worst_residual, 0.1);
   EXPECT_EQ(check.worst_trial, 0);
+  // Lost by rising prediction, of trials 2, 1, 0: 0.1, 0.05, 0.2, of which the first two share their mean.
+  const double fitted[] = {0.075, 0.075, 0.2};
+  ASSERT_EQ(check.fitted.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(check.fitted[i], fitted[i], 1e-12);
+  EXPECT_NEAR(check.worst_misfit, 0.025, 1e-12);
+  EXPECT_EQ(check.misfit_trial, 2);
+}
+
+TEST(AllocationPrediction, NamesTheCheapestThatIsWithinNoise) {
+  std::vector<MeasuredPoint> points(4);
+  const double bits[] = {8, 6, 4, 2}, means[] = {0.010, 0.011, 0.012, 0.020};
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].average_bits = bits[i];
+    points[i].divergence = {means[i], means[i] - 0.003, means[i] + 0.003};
+  }
+  const auto cost = [](const MeasuredPoint& point) { return point.average_bits; };
+  EXPECT_EQ(cheaper_alike(points, 0, cost), 2u);
+  EXPECT_EQ(cheaper_alike(points, 2, cost), std::nullopt);
+}
+
+TEST_F(AllocationProblems, CountPrunedWeightsByThoseThatStayAndABitForEach) {
+  const std::vector<LayerOption> options =
+      with_sparsities(parse_format_options("int(bits=8),none", kAll, all_formats()), {0.5});
+  ASSERT_EQ(options.size(), 4u);
+  EXPECT_EQ(options[2].label(), "int(bits=8), 50.0 % pruned");
+  const LayerCosts costs = layer_costs(graph_, options);
+  for (std::size_t i = 0; i < costs.layers.size(); ++i) {
+    EXPECT_EQ(costs.average_bits(i, 3), 17);
+    EXPECT_NEAR(costs.average_bits(i, 2), 0.5 * costs.average_bits(i, 0) + 1,
+                1.0 / static_cast<double>(costs.elements[i]));
+    // Packing stores zeros as any numbers.
+    EXPECT_EQ(costs.packed_bits[i][2], costs.packed_bits[i][0]);
+  }
+  const Allocation all(costs.layers.size(), 3);
+  EXPECT_TRUE(allocated_plan(costs, options, all).empty());
+  EXPECT_EQ(allocated_sparsities(costs, options, all).size(), costs.layers.size());
+}
+
+TEST(AllocationOptions, ArePrunedToo) {
+  const std::vector<LayerOption> alone = parse_options({}, {0.3, 0.7}, kAll, all_formats());
+  ASSERT_EQ(alone.size(), 3u);
+  EXPECT_EQ(alone[0].label(), "none");
+  EXPECT_EQ(alone[2].label(), "none, 70.0 % pruned");
+  const auto message = [](const std::vector<double>& sparsities) {
+    return message_of([&] { parse_options({}, sparsities, kAll, all_formats()); });
+  };
+  EXPECT_EQ(message({0.5, 0.5}), "sparsity 0.5 stands twice");
+  EXPECT_EQ(message({0}),
+            "sparsity 0: expected a share above 0 and below 1; nothing pruned is an option anyhow");
 }
 
 }  // namespace

@@ -80,6 +80,26 @@ TEST(Recipe, SelectsOtherOperationsByType) {
   EXPECT_EQ(std::ranges::count(lines, '\n'), 4 + 2);
 }
 
+TEST(Recipe, PrunesLayersByRulesOfWhichTheLastWins) {
+  const Graph graph = plain_graph(testing::tiny_model());
+  const Recipe recipe = parse(
+      "[[rule]]\nname = 'bert.pooler.*'\nsparsity = 0.3\n[[rule]]\nname = '*pooler*'\n"
+      "sparsity = 0.5\nweight = 'int(bits=8)'\n[[rule]]\nname = 'classifier'\nsparsity = 0");
+  EXPECT_EQ(resolve_sparsities(recipe, graph), (LayerSparsities{{"bert.pooler.dense", 0.5}}));
+  EXPECT_EQ(resolve(recipe, graph).size(), 1u);
+  EXPECT_EQ(resolve_sparsities(parse(to_recipe(resolve_sparsities(recipe, graph))), graph),
+            resolve_sparsities(recipe, graph));
+  EXPECT_EQ(user_error_of([&] { parse("[[rule]]\nname = 'classifier'\nsparsity = 1"); }),
+            "recipe.toml, line 3: sparsity: expected a share from 0 on and below 1");
+  EXPECT_EQ(user_error_of([&] {
+              resolve_sparsities(parse("[[rule]]\nop = 'gelu'\nsparsity = 0.5"), graph);
+            }).find("recipe.toml, line 1: sparsity: "),
+            0u);
+  EXPECT_EQ(user_error_of([&] { check_formats_alone(recipe); }),
+            "recipe.toml, line 1: sparsity: formats alone are looked at here; `hone quantize` "
+            "prunes too");
+}
+
 TEST(Recipe, RefusesRulesWithoutEffect) {
   EXPECT_EQ(refusal("[[rule]]\nname = 'bart.*'\nweight = 'none'"),
             "recipe.toml, line 1: the rule matches no operation (op linear, name 'bart.*'); see "
@@ -87,8 +107,8 @@ TEST(Recipe, RefusesRulesWithoutEffect) {
   EXPECT_EQ(refusal("[[rule]]\nop = 'matmul'\nweight = 'integer'"),
             "recipe.toml, line 1: no operation that the rule matches has a weight");
   EXPECT_EQ(refusal("[[rule]]\nname = '*'"),
-            "recipe.toml, line 1: the rule sets nothing; give format, input, weight, bias or "
-            "output");
+            "recipe.toml, line 1: the rule sets nothing; give format, input, weight, bias, "
+            "output or sparsity");
   EXPECT_EQ(refusal(""), "recipe.toml: the recipe says nothing; give a default or a [[rule]]");
 }
 

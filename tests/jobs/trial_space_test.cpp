@@ -93,7 +93,7 @@ TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
        "space.toml, line 2: square_linears: expected"},
       {"[[precision]]\nlayers = '*'", "space.toml, line 1: [[precision]] has no `formats`"},
       {"[[precision]]\nformats = ['int(bits=[4,99])']", "space.toml, line 2: formats: "},
-      {"[[precision]]\nformats = ['int(bits=4)', 'int(bits=8)']",
+      {"[[precision]]\nformats = ['int(bits=4)', 'int(bits=[4,8])']",
        "space.toml, line 2: formats: int stands twice"},
       {"[[precision]]\nchoice = 'all'\nformats = ['bf16']", "space.toml, line 2: choice: expected"},
       {"[[precision]]\noperands = ['weights']\nformats = ['bf16']",
