@@ -92,6 +92,23 @@ std::string marker_interval(const Series& series, std::size_t style) {
   return fmt::format(" every {}::{}", interval, (2 * style + 1) * interval / 5 % interval);
 }
 
+bool has_stepped_band(const Series& series) {
+  return series.spread == Spread::band && series.draw == Draw::steps && !series.points.empty();
+}
+
+// The ends of the spread hold until the next point, as the values do.
+std::vector<Point> stepped(const std::vector<Point>& points) {
+  std::vector<Point> corners;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i > 0) {
+      corners.push_back(points[i - 1]);
+      corners.back().x = points[i].x;
+    }
+    corners.push_back(points[i]);
+  }
+  return corners;
+}
+
 /// Writes the parts of a script for one figure, whose size turns pixels into gnuplot's shares of
 /// the screen.
 class ScriptWriter {
@@ -221,10 +238,12 @@ void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
     const std::size_t style = style_of(layout_, series);
     const Tone tone = series.tone;
     const std::string colour = fmt::format("rgb '{}'", colour_of(style, tone));
-    if (series.spread == Spread::band) {
+    const auto add_band = [&] {
       item(bands, "", low + ":" + high,
            "filledcurves fs transparent solid 0.18 noborder fc " + colour);
-    } else if (series.spread == Spread::bars) {
+    };
+    if (series.spread == Spread::band && !has_stepped_band(series)) add_band();
+    if (series.spread == Spread::bars) {
       item(curves, "", fmt::format("{}:(0):({} - {})", low, high, low),
            "vectors nohead lw 1.6 lc " + colour);
     }
@@ -240,6 +259,10 @@ void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
       item(curves, marker_interval(series, style), y, "points " + marker_style(style, tone));
     }
     ++block_;
+    if (has_stepped_band(series)) {
+      add_band();
+      ++block_;
+    }
   }
   // The last item draws nothing: it ends the list, and a panel without points still gets its axes.
   add("plot \\\n{}{}  NaN notitle\n", bands, curves);
@@ -282,20 +305,29 @@ std::string figure_data(const Figure& figure) {
   const FigureLayout layout = lay_out(figure);
   std::string text = "# panel\tseries\tx\ty\tlow\thigh\tdrawn_x\tdrawn_y\tname\n";
   bool first = true;
+  const auto begin_block = [&] {
+    if (!first) text += "\n\n";
+    first = false;
+  };
+  const auto add = [&](std::size_t panel, const Series& series, const Point& point, double drawn_x,
+                       double drawn_y) {
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", panel + 1, one_line(series.label),
+                        point.x, point.y, point.low, point.high, drawn_x, drawn_y,
+                        one_line(point.name));
+  };
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     const std::vector<Series>& all = figure.panels[i].series;
     for (std::size_t j = 0; j < all.size(); ++j) {
       const Series& series = all[j];
       if (series.points.empty()) continue;
-      if (!first) text += "\n\n";
-      first = false;
+      begin_block();
       for (std::size_t k = 0; k < series.points.size(); ++k) {
-        const Point& point = series.points[k];
         const Place& place = layout.panels[i].places[j][k];
-        text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", i + 1, one_line(series.label),
-                            point.x, point.y, point.low, point.high, place.x, place.y,
-                            one_line(point.name));
+        add(i, series, series.points[k], place.x, place.y);
       }
+      if (!has_stepped_band(series)) continue;
+      begin_block();
+      for (const Point& point : stepped(series.points)) add(i, series, point, point.x, point.y);
     }
   }
   return text;

@@ -92,6 +92,28 @@ TEST(FigureData, HasABlockForEachSeriesThatHasPoints) {
             "2\t\t1e-09\t1e+300\tnan\tnan\t1e-09\t1e+300\t\n");
 }
 
+TEST(FigureData, HasTheCornersOfABandAroundSteps) {
+  Figure figure;
+  figure.panels.resize(1);
+  figure.panels[0].series = {{.label = "best",
+                              .points = {{1, 2, 1, 3}, {4, 6, 5, 7}},
+                              .draw = Draw::steps,
+                              .spread = Spread::band}};
+  EXPECT_EQ(figure_data(figure),
+            "# panel\tseries\tx\ty\tlow\thigh\tdrawn_x\tdrawn_y\tname\n"
+            "1\tbest\t1\t2\t1\t3\t1\t2\t\n"
+            "1\tbest\t4\t6\t5\t7\t4\t6\t\n"
+            "\n\n"
+            "1\tbest\t1\t2\t1\t3\t1\t2\t\n"
+            "1\tbest\t4\t2\t1\t3\t4\t2\t\n"
+            "1\tbest\t4\t6\t5\t7\t4\t6\t\n");
+  const std::string script = figure_script(figure, "figure");
+  EXPECT_NE(script.find("index 1 using 7:(column(5)):(column(6)) with filledcurves"),
+            std::string::npos)
+      << script;
+  EXPECT_NE(script.find("index 0 using 7:(column(8)) with steps"), std::string::npos) << script;
+}
+
 TEST(FigureScript, QuotesTextSoThatItCannotBecomeCommands) {
   Figure figure = example();
   figure.title = "it's `date` \"x\"\nquit";
