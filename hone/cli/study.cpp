@@ -1,5 +1,9 @@
 #include "hone/jobs/study.h"
 
+#include <unistd.h>
+
+#include <iostream>
+
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
@@ -10,10 +14,23 @@ namespace {
 
 struct StudyArguments {
   StudyJob job;
+  bool yes = false;
   RunArguments run;
 };
 
-void study(const StudyArguments& a) {
+bool is_meant(const std::string& question) {
+  fmt::print(stderr, "{} [y/N] ", question);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes";
+}
+
+void study(StudyArguments& a) {
+  // A person is asked; programs say before that they mean it.
+  if (a.job.remove && !a.yes && ::isatty(STDIN_FILENO) == 0)
+    throw UsageError(
+        "hone study: --delete takes a study with all of its trials away; give --yes too");
+  if (!a.yes) a.job.may_remove = is_meant;
   const StudyResult result = tell_studies(a.job, make_context(a.run));
   if (a.run.json) return print_result("study", result.fields);
   print_text(a.run, "{}", result.text(text_style(a.run)));
@@ -39,7 +56,9 @@ Command study_command() {
         app.add_option("--for_optuna_3_1", a->job.for_optuna_3_1,
                        "write a copy of an SQLite file that Optuna 3.0 and 3.1 open, which refuse "
                        "what later ones write");
-        app.add_flag("--delete", a->job.remove, "delete the study, with all of its trials");
+        app.add_flag("--delete", a->job.remove,
+                     "delete the study, with all of its trials; on a terminal you are asked");
+        app.add_flag("--yes", a->yes, "delete without asking");
         declare(app, a->job.output, /*required=*/false);
         declare_screen(app, a->run);
         return [a] { study(*a); };

@@ -118,6 +118,20 @@ Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSu
   return identity;
 }
 
+// What studies have in common that differ in their seed alone.
+Json family_of(const SearchJob& job, const SearchRecipe& recipe, Json identity) {
+  // Weights that are drawn, and the texts that are set aside, are of the seed.
+  for (const char* key :
+       {"the model", "the training texts", "the validation texts", "the test texts"})
+    identity.erase(key);
+  identity.erase(kSeedAttribute);
+  identity["model"] = job.model;
+  identity["data"] = job.data.options.source;
+  identity["profile"] = to_string(job.profile);
+  identity["recipe"] = recipe.text;
+  return identity;
+}
+
 void check_same(const Study& study, const Json& identity, const std::string& where) {
   const auto kept = study.user_attributes.find(kIdentityAttribute);
   user_check(kept != study.user_attributes.end() && kept->second.is_object(),
@@ -151,15 +165,6 @@ void check_has_work(const Study& study, const Json& identity, const SearchJob& j
              where, study.name);
 }
 
-// The log beside a file is no result, and goes; it must hold nothing.
-void check_is_whole(const std::string& file) {
-  const fs::path log = file + "-wal";
-  user_check(!path_exists(log) || fs::file_size(log) == 0,
-             "{}: another program reads in the study and does not let go, so what was written last "
-             "stands in {} alone; end that program, and go on by `resume`",
-             file, log.string());
-}
-
 /// A search on its way.
 class SearchRun {
  public:
@@ -189,9 +194,14 @@ class SearchRun {
       if (job_.join) check_has_work(*study, identity_, job_, where_);
     } else {
       study = storage_->create_study(job_.study, directions_of(space_.recipe()));
-      storage_->set_study_attribute(study->id, AttributeOwner::user, kIdentityAttribute, identity_);
-      storage_->set_study_attribute(study->id, AttributeOwner::user, kIndexValuesAttribute,
-                                    space_.index_values());
+      const auto tell = [&](const char* key, const Json& value) {
+        storage_->set_study_attribute(study->id, AttributeOwner::user, key, value);
+      };
+      tell(kIdentityAttribute, identity_);
+      tell(kIndexValuesAttribute, space_.index_values());
+      tell(kMeasuredOnAttribute, measured_on(subject_.data.measured_choice()));
+      tell(kFamilyAttribute, family_of(job_, space_.recipe(), identity_));
+      tell(kSeedAttribute, job_.seed);
       Json names = Json::array();
       for (const ObjectiveFormula& objective : space_.recipe().objectives)
         names.push_back(objective.formula.text());
@@ -249,13 +259,13 @@ class SearchRun {
     return options;
   }
 
-  // What the rest will take, once one trial that was computed is known.
-  void tell_cost(const Trial& trial, Progress& progress) {
+  // What the rest will take, once one trial that was computed is known; `done`: it and all others that have ended.
+  void tell_cost(const Trial& trial, std::int64_t done, Progress& progress) {
     const auto seconds = trial.user_attributes.find(kSecondsAttribute);
     if (cost_told_ || seconds == trial.user_attributes.end() || job_.budget.trials == 0) return;
     cost_told_ = true;
     const double one = seconds->second.get<double>();
-    const std::int64_t left = job_.budget.trials - finished() - 1;
+    const std::int64_t left = job_.budget.trials - done;
     if (left > 0)
       progress.say(fmt::format(
           "a trial took {} s; {} more in {} process{} take about {}", rounded_text(one, 2),
@@ -270,12 +280,11 @@ class SearchRun {
                       {.unit = "trials", .first = finished(), .output = context_.progress});
     SearchCallbacks callbacks;
     callbacks.on_trial = [&](const Trial& trial, const StudyView& study) {
-      tell_cost(trial, progress);
+      const std::int64_t done = count_trials(study).finished();
+      tell_cost(trial, done, progress);
       if (trial.state == TrialState::fail)
         tell_warnings(context_,
                       {fmt::format("trial {} failed: {}", trial.number, failure_of(trial))});
-      std::int64_t done = 0;
-      for (const Trial* one : study.trials) done += is_finished(one->state) ? 1 : 0;
       progress.update(done, best_text(study));
     };
     callbacks.on_warning = [&](const std::string& sentence) {
@@ -317,7 +326,7 @@ class SearchRun {
       std::this_thread::sleep_for(200ms);
       read();
       for (const auto& trial : trials_)
-        if (is_finished(trial->state)) tell_cost(*trial, progress);
+        if (is_finished(trial->state)) tell_cost(*trial, finished(), progress);
       progress.update(finished(), best_text(view()));
     }
   }

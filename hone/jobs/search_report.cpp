@@ -12,8 +12,10 @@
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/choice.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/format_verdicts.h"
 #include "hone/jobs/search_objective.h"
 #include "hone/jobs/study_tables.h"
+#include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/model_size.h"
 #include "hone/study/comparison_table.h"
@@ -29,17 +31,21 @@ class Findings {
   explicit Findings(const SearchFindings& all) : all_(all) {}
 
   ShownStudy shown() const {
-    ShownStudy study{
-        .view = all_.view, .index_values = all_.space.index_values(), .measured_on = made_on()};
+    ShownStudy study{.view = all_.view,
+                     .index_values = all_.space.index_values(),
+                     .measured_on = measured_on(all_.subject.data.measured_choice())};
     for (const ObjectiveFormula& objective : objectives())
       study.objectives.push_back(objective.formula.text());
+    find_importances(study);
     return study;
   }
 
   const std::vector<ObjectiveFormula>& objectives() const { return all_.space.recipe().objectives; }
   const Trial& winner() const { return *all_.winner.trial; }
   // "validation, n = 1 800"
-  std::string made_on() const { return name_and_size(all_.subject.data.measured_choice()); }
+  std::string made_on() const {
+    return measured_on(all_.subject.data.measured_choice()).at("text").get<std::string>();
+  }
 
   // "accuracy - 0.01*average_bits = 0.7812"
   std::string winner_text() const {
@@ -93,8 +99,8 @@ std::string gap_text(const SearchFindings& f, const TrialModel& made, const Meas
                                     : "");
 }
 
-Json fields_of(const SearchFindings& f, const TrialModel& made, const Reported& reported,
-               const fs::path& folder) {
+Json fields_of(const SearchFindings& f, const ShownStudy& study, const TrialModel& made,
+               const Reported& reported, const fs::path& folder) {
   const std::vector<std::string>& labels = made.model.facts.labels;
   const Findings findings(f);
   Json objectives = Json::array(), front = Json::array();
@@ -118,7 +124,7 @@ Json fields_of(const SearchFindings& f, const TrialModel& made, const Reported& 
                  {"runs", f.winner.runs},
                  {"mean", f.winner.mean},
                  {"values", f.winner.trial->values},
-                 {"parameters", shown_values(findings.shown(), *f.winner.trial)},
+                 {"parameters", shown_values(study, *f.winner.trial)},
                  {"configuration",
                   to_json(f.space.configuration_of(assignment_of(f.winner.trial->parameters)))},
                  {"figures", f.winner.trial->user_attributes.contains(kFiguresAttribute)
@@ -151,12 +157,46 @@ std::string headline_of(const SearchFindings& f, const Reported& reported) {
                                             reported.measured.evaluation));
 }
 
+// Which layers took which format, and why; empty where the winner has none.
+Section formats_section(const SearchFindings& f, const TrialModel& made, const fs::path& folder,
+                        Context& context) {
+  constexpr std::size_t kMostOperands = 24;
+  Section section{"Formats of the winner", {}};
+  if (!made.model.quantization) return section;
+  const TrialConfiguration configuration =
+      f.space.configuration_of(assignment_of(f.winner.trial->parameters));
+  const FormatVerdicts verdicts = judge_formats(
+      made.unrounded, f.space.precision_layers(configuration), made.model.quantization->plan,
+      f.subject.data.train, f.subject.calibration, context);
+  write_file(folder / "layers.csv", to_csv(operand_verdicts(verdicts, /*most_rows=*/0)));
+  section.blocks = {
+      PageTable{
+          formats_taken(verdicts),
+          "How many layers took which format, and what it did to what they read, each operand "
+          "alone, over training texts; kept: 20 dB or more of it"},
+      PageTable{
+          operand_verdicts(verdicts, kMostOperands),
+          "The noisiest operands; layers.csv has all of them. Step: the smallest magnitude that "
+          "is not zero; spread: the standard deviation of the values"}};
+  return section;
+}
+
 std::vector<NamedEvaluation> evaluations_of(const SearchFindings& f, const Reported& reported) {
   if (reported.beside) return named_evaluations(*reported.beside, f.subject.data);
   return {{f.subject.data.measured.facts.part, reported.measured.evaluation}};
 }
 
 }  // namespace
+
+Json measured_on(const MeasuredPart& part) {
+  std::vector<std::string> others = cautions(part);
+  std::erase_if(others,
+                [](const std::string& caution) { return caution.ends_with("held for choices"); });
+  const std::int64_t effective = part.facts.effective_rows();
+  return {{"text", part_text(part.facts.part, part.facts.rows, effective, others)},
+          {"n", part.facts.rows},
+          {"effective_n", effective}};
+}
 
 RepeatedTrial winner_of(const StudyView& view, std::int64_t repeats) {
   const auto once = [](const Trial* trial) {
@@ -194,16 +234,17 @@ SearchResult report_search(const SearchFindings& f, const TrialModel& made, RunR
   const Findings findings(f);
   const fs::path& folder = output.path();
   const Reported reported = measure_reported(f, made, context, report.notes);
-  report.results = fields_of(f, made, reported, folder);
+  const ShownStudy study = findings.shown();
+  report.results = fields_of(f, study, made, reported, folder);
   report.headline = headline_of(f, reported);
   report.basis =
       basis_of(f.job.data.options.source, f.subject.data,
                made.model.quantization ? "simulated " + summary(made.model.quantization->plan)
                                        : std::string(kFloat));
-  const ShownStudy study = findings.shown();
   const Table best = best_trials(study);
-  const std::string caption = fmt::format("The best of {}, on {}, by the first objective.",
-                                          to_text(count_trials(f.view)), findings.made_on());
+  const std::string caption = fmt::format(
+      "The best of {}, on {}{}. {}", to_text(count_trials(f.view)), findings.made_on(),
+      f.view.has_several_objectives() ? ", by the first objective" : "", certainty_text(study));
   const std::string gap = gap_text(f, made, reported.measured);
   const std::vector<NamedEvaluation> measured = evaluations_of(f, reported);
   const std::vector<std::string>& labels = made.model.facts.labels;
@@ -211,6 +252,7 @@ SearchResult report_search(const SearchFindings& f, const TrialModel& made, RunR
   report.sections = {
       {"Result", {Paragraph{gap}, Paragraph{to_text(model_size(made.model, folder / "best"))}}},
       {"Trials", {PageTable{best, caption}}},
+      formats_section(f, made, folder, context),
       details_section(measured, labels),
       {"The winner",
        {Preformatted{to_document(report.results["best"]["configuration"])}},

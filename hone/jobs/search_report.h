@@ -18,6 +18,10 @@ struct SearchFindings {
   std::vector<std::string> dead = {};  ///< parameters that change nothing
 };
 
+/// The part that objectives are measured on, as `kMeasuredOnAttribute` has it: without that choices are made on it, which a search is
+/// for.
+Json measured_on(const MeasuredPart& part);
+
 /// The trial that wins: the best one; where the best were repeated, the best mean of those that were; of several objectives the one of
 /// the front that is best by the first of them. Its trial is null where none is complete and feasible.
 RepeatedTrial winner_of(const StudyView& view, std::int64_t repeats);

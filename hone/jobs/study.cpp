@@ -12,10 +12,11 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/output_folder.h"
 #include "hone/base/text.h"
+#include "hone/jobs/study_comparison.h"
 #include "hone/jobs/study_tables.h"
+#include "hone/report/crowded_figure.h"
 #include "hone/report/page.h"
 #include "hone/search/engine/trial_table.h"
-#include "hone/search/importance.h"
 #include "hone/search/storage/optuna_export.h"
 #include "hone/search/storage/storage.h"
 #include "hone/study/result.h"
@@ -60,8 +61,14 @@ ReadStudy read_study(StudyStorage& storage, Study study) {
   read.shown.view = {.name = read.study.name, .directions = read.study.directions, .trials = {}};
   read_trials(storage, read);
   read.shown.objectives = objective_names(read.study);
-  const auto values = read.study.user_attributes.find(kIndexValuesAttribute);
-  if (values != read.study.user_attributes.end()) read.shown.index_values = values->second;
+  const auto told = [&](const char* key, Json& value) {
+    const auto found = read.study.user_attributes.find(key);
+    if (found != read.study.user_attributes.end()) value = found->second;
+  };
+  told(kIndexValuesAttribute, read.shown.index_values);
+  told(kMeasuredOnAttribute, read.shown.measured_on);
+  told(kFamilyAttribute, read.shown.family);
+  read.shown.seed = number_in(read.study.user_attributes, kSeedAttribute);
   return read;
 }
 
@@ -134,9 +141,8 @@ Json to_json(const ReadStudy& study) {
     objectives.push_back({{"formula", study.shown.objectives[i]},
                           {"direction", to_string(study.study.directions[i])}});
   for (const Trial* trial : pareto_front(study.shown.view)) front.push_back(trial->number);
-  if (counts.complete > 1)
-    for (const ParameterImportance& importance : parameter_importances(study.shown.view))
-      importances.push_back({{"name", importance.name}, {"share", importance.share}});
+  for (const ParameterImportance& importance : study.shown.importances)
+    importances.push_back({{"name", importance.name}, {"share", importance.share}});
   const Trial* best = best_of(study);
   return {{"study", study.study.name},
           {"objectives", objectives},
@@ -191,7 +197,7 @@ Table table_of(const std::vector<ReadStudy>& studies) {
 
 Table importance_table(const ReadStudy& study) {
   Table table({{"parameter", "Parameter", false}, {"importance", "Importance"}});
-  for (const ParameterImportance& importance : parameter_importances(study.shown.view)) {
+  for (const ParameterImportance& importance : study.shown.importances) {
     if (table.rows().size() >= kShownParameters) break;
     table.add_row({importance.name, percent(importance.share)});
   }
@@ -201,6 +207,10 @@ Table importance_table(const ReadStudy& study) {
 // Choices were made by these values, so they flatter.
 constexpr std::string_view kFlatters =
     "Values are those that the study chose by: the best of many is also a lucky one.";
+
+std::string flattery_text(const ReadStudy& study) {
+  return fmt::format("{} {}", kFlatters, certainty_text(study.shown));
+}
 
 std::string headline_of(const ReadStudy& study) {
   const std::string counts = to_text(count_trials(study.shown.view));
@@ -250,6 +260,17 @@ void export_trials(const ReadStudy& study, const std::string& file) {
   write_file(file, to_document(document));
 }
 
+std::vector<ShownStudy> shown_of(const std::vector<ReadStudy>& studies) {
+  std::vector<ShownStudy> shown;
+  for (const ReadStudy& study : studies) shown.push_back(study.shown);
+  return shown;
+}
+
+constexpr const char* kReach =
+    "Studies that differ in their seed alone are a row: the median, from the least to the "
+    "greatest. No intervals: seeds are few, and "
+    "each study's best is its luckiest.";
+
 void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
                   const Context& context) {
   OutputFolder folder(job.output.folder, job.output.options());
@@ -260,7 +281,7 @@ void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
     page.title = study.study.name;
     page.headline = headline_of(study);
     Section trials{"Trials",
-                   {Paragraph{fmt::format("{}. {}", aim_of(study), kFlatters)},
+                   {Paragraph{fmt::format("{}. {}", aim_of(study), flattery_text(study))},
                     PageTable{best_trials(study.shown), "The best"}}};
     for (const StudyFigure& figure : study_figures(study.shown))
       trials.blocks.push_back(figure_block(figure.figure, folder.path() / figure.name,
@@ -269,12 +290,22 @@ void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
     write_file(folder.path() / "trials.csv", to_csv(all_trials(study.shown)));
   } else {
     page.headline = fmt::format("{} studies", studies.size());
-    Section section{"Studies", {Paragraph{std::string(kFlatters)}, PageTable{table_of(studies)}}};
-    std::vector<ShownStudy> shown;
-    for (const ReadStudy& study : studies) shown.push_back(study.shown);
-    section.blocks.push_back(figure_block(compared_histories(shown),
-                                          folder.path() / "optimization_history",
-                                          "The best value so far of each study.", undrawn));
+    const std::vector<ShownStudy> shown = shown_of(studies);
+    const std::vector<StudyFamily> families = families_of(shown);
+    Section section{
+        "Studies",
+        {Paragraph{std::string(kFlatters)}, PageTable{comparison_table(families), kReach},
+         PageTable{table_of(studies), "One by one"}}};
+    const Figure figure = compared_histories(families);
+    const auto add = [&](const Figure& drawn, const char* name) {
+      section.blocks.push_back(figure_block(drawn, folder.path() / name,
+                                            "The best value so far of each study.", undrawn));
+    };
+    add(figure, "optimization_history");
+    if (std::optional<Figure> zoomed = zoomed_to_crowd(figure)) {
+      zoomed->title += ", where values lie close";
+      add(*zoomed, "optimization_history_zoom");
+    }
     page.sections = {section};
     write_file(folder.path() / "studies.csv", to_csv(table_of(studies)));
   }
@@ -298,16 +329,23 @@ void check_outputs(const StudyJob& job) {
   user_check(one || !job.remove, "one study is deleted at a time; name it");
 }
 
-std::string done_text(const StudyJob& job) {
+std::string done_text(const StudyJob& job, bool removed) {
   std::string text;
   if (!job.export_file.empty()) text += fmt::format("trials written to {}\n", job.export_file);
   if (!job.output.folder.empty()) text += fmt::format("written to {}\n", job.output.folder);
   if (!job.for_optuna_3_1.empty())
     text += fmt::format("a copy for Optuna 3.0 and 3.1 written to {}\n", job.for_optuna_3_1);
   if (job.remove)
-    text +=
-        fmt::format("study '{}' with its trials deleted from {}\n", job.studies[0], job.storage);
+    text += removed ? fmt::format("study '{}' with its trials deleted from {}\n", job.studies[0],
+                                  job.storage)
+                    : fmt::format("study '{}' was not deleted\n", job.studies[0]);
   return text;
+}
+
+bool may_remove(const StudyJob& job, const ReadStudy& study) {
+  return !job.may_remove || job.may_remove(fmt::format(
+                                "Delete study '{}' with its {} trials from {}?", study.study.name,
+                                grouped(std::ssize(study.trials)), job.storage));
 }
 
 ReadStudy watched_study(StudyStorage& storage, const WatchJob& job) {
@@ -398,22 +436,26 @@ StudyResult tell_studies(const StudyJob& job, const Context& context) {
   check_outputs(job);
   const std::unique_ptr<StudyStorage> storage =
       open_storage(storage_now(job.storage), /*must_exist=*/true);
-  const std::vector<ReadStudy> studies = read_studies(*storage, job);
+  std::vector<ReadStudy> studies = read_studies(*storage, job);
+  for (ReadStudy& study : studies) find_importances(study.shown);
   const bool compared = studies.size() > 1 && (!job.studies.empty() || !job.output.folder.empty());
   if (compared) check_comparable(studies);
   user_check(!studies.empty() || job.output.folder.empty(), "{}: has no study to report",
              job.storage);
   if (!job.output.folder.empty()) write_report(job, studies, context);
   if (!job.export_file.empty()) export_trials(studies[0], job.export_file);
-  if (job.remove) storage->delete_study(studies[0].study.id);
+  const bool removes = job.remove && may_remove(job, studies[0]);
+  if (removes) storage->delete_study(studies[0].study.id);
   storage->close();
   if (!job.for_optuna_3_1.empty())
     export_for_optuna_3_1(storage_now(job.storage), job.for_optuna_3_1);
   StudyResult result;
   Json rows = Json::array();
   for (const ReadStudy& study : studies) rows.push_back(to_json(study));
-  result.fields = {{"storage", job.storage}, {"studies", rows}, {"deleted", job.remove}};
-  std::string head, importance, tail = done_text(job);
+  const std::vector<ShownStudy> shown = shown_of(studies);
+  result.fields = {{"storage", job.storage}, {"studies", rows}, {"deleted", removes}};
+  if (compared) result.fields["families"] = to_json(families_of(shown));
+  std::string head, importance, tail = done_text(job, removes);
   std::vector<Table> tables;
   const bool shows_one =
       studies.size() == 1 && (!job.studies.empty() || !job.output.folder.empty());
@@ -424,9 +466,13 @@ StudyResult tell_studies(const StudyJob& job, const Context& context) {
     head = fmt::format("{}: no study\n", job.storage);
   } else if (!shows_one) {
     tables = {table_of(studies)};
+    if (compared) {
+      tables.push_back(comparison_table(families_of(shown)));
+      importance = std::string(kReach) + "\n";
+    }
   } else {
     head = fmt::format("{}: {}\n{} {}\n", studies[0].study.name, aim_of(studies[0]),
-                       headline_of(studies[0]), kFlatters);
+                       headline_of(studies[0]), flattery_text(studies[0]));
     tables = {best_trials(studies[0].shown)};
     if (count_trials(studies[0].shown.view).complete > 1) {
       tables.push_back(importance_table(studies[0]));

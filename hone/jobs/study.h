@@ -23,7 +23,9 @@ struct StudyJob {
   std::string export_file = {};  ///< .csv or .json: all trials of one study; empty: none
   /// Where a copy that Optuna 3.0 and 3.1 open is to be written; empty: none.
   std::string for_optuna_3_1 = {};
-  bool remove = false;    ///< deletes one study, with its trials
+  bool remove = false;  ///< deletes one study, with its trials
+  /// Whether to do so, by a question that says what goes. Null: nobody is asked.
+  std::function<bool(const std::string& question)> may_remove = {};
   JobOutput output = {};  ///< a folder with report, figures and trials.csv; empty: none
 };
 

@@ -9,8 +9,10 @@
 #include <map>
 
 #include "hone/base/json.h"
+#include "hone/jobs/best_history.h"
 #include "hone/jobs/study_tables.h"
-#include "hone/search/importance.h"
+#include "hone/report/crowded_figure.h"
+#include "hone/search/formula.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -18,27 +20,15 @@ namespace {
 
 using Trials = std::vector<const Trial*>;
 
-constexpr std::size_t kMostSliced = 9, kMostAxes = 10, kMostCurves = 200;
-
-// Those with values, but repetitions, by number.
-Trials complete_trials(const ShownStudy& study) {
-  Trials trials;
-  for (const Trial* trial : study.view.trials)
-    if (trial->state == TrialState::complete && !is_repetition(*trial)) trials.push_back(trial);
-  return trials;
-}
+constexpr std::size_t kMostSliced = 9, kNameColumns = 26, kMostAxes = 10, kMostCurves = 200;
 
 std::string title_of(const ShownStudy& study, std::string_view what) {
-  return study.measured_on.empty() ? fmt::format("{}; {} trials", what, study.view.trials.size())
-                                   : fmt::format("{}; {}; one seed", what, study.measured_on);
+  const Json& part = value_at(study.measured_on, "text");
+  return part.is_string() ? fmt::format("{}; {}; one seed", what, part.get<std::string>())
+                          : fmt::format("{}; {} trials", what, study.view.trials.size());
 }
 
 std::string name_of(const Trial& trial) { return fmt::format("trial {}", trial.number); }
-
-// With what it is told by who points at it.
-Point point_of(const ShownStudy& study, const Trial& trial, double x, double y) {
-  return {.x = x, .y = y, .name = name_of(trial), .detail = values_text(study, trial)};
-}
 
 // The seconds of a time as storages write it; NaN: it is none.
 double seconds_at(const std::string& time) {
@@ -52,37 +42,6 @@ double seconds_at(const std::string& time) {
   return static_cast<double>(timegm(&parts)) + seconds;
 }
 
-/// The best so far, against the number of trials and what all trials up to it took together.
-struct BestHistory {
-  Series values, by_trial, by_seconds;
-};
-
-BestHistory history_of(const ShownStudy& study, const std::string& label) {
-  BestHistory history;
-  history.values = {.label = "a trial", .points = {}, .draw = Draw::points};
-  history.by_trial = history.by_seconds = {.label = label, .points = {}, .draw = Draw::steps};
-  const Direction direction = study.view.directions[0];
-  Point best = {.y = loss_of(std::numeric_limits<double>::infinity(), direction)};
-  double seconds = 0;
-  for (const Trial* trial : complete_trials(study)) {
-    const Point point =
-        point_of(study, *trial, static_cast<double>(trial->number), trial->values[0]);
-    history.values.points.push_back(point);
-    seconds += seconds_of(*trial);
-    if (trial->violation() > 0) continue;
-    if (loss_of(point.y, direction) < loss_of(best.y, direction)) best = point;
-    best.x = point.x;
-    history.by_trial.points.push_back(best);
-    best.x = seconds;
-    history.by_seconds.points.push_back(best);
-  }
-  return history;
-}
-
-bool has_seconds(const Series& series) {
-  return !series.points.empty() && std::isfinite(series.points.back().x);
-}
-
 Figure optimization_history(const ShownStudy& study) {
   if (study.view.has_several_objectives()) return {};
   const BestHistory history = history_of(study, "best so far");
@@ -91,9 +50,51 @@ Figure optimization_history(const ShownStudy& study) {
   const Axis y{.label = study.objectives[0]};
   figure.panels.push_back(
       {.x = {.label = "Trial"}, .y = y, .series = {history.values, history.by_trial}});
-  if (has_seconds(history.by_seconds))
+  if (history.has_seconds())
     figure.panels.push_back(
         {.x = {.label = "Seconds of all trials together"}, .y = y, .series = {history.by_seconds}});
+  return figure;
+}
+
+// The figures of trials that the formula of the objective names; none where it is but one of them.
+std::vector<std::string> named_figures(const ShownStudy& study) {
+  std::vector<std::string> names;
+  try {
+    names = parse_formula(study.objectives[0]).names();
+  } catch (const UserError&) {
+    return {};  // a name that somebody else has given
+  }
+  const Trials trials = complete_trials(study);
+  std::erase_if(names, [&](const std::string& name) {
+    return name == study.objectives[0] || std::ranges::none_of(trials, [&](const Trial* trial) {
+             return std::isfinite(figure_in(*trial, name));
+           });
+  });
+  return names;
+}
+
+// What an objective is made of beside it: what is best by the one need not be by the other.
+Figure objective_figures(const ShownStudy& study) {
+  if (study.view.has_several_objectives()) return {};
+  constexpr std::size_t kMostFigures = 3;
+  std::vector<std::string> names = named_figures(study);
+  if (names.empty()) return {};
+  if (names.size() > kMostFigures) names.resize(kMostFigures);
+  const BestHistory history = history_of(study, "best so far by the objective");
+  const Axis x{.label = "Trial"};
+  Figure figure{.title = title_of(study, "Objective beside its figures"), .panels = {}};
+  figure.panels.push_back(
+      {.x = x, .y = {.label = study.objectives[0]}, .series = {history.values, history.by_trial}});
+  for (const std::string& name : names) {
+    Series values = history.values, best = history.by_trial;
+    std::map<std::string, double> of_trials;
+    for (const Trial* trial : complete_trials(study))
+      of_trials[name_of(*trial)] = figure_in(*trial, name);
+    for (Series* series : {&values, &best})
+      for (Point& point : series->points) point.y = of_trials.at(point.name);
+    figure.panels.push_back({.x = x, .y = {.label = name}, .series = {values, best}});
+  }
+  figure.width = 400 * static_cast<int>(figure.panels.size());
   return figure;
 }
 
@@ -117,7 +118,7 @@ Figure pareto_front_figure(const ShownStudy& study) {
 
 // A parameter that varies, by its importance.
 std::vector<ParameterImportance> varying(const ShownStudy& study) {
-  std::vector<ParameterImportance> importances = parameter_importances(study.view);
+  std::vector<ParameterImportance> importances = study.importances;
   std::erase_if(importances, [&](const ParameterImportance& importance) {
     return std::ranges::none_of(study.view.trials, [&](const Trial* trial) {
       const TrialParameter* parameter = trial->parameter(importance.name);
@@ -206,7 +207,8 @@ Figure slice_figure(const ShownStudy& study) {
                                                            importances.size(), all)),
                 .panels = {}};
   for (const ParameterImportance& importance : importances) {
-    const ValueAxis axis = axis_of(study, importance.name, trials);
+    ValueAxis axis = axis_of(study, importance.name, trials);
+    axis.axis.label = shortened(importance.name, kNameColumns);
     Series series{.label = "a trial", .points = {}, .draw = Draw::points};
     for (const Trial* trial : trials)
       if (const TrialParameter* parameter = trial->parameter(importance.name))
@@ -312,8 +314,12 @@ Figure edf_figure(const ShownStudy& study) {
 constexpr struct {
   std::string_view name, description;
   Figure (*draw)(const ShownStudy&);
+  std::string_view zoomed = "";  ///< name of a second look at where points crowd; empty: none
 } kFigures[] = {
-    {"optimization_history", "The value of each trial, and the best so far.", optimization_history},
+    {"optimization_history", "The value of each trial, and the best so far.", optimization_history,
+     "optimization_history_zoom"},
+    {"optimization_figures", "The objective and the figures that it is made of, by trial.",
+     objective_figures},
     {"pareto_front", "The trials by their first two objectives.", pareto_front_figure},
     {"param_importances", "How much each parameter had to do with being among the best tenth.",
      importance_figure},
@@ -343,27 +349,34 @@ double seconds_of(const Trial& trial) {
   return seconds_at(trial.end) - seconds_at(trial.start);
 }
 
-std::vector<StudyFigure> study_figures(const ShownStudy& study) {
-  std::vector<StudyFigure> figures;
-  for (const auto& row : kFigures)
-    if (Figure figure = row.draw(study); !figure.panels.empty())
-      figures.push_back({row.name, row.description, std::move(figure)});
-  return figures;
+void find_importances(ShownStudy& study) {
+  const bool has_two = complete_trials(study).size() > 1;
+  study.importances = has_two ? parameter_importances(study.view) : decltype(study.importances)();
 }
 
-Figure compared_histories(const std::vector<ShownStudy>& studies) {
-  Figure figure{.title = "Best so far", .panels = {}};
-  const Axis y{.label = studies.at(0).objectives.at(0)};
-  Panel trials{.x = {.label = "Trial"}, .y = y},
-      seconds{.x = {.label = "Seconds of all trials together"}, .y = y};
-  for (const ShownStudy& study : studies) {
-    const BestHistory history = history_of(study, study.view.name);
-    trials.series.push_back(history.by_trial);
-    if (has_seconds(history.by_seconds)) seconds.series.push_back(history.by_seconds);
+std::vector<const Trial*> complete_trials(const ShownStudy& study) {
+  Trials trials;
+  for (const Trial* trial : study.view.trials)
+    if (trial->state == TrialState::complete && !is_repetition(*trial)) trials.push_back(trial);
+  return trials;
+}
+
+Point point_of(const ShownStudy& study, const Trial& trial, double x, double y) {
+  return {.x = x, .y = y, .name = name_of(trial), .detail = values_text(study, trial)};
+}
+
+std::vector<StudyFigure> study_figures(const ShownStudy& study) {
+  std::vector<StudyFigure> figures;
+  for (const auto& row : kFigures) {
+    Figure figure = row.draw(study);
+    if (figure.panels.empty()) continue;
+    std::optional<Figure> zoomed = row.zoomed.empty() ? std::nullopt : zoomed_to_crowd(figure);
+    figures.push_back({row.name, row.description, std::move(figure)});
+    if (!zoomed) continue;
+    zoomed->title += ", where values lie close";
+    figures.push_back({row.zoomed, row.description, std::move(*zoomed)});
   }
-  figure.panels.push_back(trials);
-  if (!seconds.series.empty()) figure.panels.push_back(seconds);
-  return figure;
+  return figures;
 }
 
 }  // namespace hone

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hone/report/figure.h"
+#include "hone/search/importance.h"
 #include "hone/search/trial.h"
 
 /// Figures of studies, by the names that Optuna has for the same ones.
@@ -15,6 +17,11 @@ namespace hone {
 inline constexpr const char* kIndexValuesAttribute = "index_values";
 /// Optuna's study attribute with the names of objectives.
 inline constexpr const char* kMetricNamesAttribute = "study:metric_names";
+/// The study attribute with the part of the data that objectives are measured on: {"text": "validation, n = 600", "n", "effective_n"}.
+inline constexpr const char* kMeasuredOnAttribute = "measured_on";
+/// The study attributes with everything that decides on trials but the seed, an object, and with that.
+inline constexpr const char* kFamilyAttribute = "family";
+inline constexpr const char* kSeedAttribute = "seed";
 /// The trial attribute with the seconds that it took.
 inline constexpr const char* kSecondsAttribute = "seconds";
 /// The trial attribute of one that repeats another with another seed: its number.
@@ -28,8 +35,20 @@ struct ShownStudy {
   StudyView view = {};
   std::vector<std::string> objectives = {};  ///< names, as many as there are directions
   Json index_values = Json::object();        ///< as in `kIndexValuesAttribute`
-  std::string measured_on = {};              ///< "validation, n = 600"; empty: not known
+  Json measured_on = nullptr;                ///< as in `kMeasuredOnAttribute`; null: not known
+  Json family = nullptr;                     ///< as in `kFamilyAttribute`; null: not known
+  std::optional<std::int64_t> seed = {};
+  /// Of the parameters, once somebody has asked by `find_importances`.
+  std::vector<ParameterImportance> importances = {};
 };
+
+/// Looks for what mattered: once, for tables, programs and figures. With fewer than two complete trials nothing did.
+void find_importances(ShownStudy& study);
+
+/// Those with values, but repetitions, by number.
+std::vector<const Trial*> complete_trials(const ShownStudy& study);
+/// A point of a figure that says which trial it is of, and what that is.
+Point point_of(const ShownStudy& study, const Trial& trial, double x, double y);
 
 /// Whether it repeats another one with another seed.
 bool is_repetition(const Trial& trial);
@@ -45,12 +64,9 @@ struct StudyFigure {
 };
 
 /// Those that the study has something for, in this order: optimization_history (the best so far against trials and against the
-/// seconds of all trials together) or, of several objectives, pareto_front of the first two; param_importances (see
-/// `parameter_importances`), slice and parallel_coordinate of the most important parameters; intermediate_values; edf.
+/// seconds of all trials together) and, where values crowd beside a few far ones, optimization_history_zoom; optimization_figures, an objective
+/// beside the figures it is made of; of several objectives, pareto_front of the first two; param_importances (as `find_importances` has
+/// left them), slice and parallel_coordinate of the most important parameters; intermediate_values; edf.
 std::vector<StudyFigure> study_figures(const ShownStudy& study);
-
-/// The first of them for several studies beside each other: each one's best so far, by its name. They must have one objective, of one
-/// direction.
-Figure compared_histories(const std::vector<ShownStudy>& studies);
 
 }  // namespace hone

@@ -10,6 +10,8 @@
 
 #include "hone/base/json.h"
 #include "hone/base/text.h"
+#include "hone/metrics/figure_name.h"
+#include "hone/metrics/proportion.h"
 #include "hone/search/engine/trial_table.h"
 #include "hone/study/result.h"
 
@@ -18,13 +20,6 @@ namespace {
 
 constexpr std::size_t kShownTrials = 20;
 constexpr std::string_view kFormatSuffix = ".format";  // of the parameter that is a layer's format
-
-double figure_in(const Trial& trial, const std::string& name) {
-  const auto figures = trial.user_attributes.find(kFiguresAttribute);
-  if (figures == trial.user_attributes.end()) return kNoValue;
-  const Json& value = value_at(figures->second, name);
-  return value.is_number() ? value.get<double>() : kNoValue;
-}
 
 // Best first by the first objective.
 std::vector<const Trial*> ranked(const ShownStudy& study) {
@@ -61,7 +56,32 @@ Cell cell_of(const Json& value) {
                              : Cell(to_line(value));
 }
 
+// The examples that objective `index` is a share of; none where it is no accuracy, or they are not known.
+std::optional<Proportion> proportion_of(const ShownStudy& study, std::size_t index, double value) {
+  const Json& rows = value_at(study.measured_on, "n");
+  if (study.objectives[index] != kAccuracy.key || !rows.is_number_integer()) return std::nullopt;
+  const auto n = rows.get<std::int64_t>();
+  if (n <= 0 || !(value >= 0 && value <= 1)) return std::nullopt;
+  const double effective = value_at(study.measured_on, "effective_n").get<double>();
+  return Proportion{std::llround(value * static_cast<double>(n)), n,
+                    effective / static_cast<double>(n)};
+}
+
+Cell value_cell(const ShownStudy& study, std::size_t index, double value) {
+  const std::optional<Proportion> share = proportion_of(study, index, value);
+  if (!share) return real(value, kObjectiveDigits);
+  const Interval interval = wilson_interval(share->successes, share->trials, share->evidence);
+  return percent_within(value, interval.low, interval.high);
+}
+
 }  // namespace
+
+double figure_in(const Trial& trial, const std::string& name) {
+  const auto figures = trial.user_attributes.find(kFiguresAttribute);
+  if (figures == trial.user_attributes.end()) return kNoValue;
+  const Json& value = value_at(figures->second, name);
+  return value.is_number() ? value.get<double>() : kNoValue;
+}
 
 TrialCounts count_trials(const StudyView& study) {
   TrialCounts counts;
@@ -162,7 +182,8 @@ Table best_trials(const ShownStudy& study) {
   for (const Trial* trial : ranked(study)) {
     if (table.rows().size() >= kShownTrials) break;
     std::vector<Cell> row = {trial->number};
-    for (const double value : trial->values) row.emplace_back(real(value, kObjectiveDigits));
+    for (std::size_t i = 0; i < trial->values.size(); ++i)
+      row.push_back(value_cell(study, i, trial->values[i]));
     if (tells_bits) row.emplace_back(real(figure_in(*trial, "average_bits"), 2));
     if (tells_bytes)
       row.emplace_back(bytes(static_cast<std::int64_t>(figure_in(*trial, "packed_bytes"))));
@@ -170,6 +191,14 @@ Table best_trials(const ShownStudy& study) {
     table.add_row(std::move(row));
   }
   return table;
+}
+
+std::string certainty_text(const ShownStudy& study) {
+  for (std::size_t i = 0; i < study.objectives.size(); ++i)
+    if (proportion_of(study, i, 0))
+      return "Intervals (95 %, Wilson's) are of a trial for itself; the best of many lies above "
+             "its own.";
+  return "No intervals: what a value is a share or a mean of is not known here.";
 }
 
 Table all_trials(const ShownStudy& study) {

@@ -33,13 +33,19 @@ Json to_json(const TrialCounts& counts);
 /// "best 0.7812 of trial 16"; of several objectives "3 on the front"; "": there is none.
 std::string best_text(const StudyView& study);
 
+/// A figure of the trial's model, as `kFiguresAttribute` has it; NaN: it has none of that name.
+double figure_in(const Trial& trial, const std::string& name);
+
 /// The values of a trial's parameters, by their names.
 Json shown_values(const ShownStudy& study, const Trial& trial);
 /// "learning_rate 0.0003, batch 16, …"; of formats chosen layer by layer how many are which: "formats: 9 int, 5 none, …".
 std::string values_text(const ShownStudy& study, const Trial& trial);
 
-/// The best complete and feasible trials but repetitions, of several objectives by the first of them: at most 20.
+/// The best complete and feasible trials but repetitions, of several objectives by the first of them: at most 20. An accuracy on a part
+/// that is known stands with Wilson's interval.
 Table best_trials(const ShownStudy& study);
+/// What the values in that table are sure of: "95 % intervals are of one trial, …", or that they have none.
+std::string certainty_text(const ShownStudy& study);
 /// All of them, a row each, with all parameters.
 Table all_trials(const ShownStudy& study);
 

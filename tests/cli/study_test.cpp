@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstring>
 #include <thread>
 
 #include "hone/base/text.h"
@@ -133,12 +137,135 @@ TEST_F(StudyCommand, ExportsTrialsAndOverwritesNothing) {
 }
 
 TEST_F(StudyCommand, DeletesOneAndNoOther) {
-  EXPECT_NE(refusal({"--delete"}).find("one study is deleted at a time"), std::string::npos);
-  EXPECT_NE(said({"second", "--delete"}).find("'second' with its trials deleted"),
+  EXPECT_NE(refusal({"--delete", "--yes"}).find("one study is deleted at a time"),
+            std::string::npos);
+  EXPECT_NE(refusal({"second", "--delete"}, 2).find("give --yes too"), std::string::npos);
+  EXPECT_EQ(told().at("studies").size(), 3u);
+  EXPECT_NE(said({"second", "--delete", "--yes"}).find("'second' with its trials deleted"),
             std::string::npos);
   const Json studies = told().at("studies");
   ASSERT_EQ(studies.size(), 2u);
   EXPECT_EQ(studies[0]["trials"]["complete"], 12);
+}
+
+// Three seeds of one sampler, one of another: each study's trials are at 0.5, 0.6 and a best of its own.
+class ComparedStudies : public StudyCommand {
+ protected:
+  void SetUp() override {
+    StudyCommand::SetUp();
+    const auto storage = open_storage(file().string());
+    const auto add = [&](const std::string& name, const char* sampler, int seed, double best) {
+      const Study study = storage->create_study(name, {Direction::maximize});
+      storage->set_study_attribute(study.id, AttributeOwner::user, kFamilyAttribute,
+                                   {{"sampler", sampler}});
+      storage->set_study_attribute(study.id, AttributeOwner::user, kSeedAttribute, seed);
+      for (const double value : {0.5, 0.6, best})
+        storage->create_trial(study.id, trial_of(value, value));
+    };
+    add("tpe-2", "tpe", 2, 0.8);
+    add("random-1", "random", 1, 0.7);
+    add("tpe-1", "tpe", 1, 0.7);
+    add("tpe-3", "tpe", 3, 0.797);
+    storage->close();
+  }
+  const Words all_ = {"tpe-2", "random-1", "tpe-1", "tpe-3"};
+};
+
+TEST_F(ComparedStudies, AreOneRowWhereTheyDifferInTheirSeedAlone) {
+  const Json families = told(all_).at("families");
+  ASSERT_EQ(families.size(), 2u);
+  EXPECT_EQ(families[0]["label"], "tpe: 3 seeds (1, 2, 3)");
+  EXPECT_EQ(families[0]["studies"], Json({"tpe-1", "tpe-2", "tpe-3"}));
+  EXPECT_EQ(families[0]["seeds"], Json({1, 2, 3}));
+  EXPECT_EQ(families[0]["trials_to_reach"], Json({nullptr, 3, 3}));  // of 0.8, within 0.005
+  EXPECT_EQ(families[1]["label"], "random-1");
+  const std::string text = said(all_);
+  EXPECT_NE(text.find("0.7970 (0.7000 to 0.8000)"), std::string::npos) << text;
+  EXPECT_NE(text.find("3 (3 to more than 3)"), std::string::npos) << text;
+}
+
+TEST_F(ComparedStudies, AreOneCurveWithABandOfAllSeeds) {
+  Words words = all_;
+  words.insert(words.end(), {"-o", "beside"});
+  said(words);
+  const std::string data = read_file(folder() / "beside/optimization_history.tsv");
+  EXPECT_NE(data.find("1\ttpe: 3 seeds (1, 2, 3)\t2\t0.797\t0.7\t0.8\t"), std::string::npos)
+      << data;
+  EXPECT_NE(data.find("1\trandom-1\t2\t0.7\tnan\tnan\t"), std::string::npos) << data;
+}
+
+// The same seed twice is no second seed.
+TEST_F(ComparedStudies, StandAloneWithTheSeedOfAnother) {
+  const auto storage = open_storage(file().string());
+  storage->set_study_attribute(storage->find_study("tpe-3")->id, AttributeOwner::user,
+                               kSeedAttribute, 2);
+  storage->close();
+  EXPECT_EQ(told(all_).at("families").size(), 3u);
+}
+
+TEST_F(StudyCommand, ZoomsInWhereValuesCrowdAndShowsWhatAnObjectiveIsMadeOf) {
+  const auto storage = open_storage(file().string());
+  const Study study = storage->create_study("made", {Direction::maximize});
+  storage->set_study_attribute(study.id, AttributeOwner::system, kMetricNamesAttribute,
+                               Json::array({"accuracy - 0.01*bits"}));
+  for (int i = 0; i < 12; ++i) {
+    Trial trial = trial_of(i / 12.0, i == 0 ? 0.1 : 0.7 + i / 1000.0);
+    trial.user_attributes[kFiguresAttribute] = {{"accuracy", 0.8 + i / 1000.0}, {"bits", 10 + i}};
+    storage->create_trial(study.id, trial);
+  }
+  storage->close();
+  said({"made", "-o", "made"});
+  EXPECT_TRUE(fs::exists(folder() / "made/optimization_history_zoom.svg"));
+  const std::string data = read_file(folder() / "made/optimization_figures.tsv");
+  EXPECT_NE(data.find("2\ta trial\t3\t0.803\t"), std::string::npos) << data;
+  EXPECT_NE(data.find("3\tbest so far by the objective\t3\t13\t"), std::string::npos) << data;
+  const std::string svg = read_file(folder() / "made/optimization_history.svg");
+  EXPECT_NE(svg.find("<title>a trial, trial 3: Trial 3, accuracy - 0.01*bits 0.703; x 0.25, "
+                     "batch 1</title>"),
+            std::string::npos)
+      << svg;
+}
+
+TEST_F(StudyCommand, SaysHowSureAnAccuracyIs) {
+  EXPECT_NE(said({"first"}).find("No intervals: "), std::string::npos);
+  const auto storage = open_storage(file().string());
+  storage->set_study_attribute(storage->find_study("first")->id, AttributeOwner::user,
+                               kMeasuredOnAttribute,
+                               {{"text", "validation, n = 240"}, {"n", 240}, {"effective_n", 240}});
+  storage->close();
+  const std::string text = said({"first"});
+  EXPECT_NE(text.find("95.8 (92.5 to 97.7) %"), std::string::npos) << text;
+  EXPECT_NE(text.find("Intervals (95 %, Wilson's) are of a trial for itself"), std::string::npos);
+}
+
+// On a terminal, where `answer` is typed.
+TEST_F(StudyCommand, AsksAPersonBeforeItDeletes) {
+  const auto answered = [&](const char* answer) {
+    int terminal = -1;
+    const pid_t process = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (process == 0) {
+      fs::current_path(folder());
+      const std::string program = hone_program();
+      ::execl(program.c_str(), program.c_str(), "study", "study.db", "first", "--delete", nullptr);
+      ::_exit(127);
+    }
+    EXPECT_GT(::write(terminal, answer, std::strlen(answer)), 0);
+    std::string shown;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = ::read(terminal, buffer, sizeof buffer)) > 0;)
+      shown.append(buffer, static_cast<std::size_t>(got));
+    ::waitpid(process, nullptr, 0);
+    ::close(terminal);
+    return shown;
+  };
+  const std::string kept = answered("\n");
+  EXPECT_NE(kept.find("Delete study 'first' with its 14 trials from study.db? [y/N]"),
+            std::string::npos)
+      << kept;
+  EXPECT_NE(kept.find("study 'first' was not deleted"), std::string::npos) << kept;
+  EXPECT_EQ(told().at("studies").size(), 3u);
+  answered("y\n");
+  EXPECT_EQ(told().at("studies").size(), 2u);
 }
 
 TEST_F(StudyCommand, SaysOfHowManyTrialsImportancesAre) {

@@ -245,6 +245,18 @@ TEST_F(SqliteStorage, IsWholeWithoutItsLogThoughSomebodyHasItOpen) {
   EXPECT_EQ(reader->studies().size(), 1u);
 }
 
+TEST_F(SqliteStorage, SaysWhereWhatWasWrittenLastStandsBesideTheFile) {
+  const fs::path alone = folder_.path() / "alone.db", log = alone.string() + "-wal";
+  check_is_whole(alone.string());
+  write_file(log, "");
+  check_is_whole(alone.string());
+  write_file(log, "pages");
+  for (const std::string& where : {alone.string(), "sqlite:///" + alone.string()})
+    expect_user_error("another program reads in the study and does not let go",
+                      [&] { check_is_whole(where); });
+  check_is_whole("postgresql://me@server/studies");
+}
+
 TEST_F(SqliteStorage, IsReadWhereItCannotBeWritten) {
   open()()->create_study("a", {Direction::minimize});
   fs::permissions(file(), static_cast<fs::perms>(0444));

@@ -64,6 +64,15 @@ std::unique_ptr<StudyStorage> open_storage(const std::string& where, bool must_e
   return sql_storage(std::move(database));
 }
 
+void check_is_whole(const std::string& where) {
+  if (is_postgres_address(where)) return;
+  const fs::path file = file_of(where), log = file.string() + "-wal";
+  user_check(!path_exists(log) || fs::file_size(log) == 0,
+             "{}: another program reads in the study and does not let go, so what was written last "
+             "stands in {} alone; end that program, and go on by `resume`",
+             file.string(), log.string());
+}
+
 bool is_on_network_file_system(const fs::path& file) {
   fs::path at = fs::absolute(file);
   struct statfs facts = {};

@@ -100,6 +100,10 @@ class FinishedTrialError : public UserError {
 /// server that is not there.
 std::unique_ptr<StudyStorage> open_storage(const std::string& where, bool must_exist = false);
 
+/// Throws `UserError` where what was written last to a storage that is closed stands beside its file alone, because another program reads in
+/// it without end: a copy of the file would lack it. A server has no such file.
+void check_is_whole(const std::string& where);
+
 /// Whether a file lies on a file system that other machines see, where locks of SQLite are not to be relied on.
 bool is_on_network_file_system(const fs::path& file);
 

@@ -1,0 +1,46 @@
+#include "hone/jobs/format_verdicts.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/runtime/library.h"
+
+namespace hone {
+namespace {
+
+// Of 1 000 values with a signal of 1 000.
+Noise noise_of(double noise, std::int64_t clipped = 0, std::int64_t flushed = 0) {
+  return {.count = 1000, .signal = 1000, .noise = noise, .flushed = flushed, .clipped = clipped};
+}
+
+TEST(FormatVerdicts, SayWhatBecameOfAnOperand) {
+  EXPECT_EQ(verdict_of({}), "exact");  // there was nothing to round
+  EXPECT_EQ(verdict_of(noise_of(0)), "exact");
+  EXPECT_EQ(verdict_of(noise_of(10, 500)), "kept");
+  EXPECT_EQ(verdict_of(noise_of(11, 1)), "clipped");
+  EXPECT_EQ(verdict_of(noise_of(11, 20, 30)), "flushed to zero");
+  EXPECT_EQ(verdict_of(noise_of(11, 0, 9)), "coarse");
+}
+
+TEST(FormatVerdicts, CountTheLayersOfEachFormat) {
+  static const Library library = builtin_library();
+  const Format format = parse_format("int(bits=4)", library.formats);
+  const LayerFormats weights{.weight = format};
+  FormatVerdicts verdicts{.layers = {"a", "b", "c", "d"},
+                          .plan = {{"a", weights}, {"b", weights}, {"c", weights}}};
+  for (const auto& [layer, noise] : {std::pair{"b", 100.0}, {"a", 10.0}, {"c", 10.0}})
+    verdicts.noise.push_back({layer, Operand::weight, format, noise_of(noise, 1)});
+  const Table taken = formats_taken(verdicts);
+  ASSERT_EQ(taken.rows().size(), 2u);
+  const std::string name = to_string(format);
+  EXPECT_EQ(display_text(taken.rows()[0][0]), name + ", inputs full precision");
+  EXPECT_EQ(display_text(taken.rows()[0][1]), "3");
+  EXPECT_EQ(display_text(taken.rows()[0][4]), "0.10 %");
+  EXPECT_EQ(display_text(taken.rows()[0][6]), "1 clipped, 2 kept");
+  EXPECT_EQ(display_text(taken.rows()[1][0]), "full precision");
+  EXPECT_EQ(display_text(taken.rows()[1][6]), "not rounded");
+  EXPECT_EQ(display_text(operand_verdicts(verdicts, 1).rows()[0][0]), "b");
+  EXPECT_EQ(operand_verdicts(verdicts, 0).rows().size(), 3u);
+}
+
+}  // namespace
+}  // namespace hone
