@@ -93,17 +93,18 @@ class FigureDrawer {
     for (const std::size_t index : curve.stages) {
       const PipelineStage& stage = findings_.pipeline.stages[index];
       const auto study = findings_.studies.find(stage.name);
+      std::vector<TrialOnTheWay> way;
+      if (study != findings_.studies.end()) way = trials_on_the_way(study->second);
       std::vector<Point> history, all;
-      if (study != findings_.studies.end())
-        for (const TrialOnTheWay& one : trials_on_the_way(study->second)) {
-          const auto x = static_cast<double>(one.trial->number);
-          const double value = trial_value(*one.trial, y);
-          if (one.trial->state == TrialState::complete && !std::isnan(value))
-            all.push_back(
-                {x, value, kNoValue, kNoValue, fmt::format("trial {}", one.trial->number)});
-          const double best = one.best == nullptr ? kNoValue : trial_value(*one.best, y);
-          if (!std::isnan(best)) history.push_back({x, best});
-        }
+      for (std::size_t i = 0; i < way.size(); ++i) {
+        const auto x = static_cast<double>(i);
+        const Trial& trial = *way[i].trial;
+        const double value = trial_value(trial, y);
+        if (trial.state == TrialState::complete && !std::isnan(value))
+          all.push_back({x, value, kNoValue, kNoValue, fmt::format("trial {}", trial.number)});
+        const double best = way[i].best == nullptr ? kNoValue : trial_value(*way[i].best, y);
+        if (!std::isnan(best)) history.push_back({x, best});
+      }
       if (history.empty()) {
         miss(stage, y);
         continue;

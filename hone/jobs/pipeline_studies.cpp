@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "hone/base/folder_record.h"
 #include "hone/jobs/study_tables.h"
@@ -90,10 +91,15 @@ std::string objective_figure(const StageStudy& study) {
 
 std::vector<TrialOnTheWay> trials_on_the_way(const StageStudy& study) {
   std::vector<TrialOnTheWay> way;
+  std::set<std::int64_t> run_again;
+  for (const auto& trial : study.trials)
+    if (const auto number = number_in(trial->system_attributes, "failed_trial"))
+      run_again.insert(*number);
   const Direction direction = study.study.directions.front();
   const Trial* best = nullptr;
   for (const auto& trial : study.trials) {
     if (!is_finished(trial->state) || is_repetition(*trial)) continue;
+    if (trial->state == TrialState::fail && run_again.contains(trial->number)) continue;
     const bool counts = trial->state == TrialState::complete && trial->violation() <= 0;
     if (counts && (best == nullptr || loss_of(trial->values.front(), direction) <
                                           loss_of(best->values.front(), direction)))

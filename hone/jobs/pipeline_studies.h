@@ -37,7 +37,8 @@ struct TrialOnTheWay {
   const Trial* trial;
   const Trial* best;  ///< null: none is complete and feasible yet
 };
-/// By number, without those that repeat others with another seed.
+/// By number, without those that repeat others with another seed, and those that were interrupted and run again: how many they are does
+/// not depend on where a search was killed.
 std::vector<TrialOnTheWay> trials_on_the_way(const StageStudy& study);
 
 /// "value": the first objective of a trial; else a figure of the trial. NaN: it has none.

@@ -222,8 +222,11 @@ Figure slice_figure(const ShownStudy& study) {
   return figure;
 }
 
-// "batch: 16 to 64", "format: int, none".
+// "batch: 16 to 64", "format: int, none"; of many values how many, as names of all would leave no room for the figure.
 std::string range_of(const std::string& name, const ValueAxis& axis) {
+  constexpr std::size_t kMostNamed = 4;
+  if (axis.places.size() > kMostNamed)
+    return fmt::format("{}: {} values", name, axis.places.size());
   std::string range;
   if (axis.by_number) range = fmt::format("{:.4g} to {:.4g}", axis.low, axis.high);
   for (const auto& [text, place] : axis.places) range += (range.empty() ? "" : ", ") + text;

@@ -252,7 +252,7 @@ TEST_F(PipelineLab, LongKilledAtTwentyMomentsItFindsTheSame) {
 
 // What a lab that searches finds does not depend on where it was killed.
 struct KilledSearchLab : PipelineLab {
-  // What stages have found, without what depends on the clock.
+  // What stages have found, without what depends on the clock and on kills.
   std::map<std::string, Json> found(const std::string& name) const {
     std::map<std::string, Json> figures;
     const Json all = results(name)["stages"];
@@ -262,12 +262,20 @@ struct KilledSearchLab : PipelineLab {
       for (const char* key : {"best", "after", "comparison"}) {
         if (!one["result"].contains(key)) continue;
         Json& figure = figures[stage + " " + key] = one["result"][key];
-        for (const char* clocked : {"eval_runtime", "eval_samples_per_second"})
+        // A trial that was killed is run again, by another number.
+        for (const char* clocked : {"eval_runtime", "eval_samples_per_second", "number"})
           if (figure.contains(clocked)) figure.erase(clocked);
       }
     }
     figures["studies"] = studies_in(folder.path() / name);
+    for (const auto& file : fs::directory_iterator(folder.path() / name / "figures"))
+      if (file.path().extension() == ".csv" && !holds_numbers_of_trials(file))
+        figures[file.path().filename()] = read_file(file);
     return figures;
+  }
+  // Tables that name the trial that was the best.
+  static bool holds_numbers_of_trials(const fs::path& file) {
+    return file.filename() == "found.csv";
   }
 
   void expect_same(const std::string& lab, const std::vector<std::string>& more) const {

@@ -100,5 +100,15 @@ TEST(PipelineStudies, TellTheBestTrialSoFarAndHowSoonItWasNearTheBest) {
   EXPECT_EQ(trials_until(study, 0.99, 0.005), std::nullopt);
 }
 
+TEST(PipelineStudies, CountNoTrialTwiceThatWasInterruptedAndRunAgain) {
+  const TemporaryFolder folder;
+  Trial again = trial_of(0.5);
+  again.system_attributes = {{"failed_trial", 0}};
+  search_in(folder.path() / "search/1", {trial_of(0.1, TrialState::fail), again, trial_of(0.75)});
+  const StageStudies studies = read_stage_studies(two_searches(), folder.path());
+  EXPECT_EQ(trials_on_the_way(studies.at("search/1")).size(), 2U);
+  EXPECT_EQ(trials_until(studies.at("search/1"), 0.75, 0), 2);
+}
+
 }  // namespace
 }  // namespace hone
