@@ -20,7 +20,7 @@ namespace {
 
 using Trials = std::vector<const Trial*>;
 
-constexpr std::size_t kMostSliced = 9, kNameColumns = 26, kMostAxes = 10, kMostCurves = 200;
+constexpr std::size_t kMostSliced = 9, kNameColumns = 30, kMostAxes = 10, kMostCurves = 200;
 
 std::string title_of(const ShownStudy& study, std::string_view what) {
   const Json& part = value_at(study.measured_on, "text");
@@ -194,6 +194,14 @@ ValueAxis axis_of(const ShownStudy& study, const std::string& name, const Trials
   return axis;
 }
 
+// "…7.attention.self.query.format": what tells the parameters of layers apart is at their end.
+std::string end_of_name(const std::string& name) {
+  std::string end = name;
+  while (end.size() > kNameColumns && end.find('.') != std::string::npos)
+    end.erase(0, end.find('.') + 1);
+  return end == name ? name : "…" + end;
+}
+
 Figure slice_figure(const ShownStudy& study) {
   const Trials trials = complete_trials(study);
   std::vector<ParameterImportance> importances = varying(study);
@@ -208,7 +216,7 @@ Figure slice_figure(const ShownStudy& study) {
                 .panels = {}};
   for (const ParameterImportance& importance : importances) {
     ValueAxis axis = axis_of(study, importance.name, trials);
-    axis.axis.label = shortened(importance.name, kNameColumns);
+    axis.axis.label = end_of_name(importance.name);
     Series series{.label = "a trial", .points = {}, .draw = Draw::points};
     for (const Trial* trial : trials)
       if (const TrialParameter* parameter = trial->parameter(importance.name))

@@ -173,6 +173,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"search model --data reviews.csv --recipe space.toml --storage studies.db --trials 2 "
        "--join"},
       {"study studies.db search"},
+      {"study studies.db search search"},
       {"watch studies.db search --last 1 --idle 0.1"},
       {"bench dequantize --elements 1000,4096 --group 40 --runs 2"},
       {"bench storage --storage bench.db --workers 2 --trials 6"},
