@@ -279,8 +279,9 @@ AllocateResult allocate_formats(const AllocateJob& job, Context& context) {
       .invocation = job.invocation};
   OutputFolder output(job.output.folder, job.output.resumable({.resume = job.resume}));
   const SearchJob search = search_of(job);
-  SearchRecipe recipe = allocation_space(job.request, context.library.formats);
-  const TrialSubject subject = open_subject(search, recipe, context, report.notes);
+  // Every trial has the architecture and the weights of the model.
+  const SearchRecipe nothing{.where = {}, .text = {}, .objectives = {}};
+  const TrialSubject subject = open_subject(search, nothing, context, report.notes);
   check_unquantized(subject.parent.model, job.model);
   LayerCosts costs = layer_costs(plain_graph(subject.parent.model), job.request.options);
   // What cannot be met is told before anything is measured; of times, before damages are.
@@ -288,7 +289,8 @@ AllocateResult allocate_formats(const AllocateJob& job, Context& context) {
   check_request(subject.parent.model, job.request, costs);
   if (!begin_run(job.invocation, subject.parent.model.parameters, subject.data, output))
     return {.was_finished = true, .fields = finished_results(output)};
-  AllocationTrials trials(subject, costs, job.request, std::move(recipe),
+  AllocationTrials trials(subject, costs, job.request,
+                          allocation_space(job.request, costs.layers, context.library.formats),
                           output.path() / "study.db", job.cache, context);
   time_layers_into(costs, job, subject, trials, context);
   check_request(subject.parent.model, job.request, costs);

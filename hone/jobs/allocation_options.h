@@ -65,7 +65,7 @@ struct AllocationRequest {
   std::vector<LayerOption> options = {};       ///< at least two
   std::vector<AllocationBudget> budgets = {};  ///< one, or two of different figures
   std::vector<std::string> together = {};  ///< globs: linears that one names take the same option
-  std::int64_t sensitivity_samples = 256;  ///< texts that layers alone are measured on; 0: all
+  std::int64_t sensitivity_samples = 128;  ///< texts that layers alone are measured on; 0: all
 };
 
 /// What decides on what is chosen, for what it is known by.

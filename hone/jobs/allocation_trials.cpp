@@ -31,7 +31,8 @@ double number_at(const Json& list, std::size_t i) {
 
 std::string_view to_string(PointKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
-SearchRecipe allocation_space(const AllocationRequest& request, const FormatTable& formats) {
+SearchRecipe allocation_space(const AllocationRequest& request,
+                              const std::vector<std::string>& layers, const FormatTable& formats) {
   Json names = Json::array(), sparsities = Json::array(), operands = Json::array(),
        constraints = Json::array();
   for (const LayerOption& option : request.options)
@@ -54,7 +55,11 @@ SearchRecipe allocation_space(const AllocationRequest& request, const FormatTabl
         to_line(layers), choice, to_line(names), to_line(operands));
     if (sparsities.size() > 1) text += fmt::format("sparsities = {}\n", to_line(sparsities));
   };
-  group("*", "each");
+  const bool all_tied = std::ranges::all_of(layers, [&](const std::string& layer) {
+    return std::ranges::any_of(request.together,
+                               [&](const std::string& glob) { return glob_match(glob, layer); });
+  });
+  if (!all_tied) group("*", "each");
   for (const std::string& glob : request.together) group(glob, "together");
   return parse_search_recipe(text, "`options`", formats);
 }
@@ -109,12 +114,11 @@ std::int64_t AllocationTrials::from_store() {
       table, [](const auto& trial) { return trial->user_attributes.contains(kCachedAttribute); });
 }
 
-// Of its parameters: the last glob that names it, or itself.
+// Of its parameters: that of the group which names it, or itself.
 std::string AllocationTrials::name_of(const std::string& layer) const {
-  std::string name = layer;
   for (const std::string& glob : request_.together)
-    if (glob_match(glob, layer)) name = glob;
-  return name;
+    if (glob_match(glob, layer)) return PrecisionGroup{.layers = {glob}}.name();
+  return layer;
 }
 
 Json AllocationTrials::meant_values(const Allocation& allocation) const {

@@ -41,7 +41,8 @@ struct MeasuredPoint {
 
 /// The search in which each linear takes one of the options, those that a glob names the same one, for the least divergence within the
 /// budgets: parameters are "LAYER.format" and "LAYER.sparsity", or "GLOB.format".
-SearchRecipe allocation_space(const AllocationRequest& request, const FormatTable& formats);
+SearchRecipe allocation_space(const AllocationRequest& request,
+                              const std::vector<std::string>& layers, const FormatTable& formats);
 
 /// Measures allocations in a study of two objectives, divergence and the figure of the first budget; budgets are constraints. What a
 /// study has measured already is not measured again.

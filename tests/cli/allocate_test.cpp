@@ -133,6 +133,9 @@ TEST_F(AllocateCommand, GivesWeightsAloneFormatsAndTiedLayersTheSame) {
     if (layer["layer"].get<std::string>().find(".self.") != std::string::npos)
       formats.insert(layer["format"].get<std::string>());
   EXPECT_EQ(formats.size(), 1u);
+  const Json one =
+      run_json(allocate("average_bits<=20", {"--together", "*", "-o", "one"}), folder());
+  for (const Json& layer : one["layers"]) EXPECT_EQ(layer["format"], "int(bits=8)");
   EXPECT_EQ(read_file(folder() / "out/recipe.toml").find("input"), std::string::npos);
 }
 
