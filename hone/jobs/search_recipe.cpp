@@ -232,7 +232,7 @@ PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,
     user_check(word == "each" || word == "together",
                "{}: choice: expected \"each\" or \"together\", got \"{}\"", place.at(*choice),
                word);
-    group.choice = word == "each" ? FormatChoice::each : FormatChoice::together;
+    group.choice = word == "each" ? LayersChoose::each : LayersChoose::together;
   }
   if (const toml::node* operands = table.get("operands")) {
     group.operands = texts_at(*operands, "operands", place);

@@ -71,7 +71,7 @@ struct FormatTemplate {
   std::string filled(const std::map<std::string, Json>& values) const;
 };
 
-enum class FormatChoice : std::uint8_t {
+enum class LayersChoose : std::uint8_t {
   each,      ///< every layer chooses for itself
   together,  ///< all of them take the same
 };
@@ -80,7 +80,7 @@ enum class FormatChoice : std::uint8_t {
 struct PrecisionGroup {
   int line = 0;
   std::vector<std::string> layers = {"*"};  ///< globs over the names of linears
-  FormatChoice choice = FormatChoice::each;
+  LayersChoose choice = LayersChoose::each;
   std::vector<FormatTemplate> formats = {};
   SearchSetting sparsity = {.key = "sparsity",
                             .value = 0};  ///< of their weights, before they are rounded

@@ -197,7 +197,7 @@ void TrialSpace::add_precision() {
       if (group_of(linear) == &group) own.push_back(linear);
     user_check(!own.empty(), "{}: [[precision]]: later ones name all the linears of '{}'",
                recipe_.at(group.line), group.name());
-    if (group.choice == FormatChoice::together) {
+    if (group.choice == LayersChoose::together) {
       add_formats(group.name(), group, {});
       continue;
     }
@@ -269,7 +269,7 @@ TrialConfiguration TrialSpace::configuration_of(const Assignment& values) const 
   for (const std::string& linear : linears_of(architecture_of(values)).all) {
     const PrecisionGroup* group = group_of(linear);
     if (group == nullptr || !has_layer(linear, values)) continue;
-    const bool each = group->choice == FormatChoice::each;
+    const bool each = group->choice == LayersChoose::each;
     const std::string format = format_of(each ? linear : group->name(), *group, values);
     for (const std::string& operand : group->operands) result.formats[linear][operand] = format;
     const Json sparsity =

@@ -13,13 +13,15 @@ namespace {
 
 using testing::builtin;
 
-Recipe parse(std::string_view toml) { return parse_recipe(toml, "recipe.toml", builtin().formats); }
+Recipe recipe_in(std::string_view toml) {
+  return parse_recipe(toml, "recipe.toml", builtin().formats);
+}
 
 // What the recipe says of the tiny model's graph, one line for each operand that has a format.
 std::string resolved(std::string_view toml, std::string_view layer = "*") {
   const Graph graph = plain_graph(testing::tiny_model());
   std::string lines;
-  for (const auto& [name, formats] : resolve(parse(toml), graph)) {
+  for (const auto& [name, formats] : resolve(recipe_in(toml), graph)) {
     if (!glob_match(layer, name)) continue;
     for (const Operand operand : kOperands)
       if (formats[operand])
@@ -82,17 +84,17 @@ TEST(Recipe, SelectsOtherOperationsByType) {
 
 TEST(Recipe, PrunesLayersByRulesOfWhichTheLastWins) {
   const Graph graph = plain_graph(testing::tiny_model());
-  const Recipe recipe = parse(
+  const Recipe recipe = recipe_in(
       "[[rule]]\nname = 'bert.pooler.*'\nsparsity = 0.3\n[[rule]]\nname = '*pooler*'\n"
       "sparsity = 0.5\nweight = 'int(bits=8)'\n[[rule]]\nname = 'classifier'\nsparsity = 0");
   EXPECT_EQ(resolve_sparsities(recipe, graph), (LayerSparsities{{"bert.pooler.dense", 0.5}}));
   EXPECT_EQ(resolve(recipe, graph).size(), 1u);
-  EXPECT_EQ(resolve_sparsities(parse(to_recipe(resolve_sparsities(recipe, graph))), graph),
+  EXPECT_EQ(resolve_sparsities(recipe_in(to_recipe(resolve_sparsities(recipe, graph))), graph),
             resolve_sparsities(recipe, graph));
-  EXPECT_EQ(user_error_of([&] { parse("[[rule]]\nname = 'classifier'\nsparsity = 1"); }),
+  EXPECT_EQ(user_error_of([&] { recipe_in("[[rule]]\nname = 'classifier'\nsparsity = 1"); }),
             "recipe.toml, line 3: sparsity: expected a share from 0 on and below 1");
   EXPECT_EQ(user_error_of([&] {
-              resolve_sparsities(parse("[[rule]]\nop = 'gelu'\nsparsity = 0.5"), graph);
+              resolve_sparsities(recipe_in("[[rule]]\nop = 'gelu'\nsparsity = 0.5"), graph);
             }).find("recipe.toml, line 1: sparsity: "),
             0u);
   EXPECT_EQ(user_error_of([&] { check_formats_alone(recipe); }),

@@ -99,16 +99,17 @@ TEST(LayerSensitivity, OfWholeAllocationsIsThatOfModelsMadeApart) {
   std::vector<std::string> layers;
   const Graph graph = forward_graph(tiny_model());
   for (const Node* node : graph.operations(kUsualLayer)) layers.push_back(node->name());
-  const std::vector<std::optional<LayerFormats>> formats = {
-      std::nullopt, LayerFormats::reads(format_called("integer(width=8)")),
-      LayerFormats{.weight = format_called("int(bits=4,per=row)")}};
+  const std::vector<LayerChange> changes = {
+      {.label = "none"},
+      {.label = "8 bits", .formats = LayerFormats::reads(format_called("integer(width=8)"))},
+      {.label = "4 bits", .formats = LayerFormats{.weight = format_called("int(bits=4,per=row)")}}};
   // One format for all, one layer of it in another, a mixture, and nothing at all.
   std::vector<std::vector<std::size_t>> allocations(4, std::vector<std::size_t>(layers.size(), 1));
   allocations[1][3] = 2;
   for (std::size_t i = 0; i < layers.size(); ++i) allocations[2][i] = i % 3;
   allocations[3].assign(layers.size(), 0);
   const std::vector<Divergence> found =
-      measure_allocations(tiny_model(), layers, formats, allocations, texts, tiny_splits().train,
+      measure_allocations(tiny_model(), layers, changes, allocations, texts, tiny_splits().train,
                           kLook, {.batch_size = kTextsAtOnce}, quiet_context());
   ASSERT_EQ(found.size(), allocations.size());
   const std::vector<float> parent = rows_of(tiny_model(), texts);
@@ -116,7 +117,8 @@ TEST(LayerSensitivity, OfWholeAllocationsIsThatOfModelsMadeApart) {
   for (std::size_t a = 0; a < allocations.size(); ++a) {
     QuantizationPlan plan;
     for (std::size_t i = 0; i < layers.size(); ++i)
-      if (const auto& format = formats[allocations[a][i]]) plan.emplace_back(layers[i], *format);
+      if (const auto& formats = changes[allocations[a][i]].formats)
+        plan.emplace_back(layers[i], *formats);
     const std::vector<float> apart =
         rows_of(compress(tiny_model(), tiny_splits(), {.plan = plan, .calibration = kLook},
                          quiet_context()),
