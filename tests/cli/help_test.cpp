@@ -86,8 +86,7 @@ TEST(Help, LongEveryExampleRuns) {
   std::erase(names, "demo");
   ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
   fs::copy(test_data().parent_path() / "examples/pipelines/compress.toml", folder.path());
-  fs::copy(test_data().parent_path() / "examples/searches/bits.toml",
-           folder.path() / "space.toml");
+  fs::copy(test_data().parent_path() / "examples/searches/bits.toml", folder.path() / "space.toml");
   fs::create_directory_symlink("my-model", folder.path() / "old-model");
   run_well({"train", "my-model", "--lora", "r=2", "--data", "synth:negation?seed=7&n=300",
             "--max_steps", "1", "-o", "my-adapter"},
