@@ -104,6 +104,8 @@ std::vector<Direction> directions_of(const SearchRecipe& recipe) {
 
 // The key of the trials at once in the identity of a study.
 constexpr const char* kConcurrency = "concurrency";
+// That of the seed of the sampler's draws, where it is another than that of all else.
+constexpr const char* kSamplerSeed = "sampler_seed";
 
 // What decides on the results of a study's trials, and on which are run.
 Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSubject& subject) {
@@ -112,23 +114,22 @@ Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSu
   identity["sampler"] = job.sampler;
   identity["pruner"] = job.pruner;
   identity["seed"] = job.seed;
-  if (sampler_seed(job) != job.seed) identity["sampler_seed"] = sampler_seed(job);
+  if (sampler_seed(job) != job.seed) identity[kSamplerSeed] = sampler_seed(job);
   identity[kConcurrency] = job.concurrency == 0 ? job.workers : job.concurrency;
   identity["asynchronous"] = job.budget.asynchronous;
   return identity;
 }
 
-// What studies have in common that differ in their seed alone.
-Json family_of(const SearchJob& job, const SearchRecipe& recipe, Json identity) {
+// What studies have in common that differ in the seed of their sampler alone, which is that of all else where none is given.
+Json family_of(const SearchJob& job, Json identity) {
   // Weights that are drawn, and the texts that are set aside, are of the seed.
   for (const char* key :
        {"the model", "the training texts", "the validation texts", "the test texts"})
     identity.erase(key);
-  identity.erase(kSeedAttribute);
+  identity.erase(job.sampler_seed ? kSamplerSeed : kSeedAttribute);
   identity["model"] = job.model;
   identity["data"] = job.data.options.source;
   identity["profile"] = to_string(job.profile);
-  identity["recipe"] = recipe.text;
   return identity;
 }
 
@@ -200,8 +201,8 @@ class SearchRun {
       tell(kIdentityAttribute, identity_);
       tell(kIndexValuesAttribute, space_.index_values());
       tell(kMeasuredOnAttribute, measured_on(subject_.data.measured_choice()));
-      tell(kFamilyAttribute, family_of(job_, space_.recipe(), identity_));
-      tell(kSeedAttribute, job_.seed);
+      tell(kFamilyAttribute, family_of(job_, identity_));
+      tell(kSeedAttribute, sampler_seed(job_));
       Json names = Json::array();
       for (const ObjectiveFormula& objective : space_.recipe().objectives)
         names.push_back(objective.formula.text());
@@ -325,9 +326,10 @@ class SearchRun {
     while (at_work > 0) {
       std::this_thread::sleep_for(200ms);
       read();
+      const std::int64_t done = finished();
       for (const auto& trial : trials_)
-        if (is_finished(trial->state)) tell_cost(*trial, finished(), progress);
-      progress.update(finished(), best_text(view()));
+        if (is_finished(trial->state)) tell_cost(*trial, done, progress);
+      progress.update(done, best_text(view()));
     }
   }
 
