@@ -1,4 +1,4 @@
-#include "hone/jobs/allocate.h"
+#include "hone/jobs/allocation/allocate.h"
 
 #include "hone/base/cache_folder.h"
 #include "hone/cli/arguments.h"

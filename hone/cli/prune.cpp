@@ -1,9 +1,9 @@
-#include "hone/jobs/prune.h"
+#include "hone/jobs/prune/prune.h"
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
-#include "hone/jobs/prune_shapes.h"
+#include "hone/jobs/prune/prune_shapes.h"
 
 namespace hone {
 namespace {

@@ -3,7 +3,7 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
-#include "hone/jobs/quantize_native.h"
+#include "hone/jobs/native/quantize_native.h"
 
 namespace hone {
 namespace {

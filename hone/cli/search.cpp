@@ -1,4 +1,4 @@
-#include "hone/jobs/search.h"
+#include "hone/jobs/search/search.h"
 
 #include <algorithm>
 

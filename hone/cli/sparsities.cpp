@@ -1,4 +1,4 @@
-#include "hone/jobs/sparsities.h"
+#include "hone/jobs/prune/sparsities.h"
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hone/cli/arguments.h"
-#include "hone/jobs/pipeline.h"
+#include "hone/jobs/pipeline/pipeline.h"
 
 namespace hone {
 

@@ -1,4 +1,4 @@
-#include "hone/jobs/study.h"
+#include "hone/jobs/search/study.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "hone/jobs/trim.h"
+#include "hone/jobs/prune/trim.h"
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"

@@ -8,7 +8,7 @@
 #include "hone/cli/settings.h"
 #include "hone/data/synthetic.h"
 #include "hone/formats/format.h"
-#include "hone/jobs/search.h"
+#include "hone/jobs/search/search.h"
 #include "hone/labs/lab.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/model_source.h"

@@ -4,7 +4,7 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
-#include "hone/jobs/study.h"
+#include "hone/jobs/search/study.h"
 
 namespace hone {
 namespace {

@@ -8,7 +8,7 @@
 #include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
-#include "hone/jobs/native_copy.h"
+#include "hone/jobs/native/native_copy.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/kernels/peak.h"
 #include "hone/models/adapter.h"

@@ -21,7 +21,7 @@ struct BenchOptions {
   bool train = false;  ///< a whole training step with dropout and AdamW; otherwise inference
   /// Quantizers in front of every linear, for the step or the inference.
   std::optional<Format> format = {};
-  /// The format of weights, packed, for products of codes (jobs/native_copy.h).
+  /// The format of weights, packed, for products of codes (jobs/native/native_copy.h).
   std::optional<Format> native = {};
   /// Of low-rank adapters that alone are trained, with the head (models/adapter.h).
   std::optional<std::string> lora = {};

@@ -7,7 +7,7 @@
 #include "hone/data/synthetic_words.h"
 #include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
-#include "hone/jobs/quantize_native.h"
+#include "hone/jobs/native/quantize_native.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/widths.h"
 #include "hone/study/answers.h"

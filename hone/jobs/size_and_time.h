@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/jobs/native_times.h"
+#include "hone/jobs/native/native_times.h"
 #include "hone/models/model_size.h"
 #include "hone/models/model_source.h"
 

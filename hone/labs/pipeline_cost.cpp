@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "hone/analysis/cost.h"
-#include "hone/jobs/search_recipe.h"
+#include "hone/jobs/search/search_recipe.h"
 #include "hone/labs/lab.h"
 #include "hone/train/training_graph.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hone/jobs/job_data.h"
-#include "hone/jobs/pipeline.h"
+#include "hone/jobs/pipeline/pipeline.h"
 
 namespace hone {
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "hone/base/text.h"
-#include "hone/jobs/study_tables.h"
+#include "hone/jobs/search/study_tables.h"
 #include "hone/search/storage/storage.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"

@@ -1,0 +1,310 @@
+#include "hone/jobs/allocation/allocate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "hone/jobs/allocation/allocation_report.h"
+#include "hone/jobs/allocation/best_allocation.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/jobs/search/search_subject.h"
+#include "hone/models/unrounded.h"
+
+namespace hone {
+namespace {
+
+// What is searched, and how it is measured, as a search has it.
+SearchJob search_of(const AllocateJob& job) {
+  SearchJob search{.model = job.model, .recipe = {}, .output = {}};
+  search.data = job.data;
+  search.training.eval_batch_size = job.calibration.batch_size;
+  search.calibration = job.calibration;
+  search.split = job.split;
+  search.seed = job.seed;
+  search.row_hashes = job.row_hashes;
+  return search;
+}
+
+Json to_json(const AloneDivergences& all) {
+  Json rows = Json::array();
+  for (const std::vector<Divergence>& layer : all) {
+    rows.push_back(Json::array());
+    for (const Divergence& one : layer) rows.back().push_back({one.mean, one.low, one.high});
+  }
+  return rows;
+}
+
+AloneDivergences divergences_in(const Json& rows) {
+  const auto number = [](const Json& value) {
+    return value.is_number() ? value.get<double>() : std::nan("");
+  };
+  AloneDivergences all;
+  for (const Json& row : rows) {
+    all.emplace_back();
+    for (const Json& one : row)
+      all.back().push_back({number(one[0]), number(one[1]), number(one[2])});
+  }
+  return all;
+}
+
+std::optional<double> latency_budget(const AllocateJob& job) {
+  for (const AllocationBudget& budget : job.request.budgets)
+    if (budget.figure == BudgetFigure::latency_ms) return budget.most;
+  return std::nullopt;
+}
+
+// Times, measured once for a study: what goes on with it goes on with the same.
+void time_layers_into(LayerCosts& costs, const AllocateJob& job, const TrialSubject& subject,
+                      AllocationTrials& trials, Context& context) {
+  const std::optional<double> most = latency_budget(job);
+  if (!most) return;
+  Json table = trials.remembered("latency");
+  if (table.is_null()) {
+    BatchSize batch = job.timed;
+    if (batch.tokens == 0) batch.tokens = mean_tokens(subject.data);
+    table = to_json(measure_latency(subject.parent.model, costs.layers, job.request.options,
+                                    subject.data, job.calibration, batch, context));
+    trials.remember("latency", table);
+  }
+  take_latency(costs, latency_from(table), *most);
+}
+
+/// An allocation on its way.
+class Allocating {
+ public:
+  Allocating(const AllocateJob& job, const TrialSubject& subject, const LayerCosts& costs,
+             AllocationTrials& trials, Context& context)
+      : job_(job), subject_(subject), costs_(costs), trials_(trials), context_(context) {
+    sample_ = allocation_sample(subject.data.validation, job.request.sensitivity_samples, job.seed);
+  }
+
+  AllocationFindings run() {
+    AllocationFindings found{.job = job_,
+                             .subject = subject_,
+                             .costs = costs_,
+                             .sampled = sample_.size(),
+                             .alone = alone()};
+    found.solved = solve_allocation(costs_, damages_of(found.alone), job_.request.budgets,
+                                    tied_layers(costs_.layers, job_.request.together));
+    std::vector<WantedPoint> wanted;
+    for (const std::size_t point :
+         spread_points(found.solved.front, found.solved.best,
+                       static_cast<std::size_t>(std::max<std::int64_t>(1, job_.points))))
+      wanted.push_back({PointKind::front, found.solved.allocation(point),
+                        found.solved.front.points[point].damage});
+    found.points = trials_.measure(wanted);
+    const std::vector<MeasuredPoint> front = of_front(found.points);
+    const std::int64_t before = front[best_of(front)].trial;
+    if (job_.swaps > 0) found.points = trials_.measure(best_swaps(found));
+    found.chosen = found.correction.after = best_of(found.points);
+    found.correction.before = static_cast<std::size_t>(
+        std::ranges::find(found.points, before, &MeasuredPoint::trial) - found.points.begin());
+    return found;
+  }
+
+ private:
+  AloneDivergences alone() {
+    return divergences_in(trials_.found("sensitivity", finding_of("sensitivity", {}), [&] {
+      return to_json(measure_alone(subject_.parent.model, job_.request.options, sample_,
+                                   subject_.data.train, job_.calibration, job_.runs, context_));
+    }));
+  }
+
+  // What decides on what is found on the sample.
+  Json finding_of(const char* what, const Json& around) const {
+    Json of = spelled(job_.request);
+    of.erase("budgets");
+    of.erase("together");
+    of["finding"] = what;
+    of["seed"] = job_.seed;
+    if (!around.is_null()) of["around"] = around;
+    return of;
+  }
+
+  // The least divergence of those within the budgets; of equal ones the first.
+  std::size_t best_of(const std::vector<MeasuredPoint>& points) const {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (within(costs_, job_.request.budgets, points[i].allocation) &&
+          (!best || points[i].divergence.mean < points[*best].divergence.mean))
+        best = i;
+    user_check(
+        best.has_value(),
+        "none of the allocations within the budgets could be measured; the warnings say why");
+    return *best;
+  }
+
+  // Swaps that were measured before an interruption are left out, and failed points are not there.
+  static std::vector<MeasuredPoint> of_front(std::vector<MeasuredPoint> points) {
+    std::erase_if(points,
+                  [](const MeasuredPoint& point) { return point.kind != PointKind::front; });
+    return points;
+  }
+
+  /// Layers that take the same option, taking another one.
+  struct Move {
+    std::size_t group = 0;
+    Allocation allocation;
+    double gain = 0;  // of divergence, around the best
+  };
+
+  // The nearest in cost on both sides of the group's own, of those that no other one is as good as: of a dozen formats most lie farther off
+  // than a swap goes, and measuring all of them would take longer than all else.
+  std::vector<std::size_t> near_options(const AllocationFindings& found,
+                                        const std::vector<std::size_t>& group,
+                                        std::size_t own) const {
+    constexpr std::ptrdiff_t kNear = 2;
+    struct Option {
+      double cost = 0, damage = 0;
+      std::size_t number = 0;
+    };
+    std::vector<Option> sorted, kept;
+    for (const std::size_t number : found.solved.numbers[group.front()]) {
+      sorted.push_back({.number = number});
+      for (const std::size_t layer : group) {
+        sorted.back().cost += costs_.cost(found.solved.figure, layer, number);
+        sorted.back().damage += found.alone[layer][number].mean;
+      }
+    }
+    std::ranges::stable_sort(sorted, {},
+                             [](const Option& one) { return std::pair(one.cost, one.damage); });
+    double least = std::numeric_limits<double>::infinity();
+    for (const Option& one : sorted) {
+      if (one.damage < least || one.number == own) kept.push_back(one);
+      least = std::min(least, one.damage);
+    }
+    const std::ptrdiff_t at = std::ranges::find(kept, own, &Option::number) - kept.begin();
+    std::vector<std::size_t> near;
+    for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, at - kNear);
+         i <= std::min(std::ssize(kept) - 1, at + kNear); ++i)
+      if (i != at) near.push_back(kept[static_cast<std::size_t>(i)].number);
+    return near;
+  }
+
+  std::vector<Move> moves_from(const AllocationFindings& found, const Allocation& from) const {
+    std::vector<Move> moves;
+    const auto& groups = found.solved.front.groups;
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      for (const std::size_t option : near_options(found, groups[g], from[groups[g].front()])) {
+        Move move{g, from};
+        for (const std::size_t layer : groups[g]) move.allocation[layer] = option;
+        moves.push_back(std::move(move));
+      }
+    return moves;
+  }
+
+  // Around the best: what each layer's other options do there, by which pairs of them are ranked.
+  // Swaps that were measured before an interruption change nothing.
+  std::vector<WantedPoint> best_swaps(const AllocationFindings& found) {
+    const std::vector<MeasuredPoint> front = of_front(found.points);
+    const Allocation& from = front[best_of(front)].allocation;
+    std::vector<Move> moves = moves_from(found, from);
+    std::vector<Allocation> allocations = {from};
+    for (const Move& move : moves) allocations.push_back(move.allocation);
+    const std::vector<double> around = divergences_around(allocations);
+    for (std::size_t i = 0; i < moves.size(); ++i) moves[i].gain = around[0] - around[i + 1];
+    std::vector<std::pair<double, Allocation>> swaps;  // by their gain
+    for (std::size_t i = 0; i < moves.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) {
+        const double gain = moves[i].gain + moves[j].gain;
+        if (moves[i].group == moves[j].group || !(gain > 0)) continue;
+        Allocation both = moves[i].allocation;
+        for (const std::size_t layer : found.solved.front.groups[moves[j].group])
+          both[layer] = moves[j].allocation[layer];
+        if (within(costs_, job_.request.budgets, both)) swaps.emplace_back(gain, std::move(both));
+      }
+    std::ranges::stable_sort(swaps, std::greater(), &std::pair<double, Allocation>::first);
+    std::set<Allocation> known;
+    for (const MeasuredPoint& point : front) known.insert(point.allocation);
+    std::vector<WantedPoint> wanted;
+    for (const auto& [gain, allocation] : swaps)
+      if (std::ssize(wanted) < job_.swaps && !known.contains(allocation))
+        wanted.push_back({PointKind::swap, allocation, sum_alone(found, allocation)});
+    return wanted;
+  }
+
+  std::vector<double> divergences_around(const std::vector<Allocation>& allocations) {
+    const Json found = trials_.found("around_best", finding_of("around", allocations), [&] {
+      std::vector<double> means;
+      for (const Divergence& one : measure_allocations(
+               subject_.parent.model, costs_.layers, changes_of(job_.request.options), allocations,
+               sample_, subject_.data.train, job_.calibration, job_.runs, context_))
+        means.push_back(one.mean);
+      return Json(means);
+    });
+    std::vector<double> means;
+    for (const Json& one : found)
+      means.push_back(one.is_number() ? one.get<double>() : std::nan(""));
+    return means;
+  }
+
+  static double sum_alone(const AllocationFindings& found, const Allocation& allocation) {
+    double sum = 0;
+    for (std::size_t i = 0; i < allocation.size(); ++i) sum += found.alone[i][allocation[i]].mean;
+    return sum;
+  }
+
+  const AllocateJob& job_;
+  const TrialSubject& subject_;
+  const LayerCosts& costs_;
+  AllocationTrials& trials_;
+  Context& context_;
+  EncodedSet sample_;
+};
+
+void check_timed(const AllocateJob& job, const Model& model) {
+  user_check(job.timed.tokens <= model.facts.limits.tokens,
+             "`latency_tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
+             job.timed.tokens);
+}
+
+void write_chosen(const SearchJob& search, const TrialSubject& subject, const TrialModel& made,
+                  const fs::path& folder) {
+  TextModel model = subject.parent;
+  model.model = made.model;
+  model.trained_on = record_of_trial(search, subject, {});
+  fs::create_directories(folder);
+  write_model(model, folder);
+  write_unrounded(made.unrounded, made.model, folder);
+}
+
+}  // namespace
+
+AllocateResult allocate_formats(const AllocateJob& job, Context& context) {
+  user_check(!is_fresh(job.model),
+             "{}: fresh weights say nothing of what formats cost; give a trained model", job.model);
+  RunReport report{
+      .title = fmt::format("{}: formats within {}", job.model, job.request.budgets[0].text),
+      .invocation = job.invocation};
+  OutputFolder output(job.output.folder, job.output.resumable({.resume = job.resume}));
+  const SearchJob search = search_of(job);
+  // Every trial has the architecture and the weights of the model.
+  const SearchRecipe nothing{.where = {}, .text = {}, .objectives = {}};
+  const TrialSubject subject = open_subject(search, nothing, context, report.notes);
+  check_unquantized(subject.parent.model, job.model);
+  LayerCosts costs = layer_costs(plain_graph(subject.parent.model), job.request.options);
+  // What cannot be met is told before anything is measured; of times, before damages are.
+  check_timed(job, subject.parent.model);
+  check_request(subject.parent.model, job.request, costs);
+  if (!begin_run(job.invocation, subject.parent.model.parameters, subject.data, output))
+    return {.was_finished = true, .fields = finished_results(output)};
+  AllocationTrials trials(subject, costs, job.request,
+                          allocation_space(job.request, costs.layers, context.library.formats),
+                          output.path() / "study.db", job.cache, context);
+  time_layers_into(costs, job, subject, trials, context);
+  check_request(subject.parent.model, job.request, costs);
+  AllocationFindings found = Allocating(job, subject, costs, trials, context).run();
+  found.from_store = trials.from_store();
+  const TrialModel made = trials.model_of(found.best().allocation);
+  if (latency_budget(job))
+    found.timed = time_whole(subject.parent.model, made.model, costs.latency.batch, context);
+  found.search = trials.search_recipe();
+  trials.close();
+  write_chosen(search, subject, made, output.path() / "best");
+  AllocateResult result = report_allocation(found, made, std::move(report), output, context);
+  output.commit();
+  return result;
+}
+
+}  // namespace hone

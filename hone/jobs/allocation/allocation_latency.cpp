@@ -1,0 +1,81 @@
+#include "hone/jobs/allocation/allocation_latency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "hone/jobs/bench.h"
+#include "hone/jobs/compress.h"
+#include "hone/models/transform.h"
+
+namespace hone {
+namespace {
+
+// All linears in one option, as it would be run.
+Model packed_in(const Model& model, const std::vector<std::string>& layers,
+                const LayerOption& option, const EncodedSplits& data,
+                const CalibrationRun& calibration, Context& context) {
+  if (!option.formats) return model;
+  CompressOptions how{.plan = {}, .calibration = calibration};
+  how.calibration.heed_objections = false;
+  for (const std::string& layer : layers) how.plan.emplace_back(layer, *option.formats);
+  Model packed = round_weights(compress(model, data, how, context), context);
+  transform(packed, "pack", context.session());
+  return packed;
+}
+
+}  // namespace
+
+LatencyTable measure_latency(const Model& model, const std::vector<std::string>& layers,
+                             const std::vector<LayerOption>& options, const EncodedSplits& data,
+                             const CalibrationRun& calibration, const BatchSize& batch,
+                             Context& context) {
+  // The model as it is comes last: the rest is what it takes beside its linears in full precision.
+  std::vector<Model> models;
+  for (const LayerOption& option : options)
+    models.push_back(packed_in(model, layers, option, data, calibration, context));
+  models.push_back(model);
+  LatencyTable table{.batch = batch, .ms = time_layers(models, layers, batch, context)};
+  const auto texts = static_cast<double>(batch.texts);
+  double linears = 0;
+  for (std::vector<double>& layer : table.ms) {
+    for (double& ms : layer) ms /= texts;
+    linears += layer.back();
+    layer.pop_back();
+  }
+  table.whole_ms =
+      median_batch_ms(model, random_texts(model, batch.texts, batch.tokens), context) / texts;
+  table.rest_ms = table.whole_ms - linears;
+  return table;
+}
+
+Json to_json(const LatencyTable& table) {
+  return {{"texts", table.batch.texts},
+          {"tokens", table.batch.tokens},
+          {"layers_ms", table.ms},
+          {"whole_ms", table.whole_ms},
+          {"rest_ms", table.rest_ms}};
+}
+
+LatencyTable latency_from(const Json& json) {
+  return {.batch = {json.at("texts").get<std::int64_t>(), json.at("tokens").get<std::int64_t>()},
+          .ms = json.at("layers_ms").get<std::vector<std::vector<double>>>(),
+          .whole_ms = json.at("whole_ms").get<double>(),
+          .rest_ms = json.at("rest_ms").get<double>()};
+}
+
+ModelTimes time_whole(const Model& model, const Model& chosen, const BatchSize& batch,
+                      Context& context) {
+  Model packed = chosen;
+  if (packed.quantization) transform(packed, "pack", context.session());
+  const EncodedSet texts = random_texts(model, batch.texts, batch.tokens);
+  return time_models(model, packed, texts, batch.texts, context).front();
+}
+
+std::int64_t mean_tokens(const EncodedSplits& data) {
+  const std::vector<std::int64_t> lengths = lengths_of(data.validation);
+  const auto sum = static_cast<double>(std::accumulate(lengths.begin(), lengths.end(), 0LL));
+  return std::max<std::int64_t>(1, std::llround(sum / static_cast<double>(lengths.size())));
+}
+
+}  // namespace hone

@@ -1,0 +1,161 @@
+#include "hone/jobs/allocation/allocation_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/base/percentage.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kNone = "none";
+constexpr std::string_view kBudgetFigures[] = {"average_bits", "packed_bytes", "latency_ms"};
+
+AllocationBudget parse_budget(std::string_view text) {
+  const std::string expected = fmt::format(
+      "budget '{}': expected average_bits<=NUMBER, packed_bytes<=NUMBER or latency_ms<=NUMBER, "
+      "such "
+      "as average_bits<=5",
+      text);
+  const std::size_t sign = text.find("<=");
+  user_check(sign != std::string_view::npos, "{}", expected);
+  const std::string_view name = trim(text.substr(0, sign)), number = trim(text.substr(sign + 2));
+  const auto figure = std::ranges::find(kBudgetFigures, name);
+  user_check(figure != std::end(kBudgetFigures), "{}", expected);
+  AllocationBudget budget{static_cast<BudgetFigure>(figure - std::begin(kBudgetFigures))};
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), budget.most);
+  user_check(error == std::errc() && end == number.data() + number.size() &&
+                 std::isfinite(budget.most) && budget.most > 0,
+             "{}", expected);
+  budget.text = fmt::format("{} <= {}", name, number);
+  return budget;
+}
+
+}  // namespace
+
+std::string LayerOption::label() const {
+  return sparsity == 0 ? text : fmt::format("{}, {} pruned", text, share_text(sparsity));
+}
+
+std::vector<std::string> split_outside_brackets(std::string_view text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::vector<Operand> parse_operands(const std::vector<std::string>& names) {
+  std::vector<Operand> operands;
+  for (const std::string& name : names) {
+    const auto operand = std::ranges::find(kReadOperands, name,
+                                           [](Operand one) { return std::string(to_string(one)); });
+    user_check(operand != std::end(kReadOperands),
+               "operand '{}': expected input, weight or bias, by comma", name);
+    operands.push_back(*operand);
+  }
+  user_check(std::ranges::find(operands, Operand::weight) != operands.end(),
+             "without the weight there are no bits to save; give weight, or input,weight,bias");
+  return operands;
+}
+
+std::vector<LayerOption> parse_options(const std::vector<std::string>& texts,
+                                       const std::vector<double>& sparsities,
+                                       const std::vector<Operand>& operands,
+                                       const FormatTable& formats) {
+  std::vector<LayerOption> options;
+  for (const std::string& text : texts) {
+    const std::string_view name = trim(text);
+    LayerOption option{.text = std::string(name)};
+    if (name != kNone) {
+      option.formats.emplace();
+      for (const Operand operand : operands)
+        (*option.formats)[operand] = parse_format(name, formats);
+    }
+    // "int(bits=8)" and "int(bits=8,per=tensor)" are one format.
+    for (const LayerOption& other : options)
+      user_check(other.formats != option.formats, "option {} stands twice", option.text);
+    options.push_back(std::move(option));
+  }
+  options = with_sparsities(std::move(options), sparsities);
+  user_check(options.size() > 1,
+             "{} alone leaves nothing to choose; give two options or more, such as "
+             "'int(bits=8),mxint(bits=4)', of which none is full precision",
+             options.front().text);
+  return options;
+}
+
+std::vector<LayerOption> parse_format_options(std::string_view text,
+                                              const std::vector<Operand>& operands,
+                                              const FormatTable& formats) {
+  return parse_options(split_outside_brackets(text), {}, operands, formats);
+}
+
+std::vector<LayerOption> with_sparsities(std::vector<LayerOption> options,
+                                         const std::vector<double>& sparsities) {
+  if (options.empty()) options = {{.text = std::string(kNone)}};
+  const std::size_t formats = options.size();
+  for (std::size_t s = 0; s < sparsities.size(); ++s) {
+    user_check(sparsities[s] > 0 && sparsities[s] < 1,
+               "sparsity {}: expected a share above 0 and below 1; nothing pruned is an option "
+               "anyhow",
+               sparsities[s]);
+    user_check(std::find(sparsities.begin(), sparsities.begin() + static_cast<std::ptrdiff_t>(s),
+                         sparsities[s]) == sparsities.begin() + static_cast<std::ptrdiff_t>(s),
+               "sparsity {} stands twice", sparsities[s]);
+    for (std::size_t i = 0; i < formats; ++i) {
+      options.push_back(options[i]);
+      options.back().sparsity = sparsities[s];
+    }
+  }
+  return options;
+}
+
+std::string_view to_string(BudgetFigure figure) {
+  return kBudgetFigures[static_cast<std::size_t>(figure)];
+}
+
+Json spelled(const AllocationRequest& request) {
+  Json options = Json::array(), budgets = Json::array();
+  for (const LayerOption& option : request.options) {
+    Json formats = Json::object();
+    for (const Operand operand : kReadOperands)
+      if (option.formats && (*option.formats)[operand])
+        formats[std::string(to_string(operand))] = to_string(*(*option.formats)[operand]);
+    options.push_back({{"formats", formats}, {"sparsity", option.sparsity}});
+  }
+  for (const AllocationBudget& budget : request.budgets)
+    budgets.push_back({to_string(budget.figure), budget.most});
+  return {{"options", options},
+          {"budgets", budgets},
+          {"together", request.together},
+          {"sensitivity_samples", request.sensitivity_samples}};
+}
+
+std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& texts) {
+  user_check(
+      !texts.empty(),
+      "no `budget`; give average_bits<=5, packed_bytes<=4e6, latency_ms<=1.2, or two of them");
+  std::vector<AllocationBudget> budgets;
+  for (const std::string& text : texts) {
+    budgets.push_back(parse_budget(text));
+    for (std::size_t i = 0; i + 1 < budgets.size(); ++i)
+      user_check(budgets[i].figure != budgets.back().figure,
+                 "budget '{}': {} has a bound already, {}", text, to_string(budgets[i].figure),
+                 budgets[i].text);
+  }
+  user_check(budgets.size() <= 2, "{} budgets: one or two can be kept at once", budgets.size());
+  return budgets;
+}
+
+}  // namespace hone

@@ -1,0 +1,95 @@
+#include "hone/jobs/allocation/best_allocation.h"
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/passes/quantize.h"
+
+namespace hone {
+
+EncodedSet allocation_sample(const EncodedSet& part, std::int64_t samples, std::uint64_t seed) {
+  const std::int64_t all = part.size(), wanted = samples == 0 ? all : samples;
+  return select_examples(
+      part,
+      calibration_rows(all, {.batch_size = 1, .batch_count = std::min(all, wanted), .seed = seed}));
+}
+
+std::vector<LayerChange> changes_of(const std::vector<LayerOption>& options) {
+  std::vector<LayerChange> changes;
+  for (const LayerOption& option : options) {
+    changes.push_back({.label = option.label(), .formats = option.formats});
+    if (option.sparsity > 0) changes.back().sparsity = option.sparsity;
+  }
+  return changes;
+}
+
+AloneDivergences measure_alone(const Model& model, const std::vector<LayerOption>& options,
+                               const EncodedSet& sample, const EncodedSet& training,
+                               const CalibrationRun& calibration, const VariantRuns& runs,
+                               Context& context) {
+  const auto is_change = [](const LayerChange& change) {
+    return change.formats || change.sparsity;
+  };
+  const std::vector<LayerChange> all = changes_of(options);
+  std::vector<LayerChange> changes;
+  std::ranges::copy_if(all, std::back_inserter(changes), is_change);
+  const SensitivityStudy study =
+      measure_sensitivity(model, changes, sample, training, calibration, runs, context);
+  AloneDivergences alone;
+  for (auto next = study.layers.begin(); next != study.layers.end();) {
+    alone.emplace_back();
+    for (const LayerChange& change : all)
+      alone.back().push_back(is_change(change) ? (next++)->divergence : Divergence{});
+  }
+  return alone;
+}
+
+std::vector<std::vector<double>> damages_of(const AloneDivergences& alone) {
+  std::vector<std::vector<double>> damages;
+  for (const std::vector<Divergence>& layer : alone) {
+    damages.emplace_back();
+    for (const Divergence& one : layer) damages.back().push_back(one.mean);
+  }
+  return damages;
+}
+
+BestAllocation best_allocation(const Model& model, const AllocationRequest& request,
+                               const EncodedSplits& data, const CalibrationRun& calibration,
+                               std::uint64_t seed, Context& context) {
+  const LayerCosts costs = layer_costs(plain_graph(model), request.options);
+  check_request(model, request, costs);
+  const EncodedSet sample = allocation_sample(data.validation, request.sensitivity_samples, seed);
+  CalibrationRun calibrated = calibration;
+  calibrated.seed = seed;
+  const AloneDivergences alone =
+      measure_alone(model, request.options, sample, data.train, calibrated,
+                    {.batch_size = calibration.batch_size}, context);
+  const BudgetedFront solved = solve_allocation(costs, damages_of(alone), request.budgets,
+                                                tied_layers(costs.layers, request.together));
+  const Allocation best = solved.allocation(solved.best);
+  return {.plan = allocated_plan(costs, request.options, best),
+          .sparsities = allocated_sparsities(costs, request.options, best),
+          .average_bits = costs.average_bits(best),
+          .predicted = solved.front.points[solved.best].damage};
+}
+
+void check_request(const Model& model, const AllocationRequest& request, const LayerCosts& costs) {
+  for (const LayerOption& option : request.options) {
+    if (!option.formats) continue;
+    Graph graph = forward_graph(model);
+    with_context(fmt::format("option {} (`operands` says what takes it)", option.text),
+                 [&] { quantize(graph, uniform_plan(graph, *option.formats)); });
+  }
+  // Times are not known yet.
+  std::vector<AllocationBudget> known = request.budgets;
+  if (costs.latency_pieces.empty())
+    std::erase_if(known, [](const AllocationBudget& budget) {
+      return budget.figure == BudgetFigure::latency_ms;
+    });
+  const std::vector<std::vector<double>> harmless(costs.layers.size(),
+                                                  std::vector<double>(request.options.size(), 0));
+  const auto tied = tied_layers(costs.layers, request.together);
+  if (!known.empty()) solve_allocation(costs, harmless, known, tied);
+}
+
+}  // namespace hone

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <vector>
+
+#include "hone/jobs/allocation/allocation_problem.h"
+#include "hone/study/layer_sensitivity.h"
+
+/// What each option does to each layer of a model alone, and the allocation that is best by their sums.
+namespace hone {
+
+using AloneDivergences = std::vector<std::vector<Divergence>>;  ///< (layers, options)
+
+/// So many texts of a part, drawn by the seed; 0: all.
+EncodedSet allocation_sample(const EncodedSet& part, std::int64_t samples, std::uint64_t seed);
+
+/// What the solver takes for changes of layers.
+std::vector<LayerChange> changes_of(const std::vector<LayerOption>& options);
+
+/// Of the answers on `sample`; formats that want ranges take them from `training`.
+AloneDivergences measure_alone(const Model& model, const std::vector<LayerOption>& options,
+                               const EncodedSet& sample, const EncodedSet& training,
+                               const CalibrationRun& calibration, const VariantRuns& runs,
+                               Context& context);
+
+/// Their means, as `solve_allocation` takes them.
+std::vector<std::vector<double>> damages_of(const AloneDivergences& alone);
+
+/// An allocation as formats and sparsities by layer, and what it costs.
+struct BestAllocation {
+  QuantizationPlan plan;
+  LayerSparsities sparsities;
+  double average_bits = 32;
+  double predicted = 0;  ///< the sum of what layers do alone
+};
+
+/// The exact best by sums for this model, within the budgets, on a sample of the validation part. The same model, request, data and seed give
+/// the same. Throws `UserError` as `solve_allocation` and `tied_layers` do, and for an option that a layer cannot take.
+BestAllocation best_allocation(const Model& model, const AllocationRequest& request,
+                               const EncodedSplits& data, const CalibrationRun& calibration,
+                               std::uint64_t seed, Context& context);
+
+/// Throws `UserError` for an option that some layer cannot take, and budgets that nothing meets.
+void check_request(const Model& model, const AllocationRequest& request, const LayerCosts& costs);
+
+}  // namespace hone

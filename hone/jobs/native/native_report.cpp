@@ -1,0 +1,368 @@
+#include "hone/jobs/native/native_report.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+constexpr double kMebibyte = 1 << 20;
+
+std::string at_a_time_text(const ModelTimes& times) {
+  return times.at_a_time == 1 ? "one text at a time"
+                              : fmt::format("{} texts at a time", times.at_a_time);
+}
+
+std::string mebibytes_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
+
+std::string formats_text(const LayerFormats& formats) {
+  return formats.weight ? to_string(*formats.weight) : "fp32";
+}
+
+// "32 texts at a time: 1.84 times as fast (95 %: …), the median of 12 rounds in turn; …"
+std::string times_text(const ModelTimes& one, int threads) {
+  return fmt::format(
+      "{}: {}, the median ratio of {} rounds that took turns. A text takes {:.3g} ms in the "
+      "fastest round and {:.3g} in the median one, in fp32 {:.3g} and {:.3g}; {} texts of {:.1f} "
+      "tokens on average, {}.",
+      one.at_a_time == 1 ? "One text at a time" : at_a_time_text(one), speedup_text(one.times),
+      kTimedRounds, one.times.after.min_ms, one.times.after.median_ms, one.times.before.min_ms,
+      one.times.before.median_ms, grouped(one.texts), one.tokens,
+      threads == 1 ? "one thread" : fmt::format("{} threads", threads));
+}
+
+std::string bytes_text(const NativeFindings& found) {
+  std::string text = fmt::format("Weights: {} in memory", mebibytes_text(found.size.memory_bytes));
+  if (found.size.disk_bytes)
+    text += fmt::format(" and {} on disk", mebibytes_text(*found.size.disk_bytes));
+  return text + fmt::format(", for {} in fp32: {:.1f} % less in memory.",
+                            mebibytes_text(found.size_before.memory_bytes),
+                            100 * (1 - static_cast<double>(found.size.memory_bytes) /
+                                           static_cast<double>(found.size_before.memory_bytes)));
+}
+
+// "a, b, c and 5 more"
+std::string names_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 4;
+  const std::size_t shown = names.size() > kMost + 1 ? kMost : names.size();
+  std::string text = fmt::format("{}", fmt::join(std::span(names).first(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+// "16 of 17 layers and tables are in the format that was asked for.", "classifier stays in fp32: …", layers of one reason
+// together.
+std::vector<std::string> layer_lines(const NativeFindings& found) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> others;
+  std::size_t as_asked = 0;
+  for (const NativeLayer& layer : found.layers) {
+    if (layer.reason.empty()) {
+      ++as_asked;
+      continue;
+    }
+    const std::string what = fmt::format("in {}: {}", formats_text(layer.formats), layer.reason);
+    auto at = std::ranges::find(others, what, [](const auto& other) { return other.first; });
+    if (at == others.end()) at = others.insert(at, {what, {}});
+    at->second.push_back(
+        layer.widened ? fmt::format("{} (alone {:.1f} dB)", layer.name, layer.snr_db.value_or(0))
+                      : layer.name);
+  }
+  std::vector<std::string> lines = {
+      fmt::format("{} of {} layers and tables are in the format that was asked for.", as_asked,
+                  found.layers.size())};
+  for (const auto& [what, names] : others)
+    lines.push_back(
+        fmt::format("{} {} {}.", names_text(names), names.size() == 1 ? "stays" : "stay", what));
+  return lines;
+}
+
+// "Products round their inputs to int(bits=8,per=token,scale=dynamic): query, key and 14 others."
+std::vector<std::string> input_lines(const NativeFindings& found) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> formats;
+  for (const NativeLayer& layer : found.layers) {
+    if (!layer.formats.input) continue;
+    const std::string text = to_string(*layer.formats.input);
+    auto at = std::ranges::find(formats, text, [](const auto& one) { return one.first; });
+    if (at == formats.end()) at = formats.insert(at, {text, {}});
+    at->second.push_back(layer.name);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [format, names] : formats)
+    lines.push_back(formats.size() == 1
+                        ? fmt::format("Products of codes round their inputs to {}.", format)
+                        : fmt::format("Products of codes round their inputs to {}: {}.", format,
+                                      names_text(names)));
+  return lines;
+}
+
+// "Smooth scales at 2 of 6 places where they could be: …"
+std::string smooth_text(const NativeFindings& found) {
+  const auto applied = std::ranges::count_if(found.smooth, &SmoothScales::applies);
+  if (applied == 0)
+    return fmt::format(
+        "Smooth scales are put in nowhere: at none of {} places do outputs gain enough.",
+        found.smooth.size());
+  const std::string text =
+      fmt::format("Smooth scales are put in at {} of {} places", applied, found.smooth.size());
+  double least = 1e9, most = 0;
+  for (const SmoothScales& one : found.smooth)
+    if (one.applies()) {
+      least = std::min(least, one.snr_after_db - one.snr_before_db);
+      most = std::max(most, one.snr_after_db - one.snr_before_db);
+    }
+  return text + fmt::format(": there the outputs gain {:.1f} to {:.1f} dB on calibration texts.",
+                            least, most);
+}
+
+// What the plan that was taken showed where it was chosen; none where that is all in fp32, which was not measured.
+const Verdict* verdict_of_choice(const Widening& widening) {
+  const auto taken = std::ranges::find(widening.tried, widening.steps, &TriedWidening::steps);
+  return taken == widening.tried.end() ? nullptr : &taken->verdict;
+}
+
+// "On validation, n = 2 000, where that is chosen, 3 of 15 steps to wider formats are needed, the costliest layers first …"
+std::string widening_text(const Widening& widening) {
+  const std::string part = fmt::format("On {}, n = {}", widening.part, grouped(widening.texts));
+  std::string text =
+      widening.steps == 0
+          ? part + ", where that is chosen, nothing has to be wider than asked for"
+          : fmt::format(
+                "{}, where that is chosen, {} of {} steps to wider formats are needed, the "
+                "costliest layers first; {} plans were tried",
+                part, widening.steps, widening.all_steps, widening.tried.size());
+  if (const Verdict* shown = verdict_of_choice(widening))
+    text += fmt::format(". There it is {}", shown->summary);
+  return text + ".";
+}
+
+Json to_json(const Widening& widening) {
+  Json tried = Json::array();
+  for (const TriedWidening& one : widening.tried)
+    tried.push_back(
+        {{"steps", one.steps},
+         {"verdict", to_string(one.verdict.conclusion)},
+         {"change", std::isfinite(one.verdict.change) ? Json(one.verdict.change) : Json()}});
+  return {{"part", widening.part},
+          {"n", widening.texts},
+          {"all_steps", widening.all_steps},
+          {"steps", widening.steps},
+          {"too_few_texts", widening.too_few_texts},
+          {"tried", tried}};
+}
+
+Table smooth_table(const NativeFindings& found) {
+  Table table({{"value", "What linears read"},
+               {"linears", "Linears"},
+               {"where", "Where it is divided"},
+               {"snr_before_db", "Outputs without (dB)"},
+               {"snr_after_db", "With the best (dB)"},
+               {"alpha", "α"}});
+  for (const SmoothScales& one : found.smooth)
+    table.add_row({one.group.value, std::ssize(one.group.linears),
+                   one.group.free() ? one.group.rows.front() : "a product in front",
+                   real(one.snr_before_db, 1), real(one.snr_after_db, 1),
+                   one.applies() ? real(one.alpha, 2) : Cell(absent)});
+  return table;
+}
+
+}  // namespace
+
+std::string format_text(const NativeFindings& found, const Format& asked) {
+  const auto wider = std::ranges::count_if(found.layers, &NativeLayer::widened);
+  return wider == 0
+             ? to_string(asked)
+             : fmt::format("{}, {} of {} wider", to_string(asked), wider, found.layers.size());
+}
+
+Table native_table(const std::vector<ComparedModel>& models, const NativeFindings& found) {
+  const Table compared = comparison_table(models);
+  std::vector<Column> columns = compared.columns();
+  columns.push_back({"memory_bytes", "Memory"});
+  columns.push_back({"disk_bytes", "On disk"});
+  for (const ModelTimes& times : found.times)
+    columns.push_back(times.at_a_time == 1
+                          ? Column{"ms_alone", "ms, one text"}
+                          : Column{"ms", fmt::format("ms a text, {} at a time", times.at_a_time)});
+  Table table(std::move(columns));
+  for (std::size_t row = 0; row < compared.rows().size(); ++row) {
+    std::vector<Cell> cells = compared.rows()[row];
+    const ModelSize& size = row == 0 ? found.size_before : found.size;
+    cells.push_back(bytes(size.memory_bytes));
+    cells.push_back(size.disk_bytes ? bytes(*size.disk_bytes) : Cell(absent));
+    for (const ModelTimes& times : found.times)
+      cells.push_back(real((row == 0 ? times.times.before : times.times.after).median_ms, 3));
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+Table products_table(const NativeFindings& found) {
+  Table table({{"shape", "Product"},
+               {"layers", "Layers"},
+               {"fp32_ms", "fp32 (ms)"},
+               {"fp32_median_ms", "Median"},
+               {"native_ms", "Native (ms)"},
+               {"native_median_ms", "Its median"},
+               {"speedup", "Times as fast"},
+               {"native", "Native layers"}});
+  for (const ProductTimes& one : found.products) {
+    const auto is_native = [&](const NativeLayer& layer) {
+      return layer.formats.weight && std::ranges::find(one.layers, layer.name) != one.layers.end();
+    };
+    std::vector<Cell> row = {
+        fmt::format("{} x {} by {} x {}", one.rows, one.inputs, one.inputs, one.outputs),
+        std::ssize(one.layers)};
+    const TimesInTurn& t = one.times;
+    for (const double ms : {t.before.min_ms, t.before.median_ms, t.after.min_ms, t.after.median_ms})
+      row.push_back(one.of_codes ? real(ms, 3) : Cell(absent));
+    row.push_back(one.of_codes
+                      ? number_within(t.speedup, t.speedup_interval.low, t.speedup_interval.high)
+                      : Cell(absent));
+    row.push_back(static_cast<std::int64_t>(std::ranges::count_if(found.layers, is_native)));
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+std::vector<std::string> lines_of(const NativeFindings& found) {
+  std::vector<std::string> lines;
+  for (const ModelTimes& times : found.times) lines.push_back(times_text(times, found.threads));
+  lines.push_back(bytes_text(found));
+  if (found.methods.smooth_scales) lines.push_back(smooth_text(found));
+  if (found.methods.bias_correction)
+    lines.push_back("Biases take back what rounding the weights adds to outputs on average.");
+  if (found.widening && !found.widening->too_few_texts)
+    lines.push_back(widening_text(*found.widening));
+  for (std::string& line : layer_lines(found)) lines.push_back(std::move(line));
+  for (std::string& line : input_lines(found)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> native_concerns(const NativeFindings& found) {
+  std::vector<std::string> concerns;
+  for (const ModelTimes& one : found.times)
+    if (one.times.shown_slower())
+      concerns.push_back(fmt::format("on this machine, {}, the model is {}", at_a_time_text(one),
+                                     speedup_text(one.times)));
+  for (const ProductTimes& one : found.products) {
+    std::vector<std::string> kept;
+    for (const NativeLayer& layer : found.layers)
+      if (layer.formats.input && std::ranges::find(one.layers, layer.name) != one.layers.end())
+        kept.push_back(layer.name);
+    if (one.of_codes && one.times.shown_slower() && !kept.empty())
+      concerns.push_back(fmt::format("native all the same, though the product is {}: {}",
+                                     speedup_text(one.times), names_text(kept)));
+  }
+  if (found.widening && found.widening->too_few_texts)
+    concerns.push_back(fmt::format(
+        "{} texts to choose on ({}) would not show that even fp32 keeps to itself: no layer was "
+        "left wider; more texts or a larger `max_drop` would do",
+        grouped(found.widening->texts), found.widening->part));
+  return concerns;
+}
+
+std::vector<Section> sections_of(const NativeFindings& found) {
+  Table layers(
+      {{"layer", "Layer"}, {"format", "Format"}, {"snr_db", "Alone (dB)"}, {"reason", "Why"}});
+  for (const NativeLayer& layer : found.layers)
+    layers.add_row({layer.name, formats_text(layer.formats),
+                    layer.snr_db ? real(*layer.snr_db, 1) : Cell(absent),
+                    layer.reason.empty() ? Cell(absent) : Cell(layer.reason)});
+  std::vector<Section> sections = {
+      {"Products",
+       {PageTable{products_table(found),
+                  fmt::format("Each product alone, its input rounded, in turn with that of "
+                              "fp32: {} rounds. Where native is shown to be slower (the 95 % "
+                              "interval of the ratios lies below 1) the layer stays in fp32 "
+                              "unless it was told otherwise.",
+                              kProductRounds)}}},
+      {"Layers",
+       {PageTable{layers,
+                  "Alone: signal-to-noise ratio of the model's outputs on calibration texts "
+                  "with this layer in the format that was asked for and all others in fp32."}}}};
+  if (!found.smooth.empty())
+    sections.push_back(
+        {"Smooth scales",
+         {PageTable{
+             smooth_table(found),
+             fmt::format("Signal-to-noise ratio of what the linears give, weights and inputs "
+                         "rounded, on samples of calibration texts. Scales are put in where "
+                         "that gains {} dB, or {} dB where they take a product of their own.",
+                         kFreeGainDb, kPaidGainDb)}}});
+  return sections;
+}
+
+Block native_figure(const NativeFindings& found, const BeforeAndAfter& both,
+                    const std::string& label, const fs::path& stem,
+                    std::vector<std::string>& notes) {
+  Figure figure{
+      .title = fmt::format("fp32 and {}", label), .panels = {}, .width = 1000, .height = 220};
+  const auto add = [&](const std::string& axis, const Point& before, const Point& after) {
+    Panel panel{.x = {.label = axis}};
+    panel.y.range = Range{-0.6, 1.6};
+    panel.y.ticks = {{1, "fp32"}, {0, std::string(found.arithmetic)}};
+    panel.series.push_back({.points = {before, after}, .draw = Draw::bars});
+    panel.series[0].points[0].y = 1;
+    panel.series[0].points[0].name = "fp32";
+    panel.series[0].points[1].name = label;
+    figure.panels.push_back(std::move(panel));
+  };
+  const auto mebibytes = [](const ModelSize& size) {
+    return Point{static_cast<double>(size.memory_bytes) / kMebibyte, 0};
+  };
+  const FigureName& name = both.before.evaluation.figure;
+  add(fmt::format("{} (%)", figure_title(name)), {100 * both.before.evaluation.value, 0},
+      {100 * both.after.evaluation.value, 0});
+  add("Weights in memory (MiB)", mebibytes(found.size_before), mebibytes(found.size));
+  for (const ModelTimes& one : found.times)
+    add(one.at_a_time == 1 ? "ms, one text" : fmt::format("ms a text, {} at a time", one.at_a_time),
+        {one.times.before.median_ms, 0}, {one.times.after.median_ms, 0});
+  return figure_block(figure, stem, "fp32 beside native: what it is judged by, memory and time",
+                      notes);
+}
+
+Json to_json(const NativeFindings& found) {
+  Json products = Json::array(), layers = Json::array(), times = Json::array();
+  for (const ProductTimes& one : found.products) {
+    products.push_back({{"layers", one.layers},
+                        {"rows", one.rows},
+                        {"inputs", one.inputs},
+                        {"outputs", one.outputs},
+                        {"of_codes", one.of_codes},
+                        {"times", one.of_codes ? to_json(one.times, "fp32", "native") : Json()}});
+  }
+  for (const NativeLayer& layer : found.layers)
+    layers.push_back(
+        {{"layer", layer.name},
+         {"format", formats_text(layer.formats)},
+         {"input_format", layer.formats.input ? Json(to_string(*layer.formats.input)) : Json()},
+         {"snr_db", layer.snr_db ? Json(*layer.snr_db) : Json()},
+         {"reason", layer.reason.empty() ? Json() : Json(layer.reason)}});
+  for (const ModelTimes& one : found.times)
+    times.push_back({{"texts_at_a_time", one.at_a_time},
+                     {"texts", one.texts},
+                     {"tokens_per_text", one.tokens},
+                     {"times", to_json(one.times, "fp32", "native")}});
+  Json smooth = Json::array();
+  for (const SmoothScales& one : found.smooth)
+    smooth.push_back({{"value", one.group.value},
+                      {"linears", one.group.linears},
+                      {"free", one.group.free()},
+                      {"alpha", one.applies() ? Json(one.alpha) : Json()},
+                      {"snr_before_db", one.snr_before_db},
+                      {"snr_after_db", one.snr_after_db}});
+  return {{"smooth_scales", smooth},
+          {"bias_correction", found.methods.bias_correction},
+          {"widening", found.widening ? to_json(*found.widening) : Json()},
+          {"products", products},
+          {"layers", layers},
+          {"times", times},
+          {"threads", found.threads}};
+}
+
+}  // namespace hone

@@ -1,0 +1,300 @@
+#include "hone/jobs/native/native_times.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "hone/analysis/cost.h"
+#include "hone/base/interrupt.h"
+#include "hone/base/random.h"
+#include "hone/ir/verify.h"
+#include "hone/passes/dead_code.h"
+#include "hone/passes/quantize.h"
+#include "hone/runtime/run_passes.h"
+#include "hone/train/memory_check.h"
+#include "hone/train/predictor.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+constexpr const char *kAloneInput = "alone.input", *kAloneOutput = "alone.output";
+
+/// A layer alone, ready to run.
+struct LayerAlone {
+  Graph graph;
+  ParameterStore parameters;
+  std::string_view arithmetic;
+  std::unique_ptr<Executable> executable;
+
+  LayerAlone(const Model& model, const std::string& layer, const Session& session)
+      : graph(forward_graph(model)), parameters(model.parameters.on(session.device)) {
+    cut_out(layer);
+    arithmetic = arithmetic_of_run(graph, session);
+    prepare_for_inference(graph, parameters, session);
+    executable = session.executable(graph);
+  }
+
+  void run(const Tensor& x) { executable->run({{kAloneInput, x}}, parameters); }
+
+ private:
+  // In front of the quantizer of its input, if it has one, stands an input of the graph.
+  void cut_out(const std::string& layer) {
+    Node& node = *graph.find(layer);
+    Node* reader = &node;
+    std::size_t index = 0;
+    while (operand_of(node, index) != Operand::input) ++index;
+    if (is_quantizer(*node.inputs()[index].node)) {
+      reader = node.inputs()[index].node;
+      index = 0;
+    }
+    const Value input = graph.add_input(kAloneInput, reader->inputs()[index].type());
+    graph.set_input(*reader, index, input);
+    graph.clear_outputs();
+    graph.set_output(kAloneOutput, {&node, 0});
+    remove_dead_code(graph);
+  }
+};
+
+Sizes input_sizes(const Graph& graph, const BatchSize& batch) {
+  return resolve(graph.find(kAloneInput)->types()[0].shape,
+                 {{'B', batch.texts}, {'S', batch.tokens}});
+}
+
+Tensor random_values(const Sizes& sizes) {
+  RandomSequence random(0, stream_of("inputs of a layer"));
+  std::vector<float> values(static_cast<std::size_t>(element_count(sizes)));
+  for (float& value : values) value = static_cast<float>(random.normal());
+  return Tensor::of<float>(sizes, values);
+}
+
+// Layers of which one product tells of all: kind and shape of what they read.
+using ShapeKey = std::tuple<std::string, std::string, std::string, std::string>;
+ShapeKey shape_key(const Graph& graph, const std::string& layer, const LayerFormats& formats) {
+  const Node& node = *graph.find(layer);
+  std::string types;
+  for (const Type& type : node.input_types()) types += to_string(type);
+  return {std::string(node.op().name), types, formats.input ? to_string(*formats.input) : "",
+          formats.weight ? to_string(*formats.weight) : ""};
+}
+
+/// Progress through the rounds of several timings.
+class Rounds {
+ public:
+  Rounds(const char* title, std::int64_t rounds, const Context& context)
+      : progress_(title, rounds,
+                  {.unit = "rounds", .end = ProgressEnd::vanishes, .output = context.progress}) {}
+  std::function<void()> count() {
+    return [this] { progress_.update(++done_); };
+  }
+
+ private:
+  Progress progress_;
+  std::int64_t done_ = 0;
+};
+
+}  // namespace
+
+std::vector<ProductTimes> time_products(const Model& model, const Model& native,
+                                        const QuantizationPlan& plan, const BatchSize& batch,
+                                        Context& context) {
+  const Graph graph = plain_graph(model);
+  std::map<ShapeKey, std::size_t> of_key;
+  std::vector<ProductTimes> all;
+  for (const auto& [layer, formats] : plan) {
+    if (!formats.input) continue;
+    const auto [found, is_new] = of_key.try_emplace(shape_key(graph, layer, formats), all.size());
+    if (is_new) all.emplace_back();
+    all[found->second].layers.push_back(layer);
+  }
+  const Session session = context.session();
+  Rounds rounds("time products", std::ssize(all) * kProductRounds, context);
+  for (ProductTimes& one : all) {
+    LayerAlone before(model, one.layers.front(), session),
+        after(native, one.layers.front(), session);
+    const Sizes sizes = input_sizes(before.graph, batch);
+    one.inputs = sizes.back();
+    one.rows = element_count(sizes) / std::max<std::int64_t>(1, one.inputs);
+    one.outputs = before.graph.output(kAloneOutput).type().dim(-1).size;
+    one.of_codes = after.arithmetic == kNative;
+    if (one.of_codes) {
+      const Tensor x = random_values(sizes).on(session.device);
+      const auto run = [&](LayerAlone& layer) {
+        layer.run(x);
+        session.device.wait();
+      };
+      one.times =
+          time_in_turn([&] { run(before); }, [&] { run(after); }, kProductRounds, rounds.count());
+    }
+  }
+  return all;
+}
+
+std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
+                                             const std::vector<std::string>& layers,
+                                             const BatchSize& batch, Context& context) {
+  const Graph graph = plain_graph(models.front());
+  std::map<ShapeKey, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    alike[shape_key(graph, layers[i], {})].push_back(i);
+  const Session session = context.session();
+  Rounds rounds("time layers", std::ssize(alike) * kProductRounds, context);
+  std::vector<std::vector<double>> ms(layers.size());
+  for (const auto& [key, same] : alike) {
+    std::vector<std::unique_ptr<LayerAlone>> alone;
+    for (const Model& model : models)
+      alone.push_back(std::make_unique<LayerAlone>(model, layers[same.front()], session));
+    const Tensor x = random_values(input_sizes(alone.front()->graph, batch)).on(session.device);
+    std::vector<std::function<void()>> works;
+    for (const auto& layer : alone)
+      works.emplace_back([&x, &session, layer = layer.get()] {
+        layer->run(x);
+        session.device.wait();
+      });
+    for (std::vector<double>& times : rounds_in_turn(works, kProductRounds, rounds.count())) {
+      std::ranges::sort(times);
+      for (const std::size_t layer : same) ms[layer].push_back(median_of_sorted(times));
+    }
+  }
+  return ms;
+}
+
+namespace {
+
+constexpr std::int64_t kMostBatches = 8;
+constexpr std::int64_t kMostTextsAlone = 32;
+constexpr double kMostGflop = 100;  // of a round: some tenths of a second to some seconds
+
+// Of the first `most` texts.
+std::vector<std::int64_t> first_lengths(const EncodedSet& set, std::int64_t most) {
+  std::vector<std::int64_t> lengths = lengths_of(set);
+  lengths.resize(static_cast<std::size_t>(std::min(set.size(), most)));
+  return lengths;
+}
+
+// As many of the first batches as make a round that is not too long, one at least.
+std::vector<NamedTensors> first_batches(const Graph& graph, const EncodedSet& set,
+                                        std::int64_t batch_size, std::int64_t most,
+                                        ModelTimes& result) {
+  const ExampleSource source = text_examples(set);
+  std::vector<NamedTensors> batches;
+  double gflop = 0;
+  std::int64_t tokens = 0;
+  for (std::int64_t first = 0; first < source.size() && std::ssize(batches) < most;
+       first += batch_size) {
+    std::vector<std::int64_t> rows(
+        static_cast<std::size_t>(std::min(batch_size, source.size() - first)));
+    std::iota(rows.begin(), rows.end(), first);
+    std::int64_t longest = 0;
+    for (const std::int64_t row : rows) {
+      tokens += source.lengths[static_cast<std::size_t>(row)];
+      longest = std::max(longest, source.lengths[static_cast<std::size_t>(row)]);
+    }
+    gflop += cost(graph, {{'B', std::ssize(rows)}, {'S', longest}}).flops / 1e9;
+    result.texts += std::ssize(rows);
+    batches.push_back(source.batch(rows, 0));
+    if (gflop > kMostGflop) break;
+  }
+  result.tokens = static_cast<double>(tokens) / static_cast<double>(result.texts);
+  return batches;
+}
+
+// The batches of the same texts.
+std::vector<NamedTensors> same_batches(const EncodedSet& set, std::int64_t batch_size,
+                                       ModelTimes& result) {
+  const ExampleSource source = text_examples(set);
+  std::vector<NamedTensors> batches;
+  std::int64_t tokens = 0;
+  for (std::int64_t first = 0; first < result.texts; first += batch_size) {
+    std::vector<std::int64_t> rows(
+        static_cast<std::size_t>(std::min(batch_size, result.texts - first)));
+    std::iota(rows.begin(), rows.end(), first);
+    for (const std::int64_t row : rows) tokens += source.lengths[static_cast<std::size_t>(row)];
+    batches.push_back(source.batch(rows, 0));
+  }
+  result.tokens_after = static_cast<double>(tokens) / static_cast<double>(result.texts);
+  return batches;
+}
+
+void divide(RoundTimes& times, double texts) {
+  times.min_ms /= texts;
+  times.median_ms /= texts;
+}
+
+}  // namespace
+
+std::vector<ModelTimes> time_models(const Model& model, const Model& native, const EncodedSet& set,
+                                    std::int64_t batch_size, Context& context,
+                                    const EncodedSet* set_of_native) {
+  Predictor before(forward_graph(model), model.parameters, context.session()),
+      after(forward_graph(native), native.parameters, context.session());
+  std::vector<ModelTimes> all;
+  struct Way {
+    std::int64_t at_a_time, most_batches;
+  };
+  std::vector<Way> ways = {{std::min(batch_size, set.size()), kMostBatches}, {1, kMostTextsAlone}};
+  if (ways[0].at_a_time == 1) ways.erase(ways.begin());
+  const auto largest = [&](const EncodedSet& texts) -> Bindings {
+    return {
+        {'B', ways[0].at_a_time},
+        {'S', std::ranges::max(first_lengths(texts, ways[0].at_a_time * ways[0].most_batches))}};
+  };
+  foretell_beside({{before.graph(), largest(set), before.parameters()},
+                   {after.graph(), largest(set_of_native != nullptr ? *set_of_native : set),
+                    after.parameters()}},
+                  context.session());
+  Rounds rounds("time models", std::ssize(ways) * kTimedRounds, context);
+  for (const Way& way : ways) {
+    ModelTimes result{.at_a_time = way.at_a_time};
+    const std::vector<NamedTensors> batches =
+        first_batches(before.graph(), set, way.at_a_time, way.most_batches, result);
+    const std::vector<NamedTensors> own = set_of_native != nullptr
+                                              ? same_batches(*set_of_native, way.at_a_time, result)
+                                              : std::vector<NamedTensors>();
+    const auto run = [](Predictor& predictor, const std::vector<NamedTensors>& texts) {
+      for (const NamedTensors& batch : texts) predictor.rows(batch);
+    };
+    result.times = time_in_turn([&] { run(before, batches); },
+                                [&] { run(after, set_of_native != nullptr ? own : batches); },
+                                kTimedRounds, rounds.count());
+    divide(result.times.before, static_cast<double>(result.texts));
+    divide(result.times.after, static_cast<double>(result.texts));
+    all.push_back(result);
+  }
+  return all;
+}
+
+double median_batch_ms(const Model& model, const EncodedSet& set, Context& context) {
+  Predictor predictor(forward_graph(model), model.parameters, context.session());
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(set.size()));
+  std::iota(rows.begin(), rows.end(), 0);
+  check_batches(predictor.graph(), first_lengths(set, set.size()), set.size(), context.session(),
+                predictor.parameters(), " that is timed");
+  const NamedTensors batch = text_examples(set).batch(rows, 0);
+  const std::function<void()> works[] = {[&] { predictor.rows(batch); }};
+  std::vector<double> ms = rounds_in_turn(works, kProductRounds).front();
+  std::ranges::sort(ms);
+  return median_of_sorted(ms);
+}
+
+double median_text_ms(const Model& model, const EncodedSet& set, Context& context) {
+  constexpr std::int64_t kRounds = 5;
+  Predictor predictor(forward_graph(model), model.parameters, context.session());
+  check_batches(predictor.graph(), first_lengths(set, kMostTextsAlone), /*batch_size=*/1,
+                context.session(), predictor.parameters(), " that is timed");
+  ModelTimes texts;
+  const std::vector<NamedTensors> batches =
+      first_batches(predictor.graph(), set, 1, kMostTextsAlone, texts);
+  std::vector<double> ms;
+  for (std::int64_t round = 0; round <= kRounds; ++round)
+    for (const NamedTensors& batch : batches) {
+      stop_if_interrupted();
+      const double one = run_ms([&] { predictor.rows(batch); });
+      if (round > 0) ms.push_back(one);  // the first warms up
+    }
+  std::ranges::sort(ms);
+  return ms[ms.size() / 2];
+}
+
+}  // namespace hone

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/jobs/job_data.h"
+#include "hone/jobs/job_output.h"
+#include "hone/jobs/native/native_model.h"
+#include "hone/jobs/native/native_times.h"
+#include "hone/jobs/quantize.h"
+#include "hone/jobs/run_report.h"
+#include "hone/metrics/verdict.h"
+#include "hone/models/encoding.h"
+#include "hone/runtime/packed_kernels.h"
+#include "hone/train/calibration.h"
+
+/// Low precision as it is run: weights packed, products of codes, measured beside fp32.
+namespace hone {
+
+/// Which model is to be made native, and how.
+struct NativeQuantizeJob {
+  std::string model;  ///< as `open_model` takes it
+  Format weight;      ///< of linears and of tables
+  InputScales input_scales = InputScales::dynamic;
+  /// Whether a layer stays in fp32 for its speed, told of what was timed.
+  std::function<bool(const ProductTimes&)> stays_for_speed = [](const ProductTimes& product) {
+    return product.times.shown_slower();
+  };
+  NativeMethods methods = {};
+  std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
+  CalibrationRun calibration = {.batch_size = 32};
+  std::string split = {};  ///< the part to measure on, see `measured_texts`
+  JobData data = {};
+  std::int64_t eval_batch_size = 32;
+  std::uint64_t seed = 42;
+  bool row_hashes = true;  ///< the model remembers what it has learnt from, by fingerprints of rows
+  JobOutput output;
+  Invocation invocation = {};  ///< for the report, the card and the record of the run
+
+  double margin() const { return margin_of(max_drop_points); }
+};
+
+/// A native model that was made, and what is said of it beside the model it was made of.
+struct NativeQuantized {
+  Json fields;           ///< what programs read
+  std::string label;     ///< "native int(bits=8,per=row,scale=static), inputs dynamic"
+  std::string headline;  ///< the result in a sentence
+  Verdict verdict;       ///< whether accuracy was kept
+  std::vector<Section> sections = {};    ///< of a page
+  std::vector<std::string> doubts = {};  ///< what is to be known before figures are believed
+  std::function<std::string(const TextStyle&)> text = {};  ///< the same for people
+};
+
+/// Makes the copy of a model that is at hand, measures it on `data.test`, where `before` is what the model makes of it, and
+/// writes it with its card and its figure into a folder that is there. Of the job it heeds how the copy is to be made. Throws as
+/// `quantize_native_job`.
+NativeQuantized quantize_native(const NativeQuantizeJob& job, const TextModel& parent,
+                                const EncodedSplits& data, const Measurement& before,
+                                const fs::path& folder, Context& context);
+
+/// Makes a packed copy of a model whose linears multiply codes and whose tables are in the format of weights too, measures it
+/// beside the model it was made of, its time included, and writes it with its report into `output`. Layers of which the
+/// product of codes is shown to be slower than that of fp32 on this machine stay in fp32, and the report says which.
+///
+/// Throws `UserError`, as `native_input`, `load_encoded`, `calibrate` and `begin_run` do, and for a model that is quantized
+/// already; `Interrupted`.
+QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& context);
+
+}  // namespace hone

@@ -1,0 +1,668 @@
+#include "hone/jobs/pipeline/pipeline.h"
+
+#include <fmt/chrono.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "hone/base/carry_over.h"
+#include "hone/base/hash.h"
+#include "hone/base/interrupt.h"
+#include "hone/base/job_files.h"
+#include "hone/base/text.h"
+#include "hone/jobs/pipeline/pipeline_report.h"
+#include "hone/jobs/pipeline/pipeline_studies.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/runtime/machine.h"
+#include "hone/study/result.h"
+#include "hone/train/memory_check.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kStates = "stages";
+constexpr std::string_view kPartial = ".partial";
+constexpr int kGateFailed =
+    3;  // of a command that did what was asked, and whose result does not pass
+
+std::string now_text() {
+  return fmt::format(
+      "{:%Y-%m-%dT%H:%M:%SZ}",
+      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+// The path in the folder `name`; nothing where it does not lie there.
+std::optional<fs::path> path_in(const fs::path& path, const std::string& name) {
+  const std::string text = path.string(), begin = name + "/";
+  if (!text.starts_with(begin)) return std::nullopt;
+  return fs::path(text.substr(begin.size()));
+}
+
+/// What the files in the folder of a pipeline at work are.
+class PipelineFiles {
+ public:
+  PipelineFiles(fs::path root, const std::vector<PipelineStage>& stages) : root_(std::move(root)) {
+    for (const PipelineStage& stage : stages) names_.push_back(stage.name);
+  }
+
+  FileRole role(const fs::path& path) const {
+    for (const fs::path& part : path)
+      if (is_temporary_name(part.string())) return FileRole::scaffolding;
+    if (path_in(path, kStates)) return FileRole::scaffolding;
+    for (const std::string& name : names_) {
+      if (const auto inner = path_in(path, name)) return role_in_stage(name, *inner);
+      if (const auto inner = path_in(path, name + std::string(kPartial)))
+        return *inner == kRecordFile || job_file_role(*inner) != FileRole::foreign
+                   ? FileRole::scaffolding
+                   : FileRole::foreign;
+    }
+    return path.has_parent_path() && *path.begin() != "figures" ? FileRole::foreign
+                                                                : role_of_report(path);
+  }
+
+  static bool is_progress(const fs::path& path) { return path_in(path, kStates).has_value(); }
+
+ private:
+  FileRole role_in_stage(const std::string& name, const fs::path& inner) const {
+    const std::optional<FolderRecord>& record = record_of(name);
+    const bool own = record && (inner == kRecordFile || record->files.contains(inner.string()));
+    return own ? FileRole::result : FileRole::foreign;
+  }
+
+  // Read again when it has changed.
+  const std::optional<FolderRecord>& record_of(const std::string& name) const {
+    std::error_code error;
+    const fs::file_time_type changed = fs::last_write_time(root_ / name / kRecordFile, error);
+    Known& known = records_[name];
+    // What the folder holds is the stage's still where its record was removed first.
+    if (!error && known.changed != changed) known = {changed, read_record(root_ / name)};
+    return known.record;
+  }
+
+  static FileRole role_of_report(const fs::path& path) {
+    return *path.begin() == "figures" ? FileRole::result : job_file_role(path);
+  }
+
+  fs::path root_;
+  std::vector<std::string> names_;
+  struct Known {
+    fs::file_time_type changed = {};
+    std::optional<FolderRecord> record = {};
+  };
+  mutable std::map<std::string, Known> records_;
+};
+
+[[noreturn]] void fail_at(const Pipeline& pipeline, const PipelineStage& stage,
+                          const StageError& error) {
+  fail("{}: stage {}: {}", pipeline.place(error.line() > 0 ? error.line() : stage.line), stage.name,
+       error.what());
+}
+
+/// The options of a stage, with `value` for what it refers to.
+std::vector<CallOption> call_options(
+    const PipelineStage& stage,
+    const std::function<CallOption::Value(const StageValue&)>& referred) {
+  std::vector<CallOption> options;
+  for (const StageOption& option : stage.options) {
+    CallOption call{.name = option.name,
+                    .line = option.line,
+                    .flag = option.flag,
+                    .is_common = option.is_common};
+    for (const StageValue& value : option.values)
+      call.values.push_back(value.stage ? referred(value) : CallOption::Value{value.before});
+    options.push_back(std::move(call));
+  }
+  return options;
+}
+
+StageCall understood(const Pipeline& pipeline, const PipelineStage& stage,
+                     const StageCommands& commands,
+                     const std::function<CallOption::Value(const StageValue&)>& referred,
+                     const std::string& folder) {
+  try {
+    return commands.understand(stage.command, call_options(stage, referred), folder);
+  } catch (const StageError& error) {
+    fail_at(pipeline, stage, error);
+  }
+}
+
+// Options of all stages that no stage's command has do nothing.
+void check_common(const Pipeline& pipeline, const std::set<std::string>& taken) {
+  for (const PipelineStage& stage : pipeline.stages)
+    for (const StageOption& option : stage.options)
+      user_check(!option.is_common || taken.contains(option.name),
+                 "{}: common: no stage's command has an option '{}'", pipeline.place(option.line),
+                 option.name);
+}
+
+/// Counts what is kept of a stage: what an older program has kept is not enough for this one.
+constexpr int kStateVersion = 2;
+
+std::string key_of(const PipelineStage& stage, const StageCall& call) {
+  const Json made_from = {{"hone", hone_version()},
+                          {"numerics", kNumerics},
+                          {"state", kStateVersion},
+                          {"fails", stage.fails},
+                          {"call", call.identity}};
+  return fingerprint(to_line(made_from));
+}
+
+/// Works through a pipeline in its folder.
+class PipelineRun {
+ public:
+  PipelineRun(const PipelineJob& job, const StageCommands& commands, OutputFolder& output,
+              Context& context)
+      : job_(job), commands_(commands), output_(output), context_(context), store_(job.store) {}
+
+  /// Whether what stands finished in the folder is this pipeline's; its results then.
+  Json finished() {
+    Json results = finished_results(output_);
+    if (!value_at(results, "stages").is_array()) return {};
+    std::map<std::string, Json> rows;
+    for (const Json& row : results["stages"]) rows[row.at("stage").get<std::string>()] = row;
+    if (rows.size() != job_.pipeline.stages.size()) return {};
+    for (const PipelineStage& stage : job_.pipeline.stages) {
+      const auto row = rows.find(stage.name);
+      if (row == rows.end() || row->second.at("key") != key_of(stage, call_of(stage))) return {};
+      outcomes_.push_back(outcome_from(row->second, stage));
+    }
+    return results;
+  }
+
+  std::vector<StageOutcome> work() {
+    remove_strangers();
+    foresee();
+    outcomes_.clear();
+    for (std::size_t i = 0; i < job_.pipeline.stages.size(); ++i) {
+      stop_if_interrupted();
+      const PipelineStage& stage = job_.pipeline.stages[i];
+      const StageCall call = call_of(stage);
+      const std::string key = key_of(stage, call);
+      StageOutcome outcome;
+      if (!take_done(stage, key, outcome) && !take_stored(stage, call, key, outcome))
+        outcome = compute(i, call, key);
+      outcome.command_line = call.command_line;
+      outcomes_.push_back(std::move(outcome));
+    }
+    return outcomes_;
+  }
+
+ private:
+  const fs::path& root() const { return output_.path(); }
+
+  fs::path state_file(const std::string& stage) const {
+    std::string name = stage;
+    std::ranges::replace(name, '/', '.');
+    return root() / kStates / (name + ".json");
+  }
+
+  // What an earlier run has found of a stage: of this pipeline, or any other.
+  std::optional<Json> known_state(const PipelineStage& stage, const StageCall& call,
+                                  const std::string& key) const {
+    if (const fs::path file = state_file(stage.name); path_exists(file)) {
+      Json state = read_json(file);
+      if (value_at(state, "key") == key && state.contains("result")) return state;
+    }
+    if (job_.store.empty() || call.measures_time) return std::nullopt;
+    return store_.about(key);
+  }
+
+  // Finds out which stages are left, and says what they will take. Whether one is kept whose inputs others have yet to
+  // choose cannot be told; it counts as left.
+  void foresee() {
+    outcomes_.clear();
+    left_.clear();
+    for (const PipelineStage& stage : job_.pipeline.stages) {
+      const StageCall call = call_of(stage);
+      const std::string key = key_of(stage, call);
+      const std::optional<Json> state = known_state(stage, call, key);
+      left_.push_back(!state);
+      outcomes_.push_back(
+          state ? outcome_from(*state, stage)
+                : StageOutcome{.key = key, .stands_for = stage.name, .stands_for_key = key});
+    }
+    const auto count = std::ranges::count(left_, true);
+    if (count == 0) return;
+    if (job_.estimate) costs_ = job_.estimate(context_);
+    std::string text = fmt::format("{} stage{}", left_.size(), left_.size() == 1 ? "" : "s");
+    if (const auto kept = std::ssize(left_) - count; kept > 0)
+      text += fmt::format(", {} of them done in earlier runs", kept);
+    say(text + cost_text());
+  }
+
+  // "; about 4:30, up to 140 MiB of memory (6 GiB can be had) and 60 MiB of disk"
+  std::string cost_text() const {
+    if (!costs_) return "";
+    StageCost total;
+    for (std::size_t i = 0; i < left_.size(); ++i) {
+      if (!left_[i]) continue;
+      const StageCost cost = costs_(job_.pipeline.stages[i]);
+      total.seconds += cost.seconds;
+      total.memory_bytes = std::max(total.memory_bytes, cost.memory_bytes);
+      total.disk_bytes += cost.disk_bytes;
+    }
+    return fmt::format(
+        "; about {}, up to {} of memory beside the data ({} can be had) and {} of disk",
+        clock_text(std::max(1.0, total.seconds)), human_bytes(total.memory_bytes),
+        human_bytes(available_bytes()), human_bytes(total.disk_bytes));
+  }
+
+  void say(const std::string& line) const {
+    if (context_.say && !context_.progress.quiet) context_.say(line);
+  }
+
+  StageCall call_of(const PipelineStage& stage) const { return call_of(stage, stage.name); }
+
+  StageCall call_of(const PipelineStage& stage, const std::string& folder) const {
+    return understood(
+        job_.pipeline, stage, commands_,
+        [&](const StageValue& value) {
+          const StageOutcome& needed = outcomes_[*value.stage];
+          return CallOption::Value{value.before + needed.stands_for + value.behind,
+                                   value.before + needed.stands_for_key + value.behind};
+        },
+        folder);
+  }
+
+  // A stage that chooses stands for the model that it has chosen.
+  StageOutcome outcome_from(const Json& state, const PipelineStage& stage) const {
+    StageOutcome outcome;
+    outcome.key = state.at("key").get<std::string>();
+    outcome.command_line = state.at("command_line").get<std::string>();
+    outcome.code = state.at("exit_code").get<int>();
+    outcome.failure = state.at("failure").get<std::string>();
+    outcome.result = state.at("result");
+    outcome.seconds = state.at("seconds").get<double>();
+    outcome.peak_bytes = state.at("peak_bytes").get<std::int64_t>();
+    outcome.foretold_bytes = state.at("foretold_bytes").get<std::int64_t>();
+    outcome.warnings = state.at("warnings").get<std::vector<std::string>>();
+    outcome.computed = state.at("computed").get<std::string>();
+    stand_for(stage, outcome);
+    return outcome;
+  }
+
+  void stand_for(const PipelineStage& stage, StageOutcome& outcome) const {
+    outcome.stands_for = stage.name;
+    outcome.stands_for_key = outcome.key;
+    if (!stage.chooses) return;
+    const std::string chosen = outcome.result.at("chosen").get<std::string>();
+    for (const StageOption& option : stage.options)
+      for (const StageValue& value : option.values) {
+        if (!value.stage || outcomes_[*value.stage].stands_for + value.behind != chosen) continue;
+        outcome.stands_for = chosen;
+        outcome.stands_for_key = outcomes_[*value.stage].stands_for_key + value.behind;
+        return;
+      }
+    throw InternalError(fmt::format("{} chose {}, which it was not given", stage.name, chosen));
+  }
+
+  static Json state_of(const PipelineStage& stage, const StageOutcome& outcome) {
+    return {{"stage", stage.name},
+            {"key", outcome.key},
+            {"command_line", outcome.command_line},
+            {"exit_code", outcome.code},
+            {"failure", outcome.failure},
+            {"seconds", outcome.seconds},
+            {"peak_bytes", outcome.peak_bytes},
+            {"foretold_bytes", outcome.foretold_bytes},
+            {"warnings", outcome.warnings},
+            {"computed", outcome.computed},
+            {"result", outcome.result}};
+  }
+
+  // Whether every file of the stage's folder is as it was written.
+  bool is_whole(const std::string& stage) const {
+    const std::optional<FolderRecord> record = read_record(root() / stage);
+    if (!record || !record->finished) return false;
+    try {
+      return std::ranges::all_of(record->files, [&](const auto& file) {
+        return recorded(root() / stage / file.first) == file.second;
+      });
+    } catch (const UserError&) {
+      return false;
+    }
+  }
+
+  // What an interrupted run of the pipeline had finished.
+  bool take_done(const PipelineStage& stage, const std::string& key, StageOutcome& outcome) {
+    const fs::path file = state_file(stage.name);
+    if (!path_exists(file)) return false;
+    const Json state = read_json(file);
+    if (value_at(state, "key") != key || !state.contains("result")) return false;
+    if (!is_whole(stage.name)) return false;
+    outcome = outcome_from(state, stage);
+    outcome.state = StageState::done_before;
+    return true;
+  }
+
+  bool take_stored(const PipelineStage& stage, const StageCall& call, const std::string& key,
+                   StageOutcome& outcome) {
+    if (job_.store.empty() || call.measures_time) return false;
+    if (call.resumes && begun_with(stage.name, key)) return false;
+    remove_finished(stage.name);
+    const std::optional<Json> state = store_.take(key, root() / stage.name);
+    if (!state) return false;
+    remove_begun(stage.name);
+    outcome = outcome_from(*state, stage);
+    outcome.state = StageState::stored;
+    outcome.command_line = call.command_line;
+    write_file(state_file(stage.name), to_document(state_of(stage, outcome)));
+    return true;
+  }
+
+  StageOutcome compute(std::size_t index, const StageCall& call, const std::string& key) {
+    const PipelineStage& stage = job_.pipeline.stages[index];
+    const bool goes_on = call.resumes && begun_with(stage.name, key);
+    if (!goes_on) {
+      remove_finished(stage.name);
+      remove_begun(stage.name);
+    }
+    write_file(state_file(stage.name), to_document({{"stage", stage.name}, {"key", key}}));
+    say(fmt::format("{} of {}: {}{}: {}", index + 1, job_.pipeline.stages.size(), stage.name,
+                    time_left(index), call.command_line));
+    StageOutcome outcome =
+        call.leaves_folder ? run_to_folder(stage, call, goes_on) : run_into_folder(stage);
+    outcome.key = key;
+    outcome.command_line = call.command_line;
+    outcome.computed = now_text();
+    outcome.state = StageState::computed;
+    stand_for(stage, outcome);
+    const Json state = state_of(stage, outcome);
+    keep(stage, call, outcome, state);
+    write_file(state_file(stage.name), to_document(state));
+    return outcome;
+  }
+
+  // Whether an interrupted run has left something of just this stage, be it all but our note that it is done.
+  bool begun_with(const std::string& stage, const std::string& key) const {
+    const fs::path file = state_file(stage);
+    return path_exists(file) && value_at(read_json(file), "key") == key &&
+           (read_record(root() / stage) || read_record(root() / (stage + std::string(kPartial))));
+  }
+
+  std::vector<std::string> words_of(const StageCall& call) const {
+    std::vector<std::string> words = call.words;
+    words.emplace_back("--json");
+    words.insert(words.end(), job_.words.begin(), job_.words.end());
+    return words;
+  }
+
+  // A command that makes its folder itself.
+  StageOutcome run_to_folder(const PipelineStage& stage, const StageCall& call, bool goes_on) {
+    std::vector<std::string> words = words_of(call);
+    if (goes_on) words.emplace_back("--resume");
+    fs::create_directories((root() / stage.name).parent_path());
+    StageOutcome outcome = outcome_of(stage, commands_.run(words, root()));
+    // One that was to fail has left nothing.
+    if (!path_exists(root() / stage.name)) {
+      write_folder(root() / stage.name,
+                   [&](const fs::path& folder) { seal(outcome, folder, stage.name); });
+    }
+    return outcome;
+  }
+
+  // A command that writes files, or nothing: into a folder that appears when it is done.
+  StageOutcome run_into_folder(const PipelineStage& stage) {
+    StageOutcome outcome;
+    write_folder(root() / stage.name, [&](const fs::path& folder) {
+      const std::string scratch = folder.lexically_relative(root()).string();
+      CommandEnding ending = commands_.run(words_of(call_of(stage, scratch)), root());
+      ending.output = replaced(ending.output, scratch, stage.name);
+      outcome = outcome_of(stage, ending);
+      seal(outcome, folder, stage.name);
+    });
+    return outcome;
+  }
+
+  static std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+    return text;
+  }
+
+  // The result and the record of a stage whose command leaves neither.
+  static void seal(const StageOutcome& outcome, const fs::path& folder, const std::string& stage) {
+    write_file(folder / "results.json", to_document(outcome.result));
+    FolderRecord record{.finished = true, .job = {{"stage", stage}}};
+    for (const fs::path& file : files_below(folder))
+      record.files[file.string()] = recorded(folder / file);
+    write_record(record, folder);
+  }
+
+  StageOutcome outcome_of(const PipelineStage& stage, const CommandEnding& ending) {
+    if (interrupt_signal() != 0 && ending.code != 0) throw Interrupted("interrupted");
+    StageOutcome outcome{.code = ending.code,
+                         .failure = ending.error,
+                         .seconds = ending.seconds,
+                         .peak_bytes = ending.peak_bytes,
+                         .foretold_bytes = ending.foretold_bytes,
+                         .warnings = ending.warnings};
+    const bool did = ending.code == 0 || ending.code == kGateFailed;
+    if (!stage.fails.empty()) {
+      if (did)
+        fail_at(job_.pipeline, stage,
+                StageError(fmt::format("was to fail with '{}', and did not", stage.fails)));
+      if (ending.error.find(stage.fails) == std::string::npos)
+        fail_at(job_.pipeline, stage,
+                StageError(fmt::format("was to fail with '{}', and failed with: {}", stage.fails,
+                                       ending_text(ending))));
+      outcome.result = result_of(stage.command.front(), {{"failure", ending.error}});
+      return outcome;
+    }
+    if (!did) fail_at(job_.pipeline, stage, StageError(ending_text(ending) + way_on()));
+    outcome.result = printed(ending.output, fmt::format("what stage {} printed", stage.name));
+    return outcome;
+  }
+
+  // One object, or those of all lines where a command prints one for each of many things.
+  static Json printed(std::string_view output, const std::string& where) {
+    Json lines = Json::array();
+    for (output = trim(output); !output.empty();) {
+      const std::size_t end = std::min(output.find('\n'), output.size());
+      lines.push_back(parse_json(output.substr(0, end), where));
+      output.remove_prefix(std::min(end + 1, output.size()));
+    }
+    return lines.size() == 1 ? lines[0] : lines;
+  }
+
+  static std::string ending_text(const CommandEnding& ending) {
+    if (!ending.error.empty()) return ending.error;
+    if (ending.code > 128)
+      return fmt::format("its command was ended by signal {}{}", ending.code - 128,
+                         ending.code == 128 + 9 ? "; the machine may have run out of memory" : "");
+    return fmt::format("its command ended with code {}", ending.code);
+  }
+
+  std::string way_on() const {
+    return fmt::format("\nWhat was done before stays in {}; to go on from there, `resume`",
+                       root().string());
+  }
+
+  // A stage that does not fit, or a full disk, is not worth less for that.
+  void keep(const PipelineStage& stage, const StageCall& call, StageOutcome& outcome,
+            const Json& state) {
+    if (job_.store.empty() || call.measures_time) return;
+    try {
+      const std::optional<FolderRecord> record = read_record(root() / stage.name);
+      HONE_ASSERT(record.has_value(), "stage {} has left no record", stage.name);
+      std::vector<fs::path> files = {kRecordFile};
+      for (const auto& [path, file] : record->files) files.emplace_back(path);
+      if (!store_.put(outcome.key, root() / stage.name, files, state))
+        tell_warnings(
+            context_,
+            {fmt::format("stage {} is larger than the store of {} may be, and is not kept "
+                         "there; `hone cache --limit` sets another",
+                         stage.name, human_bytes(static_cast<double>(store_.limit())))});
+    } catch (const UserError& error) {
+      tell_warnings(context_, {fmt::format("stage {} is not kept in the store: {}", stage.name,
+                                           error.what())});
+    }
+  }
+
+  // By what brothers took that are done, else by what was estimated, in the measure in which estimates have come true.
+  std::string time_left(std::size_t index) const {
+    std::map<std::string, std::pair<double, int>> known;
+    double taken = 0, estimated = 0;
+    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+      const PipelineStage& stage = job_.pipeline.stages[i];
+      auto& [seconds, count] = known[stage.group];
+      seconds += outcomes_[i].seconds;
+      ++count;
+      if (!costs_ || outcomes_[i].state != StageState::computed) continue;
+      taken += outcomes_[i].seconds;
+      estimated += costs_(stage).seconds;
+    }
+    const double measure = estimated > 0 ? taken / estimated : 1;
+    double left = 0;
+    bool all = true;
+    for (std::size_t i = index; i < job_.pipeline.stages.size(); ++i) {
+      if (!left_[i]) continue;
+      const PipelineStage& stage = job_.pipeline.stages[i];
+      if (const auto group = known.find(stage.group); group != known.end()) {
+        left += group->second.first / group->second.second;
+      } else if (costs_) {
+        left += measure * costs_(stage).seconds;
+      } else {
+        all = false;
+      }
+    }
+    if (left == 0) return "";
+    return fmt::format("; {} {} left", all ? "about" : "more than",
+                       clock_text(std::max(1.0, left)));
+  }
+
+  // What a stage has left, when it is to be made anew; what somebody else put there stays.
+  void remove_finished(const std::string& stage) const {
+    const fs::path folder = root() / stage;
+    if (const std::optional<FolderRecord> record = read_record(folder))
+      remove_own(folder,
+                 {[&](const fs::path& path) {
+                    return path == kRecordFile || record->files.contains(path.string());
+                  },
+                  [](const fs::path&) { return true; }},
+                 kRecordFile);
+    check_gone(folder, stage);
+  }
+
+  // What its command had begun. It is the stage's by its name, recorded or not.
+  void remove_begun(const std::string& stage) const {
+    const fs::path partial = root() / (stage + std::string(kPartial));
+    if (!path_exists(partial)) return;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(partial))
+      if (is_temporary_name(entry.path().filename().string()))
+        fs::remove_all(entry.path(), ignored);
+    remove_own(partial,
+               {[](const fs::path& path) {
+                  return path == kRecordFile || job_file_role(path) != FileRole::foreign;
+                },
+                [](const fs::path&) { return true; }},
+               kRecordFile);
+    check_gone(partial, stage);
+  }
+
+  static void check_gone(const fs::path& folder, const std::string& stage) {
+    user_check(!path_exists(folder) || fs::is_empty(folder),
+               "{}: is in the way of stage {}, and holds what it did not write; move it",
+               folder.string(), stage);
+  }
+
+  // Stages of the run before that the pipeline has no more.
+  void remove_strangers() const {
+    if (!path_exists(root() / kStates)) return;
+    std::vector<std::string> strangers;
+    for (const fs::path& file : files_below(root() / kStates)) {
+      if (file.extension() != ".json") continue;
+      const Json name = value_at(read_json(root() / kStates / file), "stage");
+      const auto is_it = [&](const PipelineStage& stage) { return stage.name == name; };
+      if (name.is_string() && std::ranges::none_of(job_.pipeline.stages, is_it))
+        strangers.push_back(name);
+    }
+    for (const std::string& name : strangers) {
+      remove_finished(name);
+      remove_begun(name);
+      fs::remove(state_file(name));
+      remove_empty_folders((root() / name).parent_path(), root());
+    }
+  }
+
+  const PipelineJob& job_;
+  const StageCommands& commands_;
+  OutputFolder& output_;
+  Context& context_;
+  Store store_;
+  std::vector<StageOutcome> outcomes_;
+  std::vector<bool> left_;  // of each stage, whether nothing is known of it yet
+  StageCosts costs_;
+};
+
+OutputFolderOptions folder_options(const PipelineJob& job) {
+  OutputFolderOptions options = job.output.options();
+  const auto files =
+      std::make_shared<PipelineFiles>(partial_folder(job.output.folder), job.pipeline.stages);
+  options.role = [files](const fs::path& path) { return files->role(path); };
+  options.resumable = true;
+  options.resume = job.resume;
+  options.is_progress = PipelineFiles::is_progress;
+  return options;
+}
+
+void begin(const PipelineJob& job, OutputFolder& output) {
+  const Json identity = {{"command", job.command}, {"pipeline", job.pipeline.where}};
+  const auto& interrupted = output.interrupted();
+  if (!interrupted) return output.begin(identity);
+  const std::string made_by = command_of(*interrupted, output.path());
+  user_check(made_by.empty() || made_by == job.command,
+             "{}: is of `hone {}`, and `hone {}` has nothing to resume there\nGive another output "
+             "folder, or start again with `overwrite` and without `resume`",
+             output.path().string(), made_by, job.command);
+  output.go_on(identity);
+}
+
+}  // namespace
+
+std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCommands& commands) {
+  std::vector<PlannedStage> planned;
+  std::set<std::string> common;
+  for (const PipelineStage& stage : pipeline.stages) {
+    const StageCall call = understood(
+        pipeline, stage, commands,
+        [&](const StageValue& value) {
+          const std::string& name = pipeline.stages[*value.stage].name;
+          return CallOption::Value{value.before + name + value.behind, name};
+        },
+        stage.name);
+    common.insert(call.common.begin(), call.common.end());
+    planned.push_back({stage.name, call.command_line});
+  }
+  check_common(pipeline, common);
+  return planned;
+}
+
+PipelineResult run_pipeline(const PipelineJob& job, const StageCommands& commands,
+                            Context& context) {
+  plan_pipeline(job.pipeline, commands);
+  OutputFolder output(job.output.folder, folder_options(job));
+  PipelineRun run(job, commands, output, context);
+  if (job.resume && output.former()) {
+    if (const Json results = run.finished(); !results.is_null())
+      return {.was_finished = true, .fields = results};
+    user_check(job.output.overwrite,
+               "{}: a pipeline with other stages, settings or inputs is finished there\nGive "
+               "another output folder, or `overwrite`; what is the same comes from the store",
+               output.destination().string());
+  }
+  begin(job, output);
+  const std::vector<StageOutcome> outcomes = run.work();
+  const StageStudies studies = read_stage_studies(job.pipeline, output.path());
+  write_studies(job.pipeline, studies, output.path());
+  PipelineResult result = write_pipeline_report(job, outcomes, studies, output.path(), context);
+  give_up_studies(job.pipeline, output.path());
+  output.commit();
+  return result;
+}
+
+}  // namespace hone

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hone/base/error.h"
+#include "hone/base/own_process.h"
+#include "hone/base/store.h"
+#include "hone/jobs/job_output.h"
+#include "hone/jobs/pipeline/pipeline_file.h"
+#include "hone/jobs/run_report.h"
+#include "hone/report/text_layout.h"
+
+/// Runs pipelines. Each stage is a command of the program in a process of its own, in the pipeline's folder, with the paths of
+/// other stages as they are in it. What a stage has left is kept in a store, by what it was made from.
+namespace hone {
+
+/// An option of a stage with its values, as its command gets them.
+struct CallOption {
+  std::string name;
+  int line = 0;
+  std::optional<bool> flag = {};
+  struct Value {
+    std::string text;
+    std::string identity = {};  ///< of what another stage has left; empty: the text is a person's
+  };
+  std::vector<Value> values = {};
+  bool is_common = false;  ///< left out where the command has no such option
+};
+
+/// A command with its options, understood.
+struct StageCall {
+  std::vector<std::string> words;  ///< behind `hone`, where it writes among them
+  std::string command_line;        ///< the same for a shell
+  /// What decides on its result: settings, and fingerprints of all that it reads.
+  Json identity = Json::object();
+  bool leaves_folder =
+      false;             ///< it writes a folder of a job; otherwise the files that its options name
+  bool resumes = false;  ///< it can go on where it was interrupted
+  bool measures_time = false;            ///< its results are of the moment: they are not kept
+  std::vector<std::string> common = {};  ///< options of all stages that it has
+};
+
+/// What the program's commands are to a pipeline.
+struct StageCommands {
+  /// Understands a command whose result is to be `folder`. Throws `StageError`: no such command, or none for a stage, an
+  /// option that it has not, a value that it refuses, a model or data that are not there.
+  std::function<StageCall(const std::vector<std::string>& command,
+                          const std::vector<CallOption>& options, const std::string& folder)>
+      understand;
+  /// Runs `hone WORDS` in `folder`.
+  std::function<CommandEnding(const std::vector<std::string>& words, const fs::path& folder)> run;
+};
+
+/// What is wrong with a stage, and in which line of the file; 0: that of the stage.
+class StageError : public UserError {
+ public:
+  StageError(const std::string& message, int line = 0) : UserError(message), line_(line) {}
+  int line() const { return line_; }
+
+ private:
+  int line_;
+};
+
+/// What a stage will take, estimated.
+struct StageCost {
+  double seconds = 0;
+  double memory_bytes = 0;  ///< at most, at a time
+  double disk_bytes = 0;    ///< that stay
+};
+using StageCosts = std::function<StageCost(const PipelineStage&)>;
+
+struct PipelineJob {
+  Pipeline pipeline;
+  JobOutput output;
+  bool resume = false;
+  fs::path store;                       ///< folder; empty: nothing is kept or taken
+  std::vector<std::string> words = {};  ///< for every command: {"--threads=2"}
+  Invocation invocation = {};
+  std::string command = "run";  ///< whose results these are
+  Json facts = Json::object();  ///< more keys of its results
+  /// Looks at model and data, and says what stages will take; asked before the work where stages are left. It, or what it
+  /// gives, may be null: nobody can tell.
+  std::function<StageCosts(Context&)> estimate = {};
+};
+
+struct PipelineResult {
+  bool was_finished = false;  ///< nothing was done; `fields` are the results that stand there
+  Json fields = {};           ///< what programs read, see `result_of`
+  std::function<std::string(const TextStyle&)> text = {};  ///< null where nothing was done
+};
+
+/// A stage before it runs, as far as that can be told.
+struct PlannedStage {
+  std::string name;
+  std::string command_line;
+};
+
+/// Understands all stages, without running any, and lists them in their order. Throws `UserError` with file and line.
+std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCommands& commands);
+
+/// Plans the pipeline, and runs every stage that is not done: not in the folder of an interrupted run, with `resume`, and not
+/// in the store. Throws `UserError` with the stage's file and line where one fails, and what was done stays; `Interrupted`.
+PipelineResult run_pipeline(const PipelineJob& job, const StageCommands& commands,
+                            Context& context);
+
+}  // namespace hone

@@ -1,0 +1,212 @@
+#include "hone/jobs/pipeline/pipeline_figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hone/jobs/pipeline/pipeline_values.h"
+#include "hone/report/crowded_figure.h"
+#include "hone/report/figure.h"
+
+namespace hone {
+namespace {
+
+/// Draws one figure.
+class FigureDrawer {
+ public:
+  FigureDrawer(const PipelineFigure& told, const PipelineFindings& findings,
+               std::vector<std::string>& notes)
+      : told_(told), findings_(findings), notes_(notes) {}
+
+  Figure drawn() const {
+    Figure figure{.title = told_.title, .panels = {}};
+    for (const PipelineHeight& height : told_.panels) figure.panels.push_back(panel_of(height));
+    for (const PipelineReference& one : told_.references) {
+      const Measured measured =
+          measured_of(findings_.outcomes[one.stage].result, folder_of(one.stage), one.y);
+      if (std::isnan(measured.value)) {
+        miss(findings_.pipeline.stages[one.stage], one.y);
+      } else {
+        figure.panels.front().references.push_back({measured.value, one.label});
+      }
+    }
+    for (std::size_t i = 0; i < figure.panels.size(); ++i)
+      if (are_shares(figure.panels[i], told_.panels[i])) show_percent(figure.panels[i]);
+    if (figure.panels.size() > 1) figure.width = 1200;
+    return figure;
+  }
+
+ private:
+  fs::path folder_of(std::size_t stage) const {
+    return findings_.folder / findings_.pipeline.stages[stage].name;
+  }
+
+  void miss(const PipelineStage& stage, const std::string& y) const {
+    notes_.push_back(
+        fmt::format("figure {}: stage {} has no number {} to draw", told_.name, stage.name, y));
+  }
+
+  Panel panel_of(const PipelineHeight& height) const {
+    Panel panel{.x = {.label = told_.x_label}, .y = {.label = height.label}};
+    for (const PipelineCurve& curve : told_.curves) {
+      const std::string& y = curve.y.empty() ? height.y : curve.y;
+      if (told_.x == kTrials) {
+        add_trials(curve, y, panel);
+      } else {
+        panel.series.push_back({.label = curve.label,
+                                .points = points_of(curve, y),
+                                .draw = told_.x == kSteps ? Draw::line : Draw::curve,
+                                .spread = Spread::bars});
+      }
+    }
+    return panel;
+  }
+
+  // In the order of x.
+  std::vector<Point> points_of(const PipelineCurve& curve, const std::string& y) const {
+    std::vector<Point> points;
+    for (const std::size_t index : curve.stages) {
+      const PipelineStage& stage = findings_.pipeline.stages[index];
+      const std::size_t before = points.size();
+      if (told_.x == kEpochs || told_.x == kSteps) {
+        for (const Json& line : logged(folder_of(index), told_.x, y)) {
+          const Measured measured = measured_at(line, y);
+          points.push_back(
+              {line[told_.x].get<double>(), measured.value, measured.low, measured.high});
+        }
+      } else {
+        const Measured measured =
+            measured_of(findings_.outcomes[index].result, folder_of(index), y);
+        const double x = number_in_text(*variable_of(stage, told_.x));
+        if (!std::isnan(measured.value) && !std::isnan(x))
+          points.push_back({x, measured.value, measured.low, measured.high, stage.name});
+      }
+      if (points.size() == before) miss(stage, y);
+    }
+    std::ranges::stable_sort(points, {}, &Point::x);
+    return points;
+  }
+
+  // The best trial so far of each stage, or of all of them together.
+  void add_trials(const PipelineCurve& curve, const std::string& y, Panel& panel) const {
+    std::vector<std::vector<Point>> histories;
+    for (const std::size_t index : curve.stages) {
+      const PipelineStage& stage = findings_.pipeline.stages[index];
+      const auto study = findings_.studies.find(stage.name);
+      std::vector<TrialOnTheWay> way;
+      if (study != findings_.studies.end()) way = trials_on_the_way(study->second);
+      std::vector<Point> history, all;
+      for (std::size_t i = 0; i < way.size(); ++i) {
+        const auto x = static_cast<double>(i);
+        const Trial& trial = *way[i].trial;
+        const double value = trial_value(trial, y);
+        if (trial.state == TrialState::complete && !std::isnan(value))
+          all.push_back({x, value, kNoValue, kNoValue, fmt::format("trial {}", trial.number)});
+        const double best = way[i].best == nullptr ? kNoValue : trial_value(*way[i].best, y);
+        if (!std::isnan(best)) history.push_back({x, best});
+      }
+      if (history.empty()) {
+        miss(stage, y);
+        continue;
+      }
+      if (told_.curves.size() == 1 && curve.stages.size() == 1)
+        panel.series.push_back({.label = "a trial", .points = all, .draw = Draw::points});
+      histories.push_back(std::move(history));
+    }
+    if (histories.empty()) return;
+    if (histories.size() == 1) {
+      panel.series.push_back(
+          {.label = curve.label, .points = histories.front(), .draw = Draw::steps});
+      return;
+    }
+    panel.series.push_back(
+        {.label = fmt::format("{}: mean of {}, lowest to highest", curve.label, histories.size()),
+         .points = mean_of(histories),
+         .draw = Draw::steps,
+         .spread = Spread::band});
+  }
+
+  static bool has_height_of(const Point& a, const Point& b) {
+    return a.y == b.y && a.low == b.low && a.high == b.high;
+  }
+
+  // From where all have begun to where the last ends; a study that ended earlier keeps its best.
+  static std::vector<Point> mean_of(const std::vector<std::vector<Point>>& histories) {
+    double first = 0, last = 0;
+    for (const auto& history : histories) {
+      first = std::max(first, history.front().x);
+      last = std::max(last, history.back().x);
+    }
+    std::vector<Point> mean;
+    for (double x = first; x <= last; ++x) {
+      Point point{x, 0, std::numeric_limits<double>::infinity(),
+                  -std::numeric_limits<double>::infinity()};
+      for (const auto& history : histories) {
+        const auto behind = std::ranges::upper_bound(history, x, {}, &Point::x);
+        const double value = std::prev(behind)->y;
+        point.y += value / static_cast<double>(histories.size());
+        point.low = std::min(point.low, value);
+        point.high = std::max(point.high, value);
+      }
+      if (!mean.empty() && !has_height_of(mean.back(), point)) {
+        // The band steps where the mean does.
+        mean.push_back(mean.back());
+        mean.back().x = x;
+      }
+      mean.push_back(point);
+    }
+    return mean;
+  }
+
+  // Losses, and objectives that are formulas, are no shares, be they between 0 and 1.
+  bool are_shares(const Panel& panel, const PipelineHeight& height) const {
+    if (height.y.ends_with("loss")) return false;
+    if (told_.x == kTrials && height.y == "value")
+      for (const auto& [stage, study] : findings_.studies)
+        if (objective_figure(study).empty() && is_drawn(stage)) return false;
+    const auto is_share = [](double y) { return y >= 0 && y <= 1; };
+    return std::ranges::all_of(panel.series,
+                               [&](const Series& s) {
+                                 return std::ranges::all_of(s.points, is_share, &Point::y);
+                               }) &&
+           std::ranges::all_of(panel.references, is_share, &Reference::y);
+  }
+
+  bool is_drawn(const std::string& stage) const {
+    return std::ranges::any_of(told_.curves, [&](const PipelineCurve& curve) {
+      return std::ranges::any_of(curve.stages, [&](std::size_t index) {
+        return findings_.pipeline.stages[index].name == stage;
+      });
+    });
+  }
+
+  static void show_percent(Panel& panel) {
+    panel.y.label += " (%)";
+    for (Series& series : panel.series)
+      for (Point& point : series.points) {
+        point.y *= 100;
+        point.low *= 100;
+        point.high *= 100;
+      }
+    for (Reference& reference : panel.references) reference.y *= 100;
+  }
+
+  const PipelineFigure& told_;
+  const PipelineFindings& findings_;
+  std::vector<std::string>& notes_;
+};
+
+}  // namespace
+
+void draw_pipeline_figure(const PipelineFigure& told, const PipelineFindings& findings,
+                          Section& section, std::vector<std::string>& notes) {
+  const Figure figure = FigureDrawer(told, findings, notes).drawn();
+  const fs::path stem = findings.folder / "figures" / told.name;
+  section.blocks.push_back(figure_block(figure, stem, figure.title, notes));
+  std::optional<Figure> zoomed = zoomed_to_crowd(figure);
+  if (!zoomed) return;
+  zoomed->title += ", where curves lie close";
+  section.blocks.push_back(figure_block(*zoomed, stem.string() + "_zoom", zoomed->title, notes));
+}
+
+}  // namespace hone

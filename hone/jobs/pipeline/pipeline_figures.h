@@ -1,0 +1,25 @@
+#pragma once
+
+#include "hone/jobs/pipeline/pipeline_report.h"
+#include "hone/jobs/pipeline/pipeline_studies.h"
+#include "hone/report/page.h"
+
+namespace hone {
+
+/// What the figures and tables of a pipeline are made of.
+struct PipelineFindings {
+  const Pipeline& pipeline;
+  const std::vector<StageOutcome>& outcomes;  ///< as many as there are stages
+  const StageStudies& studies;
+  const fs::path& folder;  ///< of the pipeline
+};
+
+/// Draws the figure into `figures` of the folder and adds it to the section, with a second look at where its curves crowd. What it could
+/// not draw is a line of `notes`.
+///
+/// With `x` "trial" a curve is of the best trial so far: of one stage, with its trials as points where it is the only curve; of several,
+/// the mean over them with a band from the lowest to the highest.
+void draw_pipeline_figure(const PipelineFigure& told, const PipelineFindings& findings,
+                          Section& section, std::vector<std::string>& notes);
+
+}  // namespace hone

@@ -1,0 +1,800 @@
+#include "hone/jobs/pipeline/pipeline_file.h"
+
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <set>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/jobs/toml_file.h"
+
+namespace hone {
+namespace {
+
+// What a stage's table says of the stage itself; all else are options of its command.
+constexpr std::string_view kRun = "run", kEach = "each", kBestOf = "best_of", kFails = "fails",
+                           kWhenNeeded = "when_needed";
+constexpr std::string_view kChoose = "choose", kChoices = "MODELS";
+constexpr std::string_view kTaken[] = {"stages", "figures"};  // folders in that of a pipeline
+
+int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
+
+// A string, a number or a boolean as text.
+std::string scalar_text(const toml::node& node, std::string_view what, const TomlPlace& place) {
+  const Json value = scalar_at(node, what, place);
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_number_float() ? fmt::format("{}", value.get<double>()) : to_line(value);
+}
+
+std::string string_at(const toml::table& table, std::string_view key, const TomlPlace& place,
+                      std::string otherwise = {}) {
+  const toml::node* node = table.get(key);
+  return node == nullptr ? otherwise : text_at(*node, key, place);
+}
+
+void check_name(const std::string& name, std::string_view what, const toml::node& node,
+                const TomlPlace& place) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  user_check(!name.empty() && name.find_first_not_of(kLetters) == std::string::npos,
+             "{}: '{}' is no name of {}, whose folder is called so: letters, digits, - and _",
+             place.at(node), name, what);
+}
+
+/// One setting of a loop: names and values.
+using Setting = std::vector<std::pair<std::string, std::string>>;
+
+Setting setting_of(const toml::table& table, const TomlPlace& place) {
+  Setting setting;
+  for (const auto& [name, node] : in_order(table))
+    setting.emplace_back(name, scalar_text(*node, name, place));
+  return setting;
+}
+
+/// All settings of an `each`: a list of tables, or lists by name of which every combination is one, the last name fastest.
+std::vector<Setting> settings_of_each(
+    const toml::node& node, const TomlPlace& place,
+    const std::function<const toml::node&(const toml::node&)>& seen_through) {
+  std::vector<Setting> all;
+  if (const toml::array* list = node.as_array()) {
+    for (const toml::node& item : *list) {
+      user_check(item.is_table(), "{}: each: expected tables such as {{ width = 8 }}",
+                 place.at(item));
+      all.push_back(setting_of(*item.as_table(), place));
+      const auto same_name = [](const auto& a, const auto& b) { return a.first == b.first; };
+      user_check(std::ranges::equal(all.front(), all.back(), same_name),
+                 "{}: each: every setting has the same names, in one order", place.at(item));
+    }
+  } else {
+    user_check(node.is_table(),
+               "{}: each: expected lists by name, {{ width = [8, 16] }}, or a list of tables",
+               place.at(node));
+    all.emplace_back();
+    for (const auto& [name, given] : in_order(*node.as_table())) {
+      const toml::node* values = &seen_through(*given);
+      user_check(values->is_array() && !values->as_array()->empty(),
+                 "{}: each: {}: expected a list of values", place.at(*values), name);
+      std::vector<Setting> longer;
+      for (const Setting& setting : all)
+        for (const toml::node& value : *values->as_array()) {
+          longer.push_back(setting);
+          longer.back().emplace_back(name, scalar_text(value, name, place));
+        }
+      all = std::move(longer);
+    }
+  }
+  user_check(!all.empty() && !all.front().empty(), "{}: each: no settings", place.at(node));
+  return all;
+}
+
+const std::string* value_in(const Setting& setting, std::string_view name) {
+  for (const auto& [key, value] : setting)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+// "8-4": a folder's name, of all values, or of the one that is called `name`.
+std::string member_name(const Setting& all) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
+  std::string name;
+  const std::string* own = value_in(all, "name");
+  const Setting setting = own == nullptr ? all : Setting{{"name", *own}};
+  for (const auto& [key, value] : setting) {
+    if (!name.empty()) name += '-';
+    for (const char c : value) name += kPlain.find(c) == std::string_view::npos ? '_' : c;
+  }
+  return name.front() == '.' ? "_" + name : name;
+}
+
+class PipelineReader {
+ public:
+  PipelineReader(const toml::table& file, const std::string& where,
+                 const std::map<std::string, std::string>& given, const std::string& variant)
+      : file_(file), place_{where}, given_(given), variant_(variant) {
+    pipeline_.where = where;
+  }
+
+  Pipeline read() {
+    check_keys(file_,
+               {"title", "settings", "variant", "common", "stage", "figure", "table", "picture",
+                "published", "claim"},
+               "a pipeline", place_);
+    pipeline_.title = string_at(file_, "title", place_);
+    read_settings();
+    list_stages();
+    for (std::size_t i = 0; i < pipeline_.stages.size(); ++i) read_stage(i);
+    if (const toml::node* figures = file_.get("figure"))
+      for (const auto& [name, node] : in_order(table_at(*figures, "figure", place_)))
+        read_figure(name, *node);
+    if (const toml::node* tables = file_.get("table"))
+      for (const auto& [name, node] : in_order(table_at(*tables, "table", place_)))
+        read_table(name, *node);
+    if (const toml::node* pictures = file_.get("picture"))
+      for (const auto& [name, node] : in_order(table_at(*pictures, "picture", place_)))
+        read_picture(name, *node);
+    read_published();
+    if (const toml::node* claims = file_.get("claim"))
+      for (const auto& [name, node] : in_order(table_at(*claims, "claim", place_)))
+        read_claim(name, *node);
+    sort();
+    return std::move(pipeline_);
+  }
+
+ private:
+  void read_settings() {
+    if (const toml::node* node = file_.get("settings"))
+      settings_ = &table_at(*node, "settings", place_);
+    std::vector<std::string> names;
+    if (settings_ != nullptr)
+      for (const auto& [name, node] : in_order(*settings_)) {
+        check_name(name, "a setting", *node, place_);
+        names.push_back(name);
+        if (!node->is_array() && !node->is_table())
+          pipeline_.settings[name] = scalar_text(*node, name, place_);
+      }
+    read_variants(names);
+    for (const auto& [name, value] : given_) {
+      user_check(std::ranges::find(names, name) != names.end(), "{}: has no setting '{}'{}",
+                 place_.where, name,
+                 names.empty() ? "; it has none at all"
+                               : fmt::format("; its settings are {}{}", fmt::join(names, ", "),
+                                             did_you_mean(name, names)));
+      pipeline_.settings[name] = value;
+      replaced_.insert_or_assign(name, replacement(name, value));
+    }
+  }
+
+  // The settings of the variant that is asked for take the place of those of the file.
+  void read_variants(const std::vector<std::string>& settings) {
+    std::vector<std::string> names;
+    if (const toml::node* variants = file_.get("variant"))
+      for (const auto& [name, node] : in_order(table_at(*variants, "variant", place_))) {
+        check_name(name, "a variant", *node, place_);
+        names.push_back(name);
+        const toml::table& table = table_at(*node, name, place_);
+        check_keys(table, settings, "a variant, which are settings of the pipeline", place_);
+        if (name != variant_) continue;
+        for (const auto& [key, value] : in_order(table)) {
+          toml::table one;
+          one.insert(key, *value);
+          replaced_.insert_or_assign(key, std::move(one));
+          if (!value->is_array() && !value->is_table())
+            pipeline_.settings[key] = scalar_text(*value, key, place_);
+        }
+      }
+    user_check(variant_.empty() || std::ranges::find(names, variant_) != names.end(),
+               "{}: has no variant '{}'{}", place_.where, variant_,
+               names.empty() ? "; it has none at all"
+                             : fmt::format("; its variants are {}{}", fmt::join(names, ", "),
+                                           did_you_mean(variant_, names)));
+  }
+
+  // What was given, of the kind that the file's own value has.
+  toml::table replacement(const std::string& name, const std::string& value) const {
+    toml::table table;
+    if (settings_->get(name)->is_string()) {
+      table.insert(name, value);
+      return table;
+    }
+    try {
+      return toml::parse(fmt::format("{} = {}", name, value));
+    } catch (const toml::parse_error& error) {
+      fail("{}: expected a value as the file's own ({}), got '{}': {}", name,
+           place_.at(*settings_->get(name)), value, error.description());
+    }
+  }
+
+  const toml::node* setting(const std::string& name) const {
+    if (const auto given = replaced_.find(name); given != replaced_.end())
+      return given->second.get(name);
+    return settings_ == nullptr ? nullptr : settings_->get(name);
+  }
+
+  // The node itself, or the setting that it is: "{widths}".
+  const toml::node& seen_through(const toml::node& node) const {
+    if (!node.is_string()) return node;
+    const std::string& text = node.as_string()->get();
+    if (text.size() < 3 || text.front() != '{' || text.back() != '}') return node;
+    const toml::node* value = setting(text.substr(1, text.size() - 2));
+    return value == nullptr ? node : *value;
+  }
+
+  // The stages with their settings, so that they can be referred to.
+  void list_stages() {
+    const toml::node* stages = file_.get("stage");
+    user_check(stages != nullptr, "{}: has no stage; write [stage.NAME] with run = \"COMMAND\"",
+               place_.where);
+    for (const auto& [name, node] : in_order(table_at(*stages, "stage", place_))) {
+      check_name(name, "a stage", *node, place_);
+      user_check(std::ranges::find(kTaken, name) == std::end(kTaken),
+                 "{}: a stage cannot be called '{}': the pipeline has a folder of that name",
+                 place_.at(*node), name);
+      const toml::table& table = table_at(*node, name, place_);
+      user_check(setting(name) == nullptr,
+                 "{}: '{}' is a stage and a setting; {{{}}} would be either", place_.at(*node),
+                 name, name);
+      std::vector<Setting> settings = {{}};
+      if (const toml::node* each = table.get(kEach))
+        settings = settings_of_each(
+            seen_through(*each), place_,
+            [this](const toml::node& value) -> const toml::node& { return seen_through(value); });
+      for (const Setting& setting : settings) {
+        PipelineStage stage{.name = name, .group = name, .line = line_of(*node), .command = {}};
+        stage.setting = setting;
+        if (!setting.empty()) stage.name += "/" + member_name(setting);
+        user_check(std::ranges::none_of(
+                       pipeline_.stages,
+                       [&](const PipelineStage& other) { return other.name == stage.name; }),
+                   "{}: each: two settings of {} are called {}", place_.at(*node), name,
+                   stage.name);
+        for (const auto& [variable, value] : setting)
+          user_check(
+              this->setting(variable) == nullptr && file_["stage"][variable].node() == nullptr,
+              "{}: each: '{}' is the name of a stage or a setting too", place_.at(*node), variable);
+        if (const toml::node* when_needed = table.get(kWhenNeeded)) {
+          user_check(when_needed->is_boolean(), "{}: when_needed: expected true or false",
+                     place_.at(*when_needed));
+          if (when_needed->as_boolean()->get()) when_needed_.insert(pipeline_.stages.size());
+        }
+        tables_.push_back(&table);
+        pipeline_.stages.push_back(std::move(stage));
+      }
+    }
+  }
+
+  std::vector<std::string> group_names() const {
+    std::vector<std::string> names;
+    for (const PipelineStage& stage : pipeline_.stages)
+      if (names.empty() || names.back() != stage.group) names.push_back(stage.group);
+    return names;
+  }
+
+  // Those of the group whose settings are those of `from` where both have them; `from` may be nobody's.
+  std::vector<std::size_t> members(const std::string& group, const Setting& from) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < pipeline_.stages.size(); ++i) {
+      const PipelineStage& stage = pipeline_.stages[i];
+      if (stage.group != group) continue;
+      const bool fits = std::ranges::all_of(stage.setting, [&](const auto& one) {
+        const std::string* own = value_in(from, one.first);
+        return own == nullptr || *own == one.second;
+      });
+      if (fits) found.push_back(i);
+    }
+    return found;
+  }
+
+  bool is_group(const std::string& name) const {
+    return std::ranges::any_of(pipeline_.stages,
+                               [&](const PipelineStage& s) { return s.group == name; });
+  }
+
+  std::optional<std::size_t> index_of(const std::string& name) const {
+    const auto found = std::ranges::find(pipeline_.stages, name, &PipelineStage::name);
+    if (found == pipeline_.stages.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - pipeline_.stages.begin());
+  }
+  bool is_stage(const std::string& name) const { return index_of(name).has_value(); }
+
+  [[noreturn]] void unknown_name(const std::string& name, const PipelineStage& stage,
+                                 const toml::node& node) const {
+    std::vector<std::string> known = group_names();
+    for (const auto& [key, value] : stage.setting) known.push_back(key);
+    if (settings_ != nullptr)
+      for (const auto& [key, value] : *settings_) known.emplace_back(key.str());
+    fail(
+        "{}: {{{}}} is no stage and no setting; there are {}{}; braces that are meant are written "
+        "{{{{ and }}}}",
+        place_.at(node), name, fmt::join(known, ", "), did_you_mean(name, known));
+  }
+
+  /// The values that a text stands for: one, or in a list as many as a group has stages.
+  std::vector<StageValue> values_of(const std::string& text, const PipelineStage& stage,
+                                    const toml::node& node, bool in_list) const {
+    std::vector<StageValue> values(1);
+    const auto append = [&](const std::string& piece) {
+      for (StageValue& value : values) (value.stage ? value.behind : value.before) += piece;
+    };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text.compare(i, 2, "{{") == 0 || text.compare(i, 2, "}}") == 0) {
+        append(std::string(1, text[i++]));
+        continue;
+      }
+      user_check(text[i] != '}',
+                 "{}: a }} without its {{ in '{}'; one that is meant is written }}}}",
+                 place_.at(node), text);
+      if (text[i] != '{') {
+        append(std::string(1, text[i]));
+        continue;
+      }
+      const std::size_t end = text.find('}', i);
+      user_check(end != std::string::npos,
+                 "{}: a {{ without its }} in '{}'; one that is meant is written {{{{",
+                 place_.at(node), text);
+      const std::string name = text.substr(i + 1, end - i - 1);
+      i = end;
+      if (const std::string* own = value_in(stage.setting, name)) {
+        append(*own);
+      } else if (const toml::node* value = setting(name)) {
+        append(scalar_text(*value, name, place_));
+      } else if (is_group(name) || is_stage(name)) {
+        const std::vector<std::size_t> found =
+            is_group(name) ? members(name, stage.setting) : std::vector{*index_of(name)};
+        user_check(!values.front().stage, "{}: '{}' refers to two stages", place_.at(node), text);
+        user_check(!found.empty(), "{}: {}: no stage of {} has the same settings", place_.at(node),
+                   stage.name, name);
+        user_check(in_list || found.size() == 1,
+                   "{}: {{{}}} is {} stages here; choose one of them by a stage with best_of = "
+                   "\"{{{}}}\", or give this one the same `each`",
+                   place_.at(node), name, found.size(), name);
+        const std::string before = values.front().before;
+        values.clear();
+        for (const std::size_t one : found) values.push_back({before, one, ""});
+      } else {
+        unknown_name(name, stage, node);
+      }
+    }
+    return values;
+  }
+
+  StageOption option_of(const std::string& name, const toml::node& given, PipelineStage& stage) {
+    StageOption option{.name = name, .line = line_of(given)};
+    const toml::node& node = seen_through(given);
+    if (const auto* truth = node.as_boolean()) {
+      option.flag = truth->get();
+      return option;
+    }
+    const auto add = [&](const toml::node& value, bool in_list) {
+      const toml::node& seen = seen_through(value);
+      for (StageValue& one : values_of(scalar_text(seen, name, place_), stage, value, in_list)) {
+        if (one.stage) stage.needs.push_back(*one.stage);
+        option.values.push_back(std::move(one));
+      }
+    };
+    if (const toml::array* list = node.as_array()) {
+      for (const toml::node& value : *list) add(value, true);
+      user_check(!list->empty(), "{}: {}: an empty list", place_.at(given), name);
+    } else {
+      add(node, false);
+    }
+    return option;
+  }
+
+  void read_stage(std::size_t index) {
+    PipelineStage& stage = pipeline_.stages[index];
+    const toml::table& table = *tables_[index];
+    const toml::node *run = table.get(kRun), *best_of = table.get(kBestOf);
+    user_check((run == nullptr) != (best_of == nullptr),
+               "{}: {}: expected run = \"COMMAND\", or best_of = \"{{STAGE}}\"", place_.at(table),
+               stage.group);
+    stage.chooses = best_of != nullptr;
+    if (stage.chooses) {
+      stage.command = {std::string(kChoose)};
+      StageOption models{.name = std::string(kChoices), .line = line_of(*best_of)};
+      const auto add = [&](const toml::node& value) {
+        const std::vector<StageValue> found =
+            values_of(scalar_text(value, kBestOf, place_), stage, value, /*in_list=*/true);
+        for (const StageValue& one : found) {
+          user_check(one.stage && one.before.empty(), "{}: best_of: expected stages, got '{}'",
+                     place_.at(value), one.before);
+          stage.needs.push_back(*one.stage);
+          models.values.push_back(one);
+        }
+      };
+      if (const toml::array* list = best_of->as_array()) {
+        for (const toml::node& value : *list) add(value);
+      } else {
+        add(*best_of);
+      }
+      user_check(models.values.size() > 1, "{}: best_of: expected two stages or more",
+                 place_.at(*best_of));
+      stage.options.push_back(std::move(models));
+    } else {
+      stage.command = split(string_at(table, kRun, place_), ' ');
+      std::erase(stage.command, "");
+      user_check(!stage.command.empty(), "{}: run: expected a command of hone", place_.at(*run));
+    }
+    stage.fails = string_at(table, kFails, place_);
+    for (const auto& [name, node] : in_order(table)) {
+      if (name == kRun || name == kEach || name == kBestOf || name == kFails || name == kWhenNeeded)
+        continue;
+      StageOption option = option_of(name, *node, stage);
+      stage.options.push_back(std::move(option));
+    }
+    add_common(stage);
+    std::ranges::sort(stage.needs);
+    stage.needs.erase(std::unique(stage.needs.begin(), stage.needs.end()), stage.needs.end());
+  }
+
+  void add_common(PipelineStage& stage) {
+    const toml::node* common = file_.get("common");
+    if (common == nullptr) return;
+    for (const auto& [name, node] : in_order(table_at(*common, "common", place_))) {
+      if (std::ranges::any_of(stage.options,
+                              [&, n = name](const StageOption& o) { return o.name == n; }))
+        continue;
+      const std::size_t needed = stage.needs.size();
+      StageOption option = option_of(name, *node, stage);
+      user_check(stage.needs.size() == needed, "{}: common: {} refers to a stage", place_.at(*node),
+                 name);
+      option.is_common = true;
+      stage.options.push_back(std::move(option));
+    }
+  }
+
+  std::vector<std::size_t> stages_named(const toml::node& node, std::string_view key) const {
+    std::vector<std::size_t> found;
+    const auto add = [&](const toml::node& value) {
+      const std::string name = scalar_text(value, key, place_);
+      const std::size_t before = found.size();
+      for (std::size_t i = 0; i < pipeline_.stages.size(); ++i) {
+        const PipelineStage& stage = pipeline_.stages[i];
+        if (stage.group == name || glob_match(name, stage.name)) found.push_back(i);
+      }
+      std::vector<std::string> known = group_names();
+      user_check(found.size() > before, "{}: {}: no stage is called '{}'; there are {}{}",
+                 place_.at(value), key, name, fmt::join(known, ", "), did_you_mean(name, known));
+    };
+    if (const toml::array* list = node.as_array()) {
+      for (const toml::node& value : *list) add(value);
+    } else {
+      add(node);
+    }
+    return found;
+  }
+
+  const toml::node& needed(const toml::table& table, const char* key, std::string_view what) const {
+    const toml::node* node = table.get(key);
+    user_check(node != nullptr, "{}: {}: {} is missing", place_.at(table), what, key);
+    return *node;
+  }
+
+  void read_figure(const std::string& name, const toml::node& node) {
+    check_name(name, "a figure", node, place_);
+    user_check(!name.ends_with("_zoom"),
+               "{}: a figure cannot be called '{}': files that end so are second looks, zoomed in",
+               place_.at(node), name);
+    const toml::table& table = table_at(node, name, place_);
+    check_keys(table, {"title", "x", "x_label", "y", "y_label", "curve", "reference"}, "a figure",
+               place_);
+    PipelineFigure figure{.name = name, .line = line_of(node)};
+    figure.title = string_at(table, "title", place_, name);
+    figure.x = scalar_text(needed(table, "x", name), "x", place_);
+    figure.x_label = string_at(table, "x_label", place_, figure.x);
+    figure.panels = panels_of(table, name);
+    const toml::node& curves = needed(table, "curve", name);
+    user_check(curves.is_array(), "{}: {}: expected [[figure.{}.curve]]", place_.at(curves), name,
+               name);
+    for (const toml::node& item : *curves.as_array()) add_curves(item, figure);
+    if (const toml::node* references = table.get("reference")) read_references(*references, figure);
+    pipeline_.figures.push_back(std::move(figure));
+  }
+
+  // One panel, or as many as `y` lists.
+  std::vector<PipelineHeight> panels_of(const toml::table& table, const std::string& name) const {
+    const auto texts = [&](const toml::node& node, std::string_view key) {
+      std::vector<std::string> list;
+      if (const toml::array* array = node.as_array()) {
+        for (const toml::node& one : *array) list.push_back(scalar_text(one, key, place_));
+      } else {
+        list.push_back(scalar_text(node, key, place_));
+      }
+      return list;
+    };
+    const toml::node& y = needed(table, "y", name);
+    const std::vector<std::string> paths = texts(y, "y");
+    const toml::node* given = table.get("y_label");
+    const std::vector<std::string> labels = given == nullptr ? paths : texts(*given, "y_label");
+    user_check(!paths.empty() && labels.size() == paths.size(),
+               "{}: {}: expected a y_label for each y, got {} for {}", place_.at(y), name,
+               labels.size(), paths.size());
+    std::vector<PipelineHeight> panels;
+    for (std::size_t i = 0; i < paths.size(); ++i) panels.push_back({paths[i], labels[i]});
+    return panels;
+  }
+
+  // A curve, or with `per` one for each value of a variable.
+  void add_curves(const toml::node& item, PipelineFigure& figure) const {
+    const toml::table& told = table_at(item, "curve", place_);
+    const PipelineCurve all = curve_of(told, item, figure);
+    const std::string per = string_at(told, "per", place_);
+    if (per.empty()) return figure.curves.push_back(all);
+    user_check(told.get("label") == nullptr,
+               "{}: {}: with `per`, curves are labelled by the values of '{}'", place_.at(item),
+               figure.name, per);
+    std::vector<PipelineCurve> curves;
+    for (const std::size_t index : all.stages) {
+      const PipelineStage& stage = pipeline_.stages[index];
+      const std::string* value = value_in(stage.setting, per);
+      user_check(value != nullptr, "{}: {}: per: '{}' is no variable of the stage {}",
+                 place_.at(item), figure.name, per, stage.name);
+      auto one = std::ranges::find(curves, *value, &PipelineCurve::label);
+      if (one == curves.end())
+        one = curves.insert(curves.end(), {.label = *value, .stages = {}, .y = all.y});
+      one->stages.push_back(index);
+    }
+    figure.curves.insert(figure.curves.end(), curves.begin(), curves.end());
+  }
+
+  PipelineCurve curve_of(const toml::table& curve, const toml::node& item,
+                         const PipelineFigure& figure) const {
+    check_keys(curve, {"label", "stages", "y", "per"}, "a curve", place_);
+    PipelineCurve one;
+    one.stages = stages_named(needed(curve, "stages", "curve"), "stages");
+    one.label = string_at(curve, "label", place_, pipeline_.stages[one.stages.front()].group);
+    one.y = string_at(curve, "y", place_);
+    user_check(one.y.empty() || figure.panels.size() == 1,
+               "{}: {}: a curve has a y of its own only in a figure of one panel", place_.at(item),
+               figure.name);
+    for (const std::size_t index : one.stages) {
+      const PipelineStage& stage = pipeline_.stages[index];
+      user_check(figure.x != kTrials || has_study(stage),
+                 "{}: {}: the stage {} runs {}, which has no trials; those of search have",
+                 place_.at(item), figure.name, stage.name, stage.command.front());
+      const bool is_known = figure.x == kEpochs || figure.x == kSteps || figure.x == kTrials ||
+                            value_in(stage.setting, figure.x) != nullptr;
+      user_check(is_known, "{}: {}: x: '{}' is no variable of the stage {}", place_.at(item),
+                 figure.name, figure.x, stage.name);
+    }
+    return one;
+  }
+
+  void read_references(const toml::node& list, PipelineFigure& figure) const {
+    user_check(list.is_array(), "{}: {}: expected [[figure.{}.reference]]", place_.at(list),
+               figure.name, figure.name);
+    for (const toml::node& item : *list.as_array()) {
+      const toml::table& told = table_at(item, "reference", place_);
+      check_keys(told, {"label", "stage", "y"}, "a reference", place_);
+      const std::vector<std::size_t> found =
+          stages_named(needed(told, "stage", "reference"), "stage");
+      user_check(found.size() == 1, "{}: {}: a reference is of one stage, not {}", place_.at(item),
+                 figure.name, found.size());
+      PipelineReference one{.stage = found.front(),
+                            .y = scalar_text(needed(told, "y", "reference"), "y", place_)};
+      one.label = string_at(told, "label", place_, pipeline_.stages[one.stage].name);
+      figure.references.push_back(std::move(one));
+    }
+  }
+
+  // Of a table with `by`: which row a stage is in.
+  void check_row(const PipelineStage& stage, const std::string& by, const std::string& name,
+                 const toml::node& item) const {
+    user_check(by == "stage" || value_in(stage.setting, by) != nullptr,
+               "{}: {}: by: '{}' is no variable of the stage {}", place_.at(item), name, by,
+               stage.name);
+  }
+
+  PipelineColumn column_of(const toml::node& item, const PipelineTable& table) const {
+    const toml::table& told = table_at(item, "column", place_);
+    check_keys(told, {"label", "stages", "y", "within"}, "a column", place_);
+    PipelineColumn column;
+    if (table.rows.empty()) {
+      column.stages = stages_named(needed(told, "stages", "column"), "stages");
+      for (const std::size_t index : column.stages)
+        check_row(pipeline_.stages[index], table.by, table.name, item);
+    } else {
+      user_check(told.get("stages") == nullptr,
+                 "{}: {}: with `rows`, the stages are those of the table", place_.at(item),
+                 table.name);
+    }
+    const toml::node *y = told.get("y"), *within = told.get("within");
+    user_check((y == nullptr) != (within == nullptr),
+               "{}: {}: expected y = \"PATH\" or within = NUMBER", place_.at(item), table.name);
+    if (y != nullptr) {
+      column.y = scalar_text(*y, "y", place_);
+    } else {
+      user_check(within->is_number() && *within->value<double>() >= 0,
+                 "{}: {}: within: expected a number from 0 on, in units of the objective",
+                 place_.at(*within), table.name);
+      for (const std::size_t index : column.stages)
+        user_check(
+            has_study(pipeline_.stages[index]),
+            "{}: {}: within: the stage {} runs {}, which has no trials; those of search have",
+            place_.at(*within), table.name, pipeline_.stages[index].name,
+            pipeline_.stages[index].command.front());
+      user_check(table.rows.empty(), "{}: {}: within is for tables with `by`", place_.at(*within),
+                 table.name);
+      column.within = *within->value<double>();
+    }
+    column.label = string_at(told, "label", place_, column.y.empty() ? "trials" : column.y);
+    return column;
+  }
+
+  void read_table(const std::string& name, const toml::node& node) {
+    check_name(name, "a table", node, place_);
+    user_check(name != "results" && name != "stages",
+               "{}: a table cannot be called '{}': the pipeline has one of that name",
+               place_.at(node), name);
+    const toml::table& told = table_at(node, name, place_);
+    check_keys(told, {"title", "by", "rows", "stages", "column"}, "a table", place_);
+    PipelineTable table{.name = name, .line = line_of(node)};
+    table.title = string_at(told, "title", place_, name);
+    table.by = string_at(told, "by", place_);
+    table.rows = string_at(told, "rows", place_);
+    user_check(table.by.empty() != table.rows.empty(),
+               "{}: {}: expected by = \"VARIABLE\" or \"stage\", or rows = \"PATH\"",
+               place_.at(node), name);
+    const toml::node& list = needed(told, "column", name);
+    user_check(list.is_array() && !list.as_array()->empty(), "{}: {}: expected [[table.{}.column]]",
+               place_.at(list), name, name);
+    for (const toml::node& item : *list.as_array()) table.columns.push_back(column_of(item, table));
+    user_check(!table.rows.empty() || told.get("stages") == nullptr,
+               "{}: {}: stages stand in the columns of a table with `by`", place_.at(node), name);
+    if (!table.rows.empty()) {
+      const std::vector<std::size_t> stages = stages_named(needed(told, "stages", name), "stages");
+      for (PipelineColumn& column : table.columns) column.stages = stages;
+    }
+    pipeline_.tables.push_back(std::move(table));
+  }
+
+  void read_picture(const std::string& name, const toml::node& node) {
+    const toml::table& told = table_at(node, name, place_);
+    check_keys(told, {"title", "stage", "file"}, "a picture", place_);
+    const toml::node &stage = needed(told, "stage", name), &file = needed(told, "file", name);
+    const std::vector<std::size_t> found = stages_named(stage, "stage");
+    user_check(found.size() == 1, "{}: {}: expected one stage", place_.at(stage), name);
+    PipelinePicture picture{.title = string_at(told, "title", place_, name),
+                            .stage = found.front(),
+                            .file = scalar_text(file, "file", place_)};
+    const std::filesystem::path path(picture.file);
+    user_check(path.extension() == ".svg" && !path.has_parent_path(),
+               "{}: {}: expected the name of an .svg file of the stage, got '{}'", place_.at(file),
+               name, picture.file);
+    pipeline_.pictures.push_back(std::move(picture));
+  }
+
+  void read_published() {
+    const toml::node* node = file_.get("published");
+    if (node == nullptr) return;
+    user_check(node->is_array(), "{}: published: expected [[published]]", place_.at(*node));
+    for (const toml::node& item : *node->as_array()) {
+      const toml::table& told = table_at(item, "published", place_);
+      check_keys(told, {"what", "value", "source"}, "a published figure", place_);
+      pipeline_.published.push_back(
+          {scalar_text(needed(told, "what", "published"), "what", place_),
+           scalar_text(needed(told, "value", "published"), "value", place_),
+           scalar_text(needed(told, "source", "published"), "source", place_)});
+    }
+  }
+
+  void read_claim(const std::string& name, const toml::node& node) {
+    check_name(name, "a claim", node, place_);
+    const toml::table& table = table_at(node, name, place_);
+    check_keys(table, {"says", "source", "stage"}, "a claim", place_);
+    PipelineClaim claim{.name = name, .line = line_of(node)};
+    claim.says = scalar_text(needed(table, "says", name), "says", place_);
+    claim.source = string_at(table, "source", place_);
+    const toml::node& stage = needed(table, "stage", name);
+    const std::vector<std::size_t> found = stages_named(stage, "stage");
+    user_check(found.size() == 1 && pipeline_.stages[found.front()].command.front() == "compare",
+               "{}: {}: expected one stage that runs compare, of which B is said to be the better",
+               place_.at(stage), name);
+    claim.comparison = found.front();
+    pipeline_.claims.push_back(std::move(claim));
+  }
+
+  // Stages that nobody needs, and that are there when needed, go; a place that names them is an error only where nothing
+  // is left of it.
+  void keep(std::vector<std::size_t>& named, const std::vector<std::optional<std::size_t>>& kept) {
+    std::vector<std::size_t> left;
+    for (const std::size_t stage : named)
+      if (kept[stage]) left.push_back(*kept[stage]);
+    named = std::move(left);
+  }
+
+  // Each stage behind those that it needs, otherwise as in the file.
+  void sort() {
+    const std::vector<PipelineStage>& stages = pipeline_.stages;
+    std::vector<std::size_t> order;
+    std::vector<std::size_t> path;
+    std::set<std::size_t> done;
+    for (std::size_t i = 0; i < stages.size(); ++i)
+      if (!when_needed_.contains(i)) visit(i, order, path, done);
+    std::vector<std::optional<std::size_t>> place_of(stages.size());
+    for (std::size_t i = 0; i < order.size(); ++i) place_of[order[i]] = i;
+    std::vector<std::string> stages_before;
+    for (const PipelineStage& stage : stages) stages_before.push_back(stage.name);
+    std::vector<PipelineStage> sorted;
+    for (const std::size_t index : order) sorted.push_back(stages[index]);
+    for (PipelineStage& stage : sorted) {
+      for (std::size_t& need : stage.needs) need = *place_of[need];
+      for (StageOption& option : stage.options)
+        for (StageValue& value : option.values)
+          if (value.stage) value.stage = *place_of[*value.stage];
+    }
+    pipeline_.stages = std::move(sorted);
+    for (PipelineTable& table : pipeline_.tables)
+      for (PipelineColumn& column : table.columns) keep(column.stages, place_of);
+    const auto left_out = [&](const std::string& what, int line, std::size_t stage) {
+      fail("{}, line {}: {}: the stage {} is left out, as no other needs it", place_.where, line,
+           what, stages_before[stage]);
+    };
+    for (PipelineFigure& figure : pipeline_.figures) {
+      for (PipelineCurve& curve : figure.curves) keep(curve.stages, place_of);
+      for (PipelineReference& reference : figure.references) {
+        if (!place_of[reference.stage])
+          left_out("figure " + figure.name, figure.line, reference.stage);
+        reference.stage = *place_of[reference.stage];
+      }
+    }
+    for (PipelinePicture& picture : pipeline_.pictures) {
+      if (!place_of[picture.stage]) left_out("picture " + picture.title, 1, picture.stage);
+      picture.stage = *place_of[picture.stage];
+    }
+    for (PipelineClaim& claim : pipeline_.claims) {
+      if (!place_of[claim.comparison])
+        left_out("claim " + claim.name, claim.line, claim.comparison);
+      claim.comparison = *place_of[claim.comparison];
+    }
+  }
+
+  void visit(std::size_t index, std::vector<std::size_t>& order, std::vector<std::size_t>& path,
+             std::set<std::size_t>& done) const {
+    if (done.contains(index)) return;
+    const PipelineStage& stage = pipeline_.stages[index];
+    if (const auto again = std::ranges::find(path, index); again != path.end()) {
+      std::string circle;
+      for (auto at = again; at != path.end(); ++at)
+        circle += pipeline_.stages[*at].name + " needs ";
+      fail("{}: stages need each other in a circle: {}{}",
+           fmt::format("{}, line {}", place_.where, stage.line), circle, stage.name);
+    }
+    path.push_back(index);
+    for (const std::size_t need : stage.needs) visit(need, order, path, done);
+    path.pop_back();
+    done.insert(index);
+    order.push_back(index);
+  }
+
+  const toml::table& file_;
+  TomlPlace place_;
+  const std::map<std::string, std::string>& given_;
+  const std::string& variant_;
+  const toml::table* settings_ = nullptr;
+  std::set<std::size_t> when_needed_;
+  std::map<std::string, toml::table> replaced_;
+  std::vector<const toml::table*> tables_;  // of each stage
+  Pipeline pipeline_;
+};
+
+}  // namespace
+
+bool has_study(const PipelineStage& stage) { return stage.command.front() == "search"; }
+
+std::string Pipeline::place(int line) const { return fmt::format("{}, line {}", where, line); }
+
+Pipeline parse_pipeline(std::string_view text, const std::string& where,
+                        const std::map<std::string, std::string>& given,
+                        const std::string& variant) {
+  const toml::table file = parse_toml(text, where);
+  Pipeline pipeline = PipelineReader(file, where, given, variant).read();
+  pipeline.text = text;
+  return pipeline;
+}
+
+}  // namespace hone

@@ -1,0 +1,259 @@
+#include "hone/jobs/prune/prune_shapes.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/percentage.h"
+#include "hone/base/text.h"
+#include "hone/jobs/before_and_after.h"
+#include "hone/jobs/compress.h"
+#include "hone/jobs/model_card.h"
+#include "hone/jobs/prune/pruned_report.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/jobs/size_and_time.h"
+#include "hone/models/transform.h"
+#include "hone/models/unrounded.h"
+#include "hone/passes/drop_layers.h"
+#include "hone/study/result.h"
+#include "hone/study/unit_importance.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kLayers = "layers";
+
+/// What became of the units of a group, or of the layers.
+struct PrunedGroup {
+  std::string kind, name;
+  std::int64_t before = 0, after = 0;
+};
+
+std::vector<std::string> structures_of(const PruneShapesJob& job) {
+  std::vector<std::string> names;
+  for (const UnitKind kind : job.structure.kinds) names.emplace_back(to_string(kind));
+  if (job.layers) names.emplace_back(kLayers);
+  return names;
+}
+
+// "pruned 50.0 % of heads and neurons, l1, local"
+std::string label_of(const PruneShapesJob& job) {
+  std::string text = fmt::format("pruned {} of {}", share_text(job.structure.sparsity),
+                                 fmt::join(structures_of(job), " and "));
+  if (!job.structure.kinds.empty())
+    text += fmt::format(", {}, {}", job.structure.method,
+                        job.structure.scope == UnitScope::local ? "local" : "global");
+  return text;
+}
+
+std::vector<UnitGroup> groups_of(const Graph& graph, const std::vector<UnitKind>& kinds) {
+  std::vector<UnitGroup> groups;
+  for (const UnitKind kind : kinds)
+    for (UnitGroup& group : unit_groups(graph, kind)) groups.push_back(std::move(group));
+  return groups;
+}
+
+// The share of layers goes, to the nearest number; one stays at least.
+void drop_share_of_layers(Model& model, double share, const Session& session,
+                          std::vector<PrunedGroup>& pruned) {
+  const LayerStack stack = layer_stack(model.graph);
+  const std::int64_t kept = std::max<std::int64_t>(
+      1, stack.count - std::llround(share * static_cast<double>(stack.count)));
+  if (kept < stack.count) transform(model, fmt::format("drop_layers(keep={})", kept), session);
+  pruned.push_back({std::string(kLayers), stack.path, stack.count, kept});
+}
+
+UnitScores scores_of(const PruneShapesJob& job, const Model& model,
+                     const std::vector<UnitGroup>& groups, const EncodedSplits& data,
+                     Context& context) {
+  const std::string& method = job.structure.method;
+  if (method != "first_order")
+    return [&model, power = method == "l1" ? 1 : 2](const UnitGroup& group) {
+      return unit_magnitudes(group, model.parameters, power);
+    };
+  CalibrationRun run = job.importance;
+  run.seed = job.common.seed;
+  return [importance =
+              unit_importance(model, groups, text_examples(data.train), run, context.session())](
+             const UnitGroup& group) { return importance.at(group.reader->name()); };
+}
+
+void prune_units(Model& model, const PruneShapesJob& job, const EncodedSplits& data,
+                 Context& context, std::vector<PrunedGroup>& pruned) {
+  const std::vector<UnitGroup> before = groups_of(model.graph, job.structure.kinds);
+  const Model scored = model;
+  const UnitScores scores = scores_of(job, scored, before, data, context);
+  for (const UnitGroup& group : before)
+    pruned.push_back({std::string(to_string(group.kind)), group.reader->name(), group.count, 0});
+  change_model(
+      model, "prune_structure",
+      [&] { return prune_structure(model.graph, model.parameters, job.structure, scores); },
+      context.session(), prune_structure_text(job.structure));
+  for (const UnitGroup& group : groups_of(model.graph, job.structure.kinds))
+    std::ranges::find_if(pruned, [&](const PrunedGroup& one) {
+      return one.name == group.reader->name() && one.kind == to_string(group.kind);
+    })->after = group.count;
+}
+
+std::string counts_text(const std::vector<PrunedGroup>& pruned) {
+  std::string text;
+  std::vector<std::string> kinds;
+  for (const PrunedGroup& one : pruned)
+    if (std::ranges::find(kinds, one.kind) == kinds.end()) kinds.push_back(one.kind);
+  for (const std::string& kind : kinds) {
+    std::int64_t before = 0, after = 0;
+    for (const PrunedGroup& one : pruned)
+      if (one.kind == kind) {
+        before += one.before;
+        after += one.after;
+      }
+    text += fmt::format("{}{} of {} {}", text.empty() ? "" : ", ", grouped(after), grouped(before),
+                        kind);
+  }
+  return text + " stay.";
+}
+
+Table to_table(const std::vector<PrunedGroup>& pruned) {
+  Table table({{"kind", "What"}, {"name", "Where"}, {"before", "Before"}, {"after", "After"}});
+  for (const PrunedGroup& one : pruned) table.add_row({one.kind, one.name, one.before, one.after});
+  return table;
+}
+
+Json to_json(const std::vector<PrunedGroup>& pruned) {
+  Json rows = Json::array();
+  for (const PrunedGroup& one : pruned)
+    rows.push_back(
+        {{"kind", one.kind}, {"name", one.name}, {"before", one.before}, {"after", one.after}});
+  return rows;
+}
+
+// The passes that made one of the other.
+std::string passes_of(const Model& before, const Model& after) {
+  const std::vector<std::string>& passes = after.facts.history.passes;
+  return fmt::format("{}", fmt::join(passes.begin() + std::ssize(before.facts.history.passes),
+                                     passes.end(), "; "));
+}
+
+std::optional<TrainedOn> record_of(const PruneJob& job, const TextModel& parent,
+                                   const EncodedSplits& data) {
+  std::optional<TrainedOn> record = parent.trained_on;
+  if (job.how.trains) {
+    record = after_training(record, data.identity.hash, data.train_rows, data.validation_rows);
+    remember_columns(*record, job.data.options);
+  }
+  return job.row_hashes ? record : without_rows(record);
+}
+
+PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& run,
+                              bool parent_is_unrounded, std::uint64_t seed,
+                              const fs::path& folder) {
+  PruneShapesJob job = shared;
+  job.common.seed = seed;
+  const PruneJob& common = job.common;
+  TextModel model = run.parent;
+  model.trained_on = record_of(common, run.parent, run.data);
+  std::vector<PrunedGroup> groups;
+  if (job.layers)
+    drop_share_of_layers(model.model, job.structure.sparsity, run.context.session(), groups);
+  if (!job.structure.kinds.empty()) prune_units(model.model, job, run.data, run.context, groups);
+  PrunedModel pruned;
+  std::int64_t steps = 0;
+  if (common.how.trains) {
+    FineTuneOptions options = common.how.fine_tune;
+    options.title = "train pruned";
+    options.training.seed = seed;
+    options.training.save_steps = common.resume.save_steps;
+    options.checkpoints = checkpoints_in(folder, common.resume, model, run.output);
+    TrainingLog log = training_log_in(folder, common.report_to);
+    fine_tune(model.model, run.data, options, log, run.context);
+    steps = show_training(run, log, folder, pruned);
+  }
+  // Layers go with their formats.
+  const Model unrounded = model.model;
+  const bool rounds = unrounded.quantization.has_value();
+  if (rounds) model.model = round_weights(unrounded, run.context);
+  measure_pruned(run, model.model, seed, steps, pruned);
+  write_model(model, folder);
+  if (rounds && (common.how.trains || parent_is_unrounded))
+    write_unrounded(unrounded, model.model, folder);
+  const SizeAndTime takes =
+      size_and_time(run.parent, run.data.test, model.model, run.data.test, folder, run.context);
+  const bool scores = !job.structure.kinds.empty();
+  pruned.result.update(
+      {{"pruning", passes_of(run.parent.model, model.model)},
+       {"structure", fmt::format("{}", fmt::join(structures_of(job), ","))},
+       {"sparsity", job.structure.sparsity},
+       {"method", scores ? Json(job.structure.method) : Json()},
+       {"scope",
+        scores ? Json(job.structure.scope == UnitScope::local ? "local" : "global") : Json()},
+       {"units", to_json(groups)}});
+  pruned.result.update(to_json(takes));
+  pruned.lines = {counts_text(groups)};
+  for (std::string& line : lines_of(takes)) pruned.lines.push_back(std::move(line));
+  write_model_card({common.output.name_of(folder, run.output.path()), common.invocation.command,
+                    result_of("prune", pruned.result), pruned.lines},
+                   model.model, folder);
+  pruned.lines.push_back(loading_text(model.model, folder));
+  pruned.sections.insert(pruned.sections.begin(),
+                         {"What stays", {PageTable{to_table(groups), ""}}});
+  return pruned;
+}
+
+}  // namespace
+
+std::optional<ShapeStructure> parse_shape_structure(const std::string& text) {
+  ShapeStructure structure;
+  const std::vector<std::string> words = split(text, ',');
+  const auto is_shape = [](std::string_view word) {
+    return word == kLayers || word == to_string(UnitKind::heads) ||
+           word == to_string(UnitKind::neurons);
+  };
+  if (std::ranges::none_of(words, is_shape)) return std::nullopt;
+  for (const std::string& word : words) {
+    user_check(is_shape(word) && std::ranges::count(words, word) == 1,
+               "expected heads, neurons and layers, each once, apart by commas, got '{}'", text);
+    if (word == kLayers) {
+      structure.layers = true;
+    } else {
+      structure.kinds.push_back(word == to_string(UnitKind::heads) ? UnitKind::heads
+                                                                   : UnitKind::neurons);
+    }
+  }
+  return structure;
+}
+
+PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
+  const PruneJob& common = job.common;
+  RunReport report;
+  report.invocation = common.invocation;
+  user_check(job.structure.sparsity >= 0 && job.structure.sparsity < 1,
+             "`sparsity`: expected a share from 0 to below 1, got {}", job.structure.sparsity);
+  check_seeds(common, common.how.trains ||
+                          (!job.structure.kinds.empty() && job.structure.method == "first_order"));
+  OutputFolder output(common.output.folder, common.output.resumable(common.resume));
+  TextModel parent = open_model(common.model, context, common.seed);
+  check_not_packed(parent.model, common.model);
+  if (!job.structure.kinds.empty()) check_unquantized(parent.model, common.model);
+  // What training through formats left beside the rounded weights goes along.
+  const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
+  user_check(!parent.model.fresh_head() || !common.max_drop_points,
+             "`max_drop`: {} has no classification head, so there is no accuracy to hold; leave it "
+             "out, or train a head first with `hone train`",
+             common.model);
+  groups_of(parent.model.graph,
+            job.structure.kinds);  // what cannot go is known before data is read
+  const EncodedSplits data = load_encoded(parent, common.model, common.data, common.split,
+                                          common.seed, FiguresOf::one_model, context, report.notes);
+  if (!begin_run(report.invocation, parent.model.parameters, data, output))
+    return {.was_finished = true, .fields = finished_results(output)};
+  const Measurement before = measure_before(parent, data, common.how.fine_tune.eval_batch_size,
+                                            context, report.notes, "pruning");
+  const PruneReport run{common, label_of(job), parent, data, before, output, context};
+  return report_pruned(run, std::move(report), [&](std::uint64_t seed, const fs::path& folder) {
+    return prune_shapes_once(job, run, parent_is_unrounded, seed, folder);
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,194 @@
+#include "hone/jobs/prune/sparsity_study.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/percentage.h"
+#include "hone/jobs/candidate_curve.h"
+#include "hone/jobs/compress.h"
+
+namespace hone {
+namespace {
+
+// "L1": how a method is called in sentences and legends.
+std::string title_of(PruneMethod method) {
+  return method == PruneMethod::l1 ? "L1" : std::string(to_string(method));
+}
+
+void check(const std::vector<double>& sparsities) {
+  user_check(!sparsities.empty(), "`sparsities`: expected at least one");
+  for (const double sparsity : sparsities)
+    user_check(sparsity > 0 && sparsity < 1,
+               "`sparsities`: expected shares between 0 and 1, got {}", sparsity);
+}
+
+// The order of the tests: fixed before anything is measured.
+std::vector<double> densest_first(std::vector<double> sparsities) {
+  std::ranges::sort(sparsities);
+  sparsities.erase(std::unique(sparsities.begin(), sparsities.end()), sparsities.end());
+  return sparsities;
+}
+
+SparsityCurve study_method(PruneMethod method, const Model& parent,
+                           const EncodedSplits& learnt_from, const SparsityStudyOptions& options,
+                           const Choice& choice, const EncodedSet& examples, Descent& descent,
+                           Context& context) {
+  SparsityCurve curve{method, {}};
+  for (const double sparsity : densest_first(options.sparsities)) {
+    SparsifyOptions how = options.how;
+    how.pruning.rule.sparsity = sparsity;
+    how.pruning.rule.method = method;
+    if (options.both) how.activations = sparsity;
+    const std::string name = fmt::format("{}-{}", to_string(method), sparsity);
+    how.fine_tune.title = "train " + name;
+    if (options.checkpoints_of) how.fine_tune.checkpoints = options.checkpoints_of(name);
+    TrainingLog log;
+    // Measured as it would be saved.
+    const Model model = round_weights(sparsify(parent, learnt_from, how, log, context), context);
+    curve.results.push_back({sparsity, compared(model, summary(how), choice.parent, examples,
+                                                how.fine_tune.eval_batch_size, context)});
+    descent.consider(curve.results.size() - 1, model, curve.results.back().model);
+  }
+  std::vector<ComparedModel*> candidates;
+  for (SparsityResult& result : curve.results) candidates.push_back(&result.model);
+  judge_in_sequence(candidates);
+  curve.kept = descent.kept;
+  return curve;
+}
+
+// "L1 up to 40.0 % (+0.02 points, 95 %: …)": the sparsest that is kept, or the densest that is not.
+std::string holding_to(const SparsityCurve& curve) {
+  const SparsityResult& shown = curve.results[curve.kept.value_or(0)];
+  return fmt::format("{} {} ({}: {})", title_of(curve.method),
+                     curve.kept ? "up to " + share_text(shown.sparsity) : "at no sparsity",
+                     share_text(shown.sparsity), change_sentence(*shown.model.comparison));
+}
+
+std::vector<std::string> sparsity_findings(const SparsityStudy& study) {
+  std::vector<std::string> lines;
+  for (const SparsityCurve& curve : study.curves)
+    if (!curve.kept)
+      lines.push_back(
+          fmt::format("By {}, not even the densest, {}, is shown to keep it on {}: {}.",
+                      title_of(curve.method), share_text(curve.results.front().sparsity),
+                      study.choice.made_on(), curve.results.front().model.verdict->summary));
+  if (study.trained)
+    lines.emplace_back(
+        "Candidates were trained longer than the model that they are made of, and none as long "
+        "without pruning: the changes are those of training and pruning together.");
+  const std::vector<std::string> reported = reported_findings(study.choice);
+  lines.insert(lines.end(), reported.begin(), reported.end());
+  return lines;
+}
+
+Figure sparsity_figure(const SparsityStudy& study) {
+  std::vector<CandidateCurve> curves;
+  for (const SparsityCurve& curve : study.curves) {
+    curves.push_back({title_of(curve.method), {}});
+    for (const SparsityResult& result : curve.results)
+      curves.back().points.push_back({100 * result.sparsity, &result.model});
+  }
+  return candidate_figure(
+      fmt::format("Pruned weights{}; {}; one seed",
+                  study.trained ? ", trained afterwards" : ", not trained afterwards",
+                  study.choice.made_on()),
+      study.choice, study.choice.parent_label, {.label = "Sparsity (%)"}, curves);
+}
+
+}  // namespace
+
+SparsityStudy study_sparsities(const Model& parent, const EncodedSplits& data,
+                               const SparsityStudyOptions& options, Context& context) {
+  check(options.sparsities);
+  user_check(!options.methods.empty(), "`methods`: expected l1, random or both");
+  const std::int64_t batch_size = options.how.fine_tune.eval_batch_size;
+  SparsityStudy study{.choice = begin_choice(parent, data, batch_size, context),
+                      .curves = {},
+                      .trained = options.how.trains};
+  // Every candidate is measured once it is trained; evaluations on the way would only take time, unless they choose.
+  EncodedSplits learnt_from = data;
+  if (!options.how.fine_tune.chooses()) learnt_from.validation = {};
+  std::vector<Descent> descents(options.methods.size());
+  for (std::size_t i = 0; i < descents.size(); ++i)
+    study.curves.push_back(study_method(options.methods[i], parent, learnt_from, options,
+                                        study.choice, choice_part(data).examples, descents[i],
+                                        context));
+  std::vector<ChosenModel> chosen;
+  for (std::size_t i = 0; i < descents.size(); ++i)
+    if (descents[i].kept)
+      chosen.push_back(
+          {study.curves[i].results[*descents[i].kept].model.label, &*descents[i].model});
+  report_chosen(study.choice, chosen, parent, data, batch_size, context);
+  return study;
+}
+
+std::vector<ComparedModel> compared_models(const SparsityStudy& study) {
+  std::vector<ComparedModel> rows = {parent_row(study.choice, study.choice.parent)};
+  for (const SparsityCurve& curve : study.curves)
+    for (const SparsityResult& result : curve.results) rows.push_back(result.model);
+  return rows;
+}
+
+std::vector<NamedEvaluation> chosen_evaluations(const SparsityStudy& study) {
+  std::vector<const ComparedModel*> chosen;
+  for (const SparsityCurve& curve : study.curves)
+    if (curve.kept) chosen.push_back(&curve.results[*curve.kept].model);
+  return chosen_evaluations(study.choice, chosen);
+}
+
+Table sparsity_table(const SparsityStudy& study) {
+  return comparison_table(compared_models(study));
+}
+
+std::string sparsity_verdict(const SparsityStudy& study) {
+  std::vector<std::string> held;
+  for (const SparsityCurve& curve : study.curves) held.push_back(holding_to(curve));
+  return fmt::format("Pruning{} is shown to keep the {} within {:.2f} points by {}; on {}.",
+                     study.trained ? " with training" : "",
+                     study.choice.parent.evaluation.figure.text, 100 * kUsualMargin,
+                     fmt::join(held, ", and by "), study.choice.made_on());
+}
+
+Json to_json(const SparsityStudy& study, const std::vector<std::string>& labels) {
+  Json models = Json::array(), kept = Json::object();
+  for (const ComparedModel& model : compared_models(study))
+    models.push_back(to_json(model, labels));
+  for (const SparsityCurve& curve : study.curves)
+    kept[std::string(to_string(curve.method))] =
+        curve.kept ? Json(curve.results[*curve.kept].sparsity) : Json();
+  Json json = to_json(study.choice, labels);
+  json.update({{"models", models},
+               {"kept", kept},
+               {"trained", study.trained},
+               {"summary", sparsity_verdict(study)},
+               {"findings", sparsity_findings(study)},
+               {"seeds", 1}});
+  return json;
+}
+
+std::string to_text(const SparsityStudy& study, const TextStyle& style) {
+  std::vector<std::string> lines = sparsity_findings(study);
+  lines.insert(lines.begin(), sparsity_verdict(study));
+  return choice_text(study.choice, sparsity_table(study), lines, style);
+}
+
+Section sparsity_section(const SparsityStudy& study, const fs::path& stem,
+                         std::vector<std::string>& notes) {
+  const std::string what = candidate_figure_title(study.choice);
+  Section section{what, {}};
+  for (const std::string& line : sparsity_findings(study))
+    section.blocks.push_back(Paragraph{line});
+  section.blocks.push_back(figure_block(
+      sparsity_figure(study), stem,
+      what + " against the share of weights that were pruned, a curve for each method; the table "
+             "has the figures.",
+      notes));
+  section.blocks.push_back(candidate_page_table(sparsity_table(study), study.choice,
+                                                study.choice.parent_label,
+                                                "of each method from the densest on"));
+  section.blocks.push_back(reported_block(study.choice));
+  return section;
+}
+
+}  // namespace hone

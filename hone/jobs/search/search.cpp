@@ -1,0 +1,448 @@
+#include "hone/jobs/search/search.h"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "hone/base/cache_folder.h"
+#include "hone/base/interrupt.h"
+#include "hone/base/own_process.h"
+#include "hone/base/percentage.h"
+#include "hone/base/text.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/jobs/search/search_objective.h"
+#include "hone/jobs/search/search_report.h"
+#include "hone/jobs/search/search_subject.h"
+#include "hone/metrics/metric.h"
+#include "hone/models/unrounded.h"
+#include "hone/search/engine/trial_table.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+struct NamedSampler {
+  const char* name;
+  std::unique_ptr<Sampler> (*make)(const SearchJob& job);
+};
+std::uint64_t sampler_seed(const SearchJob& job) { return job.sampler_seed.value_or(job.seed); }
+
+const NamedSampler kSamplers[] = {
+    {"tpe",
+     [](const SearchJob& job) {
+       return tpe_sampler({.seed = sampler_seed(job), .profile = job.profile});
+     }},
+    {"random", [](const SearchJob& job) { return random_sampler({.seed = sampler_seed(job)}); }},
+    {"grid", [](const SearchJob& job) { return grid_sampler({.seed = sampler_seed(job)}); }},
+};
+
+struct NamedPruner {
+  const char* name;
+  std::unique_ptr<Pruner> (*make)();
+};
+// A step is an evaluation, of which trials have few: rungs begin with the first.
+const NamedPruner kPruners[] = {
+    {"none", [] { return no_pruner(); }},
+    {"median", [] { return percentile_pruner({}); }},
+    {"percentile", [] { return percentile_pruner({.percentile = 25}); }},
+    {"asha", [] { return successive_halving_pruner({.min_resource = 1, .reduction_factor = 3}); }},
+};
+
+template <typename Named>
+std::vector<std::string> names_in(const Named& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row.name);
+  return names;
+}
+
+template <typename Named>
+const auto& row_called(const Named& table, const std::string& name, const char* setting) {
+  for (const auto& row : table)
+    if (row.name == name) return row;
+  const std::vector<std::string> names = names_in(table);
+  fail("`{}`: there is no {}; there are {}{}", setting, name, fmt::join(names, ", "),
+       did_you_mean(name, names));
+}
+
+SearchRecipe read_search(const SearchJob& job, const Context& context) {
+  if (!job.space.empty()) return parse_search_recipe(job.space, "`space`", context.library.formats);
+  return parse_search_recipe(read_file(job.recipe), job.recipe, context.library.formats);
+}
+
+// Where nobody says what is sought, it is the figure that the task is judged by.
+void complete_objectives(SearchRecipe& recipe, const TrialSubject& subject) {
+  if (!recipe.objectives.empty()) return;
+  const Task task = subject.parent.model.facts.task();
+  recipe.objectives = {{parse_formula(metrics(task).front().name), Direction::maximize}};
+}
+
+// Pruners compare what is known while a trial trains.
+void check_prunable(const SearchJob& job, const SearchRecipe& recipe, const TrialSubject& subject) {
+  if (job.pruner == "none" && job.budget.promote_by == 0) return;
+  user_check(recipe.objectives.size() == 1,
+             "`pruner`: with several objectives no trial is hopeless before its end; leave it out");
+  const Task task = subject.parent.model.facts.task();
+  for (const std::string& name : recipe.objectives.front().formula.names())
+    user_check(is_known_on_the_way(name, recipe, task),
+               "`pruner`: {} of the objective is known only when a trial has ended; leave the "
+               "pruner out",
+               name);
+  user_check(recipe.training || recipe.train_on,
+             "`pruner`: trials without [training] or [train_on] have nothing to report on the way");
+}
+
+std::vector<Direction> directions_of(const SearchRecipe& recipe) {
+  std::vector<Direction> directions;
+  for (const ObjectiveFormula& objective : recipe.objectives)
+    directions.push_back(objective.direction);
+  return directions;
+}
+
+// The key of the trials at once in the identity of a study.
+constexpr const char* kConcurrency = "concurrency";
+// That of the seed of the sampler's draws, where it is another than that of all else.
+constexpr const char* kSamplerSeed = "sampler_seed";
+
+// What decides on the results of a study's trials, and on which are run.
+Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSubject& subject) {
+  Json identity = run_identity(Json::object(), subject.parent.model.parameters, subject.data);
+  identity["recipe"] = recipe.text;
+  identity["sampler"] = job.sampler;
+  identity["pruner"] = job.pruner;
+  identity["seed"] = job.seed;
+  if (sampler_seed(job) != job.seed) identity[kSamplerSeed] = sampler_seed(job);
+  identity[kConcurrency] = job.concurrency == 0 ? job.workers : job.concurrency;
+  identity["asynchronous"] = job.budget.asynchronous;
+  return identity;
+}
+
+// What studies have in common that differ in the seed of their sampler alone, which is that of all else where none is given.
+Json family_of(const SearchJob& job, Json identity) {
+  // Weights that are drawn, and the texts that are set aside, are of the seed.
+  for (const char* key :
+       {"the model", "the training texts", "the validation texts", "the test texts"})
+    identity.erase(key);
+  identity.erase(job.sampler_seed ? kSamplerSeed : kSeedAttribute);
+  identity["model"] = job.model;
+  identity["data"] = job.data.options.source;
+  identity["profile"] = to_string(job.profile);
+  return identity;
+}
+
+void check_same(const Study& study, const Json& identity, const std::string& where) {
+  const auto kept = study.user_attributes.find(kIdentityAttribute);
+  user_check(kept != study.user_attributes.end() && kept->second.is_object(),
+             "{}: study '{}' is none of `hone search`; give another name by `study`", where,
+             study.name);
+  std::string lines;
+  for (const auto& [key, now] : identity.items()) {
+    const Json& then = value_at(kept->second, key);
+    if (then != now)
+      lines += fmt::format("\n  {}: {} then, {} now", key, to_line(then), to_line(now));
+  }
+  user_check(lines.empty(),
+             "{}: study '{}' is another search:{}\nGive the same settings, or another name by "
+             "`study`",
+             where, study.name, lines);
+}
+
+// Who joins a study has its concurrency, unless another is asked for, which is refused as any other difference.
+Json identity_to_join(Json identity, const Study& study, const SearchJob& job) {
+  const auto kept = study.user_attributes.find(kIdentityAttribute);
+  if (job.concurrency == 0 && kept != study.user_attributes.end() && kept->second.is_object())
+    identity[kConcurrency] = value_at(kept->second, kConcurrency);
+  return identity;
+}
+
+void check_has_work(const Study& study, const Json& identity, const SearchJob& job,
+                    const std::string& where) {
+  user_check(job.budget.asynchronous || identity.at(kConcurrency) != 1,
+             "{}: study '{}' runs one trial at a time, so there is nothing to do for who joins; "
+             "begin it with a `concurrency` of as many as will run trials, or with `async`",
+             where, study.name);
+}
+
+/// A search on its way.
+class SearchRun {
+ public:
+  SearchRun(const SearchJob& job, const TrialSubject& subject, const TrialSpace& space,
+            const std::string& where, const Json& identity, Context& context)
+      : job_(job),
+        subject_(subject),
+        space_(space),
+        where_(where),
+        identity_(identity),
+        context_(context),
+        objective_(job, subject, space, machine_lock(), context) {}
+
+  // Makes the study, or checks that it is this one.
+  void open(bool may_be_there) {
+    storage_ = open_storage(where_, /*must_exist=*/job_.join);
+    std::optional<Study> study = storage_->find_study(job_.study);
+    user_check(!job_.join || study.has_value(), "{}: has no study '{}' to join", where_,
+               job_.study);
+    user_check(!study || may_be_there,
+               "{}: study '{}' is there already; go on with it by `resume`, take part in it by "
+               "`join`, or give another name by `study`",
+               where_, job_.study);
+    if (study) {
+      if (job_.join) identity_ = identity_to_join(std::move(identity_), *study, job_);
+      check_same(*study, identity_, where_);
+      if (job_.join) check_has_work(*study, identity_, job_, where_);
+    } else {
+      study = storage_->create_study(job_.study, directions_of(space_.recipe()));
+      const auto tell = [&](const char* key, const Json& value) {
+        storage_->set_study_attribute(study->id, AttributeOwner::user, key, value);
+      };
+      tell(kIdentityAttribute, identity_);
+      tell(kIndexValuesAttribute, space_.index_values());
+      tell(kMeasuredOnAttribute, measured_on(subject_.data.measured_choice()));
+      tell(kFamilyAttribute, family_of(job_, identity_));
+      tell(kSeedAttribute, sampler_seed(job_));
+      Json names = Json::array();
+      for (const ObjectiveFormula& objective : space_.recipe().objectives)
+        names.push_back(objective.formula.text());
+      for (const char* key : {kMetricNamesAttribute, "dashboard:objective_names"})
+        storage_->set_study_attribute(study->id, AttributeOwner::system, key, names);
+      for (const Json& point : space_.first_points()) {
+        Trial waiting{.state = TrialState::waiting};
+        waiting.system_attributes["fixed_params"] = point;
+        storage_->create_trial(study->id, waiting);
+      }
+    }
+    study_ = *study;
+    if (!job_.join && job_.budget.trials > 0)
+      storage_->set_study_attribute(study_.id, AttributeOwner::user, kWantedTrialsAttribute,
+                                    job_.budget.trials);
+    read();
+  }
+
+  SearchEnd run() {
+    SearchEnd end = job_.workers > 1 ? run_workers() : run_here();
+    read();
+    return end;
+  }
+
+  const TrialTable& trials() const { return trials_; }
+  StudyView view() const {
+    StudyView view{.name = study_.name, .directions = study_.directions, .trials = {}};
+    for (const auto& trial : trials_) view.trials.push_back(trial.get());
+    return view;
+  }
+  SearchObjective& objective() { return objective_; }
+  void close() { storage_->close(); }
+
+ private:
+  // One for all searches of this user.
+  static fs::path machine_lock() {
+    const fs::path cache = cache_folder();
+    if (!cache.empty()) return cache / "search.lock";
+    return fs::temp_directory_path() / fmt::format("hone-search-{}.lock", ::getuid());
+  }
+
+  void read() { storage_->read_trials(study_.id, trials_); }
+
+  std::int64_t finished() const {
+    return std::ranges::count_if(trials_,
+                                 [](const auto& trial) { return is_finished(trial->state); });
+  }
+
+  SearchOptions options() const {
+    SearchOptions options = job_.budget;
+    options.study = job_.study;
+    options.directions = study_.directions;
+    options.space = space_.space();
+    options.concurrency = identity_[kConcurrency].get<std::int64_t>();
+    return options;
+  }
+
+  // What the rest will take, once one trial that was computed is known; `done`: it and all others that have ended.
+  void tell_cost(const Trial& trial, std::int64_t done, Progress& progress) {
+    const auto seconds = trial.user_attributes.find(kSecondsAttribute);
+    if (cost_told_ || seconds == trial.user_attributes.end() || job_.budget.trials == 0) return;
+    cost_told_ = true;
+    const double one = seconds->second.get<double>();
+    const std::int64_t left = job_.budget.trials - done;
+    if (left > 0)
+      progress.say(fmt::format(
+          "a trial took {} s; {} more in {} process{} take about {}", rounded_text(one, 2),
+          grouped(left), job_.workers, job_.workers == 1 ? "" : "es",
+          clock_text(one * static_cast<double>(left) / static_cast<double>(job_.workers))));
+  }
+
+  SearchEnd run_here() {
+    const auto sampler = row_called(kSamplers, job_.sampler, "sampler").make(job_);
+    const auto pruner = row_called(kPruners, job_.pruner, "pruner").make();
+    Progress progress("search", job_.budget.trials,
+                      {.unit = "trials", .first = finished(), .output = context_.progress});
+    SearchCallbacks callbacks;
+    callbacks.on_trial = [&](const Trial& trial, const StudyView& study) {
+      const std::int64_t done = count_trials(study).finished();
+      tell_cost(trial, done, progress);
+      if (trial.state == TrialState::fail)
+        tell_warnings(context_,
+                      {fmt::format("trial {} failed: {}", trial.number, failure_of(trial))});
+      progress.update(done, best_text(study));
+    };
+    callbacks.on_warning = [&](const std::string& sentence) {
+      tell_warnings(context_, {sentence});
+    };
+    return run_search(
+        *storage_, *sampler, *pruner, [&](TrialRun& run) { return objective_(run); }, options(),
+        callbacks);
+  }
+
+  SearchEnd run_workers() {
+    const int threads = std::max(1, context_.pool.threads() / static_cast<int>(job_.workers));
+    const std::vector<std::string> words = job_.join_words(where_, threads);
+    std::vector<CommandEnding> endings(static_cast<std::size_t>(job_.workers));
+    std::vector<std::string> failures(endings.size());
+    std::atomic<std::size_t> at_work = endings.size();
+    std::vector<std::thread> threads_of_workers;
+    for (std::size_t i = 0; i < endings.size(); ++i)
+      threads_of_workers.emplace_back([&, i] {
+        try {
+          endings[i] = run_own_command(words, fs::current_path());
+          if (endings[i].code != 0) failures[i] = endings[i].error;
+        } catch (const Error& error) {
+          failures[i] = error.what();
+        }
+        --at_work;
+      });
+    watch(at_work);
+    for (std::thread& thread : threads_of_workers) thread.join();
+    stop_if_interrupted();
+    return end_of_workers(endings, failures);
+  }
+
+  void watch(const std::atomic<std::size_t>& at_work) {
+    using namespace std::chrono_literals;
+    Progress progress("search", job_.budget.trials,
+                      {.unit = "trials", .first = finished(), .output = context_.progress});
+    while (at_work > 0) {
+      std::this_thread::sleep_for(200ms);
+      read();
+      const std::int64_t done = finished();
+      for (const auto& trial : trials_)
+        if (is_finished(trial->state)) tell_cost(*trial, done, progress);
+      progress.update(done, best_text(view()));
+    }
+  }
+
+  // A worker that died is not the end of the others' search; when all have, it is.
+  SearchEnd end_of_workers(const std::vector<CommandEnding>& endings,
+                           const std::vector<std::string>& failures) const {
+    SearchEnd end;
+    std::string failure;
+    for (std::size_t i = 0; i < endings.size(); ++i) {
+      if (endings[i].code == 0 && failures[i].empty()) {
+        const Json result = parse_json(endings[i].output, "the result of a worker");
+        end.reason = value_at(result, "ended_by").get<std::string>();
+        end.ran += value_at(result, "ran").get<std::int64_t>();
+        continue;
+      }
+      failure =
+          failures[i].empty() ? fmt::format("ended with code {}", endings[i].code) : failures[i];
+      tell_warnings(context_, {fmt::format("a worker has failed: {}", failure)});
+    }
+    user_check(!end.reason.empty(), "no worker went on to the end: {}", failure);
+    return end;
+  }
+
+  const SearchJob& job_;
+  const TrialSubject& subject_;
+  const TrialSpace& space_;
+  std::string where_;
+  Json identity_;
+  Context& context_;
+  SearchObjective objective_;
+  std::unique_ptr<StudyStorage> storage_;
+  Study study_;
+  TrialTable trials_;
+  bool cost_told_ = false;
+};
+
+// Writes the model of the best trial as one that any command takes.
+void write_winner(const SearchJob& job, const TrialSubject& subject, const TrialSpace& space,
+                  const Trial& best, const TrialModel& made, const fs::path& folder) {
+  TextModel model = subject.parent;
+  model.model = made.model;
+  if (subject.fresh) model.modules.clear();
+  model.trained_on =
+      record_of_trial(job, subject, space.configuration_of(assignment_of(best.parameters)));
+  fs::create_directories(folder);
+  write_model(model, folder);
+  write_unrounded(made.unrounded, made.model, folder);
+}
+
+SearchResult joined(const SearchEnd& end) {
+  SearchResult result{.fields = {{"ended_by", end.reason}, {"ran", end.ran}}};
+  result.text = [end](const TextStyle&) {
+    return fmt::format("ran {} trials; ended by {}\n", grouped(end.ran), end.reason);
+  };
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> sampler_names() { return names_in(kSamplers); }
+std::vector<std::string> pruner_names() { return names_in(kPruners); }
+
+SearchResult search_models(const SearchJob& job, Context& context) {
+  SearchRecipe recipe = read_search(job, context);
+  RunReport report{.title = fmt::format("{}: a search", job.model), .invocation = job.invocation};
+  std::optional<OutputFolder> output;
+  if (!job.join) output.emplace(job.output.folder, job.output.resumable({.resume = job.resume}));
+  const TrialSubject subject = open_subject(job, recipe, context, report.notes);
+  check_recipe(recipe, subject);
+  complete_objectives(recipe, subject);
+  check_prunable(job, recipe, subject);
+  const Json identity = identity_of(job, recipe, subject);
+  TrialSpace space(std::move(recipe), [&](const Json& architecture) {
+    return linears_of(subject, architecture, context);
+  });
+  space.object_by(
+      [&](const TrialConfiguration& configuration) { return objection(subject, configuration); });
+  space.first_points();  // what is wrong with them is told before anything is begun
+  if (output) {
+    Invocation asked = job.invocation;
+    asked.settings.erase("space");
+    asked.settings["recipe"] =
+        space.recipe().text;  // not its name: that of another one may be the same
+    if (!begin_run(asked, subject.parent.model.parameters, subject.data, *output,
+                   /*parent=*/nullptr, /*bounds=*/{"trials", "timeout", "patience"}))
+      return {.was_finished = true, .fields = finished_results(*output)};
+  }
+  const std::string where =
+      job.storage.empty() ? (output->path() / "study.db").string() : job.storage;
+  SearchRun run(job, subject, space, where, identity, context);
+  run.open(/*may_be_there=*/job.resume || job.join);
+  if (job.join) {
+    const SearchEnd end = run.run();
+    run.close();
+    return joined(end);
+  }
+  SearchFindings findings{.job = job, .subject = subject, .space = space};
+  findings.dead = dead_parameters(space, subject, context);
+  for (const std::string& name : findings.dead)
+    tell_warnings(context, {fmt::format("{} changes nothing: it is searched in vain", name)});
+  findings.end = run.run();
+  findings.view = run.view();
+  findings.winner = winner_of(findings.view, job.budget.repeats);
+  user_check(findings.winner.trial != nullptr,
+             "{}: of {} trials none is complete and feasible{}; the study stands in {}", job.model,
+             run.trials().size(), first_failure(findings.view), where);
+  const TrialModel made = run.objective().model_of(*findings.winner.trial);
+  write_winner(job, subject, space, *findings.winner.trial, made, output->path() / "best");
+  SearchResult result = report_search(findings, made, std::move(report), *output, context);
+  run.close();
+  if (job.storage.empty()) check_is_whole(where);
+  output->commit();
+  return result;
+}
+
+}  // namespace hone

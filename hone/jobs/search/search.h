@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/jobs/fine_tune.h"
+#include "hone/jobs/job_data.h"
+#include "hone/jobs/job_output.h"
+#include "hone/jobs/run_report.h"
+#include "hone/report/text_layout.h"
+#include "hone/search/search.h"
+#include "hone/train/calibration.h"
+
+namespace hone {
+
+/// A search over what can be done to a model.
+struct SearchJob {
+  std::string model;            ///< as `open_model` takes it
+  std::string recipe;           ///< path of the space (jobs/search/search_recipe.h)
+  std::string space = {};       ///< its text, in place of a file
+  std::string sampler = "tpe";  ///< one of `sampler_names`
+  TpeProfile profile = TpeProfile::optuna_5;
+  std::string pruner = "none";  ///< one of `pruner_names`
+  std::string study = "search";
+  /// As `open_storage` takes it; empty: study.db in the output folder.
+  std::string storage = {};
+  bool join = false;  ///< takes part in a study that somebody else began, and writes no folder
+  std::int64_t workers = 1;  ///< processes on this machine
+  /// Trials at once that those to come are decided for, workers that join counted; 0: `workers`, and of a study that is joined what it was
+  /// begun with.
+  std::int64_t concurrency = 0;
+  /// Of the study: directions, space and concurrency come from the recipe and the two before.
+  SearchOptions budget = {};
+  JobData data = {};
+  FineTuneOptions training = {};  ///< what the recipe's settings are put on top of
+  CalibrationRun calibration = {.batch_size = 32};
+  std::string split = {};  ///< the part on which the winner is reported, see `measured_texts`
+  std::int64_t vocab_size = 0;
+  fs::path cache = {};  ///< store of trials; empty: none is kept or taken
+  bool resume = false;
+  std::uint64_t seed = 42;
+  /// Of what the sampler draws alone; none: `seed`. Studies of one seed and several of these have the same trials to choose from.
+  std::optional<std::uint64_t> sampler_seed = {};
+  bool row_hashes = true;
+  JobOutput output;
+  Invocation invocation = {};
+  /// The words of a command that joins the study in this storage, with so many threads.
+  std::function<std::vector<std::string>(const std::string& storage, int threads)> join_words = {};
+};
+
+struct SearchResult {
+  bool was_finished = false;
+  Json fields = {};                                        ///< what programs read, see `result_of`
+  std::function<std::string(const TextStyle&)> text = {};  ///< null where nothing was done
+};
+
+std::vector<std::string> sampler_names();
+std::vector<std::string> pruner_names();
+
+/// Runs trials of the study, in this process or several, until a budget is spent; writes the best model with its weights to
+/// `output`/best, measured once on the part that is reported, and a report. Trials whose results are known come from the cache.
+///
+/// Throws `UserError`: as `parse_search_recipe`, `check_recipe`, `open_storage`, `begin_run` do; for a study that is there already without
+/// `resume`, and one whose model, data or recipe were others, naming what differs; `Interrupted`.
+SearchResult search_models(const SearchJob& job, Context& context);
+
+}  // namespace hone

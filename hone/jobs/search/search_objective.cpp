@@ -1,0 +1,185 @@
+#include "hone/jobs/search/search_objective.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "hone/base/error.h"
+#include "hone/jobs/search/quiet_trial.h"
+
+namespace hone {
+namespace {
+
+/// Shared by trials that compute, held alone by one that measures times: what the others do would be part of them.
+class MachineLock {
+ public:
+  MachineLock(const fs::path& file, int operation) {
+    if (file.empty()) return;
+    std::error_code ignored;  // what is wrong shows in opening it
+    fs::create_directories(file.parent_path(), ignored);
+    descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    user_check(descriptor_ >= 0 && ::flock(descriptor_, operation) == 0,
+               "{}: cannot be locked, so times cannot be measured alone", file.string());
+  }
+  ~MachineLock() { release(); }
+  MachineLock(const MachineLock&) = delete;
+  MachineLock& operator=(const MachineLock&) = delete;
+  void release() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+  }
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace
+
+SearchObjective::SearchObjective(const SearchJob& job, const TrialSubject& subject,
+                                 const TrialSpace& space, const fs::path& machine_lock,
+                                 Context& context)
+    : job_(job),
+      subject_(subject),
+      space_(space),
+      machine_lock_(machine_lock),
+      context_(context),
+      cache_(job.cache, subject) {}
+
+bool SearchObjective::measures_latency() const {
+  const auto names_it = [](const Formula& formula) {
+    const std::vector<std::string> names = formula.names();
+    return std::ranges::find(names, kLatencyFigure) != names.end();
+  };
+  const SearchRecipe& recipe = space_.recipe();
+  return std::ranges::any_of(recipe.objectives,
+                             [&](const ObjectiveFormula& o) { return names_it(o.formula); }) ||
+         std::ranges::any_of(recipe.constraints, [&](const FormulaConstraint& c) {
+           return names_it(c.left) || names_it(c.right);
+         });
+}
+
+std::uint64_t SearchObjective::seed_of(const Trial& trial) const {
+  const auto repeat = trial.user_attributes.find("repeat");
+  return job_.seed +
+         (repeat == trial.user_attributes.end() ? 0 : repeat->second.get<std::uint64_t>());
+}
+
+// What a trial is judged by on its way: the first objective of the figures that are known by then.
+double SearchObjective::reported(const std::map<std::string, double>& figures) const {
+  return space_.recipe().objectives.front().formula.value(figures);
+}
+
+TrialOutcome SearchObjective::outcome_of(const std::map<std::string, double>& figures) const {
+  TrialOutcome outcome;
+  for (const auto& objective : space_.recipe().objectives)
+    outcome.values.push_back(objective.formula.value(figures));
+  for (const FormulaConstraint& constraint : space_.recipe().constraints)
+    outcome.constraints.push_back(constraint.violation(figures));
+  outcome.user_attributes[kFiguresAttribute] = Json(figures);
+  return outcome;
+}
+
+std::optional<TrialOutcome> SearchObjective::from_cache(TrialRun& run,
+                                                        const TrialConfiguration& configuration,
+                                                        std::uint64_t seed) {
+  const std::optional<TrialRecord> record = cache_.find(configuration, seed, watches());
+  if (!record) return std::nullopt;
+  for (std::size_t i = 0; i < record->evaluations.size(); ++i)
+    if (run.report(static_cast<std::int64_t>(i) + 1, reported(record->evaluations[i])))
+      return TrialOutcome{.state = TrialState::pruned};
+  TrialOutcome outcome = outcome_of(record->figures);
+  outcome.user_attributes[kCachedAttribute] = true;
+  if (!record->allocated.is_null())
+    outcome.user_attributes[kAllocatedAttribute] = record->allocated;
+  return outcome;
+}
+
+// Where pruned trials may go on, they leave checkpoints; one that goes on takes them, and what was seen on the way to them.
+std::unique_ptr<ScratchFolder> SearchObjective::checkpoints_for(
+    TrialRun& run, const TrialConfiguration& configuration, std::uint64_t seed, TrialRecord& record,
+    TrialProgress& progress) {
+  if (job_.budget.promote_by == 0 || !cache_.keeps()) return nullptr;
+  std::error_code ignored;  // what is wrong shows in the next line
+  fs::create_directories(job_.cache, ignored);
+  auto scratch = std::make_unique<ScratchFolder>(job_.cache / "trial");
+  progress.folder = scratch->path() / "trainings";
+  if (!run.trial().user_attributes.contains("continues")) return scratch;
+  const std::int64_t seen = std::ssize(run.trial().reports);
+  if (auto evaluations = cache_.take_checkpoints(configuration, seed, seen, progress.folder)) {
+    record.evaluations = std::move(*evaluations);
+    progress.evaluations = seen;
+    run.set_user_attribute(kFromCheckpointAttribute, true);
+  }
+  return scratch;
+}
+
+TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& configuration,
+                                       std::uint64_t seed) {
+  TrialRecord record;
+  TrialProgress progress;
+  const std::unique_ptr<ScratchFolder> scratch =
+      checkpoints_for(run, configuration, seed, record, progress);
+  WatchTrial watch;
+  if (watches())
+    watch = [&](std::int64_t evaluation, const std::map<std::string, double>& figures) {
+      record.evaluations.push_back(figures);
+      return !run.report(evaluation, reported(figures));
+    };
+  const bool times = measures_latency();
+  MachineLock shared(times ? machine_lock_ : fs::path(), LOCK_SH);
+  const auto begin = std::chrono::steady_clock::now();
+  TrialModel trial = run_trial(subject_, space_, configuration, seed, watch, progress, context_);
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  TrialOutcome outcome{.state = TrialState::pruned};
+  if (!trial.ended_early) {
+    record.figures = trial.figures;
+    record.intervals = trial.intervals;
+    record.allocated = trial.allocated;
+    if (times) {
+      shared.release();
+      const MachineLock alone(machine_lock_, LOCK_EX);
+      trial.figures[kLatencyFigure] = latency_ms(trial, subject_.data, context_);
+    } else {
+      cache_.keep(configuration, seed, watches(), record);
+    }
+    outcome = outcome_of(trial.figures);
+    if (!trial.allocated.is_null()) outcome.user_attributes[kAllocatedAttribute] = trial.allocated;
+    hold_if_better(run.trial(), outcome, std::move(trial));
+  } else if (scratch) {
+    cache_.keep_checkpoints(configuration, seed, record.evaluations, progress.folder);
+  }
+  outcome.user_attributes[kSecondsAttribute] = record.seconds;
+  return outcome;
+}
+
+void SearchObjective::hold_if_better(const Trial& trial, const TrialOutcome& outcome,
+                                     TrialModel model) {
+  const bool feasible =
+      std::ranges::all_of(outcome.constraints, [](double violation) { return violation <= 0; });
+  const double loss = loss_of(outcome.values.front(), space_.recipe().objectives.front().direction);
+  if (feasible && (!held_ || loss < held_->loss))
+    held_ = Held{trial.number, loss, std::move(model)};
+}
+
+TrialOutcome SearchObjective::operator()(TrialRun& run) {
+  const QuietTrial quiet(context_);
+  const TrialConfiguration configuration = space_.configuration_of(run.values());
+  run.set_user_attribute(kConfigurationAttribute, to_json(configuration));
+  const std::uint64_t seed = seed_of(run.trial());
+  // Times are of the moment.
+  if (!measures_latency())
+    if (const std::optional<TrialOutcome> known = from_cache(run, configuration, seed))
+      return *known;
+  return computed(run, configuration, seed);
+}
+
+TrialModel SearchObjective::model_of(const Trial& trial) {
+  if (held_ && held_->number == trial.number) return held_->model;
+  return run_trial(subject_, space_, space_.configuration_of(assignment_of(trial.parameters)),
+                   seed_of(trial), /*watch=*/{}, /*progress=*/{}, context_);
+}
+
+}  // namespace hone

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hone/base/file.h"
+#include "hone/formats/format.h"
+#include "hone/jobs/allocation/allocation_options.h"
+#include "hone/search/formula.h"
+#include "hone/search/space.h"
+
+/// What people search, as they write it in TOML (docs/search.md):
+///
+///     maximize = "accuracy - 0.01*average_bits"    # on the validation part
+///     constraints = ["packed_bytes <= 4e6"]
+///
+///     [architecture]                               # of fresh weights: keys of config.json
+///     num_hidden_layers = [1, 2, 4]
+///     hidden_size = [64, 128]
+///     square_linears = ["linear", "identity"]      # of each linear with as many outputs as inputs
+///
+///     [training]                                   # before anything is compressed
+///     epochs = 1
+///     learning_rate = { low = 1e-5, high = 1e-3, log = true }
+///
+///     [pruning]
+///     sparsity = [0, 0.3, 0.5]
+///
+///     [[precision]]                                # later ones win
+///     layers = "*"
+///     choice = "each"                              # or "together"
+///     formats = ["none", "integer(width=[8,16,32],frac=[2,4,8])", "mxint(bits=[4,6,8])"]
+///
+///     [allocation]                                 # in place of [[precision]]: each trial's own exact choice
+///     options = ["int(bits=8)", "mxint(bits=4)"]
+///     budget = "average_bits <= 5"
+///
+///     [train_on]                                   # afterwards, through quantizers and masks
+///     epochs = 1
+///
+///     [[first]]                                    # points to begin with, by the names of parameters
+///     "training.learning_rate" = 1e-4
+///
+/// A setting is a value, a list of values to choose from, or a range `{ low, high, step, log }`.
+namespace hone {
+
+/// A setting of a search: one value, or values to choose from.
+struct SearchSetting {
+  std::string key;
+  int line = 0;
+  Json value = nullptr;  ///< the only one; null: it varies
+  Distribution distribution = {};
+  /// Of numbers that are chosen from, in rising order: what is searched is their index, so that samplers know their order.
+  std::vector<Json> ordered = {};
+
+  bool varies() const { return value.is_null(); }
+  /// What an external value of the distribution stands for.
+  Json meant(const Json& external) const;
+};
+
+/// A format of which some parameters vary: "integer(width=[8,16,32],frac=4)".
+struct FormatTemplate {
+  std::string text;
+  std::string name;                            ///< "integer"; "none": full precision
+  std::vector<SearchSetting> parameters = {};  ///< in their order, those that do not vary too
+
+  /// With a meant value for each of those that vary, by their keys.
+  std::string filled(const std::map<std::string, Json>& values) const;
+};
+
+enum class LayersChoose : std::uint8_t {
+  each,      ///< every layer chooses for itself
+  together,  ///< all of them take the same
+};
+
+/// Layers that choose from the same formats.
+struct PrecisionGroup {
+  int line = 0;
+  std::vector<std::string> layers = {"*"};  ///< globs over the names of linears
+  LayersChoose choice = LayersChoose::each;
+  std::vector<FormatTemplate> formats = {};
+  SearchSetting sparsity = {.key = "sparsity",
+                            .value = 0};  ///< of their weights, before they are rounded
+  std::vector<std::string> operands = {"input", "weight", "bias"};
+  std::string name() const;  ///< of its parameters, where it chooses together: "all", or the globs
+};
+
+struct ObjectiveFormula {
+  Formula formula;
+  Direction direction = Direction::maximize;
+};
+
+/// What linears may take where each trial's model gets its own exact allocation (hone/jobs/allocation/best_allocation.h).
+struct AllocationSection {
+  int line = 0;
+  AllocationRequest request = {};
+};
+
+struct SearchRecipe {
+  std::string where;  ///< its file, for messages
+  std::string text;
+  std::vector<ObjectiveFormula> objectives;
+  std::vector<FormulaConstraint> constraints = {};
+  std::vector<SearchSetting> architecture = {};
+  bool square_linears = false;  ///< each is there or not
+  /// Settings of a section that is there, be they none.
+  using Section = std::optional<std::vector<SearchSetting>>;
+  Section training = {}, lora = {}, pruning = {}, train_on = {};
+  std::vector<PrecisionGroup> precision = {};
+  std::optional<AllocationSection> allocation = {};
+  /// Points that are tried before any other, as they are meant, by the names of parameters.
+  struct Point {
+    int line = 0;
+    Json values = Json::object();
+  };
+  std::vector<Point> first = {};
+
+  std::string at(int line) const { return fmt::format("{}, line {}", where, line); }
+};
+
+/// Throws `UserError` with file and line: no TOML, unknown keys, values of a wrong type, formats that do not parse with any of their
+/// values, formulas that do not, and a recipe in which nothing varies.
+SearchRecipe parse_search_recipe(std::string_view text, std::string_view where,
+                                 const FormatTable& formats);
+
+}  // namespace hone

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "hone/base/output_folder.h"
+#include "hone/jobs/search/search.h"
+#include "hone/jobs/search/search_trial.h"
+#include "hone/search/engine/repeats.h"
+
+namespace hone {
+
+/// What a search has found.
+struct SearchFindings {
+  const SearchJob& job;
+  const TrialSubject& subject;
+  const TrialSpace& space;
+  StudyView view = {};
+  SearchEnd end = {};
+  RepeatedTrial winner = {};
+  std::vector<std::string> dead = {};  ///< parameters that change nothing
+};
+
+/// The part that objectives are measured on, as `kMeasuredOnAttribute` has it: without that choices are made on it, which a search is
+/// for.
+Json measured_on(const MeasuredPart& part);
+
+/// The trial that wins: the best one; where the best were repeated, the best mean of those that were; of several objectives the one of
+/// the front that is best by the first of them. Its trial is null where none is complete and feasible.
+RepeatedTrial winner_of(const StudyView& view, std::int64_t repeats);
+
+/// Why a trial failed, as far as it was said.
+std::string failure_of(const Trial& trial);
+/// "; trial 3 failed: …", of the first that did; or "".
+std::string first_failure(const StudyView& view);
+
+/// Measures the winner once on the part that is reported, beside the model it was made of where that is trained, and writes
+/// trials.csv, figures and the report into the folder.
+SearchResult report_search(const SearchFindings& findings, const TrialModel& made, RunReport report,
+                           OutputFolder& output, Context& context);
+
+}  // namespace hone

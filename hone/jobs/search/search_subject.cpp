@@ -1,0 +1,95 @@
+#include "hone/jobs/search/search_subject.h"
+
+#include "hone/jobs/choice.h"
+#include "hone/models/unrounded.h"
+#include "hone/models/vocabulary.h"
+
+namespace hone {
+namespace {
+
+// Weights are drawn for each trial: what it needs of a parent is the vocabulary, learnt from the training texts where the data is
+// somebody's own, and what its answers are.
+TextModel first_of_fresh(const SearchJob& job, const Splits& splits, Context& context) {
+  const LabelScheme labels = splits.source.scheme();
+  const std::optional<LearntVocabulary> vocabulary = learn_vocabulary(
+      {job.model, job.data.options.source, job.vocab_size, {}}, splits.source.train, context);
+  return vocabulary ? make_model(job.model, vocabulary->tokenizer, context, job.seed, labels)
+                    : open_model(job.model, context, job.seed, labels);
+}
+
+void load_fresh(const SearchJob& job, TrialSubject& subject, Context& context,
+                std::vector<std::string>& notes) {
+  const Splits splits = load_splits(job.data, job.seed, known_labels(job.model),
+                                    known_record(job.model), DataUse::training, context);
+  check_trainable(splits);
+  subject.parent = first_of_fresh(job, splits, context);
+  std::vector<std::string> warnings = subject.parent.model.warnings;
+  // That of every trial: it has learnt from the training part, and is chosen on the validation part.
+  const TrainedOn record =
+      after_training(TrainedOn{}, splits.identity.hash, row_hashes(splits.source.train),
+                     row_hashes(splits.source.validation));
+  subject.data = encode_splits(subject.parent, splits, measured_texts(splits, job.split, record),
+                               record, job.data.max_seq_length, context, warnings);
+  tell_warnings(context, warnings);
+  for (const auto& lines : {splits.source.notes, splits.source.warnings, warnings})
+    notes.insert(notes.end(), lines.begin(), lines.end());
+  tell_choice(subject.data, "", context, notes);
+}
+
+void check_config_builds(const TextModel& parent, const std::string& name) {
+  user_check(
+      !parent.model.quantization && parent.model.facts.history.passes.empty(),
+      "{}: its graph is not the one that its config.json builds, so there is no architecture "
+      "to choose; give the model that it was made of, or a config.json",
+      name);
+}
+
+}  // namespace
+
+TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
+                          std::vector<std::string>& notes) {
+  const bool chooses_architecture = !recipe.architecture.empty() || recipe.square_linears;
+  const bool fresh = is_fresh(job.model);
+  TrialSubject subject{.name = job.model,
+                       .parent = open_model(job.model, context, job.seed),
+                       .fresh = fresh || chooses_architecture,
+                       .data = {},
+                       .unwatched = {},
+                       .training = job.training,
+                       .calibration = job.calibration,
+                       .seed = job.seed};
+  if (fresh) {
+    load_fresh(job, subject, context, notes);
+  } else {
+    check_not_packed(subject.parent.model, job.model);
+    if (chooses_architecture) check_config_builds(subject.parent, job.model);
+    take_unrounded(subject.parent.model, subject.parent.folder);
+    subject.data = load_encoded(subject.parent, job.model, job.data, job.split, job.seed,
+                                FiguresOf::candidates, context, notes);
+  }
+  // Under the original protocol these are the texts that are reported.
+  if (choice_part(subject.data).name == "test") subject.data.validation = subject.data.test;
+  subject.unwatched = subject.data;
+  subject.unwatched.validation = {};
+  if (!subject.fresh)
+    subject.parent_measured =
+        measure(subject.parent.model, subject.data.validation, job.training.eval_batch_size,
+                context, "validate", ProgressEnd::vanishes);
+  return subject;
+}
+
+std::optional<TrainedOn> record_of_trial(const SearchJob& job, const TrialSubject& subject,
+                                         const TrialConfiguration& configuration) {
+  const bool trained = configuration.training || configuration.train_on;
+  std::optional<TrainedOn> before = subject.parent.trained_on;
+  if (subject.fresh) before = TrainedOn{};
+  // The choice was made on the validation part, whether anything was trained or not.
+  std::optional<TrainedOn> record =
+      after_training(before, subject.data.identity.hash,
+                     trained ? subject.data.train_rows : std::vector<std::uint64_t>(),
+                     subject.data.validation_rows);
+  remember_columns(*record, job.data.options);
+  return job.row_hashes ? record : without_rows(record);
+}
+
+}  // namespace hone

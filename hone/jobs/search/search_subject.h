@@ -1,0 +1,17 @@
+#pragma once
+
+#include "hone/jobs/search/search.h"
+#include "hone/jobs/search/search_trial.h"
+
+namespace hone {
+
+/// Opens the model and the data of a search. Weights are fresh where the model's are, and where there is an architecture to choose.
+/// Adds to `notes` what a report is to tell. Throws `UserError` where there are no texts to choose on.
+TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
+                          std::vector<std::string>& notes);
+
+/// What the model of a trial has learnt from.
+std::optional<TrainedOn> record_of_trial(const SearchJob& job, const TrialSubject& subject,
+                                         const TrialConfiguration& configuration);
+
+}  // namespace hone

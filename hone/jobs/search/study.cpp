@@ -1,0 +1,507 @@
+#include "hone/jobs/search/study.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <set>
+#include <span>
+#include <thread>
+
+#include "hone/base/interrupt.h"
+#include "hone/base/output_folder.h"
+#include "hone/base/text.h"
+#include "hone/jobs/search/study_comparison.h"
+#include "hone/jobs/search/study_tables.h"
+#include "hone/report/crowded_figure.h"
+#include "hone/report/page.h"
+#include "hone/search/engine/trial_table.h"
+#include "hone/search/storage/optuna_export.h"
+#include "hone/search/storage/storage.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kShownParameters = 20;
+
+/// A study with its trials, as they stand now.
+struct ReadStudy {
+  Study study;
+  TrialTable trials = {};
+  ShownStudy shown = {};
+
+  // Where a single one is meant.
+  const Direction& direction() const { return study.directions.at(0); }
+};
+
+std::vector<std::string> objective_names(const Study& study) {
+  std::vector<std::string> names;
+  const auto kept = study.system_attributes.find(kMetricNamesAttribute);
+  if (kept != study.system_attributes.end() && kept->second.is_array())
+    for (const Json& name : kept->second)
+      if (name.is_string()) names.push_back(name);
+  if (names.size() == study.directions.size()) return names;
+  names.clear();
+  for (std::size_t i = 0; i < study.directions.size(); ++i)
+    names.push_back(study.directions.size() == 1 ? "value" : fmt::format("value {}", i));
+  return names;
+}
+
+// Brings its trials up to now.
+void read_trials(StudyStorage& storage, ReadStudy& read) {
+  storage.read_trials(read.study.id, read.trials);
+  read.shown.view.trials.clear();
+  for (const auto& trial : read.trials) read.shown.view.trials.push_back(trial.get());
+}
+
+ReadStudy read_study(StudyStorage& storage, Study study) {
+  ReadStudy read{.study = std::move(study)};
+  read.shown.view = {.name = read.study.name, .directions = read.study.directions, .trials = {}};
+  read_trials(storage, read);
+  read.shown.objectives = objective_names(read.study);
+  const auto told = [&](const char* key, Json& value) {
+    const auto found = read.study.user_attributes.find(key);
+    if (found != read.study.user_attributes.end()) value = found->second;
+  };
+  told(kIndexValuesAttribute, read.shown.index_values);
+  told(kMeasuredOnAttribute, read.shown.measured_on);
+  told(kFamilyAttribute, read.shown.family);
+  read.shown.seed = number_in(read.study.user_attributes, kSeedAttribute);
+  return read;
+}
+
+// The study of a search that runs stands in its folder as that is called until it is done.
+std::string storage_now(const std::string& storage) {
+  const fs::path file = storage;
+  const bool is_address = storage.find("://") != std::string::npos;
+  if (is_address || path_exists(file) || !file.has_parent_path()) return storage;
+  const fs::path running = partial_folder(file.parent_path()) / file.filename();
+  return path_exists(running) ? running.string() : storage;
+}
+
+std::vector<ReadStudy> read_studies(StudyStorage& storage, const StudyJob& job) {
+  std::vector<Study> all = storage.studies();
+  std::vector<std::string> names;
+  for (const Study& study : all) names.push_back(study.name);
+  std::vector<ReadStudy> read;
+  for (const std::string& name : job.studies) {
+    const auto found = std::ranges::find(all, name, &Study::name);
+    user_check(found != all.end(), "{}: has no study '{}'; it has {}{}", job.storage, name,
+               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+               did_you_mean(name, names));
+    read.push_back(read_study(storage, *found));
+  }
+  if (job.studies.empty())
+    for (Study& study : all) read.push_back(read_study(storage, std::move(study)));
+  return read;
+}
+
+std::string_view to_string(Direction direction) {
+  return direction == Direction::maximize ? "maximize" : "minimize";
+}
+
+// "maximize accuracy"
+std::string aim_of(const ReadStudy& study) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < study.study.directions.size(); ++i)
+    parts.push_back(
+        fmt::format("{} {}", to_string(study.study.directions[i]), study.shown.objectives[i]));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+const Trial* best_of(const ReadStudy& study) {
+  return study.shown.view.has_several_objectives() ? nullptr : best_trial(study.shown.view);
+}
+
+// When something last happened; empty: nothing has.
+std::string last_time(const ReadStudy& study) {
+  std::string last;
+  for (const auto& trial : study.trials) last = std::max({last, trial->start, trial->end});
+  return last;
+}
+
+std::string first_time(const ReadStudy& study) {
+  std::string first;
+  for (const auto& trial : study.trials)
+    if (!trial->start.empty() && (first.empty() || trial->start < first)) first = trial->start;
+  return first;
+}
+
+// "2026-11-25 03:00"
+std::string to_minute(const std::string& time) { return time.substr(0, 16); }
+
+Json time_or_null(const std::string& time) { return time.empty() ? Json(nullptr) : Json(time); }
+
+Json to_json(const ReadStudy& study) {
+  const TrialCounts counts = count_trials(study.shown.view);
+  Json objectives = Json::array(), front = Json::array(), importances = Json::array();
+  for (std::size_t i = 0; i < study.study.directions.size(); ++i)
+    objectives.push_back({{"formula", study.shown.objectives[i]},
+                          {"direction", to_string(study.study.directions[i])}});
+  for (const Trial* trial : pareto_front(study.shown.view)) front.push_back(trial->number);
+  for (const ParameterImportance& importance : study.shown.importances)
+    importances.push_back({{"name", importance.name}, {"share", importance.share}});
+  const Trial* best = best_of(study);
+  return {{"study", study.study.name},
+          {"objectives", objectives},
+          {"trials", to_json(counts)},
+          {"running", counts.running},
+          {"waiting", counts.waiting},
+          {"begun", time_or_null(first_time(study))},
+          {"last", time_or_null(last_time(study))},
+          {"best", best == nullptr ? Json(nullptr)
+                                   : Json{{"number", best->number},
+                                          {"value", best->values[0]},
+                                          {"parameters", shown_values(study.shown, *best)}}},
+          {"front", front},
+          {"importances", importances}};
+}
+
+Cell best_cell(const ReadStudy& study) {
+  const Trial* best = best_of(study);
+  return best == nullptr ? Cell(absent) : Cell(real(best->values[0], kObjectiveDigits));
+}
+
+double seconds_of(const ReadStudy& study) {
+  double seconds = 0;
+  for (const auto& trial : study.trials)
+    if (const double one = seconds_of(*trial); std::isfinite(one)) seconds += one;
+  return seconds;
+}
+
+Table table_of(const std::vector<ReadStudy>& studies) {
+  Table table({{"study", "Study", false},
+               {"aim", "Aim", false},
+               {"best", "Best"},
+               {"best_trial", "Of trial"},
+               {"complete", "Complete"},
+               {"cached", "Known before"},
+               {"pruned", "Pruned"},
+               {"failed", "Failed"},
+               {"running", "Running"},
+               {"waiting", "Waiting"},
+               {"seconds", "Seconds"},
+               {"last", "Last (UTC)"}});
+  for (const ReadStudy& study : studies) {
+    const TrialCounts counts = count_trials(study.shown.view);
+    const Trial* best = best_of(study);
+    table.add_row({study.study.name, aim_of(study), best_cell(study),
+                   best == nullptr ? Cell(absent) : Cell(best->number), counts.complete,
+                   counts.cached, counts.pruned, counts.failed, counts.running, counts.waiting,
+                   real(seconds_of(study), 1), to_minute(last_time(study))});
+  }
+  return table;
+}
+
+Table importance_table(const ReadStudy& study) {
+  Table table({{"parameter", "Parameter", false}, {"importance", "Importance"}});
+  for (const ParameterImportance& importance : study.shown.importances) {
+    if (table.rows().size() >= kShownParameters) break;
+    table.add_row({importance.name, percent(importance.share)});
+  }
+  return table;
+}
+
+// Choices were made by these values, so they flatter.
+constexpr std::string_view kFlatters =
+    "Values are those that the study chose by: the best of many is also a lucky one.";
+
+std::string flattery_text(const ReadStudy& study) {
+  return fmt::format("{} {}", kFlatters, certainty_text(study.shown));
+}
+
+std::string headline_of(const ReadStudy& study) {
+  const std::string counts = to_text(count_trials(study.shown.view));
+  const Trial* best = best_of(study);
+  if (best != nullptr)
+    return fmt::format("{}. The best is trial {}: {} = {}; {}.", counts, best->number,
+                       study.shown.objectives[0], rounded_text(best->values[0], kObjectiveDigits),
+                       values_text(study.shown, *best));
+  const std::size_t front = pareto_front(study.shown.view).size();
+  return front == 0 ? fmt::format("{}; none is complete and feasible.", counts)
+                    : fmt::format("{}. {} on the Pareto front.", counts, front);
+}
+
+// Of what the importances are, and whether there is enough of it.
+std::string importance_text(const ReadStudy& study) {
+  const std::int64_t trials = count_trials(study.shown.view).complete, best = (trials + 9) / 10;
+  constexpr std::int64_t kEnough = 5;  // as Optuna's page says of PED-ANOVA
+  return fmt::format(
+      "Importance for being among the best tenth of {} complete trials (PED-ANOVA), which {} {}{}",
+      grouped(trials), best == 1 ? "is" : "are", grouped(best),
+      best < kEnough ? fmt::format("; with fewer than {} it says little", kEnough) : "");
+}
+
+void check_comparable(const std::vector<ReadStudy>& studies) {
+  for (const ReadStudy& study : studies)
+    user_check(
+        !study.shown.view.has_several_objectives() && study.direction() == studies[0].direction(),
+        "studies are laid beside each other by the best value so far: '{}' is to {}, '{}' "
+        "to {}; name studies of one objective and one direction",
+        studies[0].study.name, aim_of(studies[0]), study.study.name, aim_of(study));
+}
+
+void export_trials(const ReadStudy& study, const std::string& file) {
+  if (file.ends_with(".csv")) return write_file(file, to_csv(all_trials(study.shown)));
+  Json trials = Json::array();
+  for (const auto& trial : study.trials)
+    trials.push_back({{"number", trial->number},
+                      {"state", to_string(trial->state)},
+                      {"values", trial->values},
+                      {"parameters", shown_values(study.shown, *trial)},
+                      {"start", time_or_null(trial->start)},
+                      {"end", time_or_null(trial->end)},
+                      {"user_attributes", trial->user_attributes},
+                      {"system_attributes", trial->system_attributes}});
+  Json document = to_json(study);
+  document["all_trials"] = trials;
+  write_file(file, to_document(document));
+}
+
+std::vector<ShownStudy> shown_of(const std::vector<ReadStudy>& studies) {
+  std::vector<ShownStudy> shown;
+  for (const ReadStudy& study : studies) shown.push_back(study.shown);
+  return shown;
+}
+
+constexpr const char* kReach =
+    "Studies that differ in their seed alone are a row: the median, from the least to the "
+    "greatest. No intervals: seeds are few, and "
+    "each study's best is its luckiest.";
+
+void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
+                  const Context& context) {
+  OutputFolder folder(job.output.folder, job.output.options());
+  std::vector<std::string> undrawn;
+  Page page{.title = job.storage, .headline = {}, .sections = {}};
+  if (studies.size() == 1) {
+    const ReadStudy& study = studies[0];
+    page.title = study.study.name;
+    page.headline = headline_of(study);
+    Section trials{"Trials",
+                   {Paragraph{fmt::format("{}. {}", aim_of(study), flattery_text(study))},
+                    PageTable{best_trials(study.shown), "The best"}}};
+    for (const StudyFigure& figure : study_figures(study.shown))
+      trials.blocks.push_back(figure_block(figure.figure, folder.path() / figure.name,
+                                           std::string(figure.description), undrawn));
+    page.sections = {trials};
+    write_file(folder.path() / "trials.csv", to_csv(all_trials(study.shown)));
+  } else {
+    page.headline = fmt::format("{} studies", studies.size());
+    const std::vector<ShownStudy> shown = shown_of(studies);
+    const std::vector<StudyFamily> families = families_of(shown);
+    Section section{
+        "Studies",
+        {Paragraph{std::string(kFlatters)}, PageTable{comparison_table(families), kReach},
+         PageTable{table_of(studies), "One by one"}}};
+    const Figure figure = compared_histories(families);
+    const auto add = [&](const Figure& drawn, const char* name) {
+      section.blocks.push_back(figure_block(drawn, folder.path() / name,
+                                            "The best value so far of each study.", undrawn));
+    };
+    add(figure, "optimization_history");
+    if (std::optional<Figure> zoomed = zoomed_to_crowd(figure)) {
+      zoomed->title += ", where values lie close";
+      add(*zoomed, "optimization_history_zoom");
+    }
+    page.sections = {section};
+    write_file(folder.path() / "studies.csv", to_csv(table_of(studies)));
+  }
+  write_file(folder.path() / "report.html", to_html(page));
+  folder.commit();
+  tell_warnings(context, undrawn);
+}
+
+void check_outputs(const StudyJob& job) {
+  if (!job.export_file.empty()) {
+    user_check(job.export_file.ends_with(".csv") || job.export_file.ends_with(".json"),
+               "{}: trials are exported as .csv or .json", job.export_file);
+    user_check(!fs::exists(job.storage) || !fs::exists(job.export_file) ||
+                   !fs::equivalent(job.storage, job.export_file),
+               "{}: is the storage itself", job.export_file);
+    check_output_file(job.export_file, job.output.overwrite);
+  }
+  const bool one = job.studies.size() == 1;
+  user_check(one || job.export_file.empty(), "{}: the trials of one study are exported; name it",
+             job.export_file);
+  user_check(one || !job.remove, "one study is deleted at a time; name it");
+}
+
+std::string done_text(const StudyJob& job, bool removed) {
+  std::string text;
+  if (!job.export_file.empty()) text += fmt::format("trials written to {}\n", job.export_file);
+  if (!job.output.folder.empty()) text += fmt::format("written to {}\n", job.output.folder);
+  if (!job.for_optuna_3_1.empty())
+    text += fmt::format("a copy for Optuna 3.0 and 3.1 written to {}\n", job.for_optuna_3_1);
+  if (job.remove)
+    text += removed ? fmt::format("study '{}' with its trials deleted from {}\n", job.studies[0],
+                                  job.storage)
+                    : fmt::format("study '{}' was not deleted\n", job.studies[0]);
+  return text;
+}
+
+bool may_remove(const StudyJob& job, const ReadStudy& study) {
+  return !job.may_remove || job.may_remove(fmt::format(
+                                "Delete study '{}' with its {} trials from {}?", study.study.name,
+                                grouped(std::ssize(study.trials)), job.storage));
+}
+
+ReadStudy watched_study(StudyStorage& storage, const WatchJob& job) {
+  std::vector<ReadStudy> studies =
+      read_studies(storage, {.storage = job.storage,
+                             .studies = job.study.empty() ? std::vector<std::string>{}
+                                                          : std::vector<std::string>{job.study}});
+  user_check(!studies.empty(), "{}: has no study to watch", job.storage);
+  return *std::ranges::max_element(studies, {}, last_time);
+}
+
+/// What has been told of a study.
+class Watch {
+ public:
+  Watch(const WatchJob& job, const Context& context)
+      : job_(job), context_(context), changed_(Clock::now()) {}
+
+  // Tells what is new; whether to go on.
+  bool look(const ReadStudy& study,
+            const std::function<void(const WatchedTrial&, Progress&)>& tell) {
+    if (!progress_) begin(study);
+    for (const auto& trial : study.trials) {
+      if (!is_finished(trial->state) || !told_.insert(trial->number).second) continue;
+      tell({study.shown, *trial, is_best(study, *trial)}, *progress_);
+    }
+    if (const std::string state = to_text(count_trials(study.shown.view)) + last_time(study);
+        state != state_) {
+      state_ = state;
+      changed_ = Clock::now();
+    }
+    const TrialCounts counts = count_trials(study.shown.view);
+    progress_->update(counts.finished(), note_of(study, counts));
+    return job_.idle_seconds <= 0 ||
+           std::chrono::duration<double>(Clock::now() - changed_).count() < job_.idle_seconds;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // What ended before the last ones is known, and not told.
+  void begin(const ReadStudy& study) {
+    std::vector<std::int64_t> ended;
+    for (const auto& trial : study.trials)
+      if (is_finished(trial->state)) ended.push_back(trial->number);
+    const std::int64_t known = std::max<std::int64_t>(0, std::ssize(ended) - job_.last);
+    for (const std::int64_t number : std::span(ended).first(static_cast<std::size_t>(known))) {
+      told_.insert(number);
+      is_best(study, *study.trials[static_cast<std::size_t>(number)]);
+    }
+    const auto wanted = study.study.user_attributes.find(kWantedTrialsAttribute);
+    const std::int64_t total =
+        wanted != study.study.user_attributes.end() && wanted->second.is_number_integer()
+            ? wanted->second.get<std::int64_t>()
+            : 0;
+    progress_.emplace(study.study.name, total,
+                      ProgressOptions{.unit = "trials",
+                                      .first = count_trials(study.shown.view).finished(),
+                                      .output = context_.progress});
+  }
+
+  bool is_best(const ReadStudy& study, const Trial& trial) {
+    if (study.shown.view.has_several_objectives() || trial.state != TrialState::complete ||
+        trial.violation() > 0)
+      return false;
+    const double loss = loss_of(trial.values[0], study.direction());
+    if (!(loss < least_)) return false;
+    least_ = loss;
+    return true;
+  }
+
+  static std::string note_of(const ReadStudy& study, const TrialCounts& counts) {
+    return best_text(study.shown.view) +
+           (counts.running > 0 ? fmt::format(", {} running", counts.running) : "");
+  }
+
+  const WatchJob& job_;
+  const Context& context_;
+  std::optional<Progress> progress_;
+  std::set<std::int64_t> told_;
+  double least_ = std::numeric_limits<double>::infinity();
+  std::string state_;
+  Clock::time_point changed_;
+};
+
+}  // namespace
+
+StudyResult tell_studies(const StudyJob& job, const Context& context) {
+  check_outputs(job);
+  const std::unique_ptr<StudyStorage> storage =
+      open_storage(storage_now(job.storage), /*must_exist=*/true);
+  std::vector<ReadStudy> studies = read_studies(*storage, job);
+  for (ReadStudy& study : studies) find_importances(study.shown);
+  const bool compared = studies.size() > 1 && (!job.studies.empty() || !job.output.folder.empty());
+  if (compared) check_comparable(studies);
+  user_check(!studies.empty() || job.output.folder.empty(), "{}: has no study to report",
+             job.storage);
+  if (!job.output.folder.empty()) write_report(job, studies, context);
+  if (!job.export_file.empty()) export_trials(studies[0], job.export_file);
+  const bool removes = job.remove && may_remove(job, studies[0]);
+  if (removes) storage->delete_study(studies[0].study.id);
+  storage->close();
+  if (!job.for_optuna_3_1.empty())
+    export_for_optuna_3_1(storage_now(job.storage), job.for_optuna_3_1);
+  StudyResult result;
+  Json rows = Json::array();
+  for (const ReadStudy& study : studies) rows.push_back(to_json(study));
+  const std::vector<ShownStudy> shown = shown_of(studies);
+  result.fields = {{"storage", job.storage}, {"studies", rows}, {"deleted", removes}};
+  if (compared) result.fields["families"] = to_json(families_of(shown));
+  std::string head, importance, tail = done_text(job, removes);
+  std::vector<Table> tables;
+  const bool shows_one =
+      studies.size() == 1 && (!job.studies.empty() || !job.output.folder.empty());
+  const bool only_acts = job.remove || !job.export_file.empty() || !job.for_optuna_3_1.empty();
+  if (only_acts && job.output.folder.empty()) {
+    // What was done is all there is to say.
+  } else if (studies.empty()) {
+    head = fmt::format("{}: no study\n", job.storage);
+  } else if (!shows_one) {
+    tables = {table_of(studies)};
+    if (compared) {
+      tables.push_back(comparison_table(families_of(shown)));
+      importance = std::string(kReach) + "\n";
+    }
+  } else {
+    head = fmt::format("{}: {}\n{} {}\n", studies[0].study.name, aim_of(studies[0]),
+                       headline_of(studies[0]), flattery_text(studies[0]));
+    tables = {best_trials(studies[0].shown)};
+    if (count_trials(studies[0].shown.view).complete > 1) {
+      tables.push_back(importance_table(studies[0]));
+      importance = importance_text(studies[0]) + "\n";
+    }
+  }
+  result.text = [=](const TextStyle& style) {
+    std::string text = head;
+    for (const Table& table : tables)
+      if (!table.rows().empty()) text += (text.empty() ? "" : "\n") + to_text(table, style);
+    text += importance;
+    return text + (tail.empty() || text.empty() ? tail : "\n" + tail);
+  };
+  return result;
+}
+
+std::string watch_study(const WatchJob& job,
+                        const std::function<void(const WatchedTrial&, Progress&)>& tell,
+                        const Context& context) {
+  const std::unique_ptr<StudyStorage> storage =
+      open_storage(storage_now(job.storage), /*must_exist=*/true);
+  ReadStudy study = watched_study(*storage, job);
+  Watch watch(job, context);
+  while (interrupt_signal() == 0 && watch.look(study, tell)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    read_trials(*storage, study);
+  }
+  storage->close();
+  return headline_of(study);
+}
+
+}  // namespace hone

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/base/progress.h"
+#include "hone/jobs/job_output.h"
+#include "hone/jobs/run_report.h"
+#include "hone/jobs/search/study_tables.h"
+#include "hone/report/text_layout.h"
+#include "hone/runtime/context.h"
+
+namespace hone {
+
+/// What is to be known of studies in a storage, or done to one: hone's, and any other that Optuna's tables hold.
+struct StudyJob {
+  /// As `open_storage` takes it; of a search that still runs the path that its study will have, too.
+  std::string storage;
+  /// None: a row of all; one: all of it; several: beside each other.
+  std::vector<std::string> studies = {};
+  std::string export_file = {};  ///< .csv or .json: all trials of one study; empty: none
+  /// Where a copy that Optuna 3.0 and 3.1 open is to be written; empty: none.
+  std::string for_optuna_3_1 = {};
+  bool remove = false;  ///< deletes one study, with its trials
+  /// Whether to do so, by a question that says what goes. Null: nobody is asked.
+  std::function<bool(const std::string& question)> may_remove = {};
+  JobOutput output = {};  ///< a folder with report, figures and trials.csv; empty: none
+};
+
+struct StudyResult {
+  Json fields = {};  ///< what programs read, see `result_of`
+  std::function<std::string(const TextStyle&)> text = {};
+};
+
+/// Throws `UserError`: as `open_storage`, which must be there; studies that are not (naming those that are), several that have not one
+/// objective of one direction, files and folders that may not be written.
+StudyResult tell_studies(const StudyJob& job, const Context& context);
+
+/// A study to be followed while it runs.
+struct WatchJob {
+  std::string storage;      ///< the same
+  std::string study = {};   ///< empty: the one in which something happened last
+  std::int64_t last = 10;   ///< trials that have ended already and are told first
+  double idle_seconds = 0;  ///< ends when nothing has happened in it for so long; 0: never
+};
+
+/// A trial that has ended.
+struct WatchedTrial {
+  const ShownStudy& study;
+  const Trial& trial;
+  bool is_best;  ///< better than all that ended before it
+};
+
+/// Tells every trial that ends, those of one look by number, and shows how many there are, the best and, where the study says how many
+/// it will be, the time that is left. Ends when somebody interrupts it, or by `idle_seconds`; returns the study in a sentence. Throws
+/// `UserError` as `tell_studies`.
+std::string watch_study(const WatchJob& job,
+                        const std::function<void(const WatchedTrial&, Progress&)>& tell,
+                        const Context& context);
+
+}  // namespace hone

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/jobs/search/study_figures.h"
+#include "hone/report/table.h"
+
+/// Studies beside each other; those that differ in their seed alone are one row and one curve with a band.
+namespace hone {
+
+struct StudyFamily {
+  std::string label;                       ///< "tpe: 3 seeds (1, 2, 3)", of a single study its name
+  std::vector<const ShownStudy*> studies;  ///< by seed
+
+  bool has_several() const { return studies.size() > 1; }
+};
+
+/// By what their searches say of themselves (`kFamilyAttribute`), which is everything but the seed: studies of equal ones
+/// with seeds of their own are a family, all others stand alone. In the order in which they were given.
+std::vector<StudyFamily> families_of(const std::vector<ShownStudy>& studies);
+
+/// How far the best so far may lie from the best of all studies to be as good as it: half a point.
+inline constexpr double kWithinReach = 0.005;
+
+/// Of one study the trials that it took to come within `kWithinReach` of `target`, the best of all studies; 0: it never did.
+std::int64_t trials_to_reach(const ShownStudy& study, double target);
+/// The best complete and feasible value of all of them; NaN: there is none.
+double best_of_all(const std::vector<StudyFamily>& families);
+
+/// A row for each family: seeds, the best (median, least and greatest over seeds), trials until within reach of the best of all, those
+/// that never came there counted as longer than all.
+Table comparison_table(const std::vector<StudyFamily>& families);
+/// The same for programs: [{"label", "studies", "seeds", "best", "trials_to_reach"}].
+Json to_json(const std::vector<StudyFamily>& families);
+
+/// The best so far of each family against trials and against the seconds of all trials together: of several studies the
+/// median with a band from the least to the greatest, as far as all of them have come. They must have one objective, of one direction.
+Figure compared_histories(const std::vector<StudyFamily>& families);
+
+}  // namespace hone

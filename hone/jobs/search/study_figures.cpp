@@ -1,0 +1,393 @@
+#include "hone/jobs/search/study_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <map>
+
+#include "hone/base/json.h"
+#include "hone/jobs/search/best_history.h"
+#include "hone/jobs/search/study_tables.h"
+#include "hone/report/crowded_figure.h"
+#include "hone/search/formula.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+using Trials = std::vector<const Trial*>;
+
+constexpr std::size_t kMostSliced = 9, kNameColumns = 30, kMostAxes = 10, kMostCurves = 200;
+
+std::string title_of(const ShownStudy& study, std::string_view what) {
+  const Json& part = value_at(study.measured_on, "text");
+  return part.is_string() ? fmt::format("{}; {}; one seed", what, part.get<std::string>())
+                          : fmt::format("{}; {} trials", what, study.view.trials.size());
+}
+
+std::string name_of(const Trial& trial) { return fmt::format("trial {}", trial.number); }
+
+// The seconds of a time as storages write it; NaN: it is none.
+double seconds_at(const std::string& time) {
+  std::tm parts{};
+  double seconds = 0;
+  if (std::sscanf(time.c_str(), "%d-%d-%d %d:%d:%lf", &parts.tm_year, &parts.tm_mon, &parts.tm_mday,
+                  &parts.tm_hour, &parts.tm_min, &seconds) != 6)
+    return kNoValue;
+  parts.tm_year -= 1900;
+  parts.tm_mon -= 1;
+  return static_cast<double>(timegm(&parts)) + seconds;
+}
+
+Figure optimization_history(const ShownStudy& study) {
+  if (study.view.has_several_objectives()) return {};
+  const BestHistory history = history_of(study, "best so far");
+  if (history.values.points.empty()) return {};
+  Figure figure{.title = title_of(study, "Optimization history"), .panels = {}};
+  const Axis y{.label = study.objectives[0]};
+  figure.panels.push_back(
+      {.x = {.label = "Trial"}, .y = y, .series = {history.values, history.by_trial}});
+  if (history.has_seconds())
+    figure.panels.push_back(
+        {.x = {.label = "Seconds of all trials together"}, .y = y, .series = {history.by_seconds}});
+  return figure;
+}
+
+// The figures of trials that the formula of the objective names; none where it is but one of them.
+std::vector<std::string> named_figures(const ShownStudy& study) {
+  std::vector<std::string> names;
+  try {
+    names = parse_formula(study.objectives[0]).names();
+  } catch (const UserError&) {
+    return {};  // a name that somebody else has given
+  }
+  const Trials trials = complete_trials(study);
+  std::erase_if(names, [&](const std::string& name) {
+    return name == study.objectives[0] || std::ranges::none_of(trials, [&](const Trial* trial) {
+             return std::isfinite(figure_in(*trial, name));
+           });
+  });
+  return names;
+}
+
+// What an objective is made of beside it: what is best by the one need not be by the other.
+Figure objective_figures(const ShownStudy& study) {
+  if (study.view.has_several_objectives()) return {};
+  constexpr std::size_t kMostFigures = 3;
+  std::vector<std::string> names = named_figures(study);
+  if (names.empty()) return {};
+  if (names.size() > kMostFigures) names.resize(kMostFigures);
+  const BestHistory history = history_of(study, "best so far by the objective");
+  const Axis x{.label = "Trial"};
+  Figure figure{.title = title_of(study, "Objective beside its figures"), .panels = {}};
+  figure.panels.push_back(
+      {.x = x, .y = {.label = study.objectives[0]}, .series = {history.values, history.by_trial}});
+  for (const std::string& name : names) {
+    Series values = history.values, best = history.by_trial;
+    std::map<std::string, double> of_trials;
+    for (const Trial* trial : complete_trials(study))
+      of_trials[name_of(*trial)] = figure_in(*trial, name);
+    for (Series* series : {&values, &best})
+      for (Point& point : series->points) point.y = of_trials.at(point.name);
+    figure.panels.push_back({.x = x, .y = {.label = name}, .series = {values, best}});
+  }
+  figure.width = 400 * static_cast<int>(figure.panels.size());
+  return figure;
+}
+
+// Of the first two objectives.
+Figure pareto_front_figure(const ShownStudy& study) {
+  if (!study.view.has_several_objectives()) return {};
+  Series others{.label = "a trial", .points = {}, .draw = Draw::points},
+      front{.label = "Pareto front", .points = {}, .draw = Draw::points};
+  const Trials best = pareto_front(study.view);
+  for (const Trial* trial : complete_trials(study)) {
+    const bool is_best = std::ranges::find(best, trial) != best.end();
+    (is_best ? front : others)
+        .points.push_back(point_of(study, *trial, trial->values[0], trial->values[1]));
+  }
+  if (front.points.empty()) return {};
+  return {.title = title_of(study, "Pareto front"),
+          .panels = {{.x = {.label = study.objectives[0]},
+                      .y = {.label = study.objectives[1]},
+                      .series = {others, front}}}};
+}
+
+// A parameter that varies, by its importance.
+std::vector<ParameterImportance> varying(const ShownStudy& study) {
+  std::vector<ParameterImportance> importances = study.importances;
+  std::erase_if(importances, [&](const ParameterImportance& importance) {
+    return std::ranges::none_of(study.view.trials, [&](const Trial* trial) {
+      const TrialParameter* parameter = trial->parameter(importance.name);
+      return parameter != nullptr && !parameter->distribution.single();
+    });
+  });
+  return importances;
+}
+
+Figure importance_figure(const ShownStudy& study) {
+  const std::vector<ParameterImportance> importances = varying(study);
+  if (importances.empty() || complete_trials(study).size() < 2) return {};
+  Panel panel{
+      .x = {.label = "Importance (share of all)", .range = Range{0, importances[0].share * 1.05}}};
+  Series series{.points = {}, .draw = Draw::bars};
+  const std::size_t shown = std::min<std::size_t>(importances.size(), 20);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto y = static_cast<double>(shown - 1 - i);
+    series.points.push_back({importances[i].share, y, kNoValue, kNoValue, importances[i].name});
+    panel.y.ticks.push_back({y, importances[i].name});
+  }
+  panel.y.range = Range{-0.5, static_cast<double>(shown) - 0.5};
+  panel.series = {series};
+  const std::string what =
+      shown == importances.size()
+          ? "Importance of parameters"
+          : fmt::format("Importance of the first {} of {} parameters", shown, importances.size());
+  return {.title = title_of(study, what), .panels = {panel}};
+}
+
+std::string text_of(const Json& value) {
+  return value.is_string()         ? value.get<std::string>()
+         : value.is_number_float() ? fmt::format("{:.4g}", value.get<double>())
+                                   : to_line(value);
+}
+
+/// Where the values of a parameter lie on an axis: numbers by themselves, others by their places.
+struct ValueAxis {
+  Axis axis;
+  bool by_number = true;
+  bool logarithmic = false;
+  double low = kNoValue, high = kNoValue;
+  std::map<std::string, double> places = {};  ///< of values that are no numbers
+
+  double place(const Json& value) const {
+    return by_number ? value.get<double>() : places.at(text_of(value));
+  }
+};
+
+ValueAxis axis_of(const ShownStudy& study, const std::string& name, const Trials& trials) {
+  ValueAxis axis{.axis = {.label = name}};
+  std::vector<Json> values;
+  for (const Trial* trial : trials)
+    if (const TrialParameter* parameter = trial->parameter(name)) {
+      values.push_back(shown_value(study, *parameter));
+      axis.by_number = axis.by_number && values.back().is_number();
+      axis.logarithmic = parameter->distribution.logarithmic;
+    }
+  for (const Json& value : values)
+    if (!axis.by_number) axis.places.emplace(text_of(value), 0);
+  double next = 0;
+  for (auto& [text, place] : axis.places) {
+    place = next++;
+    axis.axis.ticks.push_back({place, text});
+  }
+  for (const Json& value : values) {
+    const double place = axis.place(value);
+    axis.low = std::fmin(axis.low, place);
+    axis.high = std::fmax(axis.high, place);
+  }
+  axis.axis.logarithmic = axis.logarithmic;
+  if (!axis.by_number) axis.axis.range = Range{-0.5, next - 0.5};
+  return axis;
+}
+
+// "…7.attention.self.query.format": what tells the parameters of layers apart is at their end.
+std::string end_of_name(const std::string& name) {
+  std::string end = name;
+  while (end.size() > kNameColumns && end.find('.') != std::string::npos)
+    end.erase(0, end.find('.') + 1);
+  return end == name ? name : "…" + end;
+}
+
+Figure slice_figure(const ShownStudy& study) {
+  const Trials trials = complete_trials(study);
+  std::vector<ParameterImportance> importances = varying(study);
+  if (trials.size() < 2 || importances.empty()) return {};
+  const std::size_t all = importances.size();
+  importances.resize(std::min(all, kMostSliced));
+  Figure figure{.title = title_of(study, all == importances.size()
+                                             ? "Slices"
+                                             : fmt::format("Slices along the {} most important of "
+                                                           "{} parameters",
+                                                           importances.size(), all)),
+                .panels = {}};
+  for (const ParameterImportance& importance : importances) {
+    ValueAxis axis = axis_of(study, importance.name, trials);
+    axis.axis.label = end_of_name(importance.name);
+    Series series{.label = "a trial", .points = {}, .draw = Draw::points};
+    for (const Trial* trial : trials)
+      if (const TrialParameter* parameter = trial->parameter(importance.name))
+        series.points.push_back(
+            point_of(study, *trial, axis.place(shown_value(study, *parameter)), trial->values[0]));
+    figure.panels.push_back(
+        {.x = axis.axis, .y = {.label = study.objectives[0]}, .series = {series}});
+  }
+  figure.width =
+      std::max(800, 260 * static_cast<int>(std::min<std::size_t>(figure.panels.size(), 9)));
+  return figure;
+}
+
+// "batch: 16 to 64", "format: int, none"; of many values how many, as names of all would leave no room for the figure.
+std::string range_of(const std::string& name, const ValueAxis& axis) {
+  constexpr std::size_t kMostNamed = 4;
+  if (axis.places.size() > kMostNamed)
+    return fmt::format("{}: {} values", name, axis.places.size());
+  std::string range;
+  if (axis.by_number) range = fmt::format("{:.4g} to {:.4g}", axis.low, axis.high);
+  for (const auto& [text, place] : axis.places) range += (range.empty() ? "" : ", ") + text;
+  return fmt::format("{}: {}", name, range);
+}
+
+// From 0, at the least value of a parameter, to 1. NaN: the trial does not have it, or nothing varies.
+double share_of(const ValueAxis& axis, const ShownStudy& study, const TrialParameter* parameter) {
+  if (parameter == nullptr || !(axis.high > axis.low)) return kNoValue;
+  const auto scaled = [&](double value) { return axis.logarithmic ? std::log(value) : value; };
+  const double low = scaled(axis.low), high = scaled(axis.high);
+  return (scaled(axis.place(shown_value(study, *parameter))) - low) / (high - low);
+}
+
+// An axis for the objective and each parameter, one below the other so that their names have room, and every trial as a line from
+// one to the next; the best tenth stands out.
+Figure parallel_figure(const ShownStudy& study) {
+  Trials trials = complete_trials(study);
+  std::vector<ParameterImportance> importances = varying(study);
+  if (trials.size() < 2 || importances.empty() || study.view.has_several_objectives()) return {};
+  std::ranges::stable_sort(trials, {}, [&](const Trial* trial) {
+    return loss_of(trial->values[0], study.view.directions[0]);
+  });
+  const std::size_t best = (trials.size() + 9) / 10;
+  if (trials.size() > kMostCurves) trials.resize(kMostCurves);
+  importances.resize(std::min(importances.size(), kMostAxes));
+  const double least = std::min(trials.front()->values[0], trials.back()->values[0]),
+               most = std::max(trials.front()->values[0], trials.back()->values[0]);
+  if (!(most > least)) return {};
+  const auto top = static_cast<double>(importances.size());
+  Panel panel{.x = {.label = "From the least to the greatest value", .range = Range{-0.03, 1.03}},
+              .y = {.range = Range{-0.3, top + 0.3}}};
+  panel.y.ticks.push_back(
+      {top, fmt::format("{}: {:.4g} to {:.4g}", study.objectives[0], least, most)});
+  std::vector<ValueAxis> axes;
+  for (const ParameterImportance& importance : importances) {
+    axes.push_back(axis_of(study, importance.name, trials));
+    panel.y.ticks.push_back(
+        {top - static_cast<double>(axes.size()), range_of(importance.name, axes.back())});
+  }
+  for (std::size_t t = trials.size(); t-- > 0;) {
+    const bool is_best = t < best;
+    Series line{.label = is_best ? "the best tenth" : "the others",
+                .points = {point_of(study, *trials[t],
+                                    (trials[t]->values[0] - least) / (most - least), top)},
+                .draw = is_best ? Draw::line : Draw::faint};
+    for (std::size_t a = 0; a < axes.size(); ++a)
+      line.points.push_back(point_of(
+          study, *trials[t], share_of(axes[a], study, trials[t]->parameter(importances[a].name)),
+          top - static_cast<double>(a + 1)));
+    panel.series.push_back(std::move(line));
+  }
+  return {.title = title_of(study, "Parallel coordinates"), .panels = {panel}, .width = 1000};
+}
+
+Figure intermediate_figure(const ShownStudy& study) {
+  Panel panel{.x = {.label = "Evaluation"}, .y = {.label = "Reported on the way"}};
+  for (const Trial* trial : study.view.trials) {
+    if (trial->reports.size() < 2 || panel.series.size() >= kMostCurves) continue;
+    Series series{.label = trial->state == TrialState::pruned ? "pruned" : "went on",
+                  .points = {},
+                  .draw = trial->state == TrialState::pruned ? Draw::faint : Draw::line};
+    for (const auto& [step, value] : trial->reports)
+      series.points.push_back(point_of(study, *trial, static_cast<double>(step), value));
+    panel.series.push_back(std::move(series));
+  }
+  if (panel.series.empty()) return {};
+  return {.title = title_of(study, "Intermediate values"), .panels = {panel}};
+}
+
+Figure edf_figure(const ShownStudy& study) {
+  if (study.view.has_several_objectives()) return {};
+  Series series{.points = {}, .draw = Draw::steps};
+  for (const Trial* trial : complete_trials(study))
+    series.points.push_back(point_of(study, *trial, trial->values[0], 0));
+  if (series.points.size() < 2) return {};
+  std::ranges::stable_sort(series.points, {}, &Point::x);
+  double no_more = 0;
+  for (Point& point : series.points)
+    point.y = ++no_more / static_cast<double>(series.points.size());
+  return {.title = title_of(study, "Empirical distribution"),
+          .panels = {{.x = {.label = study.objectives[0]},
+                      .y = {.label = "Share of trials with no more", .range = Range{0, 1.02}},
+                      .series = {series}}}};
+}
+
+/// One place for a new one.
+constexpr struct {
+  std::string_view name, description;
+  Figure (*draw)(const ShownStudy&);
+  std::string_view zoomed = "";  ///< name of a second look at where points crowd; empty: none
+} kFigures[] = {
+    {"optimization_history", "The value of each trial, and the best so far.", optimization_history,
+     "optimization_history_zoom"},
+    {"optimization_figures", "The objective and the figures that it is made of, by trial.",
+     objective_figures},
+    {"pareto_front", "The trials by their first two objectives.", pareto_front_figure},
+    {"param_importances", "How much each parameter had to do with being among the best tenth.",
+     importance_figure},
+    {"slice", "The first objective against each parameter.", slice_figure},
+    {"parallel_coordinate", "Each trial as a line over its parameters.", parallel_figure},
+    {"intermediate_values", "What trials reported while they ran.", intermediate_figure},
+    {"edf", "The share of trials with no more than each value.", edf_figure},
+};
+
+}  // namespace
+
+bool is_repetition(const Trial& trial) { return trial.user_attributes.contains(kRepeatAttribute); }
+
+Json shown_value(const ShownStudy& study, const TrialParameter& parameter) {
+  const Json value = parameter.distribution.external(parameter.value);
+  const Json& list = value_at(study.index_values, parameter.name);
+  const auto index = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+  const bool stands =
+      list.is_array() && index >= 0 && index < static_cast<std::int64_t>(list.size());
+  return stands ? list.at(static_cast<std::size_t>(index)) : value;
+}
+
+double seconds_of(const Trial& trial) {
+  const auto attribute = trial.user_attributes.find(kSecondsAttribute);
+  if (attribute != trial.user_attributes.end() && attribute->second.is_number())
+    return attribute->second.get<double>();
+  return seconds_at(trial.end) - seconds_at(trial.start);
+}
+
+void find_importances(ShownStudy& study) {
+  const bool has_two = complete_trials(study).size() > 1;
+  study.importances = has_two ? parameter_importances(study.view) : decltype(study.importances)();
+}
+
+std::vector<const Trial*> complete_trials(const ShownStudy& study) {
+  Trials trials;
+  for (const Trial* trial : study.view.trials)
+    if (trial->state == TrialState::complete && !is_repetition(*trial)) trials.push_back(trial);
+  return trials;
+}
+
+Point point_of(const ShownStudy& study, const Trial& trial, double x, double y) {
+  return {.x = x, .y = y, .name = name_of(trial), .detail = values_text(study, trial)};
+}
+
+std::vector<StudyFigure> study_figures(const ShownStudy& study) {
+  std::vector<StudyFigure> figures;
+  for (const auto& row : kFigures) {
+    Figure figure = row.draw(study);
+    if (figure.panels.empty()) continue;
+    std::optional<Figure> zoomed = row.zoomed.empty() ? std::nullopt : zoomed_to_crowd(figure);
+    figures.push_back({row.name, row.description, std::move(figure)});
+    if (!zoomed) continue;
+    zoomed->title += ", where values lie close";
+    figures.push_back({row.zoomed, row.description, std::move(*zoomed)});
+  }
+  return figures;
+}
+
+}  // namespace hone

@@ -1,0 +1,232 @@
+#include "hone/jobs/search/study_tables.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/base/text.h"
+#include "hone/metrics/figure_name.h"
+#include "hone/metrics/proportion.h"
+#include "hone/search/engine/trial_table.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kShownTrials = 20;
+constexpr std::string_view kFormatSuffix = ".format";  // of the parameter that is a layer's format
+
+// Best first by the first objective.
+std::vector<const Trial*> ranked(const ShownStudy& study) {
+  std::vector<const Trial*> trials;
+  for (const Trial* trial : study.view.trials)
+    if (trial->state == TrialState::complete && trial->violation() == 0 && !is_repetition(*trial))
+      trials.push_back(trial);
+  std::ranges::stable_sort(trials, {}, [&](const Trial* trial) {
+    return loss_of(trial->values[0], study.view.directions[0]);
+  });
+  return trials;
+}
+
+// In the order in which trials first had them.
+std::vector<std::string> parameter_names(const StudyView& study) {
+  std::vector<std::string> names;
+  for (const Trial* trial : study.trials)
+    for (const TrialParameter& parameter : trial->parameters)
+      if (std::ranges::find(names, parameter.name) == names.end()) names.push_back(parameter.name);
+  return names;
+}
+
+// Whether trials have a figure that is no objective, which has its column.
+bool tells(const ShownStudy& study, const std::string& figure) {
+  return std::ranges::find(study.objectives, figure) == study.objectives.end() &&
+         std::ranges::any_of(study.view.trials, [&](const Trial* trial) {
+           return std::isfinite(figure_in(*trial, figure));
+         });
+}
+
+Cell cell_of(const Json& value) {
+  return value.is_null()     ? Cell(absent)
+         : value.is_string() ? Cell(value.get<std::string>())
+                             : Cell(to_line(value));
+}
+
+// The examples that objective `index` is a share of; none where it is no accuracy, or they are not known.
+std::optional<Proportion> proportion_of(const ShownStudy& study, std::size_t index, double value) {
+  const Json& rows = value_at(study.measured_on, "n");
+  if (study.objectives[index] != kAccuracy.key || !rows.is_number_integer()) return std::nullopt;
+  const auto n = rows.get<std::int64_t>();
+  if (n <= 0 || !(value >= 0 && value <= 1)) return std::nullopt;
+  const double effective = value_at(study.measured_on, "effective_n").get<double>();
+  return Proportion{std::llround(value * static_cast<double>(n)), n,
+                    effective / static_cast<double>(n)};
+}
+
+Cell value_cell(const ShownStudy& study, std::size_t index, double value) {
+  const std::optional<Proportion> share = proportion_of(study, index, value);
+  if (!share) return real(value, kObjectiveDigits);
+  const Interval interval = wilson_interval(share->successes, share->trials, share->evidence);
+  return percent_within(value, interval.low, interval.high);
+}
+
+}  // namespace
+
+double figure_in(const Trial& trial, const std::string& name) {
+  const auto figures = trial.user_attributes.find(kFiguresAttribute);
+  if (figures == trial.user_attributes.end()) return kNoValue;
+  const Json& value = value_at(figures->second, name);
+  return value.is_number() ? value.get<double>() : kNoValue;
+}
+
+TrialCounts count_trials(const StudyView& study) {
+  TrialCounts counts;
+  std::set<std::int64_t> again;  // what copies are of
+  for (const Trial* trial : study.trials)
+    if (const auto number = number_in(trial->system_attributes, "failed_trial"))
+      again.insert(*number);
+  for (const Trial* trial : study.trials) {
+    counts.run_again += trial->state == TrialState::fail && again.contains(trial->number) ? 1 : 0;
+    counts.complete += trial->state == TrialState::complete ? 1 : 0;
+    counts.pruned += trial->state == TrialState::pruned ? 1 : 0;
+    counts.failed += trial->state == TrialState::fail ? 1 : 0;
+    counts.running += trial->state == TrialState::running ? 1 : 0;
+    counts.waiting += trial->state == TrialState::waiting ? 1 : 0;
+    counts.cached += trial->user_attributes.contains(kCachedAttribute) ? 1 : 0;
+  }
+  return counts;
+}
+
+std::string to_text(const TrialCounts& counts) {
+  std::string text = fmt::format(
+      "{} trials: {} complete{}, {} pruned, {} failed", grouped(counts.finished()),
+      grouped(counts.complete),
+      counts.cached == 0 ? ""
+                         : fmt::format(" ({} known from earlier searches)", grouped(counts.cached)),
+      grouped(counts.pruned), grouped(counts.failed));
+  if (counts.run_again > 0)
+    text += fmt::format(" ({} interrupted and run again)", grouped(counts.run_again));
+  if (counts.running > 0) text += fmt::format(", {} running", grouped(counts.running));
+  if (counts.waiting > 0) text += fmt::format(", {} waiting", grouped(counts.waiting));
+  return text;
+}
+
+Json to_json(const TrialCounts& counts) {
+  return {{"complete", counts.complete},
+          {"pruned", counts.pruned},
+          {"failed", counts.failed},
+          {"cached", counts.cached}};
+}
+
+std::string best_text(const StudyView& study) {
+  if (study.has_several_objectives())
+    return fmt::format("{} on the front", pareto_front(study).size());
+  const Trial* best = best_trial(study);
+  return best == nullptr
+             ? ""
+             : fmt::format("best {} of trial {}", rounded_text(best->values[0], kObjectiveDigits),
+                           best->number);
+}
+
+Json shown_values(const ShownStudy& study, const Trial& trial) {
+  Json values = Json::object();
+  for (const TrialParameter& parameter : trial.parameters)
+    values[parameter.name] = shown_value(study, parameter);
+  return values;
+}
+
+std::string values_text(const ShownStudy& study, const Trial& trial) {
+  constexpr std::size_t kMostValues = 4;
+  const Json values = shown_values(study, trial);
+  std::map<std::string, int> choices_by_format;
+  std::vector<std::string> parts, prefixes;
+  for (const auto& [name, value] : values.items())
+    if (values.size() > kMostValues && name.ends_with(kFormatSuffix)) {
+      ++choices_by_format[value.get<std::string>()];
+      prefixes.push_back(name.substr(0, name.size() - kFormatSuffix.size()) + ".");
+    }
+  for (const auto& [format, choices] : choices_by_format)
+    parts.push_back(fmt::format("{}{} {}", parts.empty() ? "formats: " : "", choices, format));
+  std::size_t left = 0;
+  for (const auto& [name, value] : values.items()) {
+    if (std::ranges::any_of(prefixes, [&name = name](const std::string& prefix) {
+          return name.starts_with(prefix);
+        }))
+      continue;
+    if (parts.size() >= kMostValues) {
+      ++left;
+      continue;
+    }
+    parts.push_back(fmt::format("{} {}", name,
+                                value.is_string() ? value.get<std::string>()
+                                : value.is_number_float()
+                                    ? fmt::format("{:.4g}", value.get<double>())
+                                    : to_line(value)));
+  }
+  if (left > 0) parts.push_back(fmt::format("and {} more", left));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Table best_trials(const ShownStudy& study) {
+  std::vector<Column> columns = {{"number", "Trial"}};
+  for (const std::string& objective : study.objectives) columns.push_back({objective, objective});
+  const bool tells_bits = tells(study, "average_bits"), tells_bytes = tells(study, "packed_bytes");
+  if (tells_bits) columns.push_back({"average_bits", "Bits"});
+  if (tells_bytes) columns.push_back({"packed_bytes", "Packed"});
+  columns.push_back({"values", "Values", false});
+  Table table(columns);
+  for (const Trial* trial : ranked(study)) {
+    if (table.rows().size() >= kShownTrials) break;
+    std::vector<Cell> row = {trial->number};
+    for (std::size_t i = 0; i < trial->values.size(); ++i)
+      row.push_back(value_cell(study, i, trial->values[i]));
+    if (tells_bits) row.emplace_back(real(figure_in(*trial, "average_bits"), 2));
+    if (tells_bytes)
+      row.emplace_back(bytes(static_cast<std::int64_t>(figure_in(*trial, "packed_bytes"))));
+    row.emplace_back(values_text(study, *trial));
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+std::string certainty_text(const ShownStudy& study) {
+  for (std::size_t i = 0; i < study.objectives.size(); ++i)
+    if (proportion_of(study, i, 0))
+      return "Intervals (95 %, Wilson's) are of a trial for itself; the best of many lies above "
+             "its own.";
+  return "No intervals: what a value is a share or a mean of is not known here.";
+}
+
+Table all_trials(const ShownStudy& study) {
+  const std::vector<std::string> parameters = parameter_names(study.view);
+  std::vector<Column> columns = {{"number", "number"}, {"state", "state"}};
+  for (const std::string& objective : study.objectives) columns.push_back({objective, objective});
+  for (const char* key : {"seconds", "start", "end", "cached", "repeat_of"})
+    columns.push_back({key, key});
+  for (const std::string& name : parameters) columns.push_back({name, name});
+  Table table(columns);
+  for (const Trial* trial : study.view.trials) {
+    std::vector<Cell> row = {trial->number, std::string(to_string(trial->state))};
+    for (std::size_t i = 0; i < study.objectives.size(); ++i)
+      row.emplace_back(i < trial->values.size() ? Cell(real(trial->values[i], kObjectiveDigits))
+                                                : Cell(absent));
+    const double seconds = seconds_of(*trial);
+    row.emplace_back(std::isfinite(seconds) ? Cell(real(seconds, 2)) : Cell(absent));
+    row.emplace_back(trial->start.empty() ? Cell(absent) : Cell(trial->start));
+    row.emplace_back(trial->end.empty() ? Cell(absent) : Cell(trial->end));
+    row.emplace_back(trial->user_attributes.contains(kCachedAttribute) ? "yes" : "no");
+    row.emplace_back(is_repetition(*trial)
+                         ? Cell(trial->user_attributes.at(kRepeatAttribute).get<std::int64_t>())
+                         : Cell(absent));
+    const Json values = shown_values(study, *trial);
+    for (const std::string& name : parameters) row.push_back(cell_of(value_at(values, name)));
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace hone

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "hone/jobs/search/study_figures.h"
+#include "hone/report/table.h"
+
+/// Tables of studies, and their numbers in words.
+namespace hone {
+
+/// The trial attribute of one whose figures came from an earlier search.
+inline constexpr const char* kCachedAttribute = "cached";
+/// The trial attribute with the figures of its model, by name.
+inline constexpr const char* kFiguresAttribute = "figures";
+
+/// The study attribute with the number of trials that whoever runs it wants.
+inline constexpr const char* kWantedTrialsAttribute = "wanted_trials";
+
+struct TrialCounts {
+  std::int64_t complete = 0, pruned = 0, failed = 0, running = 0, waiting = 0;
+  std::int64_t cached = 0;     ///< of the complete ones
+  std::int64_t run_again = 0;  ///< of the failed ones, as their process was interrupted or died
+  std::int64_t finished() const { return complete + pruned + failed; }
+};
+TrialCounts count_trials(const StudyView& study);
+/// "100 trials: 90 complete (3 known from earlier searches), 8 pruned, 2 failed (1 interrupted and run again)"; with those that run and
+/// wait, where there are any.
+std::string to_text(const TrialCounts& counts);
+
+/// Of those that have ended, for programs.
+Json to_json(const TrialCounts& counts);
+/// "best 0.7812 of trial 16"; of several objectives "3 on the front"; "": there is none.
+std::string best_text(const StudyView& study);
+
+/// A figure of the trial's model, as `kFiguresAttribute` has it; NaN: it has none of that name.
+double figure_in(const Trial& trial, const std::string& name);
+
+/// The values of a trial's parameters, by their names.
+Json shown_values(const ShownStudy& study, const Trial& trial);
+/// "learning_rate 0.0003, batch 16, …"; of formats chosen layer by layer how many are which: "formats: 9 int, 5 none, …".
+std::string values_text(const ShownStudy& study, const Trial& trial);
+
+/// The best complete and feasible trials but repetitions, of several objectives by the first of them: at most 20. An accuracy on a part
+/// that is known stands with Wilson's interval.
+Table best_trials(const ShownStudy& study);
+/// What the values in that table are sure of: "95 % intervals are of one trial, …", or that they have none.
+std::string certainty_text(const ShownStudy& study);
+/// All of them, a row each, with all parameters.
+Table all_trials(const ShownStudy& study);
+
+}  // namespace hone

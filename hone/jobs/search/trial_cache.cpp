@@ -1,0 +1,144 @@
+#include "hone/jobs/search/trial_cache.h"
+
+#include <cmath>
+
+#include "hone/base/carry_over.h"
+#include "hone/base/error.h"
+#include "hone/base/hash.h"
+#include "hone/ir/print.h"
+#include "hone/jobs/run_identity.h"
+
+namespace hone {
+namespace {
+
+std::map<std::string, double> figures_from(const Json& json) {
+  std::map<std::string, double> figures;
+  for (const auto& [name, value] : json.items())
+    if (value.is_number()) figures[name] = value.get<double>();
+  return figures;
+}
+
+std::vector<std::map<std::string, double>> evaluations_from(const Json& about) {
+  std::vector<std::map<std::string, double>> evaluations;
+  for (const Json& figures : about.value("evaluations", Json::array()))
+    evaluations.push_back(figures_from(figures));
+  return evaluations;
+}
+
+Json to_json(const TrialRecord& record) {
+  return {{"figures", record.figures},
+          {"evaluations", record.evaluations},
+          {"intervals", record.intervals},
+          {"allocated", record.allocated},
+          {"seconds", record.seconds}};
+}
+
+std::map<std::string, std::vector<double>> intervals_from(const Json& about) {
+  std::map<std::string, std::vector<double>> intervals;
+  const Json lists = about.value("intervals", Json::object());
+  for (const auto& [name, list] : lists.items())
+    for (const Json& number : list)
+      intervals[name].push_back(number.is_number() ? number.get<double>() : std::nan(""));
+  return intervals;
+}
+
+}  // namespace
+
+TrialCache::TrialCache(const fs::path& store, const TrialSubject& subject) {
+  if (store.empty()) return;
+  store_.emplace(store);
+  const FineTuneOptions& training = subject.training;
+  // Fresh weights are drawn anew by the seed of each trial: those at hand are the first ones.
+  subject_ = fingerprint(to_line(
+      {{"model", run_identity(Json::object(), subject.parent.model.parameters, subject.data)},
+       {"config", subject.parent.model.facts.config},
+       {"graph", fingerprint(to_string(subject.parent.model.graph))},
+       {"fresh", subject.fresh},
+       {"figures", figure_names(subject)},
+       {"eval_batch", training.eval_batch_size},
+       {"calibration",
+        {subject.calibration.batch_count, subject.calibration.batch_size,
+         static_cast<int>(subject.calibration.options.rule)}}}));
+}
+
+std::string TrialCache::key(const TrialConfiguration& configuration, std::uint64_t seed,
+                            bool watched) const {
+  return fingerprint(to_line({{"trial", subject_},
+                              {"configuration", to_json(configuration)},
+                              {"seed", seed},
+                              {"watched", watched}}));
+}
+
+std::optional<TrialRecord> TrialCache::find(const TrialConfiguration& configuration,
+                                            std::uint64_t seed, bool watched) {
+  if (!store_) return std::nullopt;
+  const std::optional<Json> about = store_->about(key(configuration, seed, watched));
+  if (!about || !about->is_object() || !about->contains("figures")) return std::nullopt;
+  TrialRecord record{.figures = figures_from(about->at("figures")),
+                     .evaluations = evaluations_from(*about)};
+  record.intervals = intervals_from(*about);
+  record.allocated = about->value("allocated", Json());
+  record.seconds = about->value("seconds", 0.0);
+  return record;
+}
+
+void TrialCache::keep(const TrialConfiguration& configuration, std::uint64_t seed, bool watched,
+                      const TrialRecord& record) {
+  if (!store_) return;
+  Json about = to_json(record);
+  about["configuration"] = to_json(configuration);
+  try {
+    store_->put(key(configuration, seed, watched), {}, {}, about);
+  } catch (const UserError&) {
+    return;  // a full disk: it is computed again when it is asked for again
+  }
+}
+
+std::string TrialCache::finding_key(const Json& of) const {
+  return fingerprint(to_line({{"finding", of}, {"subject", subject_}}));
+}
+
+std::optional<Json> TrialCache::find_finding(const Json& of) {
+  if (!store_) return std::nullopt;
+  const std::optional<Json> about = store_->about(finding_key(of));
+  if (!about || !about->is_object() || !about->contains("finding")) return std::nullopt;
+  return about->at("finding");
+}
+
+void TrialCache::keep_finding(const Json& of, const Json& finding) {
+  if (!store_) return;
+  try {
+    store_->put(finding_key(of), {}, {}, {{"finding", finding}, {"of", of}});
+  } catch (const UserError&) {
+    return;  // a full disk: it is found again
+  }
+}
+
+std::string TrialCache::checkpoint_key(const TrialConfiguration& configuration, std::uint64_t seed,
+                                       std::size_t evaluations) const {
+  return fingerprint(to_line(
+      {{"checkpoints", key(configuration, seed, /*watched=*/true)}, {"evaluations", evaluations}}));
+}
+
+std::optional<std::vector<std::map<std::string, double>>> TrialCache::take_checkpoints(
+    const TrialConfiguration& configuration, std::uint64_t seed, std::int64_t evaluations,
+    const fs::path& to) {
+  if (!store_) return std::nullopt;
+  const std::optional<Json> about =
+      store_->take(checkpoint_key(configuration, seed, static_cast<std::size_t>(evaluations)), to);
+  return about ? std::optional(evaluations_from(*about)) : std::nullopt;
+}
+
+void TrialCache::keep_checkpoints(const TrialConfiguration& configuration, std::uint64_t seed,
+                                  const std::vector<std::map<std::string, double>>& evaluations,
+                                  const fs::path& from) {
+  if (!store_) return;
+  try {
+    store_->put(checkpoint_key(configuration, seed, evaluations.size()), from, files_below(from),
+                {{"evaluations", evaluations}, {"configuration", to_json(configuration)}});
+  } catch (const UserError&) {
+    return;  // should it go on, it is run again from its beginning, to the same bits
+  }
+}
+
+}  // namespace hone

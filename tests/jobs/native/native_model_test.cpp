@@ -1,0 +1,69 @@
+#include "hone/jobs/native/native_model.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/jobs/native/native_copy.h"
+#include "hone/study/measure.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone::testing {
+namespace {
+
+constexpr const char* kValue = "bert.encoder.layer.0.output.LayerNorm";
+
+// One channel of what a normalization gives is far above the others; its residual reads it too.
+Model with_loud_channel() {
+  Model model = tiny_model();
+  model.parameters.writable(std::string(kValue) + ".weight").values<float>()[3] *= 100;
+  return model;
+}
+
+double snr_db(const Model& model, const Model& native) {
+  const EncodedSet& texts = tiny_splits().test;
+  const Measurement before = measure(model, texts, 8, quiet_context(), "fp32"),
+                    after = measure(native, texts, 8, quiet_context(), "native");
+  return compare(before.view(), after.view(), truth_of(texts)).snr_db;
+}
+
+TEST(NativeCopies, PayAProductForWhatANormalizationMakesLoud) {
+  const Model model = with_loud_channel();
+  const QuantizationPlan plan = native_plan(
+      plain_graph(model), format_called("int(bits=8,per=row)"), format_called("int(bits=8)"));
+  const NativeCopies plain(model, plan, tiny_splits().train, {},
+                           {.smooth_scales = false, .bias_correction = false}, quiet_context()),
+      smooth(model, plan, tiny_splits().train, {},
+             {.smooth_scales = true, .bias_correction = false}, quiet_context());
+  const Model rounded = plain.make(plan), smoothed = smooth.make(plan);
+  EXPECT_GT(snr_db(model, smoothed), snr_db(model, rounded) + 3);
+  const std::string name = std::string(kValue) + ".smoothed";
+  EXPECT_EQ(rounded.graph.find(name), nullptr);
+  ASSERT_NE(smoothed.graph.find(name), nullptr);
+  EXPECT_TRUE(smoothed.graph.find(name)->is("mul"));
+  const std::string told = fmt::format("smooth(value={}, alpha=", kValue);
+  EXPECT_TRUE(std::ranges::any_of(smoothed.facts.history.passes,
+                                  [&](const std::string& pass) { return pass.starts_with(told); }));
+  // Of other layers alone nothing is smoothed that they do not read.
+  const Model other = smooth.make({plan.back()});
+  EXPECT_EQ(other.graph.find(name), nullptr);
+}
+
+// Ranges belong to values: the copy of some layers reads the ones that all of them were calibrated with.
+TEST(NativeCopies, CalibrateOnceForEveryPlan) {
+  const Model model = tiny_model();
+  const QuantizationPlan plan = native_plan(
+      plain_graph(model), format_called("int(bits=8,per=row)"), format_called("int(bits=8)"));
+  const NativeCopies copies(model, plan, tiny_splits().train, {}, {}, quiet_context());
+  const std::string key = "bert.encoder.layer.1.attention.self.key";
+  const Model all = copies.make(plan);
+  for (const auto& [name, formats] : plan) {
+    if (name != key) continue;
+    const Model one = copies.make({{name, formats}});
+    // Alone it has a quantizer of its own; together query, key and value share that of the first.
+    EXPECT_EQ(floats_of(one.parameters.at(key + ".input_quantizer.scale")),
+              floats_of(all.parameters.at(
+                  "bert.encoder.layer.1.attention.self.query.input_quantizer.scale")));
+  }
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,196 @@
+#include "hone/jobs/native/quantize_native.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/jobs/evaluate.h"
+#include "hone/jobs/inspect.h"
+#include "hone/jobs/native/native_copy.h"
+#include "hone/models/model_size.h"
+#include "tests/support/expect.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone {
+namespace {
+
+JobData short_texts() {
+  JobData data;
+  data.options.source = "synth:lookup?n=300";
+  data.max_seq_length = 16;
+  return data;
+}
+
+/// Whatever is timed, layers are native where they can be.
+NativeQuantizeJob native_job(std::string_view format, const std::string& folder) {
+  return {.model = "tiny",
+          .weight = testing::format_called(format),
+          .stays_for_speed = [](const ProductTimes&) { return false; },
+          .data = short_texts(),
+          .output = {.folder = folder}};
+}
+
+Json layer_called(const Json& fields, std::string_view name) {
+  for (const Json& layer : fields["layers"])
+    if (layer["layer"] == name) return layer;
+  return Json();
+}
+
+TEST(QuantizeNative, MakesAModelThatMultipliesCodesAndSaysWhatItComputes) {
+  const TemporaryFolder folder;
+  Context& context = testing::quiet_context();
+  for (const auto& [format, input] :
+       {std::pair{"int(bits=8,per=row)", "int(bits=8,per=token,scale=dynamic)"},
+        std::pair{"int(bits=4,per=row)", "int(bits=8,per=token,scale=dynamic)"},
+        std::pair{"bf16", "bf16"}, std::pair{"mxint(bits=8)", "mxint(bits=8,block=32,axis=-1)"},
+        std::pair{"mxint(bits=4,block=16)", "mxint(bits=8,block=16,axis=-1)"}}) {
+    SCOPED_TRACE(format);
+    const std::string out = (folder.path() / format).string();
+    const QuantizeResult made = quantize_native_job(native_job(format, out), context);
+    EXPECT_EQ(made.fields["arithmetic"], "native");
+    const Json dense = layer_called(made.fields, "bert.encoder.layer.1.output.dense");
+    EXPECT_EQ(dense["format"], to_string(testing::format_called(format)));
+    EXPECT_EQ(dense["input_format"], input);
+    // Tables are only read.
+    for (const char* table :
+         {"bert.embeddings.word_embeddings", "bert.embeddings.position_embeddings"}) {
+      const Json layer = layer_called(made.fields, table);
+      EXPECT_EQ(layer["format"], dense["format"]) << table;
+      EXPECT_TRUE(layer["input_format"].is_null());
+    }
+    // Too narrow for panels.
+    const Json head = layer_called(made.fields, "classifier");
+    EXPECT_EQ(head["format"], "fp32");
+    EXPECT_EQ(
+        head["reason"].get<std::string>().find("there is no product of codes for a weight of "), 0u)
+        << head["reason"];
+    // What is reported is what the folder computes.
+    EvaluateJob again{.model = out, .data = short_texts()};
+    const EvaluateResult evaluated = evaluate_model(again, context);
+    EXPECT_EQ(evaluated.fields["eval_loss"], made.fields["after"]["eval_loss"]);
+    EXPECT_EQ(made.fields["size"]["disk_bytes"], *weight_file_bytes(out));
+    EXPECT_LT(made.fields["size"]["memory_bytes"].get<std::int64_t>(),
+              0.51 * made.fields["size_before"]["memory_bytes"].get<double>());
+  }
+}
+
+TEST(QuantizeNative, TakesOneScaleForInputsFromTrainingTexts) {
+  const TemporaryFolder folder;
+  Context& context = testing::quiet_context();
+  NativeQuantizeJob job = native_job("int(bits=8,per=row)", (folder.path() / "out").string());
+  job.input_scales = InputScales::calibrated;
+  const QuantizeResult made = quantize_native_job(job, context);
+  EXPECT_EQ(layer_called(made.fields, "bert.pooler.dense")["input_format"],
+            "int(bits=8,per=tensor,scale=static)");
+  EXPECT_EQ(made.fields["arithmetic"], "native");
+  EXPECT_GT(made.fields["calibration_texts"].get<int>(), 0);
+}
+
+// Products of 128 by 128 are said to be slow: they stay in fp32, the others do not, and the report says so.
+TEST(QuantizeNative, LeavesLayersInFp32ThatWouldBeSlower) {
+  const TemporaryFolder folder;
+  Context& context = testing::quiet_context();
+  const std::string out = (folder.path() / "out").string();
+  NativeQuantizeJob job = native_job("int(bits=8,per=row)", out);
+  job.stays_for_speed = [](const ProductTimes& product) { return product.outputs == 128; };
+  const QuantizeResult made = quantize_native_job(job, context);
+  for (const Json& product : made.fields["products"]) {
+    EXPECT_EQ(product["times"].is_null(), !product["of_codes"].get<bool>());
+    for (const Json& name : product["layers"]) {
+      const Json layer = layer_called(made.fields, name.get<std::string>());
+      EXPECT_EQ(layer["format"] == "fp32", product["outputs"] != 512) << name;
+    }
+  }
+  const Json slow = layer_called(made.fields, "bert.encoder.layer.0.attention.self.query");
+  EXPECT_EQ(slow["reason"].get<std::string>().find("a product takes "), 0u) << slow;
+  const std::string text = made.text({});
+  EXPECT_NE(text.find(" stay in fp32: a product takes "), std::string::npos) << text;
+  // The choice is the model's, wherever it runs.
+  const Model model = open_model(out, context, 0).model;
+  for (const auto& [layer, formats] : model.quantization->plan)
+    EXPECT_TRUE(!formats.input || layer.ends_with("intermediate.dense")) << layer;
+}
+
+// One channel of what an attention gives is 256 times the others, made so without changing any answer.
+std::string model_with_outlier(const fs::path& folder, Context& context) {
+  TextModel source = open_model("tiny", context, 1);
+  constexpr std::size_t kWidth = 128, kChannel = 5;
+  const auto change = [&](const std::string& name, auto&& is_meant, float factor) {
+    Tensor& tensor = source.model.parameters.writable(name);
+    const std::span<float> values = tensor.values<float>();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (is_meant(i)) values[i] *= factor;
+  };
+  for (const char* layer : {"bert.encoder.layer.0.attention", "bert.encoder.layer.1.attention"}) {
+    change(
+        fmt::format("{}.self.value.weight", layer),
+        [](std::size_t i) { return i / kWidth == kChannel; }, 256);
+    change(
+        fmt::format("{}.self.value.bias", layer), [](std::size_t i) { return i == kChannel; }, 256);
+    change(
+        fmt::format("{}.output.dense.weight", layer),
+        [](std::size_t i) { return i % kWidth == kChannel; }, 1.0f / 256);
+  }
+  fs::create_directory(folder);
+  write_model(source, folder);
+  return folder.string();
+}
+
+TEST(QuantizeNative, WinsBackWhatAnOutlierTakesBySmoothScales) {
+  const TemporaryFolder folder;
+  Context& context = testing::quiet_context();
+  const std::string model = model_with_outlier(folder.path() / "model", context);
+  for (const InputScales scales : {InputScales::dynamic, InputScales::calibrated}) {
+    double snr_db[2] = {};
+    for (const bool smooth : {false, true}) {
+      NativeQuantizeJob job = native_job(
+          "int(bits=8,per=row)",
+          (folder.path() / fmt::format("{} {}", static_cast<int>(scales), smooth)).string());
+      job.model = model;
+      job.input_scales = scales;
+      job.methods.smooth_scales = smooth;
+      const QuantizeResult made = quantize_native_job(job, context);
+      snr_db[smooth ? 1 : 0] = made.fields["comparison"]["margin_snr_db"];
+      EXPECT_EQ(made.fields["smooth_scales"].empty(), !smooth);
+      for (const Json& group : made.fields["smooth_scales"]) {
+        if (group["free"].get<bool>()) {
+          EXPECT_TRUE(group["alpha"].is_number()) << group;
+        }
+      }
+    }
+    EXPECT_GT(snr_db[1], snr_db[0] + 3) << static_cast<int>(scales);
+  }
+}
+
+// Biases of layers that round their weights alone: not of the head, which stays in fp32.
+TEST(QuantizeNative, CorrectsBiasesUnlessToldNotTo) {
+  const TemporaryFolder folder;
+  Context& context = testing::quiet_context();
+  for (const bool correct : {false, true}) {
+    const std::string out = (folder.path() / (correct ? "corrected" : "not")).string();
+    NativeQuantizeJob job = native_job("int(bits=4,per=row)", out);
+    job.methods.bias_correction = correct;
+    const QuantizeResult made = quantize_native_job(job, context);
+    EXPECT_EQ(made.fields["bias_correction"], correct);
+    const Model model = open_model(out, context, 42).model;
+    for (const std::string layer : {"bert.encoder.layer.1.output.dense", "classifier"}) {
+      const bool zeros = std::ranges::all_of(
+          testing::floats_of(model.parameters.at(layer + ".bias")), [](float b) { return b == 0; });
+      EXPECT_EQ(zeros, !correct || layer == "classifier") << layer;
+    }
+  }
+}
+
+TEST(QuantizeNative, RefusesWhatCannotBeNative) {
+  const TemporaryFolder folder;
+  Context& context = testing::quiet_context();
+  const std::string out = (folder.path() / "out").string();
+  expect_user_error("products of weights in fp16 and rounded inputs are not of codes",
+                    [&] { quantize_native_job(native_job("fp16", out), context); });
+  NativeQuantizeJob job = native_job("mxint(bits=8)", out);
+  job.input_scales = InputScales::calibrated;
+  expect_user_error("take the scales of their blocks from their own values; leave `static` out",
+                    [&] { quantize_native_job(job, context); });
+  EXPECT_FALSE(fs::exists(out));
+}
+
+}  // namespace
+}  // namespace hone

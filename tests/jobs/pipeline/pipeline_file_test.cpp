@@ -1,0 +1,375 @@
+#include "hone/jobs/pipeline/pipeline_file.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+Pipeline parse(const std::string& text, const std::map<std::string, std::string>& given = {}) {
+  return parse_pipeline(text, "chain.toml", given);
+}
+
+std::vector<std::string> names_of(const Pipeline& pipeline) {
+  std::vector<std::string> names;
+  for (const PipelineStage& stage : pipeline.stages) names.push_back(stage.name);
+  return names;
+}
+
+const PipelineStage& stage_of(const Pipeline& pipeline, const std::string& name) {
+  for (const PipelineStage& stage : pipeline.stages)
+    if (stage.name == name) return stage;
+  throw InternalError("no stage " + name);
+}
+
+// "a=1 b={full}/native": what the options of a stage say.
+std::string options_of(const Pipeline& pipeline, const std::string& name) {
+  std::string text;
+  for (const StageOption& option : stage_of(pipeline, name).options) {
+    if (!text.empty()) text += " ";
+    text += option.name + "=";
+    if (option.flag) text += *option.flag ? "yes" : "no";
+    for (std::size_t i = 0; i < option.values.size(); ++i) {
+      const StageValue& value = option.values[i];
+      text += (i == 0 ? "" : ",") + value.before;
+      if (value.stage) text += "{" + pipeline.stages[*value.stage].name + "}" + value.behind;
+    }
+  }
+  return text;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(PipelineFile, HasStagesInTheOrderOfTheirNeeds) {
+  const Pipeline pipeline = parse(R"toml(
+[stage.last]
+run = "eval"
+MODEL = "{middle}"
+[stage.middle]
+run = "quantize"
+MODEL = "{first}"
+[stage.first]
+run = "train"
+MODEL = "tiny"
+)toml");
+  EXPECT_EQ(names_of(pipeline), (Names{"first", "middle", "last"}));
+  EXPECT_EQ(options_of(pipeline, "last"), "MODEL={middle}");
+  EXPECT_EQ(stage_of(pipeline, "last").needs, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(stage_of(pipeline, "middle").line, 5);
+}
+
+TEST(PipelineFile, PutsSettingsIntoValues) {
+  const std::string text = R"toml(
+[settings]
+data = "reviews.csv"
+steps = 20
+rate = 5e-4
+quietly = true
+[common]
+data = "{data}"
+[stage.full]
+run = "train"
+max_steps = "{steps}"
+lr = "{rate}"
+no_shuffle = "{quietly}"
+lora = "r={steps},{{x}}"
+)toml";
+  EXPECT_EQ(options_of(parse(text), "full"),
+            "max_steps=20 lr=0.0005 no_shuffle=yes lora=r=20,{x} data=reviews.csv");
+  EXPECT_EQ(
+      options_of(parse(text, {{"data", "mine.csv"}, {"steps", "7"}, {"quietly", "false"}}), "full"),
+      "max_steps=7 lr=0.0005 no_shuffle=no lora=r=7,{x} data=mine.csv");
+  EXPECT_EQ(parse(text, {{"steps", "7"}}).settings.at("steps"), "7");
+}
+
+TEST(PipelineFile, LoopsOverLists) {
+  const Pipeline pipeline = parse(R"toml(
+[settings]
+pairs = [{ width = 4, fraction = 2 }, { width = 8, fraction = 4 }]
+[stage.full]
+run = "train"
+[stage.ptq]
+each = "{pairs}"
+run = "quantize"
+MODEL = "{full}"
+format = "integer(width={width},frac={fraction})"
+[stage.cut]
+each = { method = ["l1", "random"], share = [0.1, 0.9] }
+run = "prune"
+MODEL = "{full}"
+method = "{method}"
+sparsity = "{share}"
+)toml");
+  EXPECT_EQ(names_of(pipeline), (Names{"full", "ptq/4-2", "ptq/8-4", "cut/l1-0.1", "cut/l1-0.9",
+                                       "cut/random-0.1", "cut/random-0.9"}));
+  EXPECT_EQ(options_of(pipeline, "ptq/8-4"), "MODEL={full} format=integer(width=8,frac=4)");
+  EXPECT_EQ(options_of(pipeline, "cut/random-0.1"), "MODEL={full} method=random sparsity=0.1");
+  EXPECT_EQ(stage_of(pipeline, "ptq/8-4").group, "ptq");
+}
+
+TEST(PipelineFile, ALoopRefersToItsLikeInAnother) {
+  const Pipeline pipeline = parse(R"toml(
+[stage.ptq]
+each = { width = [4, 8] }
+run = "quantize"
+[stage.packed]
+each = { width = [8, 4], batch = [1, 32] }
+run = "pack"
+MODEL = "{ptq}/model"
+[stage.best]
+best_of = ["{ptq}", "{packed}"]
+data = "x.csv"
+)toml");
+  EXPECT_EQ(options_of(pipeline, "packed/8-32"), "MODEL={ptq/8}/model");
+  EXPECT_TRUE(stage_of(pipeline, "best").chooses);
+  EXPECT_EQ(stage_of(pipeline, "best").command, Names{"choose"});
+  EXPECT_EQ(options_of(pipeline, "best"),
+            "MODELS={ptq/4},{ptq/8},{packed/8-1},{packed/8-32},{packed/4-1},{packed/4-32} "
+            "data=x.csv");
+}
+
+TEST(PipelineFile, VariantsTakeThePlaceOfSettings) {
+  const std::string text = R"toml(
+[settings]
+steps = 10
+widths = [4]
+[variant.paper]
+steps = 100
+widths = [4, 8]
+[stage.a]
+each = { width = "{widths}" }
+run = "train"
+max_steps = "{steps}"
+)toml";
+  EXPECT_EQ(options_of(parse(text), "a/4"), "max_steps=10");
+  const Pipeline paper = parse_pipeline(text, "chain.toml", {}, "paper");
+  EXPECT_EQ(names_of(paper), (Names{"a/4", "a/8"}));
+  EXPECT_EQ(options_of(paper, "a/8"), "max_steps=100");
+  EXPECT_EQ(paper.settings.at("steps"), "100");
+  EXPECT_EQ(options_of(parse_pipeline(text, "chain.toml", {{"steps", "7"}}, "paper"), "a/8"),
+            "max_steps=7");
+  expect_user_error(
+      "chain.toml: has no variant 'papers'; its variants are paper; did you mean 'paper'?",
+      [&] { parse_pipeline(text, "chain.toml", {}, "papers"); });
+  expect_user_error("line 6: unknown key 'step' of a variant", [] {
+    parse("[settings]\nsteps = 1\n[stage.a]\nrun = \"train\"\n[variant.b]\nstep = 2");
+  });
+}
+
+TEST(PipelineFile, AStageMayBeThereOnlyWhenNeeded) {
+  const std::string text = R"toml(
+[settings]
+model = "{made}"
+[stage.made]
+when_needed = true
+run = "train"
+MODEL = "{basis}"
+[stage.basis]
+when_needed = true
+run = "train"
+MODEL = "tiny"
+[stage.cut]
+run = "prune"
+MODEL = "{model}"
+[table.accuracy]
+by = "stage"
+[[table.accuracy.column]]
+stages = ["made", "cut"]
+y = "after.eval_accuracy"
+)toml";
+  const Pipeline whole = parse(text);
+  EXPECT_EQ(names_of(whole), (Names{"basis", "made", "cut"}));
+  EXPECT_EQ(options_of(whole, "cut"), "MODEL={made}");
+  EXPECT_EQ(whole.tables.at(0).columns.at(0).stages, (std::vector<std::size_t>{1, 2}));
+  const Pipeline given = parse(text, {{"model", "mine"}});
+  EXPECT_EQ(names_of(given), Names{"cut"});
+  EXPECT_EQ(options_of(given, "cut"), "MODEL=mine");
+  EXPECT_EQ(given.tables.at(0).columns.at(0).stages, std::vector<std::size_t>{0});
+}
+
+TEST(PipelineFile, AMemberOfALoopIsReferredToByItsName) {
+  const Pipeline pipeline = parse(R"toml(
+[stage.ptq]
+each = { width = [4, 8] }
+run = "quantize"
+[stage.packed]
+run = "pack"
+MODEL = "{ptq/8}"
+[picture.graph]
+stage = "packed"
+file = "graph.svg"
+[[published]]
+what = "accuracy"
+value = "84 %"
+source = "somebody"
+)toml");
+  EXPECT_EQ(options_of(pipeline, "packed"), "MODEL={ptq/8}");
+  EXPECT_EQ(pipeline.stages[pipeline.pictures.at(0).stage].name, "packed");
+  EXPECT_EQ(pipeline.published.at(0).source, "somebody");
+}
+
+const std::string kSearches = R"toml(
+[settings]
+kinds = [{ name = "log", formats = "log(width=[4,8])" }, { name = "int", formats = "int" }]
+[stage.search]
+each = "{kinds}"
+run = "search"
+space = """
+[[precision]]
+formats = ["{formats}"]
+[training]
+learning_rate = {{ low = 1e-5, high = 1e-3 }}
+"""
+[stage.best]
+best_of = ["{search}/best"]
+[stage.last]
+run = "eval"
+MODEL = "{best}"
+)toml";
+
+TEST(PipelineFile, ASettingMaySayTheNameOfItsFolder) {
+  const Pipeline pipeline = parse(kSearches);
+  EXPECT_EQ(names_of(pipeline), (Names{"search/log", "search/int", "best", "last"}));
+  EXPECT_EQ(
+      options_of(pipeline, "search/log"),
+      "space=[[precision]]\nformats = [\"log(width=[4,8])\"]\n[training]\nlearning_rate = { low "
+      "= 1e-5, high = 1e-3 }\n");
+  EXPECT_EQ(options_of(pipeline, "best"), "MODELS={search/log}/best,{search/int}/best");
+}
+
+TEST(PipelineFile, FiguresMayBeOfTrialsInSeveralPanelsWithReferences) {
+  const Pipeline pipeline = parse(kSearches + R"toml(
+[figure.trials]
+x = "trial"
+y = ["value", "average_bits"]
+y_label = ["Accuracy", "Bits"]
+[[figure.trials.curve]]
+stages = "search"
+[[figure.trials.curve]]
+stages = "search"
+per = "name"
+[[figure.trials.reference]]
+stage = "last"
+y = "eval_accuracy"
+[table.rows]
+rows = "best.configuration.formats"
+stages = "search"
+[[table.rows.column]]
+y = "weight"
+[table.trials]
+by = "name"
+[[table.trials.column]]
+stages = "search"
+within = 0.005
+)toml");
+  const PipelineFigure& figure = pipeline.figures.at(0);
+  ASSERT_EQ(figure.panels.size(), 2U);
+  EXPECT_EQ(figure.panels[1].y, "average_bits");
+  EXPECT_EQ(figure.panels[1].label, "Bits");
+  ASSERT_EQ(figure.curves.size(), 3U);
+  EXPECT_EQ(figure.curves[0].stages, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(figure.curves[2].label, "int");
+  EXPECT_EQ(figure.curves[2].stages, std::vector<std::size_t>{1});
+  EXPECT_EQ(figure.references.at(0).stage, 3U);
+  EXPECT_EQ(figure.references.at(0).label, "last");
+  EXPECT_EQ(pipeline.tables.at(0).columns.at(0).stages, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(pipeline.tables.at(1).columns.at(0).within, 0.005);
+}
+
+TEST(PipelineFile, SaysWhatFiguresAndTablesOfTrialsCannotBe) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"[figure.f]\nx = \"trial\"\ny = \"value\"\n[[figure.f.curve]]\nstages = \"last\"",
+       "f: the stage last runs eval, which has no trials; those of search have"},
+      {"[figure.f]\nx = \"trial\"\ny = [\"value\", \"loss\"]\ny_label = \"a\"",
+       "f: expected a y_label for each y, got 1 for 2"},
+      {"[figure.f]\nx = \"trial\"\ny = [\"value\", \"loss\"]\n[[figure.f.curve]]\nstages = "
+       "\"search\"\ny = \"loss\"",
+       "f: a curve has a y of its own only in a figure of one panel"},
+      {"[figure.f]\nx = \"trial\"\ny = \"value\"\n[[figure.f.curve]]\nstages = \"search\"\nper = "
+       "\"width\"",
+       "f: per: 'width' is no variable of the stage search/log"},
+      {"[figure.f]\nx = \"trial\"\ny = \"value\"\n[[figure.f.curve]]\nstages = \"search\"\nper = "
+       "\"name\"\nlabel = \"a\"",
+       "f: with `per`, curves are labelled by the values of 'name'"},
+      {"[figure.f]\nx = \"trial\"\ny = \"value\"\ncurve = []\n[[figure.f.reference]]\nstage = "
+       "\"search\"\ny = \"loss\"",
+       "f: a reference is of one stage, not 2"},
+      {"[table.t]\nrows = \"a\"\nby = \"stage\"",
+       "t: expected by = \"VARIABLE\" or \"stage\", or rows"},
+      {"[table.t]\nby = \"stage\"\nstages = \"last\"\n[[table.t.column]]\nstages = \"last\"\ny = "
+       "\"a\"",
+       "t: stages stand in the columns of a table with `by`"},
+      {"[table.t]\nrows = \"a\"\nstages = \"last\"\n[[table.t.column]]\nstages = \"last\"\ny = "
+       "\"a\"",
+       "t: with `rows`, the stages are those of the table"},
+      {"[table.t]\nby = \"stage\"\n[[table.t.column]]\nstages = \"last\"",
+       "t: expected y = \"PATH\" or within = NUMBER"},
+      {"[table.t]\nby = \"stage\"\n[[table.t.column]]\nstages = \"last\"\nwithin = 1",
+       "t: within: the stage last runs eval, which has no trials"},
+      {"[table.t]\nby = \"stage\"\n[[table.t.column]]\nstages = \"search\"\nwithin = -1",
+       "t: within: expected a number from 0 on, in units of the objective"},
+      {"[table.t]\nrows = \"a\"\nstages = \"search\"\n[[table.t.column]]\nwithin = 1",
+       "t: within is for tables with `by`"},
+  };
+  for (const auto& [text, message] : cases) {
+    SCOPED_TRACE(text);
+    expect_user_error(message, [&, t = text] { parse(kSearches + t); });
+  }
+}
+
+TEST(PipelineFile, SaysWhereItIsWrong) {
+  const std::string train = "[stage.a]\nrun = \"train\"\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"[stage.a]\nrun = train", "chain.toml, line 2: "},
+      {"", "chain.toml: has no stage"},
+      {"[stages.a]\nrun = \"train\"", "line 1: unknown key 'stages' of a pipeline"},
+      {"[stage.a]\nMODEL = \"tiny\"", "line 1: a: expected run = \"COMMAND\", or best_of"},
+      {train + "MODEL = \"{b}\"", "line 3: {b} is no stage and no setting; there are a"},
+      {train + "MODEL = \"{a}\"", "line 1: stages need each other in a circle: a needs a"},
+      {train + "MODEL = \"{b}\"\n[stage.b]\nrun = \"pack\"\nMODEL = \"{a}\"",
+       "line 1: stages need each other in a circle: a needs b needs a"},
+      {train + "lora = \"{r=2\"", "line 3: a { without its }"},
+      {train + "lora = \"r=2}\"", "line 3: a } without its {"},
+      {train + "[settings]\na = 1", "line 1: 'a' is a stage and a setting"},
+      {"[stage.\"a/b\"]\nrun = \"train\"", "line 1: 'a/b' is no name of a stage"},
+      {"[stage.stages]\nrun = \"train\"", "line 1: a stage cannot be called 'stages'"},
+      {train + "each = { x = [1, 1] }", "line 1: each: two settings of a are called a/1"},
+      {train + "each = { x = [] }", "line 3: each: x: expected a list of values"},
+      {train + "each = [{ x = 1 }, { y = 1 }]", "line 3: each: every setting has the same names"},
+      {train + "each = { x = [1, 2] }\n[stage.b]\nrun = \"pack\"\nMODEL = \"{a}\"",
+       "line 6: {a} is 2 stages here; choose one of them"},
+      {train + "[stage.b]\nbest_of = \"{a}\"", "line 4: best_of: expected two stages or more"},
+      {train + "[stage.b]\nbest_of = [\"a\", \"{a}\"]",
+       "line 4: best_of: expected stages, got 'a'"},
+      {train + "[figure.f]\nx = \"w\"\ny = \"loss\"\n[[figure.f.curve]]\nstages = \"a\"",
+       "line 6: f: x: 'w' is no variable of the stage a"},
+      {train + "[figure.f]\nx = \"w\"\ny = \"loss\"\n[[figure.f.curve]]\nstages = \"b\"",
+       "line 7: stages: no stage is called 'b'; there are a"},
+      {train + "[figure.f_zoom]\nx = \"w\"", "line 3: a figure cannot be called 'f_zoom'"},
+      {train + "when_needed = 1", "line 3: when_needed: expected true or false"},
+      {train + "[table.t]\nby = \"w\"\n[[table.t.column]]\nstages = \"a\"\ny = \"loss\"",
+       "line 5: t: by: 'w' is no variable of the stage a"},
+      {train + "[table.stages]\nby = \"stage\"", "line 3: a table cannot be called 'stages'"},
+      {train + "[picture.p]\nstage = \"a\"\nfile = \"../a.svg\"",
+       "line 5: p: expected the name of an .svg file of the stage, got '../a.svg'"},
+      {train + "[[published]]\nwhat = \"x\"\nvalue = 1", "line 3: published: source is missing"},
+      {train + "[claim.c]\nsays = \"more is better\"\nstage = \"a\"",
+       "line 5: c: expected one stage that runs compare"},
+  };
+  for (const auto& [text, message] : cases) {
+    SCOPED_TRACE(text);
+    expect_user_error(message, [&, t = text] { parse(t); });
+  }
+  expect_user_error(
+      "chain.toml: has no setting 'date'; its settings are data; did you mean 'data'?", [&] {
+        parse(train + "[settings]\ndata = 1", {{"date", "x"}});
+      });
+  expect_user_error("steps: expected a value as the file's own (chain.toml, line 4), got 'many'",
+                    [&] {
+                      parse(train + "[settings]\nsteps = 1", {{"steps", "many"}});
+                    });
+}
+
+}  // namespace
+}  // namespace hone

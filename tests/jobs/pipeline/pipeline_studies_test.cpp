@@ -1,0 +1,114 @@
+#include "hone/jobs/pipeline/pipeline_studies.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hone/jobs/search/study_tables.h"
+#include "tests/support/expect.h"
+
+// The studies of a pipeline's searches, together in one storage, and what figures and tables ask of them.
+namespace hone {
+namespace {
+
+Trial trial_of(double value, TrialState state = TrialState::complete) {
+  Trial trial{.state = state,
+              .parameters = {{"bits", integer_values(4, 8), 6}},
+              .reports = {{1, 0.5}},
+              .user_attributes = {{kFiguresAttribute, {{"average_bits", 10 * value}}}}};
+  if (state == TrialState::complete) trial.values = {value};
+  return trial;
+}
+
+// A study as `hone search` leaves it in the folder of a stage.
+void search_in(const fs::path& folder, const std::vector<Trial>& trials) {
+  fs::create_directories(folder);
+  const auto storage = open_storage((folder / "study.db").string());
+  const Study study = storage->create_study("search", {Direction::maximize});
+  storage->set_study_attribute(study.id, AttributeOwner::system, kMetricNamesAttribute,
+                               Json::array({"accuracy"}));
+  for (const Trial& trial : trials) storage->create_trial(study.id, trial);
+  storage->close();
+}
+
+Pipeline two_searches() {
+  return parse_pipeline(
+      "[stage.search]\neach = { seed = [1, 2] }\nrun = \"search\"\n[stage.other]\nrun = \"eval\"",
+      "chain.toml", {});
+}
+
+TEST(PipelineStudies, StandTogetherByTheNamesOfTheirStages) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = two_searches();
+  search_in(folder.path() / "search/1", {trial_of(0.5), trial_of(0.25, TrialState::fail)});
+  search_in(folder.path() / "search/2", {trial_of(0.75)});
+  write_studies(pipeline, read_stage_studies(pipeline, folder.path()), folder.path());
+  give_up_studies(pipeline, folder.path());
+  EXPECT_FALSE(fs::exists(folder.path() / "study.db-wal"));
+  const StageStudies again = read_stage_studies(pipeline, folder.path());
+  ASSERT_EQ(again.size(), 2U);
+  const StageStudy& first = again.at("search/1");
+  ASSERT_EQ(first.trials.size(), 2U);
+  EXPECT_EQ(first.trials[0]->values, std::vector<double>{0.5});
+  EXPECT_EQ(first.trials[0]->parameters.at(0).value, 6);
+  EXPECT_EQ(first.trials[0]->reports.at(1), 0.5);
+  EXPECT_EQ(first.trials[1]->state, TrialState::fail);
+  EXPECT_EQ(objective_figure(first), "accuracy");
+  EXPECT_EQ(again.at("search/2").trials[0]->values, std::vector<double>{0.75});
+}
+
+TEST(PipelineStudies, AStageThatIsComputedAgainTakesThePlaceOfItsStudy) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = two_searches();
+  for (const double value : {0.25, 0.5}) {
+    search_in(folder.path() / "search/1", {trial_of(value)});
+    write_studies(pipeline, read_stage_studies(pipeline, folder.path()), folder.path());
+    fs::remove(folder.path() / "search/1/study.db");
+  }
+  const StageStudies studies = read_stage_studies(pipeline, folder.path());
+  ASSERT_EQ(studies.size(), 1U);
+  EXPECT_EQ(studies.at("search/1").trials.at(0)->values, std::vector<double>{0.5});
+}
+
+TEST(PipelineStudies, ARunWithoutSearchesHasNone) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = two_searches();
+  write_studies(pipeline, read_stage_studies(pipeline, folder.path()), folder.path());
+  EXPECT_FALSE(fs::exists(folder.path() / "study.db"));
+}
+
+TEST(PipelineStudies, TellTheBestTrialSoFarAndHowSoonItWasNearTheBest) {
+  const TemporaryFolder folder;
+  Trial forbidden = trial_of(0.9);
+  forbidden.system_attributes = {{"constraints", Json::array({1.0})}};
+  Trial repeated = trial_of(0.95);
+  repeated.user_attributes[kRepeatAttribute] = 0;
+  search_in(folder.path() / "search/1", {trial_of(0.1, TrialState::fail), trial_of(0.5), forbidden,
+                                         trial_of(0.4), trial_of(0.845), trial_of(0.85), repeated});
+  const StageStudies studies = read_stage_studies(two_searches(), folder.path());
+  const StageStudy& study = studies.at("search/1");
+  const std::vector<TrialOnTheWay> way = trials_on_the_way(study);
+  ASSERT_EQ(way.size(), 6U);
+  EXPECT_EQ(way[0].best, nullptr);
+  EXPECT_EQ(way[3].trial->number, 3);
+  EXPECT_EQ(way[3].best->number, 1) << "what violates a constraint is none";
+  EXPECT_EQ(trial_value(*way[3].best, "value"), 0.5);
+  EXPECT_EQ(trial_value(*way[3].best, "average_bits"), 5.0);
+  EXPECT_TRUE(std::isnan(trial_value(*way[3].best, "loss")));
+  EXPECT_EQ(trials_until(study, 0.85, 0), 6);
+  EXPECT_EQ(trials_until(study, 0.85, 0.005), 5);
+  EXPECT_EQ(trials_until(study, 0.99, 0.005), std::nullopt);
+}
+
+TEST(PipelineStudies, CountNoTrialTwiceThatWasInterruptedAndRunAgain) {
+  const TemporaryFolder folder;
+  Trial again = trial_of(0.5);
+  again.system_attributes = {{"failed_trial", 0}};
+  search_in(folder.path() / "search/1", {trial_of(0.1, TrialState::fail), again, trial_of(0.75)});
+  const StageStudies studies = read_stage_studies(two_searches(), folder.path());
+  EXPECT_EQ(trials_on_the_way(studies.at("search/1")).size(), 2U);
+  EXPECT_EQ(trials_until(studies.at("search/1"), 0.75, 0), 2);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,177 @@
+#include "hone/jobs/search/trial_space.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/base/error.h"
+#include "hone/runtime/library.h"
+
+namespace hone {
+namespace {
+
+const FormatTable& known_formats() {
+  static const Library library = builtin_library();
+  return library.formats;
+}
+
+SearchRecipe search_recipe(const std::string& text) {
+  return parse_search_recipe(text, "space.toml", known_formats());
+}
+
+std::string recipe_error(const std::string& text) {
+  try {
+    search_recipe(text);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Layers of two linears, of which the second is square where both sizes are alike, and a classifier.
+LinearNames linears(const Json& architecture) {
+  LinearNames names;
+  for (int i = 0; i < architecture.value("num_hidden_layers", 1); ++i) {
+    for (const char* one : {"query", "dense"})
+      names.all.push_back(fmt::format("layer.{}.{}", i, one));
+    names.square.push_back(fmt::format("layer.{}.query", i));
+    if (architecture.value("hidden_size", 4) == architecture.value("intermediate_size", 8))
+      names.square.push_back(fmt::format("layer.{}.dense", i));
+  }
+  names.all.emplace_back("classifier");
+  return names;
+}
+
+std::vector<std::string> names_of(const SearchSpace& space) {
+  std::vector<std::string> names;
+  for (const SpaceParameter& parameter : space.parameters) names.push_back(parameter.name);
+  return names;
+}
+
+TEST(SearchRecipe, OrdersNumbersThatAreChosenFrom) {
+  const SearchRecipe recipe = search_recipe(
+      "[architecture]\n"
+      "hidden_size = [512, 128, 256]\n"
+      "num_hidden_layers = [2, 4, 6]\n"
+      "hidden_act = ['gelu', 'relu']\n"
+      "num_attention_heads = 2\n"
+      "[training]\n"
+      "learning_rate = { low = 1e-5, high = 1e-3, log = true }\n"
+      "batch = { low = 8, high = 32, step = 8 }\n");
+  ASSERT_EQ(recipe.architecture.size(), 4u);
+  EXPECT_EQ(recipe.architecture[0].distribution, integer_values(0, 2));
+  EXPECT_EQ(recipe.architecture[0].meant(1), 256);
+  EXPECT_EQ(recipe.architecture[1].distribution, integer_values(2, 6, 2));
+  EXPECT_EQ(recipe.architecture[1].meant(4), 4);
+  EXPECT_EQ(recipe.architecture[2].distribution, choice_of({"gelu", "relu"}));
+  EXPECT_EQ(recipe.architecture[3].value, 2);
+  ASSERT_TRUE(recipe.training.has_value());
+  EXPECT_EQ((*recipe.training)[0].distribution, real_values(1e-5, 1e-3, {}, true));
+  EXPECT_EQ((*recipe.training)[1].distribution, integer_values(8, 32, 8));
+  EXPECT_FALSE(recipe.pruning.has_value());
+}
+
+TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"maximize = [", "space.toml, line 1: "},
+      {"maximise = 'accuracy'",
+       "space.toml, line 1: unknown key 'maximise' of a search; known are "},
+      {"\nmaximize = 'accuracy -'", "space.toml, line 2: maximize: formula 'accuracy -': expected"},
+      {"maximize = 'accuracy'\nminimize = ['loss', 'accuracy']",
+       "space.toml, line 2: minimize: 'accuracy' is an objective twice"},
+      {"constraints = ['accuracy']", "space.toml, line 1: constraint 'accuracy': expected two"},
+      {"[training]\nlearning_rat = 1",
+       "space.toml, line 2: unknown key 'learning_rat' of [training]"},
+      {"[training]\nlearning_rate = [1, 'a']",
+       "space.toml, line 2: training.learning_rate: learning_rate: expected a number"},
+      {"[training]\nepochs = { low = 3, high = 1 }",
+       "space.toml, line 2: epochs: values from 3 to 1: expected"},
+      {"[training]\nepochs = { low = 3 }", "space.toml, line 2: epochs: expected a number `high`"},
+      {"[training]\nepochs = []", "space.toml, line 2: epochs: no values to choose from"},
+      {"[pruning]\nsparsity = [0.5, 1]",
+       "space.toml, line 2: pruning.sparsity: expected a share from 0 and below 1, got 1"},
+      {"[pruning]\nmethod = ['l1', 'l2']", "space.toml, line 2: pruning.method: "},
+      {"[architecture]\nsquare_linears = ['linear']",
+       "space.toml, line 2: square_linears: expected"},
+      {"[[precision]]\nlayers = '*'", "space.toml, line 1: [[precision]] has no `formats`"},
+      {"[[precision]]\nformats = ['int(bits=[4,99])']", "space.toml, line 2: formats: "},
+      {"[[precision]]\nformats = ['int(bits=4)', 'int(bits=[4,8])']",
+       "space.toml, line 2: formats: int stands twice"},
+      {"[[precision]]\nchoice = 'all'\nformats = ['bf16']", "space.toml, line 2: choice: expected"},
+      {"[[precision]]\noperands = ['weights']\nformats = ['bf16']",
+       "space.toml, line 2: operands: expected"},
+      {"[training]\nepochs = 1", "space.toml: nothing varies; give lists of values"},
+  };
+  for (const auto& [text, message] : cases)
+    EXPECT_TRUE(recipe_error(text).starts_with(message)) << text << "\n" << recipe_error(text);
+}
+
+TEST(TrialSpace, AsksOfEveryTrialWhatItsArchitectureHas) {
+  const TrialSpace trials(search_recipe("[architecture]\n"
+                                        "num_hidden_layers = [1, 2]\n"
+                                        "intermediate_size = [4, 8]\n"
+                                        "hidden_size = 4\n"
+                                        "square_linears = ['linear', 'identity']\n"),
+                          linears);
+  EXPECT_EQ(
+      names_of(trials.space()),
+      (std::vector<std::string>{"num_hidden_layers", "intermediate_size", "layer.0.query_type",
+                                "layer.0.dense_type", "layer.1.query_type", "layer.1.dense_type"}));
+  // One layer with two squares or one, two layers with four or two.
+  EXPECT_EQ(count_points(trials.space()), 4u + 2 + 16 + 4);
+  const TrialConfiguration configuration = trials.configuration_of(
+      {{"num_hidden_layers", 1}, {"intermediate_size", 8}, {"layer.0.query_type", "identity"}});
+  EXPECT_EQ(to_line(to_json(configuration)),
+            R"({"architecture":{"num_hidden_layers":1,"intermediate_size":8,"hidden_size":4},)"
+            R"("identities":["layer.0.query"]})");
+  EXPECT_EQ(trials.precision_layers(configuration),
+            (std::vector<std::string>{"layer.0.dense", "classifier"}));
+}
+
+TEST(TrialSpace, GivesLayersFormatsOneByOneOrTogether) {
+  const TrialSpace trials(
+      search_recipe("[[precision]]\n"
+                    "formats = ['none', 'integer(width=[8,16,32],frac=[2,4,8])']\n"
+                    "[[precision]]\n"
+                    "layers = 'classifier'\n"
+                    "choice = 'together'\n"
+                    "operands = ['weight']\n"
+                    "formats = ['int(bits=[4,8])']\n"),
+      linears);
+  EXPECT_EQ(names_of(trials.space()),
+            (std::vector<std::string>{"layer.0.query.format", "layer.0.query.integer.width",
+                                      "layer.0.query.integer.frac", "layer.0.dense.format",
+                                      "layer.0.dense.integer.width", "layer.0.dense.integer.frac",
+                                      "classifier.int.bits"}));
+  EXPECT_EQ(count_points(trials.space()), 10u * 10 * 2);
+  const TrialConfiguration configuration =
+      trials.configuration_of({{"layer.0.query.format", "none"},
+                               {"layer.0.dense.format", "integer"},
+                               {"layer.0.dense.integer.width", 1},
+                               {"layer.0.dense.integer.frac", 2},
+                               {"classifier.int.bits", 4}});
+  const auto all = [](const char* format) {
+    return Json({{"input", format}, {"weight", format}, {"bias", format}});
+  };
+  EXPECT_EQ(configuration.formats, Json({{"layer.0.query", all("none")},
+                                         {"layer.0.dense", all("integer(width=16,frac=8)")},
+                                         {"classifier", {{"weight", "int(bits=4)"}}}}));
+}
+
+TEST(TrialSpace, RefusesGroupsThatNameNothing) {
+  const auto error = [](const std::string& text) -> std::string {
+    try {
+      const TrialSpace trials(search_recipe(text), linears);
+    } catch (const UserError& caught) {
+      return caught.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error("[[precision]]\nlayers = 'pooler'\nformats = ['bf16', 'none']"),
+            "space.toml, line 1: [[precision]]: 'pooler' names no linear; see the names in `hone "
+            "inspect MODEL`");
+  EXPECT_EQ(error("[[precision]]\nlayers = 'classifier'\nformats = ['bf16', 'none']\n"
+                  "[[precision]]\nformats = ['bf16', 'none']"),
+            "space.toml, line 1: [[precision]]: later ones name all the linears of 'classifier'");
+}
+
+}  // namespace
+}  // namespace hone
