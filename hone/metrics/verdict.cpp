@@ -22,16 +22,17 @@ struct Tested {
   double kept_p = 1, lost_p = 1;
   double score = kNormal975;
   std::int64_t candidates = 1;
+  const char* correction = "Holm";
 };
 
 // "cannot tell with n = 400", "cannot tell among 4 by Holm's correction, though alone it would be kept, with n = 400"
-std::string undecided_text(const Verdict& v, const FigureChange& c) {
+std::string undecided_text(const Verdict& v, const FigureChange& c, const char* correction) {
   const Interval& alone = *v.change_interval;
   const char* word = alone.low >= -v.margin ? "kept" : alone.high < -v.margin ? "lost" : nullptr;
   const std::string among =
       v.candidates > 1 && word != nullptr
-          ? fmt::format(" among {} by Holm's correction, though alone it would be {},",
-                        v.candidates, word)
+          ? fmt::format(" among {} by {}'s correction, though alone it would be {},", v.candidates,
+                        correction, word)
           : "";
   return fmt::format("cannot tell{} with {}", among,
                      sample_size_text(c.examples, effective_examples(c.examples, c.evidence)));
@@ -58,11 +59,11 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
     return v;
   }
   v.examples_needed = planned_texts(c.plan, c.change, margin, tested.score);
-  v.summary = fmt::format(
-      "{}: {}, margin {:.2f}{}; {}", undecided_text(v, c), change_text(v), 100 * margin, c.notes,
-      plan_text(
-          v.examples_needed, v.change, margin, kMostExamples,
-          {.unit = c.evidence < 1 ? " different texts" : "", .condition = condition_text(c.plan)}));
+  v.summary = fmt::format("{}: {}, margin {:.2f}{}; {}", undecided_text(v, c, tested.correction),
+                          change_text(v), 100 * margin, c.notes,
+                          plan_text(v.examples_needed, v.change, margin, kMostExamples,
+                                    {.unit = c.evidence < 1 ? " different texts" : "",
+                                     .condition = condition_text(c.plan)}));
   return v;
 }
 
@@ -106,6 +107,17 @@ std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates
         verdict_by(candidates[i], margin, {kept_p[i], lost_p[i], z, std::ssize(candidates)}));
   }
   return verdicts;
+}
+
+Verdict verdict_of_look(const FigureChange& change, std::int64_t looks, double margin) {
+  const double score = score_at_margin(change, margin);
+  const auto of_all = [&](double p) { return std::min(1.0, p * static_cast<double>(looks)); };
+  return verdict_by(change, margin,
+                    {.kept_p = of_all(normal_tail(score)),
+                     .lost_p = of_all(normal_tail(-score)),
+                     .score = normal_above(kLevel / static_cast<double>(looks)),
+                     .candidates = looks,
+                     .correction = "Bonferroni"});
 }
 
 std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidates, double margin) {

@@ -79,6 +79,13 @@ Verdict verdict(const FigureChange& change, double margin = kUsualMargin);
 std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates,
                                         double margin = kUsualMargin);
 
+/// The verdict on one of several candidates that are judged one after the other, each as soon as it is there, of which there will be no
+/// more than `looks`: both claims hold at their level for all of them together, by Bonferroni's correction (Dunn 1961, J. Amer. Statist.
+/// Assoc. 56:52). The interval is that of this one alone. What is tried next may depend on the verdicts before it, which no
+/// correction for their number makes good: what is chosen in the end is to be measured on other texts.
+Verdict verdict_of_look(const FigureChange& change, std::int64_t looks,
+                        double margin = kUsualMargin);
+
 /// The verdicts on candidates whose order was fixed beforehand, the safest first: each is tested at its full level, and
 /// after the first that is not kept none is called kept any more. That needs no correction (fixed-sequence testing:
 /// Maurer, Hothorn & Lehmacher 1995; Westfall & Krishen 2001, J. Statist. Plann. Inference 99:25).

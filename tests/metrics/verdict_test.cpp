@@ -223,5 +223,28 @@ TEST(VerdictsOfChoice, SayThatItIsTheirNumberThatLeavesThemUnclear) {
   EXPECT_EQ(v.candidates, 4);
 }
 
+// Of K looks each has a K-th of the level: what is kept alone need not be among them, and one look is as good as alone.
+TEST(VerdictOfLook, HoldsItsLevelForAllLooksTogether) {
+  int only_alone = 0;
+  for (int lost = 0; lost < 12; ++lost)
+    for (int gained = 0; gained < 12; ++gained) {
+      const FigureChange change = accuracy_change(counted(2000, lost, gained));
+      const Verdict alone = verdict(change), one = verdict_of_look(change, 1),
+                    many = verdict_of_look(change, 20);
+      EXPECT_EQ(one.conclusion, alone.conclusion);
+      EXPECT_EQ(one.summary, alone.summary);
+      EXPECT_DOUBLE_EQ(many.p_value, std::min(1.0, 20 * alone.p_value));
+      EXPECT_EQ(many.kept(), 20 * alone.p_value <= 0.025);
+      EXPECT_EQ(many.change_interval->low, alone.change_interval->low);
+      if (!alone.kept() || many.kept()) continue;
+      ++only_alone;
+      EXPECT_NE(
+          many.summary.find("among 20 by Bonferroni's correction, though alone it would be kept"),
+          std::string::npos)
+          << many.summary;
+    }
+  EXPECT_GT(only_alone, 5);
+}
+
 }  // namespace
 }  // namespace hone
