@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
@@ -11,25 +10,15 @@
 #include "hone/jobs/compress.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/prune/pruned_report.h"
+#include "hone/jobs/prune/shapes.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
-#include "hone/passes/drop_layers.h"
 #include "hone/study/result.h"
-#include "hone/study/unit_importance.h"
-#include "hone/train/text_examples.h"
 
 namespace hone {
 namespace {
-
-constexpr std::string_view kLayers = "layers";
-
-/// What became of the units of a group, or of the layers.
-struct PrunedGroup {
-  std::string kind, name;
-  std::int64_t before = 0, after = 0;
-};
 
 std::vector<std::string> structures_of(const PruneShapesJob& job) {
   std::vector<std::string> names;
@@ -46,55 +35,6 @@ std::string label_of(const PruneShapesJob& job) {
     text += fmt::format(", {}, {}", job.structure.method,
                         job.structure.scope == UnitScope::local ? "local" : "global");
   return text;
-}
-
-std::vector<UnitGroup> groups_of(const Graph& graph, const std::vector<UnitKind>& kinds) {
-  std::vector<UnitGroup> groups;
-  for (const UnitKind kind : kinds)
-    for (UnitGroup& group : unit_groups(graph, kind)) groups.push_back(std::move(group));
-  return groups;
-}
-
-// The share of layers goes, to the nearest number; one stays at least.
-void drop_share_of_layers(Model& model, double share, const Session& session,
-                          std::vector<PrunedGroup>& pruned) {
-  const LayerStack stack = layer_stack(model.graph);
-  const std::int64_t kept = std::max<std::int64_t>(
-      1, stack.count - std::llround(share * static_cast<double>(stack.count)));
-  if (kept < stack.count) transform(model, fmt::format("drop_layers(keep={})", kept), session);
-  pruned.push_back({std::string(kLayers), stack.path, stack.count, kept});
-}
-
-UnitScores scores_of(const PruneShapesJob& job, const Model& model,
-                     const std::vector<UnitGroup>& groups, const EncodedSplits& data,
-                     Context& context) {
-  const std::string& method = job.structure.method;
-  if (method != "first_order")
-    return [&model, power = method == "l1" ? 1 : 2](const UnitGroup& group) {
-      return unit_magnitudes(group, model.parameters, power);
-    };
-  CalibrationRun run = job.importance;
-  run.seed = job.common.seed;
-  return [importance =
-              unit_importance(model, groups, text_examples(data.train), run, context.session())](
-             const UnitGroup& group) { return importance.at(group.reader->name()); };
-}
-
-void prune_units(Model& model, const PruneShapesJob& job, const EncodedSplits& data,
-                 Context& context, std::vector<PrunedGroup>& pruned) {
-  const std::vector<UnitGroup> before = groups_of(model.graph, job.structure.kinds);
-  const Model scored = model;
-  const UnitScores scores = scores_of(job, scored, before, data, context);
-  for (const UnitGroup& group : before)
-    pruned.push_back({std::string(to_string(group.kind)), group.reader->name(), group.count, 0});
-  change_model(
-      model, "prune_structure",
-      [&] { return prune_structure(model.graph, model.parameters, job.structure, scores); },
-      context.session(), prune_structure_text(job.structure));
-  for (const UnitGroup& group : groups_of(model.graph, job.structure.kinds))
-    std::ranges::find_if(pruned, [&](const PrunedGroup& one) {
-      return one.name == group.reader->name() && one.kind == to_string(group.kind);
-    })->after = group.count;
 }
 
 std::string counts_text(const std::vector<PrunedGroup>& pruned) {
@@ -156,8 +96,16 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
   model.trained_on = record_of(common, run.parent, run.data);
   std::vector<PrunedGroup> groups;
   if (job.layers)
-    drop_share_of_layers(model.model, job.structure.sparsity, run.context.session(), groups);
-  if (!job.structure.kinds.empty()) prune_units(model.model, job, run.data, run.context, groups);
+    groups.push_back(
+        drop_share_of_layers(model.model, job.structure.sparsity, run.context.session()));
+  if (!job.structure.kinds.empty()) {
+    CalibrationRun importance = job.importance;
+    importance.seed = seed;
+    const UnitScores scores = unit_scores(job.structure.method, model.model, job.structure.kinds,
+                                          run.data.train, importance, run.context);
+    for (PrunedGroup& one : prune_units(model.model, job.structure, scores, run.context))
+      groups.push_back(std::move(one));
+  }
   PrunedModel pruned;
   std::int64_t steps = 0;
   if (common.how.trains) {

@@ -19,6 +19,7 @@
 #include "hone/jobs/search/search_subject.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/unrounded.h"
+#include "hone/passes/pack.h"
 #include "hone/search/engine/trial_table.h"
 #include "hone/study/result.h"
 
@@ -376,7 +377,8 @@ void write_winner(const SearchJob& job, const TrialSubject& subject, const Trial
       record_of_trial(job, subject, space.configuration_of(assignment_of(best.parameters)));
   fs::create_directories(folder);
   write_model(model, folder);
-  write_unrounded(made.unrounded, made.model, folder);
+  // Nothing goes on training from codes.
+  if (!has_packed_weights(made.model.graph)) write_unrounded(made.unrounded, made.model, folder);
 }
 
 SearchResult joined(const SearchEnd& end) {

@@ -14,6 +14,7 @@
 #include "hone/jobs/toml_file.h"
 #include "hone/jobs/training_settings.h"
 #include "hone/passes/kept_elements.h"
+#include "hone/runtime/packed_kernels.h"
 
 namespace hone {
 namespace {
@@ -123,8 +124,42 @@ void check_training_setting(const std::string& key, const Json& value) {
   set_training_setting(options, key, value);
 }
 
+void check_structure_setting(const std::string& key, const Json& value) {
+  const std::string word = value.is_string() ? value.get<std::string>() : "";
+  if (key == "method") {
+    user_check(word == "l1" || word == "l2" || word == "first_order",
+               "expected \"l1\", \"l2\" or \"first_order\", got {}", to_line(value));
+  } else if (key == "scope") {
+    user_check(word == "local" || word == "global", "expected \"local\" or \"global\", got {}",
+               to_line(value));
+  } else {
+    user_check(value.is_number() && value >= 0 && value < 1,
+               "expected a share from 0 and below 1, got {}", to_line(value));
+  }
+}
+
+void check_distillation_setting(const std::string& key, const Json& value) {
+  const bool fits = value.is_number() && (key == "alpha" ? value >= 0 && value <= 1 : value > 0);
+  user_check(fits, "expected a number {}, got {}", key == "alpha" ? "from 0 to 1" : "above 0",
+             to_line(value));
+}
+
+// Formats are looked at once the table of them is at hand (`check_native`).
+void check_native_setting(const std::string& key, const Json& value) {
+  if (key == "narrow_share") {
+    user_check(value.is_number() && value >= 0 && value <= 1,
+               "expected a share from 0 to 1, got {}", to_line(value));
+  } else {
+    user_check(value.is_string(), "expected a format, or \"none\", got {}", to_line(value));
+  }
+}
+
 const std::vector<SectionDef>& sections() {
   static const std::vector<SectionDef> table = {
+      {"structure",
+       &SearchRecipe::structure,
+       {"heads", "neurons", "layers", "method", "scope"},
+       check_structure_setting},
       {"training", &SearchRecipe::training, training_setting_names(), check_training_setting},
       // What these may be is told by `insert_lora`, once there is a model.
       {"lora",
@@ -135,7 +170,15 @@ const std::vector<SectionDef>& sections() {
        &SearchRecipe::pruning,
        {"sparsity", "method", "scope", "activations", "target"},
        check_pruning_setting},
+      {"native",
+       &SearchRecipe::native,
+       {"linears", "narrow", "narrow_share", "tables"},
+       check_native_setting},
       {"train_on", &SearchRecipe::train_on, training_setting_names(), check_training_setting},
+      {"distillation",
+       &SearchRecipe::distillation,
+       {"alpha", "temperature"},
+       check_distillation_setting},
   };
   return table;
 }
@@ -354,6 +397,44 @@ void check_one_pruning(const SearchRecipe& recipe) {
              recipe.where);
 }
 
+// Units are scored once for all trials.
+void check_structure(const SearchRecipe& recipe) {
+  if (!recipe.structure) return;
+  for (const SearchSetting& setting : *recipe.structure)
+    user_check(setting.key != "method" || !setting.varies(),
+               "{}: structure.method: units are scored once for all trials; give one method",
+               recipe.at(setting.line));
+}
+
+// Every format that linears or tables may take, and that products of codes of those of linears are there.
+void check_native(const SearchRecipe& recipe, const FormatTable& formats) {
+  if (!recipe.native) return;
+  user_check(recipe.precision.empty() && !recipe.allocation,
+             "{}: [native] and {} both choose formats of layers; give one", recipe.where,
+             recipe.allocation ? "[allocation]" : "[[precision]]");
+  user_check(!recipe.pruning,
+             "{}: [pruning] sets weights to zero, which packed codes do not hold "
+             "to, so nothing would be gained; leave it or [native] out",
+             recipe.where);
+  bool share = false, narrow = false;
+  for (const SearchSetting& setting : *recipe.native) {
+    share = share || setting.key == "narrow_share";
+    narrow = narrow || setting.key == "narrow";
+    if (setting.key == "narrow_share") continue;
+    with_context(fmt::format("{}: native.{}", recipe.at(setting.line), setting.key), [&] {
+      for (const Json& sample : samples_of(setting)) {
+        if (sample == "none") continue;
+        const Format format = parse_format(sample.get<std::string>(), formats);
+        if (setting.key != "tables") native_input(format, formats);
+      }
+    });
+  }
+  user_check(share == narrow,
+             "{}: [native]: `narrow` says which format the `narrow_share` of weights takes; give "
+             "both or neither",
+             recipe.where);
+}
+
 bool varies(const SearchRecipe& recipe) {
   const auto any = [](const std::vector<SearchSetting>& settings) {
     return std::ranges::any_of(settings, &SearchSetting::varies);
@@ -416,6 +497,8 @@ SearchRecipe parse_search_recipe(std::string_view text, std::string_view where,
     recipe.allocation = allocation_of(place, *node, formats);
   }
   check_one_pruning(recipe);
+  check_structure(recipe);
+  check_native(recipe, formats);
   if (const toml::node* node = table.get("first")) recipe.first = first_points(place, *node);
   user_check(varies(recipe),
              "{}: nothing varies; give lists of values, ranges {{ low = …, high = … }}, or several "

@@ -22,6 +22,9 @@
 ///     hidden_size = [64, 128]
 ///     square_linears = ["linear", "identity"]      # of each linear with as many outputs as inputs
 ///
+///     [structure]                                  # of a trained model: shares of whole parts that go, first of all
+///     neurons = [0, 0.5]
+///
 ///     [training]                                   # before anything is compressed
 ///     epochs = 1
 ///     learning_rate = { low = 1e-5, high = 1e-3, log = true }
@@ -38,8 +41,14 @@
 ///     options = ["int(bits=8)", "mxint(bits=4)"]
 ///     budget = "average_bits <= 5"
 ///
+///     [native]                                     # in place of either: packed, products of codes
+///     linears = "int(bits=8,per=row)"
+///
 ///     [train_on]                                   # afterwards, through quantizers and masks
 ///     epochs = 1
+///
+///     [distillation]                               # trainings learn from the model that trials are made of
+///     alpha = 0.5
 ///
 ///     [[first]]                                    # points to begin with, by the names of parameters
 ///     "training.learning_rate" = 1e-4
@@ -108,7 +117,8 @@ struct SearchRecipe {
   bool square_linears = false;  ///< each is there or not
   /// Settings of a section that is there, be they none.
   using Section = std::optional<std::vector<SearchSetting>>;
-  Section training = {}, lora = {}, pruning = {}, train_on = {};
+  Section structure = {}, training = {}, lora = {}, pruning = {}, native = {}, train_on = {},
+          distillation = {};
   std::vector<PrecisionGroup> precision = {};
   std::optional<AllocationSection> allocation = {};
   /// Points that are tried before any other, as they are meant, by the names of parameters.

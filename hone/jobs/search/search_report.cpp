@@ -165,9 +165,12 @@ Section formats_section(const SearchFindings& f, const TrialModel& made, const f
   if (!made.model.quantization) return section;
   const TrialConfiguration configuration =
       f.space.configuration_of(assignment_of(f.winner.trial->parameters));
-  const FormatVerdicts verdicts = judge_formats(
-      made.unrounded, f.space.precision_layers(configuration), made.model.quantization->plan,
-      f.subject.data.train, f.subject.calibration, context);
+  std::vector<std::string> layers = f.space.precision_layers(configuration);
+  const Graph graph = plain_graph(made.unrounded);  // from which [structure] may have taken some
+  std::erase_if(layers, [&](const std::string& name) { return graph.find(name) == nullptr; });
+  const FormatVerdicts verdicts =
+      judge_formats(made.unrounded, layers, made.model.quantization->plan, f.subject.data.train,
+                    f.subject.calibration, context);
   write_file(folder / "layers.csv", to_csv(operand_verdicts(verdicts, /*most_rows=*/0)));
   section.blocks = {
       PageTable{

@@ -1,6 +1,7 @@
 #include "hone/jobs/search/search_subject.h"
 
 #include "hone/jobs/choice.h"
+#include "hone/jobs/prune/shapes.h"
 #include "hone/models/unrounded.h"
 #include "hone/models/vocabulary.h"
 
@@ -71,11 +72,23 @@ TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Cont
   if (choice_part(subject.data).name == "test") subject.data.validation = subject.data.test;
   subject.unwatched = subject.data;
   subject.unwatched.validation = {};
+  score_units(recipe, subject, context);
   if (!subject.fresh)
     subject.parent_measured =
         measure(subject.parent.model, subject.data.validation, job.training.eval_batch_size,
                 context, "validate", ProgressEnd::vanishes);
   return subject;
+}
+
+// Once: what goes in a trial is chosen by what it is to the model that all of them are made of.
+void score_units(const SearchRecipe& recipe, TrialSubject& subject, Context& context) {
+  if (!recipe.structure || subject.fresh) return;
+  const auto method = std::ranges::find(*recipe.structure, "method", &SearchSetting::key);
+  subject.unit_scores = unit_scores(
+      method == recipe.structure->end() ? std::string(kUsualUnitMethod)
+                                        : method->value.get<std::string>(),
+      subject.parent.model, {std::begin(kUnitKinds), std::end(kUnitKinds)}, subject.data.train,
+      {.batch_size = 8, .batch_count = 32, .seed = subject.seed}, context);
 }
 
 std::optional<TrainedOn> record_of_trial(const SearchJob& job, const TrialSubject& subject,

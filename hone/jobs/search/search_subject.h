@@ -10,6 +10,9 @@ namespace hone {
 TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
                           std::vector<std::string>& notes);
 
+/// Scores the units of the subject's model, where a recipe with [structure] asks for it.
+void score_units(const SearchRecipe& recipe, TrialSubject& subject, Context& context);
+
 /// What the model of a trial has learnt from.
 std::optional<TrainedOn> record_of_trial(const SearchJob& job, const TrialSubject& subject,
                                          const TrialConfiguration& configuration);

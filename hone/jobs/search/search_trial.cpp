@@ -14,13 +14,19 @@
 #include "hone/ir/quoted.h"
 #include "hone/jobs/allocation/best_allocation.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/distillation.h"
+#include "hone/jobs/native/native_model.h"
 #include "hone/jobs/native/native_times.h"
+#include "hone/jobs/prune/shapes.h"
 #include "hone/jobs/prune/sparsify.h"
+#include "hone/jobs/search/native_trial.h"
 #include "hone/jobs/training_settings.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/adapter.h"
+#include "hone/models/model_size.h"
 #include "hone/models/model_zeros.h"
 #include "hone/models/transform.h"
+#include "hone/passes/pack.h"
 #include "hone/passes/quantize.h"
 #include "hone/search/samplers/uniform_draw.h"
 #include "hone/train/text_examples.h"
@@ -112,8 +118,9 @@ QuantizationPlan plan_of(const TrialConfiguration& configuration, const FormatTa
   return plan;
 }
 
-// Operands that layers do not have, such as biases, take no format.
+// Operands that layers do not have, such as biases, take no format, and layers that went with [structure] none at all.
 QuantizationPlan fitting(QuantizationPlan plan, const Graph& graph) {
+  std::erase_if(plan, [&](const auto& entry) { return graph.find(entry.first) == nullptr; });
   for (auto& [layer, formats] : plan)
     for (const Operand operand : kOperands)
       if (!has_operand(*graph.find(layer), operand)) formats[operand].reset();
@@ -197,7 +204,10 @@ class TrialSteps {
         evaluations_(progress.evaluations) {}
 
   TrialModel run() {
-    const Model drawn = shaped_model();
+    Model drawn = shaped_model();
+    if (configuration_.structure) take_away(drawn, *configuration_.structure);
+    // The answers that are learnt are those without dropout; with it they could not be met.
+    if (configuration_.distillation) transform(drawn, "remove_dropout", context_.session());
     TrialModel trial{.unrounded = drawn, .model = drawn, .measurement = {}};
     Model& model = trial.unrounded;
     plan_ = fitting(plan_of(configuration_, context_.library.formats), plain_graph(model));
@@ -208,12 +218,42 @@ class TrialSteps {
     if (!ended_) compress(model, trial);
     trial.ended_early = ended_;
     if (ended_) return trial;
-    trial.model = round_weights(model, context_);
+    trial.model = configuration_.native ? native(model) : round_weights(model, context_);
     measure_into(trial);
     return trial;
   }
 
  private:
+  // Whole parts go, units by what they are to the parent. Layers are called by the numbers that they have afterwards.
+  void take_away(Model& model, const Json& settings) {
+    for (const UnitKind kind : kUnitKinds) {
+      const double share = settings.value(std::string(to_string(kind)), 0.0);
+      if (share == 0) continue;
+      const StructureOptions options{
+          .kinds = {kind},
+          .sparsity = share,
+          .method = settings.value("method", std::string(kUsualUnitMethod)),
+          .scope = settings.value("scope", std::string("local")) == "global" ? UnitScope::global
+                                                                             : UnitScope::local};
+      prune_units(model, options, subject_.unit_scores, context_);
+    }
+    if (const double share = settings.value("layers", 0.0); share > 0)
+      drop_share_of_layers(model, share, context_.session());
+    layers_.clear();
+    for (const Node* linear : model.graph.operations(kUsualLayer))
+      layers_.push_back(linear->name());
+  }
+
+  // Packed, by rounding alone with what makes that exact, or as training through the formats left it.
+  Model native(const Model& model) {
+    if (!configuration_.train_on)
+      return NativeCopies(model, plan_, subject_.data.train, subject_.calibration, {}, context_)
+          .make(plan_);
+    Model packed = round_weights(model, context_);
+    transform(packed, "pack", context_.session());
+    return packed;
+  }
+
   Model shaped_model() {
     Model model = model_of(subject_, configuration_, seed_, context_);
     if (!configuration_.identities.empty())
@@ -228,6 +268,13 @@ class TrialSteps {
   FineTuneOptions training_options(const Json& settings, const std::string& title) {
     FineTuneOptions options = options_with(subject_.training, settings, seed_);
     options.title = title;
+    if (configuration_.distillation) {
+      DistillJob distill{.parent = subject_.name};
+      distill.options.alpha = configuration_.distillation->value("alpha", 0.5);
+      distill.options.temperature = configuration_.distillation->value("temperature", 2.0);
+      learn_from({subject_.name, subject_.parent, subject_.data.train}, subject_.data.train,
+                 distill, seed_, 1, options, context_);
+    }
     if (!progress_.folder.empty())
       options.checkpoints = {
           .folder = progress_.folder / title, .keep = 1, .resume = true, .write_model = save_model};
@@ -241,8 +288,24 @@ class TrialSteps {
     return options;
   }
 
+  // What decides on the weights that the first training gives.
+  Json trained_by() const {
+    TrialConfiguration first = configuration_;
+    first.pruning = first.native = first.train_on = std::nullopt;
+    first.formats = first.sparsities = Json::object();
+    first.allocation = Json();
+    return {{"configuration", to_json(first)}, {"seed", seed_}};
+  }
+
   void train(Model& model) {
     if (!configuration_.training) return;
+    // Adapters change the graph on the way, which its weights alone do not tell.
+    const bool shelved = progress_.trained.find && !configuration_.lora && !watch_;
+    if (shelved)
+      if (std::optional<ParameterStore> known = progress_.trained.find(trained_by())) {
+        model.parameters = std::move(*known);
+        return;
+      }
     if (configuration_.lora)
       insert_adapters(
           model,
@@ -252,6 +315,7 @@ class TrialSteps {
     fine_tune(model, learnt_from_, training_options(*configuration_.training, "train"), log,
               context_);
     if (configuration_.lora) transform(model, "fuse_lora", context_.session());
+    if (shelved && !ended_) progress_.trained.keep(trained_by(), model.parameters);
   }
 
   void take_shape(const Model& model) {
@@ -290,6 +354,14 @@ class TrialSteps {
       if (how.trains) return;
     }
     if (space_.recipe().allocation) allocate(model, trial);
+    if (configuration_.native) {
+      NativeTrial chosen = native_trial(model, *configuration_.native, subject_.data,
+                                        subject_.calibration, seed_, context_);
+      plan_ = std::move(chosen.plan);
+      trial.allocated = std::move(chosen.allocated);
+      take_shape(model);
+      if (!trains) return;  // `native` rounds it
+    }
     if (!plan_.empty() || !sparsities_.empty()) {
       CompressOptions how{
           .plan = plan_, .sparsities = sparsities_, .calibration = subject_.calibration};
@@ -310,6 +382,9 @@ class TrialSteps {
                 "validate", ProgressEnd::vanishes);
     trial.figures = figures_of(trial.measurement.evaluation);
     trial.figures.insert(shape_.begin(), shape_.end());
+    // Packed, it takes what it takes: scales that rounding put between layers too.
+    if (configuration_.native)
+      trial.figures["packed_bytes"] = static_cast<double>(model_size(trial.model, {}).memory_bytes);
     const TaskEvaluation& evaluation = trial.measurement.evaluation;
     trial.intervals[kJudgedFigure] = {evaluation.value, evaluation.interval.low,
                                       evaluation.interval.high};
@@ -406,7 +481,8 @@ TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
 
 double latency_ms(const TrialModel& trial, const EncodedSplits& data, Context& context) {
   Model packed = trial.model;
-  if (packed.quantization) transform(packed, "pack", context.session());
+  if (packed.quantization && !has_packed_weights(packed.graph))
+    transform(packed, "pack", context.session());
   return median_text_ms(packed, data.validation, context);
 }
 
@@ -436,6 +512,21 @@ void check_recipe(const SearchRecipe& recipe, const TrialSubject& subject) {
              "{}: weights are drawn for every trial, and nothing trains them; give a section "
              "[training]",
              recipe.where);
+  user_check(!subject.fresh || !recipe.structure,
+             "{}: [structure] takes parts of trained weights away, and these are drawn for every "
+             "trial; choose their shape by [architecture]",
+             recipe.where);
+  user_check(
+      !recipe.distillation || !subject.fresh,
+      "{}: [distillation]: there is no trained model to learn from, as weights are drawn for "
+      "every trial",
+      recipe.where);
+  user_check(!recipe.distillation || subject.parent.model.facts.task() == Task::single_label,
+             "{}: [distillation] compares what two models say of classes of which a text has one; "
+             "the task is {}",
+             recipe.where, to_string(subject.parent.model.facts.task()));
+  user_check(!recipe.distillation || recipe.training || recipe.train_on,
+             "{}: [distillation] without [training] or [train_on]: nothing learns", recipe.where);
   user_check(!recipe.lora || recipe.training.has_value(),
              "{}: [lora] without [training]: adapters are what is trained there", recipe.where);
   user_check(!recipe.lora || !subject.fresh,

@@ -10,6 +10,7 @@
 #include "hone/jobs/search/trial_space.h"
 #include "hone/models/encoding.h"
 #include "hone/models/model_source.h"
+#include "hone/passes/prune_structure.h"
 #include "hone/study/measure.h"
 #include "hone/train/calibration.h"
 
@@ -29,6 +30,7 @@ struct TrialSubject {
   std::optional<Measurement> parent_measured = {};  ///< there; none: it is fresh
   FineTuneOptions training = {};  ///< what settings are put on top of: batches, evaluations
   CalibrationRun calibration = {};
+  UnitScores unit_scores = {};  ///< of the parent, for recipes with [structure]
   std::uint64_t seed = 42;
 };
 
@@ -68,10 +70,17 @@ inline constexpr const char* kLatencyFigure = "latency_ms";
 using WatchTrial =
     std::function<bool(std::int64_t evaluation, const std::map<std::string, double>& figures)>;
 
+/// Weights that trainings gave, by what decides on them: trials that differ in what comes behind need not train again.
+struct TrainedWeights {
+  std::function<std::optional<ParameterStore>(const Json& of)> find = {};  ///< null: none are kept
+  std::function<void(const Json& of, const ParameterStore&)> keep = {};
+};
+
 /// How far a trial came before it was ended, to go on from there.
 struct TrialProgress {
   fs::path folder = {};          ///< of the checkpoints of its trainings; empty: none are kept
   std::int64_t evaluations = 0;  ///< that `watch` was shown then
+  TrainedWeights trained = {};
 };
 
 /// Goes on from the checkpoints in `progress`, to the same bits. Throws `UserError` for a configuration that cannot be: formats of layers that there are not, LoRA without training.

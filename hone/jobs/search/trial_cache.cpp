@@ -7,9 +7,12 @@
 #include "hone/base/hash.h"
 #include "hone/ir/print.h"
 #include "hone/jobs/run_identity.h"
+#include "hone/tensor/safetensors.h"
 
 namespace hone {
 namespace {
+
+constexpr const char* kWeights = "weights.safetensors";
 
 std::map<std::string, double> figures_from(const Json& json) {
   std::map<std::string, double> figures;
@@ -111,6 +114,26 @@ void TrialCache::keep_finding(const Json& of, const Json& finding) {
     store_->put(finding_key(of), {}, {}, {{"finding", finding}, {"of", of}});
   } catch (const UserError&) {
     return;  // a full disk: it is found again
+  }
+}
+
+std::optional<ParameterStore> TrialCache::find_trained(const Json& of) {
+  if (!store_) return std::nullopt;
+  const ScratchFolder scratch(store_->folder() / "trained");
+  const fs::path folder = scratch.path() / "weights";
+  if (!store_->take(finding_key({{"trained", of}}), folder)) return std::nullopt;
+  // The mapping of a file that is gone stays.
+  return ParameterStore(read_safetensors(folder / kWeights).tensors);
+}
+
+void TrialCache::keep_trained(const Json& of, const ParameterStore& weights) {
+  if (!store_) return;
+  try {
+    const ScratchFolder scratch(store_->folder() / "trained");
+    write_safetensors(scratch.path() / kWeights, weights.tensors());
+    store_->put(finding_key({{"trained", of}}), scratch.path(), {kWeights}, {{"trained", of}});
+  } catch (const UserError&) {
+    return;  // a full disk: it is trained again
   }
 }
 

@@ -39,6 +39,10 @@ class TrialCache {
   std::optional<Json> find_finding(const Json& of);
   void keep_finding(const Json& of, const Json& finding);
 
+  /// As `TrainedWeights` has them.
+  std::optional<ParameterStore> find_trained(const Json& of);
+  void keep_trained(const Json& of, const ParameterStore& weights);
+
   /// Whether anything is kept.
   bool keeps() const { return store_.has_value(); }
   /// Puts into `to` what a trial that was ended after so many evaluations has left to go on from, and returns the figures of these.

@@ -36,6 +36,32 @@ std::optional<Json> section_of(const std::string& section, const SearchRecipe::S
   return object;
 }
 
+// What does nothing makes no difference, however it is spelled.
+void leave_out_idle(TrialConfiguration& trial) {
+  const auto is_idle = [](const std::optional<Json>& section,
+                          std::initializer_list<const char*> shares) {
+    return section && std::ranges::all_of(
+                          shares, [&](const char* key) { return section->value(key, 0.0) == 0; });
+  };
+  if (is_idle(trial.structure, {"heads", "neurons", "layers"})) trial.structure.reset();
+  if (is_idle(trial.pruning, {"sparsity", "activations"})) trial.pruning.reset();
+  for (std::optional<Json>* training : {&trial.training, &trial.train_on})
+    if (*training && ((*training)->contains("epochs") || (*training)->contains("max_steps")) &&
+        is_idle(*training, {"epochs", "max_steps"}))
+      training->reset();  // it says how far to train, and that is nowhere
+  if (trial.native) {
+    Json& native = *trial.native;
+    const std::string linears = native.value("linears", "none");
+    if (linears == "none" || native.value("narrow_share", 0.0) == 0) {
+      native.erase("narrow");
+      native.erase("narrow_share");
+    }
+    if (linears == "none" && native.value("tables", "none") == "none") trial.native.reset();
+  }
+  if (!trial.training && !trial.train_on) trial.distillation.reset();
+  if (!trial.training) trial.lora.reset();
+}
+
 }  // namespace
 
 Json to_json(const TrialConfiguration& configuration) {
@@ -43,10 +69,13 @@ Json to_json(const TrialConfiguration& configuration) {
   if (!configuration.architecture.empty()) json["architecture"] = configuration.architecture;
   if (!configuration.identities.empty()) json["identities"] = configuration.identities;
   const std::pair<const char*, const std::optional<Json>*> sections[] = {
+      {"structure", &configuration.structure},
       {"training", &configuration.training},
       {"lora", &configuration.lora},
       {"pruning", &configuration.pruning},
-      {"train_on", &configuration.train_on}};
+      {"native", &configuration.native},
+      {"train_on", &configuration.train_on},
+      {"distillation", &configuration.distillation}};
   for (const auto& [name, section] : sections)
     if (*section) json[name] = **section;
   if (!configuration.formats.empty()) json["formats"] = configuration.formats;
@@ -59,11 +88,14 @@ TrialSpace::TrialSpace(SearchRecipe recipe, LinearsOf linears)
     : recipe_(std::move(recipe)), make_linears_(std::move(linears)) {
   for (const SearchSetting& setting : recipe_.architecture) add_setting(setting.key, setting);
   if (recipe_.square_linears) add_squares();
+  add_section("structure", recipe_.structure);
   add_section("training", recipe_.training);
   add_section("lora", recipe_.lora);
   add_section("pruning", recipe_.pruning);
   add_precision();
+  add_section("native", recipe_.native);
   add_section("train_on", recipe_.train_on);
+  add_section("distillation", recipe_.distillation);
 }
 
 void TrialSpace::add_setting(const std::string& name, const SearchSetting& setting,
@@ -258,14 +290,14 @@ TrialConfiguration TrialSpace::configuration_of(const Assignment& values) const 
     const auto type = values.find(square_name(linear));
     if (type != values.end() && type->second == "identity") result.identities.push_back(linear);
   }
+  result.structure = section_of("structure", recipe_.structure, values);
   result.training = section_of("training", recipe_.training, values);
   result.lora = section_of("lora", recipe_.lora, values);
   result.pruning = section_of("pruning", recipe_.pruning, values);
-  // How nothing is pruned makes no difference.
-  if (result.pruning && result.pruning->value("sparsity", 0.0) == 0 &&
-      result.pruning->value("activations", 0.0) == 0)
-    result.pruning.reset();
+  result.native = section_of("native", recipe_.native, values);
   result.train_on = section_of("train_on", recipe_.train_on, values);
+  result.distillation = section_of("distillation", recipe_.distillation, values);
+  leave_out_idle(result);
   for (const std::string& linear : linears_of(architecture_of(values)).all) {
     const PrecisionGroup* group = group_of(linear);
     if (group == nullptr || !has_layer(linear, values)) continue;

@@ -23,7 +23,9 @@ using LinearsOf = std::function<LinearNames(const Json& architecture)>;
 struct TrialConfiguration {
   Json architecture = Json::object();        ///< keys of config.json
   std::vector<std::string> identities = {};  ///< linears that are not there
-  std::optional<Json> training = {}, lora = {}, pruning = {}, train_on = {};  ///< objects
+  /// Objects, by their keys.
+  std::optional<Json> structure = {}, training = {}, lora = {}, pruning = {}, native = {},
+                      train_on = {}, distillation = {};
   /// Formats by layer and operand, as they print: {"layer": {"weight": "int(bits=8)"}}.
   Json formats = Json::object();
   Json sparsities = Json::object();  ///< shares of weights that go, by layer; 0 is left out

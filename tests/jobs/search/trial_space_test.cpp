@@ -173,5 +173,71 @@ TEST(TrialSpace, RefusesGroupsThatNameNothing) {
             "space.toml, line 1: [[precision]]: later ones name all the linears of 'classifier'");
 }
 
+// What does nothing is left out, however it is spelled: no training without steps, no narrow format without linears to take it.
+TEST(TrialSpace, LeavesOutSectionsThatDoNothing) {
+  const TrialSpace space(search_recipe(R"toml([structure]
+heads = [0, 0.5]
+neurons = [0, 0.25]
+[training]
+max_steps = [0, 10]
+[native]
+linears = ["none", "int(bits=8,per=row)"]
+narrow = "int(bits=4,per=row)"
+narrow_share = [0, 0.5]
+tables = ["none", "int(bits=8,per=row)"]
+[distillation]
+alpha = 0
+)toml"),
+                         linears);
+  const auto at = [&](int heads, int steps, const char* wide, int narrow, const char* tables) {
+    return to_json(space.configuration_of({{"structure.heads", heads},
+                                           {"structure.neurons", 0},
+                                           {"training.max_steps", steps},
+                                           {"native.linears", wide},
+                                           {"native.narrow_share", narrow},
+                                           {"native.tables", tables}}));
+  };
+  EXPECT_EQ(at(0, 0, "none", 1, "none"), Json::object());
+  const Json some = at(1, 10, "int(bits=8,per=row)", 1, "none");
+  EXPECT_EQ(some["structure"]["heads"], 0.5);
+  EXPECT_EQ(some["training"]["max_steps"], 10);
+  EXPECT_EQ(some["distillation"]["alpha"], 0);
+  EXPECT_EQ(some["native"]["narrow_share"], 0.5);
+  EXPECT_FALSE(at(1, 0, "none", 0, "none").contains("distillation"));
+  EXPECT_FALSE(at(0, 0, "int(bits=8,per=row)", 0, "none")["native"].contains("narrow"));
+}
+
+TEST(SearchRecipe, RefusesNativeModelsThatCannotBe) {
+  EXPECT_NE(recipe_error(R"toml([native]
+linears = ["none", "log(bits=8)"]
+)toml")
+                .find("native.linears"),
+            std::string::npos);
+  EXPECT_NE(recipe_error(R"toml([native]
+linears = ["none", "int(bits=8,per=row)"]
+[[precision]]
+formats = ["none", "int(bits=8)"]
+)toml")
+                .find("[native] and [[precision]] both choose formats"),
+            std::string::npos);
+  EXPECT_NE(recipe_error(R"toml([native]
+linears = ["none", "int(bits=8,per=row)"]
+narrow = "int(bits=4,per=row)"
+)toml")
+                .find("give both or neither"),
+            std::string::npos);
+  EXPECT_NE(recipe_error(R"toml([structure]
+heads = [0, 0.5]
+method = ["l1", "l2"]
+)toml")
+                .find("units are scored once"),
+            std::string::npos);
+  EXPECT_NE(recipe_error(R"toml([structure]
+heads = [0, 1]
+)toml")
+                .find("a share from 0 and below 1"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace hone

@@ -1,0 +1,87 @@
+#include "hone/jobs/search/native_trial.h"
+
+#include <algorithm>
+
+#include "hone/jobs/allocation/best_allocation.h"
+#include "hone/jobs/native/native_copy.h"
+#include "hone/passes/quantize.h"
+#include "hone/runtime/packed_kernels.h"
+
+namespace hone {
+namespace {
+
+std::optional<Format> format_at(const Json& native, const char* key, const FormatTable& formats) {
+  const std::string text = native.value(key, "none");
+  return text == "none" ? std::nullopt : std::optional(parse_format(text, formats));
+}
+
+LayerFormats formats_of(const Format& weight, const FormatTable& formats) {
+  LayerFormats chosen;
+  chosen.input = native_input(weight, formats);
+  chosen.weight = weight;
+  return chosen;
+}
+
+// Linears in the wide format, or in the narrow one where that costs least.
+BestAllocation allocate_narrow(const Model& model, const Format& wide, const Format& narrow,
+                               double share, const EncodedSplits& data,
+                               const CalibrationRun& calibration, std::uint64_t seed,
+                               Context& context) {
+  AllocationRequest request;
+  for (const Format& format : {wide, narrow})
+    request.options.push_back(
+        {.text = to_string(format), .formats = formats_of(format, context.library.formats)});
+  const LayerCosts costs = layer_costs(plain_graph(model), request.options);
+  const auto bits_of_all = [&](std::size_t option) {
+    return costs.average_bits(Allocation(costs.layers.size(), option));
+  };
+  const double most = bits_of_all(0) - share * (bits_of_all(0) - bits_of_all(1));
+  request.budgets = {
+      {BudgetFigure::average_bits, most, fmt::format("average_bits <= {:.4g}", most)}};
+  return best_allocation(model, request, data, calibration, seed, context);
+}
+
+}  // namespace
+
+NativeTrial native_trial(const Model& model, const Json& native, const EncodedSplits& data,
+                         const CalibrationRun& calibration, std::uint64_t seed, Context& context) {
+  const FormatTable& formats = context.library.formats;
+  const Graph graph = plain_graph(model);
+  const std::optional<Format> wide = format_at(native, "linears", formats),
+                              narrow = format_at(native, "narrow", formats),
+                              tables = format_at(native, "tables", formats);
+  const double share = native.value("narrow_share", 0.0);
+  NativeTrial trial;
+  const auto add = [&](const std::string& layer, const LayerFormats& chosen) {
+    trial.plan.emplace_back(layer, chosen);
+  };
+  // All of them in one format says which layers are linears, and which read tables.
+  const Format any = wide ? *wide : parse_format("int(bits=8,per=row)", formats);
+  QuantizationPlan linears;
+  if (wide && narrow && share > 0 && share < 1) {
+    BestAllocation best =
+        allocate_narrow(model, *wide, *narrow, share, data, calibration, seed, context);
+    linears = std::move(best.plan);
+    trial.allocated = {{"formats", Json::object()}, {"predicted", best.predicted}};
+    for (const auto& [layer, chosen] : linears)
+      trial.allocated["formats"][layer]["weight"] = to_string(*chosen.weight);
+  }
+  for (const auto& [layer, chosen] : native_plan(graph, any, native_input(any, formats))) {
+    if (!chosen.input) {
+      LayerFormats of_table;
+      of_table.weight = tables;
+      if (tables) add(layer, of_table);
+      continue;
+    }
+    if (!wide) continue;
+    const auto own = std::ranges::find(linears, layer, [](const auto& one) { return one.first; });
+    if (own != linears.end()) {
+      add(layer, own->second);
+    } else {
+      add(layer, formats_of(share == 1 && narrow ? *narrow : *wide, formats));
+    }
+  }
+  return trial;
+}
+
+}  // namespace hone

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "hone/jobs/compress.h"
+#include "hone/models/encoding.h"
+
+/// The [native] section of searches: packed models whose products are of codes.
+namespace hone {
+
+/// What linears and tables of a trial's model take, and what was allocated to reach that.
+struct NativeTrial {
+  QuantizationPlan plan;
+  Json allocated =
+      {};  ///< how much linears chose by their damage was foretold to do; null: nothing chose
+};
+
+/// `native` has the keys `linears` (a format of weights, or "none"), `tables` (likewise, of embeddings and positions), and `narrow` with
+/// `narrow_share`: the format that this share of the bits between the two is saved by, in those linears in which it does the
+/// least damage together on a sample of the validation part, exactly (jobs/allocation/best_allocation.h). Inputs take the format with which
+/// products are of codes. Throws `UserError` as `best_allocation` does.
+NativeTrial native_trial(const Model& model, const Json& native, const EncodedSplits& data,
+                         const CalibrationRun& calibration, std::uint64_t seed, Context& context);
+
+}  // namespace hone
