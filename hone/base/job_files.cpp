@@ -126,7 +126,10 @@ constexpr std::string_view kResults[] = {"vocab.json",
                                          "allocation.*",
                                          "points.csv",
                                          "recipe.toml",
-                                         "search.toml"};
+                                         "search.toml",
+                                         "shrink.*",
+                                         "trail.csv",
+                                         "space.toml"};
 /// What is needed only to go on; SQLite keeps two files beside a study while it is open.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json", "study.db-wal",
@@ -135,7 +138,8 @@ constexpr std::string_view kScaffolding[] = {kMoments, "resume.json", "study.db-
 /// Folders that jobs make, and the beginnings of those with a number behind.
 constexpr std::string_view kTrainings = "trainings";  // on the way to the result of a study
 constexpr std::string_view kStages = "stages";        // what those of a lab have found
-constexpr std::string_view kFolders[] = {kTrainings, "model", "native", "fp32", "best"};
+constexpr std::string_view kFolders[] = {kTrainings, "model", "native",   "fp32",
+                                         "best",     "train", "train_on", "unproven"};
 constexpr std::string_view kCheckpoint = "checkpoint-", kSeed = "seed-";
 constexpr std::string_view kNumberedFolders[] = {kCheckpoint, kSeed, "qat-", "l1-", "random-"};
 

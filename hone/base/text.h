@@ -36,4 +36,10 @@ std::string bytes_in_unit(double bytes, std::size_t unit, bool decimals);
 /// "4 386 178": groups of three digits set apart by spaces.
 std::string grouped(long long value);
 
+/// "90s", "30m", "2h", "1.5h" in seconds; a number alone is seconds. Throws `UserError` for anything else, and for none.
+double parse_duration(std::string_view text);
+
+/// A word as a shell reads it back: as it is, or in single quotes.
+std::string shell_word(const std::string& word);
+
 }  // namespace hone

@@ -1,21 +1,9 @@
 #include "hone/cli/command_line.h"
 
+#include "hone/base/text.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
-namespace {
-
-// A word as a shell reads it back.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
-}  // namespace
 
 std::string command_line(const CLI::App& app, const std::map<std::string, std::string>& instead) {
   std::string line = app.get_name(), flags;
@@ -34,9 +22,9 @@ std::string command_line(const CLI::App& app, const std::map<std::string, std::s
     }
     for (const std::string& value : values) {
       if (option->get_positional()) {
-        line += " " + quoted(value);
+        line += " " + shell_word(value);
       } else {
-        flags += fmt::format(" --{} {}", name, quoted(value));
+        flags += fmt::format(" --{} {}", name, shell_word(value));
       }
     }
   }

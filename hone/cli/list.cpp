@@ -37,6 +37,7 @@ Command schema_command();
 Command search_command();
 Command sensitivity_command();
 Command sparsities_command();
+Command shrink_command();
 Command statistics_command();
 Command study_command();
 Command suggest_command();
@@ -53,7 +54,8 @@ const std::vector<CommandGroup>& command_groups() {
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Chain", {run_command(), search_command()}},
-      {"Smaller", {quantize_command(), prune_command(), pack_command(), formats_command()}},
+      {"Smaller",
+       {shrink_command(), quantize_command(), prune_command(), pack_command(), formats_command()}},
       {"Look", {inspect_command(), draw_command(), diff_command(), bench_command()}},
       {"Study",
        {compare_formats_command(), widths_command(), sparsities_command(), sensitivity_command(),

@@ -95,5 +95,20 @@ TEST(Grouped, SetsThousandsApart) {
   EXPECT_EQ(grouped(LLONG_MIN), "-9 223 372 036 854 775 808");
 }
 
+TEST(Text, ReadsDurations) {
+  EXPECT_DOUBLE_EQ(parse_duration("90s"), 90);
+  EXPECT_DOUBLE_EQ(parse_duration("90"), 90);
+  EXPECT_DOUBLE_EQ(parse_duration("1.5m"), 90);
+  EXPECT_DOUBLE_EQ(parse_duration("2h"), 7200);
+  for (const char* wrong : {"", "m", "0s", "-1m", "1d", "5 m", "inf", "nan"})
+    EXPECT_THROW(parse_duration(wrong), UserError) << wrong;
+}
+
+TEST(Text, QuotesWordsForAShell) {
+  EXPECT_EQ(shell_word("small/model"), "small/model");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("it's mine"), "'it'\\''s mine'");
+}
+
 }  // namespace
 }  // namespace hone

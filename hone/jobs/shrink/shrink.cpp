@@ -1,0 +1,318 @@
+#include "hone/jobs/shrink/shrink.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "hone/base/interrupt.h"
+#include "hone/base/text.h"
+#include "hone/jobs/before_and_after.h"
+#include "hone/jobs/compress.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/jobs/search/quiet_trial.h"
+#include "hone/jobs/search/search_subject.h"
+#include "hone/jobs/shrink/shrink_report.h"
+#include "hone/jobs/shrink/shrink_space.h"
+#include "hone/models/transform.h"
+#include "hone/passes/prune.h"
+#include "hone/study/result.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kSecondsSpent = "seconds_spent";
+
+SearchJob search_of(const ShrinkJob& job, const std::string& model) {
+  SearchJob search{.model = model, .recipe = {}, .output = {}};
+  search.data = job.data;
+  search.training.eval_batch_size = job.eval_batch_size;
+  search.split = job.split;
+  search.seed = job.seed;
+  search.row_hashes = job.row_hashes;
+  return search;
+}
+
+bool may(const ShrinkJob& job, std::string_view means) {
+  return job.only.empty() || std::ranges::find(job.only, means) != job.only.end();
+}
+
+void check_job(const ShrinkJob& job) {
+  user_check(!is_fresh(job.model),
+             "{}: fresh weights have learnt nothing that could be kept; give a trained model",
+             job.model);
+  for (const std::string& word : job.only) {
+    const std::vector<std::string> known = shrink_means();
+    user_check(std::ranges::find(known, word) != known.end(), "`only`: expected {}, got '{}'",
+               fmt::join(known, ", "), word);
+  }
+}
+
+// What has been measured already of the texts that the rest is made of.
+const SearchRecipe kNothing{.where = {}, .text = {}, .objectives = {}};
+
+TrialSubject open_given(const ShrinkJob& job, Context& context, std::vector<std::string>& notes) {
+  TrialSubject given = open_subject(search_of(job, job.model), kNothing, context, notes);
+  check_unquantized(given.parent.model, job.model);
+  user_check(!given.parent.model.fresh_head(),
+             "{}: has no classification head, so there is nothing to keep; train one first with "
+             "`hone train`",
+             job.model);
+  // Masks hold zeros in place while a model trains; packed codes have none, and what is taken away here is really gone.
+  if (!pruned_weights(given.parent.model.graph).empty())
+    transform(given.parent.model, "unprune", context.session());
+  return given;
+}
+
+/// Says nothing while it lives: what is read again was spoken of the first time.
+class Unsaid {
+ public:
+  explicit Unsaid(Context& context) : context_(context) { std::swap(say_, context.say); }
+  ~Unsaid() { std::swap(say_, context_.say); }
+  Unsaid(const Unsaid&) = delete;
+  Unsaid& operator=(const Unsaid&) = delete;
+
+ private:
+  Context& context_;
+  decltype(Context::say) say_ = {};
+};
+
+/// The model with the tokens that its training part uses, where that is fewer.
+struct Trimming {
+  std::optional<TrimmedVocabulary> found = {};
+  std::optional<TrialSubject> subject = {};  ///< where it was kept
+};
+
+// Its tokenizer and its weights lie in `folder`, from which the texts are read again.
+Trimming trim(const ShrinkJob& job, const TrialSubject& given, const fs::path& folder,
+              Context& context) {
+  Trimming trimming;
+  if (!may(job, "trim")) return trimming;
+  const VocabularyCut fewer = cut_vocabulary(given.parent, given.data.train, /*keep=*/0);
+  if (std::ssize(fewer.kept) == fewer.before) return trimming;
+  const QuietTrial quiet(context);
+  const Unsaid unsaid(context);
+  const TextModel model = cut(given.parent, fewer, context.session());
+  write_cut_model(given.parent, model, fewer, folder);
+  std::vector<std::string> said_already;
+  TrialSubject subject =
+      open_subject(search_of(job, folder.string()), kNothing, context, said_already);
+  const TaskComparison comparison =
+      compare(given.parent_measured->view(), subject.parent_measured->view(),
+              truth_of(given.data.validation));
+  const Verdict verdict = verdict_of_look(comparison.change, job.looks, job.margin());
+  trimming.found = {.before = fewer.before,
+                    .after = std::ssize(fewer.kept),
+                    .kept = verdict.kept(),
+                    .summary = verdict.summary};
+  if (!verdict.kept()) return trimming;
+  // All is judged beside the model as it was given.
+  subject.parent_measured = given.parent_measured;
+  trimming.subject = std::move(subject);
+  return trimming;
+}
+
+std::string space_text(const ShrinkJob& job, const TrialSubject& subject) {
+  return job.recipe.empty() ? shrink_space(subject, job.only) : read_file(job.recipe);
+}
+
+/// A shrinking on its way.
+class Shrinking {
+ public:
+  Shrinking(const ShrinkJob& job, const TrialSubject& subject, ShrinkTrials& trials,
+            std::int64_t looks_before, bool too_few_texts, const ShrinkTimer& timer,
+            Context& context)
+      : job_(job),
+        subject_(subject),
+        trials_(trials),
+        looks_before_(looks_before),
+        too_few_texts_(too_few_texts),
+        timer_(timer),
+        context_(context) {
+    const Json spent = trials.remembered(kSecondsSpent);
+    if (spent.is_number()) spent_before_ = spent.get<double>();
+  }
+
+  // Returns why it ended.
+  std::string run() {
+    const LevelEffects effects = trials_.effects();
+    for (;;) {
+      stop_if_interrupted();
+      const std::vector<JudgedPoint> judged = trials_.judged();
+      trials_.remember(kSecondsSpent, spent());
+      const auto looks = looks_before_ + std::ssize(judged);
+      if (looks >= job_.looks)
+        return fmt::format("the {} looks at {} that verdicts are corrected for are used up",
+                           job_.looks, subject_.data.measured_choice().facts.part);
+      ShrinkState state{.parameters = trials_.parameters(),
+                        .effects = effects,
+                        .goal = job_.goal,
+                        .meaning = [&](const ShrinkPoint& p) { return trials_.meaning_of(p); },
+                        .seconds_left = job_.budget_seconds - spent(),
+                        .look_seconds = job_.budget_seconds / static_cast<double>(job_.looks)};
+      const double pace = pace_of(judged);
+      state.seconds = [&, pace](const ShrinkPoint& p) { return pace * seconds_for(p); };
+      for (const JudgedPoint& one : judged)
+        state.tried.push_back({one.point, one.shares, stays(one)});
+      std::string why;
+      std::optional<ShrinkStep> step = next_step(state, why);
+      if (!step) return why;
+      // What it will take is told without the pace, so that paces can be told from it.
+      const double told = step->seconds;
+      step->seconds = seconds_for(step->point);
+      tell(*step, told, looks, state);
+      trials_.look(*step);
+    }
+  }
+
+  double spent() const {
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now() - begin_;
+    return spent_before_ + now.count();
+  }
+
+  // What goes on: shown to be kept, or, where that can be shown of nothing, not seen to be lost.
+  bool stays(const JudgedPoint& one) const {
+    if (one.kept()) return true;
+    return too_few_texts_ && may_be_kept(one);
+  }
+
+  bool may_be_kept(const JudgedPoint& one) const {
+    return one.failure.empty() && one.conclusion != Conclusion::lost &&
+           one.change >= -job_.margin();
+  }
+
+ private:
+  // By what the original takes for a text: forward and backward are three times that, what it says of the texts is one.
+  double seconds_for(const ShrinkPoint& point) const {
+    constexpr double kForwards = 4.5, kFixedSeconds = 1;
+    const TrialConfiguration configuration = trials_.configuration_of(point);
+    double texts = static_cast<double>(subject_.data.validation.size());
+    for (const std::optional<Json>* section : {&configuration.training, &configuration.train_on}) {
+      if (!*section) continue;
+      const double batch = (*section)->value("batch", 8.0);
+      const double steps = (*section)->value("max_steps", 0.0);
+      const double epochs = (*section)->value("epochs", 0.0);
+      texts += kForwards * (steps > 0 ? steps * batch
+                                      : epochs * static_cast<double>(subject_.data.train.size()));
+    }
+    return kFixedSeconds + texts * timer_.ms() / 1000;
+  }
+
+  // How much longer points took than that says.
+  static double pace_of(const std::vector<JudgedPoint>& judged) {
+    double took = 0, told = 0;
+    for (const JudgedPoint& one : judged) {
+      took += one.seconds;
+      told += one.seconds > 0 ? one.foretold_seconds : 0;
+    }
+    return told > 0 ? std::clamp(took / told, 0.2, 20.0) : 1;
+  }
+
+  void tell(const ShrinkStep& step, double seconds, std::int64_t looks,
+            const ShrinkState& state) const {
+    if (!context_.say || context_.progress.quiet) return;
+    const std::optional<std::size_t> best = state.best();
+    context_.say(fmt::format(
+        "look {} of at most {}: {}\n  foretold: {} of the bytes, {} of the time; kept with a "
+        "chance "
+        "of {:.0f} %; about {}. Best so far: {} of the bytes, {} of the time. {} of {} spent",
+        looks + 1, job_.looks, step.what, percent_text(step.shares.bytes),
+        percent_text(step.shares.time), 100 * step.chance, clock_text(std::max(1.0, seconds)),
+        percent_text(best ? state.tried[*best].shares.bytes : 1),
+        percent_text(best ? state.tried[*best].shares.time : 1), clock_text(spent()),
+        clock_text(job_.budget_seconds)));
+  }
+
+  static std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+  const ShrinkJob& job_;
+  const TrialSubject& subject_;
+  ShrinkTrials& trials_;
+  std::int64_t looks_before_;
+  bool too_few_texts_;
+  const ShrinkTimer& timer_;
+  Context& context_;
+  double spent_before_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+// Of those of which it holds the one of the least goal share, where that is below 1.
+template <typename Holds>
+std::optional<std::size_t> best_of(const std::vector<JudgedPoint>& points, ShrinkGoal goal,
+                                   const Holds& holds) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (holds(points[i]) && goal_share(goal, points[i].shares) < 1 &&
+        (!best || goal_share(goal, points[i].shares) < goal_share(goal, points[*best].shares)))
+      best = i;
+  return best;
+}
+
+}  // namespace
+
+ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
+  check_job(job);
+  RunReport report{.title = fmt::format("{}, smaller and faster", job.model),
+                   .invocation = job.invocation};
+  OutputFolder output(job.output.folder, job.output.resumable({.resume = job.resume}));
+  TrialSubject given = open_given(job, context, report.notes);
+  Invocation asked = job.invocation;
+  if (!job.recipe.empty()) asked.settings["recipe"] = read_file(job.recipe);
+  if (!begin_run(asked, given.parent.model.parameters, given.data, output, /*parent=*/nullptr,
+                 /*bounds=*/{"budget"}))
+    return {.was_finished = true, .fields = finished_results(output)};
+  const ScratchFolder scratch(output.path() / "trimmed");
+  Trimming trimming = trim(job, given, scratch.path(), context);
+  TrialSubject& subject = trimming.subject ? *trimming.subject : given;
+  const std::string text = space_text(job, subject);
+  SearchRecipe recipe = parse_search_recipe(text, job.recipe.empty() ? "space.toml" : job.recipe,
+                                            context.library.formats);
+  check_recipe(recipe, subject);
+  score_units(recipe, subject, context);
+  const TrialSpace space(std::move(recipe), [&](const Json& architecture) {
+    return linears_of(subject, architecture, context);
+  });
+  ShrinkTimer timer(given.parent.model, given.data.validation, subject.data.validation, context);
+  const ShrinkGate gate{*given.parent_measured, job.margin(), job.looks};
+  const TaskComparison itself =
+      compare(given.parent_measured->view(), given.parent_measured->view(),
+              truth_of(given.data.validation));
+  const Verdict best_possible = verdict_of_look(itself.change, job.looks, job.margin());
+  ShrinkFindings findings{.job = job,
+                          .original = given.parent,
+                          .data = given.data,
+                          .subject = subject,
+                          .timer = timer,
+                          .trimmed = trimming.found,
+                          .too_few_texts = !best_possible.kept(),
+                          .texts_needed = best_possible.examples_needed,
+                          .space = text};
+  ShrinkTrials trials(subject, space, gate, timer, output.path() / "study.db", job.cache,
+                      output.path() / "trainings", context);
+  Shrinking shrinking(job, subject, trials, trimming.found ? 1 : 0, findings.too_few_texts, timer,
+                      context);
+  findings.end = shrinking.run();
+  findings.points = trials.judged();
+  findings.chosen =
+      best_of(findings.points, job.goal, [](const JudgedPoint& one) { return one.kept(); });
+  findings.proven = findings.chosen.has_value() || trimming.subject.has_value();
+  if (!findings.proven)
+    findings.chosen = best_of(findings.points, job.goal,
+                              [&](const JudgedPoint& one) { return shrinking.may_be_kept(one); });
+  findings.seconds = shrinking.spent();
+  TextModel made = subject.parent;
+  TrialConfiguration configuration;
+  if (findings.chosen) {
+    const ShrinkPoint& point = findings.points[*findings.chosen].point;
+    configuration = trials.configuration_of(point);
+    made.model = trials.model_of(point).model;
+  }
+  made.trained_on = record_of_trial(search_of(job, job.model), given, configuration);
+  findings.study = trials.shown();
+  ShrinkResult result = report_shrink(findings, made, std::move(report), output, context);
+  trials.close();
+  output.commit();
+  return result;
+}
+
+}  // namespace hone

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hone/jobs/job_data.h"
+#include "hone/jobs/job_output.h"
+#include "hone/jobs/run_report.h"
+#include "hone/jobs/shrink/shrink_plan.h"
+#include "hone/metrics/verdict.h"
+#include "hone/report/text_layout.h"
+
+namespace hone {
+
+/// A trained model that is to become as small and fast as it can while it is shown to keep what it is judged by.
+struct ShrinkJob {
+  std::string model;  ///< as `open_model` takes it; trained, not quantized
+  ShrinkGoal goal = ShrinkGoal::both;
+  double max_drop_points = 0.5;  ///< of accuracy, or the task's figure, that may be lost
+  double budget_seconds =
+      1800;                 ///< after which nothing begins; what an interrupted run took counts
+  std::int64_t looks = 20;  ///< at the validation part, at most: verdicts are corrected for so many
+  std::string recipe = {};  ///< path of a space in place of `shrink_space`; empty: that one
+  std::vector<std::string> only = {};  ///< of `shrink_means`; empty: all
+  JobData data = {};
+  std::string split = {};  ///< the part on which the result is reported, see `measured_texts`
+  std::int64_t eval_batch_size = 32;
+  fs::path cache = {};  ///< store of trainings; empty: none is kept or taken
+  bool resume = false;
+  std::uint64_t seed = 42;
+  bool row_hashes = true;
+  JobOutput output = {};
+  Invocation invocation = {};
+
+  double margin() const { return max_drop_points / 100; }
+};
+
+struct ShrinkResult {
+  bool was_finished = false;
+  Json fields = {};                                        ///< what programs read, see `result_of`
+  Verdict verdict = {};                                    ///< on the part that is reported
+  std::string part = {};                                   ///< which that is, with its size
+  std::function<std::string(const TextStyle&)> text = {};  ///< null where nothing was done
+};
+
+/// Takes from a model what costs it least, step by step: tokens that the training part does not use, heads, neurons and layers, with
+/// training on what the model itself says of the training texts, and bits of weights, until nothing that is left is likely to be kept and
+/// to gain 1 %, or the budget is spent. A step stays only where the validation part shows that it is kept (`verdict_of_look`). The result is
+/// packed, its products are of codes; it is measured once on the part that is reported and lies in `output`/model, or, where
+/// nothing was shown to be kept, the most promising in `output`/unproven. Every point is a trial of the study in `output`/study.db, whose space
+/// `output`/space.toml `hone search` takes as well.
+///
+/// Throws `UserError`: as `open_subject`, `parse_search_recipe` and `begin_run` do, for fresh weights, and for a model that is quantized or
+/// packed; `Interrupted`.
+ShrinkResult shrink_model(const ShrinkJob& job, Context& context);
+
+}  // namespace hone

@@ -1,0 +1,248 @@
+#include "hone/jobs/shrink/shrink_plan.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kGoals[] = {"both", "size", "latency"};
+constexpr double kSure = 0.95, kHopeless = 0.05;
+constexpr double kLeastGain = 1.01;
+
+/// Damage, in nats, that is thought to be harmless, and to be too much with so much work behind, before anything was tried.
+constexpr double kHarmless = 1e-4;
+constexpr double kTooMuch[] = {0.05, 0.5, 1, 2, 4};
+
+// Levels of work behind a point, added up.
+std::size_t work_of(const ShrinkState& state, const ShrinkPoint& point) {
+  std::size_t work = 0;
+  for (std::size_t i = 0; i < point.size(); ++i)
+    if (!state.parameters[i].takes_away()) work += point[i];
+  return work;
+}
+
+double damage_of(const ShrinkState& state, const ShrinkPoint& point) {
+  double damage = 0;
+  for (std::size_t i = 0; i < point.size(); ++i)
+    if (state.parameters[i].takes_away()) damage += state.effects[i][point[i]].damage;
+  return damage;
+}
+
+// Whether the first takes away as much as the second, or more, of everything.
+bool as_strong(const ShrinkState& state, const ShrinkPoint& a, const ShrinkPoint& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (state.parameters[i].takes_away() && a[i] < b[i]) return false;
+  return true;
+}
+
+ShrinkPoint begin_of(const ShrinkState& state) { return ShrinkPoint(state.parameters.size(), 0); }
+
+ShrinkPoint best_point(const ShrinkState& state) {
+  const std::optional<std::size_t> best = state.best();
+  return best ? state.tried[*best].point : begin_of(state);
+}
+
+// From what the best so far takes, by what the levels that are other ones do alone.
+ShrinkShares foretold(const ShrinkState& state, const ShrinkPoint& point) {
+  const std::optional<std::size_t> best = state.best();
+  ShrinkShares shares = best ? state.tried[*best].shares : ShrinkShares{};
+  const ShrinkPoint from = best_point(state);
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    if (!state.parameters[i].takes_away() || point[i] == from[i]) continue;
+    const ShrinkShares &now = state.effects[i][point[i]].shares,
+                       &then = state.effects[i][from[i]].shares;
+    shares.bytes *= now.bytes / then.bytes;
+    shares.time *= now.time / then.time;
+    shares.time_alone *= now.time_alone / then.time_alone;
+  }
+  return shares;
+}
+
+// "structure.heads 0.5, training.max_steps 128": what is another level than in the best so far.
+std::string difference_text(const ShrinkState& state, const ShrinkPoint& point) {
+  const ShrinkPoint from = best_point(state);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < point.size(); ++i)
+    if (point[i] != from[i]) {
+      const Json& value = state.parameters[i].meant[point[i]];
+      parts.push_back(fmt::format("{} {}", state.parameters[i].name,
+                                  value.is_string() ? value.get<std::string>() : to_line(value)));
+    }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Stronger than the best so far in one parameter, or in all of them as far as none does more damage alone than so much; work as in the
+// best so far.
+std::vector<ShrinkPoint> stronger_points(const ShrinkState& state) {
+  const ShrinkPoint from = best_point(state);
+  std::vector<ShrinkPoint> points;
+  std::vector<double> damages;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    for (std::size_t level = from[i] + 1; level < state.effects[i].size(); ++level) {
+      points.push_back(from);
+      points.back()[i] = level;
+      damages.push_back(state.effects[i][level].damage);
+    }
+  }
+  std::ranges::sort(damages);
+  for (const double most : damages) {
+    ShrinkPoint point = from;
+    for (std::size_t i = 0; i < from.size(); ++i)
+      for (std::size_t level = from[i] + 1; level < state.effects[i].size(); ++level)
+        if (state.effects[i][level].damage <= most) point[i] = level;
+    points.push_back(point);
+  }
+  return points;
+}
+
+// With every amount of work, from that of the best so far on: what was won back by work is lost without it.
+std::vector<ShrinkPoint> with_work(const ShrinkState& state, const ShrinkPoint& point) {
+  std::vector<ShrinkPoint> points = {point};
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    if (state.parameters[i].takes_away()) continue;
+    const std::size_t begun = points.size();
+    for (std::size_t level = point[i] + 1; level < state.parameters[i].values.size(); ++level)
+      for (std::size_t j = 0; j < begun; ++j) {
+        points.push_back(points[j]);
+        points.back()[i] = level;
+      }
+  }
+  return points;
+}
+
+bool is_ruled_out(const ShrinkState& state, const ShrinkPoint& point) {
+  return std::ranges::any_of(state.tried, [&](const TriedPoint& other) {
+    return !other.kept && as_strong(state, point, other.point) &&
+           work_of(state, point) <= work_of(state, other.point);
+  });
+}
+
+}  // namespace
+
+std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const Json& index_values) {
+  std::vector<ShrinkParameter> parameters;
+  for (const SpaceParameter& one : space.parameters) {
+    const Distribution& d = one.distribution;
+    const std::optional<std::uint64_t> size = d.size();
+    user_check(size.has_value() && *size <= 64,
+               "{}: shrinking goes from one value to the next; give a list of values, from gentle "
+               "to strong",
+               one.name);
+    ShrinkParameter parameter{.name = one.name};
+    for (std::uint64_t i = 0; i < *size; ++i) parameter.values.push_back(d.external(d.value_at(i)));
+    parameter.meant = index_values.contains(one.name)
+                          ? index_values[one.name].get<std::vector<Json>>()
+                          : parameter.values;
+    parameters.push_back(std::move(parameter));
+  }
+  return parameters;
+}
+
+Assignment assignment_of(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point) {
+  Assignment values;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    values[parameters[i].name] = parameters[i].values[point[i]];
+  return values;
+}
+
+std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& parameters,
+                                    const Assignment& values) {
+  ShrinkPoint point;
+  for (const ShrinkParameter& parameter : parameters) {
+    const auto value = values.find(parameter.name);
+    if (value == values.end()) return std::nullopt;
+    const auto level = std::ranges::find(parameter.values, value->second);
+    if (level == parameter.values.end()) return std::nullopt;
+    point.push_back(static_cast<std::size_t>(level - parameter.values.begin()));
+  }
+  return point;
+}
+
+std::string_view to_string(ShrinkGoal goal) { return kGoals[static_cast<std::size_t>(goal)]; }
+
+ShrinkGoal parse_shrink_goal(const std::string& word) {
+  const auto found = std::ranges::find(kGoals, word);
+  user_check(found != std::end(kGoals), "expected {}, got '{}'", fmt::join(kGoals, ", "), word);
+  return static_cast<ShrinkGoal>(found - std::begin(kGoals));
+}
+
+double goal_share(ShrinkGoal goal, const ShrinkShares& shares) {
+  const double time = std::sqrt(shares.time * shares.time_alone);
+  if (goal == ShrinkGoal::size) return shares.bytes;
+  return goal == ShrinkGoal::latency ? time : std::sqrt(shares.bytes * time);
+}
+
+std::optional<std::size_t> ShrinkState::best() const {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < tried.size(); ++i)
+    if (tried[i].kept &&
+        (!best || goal_share(goal, tried[i].shares) < goal_share(goal, tried[*best].shares)))
+      best = i;
+  if (best && goal_share(goal, tried[*best].shares) >= 1) return std::nullopt;
+  return best;
+}
+
+double chance_of(const ShrinkState& state, const ShrinkPoint& point) {
+  const std::size_t work = work_of(state, point);
+  double harmless = kHarmless, too_much = kTooMuch[std::min(work, std::size(kTooMuch) - 1)];
+  bool lost = false;
+  for (const TriedPoint& other : state.tried) {
+    const double damage = damage_of(state, other.point);
+    const std::size_t others = work_of(state, other.point);
+    if (other.kept && others <= work) harmless = std::max(harmless, damage);
+    if (!other.kept && others >= work) {
+      too_much = lost ? std::min(too_much, damage) : damage;
+      lost = true;
+    }
+  }
+  // More damage was kept than was thought to be too much: that was a guess.
+  if (!lost) too_much = std::max(too_much, 4 * harmless);
+  const double damage = damage_of(state, point);
+  if (damage <= harmless) return kSure;
+  if (damage >= too_much || too_much <= harmless) return kHopeless;
+  const double way = std::log(damage / harmless) / std::log(too_much / harmless);
+  return kSure + (kHopeless - kSure) * way;
+}
+
+std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) {
+  const std::optional<std::size_t> best_tried = state.best();
+  const double best_share =
+      best_tried ? goal_share(state.goal, state.tried[*best_tried].shares) : 1;
+  std::optional<ShrinkStep> best;
+  double most = 0;
+  bool late = false;
+  std::set<std::string> seen = {state.meaning(begin_of(state))};
+  for (const TriedPoint& one : state.tried) seen.insert(state.meaning(one.point));
+  for (const ShrinkPoint& strength : stronger_points(state))
+    for (const ShrinkPoint& point : with_work(state, strength)) {
+      if (!seen.insert(state.meaning(point)).second || is_ruled_out(state, point)) continue;
+      ShrinkStep step{.point = point,
+                      .shares = foretold(state, point),
+                      .damage = damage_of(state, point),
+                      .chance = chance_of(state, point),
+                      .seconds = state.seconds(point)};
+      step.gain = best_share / goal_share(state.goal, step.shares);
+      if (step.gain < kLeastGain || step.chance <= kHopeless) continue;
+      if (step.seconds > state.seconds_left) {
+        late = true;
+        continue;
+      }
+      const double worth = step.chance * std::log(step.gain) / (step.seconds + state.look_seconds);
+      if (best && worth <= most) continue;
+      most = worth;
+      best = std::move(step);
+    }
+  if (best) best->what = difference_text(state, best->point);
+  why = late ? "there is no time left for what promises something"
+             : "nothing that is left is likely to be kept and to gain 1 %";
+  return best;
+}
+
+}  // namespace hone

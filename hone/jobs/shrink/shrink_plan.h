@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/search/space.h"
+
+/// What shrinking tries next: the point of a space that promises most for what it takes. It knows numbers alone.
+namespace hone {
+
+/// A parameter of the space with its values, from gentle to strong.
+struct ShrinkParameter {
+  std::string name;               ///< "structure.heads"
+  std::vector<Json> values = {};  ///< as studies hold them
+  std::vector<Json> meant = {};   ///< what they stand for
+
+  /// It takes something away ("structure", "native"), or is work that wins back what that cost ("training", "train_on").
+  bool takes_away() const { return name.starts_with("structure.") || name.starts_with("native."); }
+};
+
+/// The level of every parameter.
+using ShrinkPoint = std::vector<std::size_t>;
+
+/// The parameters of a space as levels; `index_values` are its lists of which studies hold the places (`TrialSpace`). Throws `UserError` for one of no list of values.
+std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const Json& index_values);
+Assignment assignment_of(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point);
+/// Nothing where the values are none of the parameters'.
+std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& parameters,
+                                    const Assignment& values);
+
+/// What is to become smaller.
+enum class ShrinkGoal : std::uint8_t {
+  both,    ///< the geometric mean of the two
+  size,    ///< bytes of the weights
+  latency  ///< milliseconds for a text, the geometric mean of some at a time and one alone
+};
+std::string_view to_string(ShrinkGoal goal);
+/// Throws `UserError`.
+ShrinkGoal parse_shrink_goal(const std::string& word);
+
+/// What a model takes, as shares of what the one it was made of takes.
+struct ShrinkShares {
+  double bytes = 1;
+  double time = 1;        ///< of a text, some at a time
+  double time_alone = 1;  ///< of a text alone
+};
+double goal_share(ShrinkGoal goal, const ShrinkShares& shares);
+
+/// What one level of one parameter does alone, or beside the one without which it does nothing, without training.
+struct LevelEffect {
+  ShrinkShares shares = {};
+  double damage = 0;  ///< divergence of the answers, in nats of a text
+};
+/// (parameters, levels); of those that take nothing away empty. The first level does nothing.
+using LevelEffects = std::vector<std::vector<LevelEffect>>;
+
+/// A point that was judged.
+struct TriedPoint {
+  ShrinkPoint point;
+  ShrinkShares shares = {};
+  bool kept = false;
+};
+
+/// All that a choice depends on.
+struct ShrinkState {
+  const std::vector<ShrinkParameter>& parameters;
+  const LevelEffects& effects;
+  ShrinkGoal goal = ShrinkGoal::both;
+  std::vector<TriedPoint> tried = {};
+  /// What a point comes to, whatever levels say that do nothing beside the others.
+  std::function<std::string(const ShrinkPoint&)> meaning = {};
+  /// Seconds that a point is going to take.
+  std::function<double(const ShrinkPoint&)> seconds = {};
+  double seconds_left = 0;
+  double look_seconds = 0;  ///< what a look is worth: few are left
+
+  /// The kept one of the least goal share; none: nothing is kept yet, and it is all at its first level.
+  std::optional<std::size_t> best() const;
+};
+
+/// A point, and why it is the next one.
+struct ShrinkStep {
+  ShrinkPoint point;
+  ShrinkShares shares = {};  ///< foretold
+  double damage = 0;         ///< foretold, before training: the sum over levels
+  double chance = 0;         ///< that it is kept
+  double seconds = 0;        ///< that it takes
+  double gain = 1;           ///< goal share of the best so far by that of this one
+  std::string what = {};     ///< that is new in it: "structure.heads 0.5, training.max_steps 128"
+};
+
+/// How likely a point is kept: read off what was tried. Up to the largest damage that was kept with no more work it is 0.95, from the
+/// least that was not kept with as much work or more 0.05, between these two by the logarithm of the damage.
+double chance_of(const ShrinkState& state, const ShrinkPoint& point);
+
+/// Of the points that take away more than the best so far in one parameter, or in all as far as no level does more damage alone than
+/// so much, with any work behind, the one with the most of `chance` log(`gain`) for its seconds; those that are as strong as one that was not kept with
+/// as much work are none. None: no point is likely to gain 1 %, or there is no time for it; `why` says which.
+std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why);
+
+}  // namespace hone

@@ -1,0 +1,350 @@
+#include "hone/jobs/shrink/shrink_report.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/percentage.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+#include "hone/jobs/before_and_after.h"
+#include "hone/jobs/choice.h"
+#include "hone/jobs/model_card.h"
+#include "hone/jobs/shrink/shrink_figures.h"
+#include "hone/models/model_size.h"
+#include "hone/passes/pack.h"
+#include "hone/runtime/run_passes.h"
+#include "hone/study/comparison_table.h"
+#include "hone/study/evaluation_details.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kAtATime = 32;
+
+std::string made_on(const ShrinkFindings& f) {
+  return name_and_size(f.subject.data.measured_choice());
+}
+
+// Nothing became smaller, and no model is written.
+bool is_nothing(const ShrinkFindings& f) { return !f.chosen && !f.proven; }
+
+std::string folder_name(const ShrinkFindings& f) { return f.proven ? "model" : "unproven"; }
+
+/// The model that was written, measured.
+struct Written {
+  BeforeAndAfter both;
+  SizeAndTime takes;
+  std::string_view arithmetic = kFloat;
+};
+
+Written write_and_measure(const ShrinkFindings& f, const TextModel& made, const fs::path& folder,
+                          std::vector<std::string>& notes, Context& context) {
+  Written written;
+  const std::int64_t batch = f.job.eval_batch_size;
+  const Measurement before = measure_before(f.original, f.data, batch, context, notes, "shrinking");
+  written.both = measure_after(made.model, before, f.subject.data, batch, f.job.margin(), context);
+  written.arithmetic = arithmetic_of_run(forward_graph(made.model), context.session());
+  fs::create_directories(folder);
+  write_model(made, folder);
+  written.takes = {.size_before = model_size(f.original.model, f.original.folder),
+                   .size = model_size(made.model, folder),
+                   .times = time_models(f.original.model, made.model, f.data.test, kAtATime,
+                                        context, &f.subject.data.test),
+                   .threads = context.pool.threads(),
+                   .others_load = others_load(made.model, folder)};
+  return written;
+}
+
+// "26.3 %"
+std::string share_of(double after, double before) {
+  return fmt::format("{:.1f} %", 100 * after / before);
+}
+
+// What a person asks first, a row each.
+Table before_and_after_table(const Written& w) {
+  Table table(
+      {{"what", "What"}, {"before", "Before"}, {"after", "After"}, {"share", "After of before"}});
+  const auto row = [&](const std::string& what, double before, double after, const auto& text) {
+    table.add_row({what, text(before), text(after), share_of(after, before)});
+  };
+  const auto bytes_text = [](double count) { return human_bytes(count); };
+  const auto ms_text = [](double ms) { return fmt::format("{:.3g} ms", ms); };
+  const auto count_text = [](double count) { return grouped(std::llround(count)); };
+  const SizeAndTime& t = w.takes;
+  if (t.size_before.disk_bytes && t.size.disk_bytes)
+    row("Weights on disk", static_cast<double>(*t.size_before.disk_bytes),
+        static_cast<double>(*t.size.disk_bytes), bytes_text);
+  row("Weights in memory", static_cast<double>(t.size_before.memory_bytes),
+      static_cast<double>(t.size.memory_bytes), bytes_text);
+  row("Parameters", static_cast<double>(t.size_before.parameters),
+      static_cast<double>(t.size.parameters), count_text);
+  for (const ModelTimes& one : t.times)
+    row(one.at_a_time == 1 ? std::string("A text, alone")
+                           : fmt::format("A text, {} at a time", one.at_a_time),
+        one.times.before.median_ms, one.times.after.median_ms, ms_text);
+  const auto figure = [](const TaskEvaluation& evaluation) { return figure_sentence(evaluation); };
+  table.add_row({figure_title(w.both.before.evaluation.figure), figure(w.both.before.evaluation),
+                 figure(w.both.after.evaluation), change_sentence(w.both.comparison)});
+  return table;
+}
+
+Cell figure_of(const JudgedPoint& one, const FigureName& figure) {
+  const auto [low, high] = one.figure_interval;
+  return figure.may_be_negative ? number_within(one.figure, low, high)
+                                : percent_within(one.figure, low, high);
+}
+
+// Every decision with what was foretold and what came of it.
+Table trail_table(const ShrinkFindings& f) {
+  const FigureName& figure = f.subject.parent_measured->evaluation.figure;
+  Table table({{"trial", "Trial"},
+               {"step", "What was new"},
+               {"foretold_bytes", "Bytes foretold"},
+               {"bytes_share", "measured"},
+               {"foretold_time", "Time foretold"},
+               {"time_share", "measured"},
+               {"chance", "Chance"},
+               {"figure", figure_title(figure)},
+               {"change", "Change"},
+               {"change_low", "95 % from"},
+               {"change_high", "to"},
+               {"flips", "Flips"},
+               {"p_value", "p"},
+               {"verdict", "Verdict"},
+               {"foretold_seconds", "Foretold (s)"},
+               {"seconds", "Took (s)"},
+               {"chosen", "Chosen"}});
+  for (std::size_t i = 0; i < f.points.size(); ++i) {
+    const JudgedPoint& one = f.points[i];
+    const bool made = one.failure.empty();
+    const auto when_made = [&](Cell cell) { return made ? std::move(cell) : Cell(absent); };
+    Cell verdict(made ? to_string(one.conclusion) : "failed");
+    verdict.tone = one.kept() ? Tone::good : Tone::plain;
+    table.add_row({one.trial, one.step, percent(one.foretold.bytes),
+                   when_made(percent(one.shares.bytes)), percent(one.foretold.time),
+                   when_made(percent(one.shares.time)), percent(one.chance, 0),
+                   when_made(figure_of(one, figure)), when_made(real(100 * one.change, 2)),
+                   when_made(real(100 * one.change_interval.low, 2)),
+                   when_made(real(100 * one.change_interval.high, 2)),
+                   std::isnan(one.flips) ? Cell(absent) : when_made(percent(one.flips, 2)),
+                   when_made(PValue{one.p_value}), verdict, real(one.foretold_seconds, 1),
+                   when_made(real(one.seconds, 1)), f.chosen == i ? "yes" : "no"});
+  }
+  return table;
+}
+
+// What every layer of the result takes.
+Table layer_table(const Model& model) {
+  Table table({{"layer", "Layer"}, {"weight", "Weight"}, {"input", "Input"}, {"shape", "Shape"}});
+  const Graph graph = plain_graph(model);
+  if (!model.quantization) return table;
+  const auto text = [](const std::optional<Format>& format) {
+    return format ? Cell(to_string(*format)) : Cell(kFloat);
+  };
+  for (const auto& [layer, formats] : model.quantization->plan) {
+    const Node* node = graph.find(layer);
+    Cell shape = absent;
+    if (node != nullptr && node->is(kUsualLayer))
+      shape = Cell::List{node->types()[0].dim(-1).size, node->input_types()[0].dim(-1).size};
+    table.add_row({layer, text(formats.weight), text(formats.input), shape});
+  }
+  return table;
+}
+
+std::string trimmed_text(const TrimmedVocabulary& trimmed) {
+  return trimmed.kept
+             ? fmt::format("{} of {} tokens stay, those that the training part uses ({}).",
+                           grouped(trimmed.after), grouped(trimmed.before), trimmed.summary)
+             : fmt::format("All {} tokens stay: with the {} that the training part uses, {}.",
+                           grouped(trimmed.before), grouped(trimmed.after), trimmed.summary);
+}
+
+std::vector<std::string> sentences_of(const ShrinkFindings& f) {
+  std::vector<std::string> lines;
+  if (f.trimmed) lines.push_back(trimmed_text(*f.trimmed));
+  const auto looks = std::ssize(f.points) + (f.trimmed ? 1 : 0);
+  lines.push_back(fmt::format(
+      "{} look{} at {}, of {} that verdicts are corrected for (Bonferroni); it ended as {}. It "
+      "took "
+      "{}.",
+      looks, looks == 1 ? "" : "s", made_on(f), f.job.looks, f.end, clock_text(f.seconds)));
+  if (f.chosen) {
+    const JudgedPoint& one = f.points[*f.chosen];
+    lines.push_back(
+        fmt::format("Chosen is trial {}, on {}: {}.", one.trial, made_on(f), one.summary));
+  }
+  if (f.too_few_texts)
+    lines.push_back(fmt::format(
+        "On {} not even the model beside itself would be shown to be kept in {} looks{}.",
+        made_on(f), f.job.looks,
+        f.texts_needed ? fmt::format("; about {} texts would do", grouped(*f.texts_needed)) : ""));
+  lines.push_back(
+      "What was tried next depended on the verdicts before it, so the figure on that part may "
+      "flatter "
+      "what was chosen; the other part was looked at once, at the end.");
+  return lines;
+}
+
+std::string headline_of(const ShrinkFindings& f, const Written& w) {
+  const SizeAndTime& t = w.takes;
+  std::vector<std::string> parts = {
+      fmt::format("{} of the bytes", share_of(static_cast<double>(t.size.memory_bytes),
+                                              static_cast<double>(t.size_before.memory_bytes)))};
+  for (const ModelTimes& one : t.times)
+    parts.push_back(fmt::format(
+        "{} of the time {}", share_of(1, one.times.speedup),
+        one.at_a_time == 1 ? "alone" : fmt::format("{} texts at a time", one.at_a_time)));
+  const std::string takes = fmt::format("{}", fmt::join(parts, ", "));
+  const std::string reported =
+      fmt::format("{}: {}", name_and_size(f.data.measured), w.both.verdict.summary);
+  if (!f.proven)
+    return fmt::format("Nothing was shown to be kept on {}. The most promising takes {}; {}.",
+                       made_on(f), takes, reported);
+  return fmt::format(
+      "{}; {}{}.", takes, reported,
+      w.both.verdict.kept() ? "" : fmt::format(" What {} had shown is not confirmed", made_on(f)));
+}
+
+// That one call of the program classifies a text, and one makes all of this again.
+std::string how_to_run(const ShrinkFindings& f) {
+  const std::string model = fmt::format("{}/{}", f.job.output.folder, folder_name(f));
+  return fmt::format("hone predict {} \"some text\"\nhone study {}/study.db shrink\n",
+                     shell_word(model), shell_word(f.job.output.folder));
+}
+
+Json fields_of(const ShrinkFindings& f, const Table& trail) {
+  Json json = subject_of(f.job.model, f.data.identity, f.data.measured);
+  json.update({{"goal", to_string(f.job.goal)},
+               {"max_drop", f.job.max_drop_points},
+               {"budget_seconds", f.job.budget_seconds},
+               {"seconds", f.seconds},
+               {"looks", std::ssize(f.points) + (f.trimmed ? 1 : 0)},
+               {"most_looks", f.job.looks},
+               {"end", f.end},
+               {"proven", f.proven},
+               {"seed", f.job.seed},
+               {"seeds", 1},
+               {"chosen_on", to_json(f.subject.data.measured_choice())},
+               {"texts_needed", f.too_few_texts && f.texts_needed ? Json(*f.texts_needed) : Json()},
+               {"trial", f.chosen ? Json(f.points[*f.chosen].trial) : Json()},
+               {"trail", to_json(trail)},
+               {"output", is_nothing(f) ? Json() : Json(folder_name(f))}});
+  if (f.trimmed)
+    json["vocabulary"] = {{"tokens_before", f.trimmed->before},
+                          {"tokens", f.trimmed->after},
+                          {"kept", f.trimmed->kept}};
+  return json;
+}
+
+std::vector<Block> paragraphs(const std::vector<std::string>& lines) {
+  std::vector<Block> blocks;
+  for (const std::string& line : lines) blocks.emplace_back(Paragraph{line});
+  return blocks;
+}
+
+// What all reports of shrinking have, be there a model or not.
+void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
+               const fs::path& folder) {
+  std::vector<Block> tried;
+  if (!f.points.empty())
+    tried.push_back(figure_block(
+        tried_figure(f), folder / "shrink",
+        "What was tried: the figure the task is judged by against bytes and against time.",
+        report.notes));
+  tried.emplace_back(PageTable{
+      trail, fmt::format(
+                 "Every step on {}, and what was foretold of it from what each level does alone on "
+                 "training texts. Shares are of the model as it was given; p is corrected for {} "
+                 "looks, kept is 0.025 or less.",
+                 made_on(f), f.job.looks)});
+  report.sections.push_back({"What was tried", std::move(tried)});
+  write_file(folder / "trail.csv", to_csv(trail));
+  write_file(folder / "space.toml", f.space);
+}
+
+ShrinkResult report_nothing(const ShrinkFindings& f, RunReport report, OutputFolder& output,
+                            Context& context) {
+  const Table trail = trail_table(f);
+  report.headline = fmt::format(
+      "Nothing smaller was found that {} does not show, or suggest, to lose more than {:g} "
+      "points: {}.",
+      made_on(f), f.job.max_drop_points, f.end);
+  report.basis = basis_of(f.job.data.options.source, f.data, std::string(kFloat));
+  report.results = fields_of(f, trail);
+  std::vector<std::string> lines = sentences_of(f);
+  report.sections = {{"Result", paragraphs(lines)}};
+  add_trail(f, trail, report, output.path());
+  write_run_report(report, output.path(), context);
+  ShrinkResult result{.fields = report.results, .part = name_and_size(f.data.measured)};
+  result.verdict.margin = f.job.margin();
+  result.verdict.summary = "nothing was tried on it";
+  result.text = [=, headline = report.headline](const TextStyle& style) {
+    return fmt::format("{}\n\n{}\n{}\nNo model was written.\n", headline, to_text(trail, style),
+                       fmt::join(lines, "\n"));
+  };
+  return result;
+}
+
+}  // namespace
+
+ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunReport report,
+                           OutputFolder& output, Context& context) {
+  if (is_nothing(f)) return report_nothing(f, std::move(report), output, context);
+  const fs::path folder = output.path() / folder_name(f);
+  const Written written = write_and_measure(f, made, folder, report.notes, context);
+  const std::vector<std::string>& labels = made.model.facts.labels;
+  const Table trail = trail_table(f), both = before_and_after_table(written),
+              layers = layer_table(made.model);
+  report.headline = headline_of(f, written);
+  report.basis = basis_of(
+      f.job.data.options.source, f.data,
+      made.model.quantization
+          ? fmt::format("{} {}", written.arithmetic, summary(made.model.quantization->plan))
+          : std::string(kFloat));
+  report.results = fields_of(f, trail);
+  report.results.update(to_json(written.both, labels));
+  report.results.update(to_json(written.takes));
+  report.results["arithmetic"] = written.arithmetic;
+  report.results["gate"] = gate_json(written.both.verdict);
+  std::vector<std::string> lines = sentences_of(f);
+  for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
+  const std::string caption = fmt::format(
+      "{}, {}; change and interval are beside the model as it was given. Times are medians of "
+      "rounds "
+      "that took turns.",
+      name_and_size(f.data.measured), written.arithmetic);
+  report.sections = {{"Before and after", {PageTable{both, caption}}}};
+  for (const std::string& line : lines) report.sections[0].blocks.emplace_back(Paragraph{line});
+  report.sections[0].blocks.emplace_back(Preformatted{how_to_run(f)});
+  add_trail(f, trail, report, output.path());
+  if (!layers.rows().empty())
+    report.sections.push_back(
+        {"Layers", {PageTable{layers, "What takes which format; all else is in fp32."}}});
+  const std::vector<NamedEvaluation> measured = named_evaluations(written.both, f.data);
+  report.sections.push_back(details_section(measured, labels));
+  for (const std::string& doubt : concerns(written.both.after.evaluation, labels)) {
+    report.notes.push_back(doubt);
+    tell_warnings(context, {doubt});
+  }
+  write_model_card({f.job.output.name_of(folder, output.path()), f.job.invocation.command,
+                    result_of("shrink", report.results), lines},
+                   made.model, folder);
+  write_run_report(report, output.path(), context);
+  ShrinkResult result{.fields = report.results,
+                      .verdict = written.both.verdict,
+                      .part = name_and_size(f.data.measured)};
+  // What was not shown where it was to be chosen by passes no gate.
+  if (!f.proven && result.verdict.kept()) result.verdict.conclusion = Conclusion::unclear;
+  result.text = [=, headline = report.headline, run = how_to_run(f),
+                 destination = f.job.output.folder, name = folder_name(f)](const TextStyle& style) {
+    return fmt::format("{}\n\n{}\n{}\n\n{}\n{}\n{}\nThe model is in {}/{}:\n{}", headline,
+                       to_text(both, style), caption, to_text(trail, style), fmt::join(lines, "\n"),
+                       details_text(measured, labels, style), destination, name, run);
+  };
+  return result;
+}
+
+}  // namespace hone

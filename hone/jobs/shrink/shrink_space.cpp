@@ -1,0 +1,103 @@
+#include "hone/jobs/shrink/shrink_space.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "hone/base/error.h"
+#include "hone/jobs/prune/shapes.h"
+#include "hone/metrics/metric.h"
+#include "hone/passes/drop_layers.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kMeans[] = {"trim", "prune", "quantize", "train"};
+
+// Near a quarter, a half and three quarters, as far as these take away different numbers of so many: "0, 0.3333, 0.6667" of three.
+std::string shares_of(std::int64_t count) {
+  std::string shares = "0";
+  std::int64_t gone = 0;
+  for (const double share : {0.25, 0.5, 0.75}) {
+    const auto goes = std::llround(share * static_cast<double>(count));
+    if (goes > gone && goes < count)
+      shares += fmt::format(", {:.4g}", static_cast<double>(goes) / static_cast<double>(count));
+    gone = std::max<std::int64_t>(gone, goes);
+  }
+  return gone == 0 ? "" : shares;
+}
+
+std::int64_t fewest_units(const Graph& graph, UnitKind kind) {
+  std::int64_t fewest = 0;
+  for (const UnitGroup& group : unit_groups(graph, kind))
+    fewest = fewest == 0 ? group.count : std::min(fewest, group.count);
+  return fewest;
+}
+
+// Of a batch of 32, up to some passes over the training texts.
+std::vector<std::int64_t> steps_for(std::int64_t texts) {
+  constexpr std::int64_t kBatch = 32, kMostPasses = 8;
+  std::vector<std::int64_t> steps = {0};
+  for (const std::int64_t count : {128, 512, 2048})
+    if (steps.size() == 1 || count * kBatch <= kMostPasses * texts) steps.push_back(count);
+  return steps;
+}
+
+// What wins shapes from bert-tiny's to BERT-base's back: 1.5e-4 at a hidden size of 128, 2.5e-5 at 768.
+double learning_rate_for(const Model& model) {
+  const Json& config = model.facts.config;
+  double hidden = 128;
+  for (const char* key : {"hidden_size", "dim"})
+    if (config.contains(key) && config[key].is_number()) hidden = config[key].get<double>();
+  return std::clamp(0.0192 / hidden, 2e-5, 5e-4);
+}
+
+}  // namespace
+
+std::vector<std::string> shrink_means() { return {std::begin(kMeans), std::end(kMeans)}; }
+
+std::string shrink_space(const TrialSubject& subject, const std::vector<std::string>& only) {
+  const auto may = [&](std::string_view means) {
+    return only.empty() || std::ranges::find(only, means) != only.end();
+  };
+  const Model& model = subject.parent.model;
+  const Task task = model.facts.task();
+  std::string text = fmt::format(
+      "# What was tried, from gentle to strong. `hone search --recipe` takes it too.\n"
+      "maximize = \"{}\"\nminimize = [\"packed_bytes\", \"latency_ms\"]\n",
+      metrics(task).front().name);
+  if (may("prune")) {
+    text += "\n[structure]\n";
+    for (const UnitKind kind : kUnitKinds)
+      if (const std::string shares = shares_of(fewest_units(model.graph, kind)); !shares.empty())
+        text += fmt::format("{} = [{}]\n", to_string(kind), shares);
+    if (const std::string shares = shares_of(layer_stack(model.graph).count); !shares.empty())
+      text += fmt::format("layers = [{}]\n", shares);
+  }
+  if (may("train")) {
+    const std::vector<std::int64_t> steps = steps_for(subject.data.train.size());
+    const std::string rate = fmt::format("batch = 32\nlearning_rate = {:.2g}\nwarmup_ratio = 0.1\n",
+                                         learning_rate_for(model));
+    if (may("prune"))
+      text += fmt::format("\n[training]\nmax_steps = [{}]\n{}", fmt::join(steps, ", "), rate);
+    if (may("quantize"))
+      text += fmt::format("\n[train_on]\nmax_steps = [0, {}]\n{}", steps[1], rate);
+    if (task == Task::single_label && (may("prune") || may("quantize")))
+      text += "\n[distillation]\nalpha = 0\ntemperature = 2\n";
+  }
+  if (may("quantize"))
+    text +=
+        "\n[native]\nlinears = [\"none\", \"int(bits=8,per=row)\"]\nnarrow = "
+        "\"int(bits=4,per=row)\"\n"
+        "narrow_share = [0, 0.25, 0.5, 0.75, 1]\n"
+        "tables = [\"none\", \"int(bits=8,per=row)\", \"int(bits=4,per=row)\"]\n";
+  user_check(may("prune") || may("quantize"),
+             "`only`: nothing that can be tried step by step is among {}; give prune or quantize "
+             "too, or use `hone trim`",
+             fmt::join(only, ", "));
+  return text;
+}
+
+}  // namespace hone

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "hone/jobs/search/search_trial.h"
+
+namespace hone {
+
+/// What shrinking may do: "trim", "prune", "quantize", "train".
+std::vector<std::string> shrink_means();
+
+/// What shrinking tries of a model, as searches have it (search_recipe.h), values from gentle to strong: shares of heads, neurons and layers
+/// as there are, steps of training on what the model says, formats of linears and tables. Of `only` these means, of none all.
+std::string shrink_space(const TrialSubject& subject, const std::vector<std::string>& only);
+
+}  // namespace hone

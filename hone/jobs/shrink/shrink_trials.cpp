@@ -1,0 +1,324 @@
+#include "hone/jobs/shrink/shrink_trials.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "hone/base/interrupt.h"
+#include "hone/jobs/allocation/best_allocation.h"
+#include "hone/jobs/search/search_objective.h"
+#include "hone/jobs/search/search_report.h"
+#include "hone/jobs/search/study_tables.h"
+#include "hone/models/model_size.h"
+#include "hone/search/engine/recovery.h"
+#include "hone/search/engine/trial_table.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kStudyName = "shrink";
+/// Texts of the training part that levels alone are measured on: what is foretold is to owe nothing to those that judge.
+constexpr std::int64_t kForetoldOn = 128;
+// User attributes of trials beside those of a search.
+/// What the checkpoints are of, an attribute of the study.
+constexpr const char* kTraining = "training_of";
+constexpr const char *kStep = "step", *kForetold = "foretold", *kJudged = "judged";
+
+/// Of answers that are no numbers.
+constexpr double kHopelessDamage = 1e6;
+
+Json to_json(const ShrinkShares& shares) {
+  return {{"bytes", shares.bytes}, {"time", shares.time}, {"time_alone", shares.time_alone}};
+}
+
+ShrinkShares shares_in(const Json& json) {
+  return {json.at("bytes").get<double>(), json.at("time").get<double>(),
+          json.at("time_alone").get<double>()};
+}
+
+double number_in(const Json& value) {
+  return value.is_number() ? value.get<double>() : std::nan("");
+}
+
+// A sample of the training texts stands for the part that is measured.
+TrialSubject on_training_texts(const TrialSubject& subject, Context& context) {
+  TrialSubject sampled = subject;
+  sampled.data.validation = allocation_sample(subject.data.train, kForetoldOn, subject.seed);
+  sampled.parent_measured =
+      measure(subject.parent.model, sampled.data.validation, subject.training.eval_batch_size,
+              context, "foretell", ProgressEnd::vanishes);
+  return sampled;
+}
+
+Conclusion conclusion_in(const std::string& word) {
+  for (const Conclusion one : {Conclusion::kept, Conclusion::lost})
+    if (word == to_string(one)) return one;
+  return Conclusion::unclear;
+}
+
+}  // namespace
+
+ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
+                           const ShrinkGate& gate, ShrinkTimer& timer, const fs::path& file,
+                           const fs::path& cache, const fs::path& checkpoints, Context& context)
+    : subject_(subject),
+      space_(space),
+      gate_(gate),
+      timer_(timer),
+      checkpoints_(checkpoints),
+      context_(context),
+      parameters_(shrink_parameters(space.space(), space.index_values())),
+      cache_(cache, subject),
+      storage_(open_storage(file.string())) {
+  if (const std::optional<Study> known = storage_->find_study(kStudyName)) {
+    study_ = *known;
+    return;
+  }
+  study_ = storage_->create_study(kStudyName,
+                                  {Direction::maximize, Direction::minimize, Direction::minimize});
+  Json names = {subject.parent_measured->evaluation.figure.text, "packed bytes", "ms of a text"};
+  for (const char* key : {kMetricNamesAttribute, "dashboard:objective_names"}) {
+    storage_->set_study_attribute(study_.id, AttributeOwner::system, key, names);
+    study_.system_attributes[key] = names;
+  }
+  remember(kIndexValuesAttribute, space.index_values());
+  remember(kMeasuredOnAttribute, measured_on(subject.data.measured_choice()));
+}
+
+Json ShrinkTrials::remembered(const std::string& key) const {
+  const auto found = study_.user_attributes.find(key);
+  return found == study_.user_attributes.end() ? Json() : found->second;
+}
+
+void ShrinkTrials::remember(const std::string& key, const Json& value) {
+  storage_->set_study_attribute(study_.id, AttributeOwner::user, key, value);
+  study_.user_attributes[key] = value;
+}
+
+TrialConfiguration ShrinkTrials::configuration_of(const ShrinkPoint& point) const {
+  return space_.configuration_of(hone::assignment_of(parameters_, point));
+}
+
+TrialModel ShrinkTrials::made(const TrialSubject& subject,
+                              const TrialConfiguration& configuration) {
+  // Checkpoints are of the training that was interrupted, and go on with no other.
+  const std::string key = cache_.key(configuration, subject.seed, /*watched=*/false);
+  if (remembered(kTraining) != key) {
+    remove_checkpoints();
+    remember(kTraining, key);
+  }
+  TrialProgress progress{.folder = checkpoints_};
+  progress.trained = {
+      .find = [this](const Json& of) { return cache_.find_trained(of); },
+      .keep = [this](const Json& of, const ParameterStore& w) { cache_.keep_trained(of, w); }};
+  TrialModel model =
+      run_trial(subject, space_, configuration, subject.seed, /*watch=*/{}, progress, context_);
+  remove_checkpoints();
+  return model;
+}
+
+void ShrinkTrials::remove_checkpoints() const {
+  std::error_code ignored;
+  for (const char* training : {"train", "train_on"})
+    fs::remove_all(checkpoints_ / training, ignored);
+  fs::remove(checkpoints_, ignored);  // where somebody put something there it stays
+}
+
+std::string ShrinkTrials::meaning_of(const ShrinkPoint& point) const {
+  return to_line(hone::to_json(configuration_of(point)));
+}
+
+// All at its first level, or another parameter at its second where this one does nothing without it: how many bits are narrow where
+// there are any.
+ShrinkPoint ShrinkTrials::context_of(std::size_t parameter) const {
+  const ShrinkPoint begin(parameters_.size(), 0);
+  const auto does_something = [&](ShrinkPoint point) {
+    const std::string before = meaning_of(point);
+    point[parameter] = 1;
+    return meaning_of(point) != before;
+  };
+  if (does_something(begin)) return begin;
+  for (std::size_t other = 0; other < parameters_.size(); ++other) {
+    if (other == parameter || !parameters_[other].takes_away()) continue;
+    ShrinkPoint context = begin;
+    context[other] = 1;
+    if (does_something(context)) return context;
+  }
+  return begin;
+}
+
+Json ShrinkTrials::measured_effect(const TrialSubject& sampled, const ShrinkPoint& point) {
+  const TrialModel model = made(sampled, configuration_of(point));
+  Json effect = to_json(timer_.shares(model.model));
+  const double damage = model.figures.at(kDivergenceFigure);
+  effect["damage"] = std::isfinite(damage) ? damage : kHopelessDamage;
+  return effect;
+}
+
+LevelEffects ShrinkTrials::effects() {
+  Json known = remembered("effects");
+  if (known.is_null()) known = Json::object();
+  std::optional<TrialSubject> sampled;  // made where something is left to be measured
+  std::int64_t count = 0, done = 0;
+  for (const ShrinkParameter& one : parameters_)
+    if (one.takes_away()) count += std::ssize(one.values) - 1;
+  Progress progress("foretell", count, {.unit = "steps", .output = context_.progress});
+  const auto measured = [&](const ShrinkPoint& point) {
+    const std::string key = meaning_of(point);
+    if (!known.contains(key)) {
+      if (!sampled) sampled = on_training_texts(subject_, context_);
+      known[key] = measured_effect(*sampled, point);
+      remember("effects", known);
+    }
+    return LevelEffect{shares_in(known[key]), known[key].at("damage").get<double>()};
+  };
+  LevelEffects effects(parameters_.size());
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!parameters_[i].takes_away()) continue;
+    effects[i].resize(parameters_[i].values.size());
+    const ShrinkPoint context = context_of(i);
+    const bool alone = context == ShrinkPoint(parameters_.size(), 0);
+    const LevelEffect before = alone ? LevelEffect{} : measured(context);
+    for (std::size_t level = 1; level < effects[i].size(); ++level) {
+      stop_if_interrupted();
+      ShrinkPoint point = context;
+      point[i] = level;
+      const LevelEffect after = measured(point);
+      effects[i][level] = {
+          {after.shares.bytes / before.shares.bytes, after.shares.time / before.shares.time,
+           after.shares.time_alone / before.shares.time_alone},
+          std::max(0.0, after.damage - before.damage)};
+      progress.update(++done, parameters_[i].name);
+    }
+  }
+  return effects;
+}
+
+TrialModel ShrinkTrials::model_of(const ShrinkPoint& point) {
+  return made(subject_, configuration_of(point));
+}
+
+TrialOutcome ShrinkTrials::run(TrialRun& run) {
+  const TrialConfiguration configuration = space_.configuration_of(run.values());
+  run.set_user_attribute(kConfigurationAttribute, hone::to_json(configuration));
+  const auto begin = std::chrono::steady_clock::now();
+  const TrialModel model = made(subject_, configuration);
+  const TaskComparison comparison =
+      compare(gate_.original.view(), model.measurement.view(), truth_of(subject_.data.validation));
+  const Verdict verdict = verdict_of_look(comparison.change, gate_.looks, gate_.margin);
+  const ShrinkShares shares = timer_.shares(model.model);
+  const double bytes = std::round(shares.bytes * static_cast<double>(timer_.original_bytes()));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  TrialOutcome outcome;
+  const TaskEvaluation& evaluation = model.measurement.evaluation;
+  outcome.values = {evaluation.value, bytes, shares.time * timer_.ms()};
+  // Kept: the p-value that is corrected for all looks is 0.025 or less.
+  outcome.constraints = {verdict.kept() ? 0.0 : std::max(1e-9, verdict.p_value - 0.025)};
+  const auto change = verdict.change_interval.value_or(Interval{std::nan(""), std::nan("")});
+  outcome.user_attributes[kFiguresAttribute] = Json(model.figures);
+  outcome.user_attributes[kSecondsAttribute] = seconds.count();
+  outcome.user_attributes[kJudged] = {
+      {"shares", to_json(shares)},
+      {"figure", {evaluation.value, evaluation.interval.low, evaluation.interval.high}},
+      {"change", {verdict.change, change.low, change.high}},
+      {"flips", comparison.counted ? Json(comparison.counted->flip_share) : Json()},
+      {"conclusion", to_string(verdict.conclusion)},
+      {"p_value", verdict.p_value},
+      {"examples_needed", verdict.examples_needed ? Json(*verdict.examples_needed) : Json()},
+      {"summary", verdict.summary},
+      {"allocated", model.allocated}};
+  return outcome;
+}
+
+void ShrinkTrials::look(const ShrinkStep& step) {
+  Trial waiting{.state = TrialState::waiting};
+  Json values = Json::object();
+  for (const auto& [name, value] : hone::assignment_of(parameters_, step.point))
+    values[name] = value;
+  waiting.system_attributes["fixed_params"] = values;
+  waiting.user_attributes[kStep] = step.what;
+  waiting.user_attributes[kForetold] = to_json(step.shares);
+  waiting.user_attributes[kForetold].update(
+      {{"chance", step.chance}, {"seconds", step.seconds}, {"damage", step.damage}});
+  storage_->create_trial(study_.id, waiting);
+  finish_waiting();
+}
+
+void ShrinkTrials::finish_waiting() {
+  storage_->read_trials(study_.id, trials_);
+  const SearchOptions options{.study = kStudyName,
+                              .directions = study_.directions,
+                              .space = space_.space(),
+                              .trials = std::ssize(trials_),
+                              .avoid_duplicates = false};
+  SearchCallbacks callbacks;
+  callbacks.on_warning = [&](const std::string& sentence) { tell_warnings(context_, {sentence}); };
+  // All values are given: the sampler is never asked.
+  const auto sampler = random_sampler({.seed = subject_.seed});
+  run_search(
+      *storage_, *sampler, *no_pruner(), [&](TrialRun& trial) { return run(trial); }, options,
+      callbacks);
+  stop_if_interrupted();
+}
+
+ShownStudy ShrinkTrials::shown() {
+  storage_->read_trials(study_.id, trials_);
+  ShownStudy study{.view = {.name = study_.name, .directions = study_.directions, .trials = {}},
+                   .index_values = remembered(kIndexValuesAttribute),
+                   .measured_on = remembered(kMeasuredOnAttribute)};
+  for (const auto& trial : trials_) study.view.trials.push_back(trial.get());
+  const auto names = study_.system_attributes.find(kMetricNamesAttribute);
+  if (names != study_.system_attributes.end())
+    study.objectives = names->second.get<std::vector<std::string>>();
+  find_importances(study);
+  return study;
+}
+
+std::vector<JudgedPoint> ShrinkTrials::judged() {
+  storage_->read_trials(study_.id, trials_);
+  std::vector<JudgedPoint> points;
+  for (const auto& trial : trials_) {
+    const auto& attributes = trial->user_attributes;
+    // One that was interrupted is run again under another number.
+    if (!is_finished(trial->state) || trial->system_attributes.contains(kRunAgain)) continue;
+    const std::optional<ShrinkPoint> point =
+        point_of(parameters_, hone::assignment_of(trial->parameters));
+    if (!point) continue;
+    JudgedPoint one{.trial = trial->number, .point = *point, .step = {}};
+    if (const auto step = attributes.find(kStep); step != attributes.end())
+      one.step = step->second.get<std::string>();
+    if (const auto told = attributes.find(kForetold); told != attributes.end()) {
+      one.foretold = shares_in(told->second);
+      one.chance = told->second.at("chance").get<double>();
+      one.foretold_seconds = told->second.at("seconds").get<double>();
+    }
+    if (trial->state != TrialState::complete) {
+      one.failure = failure_of(*trial);
+      points.push_back(std::move(one));
+      continue;
+    }
+    const Json& found = attributes.at(kJudged);
+    one.shares = shares_in(found.at("shares"));
+    one.bytes = std::llround(trial->values[1]);
+    one.ms = one.shares.time * timer_.ms();
+    one.ms_alone = one.shares.time_alone * timer_.ms_alone();
+    const Json &figure = found.at("figure"), &change = found.at("change");
+    one.figure = number_in(figure[0]);
+    one.figure_interval = {number_in(figure[1]), number_in(figure[2])};
+    one.change = number_in(change[0]);
+    one.change_interval = {number_in(change[1]), number_in(change[2])};
+    one.flips = number_in(found.at("flips"));
+    one.conclusion = conclusion_in(found.at("conclusion").get<std::string>());
+    one.p_value = number_in(found.at("p_value"));
+    if (found.at("examples_needed").is_number())
+      one.examples_needed = found.at("examples_needed").get<std::int64_t>();
+    one.summary = found.at("summary").get<std::string>();
+    one.allocated = found.at("allocated");
+    one.seconds = attributes.at(kSecondsAttribute).get<double>();
+    points.push_back(std::move(one));
+  }
+  return points;
+}
+
+}  // namespace hone

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <memory>
+
+#include "hone/jobs/search/search_trial.h"
+#include "hone/jobs/search/study_figures.h"
+#include "hone/jobs/search/trial_cache.h"
+#include "hone/jobs/shrink/shrink_plan.h"
+#include "hone/jobs/shrink/shrink_timer.h"
+#include "hone/search/search.h"
+
+/// Points of shrinking made and judged, each a trial of a study.
+namespace hone {
+
+/// What every point is judged by.
+struct ShrinkGate {
+  const Measurement& original;  ///< the model as it was given, on the part that choices are made on
+  double margin = kUsualMargin;
+  std::int64_t looks = 1;
+};
+
+/// What became of a point.
+struct JudgedPoint {
+  std::int64_t trial = 0;  ///< its number
+  ShrinkPoint point;
+  std::string step = {};  ///< what was new in it
+  ShrinkShares shares = {}, foretold = {};
+  double chance = 0;  ///< that was foretold
+  std::int64_t bytes = 0;
+  double ms = 0, ms_alone = 0;                  ///< of a text
+  double figure = 0;                            ///< by which the task is judged
+  Interval figure_interval = {};                ///< 95 %
+  double change = 0;                            ///< from that of the original
+  Interval change_interval = {};                ///< 95 %, of this one alone
+  double flips = 0;                             ///< share of texts; NaN of numbers
+  Conclusion conclusion = Conclusion::unclear;  ///< corrected for all looks
+  double p_value = 1;                           ///< the same
+  std::optional<std::int64_t> examples_needed = {};
+  std::string summary = {};  ///< in a sentence
+  std::string failure = {};  ///< why it could not be made; empty: it was
+  double seconds = 0, foretold_seconds = 0;
+  Json allocated = {};
+
+  bool kept() const { return failure.empty() && conclusion == Conclusion::kept; }
+};
+
+class ShrinkTrials {
+ public:
+  /// All that it refers to must outlive it. Opens the study in this file, or makes it. `cache` is a store of trainings, or empty.
+  ShrinkTrials(const TrialSubject& subject, const TrialSpace& space, const ShrinkGate& gate,
+               ShrinkTimer& timer, const fs::path& file, const fs::path& cache,
+               const fs::path& checkpoints, Context& context);
+
+  const std::vector<ShrinkParameter>& parameters() const { return parameters_; }
+  /// What is remembered of the study under this key; null: nothing.
+  Json remembered(const std::string& key) const;
+  void remember(const std::string& key, const Json& value);
+
+  /// What every level does alone, on a sample of the training texts; what is remembered is not measured again.
+  LevelEffects effects();
+  /// Makes a point and judges it.
+  void look(const ShrinkStep& step);
+  /// All that were judged, by number.
+  std::vector<JudgedPoint> judged();
+  /// The model of a point, made again to the same bits.
+  TrialModel model_of(const ShrinkPoint& point);
+  TrialConfiguration configuration_of(const ShrinkPoint& point) const;
+  std::string meaning_of(const ShrinkPoint& point) const;
+  ShownStudy shown();
+  void close() { storage_->close(); }
+
+ private:
+  TrialModel made(const TrialSubject& subject, const TrialConfiguration& configuration);
+  ShrinkPoint context_of(std::size_t parameter) const;
+  Json measured_effect(const TrialSubject& sampled, const ShrinkPoint& point);
+  void remove_checkpoints() const;
+  TrialOutcome run(TrialRun& run);
+  void finish_waiting();
+
+  const TrialSubject& subject_;
+  const TrialSpace& space_;
+  const ShrinkGate& gate_;
+  ShrinkTimer& timer_;
+  fs::path checkpoints_;
+  Context& context_;
+  std::vector<ShrinkParameter> parameters_;
+  TrialCache cache_;
+  std::unique_ptr<StudyStorage> storage_;
+  Study study_;
+  std::vector<std::shared_ptr<const Trial>> trials_;
+};
+
+}  // namespace hone

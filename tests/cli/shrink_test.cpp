@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "hone/search/storage/storage.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// The promise in one command.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class ShrinkCommand : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::copy(workshop(), folder_.path(), fs::copy_options::recursive); }
+  const fs::path& folder() const { return folder_.path(); }
+  static Words shrink(const Words& more) {
+    Words all = {"shrink", "model", "--data", "reviews.csv", "--quiet", "--no_cache"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  Json results(const std::string& output) const {
+    return parse_json(read_file(folder() / output / "results.json"), output);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+// A handful of texts shows nothing, whatever the model says: that is said, with how many would do, and no gate is passed.
+TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
+  const Ending ending =
+      run_hone(shrink({"--only", "quantize", "--budget", "1m", "-o", "out"}), folder());
+  EXPECT_EQ(ending.code, 3) << ending.messages;
+  const Json found = results("out");
+  EXPECT_FALSE(found["proven"].get<bool>());
+  EXPECT_EQ(found["output"], "unproven");
+  EXPECT_GT(found["texts_needed"].get<std::int64_t>(), 100);
+  EXPECT_FALSE(fs::exists(folder() / "out/model"));
+  EXPECT_NE(ending.output.find("Nothing was shown to be kept on validation"), std::string::npos)
+      << ending.output;
+  for (const Json& step : found["trail"]) EXPECT_NE(step["verdict"], "kept");
+  EXPECT_LT(found["size"]["memory_bytes"], found["size_before"]["memory_bytes"]);
+  run_well({"predict", "out/unproven", "some text"}, folder());
+}
+
+// With all that may be lost there is always something to take.
+TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) {
+  const Json found = run_json(
+      shrink({"--max_drop", "99", "--budget", "2m", "--looks", "3", "-o", "out"}), folder());
+  EXPECT_TRUE(found["proven"].get<bool>());
+  EXPECT_EQ(found["output"], "model");
+  EXPECT_EQ(found["gate"]["passed"], true);
+  EXPECT_LT(found["size"]["memory_bytes"].get<double>(),
+            0.5 * found["size_before"]["memory_bytes"].get<double>());
+  EXPECT_LE(found["looks"], 3);
+  const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
+  std::vector<std::shared_ptr<const Trial>> trials;
+  storage->read_trials(storage->find_study("shrink")->id, trials);
+  EXPECT_EQ(trials.size(), found["trail"].size());
+  for (const auto& trial : trials) EXPECT_EQ(trial->values.size(), 3u);
+  EXPECT_EQ(
+      std::ranges::count(found["trail"], "yes", [](const Json& step) { return step["chosen"]; }),
+      found["trial"].is_null() ? 0 : 1);
+  run_well({"predict", "out/model", "some text"}, folder());
+  run_well({"eval", "out/model", "--data", "reviews.csv"}, folder());
+  const std::string page = read_page(folder() / "out/report.html");
+  for (const char* words : {"Before and after", "What was tried", "hone predict out/model"})
+    EXPECT_NE(page.find(words), std::string::npos) << words;
+  for (const char* file : {"trail.csv", "space.toml", "shrink.svg", "shrink.png"})
+    EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
+  EXPECT_FALSE(fs::exists(folder() / "out/trainings"));
+  EXPECT_FALSE(fs::exists(folder() / "out/trimmed"));
+  // What was tried is a space that searches take.
+  run_well({"search", "model", "--recipe", "out/space.toml", "--data", "reviews.csv", "--trials",
+            "2", "--sampler", "random", "-o", "searched"},
+           folder());
+  // The same again has nothing to do.
+  const Ending again = run_well(
+      shrink({"--max_drop", "99", "--budget", "2m", "--looks", "3", "--resume", "-o", "out"}),
+      folder());
+  EXPECT_NE(again.output.find("finished already"), std::string::npos);
+}
+
+TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
+  const Words words = shrink({"--max_drop", "99", "--only", "quantize", "--budget", "2m", "--looks",
+                              "4", "-o", "out", "--resume"});
+  const Ending killed = run_hone_until(
+      words, folder(), SIGKILL, [&] { return fs::exists(folder() / "out.partial/study.db"); });
+  EXPECT_TRUE(killed.code == 0 || killed.code == 128 + SIGKILL) << killed.code;
+  run_well(words, folder());
+  EXPECT_TRUE(results("out")["proven"].get<bool>());
+  EXPECT_FALSE(fs::exists(folder() / "out.partial"));
+}
+
+TEST_F(ShrinkCommand, SaysWhatCannotBe) {
+  const auto message = [&](Words words, int code) {
+    const Ending ending = run_hone(words, folder());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    EXPECT_FALSE(fs::exists(folder() / "out"));
+    return ending.messages;
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  has(message(shrink({"--budget", "soon", "-o", "out"}), 2),
+      "expected a time such as 90s, 30m or 2h");
+  has(message(shrink({"--goal", "speed", "-o", "out"}), 2), "speed");
+  has(message(shrink({"--only", "magic", "-o", "out"}), 2), "--only");
+  has(message(shrink({"--only", "trim", "-o", "out"}), 1),
+      "nothing that can be tried step by step");
+  Words fresh = shrink({"-o", "out"});
+  fresh[1] = "tiny";
+  has(message(fresh, 1), "tiny: fresh weights have learnt nothing");
+}
+
+}  // namespace
+}  // namespace hone::testing

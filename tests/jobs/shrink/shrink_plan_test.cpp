@@ -1,0 +1,150 @@
+#include "hone/jobs/shrink/shrink_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hone/base/error.h"
+
+namespace hone {
+namespace {
+
+/// Neurons that go, steps of training, bits: three levels each.
+std::vector<ShrinkParameter> three_parameters() {
+  SearchSpace space;
+  space.parameters = {{"structure.neurons", integer_values(0, 2)},
+                      {"training.max_steps", integer_values(0, 2)},
+                      {"native.linears", choice_of({"none", "int8", "int4"})}};
+  return shrink_parameters(space, {{"structure.neurons", {0, 0.25, 0.5}}});
+}
+
+/// Neurons halve time and cost damage, bits halve bytes and cost none at first.
+LevelEffects effects_of(double half_damage) {
+  return {{{},
+           {{.bytes = 0.9, .time = 0.8, .time_alone = 0.8}, half_damage / 10},
+           {{.bytes = 0.8, .time = 0.5, .time_alone = 0.5}, half_damage}},
+          {},
+          {{},
+           {{.bytes = 0.3, .time = 0.9, .time_alone = 0.9}, 1e-6},
+           {{.bytes = 0.2, .time = 0.9, .time_alone = 0.9}, 10}}};
+}
+
+class ShrinkPlan : public ::testing::Test {
+ protected:
+  ShrinkState state_with(const LevelEffects& effects) {
+    effects_ = effects;
+    ShrinkState state{.parameters = parameters_, .effects = effects_};
+    state.meaning = [](const ShrinkPoint& point) {
+      std::string text;
+      for (const std::size_t level : point) text += std::to_string(level);
+      return text;
+    };
+    state.seconds = [](const ShrinkPoint& point) {
+      return 1.0 + 100.0 * static_cast<double>(point[1]);
+    };
+    state.seconds_left = 1000;
+    state.look_seconds = 10;
+    return state;
+  }
+
+  std::vector<ShrinkParameter> parameters_ = three_parameters();
+  LevelEffects effects_;
+};
+
+TEST_F(ShrinkPlan, TakesValuesAsLevels) {
+  const Assignment values = assignment_of(parameters_, {2, 1, 2});
+  EXPECT_EQ(values.at("structure.neurons"), 2);
+  EXPECT_EQ(parameters_[0].meant[2], 0.5);
+  EXPECT_EQ(values.at("native.linears"), "int4");
+  EXPECT_EQ(point_of(parameters_, values), (ShrinkPoint{2, 1, 2}));
+  EXPECT_EQ(point_of(parameters_, {{"structure.neurons", 2}}), std::nullopt);
+  SearchSpace real;
+  real.parameters = {{"training.learning_rate", real_values(0, 1)}};
+  EXPECT_THROW(shrink_parameters(real, Json::object()), UserError);
+}
+
+TEST_F(ShrinkPlan, SharesOfTheGoal) {
+  const ShrinkShares shares{.bytes = 0.25, .time = 0.5, .time_alone = 0.08};
+  EXPECT_DOUBLE_EQ(goal_share(ShrinkGoal::size, shares), 0.25);
+  EXPECT_DOUBLE_EQ(goal_share(ShrinkGoal::latency, shares), 0.2);
+  EXPECT_DOUBLE_EQ(goal_share(ShrinkGoal::both, shares), std::sqrt(0.25 * 0.2));
+  for (const char* word : {"both", "size", "latency"})
+    EXPECT_EQ(to_string(parse_shrink_goal(word)), word);
+  EXPECT_THROW(parse_shrink_goal("speed"), UserError);
+}
+
+// All that does next to no damage comes first, in one look, and nothing trains for it.
+TEST_F(ShrinkPlan, BeginsWithAllThatCostsNextToNothing) {
+  const ShrinkState state = state_with(effects_of(1e-5));
+  std::string why;
+  const std::optional<ShrinkStep> step = next_step(state, why);
+  ASSERT_TRUE(step.has_value());
+  EXPECT_EQ(step->point, (ShrinkPoint{2, 0, 1}));
+  EXPECT_NEAR(step->shares.bytes, 0.8 * 0.3, 1e-12);
+  EXPECT_NEAR(step->shares.time, 0.5 * 0.9, 1e-12);
+  EXPECT_NEAR(step->damage, 1.1e-5, 1e-12);
+  EXPECT_EQ(step->what, "structure.neurons 0.5, native.linears int8");
+  EXPECT_NEAR(step->gain, 1 / goal_share(ShrinkGoal::both, step->shares), 1e-12);
+}
+
+// From what is kept on, by the ratios of levels; what is as strong as what was not kept needs more work.
+TEST_F(ShrinkPlan, GoesOnFromWhatIsKeptAndLearnsFromWhatIsNot) {
+  ShrinkState state = state_with(effects_of(0.2));
+  state.tried.push_back({{0, 0, 1}, {.bytes = 0.4, .time = 0.8, .time_alone = 0.8}, true});
+  state.tried.push_back({{2, 0, 1}, {.bytes = 0.3, .time = 0.4, .time_alone = 0.4}, false});
+  EXPECT_EQ(state.best(), 0u);
+  std::string why;
+  const std::optional<ShrinkStep> step = next_step(state, why);
+  ASSERT_TRUE(step.has_value());
+  EXPECT_EQ(step->point, (ShrinkPoint{1, 0, 1}));
+  EXPECT_NEAR(step->shares.bytes, 0.4 * 0.9, 1e-12);
+  state.tried.push_back({{1, 0, 1}, {.bytes = 0.36, .time = 0.64, .time_alone = 0.64}, true});
+  const std::optional<ShrinkStep> next = next_step(state, why);
+  ASSERT_TRUE(next.has_value());
+  // Half of the neurons again, with training behind, that alone was lost.
+  EXPECT_EQ(next->point[0], 2u);
+  EXPECT_GT(next->point[1], 0u);
+  EXPECT_NEAR(next->shares.time, 0.64 * 0.5 / 0.8, 1e-12);
+}
+
+TEST_F(ShrinkPlan, ChancesFallWithDamageAndRiseWithWork) {
+  ShrinkState state = state_with(effects_of(0.02));
+  const double some = chance_of(state, {1, 0, 0}), more = chance_of(state, {2, 0, 0}),
+               trained = chance_of(state, {2, 1, 0});
+  EXPECT_GT(some, more);
+  EXPECT_GT(trained, more);
+  EXPECT_DOUBLE_EQ(chance_of(state, {0, 0, 1}), 0.95);
+  EXPECT_DOUBLE_EQ(chance_of(state, {0, 0, 2}), 0.05);
+  state.tried.push_back({{2, 0, 0}, {}, true});
+  EXPECT_DOUBLE_EQ(chance_of(state, {1, 0, 0}), 0.95);
+  EXPECT_DOUBLE_EQ(chance_of(state, {2, 2, 0}), 0.95);
+  state.tried = {{{1, 1, 0}, {}, false}};
+  EXPECT_DOUBLE_EQ(chance_of(state, {1, 0, 0}), 0.05);
+  EXPECT_DOUBLE_EQ(chance_of(state, {2, 1, 0}), 0.05);
+  EXPECT_GT(chance_of(state, {1, 2, 0}), 0.05);
+}
+
+TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
+  ShrinkState state = state_with(effects_of(1e-5));
+  state.tried.push_back({{2, 0, 1}, {.bytes = 0.2, .time = 0.5, .time_alone = 0.5}, true});
+  std::string why;
+  // Four bits do damage that no work is likely to win back.
+  EXPECT_FALSE(next_step(state, why).has_value());
+  EXPECT_EQ(why, "nothing that is left is likely to be kept and to gain 1 %");
+  state.tried.clear();
+  state.seconds_left = 0.5;
+  EXPECT_FALSE(next_step(state, why).has_value());
+  EXPECT_EQ(why, "there is no time left for what promises something");
+}
+
+// What makes a model larger or slower is no best, kept or not.
+TEST_F(ShrinkPlan, NothingIsBestThatTakesMore) {
+  ShrinkState state = state_with(effects_of(1e-5));
+  state.tried.push_back({{0, 0, 1}, {.bytes = 0.9, .time = 1.5, .time_alone = 1.5}, true});
+  EXPECT_FALSE(state.best().has_value());
+  state.tried.push_back({{1, 0, 0}, {.bytes = 0.9, .time = 0.9, .time_alone = 0.9}, false});
+  EXPECT_FALSE(state.best().has_value());
+}
+
+}  // namespace
+}  // namespace hone
