@@ -55,6 +55,7 @@ std::optional<Figure> zoomed_to_crowd(Figure figure) {
   bool any = false;
   for (Panel& panel : figure.panels) any = zoom(panel) || any;
   if (!any) return std::nullopt;
+  figure.title += ", where values lie close";
   return figure;
 }
 

@@ -331,7 +331,7 @@ stages = "large"
   ASSERT_EQ(ending.code, 0) << ending.messages;
   for (const char* file : {"flops.svg", "flops.png", "flops_zoom.svg", "flops_zoom.png"})
     EXPECT_TRUE(fs::exists(folder.path() / "other/figures" / file)) << file;
-  EXPECT_NE(read_file(folder.path() / "other/report.html").find("where curves lie close"),
+  EXPECT_NE(read_file(folder.path() / "other/report.html").find("where values lie close"),
             std::string::npos);
 }
 

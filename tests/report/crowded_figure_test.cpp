@@ -26,7 +26,7 @@ TEST(CrowdedFigure, ZoomsToWhereCurvesLieCloseWithTheirSpreads) {
   // Six of the eight points lie between 70 and 80, and take 69 to 81.
   EXPECT_NEAR(range->low, 69 - 0.6, 1e-9);
   EXPECT_NEAR(range->high, 81 + 0.6, 1e-9);
-  EXPECT_EQ(zoomed->title, "Widths");
+  EXPECT_EQ(zoomed->title, "Widths, where values lie close");
 }
 
 TEST(CrowdedFigure, LeavesOthersAsTheyAre) {

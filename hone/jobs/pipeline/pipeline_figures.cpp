@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
 #include "hone/jobs/pipeline/pipeline_values.h"
+#include "hone/jobs/search/best_history.h"
 #include "hone/report/crowded_figure.h"
 #include "hone/report/figure.h"
 
 namespace hone {
 namespace {
+
+double mean_of(std::vector<double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 /// Draws one figure.
 class FigureDrawer {
@@ -89,73 +94,26 @@ class FigureDrawer {
 
   // The best trial so far of each stage, or of all of them together.
   void add_trials(const PipelineCurve& curve, const std::string& y, Panel& panel) const {
-    std::vector<std::vector<Point>> histories;
+    const bool alone = told_.curves.size() == 1 && curve.stages.size() == 1;
+    std::vector<Series> bests;
     for (const std::size_t index : curve.stages) {
       const PipelineStage& stage = findings_.pipeline.stages[index];
       const auto study = findings_.studies.find(stage.name);
-      std::vector<TrialOnTheWay> way;
-      if (study != findings_.studies.end()) way = trials_on_the_way(study->second);
-      std::vector<Point> history, all;
-      for (std::size_t i = 0; i < way.size(); ++i) {
-        const auto x = static_cast<double>(i);
-        const Trial& trial = *way[i].trial;
-        const double value = trial_value(trial, y);
-        if (trial.state == TrialState::complete && !std::isnan(value))
-          all.push_back({x, value, kNoValue, kNoValue, fmt::format("trial {}", trial.number)});
-        const double best = way[i].best == nullptr ? kNoValue : trial_value(*way[i].best, y);
-        if (!std::isnan(best)) history.push_back({x, best});
-      }
-      if (history.empty()) {
+      BestHistory history;
+      if (study != findings_.studies.end())
+        history = history_of(study->second.shown, curve.label, y, TrialPlace::count);
+      if (history.by_trial.points.empty()) {
         miss(stage, y);
         continue;
       }
-      if (told_.curves.size() == 1 && curve.stages.size() == 1)
-        panel.series.push_back({.label = "a trial", .points = all, .draw = Draw::points});
-      histories.push_back(std::move(history));
+      if (alone) panel.series.push_back(std::move(history.values));
+      bests.push_back(std::move(history.by_trial));
     }
-    if (histories.empty()) return;
-    if (histories.size() == 1) {
-      panel.series.push_back(
-          {.label = curve.label, .points = histories.front(), .draw = Draw::steps});
-      return;
-    }
+    if (bests.size() == 1) panel.series.push_back(std::move(bests.front()));
+    if (bests.size() < 2) return;
+    const std::string detail = fmt::format("mean of {}, lowest to highest", bests.size());
     panel.series.push_back(
-        {.label = fmt::format("{}: mean of {}, lowest to highest", curve.label, histories.size()),
-         .points = mean_of(histories),
-         .draw = Draw::steps,
-         .spread = Spread::band});
-  }
-
-  static bool has_height_of(const Point& a, const Point& b) {
-    return a.y == b.y && a.low == b.low && a.high == b.high;
-  }
-
-  // From where all have begun to where the last ends; a study that ended earlier keeps its best.
-  static std::vector<Point> mean_of(const std::vector<std::vector<Point>>& histories) {
-    double first = 0, last = 0;
-    for (const auto& history : histories) {
-      first = std::max(first, history.front().x);
-      last = std::max(last, history.back().x);
-    }
-    std::vector<Point> mean;
-    for (double x = first; x <= last; ++x) {
-      Point point{x, 0, std::numeric_limits<double>::infinity(),
-                  -std::numeric_limits<double>::infinity()};
-      for (const auto& history : histories) {
-        const auto behind = std::ranges::upper_bound(history, x, {}, &Point::x);
-        const double value = std::prev(behind)->y;
-        point.y += value / static_cast<double>(histories.size());
-        point.low = std::min(point.low, value);
-        point.high = std::max(point.high, value);
-      }
-      if (!mean.empty() && !has_height_of(mean.back(), point)) {
-        // The band steps where the mean does.
-        mean.push_back(mean.back());
-        mean.back().x = x;
-      }
-      mean.push_back(point);
-    }
-    return mean;
+        band_of(bests, fmt::format("{}: {}", curve.label, detail), mean_of, detail));
   }
 
   // Losses, and objectives that are formulas, are no shares, be they between 0 and 1.
@@ -203,10 +161,8 @@ void draw_pipeline_figure(const PipelineFigure& told, const PipelineFindings& fi
   const Figure figure = FigureDrawer(told, findings, notes).drawn();
   const fs::path stem = findings.folder / "figures" / told.name;
   section.blocks.push_back(figure_block(figure, stem, figure.title, notes));
-  std::optional<Figure> zoomed = zoomed_to_crowd(figure);
-  if (!zoomed) return;
-  zoomed->title += ", where curves lie close";
-  section.blocks.push_back(figure_block(*zoomed, stem.string() + "_zoom", zoomed->title, notes));
+  if (const std::optional<Figure> zoomed = zoomed_to_crowd(figure))
+    section.blocks.push_back(figure_block(*zoomed, stem.string() + "_zoom", zoomed->title, notes));
 }
 
 }  // namespace hone

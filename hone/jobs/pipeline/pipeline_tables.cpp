@@ -9,6 +9,7 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/pipeline/pipeline_values.h"
+#include "hone/jobs/search/best_history.h"
 
 namespace hone {
 namespace {
@@ -131,9 +132,10 @@ class TableMaker {
       const auto study = findings_.studies.find(stage(index).name);
       if (study == findings_.studies.end()) continue;
       const double best = best_beside(column, stage(index));
-      const auto count = trials_until(study->second, best, *column.within);
-      texts.push_back(count ? grouped(*count)
-                            : fmt::format("never in {}", trials_on_the_way(study->second).size()));
+      const auto count = trials_until(study->second.shown.view, best, *column.within);
+      texts.push_back(
+          count ? grouped(*count)
+                : fmt::format("never in {}", trials_on_the_way(study->second.shown.view).size()));
     }
     return fmt::format("{}", fmt::join(texts, ", "));
   }
@@ -155,9 +157,9 @@ class TableMaker {
       const auto study = findings_.studies.find(stage(index).name);
       if (study == findings_.studies.end()) continue;
       direction = study->second.study.directions.front();
-      for (const TrialOnTheWay& one : trials_on_the_way(study->second))
-        if (one.best != nullptr)
-          least = std::min(least, loss_of(one.best->values.front(), direction));
+      if (const std::vector<TrialOnTheWay> way = trials_on_the_way(study->second.shown.view);
+          !way.empty() && way.back().best != nullptr)
+        least = std::min(least, loss_of(way.back().best->values.front(), direction));
     }
     return loss_of(least, direction);
   }

@@ -1,35 +1,100 @@
 #include "hone/jobs/search/best_history.h"
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "hone/jobs/search/study_tables.h"
+#include "hone/search/engine/trial_table.h"
 
 namespace hone {
+namespace {
+
+// What the curve of steps has come to by `x`, no less than where it begins.
+double value_by(const std::vector<Point>& steps, double x) {
+  return std::prev(std::ranges::upper_bound(steps, x, {}, &Point::x))->y;
+}
+
+}  // namespace
+
+std::vector<TrialOnTheWay> trials_on_the_way(const StudyView& study) {
+  std::set<std::int64_t> run_again;
+  for (const Trial* trial : study.trials)
+    if (const auto number = number_in(trial->system_attributes, "failed_trial"))
+      run_again.insert(*number);
+  const Direction direction = study.directions.front();
+  std::vector<TrialOnTheWay> way;
+  const Trial* best = nullptr;
+  for (const Trial* trial : study.trials) {
+    if (!is_finished(trial->state) || is_repetition(*trial)) continue;
+    if (trial->state == TrialState::fail && run_again.contains(trial->number)) continue;
+    const bool counts = trial->state == TrialState::complete && trial->violation() <= 0;
+    if (counts && (best == nullptr || loss_of(trial->values.front(), direction) <
+                                          loss_of(best->values.front(), direction)))
+      best = trial;
+    way.push_back({trial, best});
+  }
+  return way;
+}
+
+std::optional<std::int64_t> trials_until(const StudyView& study, double target, double within) {
+  // As far as rounding allows: 0.85 - 0.845 is more than 0.005 in doubles.
+  const double margin = within + 1e-9 * std::max(1.0, std::abs(target));
+  const Direction direction = study.directions.front();
+  std::int64_t count = 0;
+  for (const TrialOnTheWay& one : trials_on_the_way(study)) {
+    ++count;
+    if (one.best != nullptr &&
+        loss_of(one.best->values.front(), direction) <= loss_of(target, direction) + margin)
+      return count;
+  }
+  return std::nullopt;
+}
 
 bool BestHistory::has_seconds() const {
   return !by_seconds.points.empty() && std::isfinite(by_seconds.points.back().x);
 }
 
-BestHistory history_of(const ShownStudy& study, const std::string& label) {
+BestHistory history_of(const ShownStudy& study, const std::string& label, const std::string& figure,
+                       TrialPlace place) {
   BestHistory history;
   history.values = {.label = "a trial", .points = {}, .draw = Draw::points};
   history.by_trial = history.by_seconds = {.label = label, .points = {}, .draw = Draw::steps};
-  const Direction direction = study.view.directions[0];
-  Point best = {.y = loss_of(std::numeric_limits<double>::infinity(), direction)};
-  double seconds = 0;
-  for (const Trial* trial : complete_trials(study)) {
-    const auto number = static_cast<double>(trial->number);
-    const Point point = point_of(study, *trial, number, trial->values[0]);
-    history.values.points.push_back(point);
-    seconds += seconds_of(*trial);
-    if (trial->violation() > 0) continue;
-    if (loss_of(point.y, direction) < loss_of(best.y, direction)) best = point;
-    best.x = number;
-    history.by_trial.points.push_back(best);
-    best.x = seconds;
-    history.by_seconds.points.push_back(best);
+  double seconds = 0, count = 0;
+  for (const TrialOnTheWay& one : trials_on_the_way(study.view)) {
+    const double x = place == TrialPlace::number ? static_cast<double>(one.trial->number) : count++;
+    seconds += seconds_of(*one.trial);
+    const double value = trial_value(*one.trial, figure);
+    if (one.trial->state == TrialState::complete && !std::isnan(value))
+      history.values.points.push_back(point_of(study, *one.trial, x, value));
+    const double best = one.best == nullptr ? kNoValue : trial_value(*one.best, figure);
+    if (std::isnan(best)) continue;
+    history.by_trial.points.push_back(point_of(study, *one.best, x, best));
+    history.by_seconds.points.push_back(point_of(study, *one.best, seconds, best));
   }
   return history;
+}
+
+Series band_of(const std::vector<Series>& curves, const std::string& label,
+               double (*middle)(std::vector<double>), const std::string& detail) {
+  double begin = -INFINITY, end = INFINITY;
+  std::set<double> places;
+  for (const Series& curve : curves) {
+    if (curve.points.empty()) return {.label = label};
+    begin = std::max(begin, curve.points.front().x);
+    end = std::min(end, curve.points.back().x);
+    for (const Point& point : curve.points) places.insert(point.x);
+  }
+  Series band{.label = label, .points = {}, .draw = Draw::steps, .spread = Spread::band};
+  for (const double x : places) {
+    if (!(begin <= x && x <= end)) continue;
+    std::vector<double> values;
+    for (const Series& curve : curves) values.push_back(value_by(curve.points, x));
+    const auto [low, high] = std::ranges::minmax(values);
+    band.points.push_back(
+        {.x = x, .y = middle(values), .low = low, .high = high, .detail = detail});
+  }
+  return band;
 }
 
 }  // namespace hone

@@ -12,65 +12,18 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/output_folder.h"
 #include "hone/base/text.h"
+#include "hone/jobs/search/read_study.h"
 #include "hone/jobs/search/study_comparison.h"
 #include "hone/jobs/search/study_tables.h"
 #include "hone/report/crowded_figure.h"
 #include "hone/report/page.h"
-#include "hone/search/engine/trial_table.h"
 #include "hone/search/storage/optuna_export.h"
-#include "hone/search/storage/storage.h"
 #include "hone/study/result.h"
 
 namespace hone {
 namespace {
 
 constexpr std::size_t kShownParameters = 20;
-
-/// A study with its trials, as they stand now.
-struct ReadStudy {
-  Study study;
-  TrialTable trials = {};
-  ShownStudy shown = {};
-
-  // Where a single one is meant.
-  const Direction& direction() const { return study.directions.at(0); }
-};
-
-std::vector<std::string> objective_names(const Study& study) {
-  std::vector<std::string> names;
-  const auto kept = study.system_attributes.find(kMetricNamesAttribute);
-  if (kept != study.system_attributes.end() && kept->second.is_array())
-    for (const Json& name : kept->second)
-      if (name.is_string()) names.push_back(name);
-  if (names.size() == study.directions.size()) return names;
-  names.clear();
-  for (std::size_t i = 0; i < study.directions.size(); ++i)
-    names.push_back(study.directions.size() == 1 ? "value" : fmt::format("value {}", i));
-  return names;
-}
-
-// Brings its trials up to now.
-void read_trials(StudyStorage& storage, ReadStudy& read) {
-  storage.read_trials(read.study.id, read.trials);
-  read.shown.view.trials.clear();
-  for (const auto& trial : read.trials) read.shown.view.trials.push_back(trial.get());
-}
-
-ReadStudy read_study(StudyStorage& storage, Study study) {
-  ReadStudy read{.study = std::move(study)};
-  read.shown.view = {.name = read.study.name, .directions = read.study.directions, .trials = {}};
-  read_trials(storage, read);
-  read.shown.objectives = objective_names(read.study);
-  const auto told = [&](const char* key, Json& value) {
-    const auto found = read.study.user_attributes.find(key);
-    if (found != read.study.user_attributes.end()) value = found->second;
-  };
-  told(kIndexValuesAttribute, read.shown.index_values);
-  told(kMeasuredOnAttribute, read.shown.measured_on);
-  told(kFamilyAttribute, read.shown.family);
-  read.shown.seed = number_in(read.study.user_attributes, kSeedAttribute);
-  return read;
-}
 
 // The study of a search that runs stands in its folder as that is called until it is done.
 std::string storage_now(const std::string& storage) {
@@ -302,10 +255,8 @@ void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
                                             "The best value so far of each study.", undrawn));
     };
     add(figure, "optimization_history");
-    if (std::optional<Figure> zoomed = zoomed_to_crowd(figure)) {
-      zoomed->title += ", where values lie close";
+    if (const std::optional<Figure> zoomed = zoomed_to_crowd(figure))
       add(*zoomed, "optimization_history_zoom");
-    }
     page.sections = {section};
     write_file(folder.path() / "studies.csv", to_csv(table_of(studies)));
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "hone/base/text.h"
 #include "hone/jobs/search/best_history.h"
@@ -46,46 +45,14 @@ double best_of_study(const ShownStudy& study) {
   return best == nullptr ? kNoValue : best->values[0];
 }
 
-// What the curve of steps has come to by `x`; NaN: it begins later.
-double value_at_x(const std::vector<Point>& steps, double x) {
-  const auto after = std::ranges::upper_bound(steps, x, {}, &Point::x);
-  return after == steps.begin() ? kNoValue : std::prev(after)->y;
-}
-
-// From where all curves have begun to where the first ends, a point wherever one of them has one.
-Series band_of(const std::vector<Series>& curves, const std::string& label) {
-  double begin = -INFINITY, end = INFINITY;
-  std::set<double> places;
-  for (const Series& curve : curves) {
-    if (curve.points.empty()) return {.label = label};
-    begin = std::max(begin, curve.points.front().x);
-    end = std::min(end, curve.points.back().x);
-    for (const Point& point : curve.points) places.insert(point.x);
-  }
-  Series band{.label = label, .points = {}, .draw = Draw::steps, .spread = Spread::band};
-  for (const double x : places) {
-    if (!(begin <= x && x <= end)) continue;
-    std::vector<double> values;
-    for (const Series& curve : curves) values.push_back(value_at_x(curve.points, x));
-    const auto [low, high] = std::ranges::minmax(values);
-    band.points.push_back(
-        {.x = x,
-         .y = median_of(values),
-         .low = low,
-         .high = high,
-         .detail = fmt::format("median, least and greatest of {} seeds", values.size())});
-  }
-  return band;
-}
-
 // "12", "7 (5 to 12)", "9 (5 to more than 40)".
 std::string reach_text(const StudyFamily& family, double target) {
   std::vector<double> trials;
   std::int64_t longest = 0;
   for (const ShownStudy* study : family.studies) {
-    const std::int64_t one = trials_to_reach(*study, target);
-    trials.push_back(one == 0 ? INFINITY : static_cast<double>(one));
-    longest = std::max(longest, std::ssize(study->view.trials));
+    const auto one = trials_until(study->view, target, kWithinReach);
+    trials.push_back(one ? static_cast<double>(*one) : INFINITY);
+    longest = std::max(longest, std::ssize(trials_on_the_way(study->view)));
   }
   const auto text = [&](double count) {
     return std::isfinite(count) ? fmt::format("{:g}", count)
@@ -159,19 +126,6 @@ std::vector<StudyFamily> families_of(const std::vector<ShownStudy>& studies) {
   return families;
 }
 
-std::int64_t trials_to_reach(const ShownStudy& study, double target) {
-  const Direction direction = study.view.directions[0];
-  std::int64_t count = 0;
-  for (const Trial* trial : study.view.trials) {
-    if (is_repetition(*trial) || !is_finished(trial->state)) continue;
-    ++count;
-    if (trial->state == TrialState::complete && trial->violation() == 0 &&
-        loss_of(trial->values[0], direction) <= loss_of(target, direction) + kWithinReach)
-      return count;
-  }
-  return 0;
-}
-
 double best_of_all(const std::vector<StudyFamily>& families) {
   const Direction direction = families.at(0).studies.at(0)->view.directions[0];
   double least = INFINITY;
@@ -206,8 +160,9 @@ Json to_json(const std::vector<StudyFamily>& families) {
     for (const ShownStudy* study : family.studies) {
       names.push_back(study->view.name);
       best.push_back(best_of_study(*study));
-      const std::int64_t trials = std::isfinite(target) ? trials_to_reach(*study, target) : 0;
-      reach.push_back(trials == 0 ? Json(nullptr) : Json(trials));
+      const auto trials =
+          std::isfinite(target) ? trials_until(study->view, target, kWithinReach) : std::nullopt;
+      reach.push_back(trials ? Json(*trials) : Json(nullptr));
     }
     rows.push_back({{"label", family.label},
                     {"studies", names},
@@ -237,8 +192,10 @@ Figure compared_histories(const std::vector<StudyFamily>& families) {
     }
     const bool all_have_seconds = by_seconds.size() == family.studies.size();
     if (family.has_several()) {
-      by_trial = {band_of(by_trial, family.label)};
-      if (all_have_seconds) by_seconds = {band_of(by_seconds, family.label)};
+      const std::string detail =
+          fmt::format("median, least and greatest of {} seeds", family.studies.size());
+      by_trial = {band_of(by_trial, family.label, median_of, detail)};
+      if (all_have_seconds) by_seconds = {band_of(by_seconds, family.label, median_of, detail)};
     }
     trials.series.push_back(by_trial[0]);
     if (all_have_seconds) seconds.series.push_back(by_seconds[0]);

@@ -23,8 +23,6 @@ std::vector<StudyFamily> families_of(const std::vector<ShownStudy>& studies);
 /// How far the best so far may lie from the best of all studies to be as good as it: half a point.
 inline constexpr double kWithinReach = 0.005;
 
-/// Of one study the trials that it took to come within `kWithinReach` of `target`, the best of all studies; 0: it never did.
-std::int64_t trials_to_reach(const ShownStudy& study, double target);
 /// The best complete and feasible value of all of them; NaN: there is none.
 double best_of_all(const std::vector<StudyFamily>& families);
 

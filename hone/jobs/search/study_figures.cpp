@@ -86,13 +86,9 @@ Figure objective_figures(const ShownStudy& study) {
   figure.panels.push_back(
       {.x = x, .y = {.label = study.objectives[0]}, .series = {history.values, history.by_trial}});
   for (const std::string& name : names) {
-    Series values = history.values, best = history.by_trial;
-    std::map<std::string, double> of_trials;
-    for (const Trial* trial : complete_trials(study))
-      of_trials[name_of(*trial)] = figure_in(*trial, name);
-    for (Series* series : {&values, &best})
-      for (Point& point : series->points) point.y = of_trials.at(point.name);
-    figure.panels.push_back({.x = x, .y = {.label = name}, .series = {values, best}});
+    const BestHistory of_figure = history_of(study, "best so far by the objective", name);
+    figure.panels.push_back(
+        {.x = x, .y = {.label = name}, .series = {of_figure.values, of_figure.by_trial}});
   }
   figure.width = 400 * static_cast<int>(figure.panels.size());
   return figure;
@@ -383,9 +379,7 @@ std::vector<StudyFigure> study_figures(const ShownStudy& study) {
     if (figure.panels.empty()) continue;
     std::optional<Figure> zoomed = row.zoomed.empty() ? std::nullopt : zoomed_to_crowd(figure);
     figures.push_back({row.name, row.description, std::move(figure)});
-    if (!zoomed) continue;
-    zoomed->title += ", where values lie close";
-    figures.push_back({row.zoomed, row.description, std::move(*zoomed)});
+    if (zoomed) figures.push_back({row.zoomed, row.description, std::move(*zoomed)});
   }
   return figures;
 }

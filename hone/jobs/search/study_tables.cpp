@@ -83,6 +83,11 @@ double figure_in(const Trial& trial, const std::string& name) {
   return value.is_number() ? value.get<double>() : kNoValue;
 }
 
+double trial_value(const Trial& trial, const std::string& name) {
+  if (name != "value") return figure_in(trial, name);
+  return trial.values.empty() ? kNoValue : trial.values.front();
+}
+
 TrialCounts count_trials(const StudyView& study) {
   TrialCounts counts;
   std::set<std::int64_t> again;  // what copies are of

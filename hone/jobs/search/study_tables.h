@@ -35,6 +35,8 @@ std::string best_text(const StudyView& study);
 
 /// A figure of the trial's model, as `kFiguresAttribute` has it; NaN: it has none of that name.
 double figure_in(const Trial& trial, const std::string& name);
+/// "value": its first objective; else a figure of its model. NaN: it has none.
+double trial_value(const Trial& trial, const std::string& name);
 
 /// The values of a trial's parameters, by their names.
 Json shown_values(const ShownStudy& study, const Trial& trial);

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "hone/jobs/search/study_tables.h"
 #include "tests/support/expect.h"
 
@@ -47,7 +45,7 @@ TEST(PipelineStudies, StandTogetherByTheNamesOfTheirStages) {
   EXPECT_FALSE(fs::exists(folder.path() / "study.db-wal"));
   const StageStudies again = read_stage_studies(pipeline, folder.path());
   ASSERT_EQ(again.size(), 2U);
-  const StageStudy& first = again.at("search/1");
+  const ReadStudy& first = again.at("search/1");
   ASSERT_EQ(first.trials.size(), 2U);
   EXPECT_EQ(first.trials[0]->values, std::vector<double>{0.5});
   EXPECT_EQ(first.trials[0]->parameters.at(0).value, 6);
@@ -75,39 +73,6 @@ TEST(PipelineStudies, ARunWithoutSearchesHasNone) {
   const Pipeline pipeline = two_searches();
   write_studies(pipeline, read_stage_studies(pipeline, folder.path()), folder.path());
   EXPECT_FALSE(fs::exists(folder.path() / "study.db"));
-}
-
-TEST(PipelineStudies, TellTheBestTrialSoFarAndHowSoonItWasNearTheBest) {
-  const TemporaryFolder folder;
-  Trial forbidden = trial_of(0.9);
-  forbidden.system_attributes = {{"constraints", Json::array({1.0})}};
-  Trial repeated = trial_of(0.95);
-  repeated.user_attributes[kRepeatAttribute] = 0;
-  search_in(folder.path() / "search/1", {trial_of(0.1, TrialState::fail), trial_of(0.5), forbidden,
-                                         trial_of(0.4), trial_of(0.845), trial_of(0.85), repeated});
-  const StageStudies studies = read_stage_studies(two_searches(), folder.path());
-  const StageStudy& study = studies.at("search/1");
-  const std::vector<TrialOnTheWay> way = trials_on_the_way(study);
-  ASSERT_EQ(way.size(), 6U);
-  EXPECT_EQ(way[0].best, nullptr);
-  EXPECT_EQ(way[3].trial->number, 3);
-  EXPECT_EQ(way[3].best->number, 1) << "what violates a constraint is none";
-  EXPECT_EQ(trial_value(*way[3].best, "value"), 0.5);
-  EXPECT_EQ(trial_value(*way[3].best, "average_bits"), 5.0);
-  EXPECT_TRUE(std::isnan(trial_value(*way[3].best, "loss")));
-  EXPECT_EQ(trials_until(study, 0.85, 0), 6);
-  EXPECT_EQ(trials_until(study, 0.85, 0.005), 5);
-  EXPECT_EQ(trials_until(study, 0.99, 0.005), std::nullopt);
-}
-
-TEST(PipelineStudies, CountNoTrialTwiceThatWasInterruptedAndRunAgain) {
-  const TemporaryFolder folder;
-  Trial again = trial_of(0.5);
-  again.system_attributes = {{"failed_trial", 0}};
-  search_in(folder.path() / "search/1", {trial_of(0.1, TrialState::fail), again, trial_of(0.75)});
-  const StageStudies studies = read_stage_studies(two_searches(), folder.path());
-  EXPECT_EQ(trials_on_the_way(studies.at("search/1")).size(), 2U);
-  EXPECT_EQ(trials_until(studies.at("search/1"), 0.75, 0), 2);
 }
 
 }  // namespace
