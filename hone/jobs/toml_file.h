@@ -22,6 +22,9 @@ struct TomlPlace {
   }
 };
 
+/// The line of the file in which it begins.
+inline int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
+
 /// Throws `UserError` for what is no TOML.
 toml::table parse_toml(std::string_view text, std::string_view where);
 

@@ -10,6 +10,8 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/jobs/pipeline/pipeline_shown.h"
+#include "hone/jobs/pipeline/pipeline_toml.h"
 #include "hone/jobs/toml_file.h"
 
 namespace hone {
@@ -20,33 +22,6 @@ constexpr std::string_view kRun = "run", kEach = "each", kBestOf = "best_of", kF
                            kWhenNeeded = "when_needed";
 constexpr std::string_view kChoose = "choose", kChoices = "MODELS";
 constexpr std::string_view kTaken[] = {"stages", "figures"};  // folders in that of a pipeline
-
-int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
-
-// A string, a number or a boolean as text.
-std::string scalar_text(const toml::node& node, std::string_view what, const TomlPlace& place) {
-  const Json value = scalar_at(node, what, place);
-  if (value.is_string()) return value.get<std::string>();
-  return value.is_number_float() ? fmt::format("{}", value.get<double>()) : to_line(value);
-}
-
-std::string string_at(const toml::table& table, std::string_view key, const TomlPlace& place,
-                      std::string otherwise = {}) {
-  const toml::node* node = table.get(key);
-  return node == nullptr ? otherwise : text_at(*node, key, place);
-}
-
-void check_name(const std::string& name, std::string_view what, const toml::node& node,
-                const TomlPlace& place) {
-  constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-  user_check(!name.empty() && name.find_first_not_of(kLetters) == std::string::npos,
-             "{}: '{}' is no name of {}, whose folder is called so: letters, digits, - and _",
-             place.at(node), name, what);
-}
-
-/// One setting of a loop: names and values.
-using Setting = std::vector<std::pair<std::string, std::string>>;
 
 Setting setting_of(const toml::table& table, const TomlPlace& place) {
   Setting setting;
@@ -91,12 +66,6 @@ std::vector<Setting> settings_of_each(
   return all;
 }
 
-const std::string* value_in(const Setting& setting, std::string_view name) {
-  for (const auto& [key, value] : setting)
-    if (key == name) return &value;
-  return nullptr;
-}
-
 // "8-4": a folder's name, of all values, or of the one that is called `name`.
 std::string member_name(const Setting& all) {
   constexpr std::string_view kPlain =
@@ -128,19 +97,7 @@ class PipelineReader {
     read_settings();
     list_stages();
     for (std::size_t i = 0; i < pipeline_.stages.size(); ++i) read_stage(i);
-    if (const toml::node* figures = file_.get("figure"))
-      for (const auto& [name, node] : in_order(table_at(*figures, "figure", place_)))
-        read_figure(name, *node);
-    if (const toml::node* tables = file_.get("table"))
-      for (const auto& [name, node] : in_order(table_at(*tables, "table", place_)))
-        read_table(name, *node);
-    if (const toml::node* pictures = file_.get("picture"))
-      for (const auto& [name, node] : in_order(table_at(*pictures, "picture", place_)))
-        read_picture(name, *node);
-    read_published();
-    if (const toml::node* claims = file_.get("claim"))
-      for (const auto& [name, node] : in_order(table_at(*claims, "claim", place_)))
-        read_claim(name, *node);
+    read_shown(file_, place_, pipeline_);
     sort();
     return std::move(pipeline_);
   }
@@ -267,13 +224,6 @@ class PipelineReader {
     }
   }
 
-  std::vector<std::string> group_names() const {
-    std::vector<std::string> names;
-    for (const PipelineStage& stage : pipeline_.stages)
-      if (names.empty() || names.back() != stage.group) names.push_back(stage.group);
-    return names;
-  }
-
   // Those of the group whose settings are those of `from` where both have them; `from` may be nobody's.
   std::vector<std::size_t> members(const std::string& group, const Setting& from) const {
     std::vector<std::size_t> found;
@@ -303,7 +253,7 @@ class PipelineReader {
 
   [[noreturn]] void unknown_name(const std::string& name, const PipelineStage& stage,
                                  const toml::node& node) const {
-    std::vector<std::string> known = group_names();
+    std::vector<std::string> known = group_names(pipeline_);
     for (const auto& [key, value] : stage.setting) known.push_back(key);
     if (settings_ != nullptr)
       for (const auto& [key, value] : *settings_) known.emplace_back(key.str());
@@ -447,266 +397,6 @@ class PipelineReader {
     }
   }
 
-  std::vector<std::size_t> stages_named(const toml::node& node, std::string_view key) const {
-    std::vector<std::size_t> found;
-    const auto add = [&](const toml::node& value) {
-      const std::string name = scalar_text(value, key, place_);
-      const std::size_t before = found.size();
-      for (std::size_t i = 0; i < pipeline_.stages.size(); ++i) {
-        const PipelineStage& stage = pipeline_.stages[i];
-        if (stage.group == name || glob_match(name, stage.name)) found.push_back(i);
-      }
-      std::vector<std::string> known = group_names();
-      user_check(found.size() > before, "{}: {}: no stage is called '{}'; there are {}{}",
-                 place_.at(value), key, name, fmt::join(known, ", "), did_you_mean(name, known));
-    };
-    if (const toml::array* list = node.as_array()) {
-      for (const toml::node& value : *list) add(value);
-    } else {
-      add(node);
-    }
-    return found;
-  }
-
-  const toml::node& needed(const toml::table& table, const char* key, std::string_view what) const {
-    const toml::node* node = table.get(key);
-    user_check(node != nullptr, "{}: {}: {} is missing", place_.at(table), what, key);
-    return *node;
-  }
-
-  void read_figure(const std::string& name, const toml::node& node) {
-    check_name(name, "a figure", node, place_);
-    user_check(!name.ends_with("_zoom"),
-               "{}: a figure cannot be called '{}': files that end so are second looks, zoomed in",
-               place_.at(node), name);
-    const toml::table& table = table_at(node, name, place_);
-    check_keys(table, {"title", "x", "x_label", "y", "y_label", "curve", "reference"}, "a figure",
-               place_);
-    PipelineFigure figure{.name = name, .line = line_of(node)};
-    figure.title = string_at(table, "title", place_, name);
-    figure.x = scalar_text(needed(table, "x", name), "x", place_);
-    figure.x_label = string_at(table, "x_label", place_, figure.x);
-    figure.panels = panels_of(table, name);
-    const toml::node& curves = needed(table, "curve", name);
-    user_check(curves.is_array(), "{}: {}: expected [[figure.{}.curve]]", place_.at(curves), name,
-               name);
-    for (const toml::node& item : *curves.as_array()) add_curves(item, figure);
-    if (const toml::node* references = table.get("reference")) read_references(*references, figure);
-    pipeline_.figures.push_back(std::move(figure));
-  }
-
-  // One panel, or as many as `y` lists.
-  std::vector<PipelineHeight> panels_of(const toml::table& table, const std::string& name) const {
-    const auto texts = [&](const toml::node& node, std::string_view key) {
-      std::vector<std::string> list;
-      if (const toml::array* array = node.as_array()) {
-        for (const toml::node& one : *array) list.push_back(scalar_text(one, key, place_));
-      } else {
-        list.push_back(scalar_text(node, key, place_));
-      }
-      return list;
-    };
-    const toml::node& y = needed(table, "y", name);
-    const std::vector<std::string> paths = texts(y, "y");
-    const toml::node* given = table.get("y_label");
-    const std::vector<std::string> labels = given == nullptr ? paths : texts(*given, "y_label");
-    user_check(!paths.empty() && labels.size() == paths.size(),
-               "{}: {}: expected a y_label for each y, got {} for {}", place_.at(y), name,
-               labels.size(), paths.size());
-    std::vector<PipelineHeight> panels;
-    for (std::size_t i = 0; i < paths.size(); ++i) panels.push_back({paths[i], labels[i]});
-    return panels;
-  }
-
-  // A curve, or with `per` one for each value of a variable.
-  void add_curves(const toml::node& item, PipelineFigure& figure) const {
-    const toml::table& told = table_at(item, "curve", place_);
-    const PipelineCurve all = curve_of(told, item, figure);
-    const std::string per = string_at(told, "per", place_);
-    if (per.empty()) return figure.curves.push_back(all);
-    user_check(told.get("label") == nullptr,
-               "{}: {}: with `per`, curves are labelled by the values of '{}'", place_.at(item),
-               figure.name, per);
-    std::vector<PipelineCurve> curves;
-    for (const std::size_t index : all.stages) {
-      const PipelineStage& stage = pipeline_.stages[index];
-      const std::string* value = value_in(stage.setting, per);
-      user_check(value != nullptr, "{}: {}: per: '{}' is no variable of the stage {}",
-                 place_.at(item), figure.name, per, stage.name);
-      auto one = std::ranges::find(curves, *value, &PipelineCurve::label);
-      if (one == curves.end())
-        one = curves.insert(curves.end(), {.label = *value, .stages = {}, .y = all.y});
-      one->stages.push_back(index);
-    }
-    figure.curves.insert(figure.curves.end(), curves.begin(), curves.end());
-  }
-
-  PipelineCurve curve_of(const toml::table& curve, const toml::node& item,
-                         const PipelineFigure& figure) const {
-    check_keys(curve, {"label", "stages", "y", "per"}, "a curve", place_);
-    PipelineCurve one;
-    one.stages = stages_named(needed(curve, "stages", "curve"), "stages");
-    one.label = string_at(curve, "label", place_, pipeline_.stages[one.stages.front()].group);
-    one.y = string_at(curve, "y", place_);
-    user_check(one.y.empty() || figure.panels.size() == 1,
-               "{}: {}: a curve has a y of its own only in a figure of one panel", place_.at(item),
-               figure.name);
-    for (const std::size_t index : one.stages) {
-      const PipelineStage& stage = pipeline_.stages[index];
-      user_check(figure.x != kTrials || has_study(stage),
-                 "{}: {}: the stage {} runs {}, which has no trials; those of search have",
-                 place_.at(item), figure.name, stage.name, stage.command.front());
-      const bool is_known = figure.x == kEpochs || figure.x == kSteps || figure.x == kTrials ||
-                            value_in(stage.setting, figure.x) != nullptr;
-      user_check(is_known, "{}: {}: x: '{}' is no variable of the stage {}", place_.at(item),
-                 figure.name, figure.x, stage.name);
-    }
-    return one;
-  }
-
-  void read_references(const toml::node& list, PipelineFigure& figure) const {
-    user_check(list.is_array(), "{}: {}: expected [[figure.{}.reference]]", place_.at(list),
-               figure.name, figure.name);
-    for (const toml::node& item : *list.as_array()) {
-      const toml::table& told = table_at(item, "reference", place_);
-      check_keys(told, {"label", "stage", "y"}, "a reference", place_);
-      const std::vector<std::size_t> found =
-          stages_named(needed(told, "stage", "reference"), "stage");
-      user_check(found.size() == 1, "{}: {}: a reference is of one stage, not {}", place_.at(item),
-                 figure.name, found.size());
-      PipelineReference one{.stage = found.front(),
-                            .y = scalar_text(needed(told, "y", "reference"), "y", place_)};
-      one.label = string_at(told, "label", place_, pipeline_.stages[one.stage].name);
-      figure.references.push_back(std::move(one));
-    }
-  }
-
-  // Of a table with `by`: which row a stage is in.
-  void check_row(const PipelineStage& stage, const std::string& by, const std::string& name,
-                 const toml::node& item) const {
-    user_check(by == "stage" || value_in(stage.setting, by) != nullptr,
-               "{}: {}: by: '{}' is no variable of the stage {}", place_.at(item), name, by,
-               stage.name);
-  }
-
-  PipelineColumn column_of(const toml::node& item, const PipelineTable& table) const {
-    const toml::table& told = table_at(item, "column", place_);
-    check_keys(told, {"label", "stages", "y", "within"}, "a column", place_);
-    PipelineColumn column;
-    if (table.rows.empty()) {
-      column.stages = stages_named(needed(told, "stages", "column"), "stages");
-      for (const std::size_t index : column.stages)
-        check_row(pipeline_.stages[index], table.by, table.name, item);
-    } else {
-      user_check(told.get("stages") == nullptr,
-                 "{}: {}: with `rows`, the stages are those of the table", place_.at(item),
-                 table.name);
-    }
-    const toml::node *y = told.get("y"), *within = told.get("within");
-    user_check((y == nullptr) != (within == nullptr),
-               "{}: {}: expected y = \"PATH\" or within = NUMBER", place_.at(item), table.name);
-    if (y != nullptr) {
-      column.y = scalar_text(*y, "y", place_);
-    } else {
-      user_check(within->is_number() && *within->value<double>() >= 0,
-                 "{}: {}: within: expected a number from 0 on, in units of the objective",
-                 place_.at(*within), table.name);
-      for (const std::size_t index : column.stages)
-        user_check(
-            has_study(pipeline_.stages[index]),
-            "{}: {}: within: the stage {} runs {}, which has no trials; those of search have",
-            place_.at(*within), table.name, pipeline_.stages[index].name,
-            pipeline_.stages[index].command.front());
-      user_check(table.rows.empty(), "{}: {}: within is for tables with `by`", place_.at(*within),
-                 table.name);
-      column.within = *within->value<double>();
-    }
-    column.label = string_at(told, "label", place_, column.y.empty() ? "trials" : column.y);
-    return column;
-  }
-
-  void read_table(const std::string& name, const toml::node& node) {
-    check_name(name, "a table", node, place_);
-    user_check(name != "results" && name != "stages",
-               "{}: a table cannot be called '{}': the pipeline has one of that name",
-               place_.at(node), name);
-    const toml::table& told = table_at(node, name, place_);
-    check_keys(told, {"title", "by", "rows", "stages", "column"}, "a table", place_);
-    PipelineTable table{.name = name, .line = line_of(node)};
-    table.title = string_at(told, "title", place_, name);
-    table.by = string_at(told, "by", place_);
-    table.rows = string_at(told, "rows", place_);
-    user_check(table.by.empty() != table.rows.empty(),
-               "{}: {}: expected by = \"VARIABLE\" or \"stage\", or rows = \"PATH\"",
-               place_.at(node), name);
-    const toml::node& list = needed(told, "column", name);
-    user_check(list.is_array() && !list.as_array()->empty(), "{}: {}: expected [[table.{}.column]]",
-               place_.at(list), name, name);
-    for (const toml::node& item : *list.as_array()) table.columns.push_back(column_of(item, table));
-    user_check(!table.rows.empty() || told.get("stages") == nullptr,
-               "{}: {}: stages stand in the columns of a table with `by`", place_.at(node), name);
-    if (!table.rows.empty()) {
-      const std::vector<std::size_t> stages = stages_named(needed(told, "stages", name), "stages");
-      for (PipelineColumn& column : table.columns) column.stages = stages;
-    }
-    pipeline_.tables.push_back(std::move(table));
-  }
-
-  void read_picture(const std::string& name, const toml::node& node) {
-    const toml::table& told = table_at(node, name, place_);
-    check_keys(told, {"title", "stage", "file"}, "a picture", place_);
-    const toml::node &stage = needed(told, "stage", name), &file = needed(told, "file", name);
-    const std::vector<std::size_t> found = stages_named(stage, "stage");
-    user_check(found.size() == 1, "{}: {}: expected one stage", place_.at(stage), name);
-    PipelinePicture picture{.title = string_at(told, "title", place_, name),
-                            .stage = found.front(),
-                            .file = scalar_text(file, "file", place_)};
-    const std::filesystem::path path(picture.file);
-    user_check(path.extension() == ".svg" && !path.has_parent_path(),
-               "{}: {}: expected the name of an .svg file of the stage, got '{}'", place_.at(file),
-               name, picture.file);
-    pipeline_.pictures.push_back(std::move(picture));
-  }
-
-  void read_published() {
-    const toml::node* node = file_.get("published");
-    if (node == nullptr) return;
-    user_check(node->is_array(), "{}: published: expected [[published]]", place_.at(*node));
-    for (const toml::node& item : *node->as_array()) {
-      const toml::table& told = table_at(item, "published", place_);
-      check_keys(told, {"what", "value", "source"}, "a published figure", place_);
-      pipeline_.published.push_back(
-          {scalar_text(needed(told, "what", "published"), "what", place_),
-           scalar_text(needed(told, "value", "published"), "value", place_),
-           scalar_text(needed(told, "source", "published"), "source", place_)});
-    }
-  }
-
-  void read_claim(const std::string& name, const toml::node& node) {
-    check_name(name, "a claim", node, place_);
-    const toml::table& table = table_at(node, name, place_);
-    check_keys(table, {"says", "source", "stage"}, "a claim", place_);
-    PipelineClaim claim{.name = name, .line = line_of(node)};
-    claim.says = scalar_text(needed(table, "says", name), "says", place_);
-    claim.source = string_at(table, "source", place_);
-    const toml::node& stage = needed(table, "stage", name);
-    const std::vector<std::size_t> found = stages_named(stage, "stage");
-    user_check(found.size() == 1 && pipeline_.stages[found.front()].command.front() == "compare",
-               "{}: {}: expected one stage that runs compare, of which B is said to be the better",
-               place_.at(stage), name);
-    claim.comparison = found.front();
-    pipeline_.claims.push_back(std::move(claim));
-  }
-
-  // Stages that nobody needs, and that are there when needed, go; a place that names them is an error only where nothing
-  // is left of it.
-  void keep(std::vector<std::size_t>& named, const std::vector<std::optional<std::size_t>>& kept) {
-    std::vector<std::size_t> left;
-    for (const std::size_t stage : named)
-      if (kept[stage]) left.push_back(*kept[stage]);
-    named = std::move(left);
-  }
-
   // Each stage behind those that it needs, otherwise as in the file.
   void sort() {
     const std::vector<PipelineStage>& stages = pipeline_.stages;
@@ -728,29 +418,7 @@ class PipelineReader {
           if (value.stage) value.stage = *place_of[*value.stage];
     }
     pipeline_.stages = std::move(sorted);
-    for (PipelineTable& table : pipeline_.tables)
-      for (PipelineColumn& column : table.columns) keep(column.stages, place_of);
-    const auto left_out = [&](const std::string& what, int line, std::size_t stage) {
-      fail("{}, line {}: {}: the stage {} is left out, as no other needs it", place_.where, line,
-           what, stages_before[stage]);
-    };
-    for (PipelineFigure& figure : pipeline_.figures) {
-      for (PipelineCurve& curve : figure.curves) keep(curve.stages, place_of);
-      for (PipelineReference& reference : figure.references) {
-        if (!place_of[reference.stage])
-          left_out("figure " + figure.name, figure.line, reference.stage);
-        reference.stage = *place_of[reference.stage];
-      }
-    }
-    for (PipelinePicture& picture : pipeline_.pictures) {
-      if (!place_of[picture.stage]) left_out("picture " + picture.title, 1, picture.stage);
-      picture.stage = *place_of[picture.stage];
-    }
-    for (PipelineClaim& claim : pipeline_.claims) {
-      if (!place_of[claim.comparison])
-        left_out("claim " + claim.name, claim.line, claim.comparison);
-      claim.comparison = *place_of[claim.comparison];
-    }
+    follow_stages(pipeline_, place_of, stages_before);
   }
 
   void visit(std::size_t index, std::vector<std::size_t>& order, std::vector<std::size_t>& path,

@@ -19,8 +19,6 @@
 namespace hone {
 namespace {
 
-int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
-
 // Values to choose from. Numbers are put in order; those in equal steps are a range of whole numbers.
 void choose_from(SearchSetting& setting, std::vector<Json> values) {
   if (values.size() == 1) {
