@@ -25,7 +25,8 @@ inline constexpr Field kArithmetic = {"arithmetic", "fp32|simulated|packed|nativ
                                       "are of codes"};
 inline constexpr Field kWeightBits = {
     "average_weight_bits", "bits",
-    "per quantized weight, shared scales included; 32: none is quantized"};
+    "per quantized weight, shared scales included, those in full precision left out; 32: none is "
+    "quantized"};
 inline constexpr Field kSeeds = {"seeds", "seeds", "on which the figures stand"};
 inline constexpr Field kProtocol = {
     "protocol", "honest|original",

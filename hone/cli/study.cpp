@@ -26,6 +26,8 @@ bool is_meant(const std::string& question) {
 }
 
 void study(StudyArguments& a) {
+  if (a.job.storage.empty() && a.job.beside.empty())
+    throw UsageError("hone study: name a storage, such as my-search/study.db");
   // A person is asked; programs say before that they mean it.
   if (a.job.remove && !a.yes && ::isatty(STDIN_FILENO) == 0)
     throw UsageError(
@@ -45,11 +47,13 @@ Command study_command() {
         auto a = std::make_shared<StudyArguments>();
         app.add_option("STORAGE", a->job.storage,
                        "an SQLite file or postgresql://USER@HOST/DATABASE with studies in "
-                       "Optuna's tables")
-            ->required();
+                       "Optuna's tables");
         app.add_option("STUDIES", a->job.studies,
                        "names: of one all is shown, several are laid beside each other; without "
                        "any, a row for each study");
+        app.add_option("--beside", a->job.beside,
+                       "more storages: all of their studies are laid beside each other, and "
+                       "called by their folders");
         app.add_option("--export", a->job.export_file,
                        "write all trials of one study to this file, .csv or .json; one that is "
                        "there stays, unless --overwrite is given");

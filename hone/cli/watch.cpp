@@ -4,7 +4,8 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
-#include "hone/jobs/search/study.h"
+#include "hone/jobs/search/study_tables.h"
+#include "hone/jobs/search/watch_study.h"
 
 namespace hone {
 namespace {

@@ -50,13 +50,27 @@ std::string verdicts_text(const std::vector<OperandNoise>& noise) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::vector<OperandNoise> noise_in(const std::vector<OperandNoise>& noise, Operand operand,
+std::vector<OperandNoise> noise_in(const std::vector<OperandVerdict>& operands, Operand operand,
                                    const std::vector<std::string>& layers) {
   std::vector<OperandNoise> own;
-  for (const OperandNoise& one : noise)
-    if (one.operand == operand && std::ranges::find(layers, one.layer) != layers.end())
-      own.push_back(one);
+  for (const OperandVerdict& one : operands)
+    if (one.noise.operand == operand && std::ranges::find(layers, one.noise.layer) != layers.end())
+      own.push_back(one.noise);
   return own;
+}
+
+bool is_lossy(const Noise& noise) { return shown_snr(noise) < kKeptSnrDb; }
+
+// The lossy ones alone.
+QuantizationPlan lossy_plan(const std::vector<OperandVerdict>& operands) {
+  QuantizationPlan plan;
+  for (const OperandVerdict& one : operands) {
+    if (!is_lossy(one.noise.noise)) continue;
+    auto layer = std::ranges::find(plan, one.noise.layer, &QuantizationPlan::value_type::first);
+    if (layer == plan.end()) layer = plan.insert(plan.end(), {one.noise.layer, {}});
+    layer->second[one.noise.operand] = one.noise.format;
+  }
+  return plan;
 }
 
 }  // namespace
@@ -66,20 +80,32 @@ FormatVerdicts judge_formats(const Model& unrounded, std::vector<std::string> la
                              const CalibrationRun& run, Context& context) {
   FormatVerdicts verdicts{.layers = std::move(layers), .plan = plan};
   if (plan.empty()) return verdicts;
-  verdicts.noise = measure_noise(without_quantizers(unrounded, context.session()), plan,
-                                 training_texts, run, context);
-  std::erase_if(verdicts.noise, [](const OperandNoise& one) {
-    return one.operand != Operand::weight && one.operand != Operand::input;
-  });
-  std::ranges::stable_sort(verdicts.noise, {},
-                           [](const OperandNoise& one) { return shown_snr(one.noise); });
+  const Model plain = without_quantizers(unrounded, context.session());
+  for (OperandNoise& one : measure_noise(plain, plan, training_texts, run, context)) {
+    if (one.operand != Operand::weight && one.operand != Operand::input) continue;
+    const bool zero = has_zero(one.format, context);
+    verdicts.operands.push_back({.noise = std::move(one), .has_zero = zero});
+  }
+  std::ranges::stable_sort(verdicts.operands, {},
+                           [](const OperandVerdict& one) { return shown_snr(one.noise.noise); });
+  const QuantizationPlan lossy = lossy_plan(verdicts.operands);
+  if (lossy.empty()) return verdicts;
+  for (const Suggestion& found :
+       suggest(plain, lossy, training_texts, run, /*most_bits=*/0, context)) {
+    if (found.after == found.before) continue;
+    const auto own = std::ranges::find_if(verdicts.operands, [&](const OperandVerdict& one) {
+      return one.noise.layer == found.layer && one.noise.operand == found.operand;
+    });
+    own->better = found.after;
+    own->noise_with_better = found.noise_after;
+  }
   return verdicts;
 }
 
 std::string verdict_of(const Noise& noise) {
   constexpr double kManyClipped = 1e-3, kManyFlushed = 1e-2;
   if (shown_snr(noise) == INFINITY) return "exact";
-  if (shown_snr(noise) >= kKeptSnrDb) return kKept;
+  if (!is_lossy(noise)) return kKept;
   if (noise.clipped_share() >= kManyClipped && noise.clipped_share() > noise.flushed_share())
     return "clipped";
   return noise.flushed_share() >= kManyFlushed ? "flushed to zero" : "coarse";
@@ -107,7 +133,7 @@ Table formats_taken(const FormatVerdicts& verdicts) {
     bool any = false;
     for (const auto& [operand, name] :
          {std::pair{Operand::weight, "weights"}, {Operand::input, "inputs"}}) {
-      const std::vector<OperandNoise> own = noise_in(verdicts.noise, operand, layers);
+      const std::vector<OperandNoise> own = noise_in(verdicts.operands, operand, layers);
       if (own.empty()) continue;
       any = true;
       Noise all;
@@ -134,18 +160,44 @@ Table operand_verdicts(const FormatVerdicts& verdicts, std::size_t most_rows) {
                {"clipped", "Clipped"},
                {"flushed", "To zero"},
                {"step_to_spread", "Step / spread"},
-               {"verdict", "Verdict", false}});
-  for (const OperandNoise& one : verdicts.noise) {
+               {"zero_code", "Zero", false},
+               {"verdict", "Verdict", false},
+               {"better", "Better", false},
+               {"better_snr_db", "SNR with it (dB)"}});
+  for (const OperandVerdict& one : verdicts.operands) {
     if (most_rows > 0 && table.rows().size() == most_rows) break;
-    const double spread = one.noise.standard_deviation();
+    const auto& [layer, operand, format, noise] = one.noise;
+    const double spread = noise.standard_deviation();
     table.add_row(
-        {one.layer, std::string(to_string(one.operand)), to_string(one.format),
-         snr_or_none(one.noise.snr_db()), percent(one.noise.clipped_share(), 2),
-         percent(one.noise.flushed_share(), 2),
-         spread > 0 ? real(static_cast<double>(one.noise.smallest_step) / spread, 3) : Cell(absent),
-         verdict_of(one.noise)});
+        {layer, std::string(to_string(operand)), to_string(format), snr_or_none(noise.snr_db()),
+         percent(noise.clipped_share(), 2), percent(noise.flushed_share(), 2),
+         spread > 0 ? real(static_cast<double>(noise.smallest_step) / spread, 3) : Cell(absent),
+         one.has_zero ? "has a code" : "no code", verdict_of(noise),
+         one.better ? Cell(to_string(*one.better)) : Cell(absent),
+         one.better ? snr_or_none(one.noise_with_better.snr_db()) : Cell(absent)});
   }
   return table;
+}
+
+Json to_json(const FormatVerdicts& verdicts) {
+  Json operands = Json::array();
+  for (const OperandVerdict& one : verdicts.operands) {
+    const auto& [layer, operand, format, noise] = one.noise;
+    operands.push_back(
+        {{"layer", layer},
+         {"operand", to_string(operand)},
+         {"format", to_string(format)},
+         {"snr_db", noise.snr_db()},
+         {"clipped", noise.clipped_share()},
+         {"flushed", noise.flushed_share()},
+         {"smallest_step", noise.smallest_step},
+         {"standard_deviation", noise.standard_deviation()},
+         {"zero_code", one.has_zero},
+         {"verdict", verdict_of(noise)},
+         {"better", one.better ? Json(to_string(*one.better)) : Json()},
+         {"better_snr_db", one.better ? Json(one.noise_with_better.snr_db()) : Json()}});
+  }
+  return {{"formats", to_json(formats_taken(verdicts))}, {"operands", operands}};
 }
 
 }  // namespace hone

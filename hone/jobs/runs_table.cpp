@@ -54,7 +54,7 @@ constexpr RunColumn kColumns[] = {
     {"verdict", "Verdict"},
     {"flip_share", "Flips", RunColumn::flips},
     {"margin_snr_db", "Margin SNR (dB)", RunColumn::number, 1},
-    {"average_weight_bits", "Bits", RunColumn::bits},
+    {"average_weight_bits", "Bits quantized", RunColumn::bits},
     {"cautions", "Caution"},
     {"arithmetic", "Arithmetic"},
 };

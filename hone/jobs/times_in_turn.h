@@ -22,6 +22,8 @@ struct RoundTimes {
 
 /// Of a clock that never goes backwards; the origin is any.
 double steady_seconds();
+/// What all processors together have spent on this process.
+double cpu_seconds();
 
 /// Milliseconds of one run.
 double run_ms(const std::function<void()>& work);

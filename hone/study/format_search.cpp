@@ -114,17 +114,34 @@ class Descent {
   Context& context_;
 };
 
-}  // namespace
-
-double bits_of_format(const Format& format) { return average_bits(format, {768, 768}); }
-
-Noise format_noise(const Format& format, const Tensor& values, Context& context) {
+// After calibration on them.
+std::vector<float> rounded(const Format& format, const Tensor& values, Context& context) {
   const std::span<const float> x = values.values<float>();
   const std::vector<Tensor> state = calibrate_tensor(format, values.sizes(), x);
   std::vector<float> y(x.size());
   format.def->quantize({format, values.sizes(), x, state}, context.pool, y);
+  return y;
+}
+
+}  // namespace
+
+double bits_of_format(const Format& format) { return average_bits(format, {768, 768}); }
+
+bool has_zero(const Format& format, Context& context) {
+  // Every fourth value is 0, in whatever blocks and rows they are taken together.
+  constexpr std::int64_t kSide = 64;
+  constexpr float kPattern[] = {1.0F, -0.75F, 0.0F, 0.5F};
+  std::vector<float> x(kSide * kSide);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = kPattern[i % 4];
+  const std::vector<float> y = rounded(format, Tensor::of<float>({kSide, kSide}, x), context);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (x[i] == 0 && y[i] != 0) return false;
+  return true;
+}
+
+Noise format_noise(const Format& format, const Tensor& values, Context& context) {
   Noise noise;
-  noise.include(x, y);
+  noise.include(values.values<float>(), rounded(format, values, context));
   return noise;
 }
 

@@ -8,6 +8,9 @@ namespace hone {
 /// the one scale of a bias of two values costs.
 double bits_of_format(const Format& format);
 
+/// Whether 0 stays 0 among other values: whether the format has a code for it.
+bool has_zero(const Format& format, Context& context);
+
 /// What a format does to a tensor of values, after calibration on it.
 Noise format_noise(const Format& format, const Tensor& values, Context& context);
 

@@ -172,7 +172,7 @@ TEST_F(PipelineLab, SearchesShapesAndTrainsTheWinnerOn) {
 
 TEST_F(PipelineLab, SearchesWithCompressionInsideAndCompressesTheWinnerAfterwards) {
   run_well(
-      small_search("2.2", "aware", {"--set", "after_epochs=0.05", "--set", "aware_sampler=random"}),
+      small_search("2.2", "aware", {"--set", "after_epochs=0.05", "--set", "best_sampler=random"}),
       folder.path());
   EXPECT_EQ(studies_in(folder.path() / "aware"),
             (std::vector<std::string>{"none/1", "none/2", "compressed/1", "compressed/2",
@@ -182,6 +182,20 @@ TEST_F(PipelineLab, SearchesWithCompressionInsideAndCompressesTheWinnerAfterward
   EXPECT_NE(read_file(folder.path() / "aware/figures/searches.svg").find("after its search"),
             std::string::npos);
   EXPECT_EQ(results("aware")["notes"], Json::array());
+}
+
+// Where 2.1 is part of the chain, its first sampler goes on.
+TEST_F(PipelineLab, TakesTheSamplerThatWasFirstForTheLayers) {
+  run_well(small_search("3.1", "chain", {"--set", "trials=2", "--set", "after_epochs=0.05"}),
+           folder.path());
+  const Json sampler = stage("chain", "ranking")["result"]["leader"]["sampler"];
+  const Json taken = results("chain")["taken"];
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_EQ(taken[0]["value"], sampler.is_null() ? Json("tpe") : sampler);
+  EXPECT_EQ(taken[0]["stages"], Json({"integers"}));
+  EXPECT_EQ(stage("chain", "integers")["result"]["sampler"], taken[0]["value"]);
+  EXPECT_NE(read_file(folder.path() / "chain/report.html").find("ranking has found"),
+            std::string::npos);
 }
 
 TEST_F(PipelineLab, SearchesFormatsOfAModelThatIsGiven) {
@@ -209,7 +223,10 @@ TEST_F(PipelineLab, SearchesFormatsOfAModelThatIsGiven) {
   const Json linears = stage("formats", "all/log")["result"]["best"]["configuration"]["formats"];
   EXPECT_EQ(linears.size() % 6, 2U) << "6 in a layer, and those of pooler and classifier";
   const std::string why = read_file(folder.path() / "formats/figures/why.csv");
-  EXPECT_NE(why.find("why/binary,classifier,weight,"), std::string::npos) << why;
+  EXPECT_NE(why.find("all/binary,classifier,weight,binary"), std::string::npos) << why;
+  const Json verdicts = stage("formats", "all/binary")["result"]["verdicts"];
+  for (const Json& operand : verdicts["operands"])
+    EXPECT_EQ(operand["zero_code"], false) << "a sign has none";
 }
 
 TEST_F(PipelineLab, RefusesWhatItHasNot) {

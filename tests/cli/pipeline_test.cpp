@@ -80,6 +80,9 @@ source = "nobody"
 stage = "loss"
 )toml";
 
+// One stage, of a moment.
+const std::string kSeen = "[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n";
+
 struct PipelineTest : ::testing::Test {
   TemporaryFolder folder;
   PipelineTest() {
@@ -653,43 +656,40 @@ max_drop = 0
 }
 
 TEST_F(PipelineTest, WhatOthersPutIntoItsFolderStays) {
-  const std::string text = "[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n";
-  ASSERT_EQ(run_file(text).code, 0);
+  ASSERT_EQ(run_file(kSeen).code, 0);
   folder.file("other/notes.txt", "mine");
   folder.file("other/seen/notes.txt", "mine");
-  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  ASSERT_EQ(run_file(kSeen, {"--overwrite"}).code, 0);
   EXPECT_EQ(read_file(folder.path() / "other/notes.txt"), "mine");
   EXPECT_EQ(read_file(folder.path() / "other/seen/notes.txt"), "mine");
 }
 
 TEST_F(PipelineTest, ADamagedEntryOfTheStoreIsComputedAgain) {
-  const std::string text = "[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n";
-  ASSERT_EQ(run_file(text).code, 0);
+  ASSERT_EQ(run_file(kSeen).code, 0);
   const Json entries = run_json({"cache"}, folder.path())["entries"];
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_EQ(entries[0]["stage"], "seen");
   const fs::path file = folder.path() / "cache/hone/stages" / entries[0]["key"].get<std::string>() /
                         "files/results.json";
   folder.file(fs::relative(file, folder.path()).string(), "{}");
-  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  ASSERT_EQ(run_file(kSeen, {"--overwrite"}).code, 0);
   EXPECT_EQ(states("other").at("seen"), "computed");
-  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  ASSERT_EQ(run_file(kSeen, {"--overwrite"}).code, 0);
   EXPECT_EQ(states("other").at("seen"), "from the store");
 }
 
 TEST_F(PipelineTest, TheStoreIsShownLimitedAndEmptied) {
-  const std::string text = "[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n";
-  ASSERT_EQ(run_file(text).code, 0);
+  ASSERT_EQ(run_file(kSeen).code, 0);
   folder.file("cache/hone/stages/mine.txt", "mine");
   const Ending shown = run_hone({"cache"}, folder.path());
   EXPECT_NE(shown.output.find("1 stages"), std::string::npos) << shown.output;
   EXPECT_NE(shown.output.find("of at most 10 GiB"), std::string::npos) << shown.output;
   EXPECT_NE(shown.output.find("hone inspect tiny"), std::string::npos) << shown.output;
   EXPECT_EQ(run_json({"cache", "--limit", "1kB"}, folder.path())["removed_entries"], 1);
-  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  ASSERT_EQ(run_file(kSeen, {"--overwrite"}).code, 0);
   EXPECT_EQ(run_json({"cache"}, folder.path())["entries"].size(), 0U);
   run_json({"cache", "--limit", "1GiB"}, folder.path());
-  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  ASSERT_EQ(run_file(kSeen, {"--overwrite"}).code, 0);
   const Json emptied = run_json({"cache", "--empty"}, folder.path());
   EXPECT_EQ(emptied["removed_entries"], 1);
   EXPECT_EQ(emptied["limit_bytes"], 1 << 30);
@@ -716,7 +716,7 @@ TEST_F(PipelineTest, AFullDiskEndsItAndItGoesOn) {
 
 TEST_F(PipelineTest, AStoreThatCannotBeWrittenIsAWarning) {
   folder.file("cache/hone/stages", "in the way");
-  const Ending ending = run_file("[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n");
+  const Ending ending = run_file(kSeen);
   EXPECT_EQ(ending.code, 0);
   EXPECT_NE(ending.messages.find("stage seen is not kept in the store: "), std::string::npos)
       << ending.messages;

@@ -190,6 +190,10 @@ std::vector<SchemaRun> runs_of_classes() {
       {"lab"},
       {"lab 0.3 --set data=synth:tail?n=200 --set pretraining_epochs=0.1 -o tuned_lab",
        "tuned_lab"},
+      {"lab 3.1 --set data=synth:tail?n=200 --set texts=20 --set samplers=['random'] --set "
+       "draws=[1,2] --set shape_trials=1 --set shapes=hidden_size=[16,32] --set rates=1e-3 --set "
+       "trial_epochs=0.05 --set trials=1 --set after_epochs=0.05 -o searched_lab",
+       "searched_lab"},
       {"lab 4.3 --model learnt --data reviews.csv -o lab", "lab"},
       {"lab 4.3 --model topics --data topics.csv -o topics_lab", "topics_lab"},
       {"schema"},
@@ -330,6 +334,11 @@ each = { part = ["train"] }
 MODEL = "model"
 data = "{data}"
 split = "{part}"
+[stage.as_many]
+run = "eval"
+MODEL = "model"
+data = "{data}"
+max_eval_samples = "{read.n|4}"
 [stage.beside]
 run = "compare"
 A = "model"

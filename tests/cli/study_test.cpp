@@ -194,6 +194,51 @@ TEST_F(ComparedStudies, AreOneCurveWithABandOfAllSeeds) {
   EXPECT_NE(data.find("1\trandom-1\t2\t0.7\tnan\tnan\t"), std::string::npos) << data;
 }
 
+TEST_F(ComparedStudies, SayWhichSamplerCameNearToTheBestFirst) {
+  const Json leader = told(all_).at("leader");
+  EXPECT_EQ(leader["label"], "tpe: 3 seeds (1, 2, 3)");
+  EXPECT_EQ(leader["sampler"], "tpe");
+  EXPECT_EQ(
+      leader["sentence"],
+      "tpe: 3 seeds (1, 2, 3): the first within 0.005 of the best, after 3 (3 to more than 3) "
+      "trials. So few seeds do not rank.");
+}
+
+TEST_F(ComparedStudies, NameNoSamplerWhereAnotherDidAsWell) {
+  const Json leader = told({"random-1", "tpe-1"}).at("leader");
+  EXPECT_EQ(leader["label"], "random-1");
+  EXPECT_EQ(leader["sampler"], nullptr);
+  const auto sentence = leader["sentence"].get<std::string>();
+  EXPECT_NE(sentence.find("as soon: tpe-1"), std::string::npos) << sentence;
+}
+
+// Each storage of its own, as a search leaves it in its folder.
+TEST_F(ComparedStudies, MayStandInFilesOfTheirOwn) {
+  Words files;
+  for (const auto& [name, seed, best] : {std::tuple("a", 1, 0.7), {"b", 2, 0.9}}) {
+    fs::create_directories(folder() / name);
+    const auto storage = open_storage((folder() / name / "study.db").string());
+    const Study study = storage->create_study("search", {Direction::maximize});
+    storage->set_study_attribute(study.id, AttributeOwner::user, kFamilyAttribute,
+                                 {{"sampler", "random"}});
+    storage->set_study_attribute(study.id, AttributeOwner::user, kSeedAttribute, seed);
+    storage->create_trial(study.id, trial_of(0.5, best));
+    storage->close();
+    files.push_back(std::string(name) + "/study.db");
+  }
+  const Json beside = run_json({"study", "--beside", files[0], files[1]}, folder());
+  ASSERT_EQ(beside["families"].size(), 1U);
+  EXPECT_EQ(beside["families"][0]["studies"], Json({"a", "b"}));
+  EXPECT_EQ(beside["leader"]["sampler"], "random");
+  EXPECT_EQ(run_json({"study", files[0], "--beside", files[1]}, folder())["families"],
+            beside["families"]);
+  EXPECT_EQ(run_hone({"study"}, folder()).code, 2);
+  const Ending kept =
+      run_hone({"study", files[0], "--beside", files[1], "--delete", "--yes"}, folder());
+  EXPECT_EQ(kept.code, 1);
+  EXPECT_NE(kept.messages.find("from one storage"), std::string::npos) << kept.messages;
+}
+
 // The same seed twice is no second seed.
 TEST_F(ComparedStudies, StandAloneWithTheSeedOfAnother) {
   const auto storage = open_storage(file().string());

@@ -28,7 +28,7 @@ TEST(FormatVerdicts, CountTheLayersOfEachFormat) {
   FormatVerdicts verdicts{.layers = {"a", "b", "c", "d"},
                           .plan = {{"a", weights}, {"b", weights}, {"c", weights}}};
   for (const auto& [layer, noise] : {std::pair{"b", 100.0}, {"a", 10.0}, {"c", 10.0}})
-    verdicts.noise.push_back({layer, Operand::weight, format, noise_of(noise, 1)});
+    verdicts.operands.push_back({.noise = {layer, Operand::weight, format, noise_of(noise, 1)}});
   const Table taken = formats_taken(verdicts);
   ASSERT_EQ(taken.rows().size(), 2u);
   const std::string name = to_string(format);

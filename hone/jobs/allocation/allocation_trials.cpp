@@ -10,6 +10,7 @@
 #include "hone/jobs/search/quiet_trial.h"
 #include "hone/jobs/search/search_objective.h"
 #include "hone/jobs/search/search_report.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/search/engine/trial_table.h"
 #include "hone/study/comparison_table.h"
 #include "hone/train/text_examples.h"
@@ -202,10 +203,12 @@ TrialModel AllocationTrials::model_of(const Allocation& allocation) {
 
 TrialRecord AllocationTrials::record_of(const TrialConfiguration& configuration) {
   const auto begin = std::chrono::steady_clock::now();
+  const double cpu_begin = cpu_seconds();
   const TrialModel made = trial_model(configuration);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   TrialRecord record{.figures = made.figures, .intervals = made.intervals};
   record.seconds = seconds.count();
+  record.cpu_seconds = cpu_seconds() - cpu_begin;
   cache_.keep(configuration, subject_.seed, /*watched=*/false, record);
   return record;
 }
@@ -233,6 +236,7 @@ TrialOutcome AllocationTrials::run(TrialRun& run) {
   } else {
     outcome.user_attributes[kSecondsAttribute] = record.seconds;
   }
+  if (record.cpu_seconds) outcome.user_attributes[kCpuSecondsAttribute] = *record.cpu_seconds;
   return outcome;
 }
 

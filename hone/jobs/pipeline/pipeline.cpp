@@ -14,6 +14,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/pipeline/pipeline_report.h"
 #include "hone/jobs/pipeline/pipeline_studies.h"
+#include "hone/jobs/pipeline/pipeline_values.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/runtime/machine.h"
 #include "hone/study/result.h"
@@ -260,8 +261,10 @@ class PipelineRun {
         job_.pipeline, stage, commands_,
         [&](const StageValue& value) {
           const StageOutcome& needed = outcomes_[*value.stage];
-          return CallOption::Value{value.before + needed.stands_for + value.behind,
-                                   value.before + needed.stands_for_key + value.behind};
+          if (!value.path.empty())
+            return CallOption::Value{value.with(found_at(needed.result, value))};
+          return CallOption::Value{value.with(needed.stands_for),
+                                   value.with(needed.stands_for_key)};
         },
         folder);
   }
@@ -631,8 +634,9 @@ std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCom
     const StageCall call = understood(
         pipeline, stage, commands,
         [&](const StageValue& value) {
+          if (!value.path.empty()) return CallOption::Value{value.with(value.otherwise)};
           const std::string& name = pipeline.stages[*value.stage].name;
-          return CallOption::Value{value.before + name + value.behind, name};
+          return CallOption::Value{value.with(name), name};
         },
         stage.name);
     common.insert(call.common.begin(), call.common.end());

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-double mean_of(std::vector<double> values) {
+double mean_value(std::vector<double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
@@ -55,7 +55,7 @@ class FigureDrawer {
     Panel panel{.x = {.label = told_.x_label}, .y = {.label = height.label}};
     for (const PipelineCurve& curve : told_.curves) {
       const std::string& y = curve.y.empty() ? height.y : curve.y;
-      if (told_.x == kTrials) {
+      if (told_.is_of_trials()) {
         add_trials(curve, y, panel);
       } else {
         panel.series.push_back({.label = curve.label,
@@ -102,24 +102,26 @@ class FigureDrawer {
       BestHistory history;
       if (study != findings_.studies.end())
         history = history_of(study->second.shown, curve.label, y, TrialPlace::count);
-      if (history.by_trial.points.empty()) {
+      const bool by_trial = told_.x == kTrials;
+      Series& best = by_trial ? history.by_trial : history.by_cpu_seconds;
+      if (best.points.empty()) {
         miss(stage, y);
         continue;
       }
-      if (alone) panel.series.push_back(std::move(history.values));
-      bests.push_back(std::move(history.by_trial));
+      if (alone && by_trial) panel.series.push_back(std::move(history.values));
+      bests.push_back(std::move(best));
     }
     if (bests.size() == 1) panel.series.push_back(std::move(bests.front()));
     if (bests.size() < 2) return;
     const std::string detail = fmt::format("mean of {}, lowest to highest", bests.size());
     panel.series.push_back(
-        band_of(bests, fmt::format("{}: {}", curve.label, detail), mean_of, detail));
+        band_of(bests, fmt::format("{}: {}", curve.label, detail), mean_value, detail));
   }
 
   // Losses, and objectives that are formulas, are no shares, be they between 0 and 1.
   bool are_shares(const Panel& panel, const PipelineHeight& height) const {
     if (height.y.ends_with("loss")) return false;
-    if (told_.x == kTrials && height.y == "value")
+    if (told_.is_of_trials() && height.y == "value")
       for (const auto& [stage, study] : findings_.studies)
         if (objective_figure(study).empty() && is_drawn(stage)) return false;
     const auto is_share = [](double y) { return y >= 0 && y <= 1; };

@@ -19,7 +19,7 @@ namespace {
 
 // What a stage's table says of the stage itself; all else are options of its command.
 constexpr std::string_view kRun = "run", kEach = "each", kBestOf = "best_of", kFails = "fails",
-                           kWhenNeeded = "when_needed";
+                           kWhenNeeded = "when_needed", kWithOthers = "with_others";
 constexpr std::string_view kChoose = "choose", kChoices = "MODELS";
 constexpr std::string_view kTaken[] = {"stages", "figures"};  // folders in that of a pipeline
 
@@ -181,6 +181,13 @@ class PipelineReader {
     return value == nullptr ? node : *value;
   }
 
+  bool is_set(const toml::table& table, std::string_view key) const {
+    const toml::node* node = table.get(key);
+    user_check(node == nullptr || node->is_boolean(), "{}: {}: expected true or false",
+               place_.at(node == nullptr ? static_cast<const toml::node&>(table) : *node), key);
+    return node != nullptr && node->as_boolean()->get();
+  }
+
   // The stages with their settings, so that they can be referred to.
   void list_stages() {
     const toml::node* stages = file_.get("stage");
@@ -213,11 +220,8 @@ class PipelineReader {
           user_check(
               this->setting(variable) == nullptr && file_["stage"][variable].node() == nullptr,
               "{}: each: '{}' is the name of a stage or a setting too", place_.at(*node), variable);
-        if (const toml::node* when_needed = table.get(kWhenNeeded)) {
-          user_check(when_needed->is_boolean(), "{}: when_needed: expected true or false",
-                     place_.at(*when_needed));
-          if (when_needed->as_boolean()->get()) when_needed_.insert(pipeline_.stages.size());
-        }
+        if (is_set(table, kWhenNeeded)) when_needed_.insert(pipeline_.stages.size());
+        if (is_set(table, kWithOthers)) with_others_.insert(pipeline_.stages.size());
         tables_.push_back(&table);
         pipeline_.stages.push_back(std::move(stage));
       }
@@ -292,6 +296,11 @@ class PipelineReader {
         append(*own);
       } else if (const toml::node* value = setting(name)) {
         append(scalar_text(*value, name, place_));
+      } else if (name.find('|') != std::string::npos) {
+        user_check(!values.front().stage, "{}: '{}' refers to two stages", place_.at(node), text);
+        const StageValue found = finding_of(name, stage, node);
+        for (StageValue& one : values)
+          one = {one.before, found.stage, "", found.path, found.otherwise};
       } else if (is_group(name) || is_stage(name)) {
         const std::vector<std::size_t> found =
             is_group(name) ? members(name, stage.setting) : std::vector{*index_of(name)};
@@ -312,6 +321,21 @@ class PipelineReader {
     return values;
   }
 
+  // "ranking.leader.sampler|tpe": what a stage finds, and what stands there where it is left out.
+  StageValue finding_of(const std::string& name, const PipelineStage& stage,
+                        const toml::node& node) const {
+    const std::size_t dot = name.find('.'), bar = name.find('|');
+    user_check(dot < bar, "{}: {{{}}}: expected {{STAGE.PATH|VALUE}}", place_.at(node), name);
+    const std::string group = name.substr(0, dot);
+    if (!is_group(group)) unknown_name(group, stage, node);
+    const std::vector<std::size_t> found = members(group, stage.setting);
+    user_check(found.size() == 1, "{}: {{{}}}: {} is {} stages here; what one has found is taken",
+               place_.at(node), name, group, found.size());
+    return {.stage = found.front(),
+            .path = name.substr(dot + 1, bar - dot - 1),
+            .otherwise = name.substr(bar + 1)};
+  }
+
   StageOption option_of(const std::string& name, const toml::node& given, PipelineStage& stage) {
     StageOption option{.name = name, .line = line_of(given)};
     const toml::node& node = seen_through(given);
@@ -322,7 +346,7 @@ class PipelineReader {
     const auto add = [&](const toml::node& value, bool in_list) {
       const toml::node& seen = seen_through(value);
       for (StageValue& one : values_of(scalar_text(seen, name, place_), stage, value, in_list)) {
-        if (one.stage) stage.needs.push_back(*one.stage);
+        if (one.stage && one.path.empty()) stage.needs.push_back(*one.stage);
         option.values.push_back(std::move(one));
       }
     };
@@ -350,8 +374,8 @@ class PipelineReader {
         const std::vector<StageValue> found =
             values_of(scalar_text(value, kBestOf, place_), stage, value, /*in_list=*/true);
         for (const StageValue& one : found) {
-          user_check(one.stage && one.before.empty(), "{}: best_of: expected stages, got '{}'",
-                     place_.at(value), one.before);
+          user_check(one.stage && one.before.empty() && one.path.empty(),
+                     "{}: best_of: expected stages, got '{}'", place_.at(value), one.before);
           stage.needs.push_back(*one.stage);
           models.values.push_back(one);
         }
@@ -371,8 +395,8 @@ class PipelineReader {
     }
     stage.fails = string_at(table, kFails, place_);
     for (const auto& [name, node] : in_order(table)) {
-      if (name == kRun || name == kEach || name == kBestOf || name == kFails || name == kWhenNeeded)
-        continue;
+      constexpr std::string_view kOwn[] = {kRun, kEach, kBestOf, kFails, kWhenNeeded, kWithOthers};
+      if (std::ranges::find(kOwn, name) != std::end(kOwn)) continue;
       StageOption option = option_of(name, *node, stage);
       stage.options.push_back(std::move(option));
     }
@@ -397,14 +421,44 @@ class PipelineReader {
     }
   }
 
+  // Those that are asked for, those that these need, and those that go with them.
+  std::set<std::size_t> stages_there() const {
+    std::vector<std::size_t> order, path;
+    std::set<std::size_t> there;
+    for (std::size_t i = 0; i < pipeline_.stages.size(); ++i)
+      if (!when_needed_.contains(i) && !with_others_.contains(i)) visit(i, order, path, there);
+    for (std::size_t before = 0; before < there.size();) {
+      before = there.size();
+      for (const std::size_t i : with_others_)
+        if (std::ranges::all_of(pipeline_.stages[i].needs,
+                                [&](std::size_t need) { return there.contains(need); }))
+          there.insert(i);
+    }
+    return there;
+  }
+
+  // Who takes what a stage finds needs it where it is there, and goes without where it is not.
+  void settle_findings(const std::set<std::size_t>& there) {
+    for (PipelineStage& stage : pipeline_.stages)
+      for (StageOption& option : stage.options)
+        for (StageValue& value : option.values) {
+          if (value.path.empty()) continue;
+          if (there.contains(*value.stage))
+            stage.needs.push_back(*value.stage);
+          else
+            value = {.before = value.with(value.otherwise)};
+        }
+  }
+
   // Each stage behind those that it needs, otherwise as in the file.
   void sort() {
+    const std::set<std::size_t> there = stages_there();
+    settle_findings(there);
     const std::vector<PipelineStage>& stages = pipeline_.stages;
     std::vector<std::size_t> order;
     std::vector<std::size_t> path;
     std::set<std::size_t> done;
-    for (std::size_t i = 0; i < stages.size(); ++i)
-      if (!when_needed_.contains(i)) visit(i, order, path, done);
+    for (const std::size_t i : there) visit(i, order, path, done);
     std::vector<std::optional<std::size_t>> place_of(stages.size());
     for (std::size_t i = 0; i < order.size(); ++i) place_of[order[i]] = i;
     std::vector<std::string> stages_before;
@@ -444,7 +498,7 @@ class PipelineReader {
   const std::map<std::string, std::string>& given_;
   const std::string& variant_;
   const toml::table* settings_ = nullptr;
-  std::set<std::size_t> when_needed_;
+  std::set<std::size_t> when_needed_, with_others_;
   std::map<std::string, toml::table> replaced_;
   std::vector<const toml::table*> tables_;  // of each stage
   Pipeline pipeline_;

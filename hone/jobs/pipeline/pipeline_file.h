@@ -28,11 +28,16 @@
 ///     data = "{data}"
 namespace hone {
 
-/// A value of an option: text, around the folder of a stage where it refers to one.
+/// A value of an option: text, around the folder of a stage where it refers to one, or around what a stage has found.
 struct StageValue {
   std::string before = {};  ///< all of it where it refers to none
   std::optional<std::size_t> stage = {};
-  std::string behind = {};  ///< "/native"
+  std::string behind = {};     ///< "/native"
+  std::string path = {};       ///< into what the stage prints; empty: its folder is meant
+  std::string otherwise = {};  ///< with `path`: what stands there where that is not known
+
+  /// What it stands for, with this in the place of the stage.
+  std::string with(const std::string& what) const { return before + what + behind; }
 };
 
 /// An option of a stage, under the name that it has in its command.
@@ -88,17 +93,21 @@ inline constexpr std::string_view kEpochs = "epoch";  ///< evaluations of traini
 inline constexpr std::string_view kSteps = "step";    ///< lines that trainings log
 inline constexpr std::string_view kTrials =
     "trial";  ///< trials of searches: the best of them so far
+inline constexpr std::string_view kCpuSeconds =
+    "cpu_seconds";  ///< what processors spent on these trials until then
 
 /// A figure that a pipeline draws of what its stages have found.
 struct PipelineFigure {
   std::string name;  ///< of its files
   int line = 0;
   std::string title = {};
-  std::string x = {};  ///< a variable of `each`, or one of the three above
+  std::string x = {};  ///< a variable of `each`, or one of those above
   std::string x_label = {};
   std::vector<PipelineHeight> panels = {};  ///< side by side
   std::vector<PipelineCurve> curves = {};
   std::vector<PipelineReference> references = {};  ///< in the first panel
+
+  bool is_of_trials() const { return x == kTrials || x == kCpuSeconds; }
 };
 
 /// A column of a table: a number of each of its stages.
@@ -164,7 +173,7 @@ struct Pipeline {
 
 /// Understands the text of a pipeline; `where` names its file, `variant` one of its variants (empty: none), whose settings
 /// take the place of those of the file, and `given` are settings that take the place of either. A stage that is there
-/// `when_needed` is left out where no other refers to it. Throws `UserError` with file and line: no TOML, unknown keys, settings and stages, a circle of stages, names that two
+/// `when_needed` is left out where no other refers to it, one that is there `with_others` where anything that it refers to is. Throws `UserError` with file and line: no TOML, unknown keys, settings and stages, a circle of stages, names that two
 /// things have.
 Pipeline parse_pipeline(std::string_view text, const std::string& where,
                         const std::map<std::string, std::string>& given,

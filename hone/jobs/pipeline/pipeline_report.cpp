@@ -155,6 +155,48 @@ Json stage_json(const PipelineStage& stage, const StageOutcome& outcome) {
           {"result", outcome.result}};
 }
 
+/// An option whose value is what a stage has found, and the stages that took it.
+struct Taken {
+  std::string option, value, from, path;
+  bool is_found = true;  ///< or what stands there otherwise
+  std::vector<std::string> stages = {};
+
+  std::string sentence() const {
+    return fmt::format("{} is {}, {} {} has found{} ({}), in {}", option, value,
+                       is_found ? "as" : "since", from, is_found ? "" : " none", path,
+                       fmt::join(stages, ", "));
+  }
+};
+
+std::vector<Taken> taken_of(const Pipeline& pipeline, const std::vector<StageOutcome>& outcomes) {
+  std::vector<Taken> all;
+  for (const PipelineStage& stage : pipeline.stages)
+    for (const StageOption& option : stage.options)
+      for (const StageValue& value : option.values) {
+        if (value.path.empty()) continue;
+        const Taken one{option.name, found_at(outcomes[*value.stage].result, value),
+                        pipeline.stages[*value.stage].name, value.path,
+                        !value_at_path(outcomes[*value.stage].result, value.path).is_null()};
+        auto known = std::ranges::find_if(all, [&](const Taken& other) {
+          return other.option == one.option && other.from == one.from && other.path == one.path;
+        });
+        if (known == all.end()) known = all.insert(all.end(), one);
+        known->stages.push_back(stage.name);
+      }
+  return all;
+}
+
+Json to_json(const std::vector<Taken>& taken) {
+  Json rows = Json::array();
+  for (const Taken& one : taken)
+    rows.push_back({{"option", one.option},
+                    {"value", one.value},
+                    {"from", one.from},
+                    {"path", one.path},
+                    {"stages", one.stages}});
+  return rows;
+}
+
 std::string headline_of(const std::vector<StageOutcome>& outcomes,
                         const std::vector<Judged>& claims) {
   const auto count = [&](StageState state) {
@@ -219,9 +261,17 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
                     "Each by the 95 % interval of one comparison, uncorrected for "
                     "their number, of one seed."}}});
   if (figures) report.sections.push_back({"Results", {PageTable{*figures}}});
+  const std::vector<Taken> taken = taken_of(pipeline, outcomes);
+  if (!taken.empty()) {
+    Section told{"Taken from what stages found", {}};
+    for (const Taken& one : taken) told.blocks.push_back(Paragraph{one.sentence()});
+    report.sections.push_back(std::move(told));
+  }
   Section tabled{"Tables", {}};
   std::vector<std::pair<std::string, Table>> tables;
   for (const PipelineTable& told : pipeline.tables) {
+    const auto has_stages = [](const PipelineColumn& column) { return !column.stages.empty(); };
+    if (std::ranges::none_of(told.columns, has_stages)) continue;
     tables.emplace_back(told.title, pipeline_table(told, found));
     tabled.blocks.push_back(PageTable{tables.back().second, told.title});
     fs::create_directories(folder / kFigures);
@@ -277,7 +327,7 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   report.results = {{"pipeline", pipeline.where}, {"title", report.title},
                     {"summary", report.headline}, {"settings", settings},
                     {"claims", claims},           {"stages", rows},
-                    {"notes", report.notes}};
+                    {"taken", to_json(taken)},    {"notes", report.notes}};
   report.results.update(job.facts);
   if (figures) write_file(folder / "results.csv", to_csv(*figures));
   write_file(folder / "stages.csv", to_csv(stages));
@@ -285,12 +335,13 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   tell_warnings(context, report.notes);
   write_run_report(report, folder, context);
   PipelineResult result{.fields = report.results};
-  result.text = [headline = report.headline, stages, figures, tables, judged, warnings,
+  result.text = [headline = report.headline, stages, figures, tables, judged, taken, warnings,
                  folder = job.output.folder](const TextStyle& style) {
     std::string text = headline + "\n\n" + to_text(stages, style);
     if (figures) text += "\n" + to_text(*figures, style);
     for (const auto& [title, table] : tables) text += "\n" + title + "\n" + to_text(table, style);
     for (const Judged& one : judged) text += "\n" + one.sentence + "\n";
+    for (const Taken& one : taken) text += "\n" + one.sentence() + "\n";
     if (!warnings.empty()) text += "\nWarnings of stages:\n";
     constexpr std::size_t kMostWarnings = 8;
     for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i)

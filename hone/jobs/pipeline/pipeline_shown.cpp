@@ -140,10 +140,10 @@ class ShownReader {
                figure.name);
     for (const std::size_t index : one.stages) {
       const PipelineStage& stage = pipeline_.stages[index];
-      user_check(figure.x != kTrials || has_study(stage),
+      user_check(!figure.is_of_trials() || has_study(stage),
                  "{}: {}: the stage {} runs {}, which has no trials; those of search have",
                  place_.at(item), figure.name, stage.name, stage.command.front());
-      const bool is_known = figure.x == kEpochs || figure.x == kSteps || figure.x == kTrials ||
+      const bool is_known = figure.x == kEpochs || figure.x == kSteps || figure.is_of_trials() ||
                             value_in(stage.setting, figure.x) != nullptr;
       user_check(is_known, "{}: {}: x: '{}' is no variable of the stage {}", place_.at(item),
                  figure.name, figure.x, stage.name);

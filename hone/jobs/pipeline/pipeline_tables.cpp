@@ -51,6 +51,7 @@ std::string tally_text(const Json& result, const std::string& path) {
 std::string text_at_path(const Json& result, const std::string& path) {
   if (path.starts_with(kTally)) return tally_text(result, path.substr(kTally.size()));
   const Json& value = value_at_path(result, path);
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   return value.is_string() ? value.get<std::string>() : "";
 }
 

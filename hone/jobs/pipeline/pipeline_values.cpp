@@ -73,6 +73,12 @@ const std::string* variable_of(const PipelineStage& stage, const std::string& na
   return nullptr;
 }
 
+std::string found_at(const Json& result, const StageValue& value) {
+  const Json& found = value_at_path(result, value.path);
+  if (found.is_string()) return found.get<std::string>();
+  return found.is_number() ? to_line(found) : value.otherwise;
+}
+
 double number_in_text(const std::string& text) {
   double value = std::numeric_limits<double>::quiet_NaN();
   std::from_chars(text.data(), text.data() + text.size(), value);

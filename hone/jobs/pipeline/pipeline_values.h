@@ -34,6 +34,9 @@ Measured measured_of(const Json& result, const fs::path& stage, const std::strin
 /// A variable of the stage's `each`; null: it has none of that name.
 const std::string* variable_of(const PipelineStage& stage, const std::string& name);
 
+/// What stands for a value that is of what a stage has found: the text or number at its path, else what is to stand there otherwise.
+std::string found_at(const Json& result, const StageValue& value);
+
 /// NaN: the text does not begin with a number.
 double number_in_text(const std::string& text);
 

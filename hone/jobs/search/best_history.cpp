@@ -15,6 +15,13 @@ double value_by(const std::vector<Point>& steps, double x) {
   return std::prev(std::ranges::upper_bound(steps, x, {}, &Point::x))->y;
 }
 
+// NaN: not known.
+double cpu_seconds_of(const Trial& trial) {
+  const auto attribute = trial.user_attributes.find(kCpuSecondsAttribute);
+  const bool known = attribute != trial.user_attributes.end() && attribute->second.is_number();
+  return known ? attribute->second.get<double>() : kNoValue;
+}
+
 }  // namespace
 
 std::vector<TrialOnTheWay> trials_on_the_way(const StudyView& study) {
@@ -51,19 +58,17 @@ std::optional<std::int64_t> trials_until(const StudyView& study, double target, 
   return std::nullopt;
 }
 
-bool BestHistory::has_seconds() const {
-  return !by_seconds.points.empty() && std::isfinite(by_seconds.points.back().x);
-}
-
 BestHistory history_of(const ShownStudy& study, const std::string& label, const std::string& figure,
                        TrialPlace place) {
   BestHistory history;
   history.values = {.label = "a trial", .points = {}, .draw = Draw::points};
-  history.by_trial = history.by_seconds = {.label = label, .points = {}, .draw = Draw::steps};
-  double seconds = 0, count = 0;
+  history.by_trial = history.by_seconds =
+      history.by_cpu_seconds = {.label = label, .points = {}, .draw = Draw::steps};
+  double seconds = 0, cpu_seconds = 0, count = 0;
   for (const TrialOnTheWay& one : trials_on_the_way(study.view)) {
     const double x = place == TrialPlace::number ? static_cast<double>(one.trial->number) : count++;
     seconds += seconds_of(*one.trial);
+    cpu_seconds += cpu_seconds_of(*one.trial);
     const double value = trial_value(*one.trial, figure);
     if (one.trial->state == TrialState::complete && !std::isnan(value))
       history.values.points.push_back(point_of(study, *one.trial, x, value));
@@ -71,7 +76,10 @@ BestHistory history_of(const ShownStudy& study, const std::string& label, const 
     if (std::isnan(best)) continue;
     history.by_trial.points.push_back(point_of(study, *one.best, x, best));
     history.by_seconds.points.push_back(point_of(study, *one.best, seconds, best));
+    history.by_cpu_seconds.points.push_back(point_of(study, *one.best, cpu_seconds, best));
   }
+  if (!std::isfinite(seconds)) history.by_seconds.points.clear();
+  if (!std::isfinite(cpu_seconds)) history.by_cpu_seconds.points.clear();
   return history;
 }
 

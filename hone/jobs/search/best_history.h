@@ -25,9 +25,9 @@ std::optional<std::int64_t> trials_until(const StudyView& study, double target, 
 /// The values of a study by trial, and those of the best so far by the first objective, against trials and against what all trials up
 /// to it took together. A point says what the trial is that it is of.
 struct BestHistory {
-  Series values, by_trial, by_seconds;
-
-  bool has_seconds() const;
+  Series values, by_trial;
+  Series by_seconds;      ///< empty: some trial does not say when it ran
+  Series by_cpu_seconds;  ///< empty: some trial does not say what it took of processors
 };
 
 /// What stands for a trial along x.

@@ -1,6 +1,12 @@
 #include "hone/jobs/search/read_study.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/base/output_folder.h"
+#include "hone/base/text.h"
 
 namespace hone {
 namespace {
@@ -40,6 +46,39 @@ ReadStudy read_study(StudyStorage& storage, Study study) {
   told(kFamilyAttribute, read.shown.family);
   read.shown.seed = number_in(read.study.user_attributes, kSeedAttribute);
   return read;
+}
+
+std::vector<ReadStudy> read_studies(StudyStorage& storage, const std::string& where,
+                                    const std::vector<std::string>& names) {
+  std::vector<Study> all = storage.studies();
+  std::vector<std::string> known;
+  for (const Study& study : all) known.push_back(study.name);
+  std::vector<ReadStudy> read;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(all, name, &Study::name);
+    user_check(found != all.end(), "{}: has no study '{}'; it has {}{}", where, name,
+               known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")),
+               did_you_mean(name, known));
+    read.push_back(read_study(storage, *found));
+  }
+  if (names.empty())
+    for (Study& study : all) read.push_back(read_study(storage, std::move(study)));
+  return read;
+}
+
+std::string last_time(const ReadStudy& study) {
+  std::string last;
+  for (const auto& trial : study.trials) last = std::max({last, trial->start, trial->end});
+  return last;
+}
+
+// The study of a search that runs stands in its folder as that is called until it is done.
+std::string storage_now(const std::string& storage) {
+  const fs::path file = storage;
+  const bool is_address = storage.find("://") != std::string::npos;
+  if (is_address || path_exists(file) || !file.has_parent_path()) return storage;
+  const fs::path running = partial_folder(file.parent_path()) / file.filename();
+  return path_exists(running) ? running.string() : storage;
 }
 
 }  // namespace hone

@@ -9,6 +9,7 @@
 
 #include "hone/base/error.h"
 #include "hone/jobs/search/quiet_trial.h"
+#include "hone/jobs/times_in_turn.h"
 
 namespace hone {
 namespace {
@@ -92,6 +93,7 @@ std::optional<TrialOutcome> SearchObjective::from_cache(TrialRun& run,
       return TrialOutcome{.state = TrialState::pruned};
   TrialOutcome outcome = outcome_of(record->figures);
   outcome.user_attributes[kCachedAttribute] = true;
+  if (record->cpu_seconds) outcome.user_attributes[kCpuSecondsAttribute] = *record->cpu_seconds;
   if (!record->allocated.is_null())
     outcome.user_attributes[kAllocatedAttribute] = record->allocated;
   return outcome;
@@ -131,8 +133,10 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
   const bool times = measures_latency();
   MachineLock shared(times ? machine_lock_ : fs::path(), LOCK_SH);
   const auto begin = std::chrono::steady_clock::now();
+  const double cpu_begin = cpu_seconds();
   TrialModel trial = run_trial(subject_, space_, configuration, seed, watch, progress, context_);
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  record.cpu_seconds = cpu_seconds() - cpu_begin;  // of a process that runs one trial at a time
   TrialOutcome outcome{.state = TrialState::pruned};
   if (!trial.ended_early) {
     record.figures = trial.figures;
@@ -152,6 +156,7 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
     cache_.keep_checkpoints(configuration, seed, record.evaluations, progress.folder);
   }
   outcome.user_attributes[kSecondsAttribute] = record.seconds;
+  outcome.user_attributes[kCpuSecondsAttribute] = *record.cpu_seconds;
   return outcome;
 }
 

@@ -157,30 +157,34 @@ std::string headline_of(const SearchFindings& f, const Reported& reported) {
                                             reported.measured.evaluation));
 }
 
-// Which layers took which format, and why; empty where the winner has none.
-Section formats_section(const SearchFindings& f, const TrialModel& made, const fs::path& folder,
-                        Context& context) {
-  constexpr std::size_t kMostOperands = 24;
-  Section section{"Formats of the winner", {}};
-  if (!made.model.quantization) return section;
+// Which layers took which format, and why; none where the winner has no formats.
+std::optional<FormatVerdicts> verdicts_of(const SearchFindings& f, const TrialModel& made,
+                                          Context& context) {
+  if (!made.model.quantization) return std::nullopt;
   const TrialConfiguration configuration =
       f.space.configuration_of(assignment_of(f.winner.trial->parameters));
   std::vector<std::string> layers = f.space.precision_layers(configuration);
   const Graph graph = plain_graph(made.unrounded);  // from which [structure] may have taken some
   std::erase_if(layers, [&](const std::string& name) { return graph.find(name) == nullptr; });
-  const FormatVerdicts verdicts =
-      judge_formats(made.unrounded, layers, made.model.quantization->plan, f.subject.data.train,
-                    f.subject.calibration, context);
-  write_file(folder / "layers.csv", to_csv(operand_verdicts(verdicts, /*most_rows=*/0)));
+  return judge_formats(made.unrounded, layers, made.model.quantization->plan, f.subject.data.train,
+                       f.subject.calibration, context);
+}
+
+Section formats_section(const std::optional<FormatVerdicts>& verdicts) {
+  constexpr std::size_t kMostOperands = 24;
+  Section section{"Formats of the winner", {}};
+  if (!verdicts) return section;
   section.blocks = {
       PageTable{
-          formats_taken(verdicts),
+          formats_taken(*verdicts),
           "How many layers took which format, and what it did to what they read, each operand "
           "alone, over training texts; kept: 20 dB or more of it"},
       PageTable{
-          operand_verdicts(verdicts, kMostOperands),
+          operand_verdicts(*verdicts, kMostOperands),
           "The noisiest operands; layers.csv has all of them. Step: the smallest magnitude that "
-          "is not zero; spread: the standard deviation of the values"}};
+          "is not zero; spread: the standard deviation of the values; zero: whether 0 stays 0; "
+          "better: parameters that lose less at no more bits, looked for where less than 20 dB "
+          "are left"}};
   return section;
 }
 
@@ -239,6 +243,11 @@ SearchResult report_search(const SearchFindings& f, const TrialModel& made, RunR
   const Reported reported = measure_reported(f, made, context, report.notes);
   const ShownStudy study = findings.shown();
   report.results = fields_of(f, study, made, reported, folder);
+  const std::optional<FormatVerdicts> verdicts = verdicts_of(f, made, context);
+  if (verdicts) {
+    report.results["verdicts"] = to_json(*verdicts);
+    write_file(folder / "layers.csv", to_csv(operand_verdicts(*verdicts, /*most_rows=*/0)));
+  }
   report.headline = headline_of(f, reported);
   report.basis =
       basis_of(f.job.data.options.source, f.subject.data,
@@ -255,7 +264,7 @@ SearchResult report_search(const SearchFindings& f, const TrialModel& made, RunR
   report.sections = {
       {"Result", {Paragraph{gap}, Paragraph{to_text(model_size(made.model, folder / "best"))}}},
       {"Trials", {PageTable{best, caption}}},
-      formats_section(f, made, folder, context),
+      formats_section(verdicts),
       details_section(measured, labels),
       {"The winner",
        {Preformatted{to_document(report.results["best"]["configuration"])}},

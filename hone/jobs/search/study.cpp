@@ -25,29 +25,36 @@ namespace {
 
 constexpr std::size_t kShownParameters = 20;
 
-// The study of a search that runs stands in its folder as that is called until it is done.
-std::string storage_now(const std::string& storage) {
-  const fs::path file = storage;
-  const bool is_address = storage.find("://") != std::string::npos;
-  if (is_address || path_exists(file) || !file.has_parent_path()) return storage;
-  const fs::path running = partial_folder(file.parent_path()) / file.filename();
-  return path_exists(running) ? running.string() : storage;
+// "search/tpe-1", of search/tpe-1/study.db; with the study's name where the file has several.
+void call_by_folder(std::vector<ReadStudy>& studies, const std::string& storage) {
+  const std::string folder = fs::path(storage).parent_path().string();
+  for (ReadStudy& study : studies) {
+    std::string& name = study.shown.view.name;
+    if (studies.size() > 1 || folder.empty())
+      name = (fs::path(folder) / name).string();
+    else
+      name = folder;
+    study.study.name = name;
+  }
 }
 
-std::vector<ReadStudy> read_studies(StudyStorage& storage, const StudyJob& job) {
-  std::vector<Study> all = storage.studies();
-  std::vector<std::string> names;
-  for (const Study& study : all) names.push_back(study.name);
+// What is told of, in a title.
+std::string told_name(const StudyJob& job) {
+  return job.storage.empty() ? job.beside.front() : job.storage;
+}
+
+std::vector<ReadStudy> read_beside(const StudyJob& job) {
   std::vector<ReadStudy> read;
-  for (const std::string& name : job.studies) {
-    const auto found = std::ranges::find(all, name, &Study::name);
-    user_check(found != all.end(), "{}: has no study '{}'; it has {}{}", job.storage, name,
-               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
-               did_you_mean(name, names));
-    read.push_back(read_study(storage, *found));
+  std::vector<std::string> files = job.beside;
+  if (!job.storage.empty()) files.insert(files.begin(), job.storage);
+  for (const std::string& file : files) {
+    const auto storage = open_storage(storage_now(file), /*must_exist=*/true);
+    std::vector<ReadStudy> own = read_studies(
+        *storage, file, file == job.storage ? job.studies : std::vector<std::string>{});
+    storage->close();
+    call_by_folder(own, file);
+    std::ranges::move(own, std::back_inserter(read));
   }
-  if (job.studies.empty())
-    for (Study& study : all) read.push_back(read_study(storage, std::move(study)));
   return read;
 }
 
@@ -62,17 +69,6 @@ std::string aim_of(const ReadStudy& study) {
     parts.push_back(
         fmt::format("{} {}", to_string(study.study.directions[i]), study.shown.objectives[i]));
   return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-const Trial* best_of(const ReadStudy& study) {
-  return study.shown.view.has_several_objectives() ? nullptr : best_trial(study.shown.view);
-}
-
-// When something last happened; empty: nothing has.
-std::string last_time(const ReadStudy& study) {
-  std::string last;
-  for (const auto& trial : study.trials) last = std::max({last, trial->start, trial->end});
-  return last;
 }
 
 std::string first_time(const ReadStudy& study) {
@@ -96,7 +92,7 @@ Json to_json(const ReadStudy& study) {
   for (const Trial* trial : pareto_front(study.shown.view)) front.push_back(trial->number);
   for (const ParameterImportance& importance : study.shown.importances)
     importances.push_back({{"name", importance.name}, {"share", importance.share}});
-  const Trial* best = best_of(study);
+  const Trial* best = best_alone(study.shown.view);
   return {{"study", study.study.name},
           {"objectives", objectives},
           {"trials", to_json(counts)},
@@ -113,7 +109,7 @@ Json to_json(const ReadStudy& study) {
 }
 
 Cell best_cell(const ReadStudy& study) {
-  const Trial* best = best_of(study);
+  const Trial* best = best_alone(study.shown.view);
   return best == nullptr ? Cell(absent) : Cell(real(best->values[0], kObjectiveDigits));
 }
 
@@ -139,7 +135,7 @@ Table table_of(const std::vector<ReadStudy>& studies) {
                {"last", "Last (UTC)"}});
   for (const ReadStudy& study : studies) {
     const TrialCounts counts = count_trials(study.shown.view);
-    const Trial* best = best_of(study);
+    const Trial* best = best_alone(study.shown.view);
     table.add_row({study.study.name, aim_of(study), best_cell(study),
                    best == nullptr ? Cell(absent) : Cell(best->number), counts.complete,
                    counts.cached, counts.pruned, counts.failed, counts.running, counts.waiting,
@@ -163,18 +159,6 @@ constexpr std::string_view kFlatters =
 
 std::string flattery_text(const ReadStudy& study) {
   return fmt::format("{} {}", kFlatters, certainty_text(study.shown));
-}
-
-std::string headline_of(const ReadStudy& study) {
-  const std::string counts = to_text(count_trials(study.shown.view));
-  const Trial* best = best_of(study);
-  if (best != nullptr)
-    return fmt::format("{}. The best is trial {}: {} = {}; {}.", counts, best->number,
-                       study.shown.objectives[0], rounded_text(best->values[0], kObjectiveDigits),
-                       values_text(study.shown, *best));
-  const std::size_t front = pareto_front(study.shown.view).size();
-  return front == 0 ? fmt::format("{}; none is complete and feasible.", counts)
-                    : fmt::format("{}. {} on the Pareto front.", counts, front);
 }
 
 // Of what the importances are, and whether there is enough of it.
@@ -228,11 +212,11 @@ void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
                   const Context& context) {
   OutputFolder folder(job.output.folder, job.output.options());
   std::vector<std::string> undrawn;
-  Page page{.title = job.storage, .headline = {}, .sections = {}};
-  if (studies.size() == 1) {
+  Page page{.title = told_name(job), .headline = {}, .sections = {}};
+  if (studies.size() == 1 && job.beside.empty()) {
     const ReadStudy& study = studies[0];
     page.title = study.study.name;
-    page.headline = headline_of(study);
+    page.headline = headline_of(study.shown);
     Section trials{"Trials",
                    {Paragraph{fmt::format("{}. {}", aim_of(study), flattery_text(study))},
                     PageTable{best_trials(study.shown), "The best"}}};
@@ -248,7 +232,7 @@ void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
     Section section{
         "Studies",
         {Paragraph{std::string(kFlatters)}, PageTable{comparison_table(families), kReach},
-         PageTable{table_of(studies), "One by one"}}};
+         Paragraph{leader_text(families)}, PageTable{table_of(studies), "One by one"}}};
     const Figure figure = compared_histories(families);
     const auto add = [&](const Figure& drawn, const char* name) {
       section.blocks.push_back(figure_block(drawn, folder.path() / name,
@@ -274,6 +258,10 @@ void check_outputs(const StudyJob& job) {
                "{}: is the storage itself", job.export_file);
     check_output_file(job.export_file, job.output.overwrite);
   }
+  const bool acts = job.remove || !job.export_file.empty() || !job.for_optuna_3_1.empty();
+  user_check(!acts || job.beside.empty(),
+             "studies are exported, copied and deleted from one storage; give it without others "
+             "beside it");
   const bool one = job.studies.size() == 1;
   user_check(one || job.export_file.empty(), "{}: the trials of one study are exported; name it",
              job.export_file);
@@ -299,131 +287,55 @@ bool may_remove(const StudyJob& job, const ReadStudy& study) {
                                 grouped(std::ssize(study.trials)), job.storage));
 }
 
-ReadStudy watched_study(StudyStorage& storage, const WatchJob& job) {
-  std::vector<ReadStudy> studies =
-      read_studies(storage, {.storage = job.storage,
-                             .studies = job.study.empty() ? std::vector<std::string>{}
-                                                          : std::vector<std::string>{job.study}});
-  user_check(!studies.empty(), "{}: has no study to watch", job.storage);
-  return *std::ranges::max_element(studies, {}, last_time);
-}
-
-/// What has been told of a study.
-class Watch {
- public:
-  Watch(const WatchJob& job, const Context& context)
-      : job_(job), context_(context), changed_(Clock::now()) {}
-
-  // Tells what is new; whether to go on.
-  bool look(const ReadStudy& study,
-            const std::function<void(const WatchedTrial&, Progress&)>& tell) {
-    if (!progress_) begin(study);
-    for (const auto& trial : study.trials) {
-      if (!is_finished(trial->state) || !told_.insert(trial->number).second) continue;
-      tell({study.shown, *trial, is_best(study, *trial)}, *progress_);
-    }
-    if (const std::string state = to_text(count_trials(study.shown.view)) + last_time(study);
-        state != state_) {
-      state_ = state;
-      changed_ = Clock::now();
-    }
-    const TrialCounts counts = count_trials(study.shown.view);
-    progress_->update(counts.finished(), note_of(study, counts));
-    return job_.idle_seconds <= 0 ||
-           std::chrono::duration<double>(Clock::now() - changed_).count() < job_.idle_seconds;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  // What ended before the last ones is known, and not told.
-  void begin(const ReadStudy& study) {
-    std::vector<std::int64_t> ended;
-    for (const auto& trial : study.trials)
-      if (is_finished(trial->state)) ended.push_back(trial->number);
-    const std::int64_t known = std::max<std::int64_t>(0, std::ssize(ended) - job_.last);
-    for (const std::int64_t number : std::span(ended).first(static_cast<std::size_t>(known))) {
-      told_.insert(number);
-      is_best(study, *study.trials[static_cast<std::size_t>(number)]);
-    }
-    const auto wanted = study.study.user_attributes.find(kWantedTrialsAttribute);
-    const std::int64_t total =
-        wanted != study.study.user_attributes.end() && wanted->second.is_number_integer()
-            ? wanted->second.get<std::int64_t>()
-            : 0;
-    progress_.emplace(study.study.name, total,
-                      ProgressOptions{.unit = "trials",
-                                      .first = count_trials(study.shown.view).finished(),
-                                      .output = context_.progress});
-  }
-
-  bool is_best(const ReadStudy& study, const Trial& trial) {
-    if (study.shown.view.has_several_objectives() || trial.state != TrialState::complete ||
-        trial.violation() > 0)
-      return false;
-    const double loss = loss_of(trial.values[0], study.direction());
-    if (!(loss < least_)) return false;
-    least_ = loss;
-    return true;
-  }
-
-  static std::string note_of(const ReadStudy& study, const TrialCounts& counts) {
-    return best_text(study.shown.view) +
-           (counts.running > 0 ? fmt::format(", {} running", counts.running) : "");
-  }
-
-  const WatchJob& job_;
-  const Context& context_;
-  std::optional<Progress> progress_;
-  std::set<std::int64_t> told_;
-  double least_ = std::numeric_limits<double>::infinity();
-  std::string state_;
-  Clock::time_point changed_;
-};
-
 }  // namespace
 
 StudyResult tell_studies(const StudyJob& job, const Context& context) {
   check_outputs(job);
-  const std::unique_ptr<StudyStorage> storage =
-      open_storage(storage_now(job.storage), /*must_exist=*/true);
-  std::vector<ReadStudy> studies = read_studies(*storage, job);
+  std::unique_ptr<StudyStorage> storage;
+  if (job.beside.empty()) storage = open_storage(storage_now(job.storage), /*must_exist=*/true);
+  std::vector<ReadStudy> studies =
+      storage ? read_studies(*storage, job.storage, job.studies) : read_beside(job);
   for (ReadStudy& study : studies) find_importances(study.shown);
-  const bool compared = studies.size() > 1 && (!job.studies.empty() || !job.output.folder.empty());
+  const bool compared =
+      !job.beside.empty() ||
+      (studies.size() > 1 && (!job.studies.empty() || !job.output.folder.empty()));
   if (compared) check_comparable(studies);
-  user_check(!studies.empty() || job.output.folder.empty(), "{}: has no study to report",
-             job.storage);
+  user_check(!studies.empty() || (job.output.folder.empty() && !compared),
+             "{}: has no study to report", told_name(job));
   if (!job.output.folder.empty()) write_report(job, studies, context);
   if (!job.export_file.empty()) export_trials(studies[0], job.export_file);
   const bool removes = job.remove && may_remove(job, studies[0]);
   if (removes) storage->delete_study(studies[0].study.id);
-  storage->close();
+  if (storage) storage->close();
   if (!job.for_optuna_3_1.empty())
     export_for_optuna_3_1(storage_now(job.storage), job.for_optuna_3_1);
   StudyResult result;
   Json rows = Json::array();
   for (const ReadStudy& study : studies) rows.push_back(to_json(study));
   const std::vector<ShownStudy> shown = shown_of(studies);
-  result.fields = {{"storage", job.storage}, {"studies", rows}, {"deleted", removes}};
-  if (compared) result.fields["families"] = to_json(families_of(shown));
+  result.fields = {{"storage", told_name(job)}, {"studies", rows}, {"deleted", removes}};
+  if (compared) {
+    result.fields["families"] = to_json(families_of(shown));
+    result.fields["leader"] = leader_of(families_of(shown));
+  }
   std::string head, importance, tail = done_text(job, removes);
   std::vector<Table> tables;
   const bool shows_one =
-      studies.size() == 1 && (!job.studies.empty() || !job.output.folder.empty());
+      !compared && studies.size() == 1 && (!job.studies.empty() || !job.output.folder.empty());
   const bool only_acts = job.remove || !job.export_file.empty() || !job.for_optuna_3_1.empty();
   if (only_acts && job.output.folder.empty()) {
     // What was done is all there is to say.
   } else if (studies.empty()) {
-    head = fmt::format("{}: no study\n", job.storage);
+    head = fmt::format("{}: no study\n", told_name(job));
   } else if (!shows_one) {
     tables = {table_of(studies)};
     if (compared) {
       tables.push_back(comparison_table(families_of(shown)));
-      importance = std::string(kReach) + "\n";
+      importance = fmt::format("{}\n{}\n", kReach, leader_text(families_of(shown)));
     }
   } else {
     head = fmt::format("{}: {}\n{} {}\n", studies[0].study.name, aim_of(studies[0]),
-                       headline_of(studies[0]), flattery_text(studies[0]));
+                       headline_of(studies[0].shown), flattery_text(studies[0]));
     tables = {best_trials(studies[0].shown)};
     if (count_trials(studies[0].shown.view).complete > 1) {
       tables.push_back(importance_table(studies[0]));
@@ -438,21 +350,6 @@ StudyResult tell_studies(const StudyJob& job, const Context& context) {
     return text + (tail.empty() || text.empty() ? tail : "\n" + tail);
   };
   return result;
-}
-
-std::string watch_study(const WatchJob& job,
-                        const std::function<void(const WatchedTrial&, Progress&)>& tell,
-                        const Context& context) {
-  const std::unique_ptr<StudyStorage> storage =
-      open_storage(storage_now(job.storage), /*must_exist=*/true);
-  ReadStudy study = watched_study(*storage, job);
-  Watch watch(job, context);
-  while (interrupt_signal() == 0 && watch.look(study, tell)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    read_trials(*storage, study);
-  }
-  storage->close();
-  return headline_of(study);
 }
 
 }  // namespace hone

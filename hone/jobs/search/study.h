@@ -16,8 +16,10 @@ namespace hone {
 
 /// What is to be known of studies in a storage, or done to one: hone's, and any other that Optuna's tables hold.
 struct StudyJob {
-  /// As `open_storage` takes it; of a search that still runs the path that its study will have, too.
+  /// As `open_storage` takes it; of a search that still runs the path that its study will have, too. Empty with `beside`.
   std::string storage;
+  /// More of them, all of whose studies are laid beside those of the first; each is called by its folder.
+  std::vector<std::string> beside = {};
   /// None: a row of all; one: all of it; several: beside each other.
   std::vector<std::string> studies = {};
   std::string export_file = {};  ///< .csv or .json: all trials of one study; empty: none
@@ -37,27 +39,5 @@ struct StudyResult {
 /// Throws `UserError`: as `open_storage`, which must be there; studies that are not (naming those that are), several that have not one
 /// objective of one direction, files and folders that may not be written.
 StudyResult tell_studies(const StudyJob& job, const Context& context);
-
-/// A study to be followed while it runs.
-struct WatchJob {
-  std::string storage;      ///< the same
-  std::string study = {};   ///< empty: the one in which something happened last
-  std::int64_t last = 10;   ///< trials that have ended already and are told first
-  double idle_seconds = 0;  ///< ends when nothing has happened in it for so long; 0: never
-};
-
-/// A trial that has ended.
-struct WatchedTrial {
-  const ShownStudy& study;
-  const Trial& trial;
-  bool is_best;  ///< better than all that ended before it
-};
-
-/// Tells every trial that ends, those of one look by number, and shows how many there are, the best and, where the study says how many
-/// it will be, the time that is left. Ends when somebody interrupts it, or by `idle_seconds`; returns the study in a sentence. Throws
-/// `UserError` as `tell_studies`.
-std::string watch_study(const WatchJob& job,
-                        const std::function<void(const WatchedTrial&, Progress&)>& tell,
-                        const Context& context);
 
 }  // namespace hone

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "hone/base/text.h"
 #include "hone/jobs/search/best_history.h"
@@ -20,6 +21,12 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+// Null: not known.
+Json sampler_of(const ShownStudy& study) {
+  const Json& sampler = value_at(study.family, "sampler");
+  return sampler.is_string() ? sampler : Json(nullptr);
+}
+
 // "tpe-1", "tpe-2": "tpe"; of names that have nothing in common what chose the trials.
 std::string common_name(const std::vector<const ShownStudy*>& studies) {
   std::string name = studies[0]->view.name;
@@ -32,7 +39,7 @@ std::string common_name(const std::vector<const ShownStudy*>& studies) {
          std::string_view("-_. =0123456789").find(name.back()) != std::string::npos)
     name.pop_back();
   if (!name.empty()) return name;
-  const Json& sampler = value_at(studies[0]->family, "sampler");
+  const Json sampler = sampler_of(*studies[0]);
   return sampler.is_string() ? sampler.get<std::string>() : studies[0]->view.name;
 }
 
@@ -45,13 +52,21 @@ double best_of_study(const ShownStudy& study) {
   return best == nullptr ? kNoValue : best->values[0];
 }
 
-// "12", "7 (5 to 12)", "9 (5 to more than 40)".
-std::string reach_text(const StudyFamily& family, double target) {
+// Trials of each study until within reach of `target`; infinite: it never came there.
+std::vector<double> trials_to_reach(const StudyFamily& family, double target) {
   std::vector<double> trials;
-  std::int64_t longest = 0;
   for (const ShownStudy* study : family.studies) {
     const auto one = trials_until(study->view, target, kWithinReach);
     trials.push_back(one ? static_cast<double>(*one) : INFINITY);
+  }
+  return trials;
+}
+
+// "12", "7 (5 to 12)", "9 (5 to more than 40)".
+std::string reach_text(const StudyFamily& family, double target) {
+  const std::vector<double> trials = trials_to_reach(family, target);
+  std::int64_t longest = 0;
+  for (const ShownStudy* study : family.studies) {
     longest = std::max(longest, std::ssize(trials_on_the_way(study->view)));
   }
   const auto text = [&](double count) {
@@ -77,6 +92,12 @@ std::string best_values_text(const StudyFamily& family) {
   if (!family.has_several()) return text(values[0]);
   const auto [least, most] = std::ranges::minmax(values);
   return fmt::format("{} ({} to {})", text(median_of(values)), text(least), text(most));
+}
+
+Series family_curve(const std::vector<Series>& curves, const StudyFamily& family) {
+  if (!family.has_several()) return curves[0];
+  return band_of(curves, family.label, median_of,
+                 fmt::format("median, least and greatest of {} seeds", curves.size()));
 }
 
 bool any_known_before(const std::vector<StudyFamily>& families) {
@@ -160,11 +181,12 @@ Json to_json(const std::vector<StudyFamily>& families) {
     for (const ShownStudy* study : family.studies) {
       names.push_back(study->view.name);
       best.push_back(best_of_study(*study));
-      const auto trials =
-          std::isfinite(target) ? trials_until(study->view, target, kWithinReach) : std::nullopt;
-      reach.push_back(trials ? Json(*trials) : Json(nullptr));
     }
+    for (const double trials : trials_to_reach(family, target))
+      reach.push_back(std::isfinite(trials) ? Json(static_cast<std::int64_t>(trials))
+                                            : Json(nullptr));
     rows.push_back({{"label", family.label},
+                    {"sampler", sampler_of(*family.studies[0])},
                     {"studies", names},
                     {"seeds", known_seeds(family)},
                     {"best", best},
@@ -173,35 +195,71 @@ Json to_json(const std::vector<StudyFamily>& families) {
   return rows;
 }
 
+Json leader_of(const std::vector<StudyFamily>& families) {
+  const double target = best_of_all(families);
+  if (!std::isfinite(target)) return nullptr;
+  const Direction direction = families[0].studies[0]->view.directions[0];
+  const auto rank = [&](const StudyFamily& family) {
+    const std::vector<double> bests = bests_of_studies(family);
+    return std::pair(median_of(trials_to_reach(family, target)),
+                     bests.empty() ? INFINITY : loss_of(median_of(bests), direction));
+  };
+  const StudyFamily& first = *std::ranges::min_element(families, {}, rank);
+  const auto [trials, loss] = rank(first);
+  Json sampler = sampler_of(*first.studies[0]);
+  std::vector<std::string> as_soon;
+  for (const StudyFamily& family : families) {
+    if (&family == &first || rank(family).first != trials) continue;
+    as_soon.push_back(family.label);
+    if (rank(family).second == loss && sampler_of(*family.studies[0]) != sampler) sampler = nullptr;
+  }
+  std::string found =
+      std::isfinite(trials)
+          ? fmt::format("{}: the first within {} of the best, after {} {}", first.label,
+                        kWithinReach, reach_text(first, target), trials == 1 ? "trial" : "trials")
+          : fmt::format("{}: the best median; no median came within {} of the best", first.label,
+                        kWithinReach);
+  if (!as_soon.empty()) found += fmt::format("; as soon: {}", fmt::join(as_soon, ", "));
+  return {{"label", first.label},
+          {"sampler", sampler},
+          {"sentence", found + ". So few seeds do not rank."}};
+}
+
+std::string leader_text(const std::vector<StudyFamily>& families) {
+  const Json leader = leader_of(families);
+  return leader.is_null() ? "" : leader.at("sentence").get<std::string>();
+}
+
 Figure compared_histories(const std::vector<StudyFamily>& families) {
   const bool bands = std::ranges::any_of(families, &StudyFamily::has_several);
   Figure figure{.title = bands ? "Best so far; median and range of seeds" : "Best so far",
                 .panels = {}};
   const Axis y{.label = families.at(0).studies.at(0)->objectives.at(0)};
-  Panel trials{.x = {.label = "Trial"}, .y = y},
-      seconds{.x = {.label = any_known_before(families)
-                                 ? "Seconds of all trials together (0 if known before)"
-                                 : "Seconds of all trials together"},
-              .y = y};
+  Panel trials{.x = {.label = "Trial"}, .y = y};
+  Panel seconds{.x = {.label = any_known_before(families)
+                                   ? "Seconds of all trials together (0 if known before)"
+                                   : "Seconds of all trials together"},
+                .y = y};
+  Panel cpu_seconds{.x = {.label = "CPU seconds of all trials together"}, .y = y};
   for (const StudyFamily& family : families) {
-    std::vector<Series> by_trial, by_seconds;
+    std::vector<Series> by_trial, by_seconds, by_cpu_seconds;
     for (const ShownStudy* study : family.studies) {
       const BestHistory history = history_of(*study, family.label);
       by_trial.push_back(history.by_trial);
-      if (history.has_seconds()) by_seconds.push_back(history.by_seconds);
+      by_seconds.push_back(history.by_seconds);
+      by_cpu_seconds.push_back(history.by_cpu_seconds);
     }
-    const bool all_have_seconds = by_seconds.size() == family.studies.size();
-    if (family.has_several()) {
-      const std::string detail =
-          fmt::format("median, least and greatest of {} seeds", family.studies.size());
-      by_trial = {band_of(by_trial, family.label, median_of, detail)};
-      if (all_have_seconds) by_seconds = {band_of(by_seconds, family.label, median_of, detail)};
-    }
-    trials.series.push_back(by_trial[0]);
-    if (all_have_seconds) seconds.series.push_back(by_seconds[0]);
+    trials.series.push_back(family_curve(by_trial, family));
+    seconds.series.push_back(family_curve(by_seconds, family));
+    cpu_seconds.series.push_back(family_curve(by_cpu_seconds, family));
   }
   figure.panels.push_back(trials);
-  if (!seconds.series.empty()) figure.panels.push_back(seconds);
+  const auto is_known = [](const Series& series) { return !series.points.empty(); };
+  // What one of them does not say is no comparison.
+  if (std::ranges::all_of(cpu_seconds.series, is_known))
+    figure.panels.push_back(cpu_seconds);
+  else if (std::erase_if(seconds.series, std::not_fn(is_known)); !seconds.series.empty())
+    figure.panels.push_back(seconds);
   return figure;
 }
 

@@ -29,8 +29,15 @@ double best_of_all(const std::vector<StudyFamily>& families);
 /// A row for each family: seeds, the best (median, least and greatest over seeds), trials until within reach of the best of all, those
 /// that never came there counted as longer than all.
 Table comparison_table(const std::vector<StudyFamily>& families);
-/// The same for programs: [{"label", "studies", "seeds", "best", "trials_to_reach"}].
+/// The same for programs: [{"label", "sampler", "studies", "seeds", "best", "trials_to_reach"}].
 Json to_json(const std::vector<StudyFamily>& families);
+
+/// The family that came within reach of the best of all after the fewest trials, by the median over its seeds; of several the one with
+/// the better median of bests, then the first: {"label", "sampler", "sentence"}, no sampler where that of another did as well. Null:
+/// none has a best.
+Json leader_of(const std::vector<StudyFamily>& families);
+/// Its sentence; "": there is none.
+std::string leader_text(const std::vector<StudyFamily>& families);
 
 /// The best so far of each family against trials and against the seconds of all trials together: of several studies the
 /// median with a band from the least to the greatest, as far as all of them have come. They must have one objective, of one direction.

@@ -50,7 +50,11 @@ Figure optimization_history(const ShownStudy& study) {
   const Axis y{.label = study.objectives[0]};
   figure.panels.push_back(
       {.x = {.label = "Trial"}, .y = y, .series = {history.values, history.by_trial}});
-  if (history.has_seconds())
+  if (!history.by_cpu_seconds.points.empty())
+    figure.panels.push_back({.x = {.label = "CPU seconds of all trials together"},
+                             .y = y,
+                             .series = {history.by_cpu_seconds}});
+  else if (!history.by_seconds.points.empty())
     figure.panels.push_back(
         {.x = {.label = "Seconds of all trials together"}, .y = y, .series = {history.by_seconds}});
   return figure;

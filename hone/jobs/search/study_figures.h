@@ -24,6 +24,8 @@ inline constexpr const char* kFamilyAttribute = "family";
 inline constexpr const char* kSeedAttribute = "seed";
 /// The trial attribute with the seconds that it took.
 inline constexpr const char* kSecondsAttribute = "seconds";
+/// The trial attribute with the seconds that all processors together spent on it, when it was computed: in this study, or an earlier one.
+inline constexpr const char* kCpuSecondsAttribute = "cpu_seconds";
 /// The trial attribute of one that repeats another with another seed: its number.
 inline constexpr const char* kRepeatAttribute = "repeat_of";
 

@@ -176,11 +176,27 @@ std::string values_text(const ShownStudy& study, const Trial& trial) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+const Trial* best_alone(const StudyView& study) {
+  return study.has_several_objectives() ? nullptr : best_trial(study);
+}
+
+std::string headline_of(const ShownStudy& study) {
+  const std::string counts = to_text(count_trials(study.view));
+  const Trial* best = best_alone(study.view);
+  if (best != nullptr)
+    return fmt::format("{}. The best is trial {}: {} = {}; {}.", counts, best->number,
+                       study.objectives[0], rounded_text(best->values[0], kObjectiveDigits),
+                       values_text(study, *best));
+  const std::size_t front = pareto_front(study.view).size();
+  return front == 0 ? fmt::format("{}; none is complete and feasible.", counts)
+                    : fmt::format("{}. {} on the Pareto front.", counts, front);
+}
+
 Table best_trials(const ShownStudy& study) {
   std::vector<Column> columns = {{"number", "Trial"}};
   for (const std::string& objective : study.objectives) columns.push_back({objective, objective});
   const bool tells_bits = tells(study, "average_bits"), tells_bytes = tells(study, "packed_bytes");
-  if (tells_bits) columns.push_back({"average_bits", "Bits"});
+  if (tells_bits) columns.push_back({"average_bits", "Bits of linears"});
   if (tells_bytes) columns.push_back({"packed_bytes", "Packed"});
   columns.push_back({"values", "Values", false});
   Table table(columns);

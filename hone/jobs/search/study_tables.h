@@ -33,6 +33,11 @@ Json to_json(const TrialCounts& counts);
 /// "best 0.7812 of trial 16"; of several objectives "3 on the front"; "": there is none.
 std::string best_text(const StudyView& study);
 
+/// The best trial of a study of one objective; null: there is none, or it has several.
+const Trial* best_alone(const StudyView& study);
+/// "20 trials: … The best is trial 16: accuracy = 0.7812; batch 16, …"
+std::string headline_of(const ShownStudy& study);
+
 /// A figure of the trial's model, as `kFiguresAttribute` has it; NaN: it has none of that name.
 double figure_in(const Trial& trial, const std::string& name);
 /// "value": its first objective; else a figure of its model. NaN: it has none.
@@ -44,7 +49,8 @@ Json shown_values(const ShownStudy& study, const Trial& trial);
 std::string values_text(const ShownStudy& study, const Trial& trial);
 
 /// The best complete and feasible trials but repetitions, of several objectives by the first of them: at most 20. An accuracy on a part
-/// that is known stands with Wilson's interval.
+/// that is known stands with Wilson's interval. Bits are those of all linears, the ones in full precision with 32 (`average_bits` of
+/// docs/search.md).
 Table best_trials(const ShownStudy& study);
 /// What the values in that table are sure of: "95 % intervals are of one trial, …", or that they have none.
 std::string certainty_text(const ShownStudy& study);

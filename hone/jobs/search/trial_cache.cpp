@@ -33,7 +33,8 @@ Json to_json(const TrialRecord& record) {
           {"evaluations", record.evaluations},
           {"intervals", record.intervals},
           {"allocated", record.allocated},
-          {"seconds", record.seconds}};
+          {"seconds", record.seconds},
+          {"cpu_seconds", record.cpu_seconds ? Json(*record.cpu_seconds) : Json()}};
 }
 
 std::map<std::string, std::vector<double>> intervals_from(const Json& about) {
@@ -82,6 +83,8 @@ std::optional<TrialRecord> TrialCache::find(const TrialConfiguration& configurat
   record.intervals = intervals_from(*about);
   record.allocated = about->value("allocated", Json());
   record.seconds = about->value("seconds", 0.0);
+  if (const Json cpu = about->value("cpu_seconds", Json()); cpu.is_number())
+    record.cpu_seconds = cpu.get<double>();
   return record;
 }
 

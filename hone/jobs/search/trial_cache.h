@@ -21,6 +21,8 @@ struct TrialRecord {
   std::map<std::string, std::vector<double>> intervals = {};
   Json allocated = {};
   double seconds = 0;  ///< it took
+  std::optional<double> cpu_seconds =
+      {};  ///< all processors spent on it; none: kept by an older program
 };
 
 class TrialCache {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/jobs/pipeline/pipeline_values.h"
 #include "tests/support/expect.h"
 
 namespace hone {
@@ -277,6 +278,45 @@ within = 0.005
   EXPECT_EQ(pipeline.tables.at(1).columns.at(0).within, 0.005);
 }
 
+const std::string kRanked = R"toml(
+[settings]
+model = "{best}"
+sampler = "{ranking.leader.sampler|tpe}"
+[stage.search]
+when_needed = true
+each = { draw = [1, 2] }
+run = "search"
+[stage.ranking]
+with_others = true
+run = "study"
+beside = ["{search}/study.db"]
+[stage.best]
+when_needed = true
+best_of = ["{search}/best"]
+[stage.layers]
+run = "search"
+MODEL = "{model}"
+sampler = "{sampler}"
+)toml";
+
+TEST(PipelineFile, AnOptionMayBeWhatAStageHasFound) {
+  const Pipeline pipeline = parse(kRanked);
+  EXPECT_EQ(names_of(pipeline), (Names{"search/1", "search/2", "ranking", "best", "layers"}));
+  const StageOption& sampler = pipeline.stages.back().options.at(1);
+  ASSERT_EQ(sampler.values.size(), 1U);
+  EXPECT_EQ(pipeline.stages[*sampler.values[0].stage].name, "ranking");
+  EXPECT_EQ(sampler.values[0].path, "leader.sampler");
+  EXPECT_EQ(sampler.values[0].otherwise, "tpe");
+  EXPECT_EQ(found_at({{"leader", {{"sampler", "grid"}}}}, sampler.values[0]), "grid");
+  EXPECT_EQ(found_at({{"leader", nullptr}}, sampler.values[0]), "tpe");
+}
+
+TEST(PipelineFile, WhatAStageWouldFindThatIsNotThereIsNotWaitedFor) {
+  const Pipeline pipeline = parse(kRanked, {{"model", "mine"}});
+  EXPECT_EQ(names_of(pipeline), Names{"layers"});
+  EXPECT_EQ(options_of(pipeline, "layers"), "MODEL=mine sampler=tpe");
+}
+
 TEST(PipelineFile, SaysWhatFiguresAndTablesOfTrialsCannotBe) {
   const std::pair<std::string, std::string> cases[] = {
       {"[figure.f]\nx = \"trial\"\ny = \"value\"\n[[figure.f.curve]]\nstages = \"last\"",
@@ -347,6 +387,11 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
       {train + "[figure.f]\nx = \"w\"\ny = \"loss\"\n[[figure.f.curve]]\nstages = \"b\"",
        "line 7: stages: no stage is called 'b'; there are a"},
       {train + "[figure.f_zoom]\nx = \"w\"", "line 3: a figure cannot be called 'f_zoom'"},
+      {train + "lora = \"{a|r=2}\"", "line 3: {a|r=2}: expected {STAGE.PATH|VALUE}"},
+      {train + "lora = \"{b.rank|r=2}\"", "line 3: {b} is no stage and no setting"},
+      {train + "each = { x = [1, 2] }\n[stage.b]\nrun = \"train\"\nlora = \"{a.rank|r=2}\"",
+       "line 6: {a.rank|r=2}: a is 2 stages here"},
+      {train + "with_others = 1", "line 3: with_others: expected true or false"},
       {train + "when_needed = 1", "line 3: when_needed: expected true or false"},
       {train + "[table.t]\nby = \"w\"\n[[table.t.column]]\nstages = \"a\"\ny = \"loss\"",
        "line 5: t: by: 'w' is no variable of the stage a"},

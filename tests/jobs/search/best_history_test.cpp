@@ -86,6 +86,18 @@ TEST(BestHistory, DrawsFiguresOfTheBestAgainstTheTimeOfAllTrials) {
   EXPECT_EQ(history.by_seconds.points[2].name, "trial 0");
 }
 
+TEST(BestHistory, CountsWhatProcessorsSpentWhereAllTrialsSaySo) {
+  Search search;
+  search.add(0.5);
+  search.last().user_attributes[kCpuSecondsAttribute] = 3.0;
+  search.add(0.75);
+  EXPECT_TRUE(history_of(search.shown(), "best").by_cpu_seconds.points.empty());
+  search.last().user_attributes[kCpuSecondsAttribute] = 4.0;
+  const std::vector<Point> points = history_of(search.shown(), "best").by_cpu_seconds.points;
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[1].x, 7);
+}
+
 TEST(BestHistory, LaysABandAroundCurvesAsFarAsAllHaveCome) {
   const Series band = band_of({steps({{0, 1}, {2, 3}, {4, 5}}), steps({{1, 2}, {3, 4}})}, "both",
                               greatest, "of two");

@@ -1,0 +1,118 @@
+#include "hone/jobs/search/watch_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <set>
+#include <span>
+#include <thread>
+
+#include "hone/base/interrupt.h"
+#include "hone/jobs/search/read_study.h"
+#include "hone/jobs/search/study_tables.h"
+
+namespace hone {
+namespace {
+
+ReadStudy watched_study(StudyStorage& storage, const WatchJob& job) {
+  std::vector<ReadStudy> studies =
+      read_studies(storage, job.storage,
+                   job.study.empty() ? std::vector<std::string>{} : std::vector{job.study});
+  user_check(!studies.empty(), "{}: has no study to watch", job.storage);
+  return *std::ranges::max_element(studies, {}, last_time);
+}
+
+/// What has been told of a study.
+class Watch {
+ public:
+  Watch(const WatchJob& job, const Context& context)
+      : job_(job), context_(context), changed_(Clock::now()) {}
+
+  // Tells what is new; whether to go on.
+  bool look(const ReadStudy& study,
+            const std::function<void(const WatchedTrial&, Progress&)>& tell) {
+    if (!progress_) begin(study);
+    for (const auto& trial : study.trials) {
+      if (!is_finished(trial->state) || !told_.insert(trial->number).second) continue;
+      tell({study.shown, *trial, is_best(study, *trial)}, *progress_);
+    }
+    if (const std::string state = to_text(count_trials(study.shown.view)) + last_time(study);
+        state != state_) {
+      state_ = state;
+      changed_ = Clock::now();
+    }
+    const TrialCounts counts = count_trials(study.shown.view);
+    progress_->update(counts.finished(), note_of(study, counts));
+    return job_.idle_seconds <= 0 ||
+           std::chrono::duration<double>(Clock::now() - changed_).count() < job_.idle_seconds;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // What ended before the last ones is known, and not told.
+  void begin(const ReadStudy& study) {
+    std::vector<std::int64_t> ended;
+    for (const auto& trial : study.trials)
+      if (is_finished(trial->state)) ended.push_back(trial->number);
+    const std::int64_t known = std::max<std::int64_t>(0, std::ssize(ended) - job_.last);
+    for (const std::int64_t number : std::span(ended).first(static_cast<std::size_t>(known))) {
+      told_.insert(number);
+      is_best(study, *study.trials[static_cast<std::size_t>(number)]);
+    }
+    const auto wanted = study.study.user_attributes.find(kWantedTrialsAttribute);
+    const std::int64_t total =
+        wanted != study.study.user_attributes.end() && wanted->second.is_number_integer()
+            ? wanted->second.get<std::int64_t>()
+            : 0;
+    progress_.emplace(study.study.name, total,
+                      ProgressOptions{.unit = "trials",
+                                      .first = count_trials(study.shown.view).finished(),
+                                      .output = context_.progress});
+  }
+
+  bool is_best(const ReadStudy& study, const Trial& trial) {
+    if (study.shown.view.has_several_objectives() || trial.state != TrialState::complete ||
+        trial.violation() > 0)
+      return false;
+    const double loss = loss_of(trial.values[0], study.direction());
+    if (!(loss < least_)) return false;
+    least_ = loss;
+    return true;
+  }
+
+  static std::string note_of(const ReadStudy& study, const TrialCounts& counts) {
+    return best_text(study.shown.view) +
+           (counts.running > 0 ? fmt::format(", {} running", counts.running) : "");
+  }
+
+  const WatchJob& job_;
+  const Context& context_;
+  std::optional<Progress> progress_;
+  std::set<std::int64_t> told_;
+  double least_ = std::numeric_limits<double>::infinity();
+  std::string state_;
+  Clock::time_point changed_;
+};
+
+}  // namespace
+
+std::string watch_study(const WatchJob& job,
+                        const std::function<void(const WatchedTrial&, Progress&)>& tell,
+                        const Context& context) {
+  const std::unique_ptr<StudyStorage> storage =
+      open_storage(storage_now(job.storage), /*must_exist=*/true);
+  ReadStudy study = watched_study(*storage, job);
+  Watch watch(job, context);
+  while (interrupt_signal() == 0 && watch.look(study, tell)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    read_trials(*storage, study);
+  }
+  storage->close();
+  return headline_of(study.shown);
+}
+
+}  // namespace hone
