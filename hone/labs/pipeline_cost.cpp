@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "hone/analysis/cost.h"
@@ -28,6 +29,12 @@ struct StageUnits {
   double step_bytes = 0;       ///< of memory, of a training step
   double measuring_bytes = 0;  ///< of memory, of a batch that is measured
   const FormatTable* formats = nullptr;
+  std::map<std::string, double> computed_trials = {};  ///< of searches, by their stages
+
+  double trials_of(const PipelineStage& stage) const {
+    const auto found = computed_trials.find(stage.name);
+    return found == computed_trials.end() ? kUsualTrials : found->second;
+  }
 };
 
 const StageOption* option_of(const PipelineStage& stage, std::string_view name) {
@@ -69,17 +76,78 @@ double texts_of(const SearchRecipe::Section& section, const StageUnits& units) {
   return most_of(section, "epochs") * units.train_texts;
 }
 
-// What the trials of a search train on, if none of them is known yet.
-double trial_texts(const PipelineStage& stage, const StageUnits& units) {
+std::optional<SearchRecipe> recipe_of(const PipelineStage& stage, const FormatTable& formats) {
   try {
-    const SearchRecipe recipe =
-        parse_search_recipe(text_of(stage, "space"), "space", *units.formats);
-    return number_of(stage, "trials", kUsualTrials) *
-           (texts_of(recipe.training, units) +
-            kStepsThroughFormats * texts_of(recipe.train_on, units));
+    return parse_search_recipe(text_of(stage, "space"), "space", formats);
   } catch (const UserError&) {
-    return 0;  // the stage says what is wrong with it
+    return std::nullopt;  // the stage says what is wrong with it
   }
+}
+
+double values_of(const SearchSetting& setting) {
+  if (!setting.varies()) return 1;
+  if (!setting.ordered.empty()) return static_cast<double>(setting.ordered.size());
+  const std::optional<std::uint64_t> size = setting.distribution.size();
+  return size ? static_cast<double>(*size) : INFINITY;
+}
+
+double values_of(const std::vector<SearchSetting>& settings) {
+  double values = 1;
+  for (const SearchSetting& setting : settings) values *= values_of(setting);
+  return values;
+}
+
+// How many points the space has, objections aside; infinite where layers choose for themselves.
+double points_of(const SearchRecipe& recipe) {
+  if (recipe.square_linears) return INFINITY;
+  double points = values_of(recipe.architecture);
+  for (const auto& section : {recipe.training, recipe.lora, recipe.pruning, recipe.train_on})
+    if (section) points *= values_of(*section);
+  for (const PrecisionGroup& group : recipe.precision) {
+    double formats = 0;
+    for (const FormatTemplate& format : group.formats) formats += values_of(format.parameters);
+    if (formats > 1 && group.choice == LayersChoose::each) return INFINITY;
+    points *= formats * values_of(group.sparsity);
+  }
+  return points;
+}
+
+// What a trial is of but its point: the searches of which are alike compute every point once.
+std::string subject_of_trials(const PipelineStage& stage) {
+  const StageOption* model = option_of(stage, "MODEL");
+  std::string subject = text_of(stage, "space");
+  if (model != nullptr)
+    for (const StageValue& value : model->values)
+      subject += fmt::format("\n{}, {}", value.with(""),
+                             value.stage ? std::to_string(*value.stage) : "given");
+  return subject;
+}
+
+/// How many trials of each search are computed, by the names of stages: those whose points searches before it have not, each of which
+/// draws its own without repeating itself.
+std::map<std::string, double> computed_trials(const Pipeline& pipeline,
+                                              const FormatTable& formats) {
+  std::map<std::string, double> computed, known;
+  for (const PipelineStage& stage : pipeline.stages) {
+    if (!has_study(stage)) continue;
+    const std::optional<SearchRecipe> recipe = recipe_of(stage, formats);
+    if (!recipe) continue;
+    const double points = points_of(*recipe);
+    double& before = known[subject_of_trials(stage)];
+    const double trials = std::min(number_of(stage, "trials", kUsualTrials), points);
+    computed[stage.name] = trials * (1 - before / points);
+    before += computed[stage.name];
+  }
+  return computed;
+}
+
+// What the trials of a search train on.
+double trial_texts(const PipelineStage& stage, const StageUnits& units) {
+  const std::optional<SearchRecipe> recipe = recipe_of(stage, *units.formats);
+  return recipe
+             ? units.trials_of(stage) * (texts_of(recipe->training, units) +
+                                         kStepsThroughFormats * texts_of(recipe->train_on, units))
+             : 0;
 }
 
 // Texts that pass through training; 0: it trains nothing.
@@ -95,7 +163,7 @@ double measured_texts(const PipelineStage& stage, const StageUnits& units) {
   if (stage.chooses) return static_cast<double>(stage.needs.size()) * units.validation_texts;
   const std::string& command = stage.command.front();
   if (has_study(stage))
-    return number_of(stage, "trials", kUsualTrials) * units.validation_texts + 2 * units.test_texts;
+    return units.trials_of(stage) * units.validation_texts + 2 * units.test_texts;
   if (command == "train") return units.test_texts + units.validation_texts;
   const bool compares =
       command == "compare" || command == "lora" || command == "quantize" || command == "prune";
@@ -179,6 +247,7 @@ StageCosts lab_stage_costs(const Pipeline& pipeline, const std::string& model, c
   context.say = say;
   context.progress = progress;
   if (!units) return {};
+  units->computed_trials = computed_trials(pipeline, context.library.formats);
   return [units = *units](const PipelineStage& stage) { return cost_of(stage, units); };
 }
 
