@@ -61,7 +61,7 @@ void declare_allocation(CLI::App& app, AllocateArguments& a) {
       ->delimiter(',');
   app.add_option("--budget", a.budgets,
                  "average_bits<=NUMBER of a weight of the linears, packed_bytes<=NUMBER of all "
-                 "weights, latency_ms<=NUMBER of a text on this machine, or two of them by comma")
+                 "weights, latency_ms<=NUMBER of a text on this machine, or some of them by comma")
       ->required()
       ->allow_extra_args(false)
       ->delimiter(',');

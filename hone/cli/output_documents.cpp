@@ -553,6 +553,11 @@ const std::vector<Document>& documents() {
           {"front_points", "integer", "of the front of sums over layers"},
           {"front_cost_error", "integer",
            "bits that a point may cost more than an exact one; 0: the front is exact"},
+          {"front_costs", "integer",
+           "that the front was solved for, where it is too large to be had whole; 0: it is whole"},
+          {"least_predicted", "number",
+           "no sum over layers within the budgets is below that; that of the front's best point, "
+           "where it is exact"},
           {"prediction", "allocation_prediction", "what sums over layers are worth"},
           {"trial", "integer", "the number of the chosen one, whose model lies in `best`"},
           {"average_bits", "number",

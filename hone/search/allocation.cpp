@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "hone/base/error.h"
-#include "hone/base/text.h"
+#include "hone/search/allocation_dominance.h"
 #include "hone/search/allocation_merge.h"
+#include "hone/search/allocation_within.h"
 
 namespace hone {
 namespace {
@@ -17,27 +19,30 @@ using Group = std::vector<std::size_t>;
 constexpr std::int64_t kMostCost = std::int64_t{1}
                                    << 60;  // of all layers: sums stay far from the end
 
+constexpr std::size_t kOthers = std::tuple_size_v<OtherCosts>;
+
 void check_problem(const AllocationProblem& problem) {
-  std::int64_t most = 0, most_second = 0;
+  HONE_ASSERT(problem.other_budgets.size() <= kOthers, "{} other budgets",
+              problem.other_budgets.size());
+  std::array<std::int64_t, 1 + kOthers> most = {};
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
     const std::vector<AllocationOption>& options = problem.layers[i];
     user_check(!options.empty() && options.size() <= 255,
                "layer {} has {} options to choose from; give 1 to 255", i, options.size());
-    std::int64_t dearest = 0, dearest_second = 0;
+    std::array<std::int64_t, 1 + kOthers> dearest = {};
     for (const AllocationOption& option : options) {
       user_check(std::isfinite(option.damage) && option.damage >= 0,
                  "layer {}: an option does damage {}; expected a number not below 0", i,
                  option.damage);
-      user_check(option.cost >= 0 && option.second_cost >= 0 && option.cost <= kMostCost &&
-                     option.second_cost <= kMostCost,
-                 "layer {}: an option costs {} and {}; expected 0 to 2^60", i, option.cost,
-                 option.second_cost);
-      dearest = std::max(dearest, option.cost);
-      dearest_second = std::max(dearest_second, option.second_cost);
+      const std::int64_t costs[] = {option.cost, option.other_costs[0], option.other_costs[1]};
+      for (std::size_t k = 0; k < std::size(costs); ++k) {
+        user_check(costs[k] >= 0 && costs[k] <= kMostCost,
+                   "layer {}: an option costs {}; expected 0 to 2^60", i, costs[k]);
+        dearest[k] = std::max(dearest[k], costs[k]);
+      }
     }
-    most += dearest;
-    most_second += dearest_second;
-    user_check(most <= kMostCost && most_second <= kMostCost,
+    for (std::size_t k = 0; k < most.size(); ++k) most[k] += dearest[k];
+    user_check(std::ranges::max(most) <= kMostCost,
                "all layers together may cost more than 2^60; give costs in a larger unit");
   }
 }
@@ -70,40 +75,73 @@ std::vector<AllocationOption> options_of(const AllocationProblem& problem, const
     for (std::size_t i = 0; i < sums.size(); ++i) {
       sums[i].damage += problem.layers[layer][i].damage;
       sums[i].cost += problem.layers[layer][i].cost;
-      sums[i].second_cost += problem.layers[layer][i].second_cost;
+      for (std::size_t k = 0; k < kOthers; ++k)
+        sums[i].other_costs[k] += problem.layers[layer][i].other_costs[k];
     }
   return sums;
 }
 
 // Those that are worth a look, the cheapest first.
-std::vector<GroupChoice> choices_in(const std::vector<AllocationOption>& options, bool two_costs) {
-  std::vector<GroupChoice> sorted, kept;
+std::vector<GroupChoice> choices_in(const std::vector<AllocationOption>& options) {
+  std::vector<AllocationSum> all;
   for (std::size_t i = 0; i < options.size(); ++i)
-    sorted.push_back({options[i].cost, two_costs ? options[i].second_cost : 0, options[i].damage,
-                      static_cast<std::uint8_t>(i)});
-  std::ranges::stable_sort(sorted, {}, [](const GroupChoice& choice) {
-    return std::tuple(choice.cost, choice.second_cost, choice.damage);
-  });
-  SecondFront front;
-  for (const GroupChoice& choice : sorted)
-    if (front.take(choice.second_cost, choice.damage)) kept.push_back(choice);
-  return kept;
+    all.push_back({options[i].cost, options[i].other_costs, options[i].damage,
+                   origin_of(static_cast<std::uint8_t>(i), 0)});
+  const AllocationStates kept = undominated(std::move(all));
+  std::vector<GroupChoice> choices;
+  for (std::size_t i = 0; i < kept.costs.size(); ++i)
+    choices.push_back({kept.costs[i], kept.other_costs[i], kept.damages[i],
+                       static_cast<std::uint8_t>(kept.origins[i])});
+  return choices;
 }
 
-/// All groups' choices. Costs are those above the cheapest, in a unit that divides them all.
+// What the options of all groups cost together at least, or at most.
+std::int64_t sum_over(const std::vector<std::vector<AllocationOption>>& groups, std::size_t kind,
+                      bool most) {
+  std::int64_t sum = 0;
+  for (const std::vector<AllocationOption>& options : groups) {
+    const auto [least, greatest] = std::ranges::minmax(
+        options, {}, [&](const AllocationOption& option) { return option.other_costs[kind]; });
+    sum += (most ? greatest : least).other_costs[kind];
+  }
+  return sum;
+}
+
+/// All groups' choices. Costs are those above the cheapest, the first in a unit that divides them all.
 struct PreparedGroups {
   std::vector<std::vector<GroupChoice>> choices;
   std::int64_t least_cost = 0, unit = 0;
   std::int64_t most_units = 0;  // above the least cost
+  /// What other costs above the least may be: all of them, where no budget bounds these or what the dearest options cost is within it.
+  OtherCosts most_others = {};
+  bool bounded = false;
 
   std::int64_t cost_of(std::int64_t units) const { return least_cost + unit * units; }
 };
 
+// Other costs above the least of each group; 0 where nothing bounds them.
+void bound_others(std::vector<std::vector<AllocationOption>>& groups,
+                  const std::vector<std::int64_t>& budgets, PreparedGroups& all) {
+  for (std::size_t k = 0; k < kOthers; ++k) {
+    const bool bounded = k < budgets.size() && sum_over(groups, k, /*most=*/true) > budgets[k];
+    if (bounded) all.most_others[k] = budgets[k] - sum_over(groups, k, /*most=*/false);
+    all.bounded = all.bounded || bounded;
+    for (std::vector<AllocationOption>& options : groups) {
+      std::int64_t least = options.front().other_costs[k];
+      for (const AllocationOption& option : options) least = std::min(least, option.other_costs[k]);
+      for (AllocationOption& option : options)
+        option.other_costs[k] = bounded ? option.other_costs[k] - least : 0;
+    }
+  }
+}
+
 PreparedGroups prepare(const AllocationProblem& problem, const std::vector<Group>& groups) {
   PreparedGroups all;
-  for (const Group& group : groups) {
-    std::vector<GroupChoice> choices =
-        choices_in(options_of(problem, group), problem.second_budget.has_value());
+  std::vector<std::vector<AllocationOption>> options;
+  for (const Group& group : groups) options.push_back(options_of(problem, group));
+  bound_others(options, problem.other_budgets, all);
+  for (const std::vector<AllocationOption>& of_group : options) {
+    std::vector<GroupChoice> choices = choices_in(of_group);
     const std::int64_t least = choices.front().cost;
     all.least_cost += least;
     for (GroupChoice& choice : choices) {
@@ -148,48 +186,93 @@ AllocationStates front_of_one(const PreparedGroups& groups, const AllocationLimi
   return states;
 }
 
-std::int64_t least_second(const std::vector<GroupChoice>& choices) {
-  return std::ranges::min_element(choices, {}, &GroupChoice::second_cost)->second_cost;
-}
-
-AllocationStates front_of_two(const PreparedGroups& groups, std::int64_t budget,
-                              const AllocationLimits& limits, AllocationFront& front) {
-  std::int64_t least_left = 0;  // of the groups to come
-  for (const auto& choices : groups.choices) least_left += least_second(choices);
-  user_check(least_left <= budget, "the second budget of {} is met by nothing; the least is {}",
-             budget, least_left);
+// None: there are more than that.
+std::optional<AllocationStates> front_of_many(const PreparedGroups& groups,
+                                              const AllocationLimits& limits,
+                                              AllocationFront& front) {
   AllocationStates states = no_groups();
   for (const std::vector<GroupChoice>& choices : groups.choices) {
-    least_left -= least_second(choices);
-    states = merge_of_two(states, choices, budget - least_left);
+    states = undominated(sums_within(states, choices, groups.most_units, groups.most_others));
+    if (states.costs.size() > limits.most_points_of_many) return std::nullopt;
     front.origins.push_back(std::move(states.origins));
-    user_check(states.costs.size() <= limits.most_points_of_two,
-               "two costs: more than {} allocations of the first {} layers are each best in some "
-               "way, too many for an exact answer; give one budget alone, fewer options, or tie "
-               "layers",
-               grouped(static_cast<std::int64_t>(limits.most_points_of_two)), front.origins.size());
   }
   return states;
+}
+
+// In several costs a point may be kept for another than the first alone.
+void take_points(const PreparedGroups& groups, const AllocationStates& states,
+                 AllocationFront& front) {
+  for (std::size_t i = 0; i < states.costs.size(); ++i) {
+    const AllocationPoint point{groups.cost_of(states.costs[i]), states.damages[i],
+                                static_cast<std::uint32_t>(i), states.damages[i]};
+    if (!front.points.empty() && point.damage >= front.points.back().damage) continue;
+    if (!front.points.empty() && point.cost == front.points.back().cost) front.points.pop_back();
+    front.points.push_back(point);
+  }
+}
+
+// In units above the least, rising: over the whole front, and below the budget closer together.
+std::set<std::int64_t> costs_to_solve(std::int64_t budget, std::int64_t most) {
+  constexpr std::int64_t kEach = 12;
+  std::set<std::int64_t> costs = {budget, most};
+  for (std::int64_t i = 0; i < kEach; ++i) {
+    costs.insert(most / (kEach - 1) * i);
+    costs.insert(budget / 2 + budget / 2 / (kEach - 1) * i);
+  }
+  return costs;
+}
+
+// Behind those of lower costs. One that does no less damage than the last is none: that one answers for its cost too.
+void add_point(const PreparedGroups& groups, const WithinBudgets& found, AllocationFront& front) {
+  double bound = found.bound;
+  if (!front.points.empty() &&
+      (found.options.empty() || found.damage >= front.points.back().damage)) {
+    front.points.back().bound = std::min(front.points.back().bound, bound);
+    return;
+  }
+  if (found.options.empty()) return;
+  const std::int64_t cost = groups.cost_of(found.cost);
+  while (!front.points.empty() && front.points.back().cost >= cost) {
+    bound = std::min(bound, front.points.back().bound);
+    front.points.pop_back();
+  }
+  const std::size_t number = front.origins.front().size();
+  for (std::size_t i = 0; i < front.origins.size(); ++i)
+    front.origins[i].push_back(origin_of(found.options[i], number));
+  front.points.push_back({cost, found.damage, static_cast<std::uint32_t>(number), bound});
+}
+
+// A point for each of some costs, of which only the budget's is worth a long look.
+void solve_costs(const PreparedGroups& groups, std::optional<std::int64_t> budget,
+                 const AllocationLimits& limits, AllocationFront& front) {
+  constexpr std::size_t kShort = 1000;
+  const std::int64_t most = groups.most_units,
+                     wanted = budget ? std::clamp<std::int64_t>(
+                                           (*budget - groups.least_cost) / groups.unit, 0, most)
+                                     : most;
+  front.origins.assign(groups.choices.size(), {});
+  for (const std::int64_t cost : costs_to_solve(wanted, most)) {
+    const std::size_t width =
+        cost == wanted ? limits.most_points_of_many : std::min(kShort, limits.most_points_of_many);
+    add_point(groups, allocation_within(groups.choices, cost, groups.most_others, width), front);
+    ++front.solved_costs;
+  }
 }
 
 }  // namespace
 
 AllocationFront allocation_front(const AllocationProblem& problem, const AllocationLimits& limits) {
-  HONE_ASSERT(std::max(limits.most_points, limits.most_points_of_two) < (1U << 24),
+  HONE_ASSERT(std::max(limits.most_points, limits.most_points_of_many) < (1U << 24),
               "{} points do not fit into origins", limits.most_points);
   check_problem(problem);
   AllocationFront front{.points = {}, .groups = groups_of(problem), .origins = {}};
   const PreparedGroups groups = prepare(problem, front.groups);
-  const AllocationStates states = problem.second_budget
-                                      ? front_of_two(groups, *problem.second_budget, limits, front)
-                                      : front_of_one(groups, limits, front);
-  // In two costs a point may be kept for the second alone.
-  for (std::size_t i = 0; i < states.costs.size(); ++i) {
-    const AllocationPoint point{groups.cost_of(states.costs[i]), states.damages[i],
-                                static_cast<std::uint32_t>(i)};
-    if (!front.points.empty() && point.damage >= front.points.back().damage) continue;
-    if (!front.points.empty() && point.cost == front.points.back().cost) front.points.pop_back();
-    front.points.push_back(point);
+  if (!groups.bounded) {
+    take_points(groups, front_of_one(groups, limits, front), front);
+  } else if (const auto states = front_of_many(groups, limits, front)) {
+    take_points(groups, *states, front);
+  } else {
+    solve_costs(groups, problem.budget, limits, front);
   }
   return front;
 }

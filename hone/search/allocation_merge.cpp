@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 
 namespace hone {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kNever = std::int64_t{1} << 62;  // above all sums
-
-AllocationOrigin origin(std::uint8_t option, std::size_t before) {
-  return static_cast<std::uint32_t>(before) << 8 | option;
-}
 
 /// The points before with one choice added to each, in order, as far as they are worth something.
 struct Stream {
@@ -84,7 +79,7 @@ class StreamMerge {
     }
     after_.costs.push_back(stream.cost);
     after_.damages.push_back(damage);
-    after_.origins.push_back(origin(stream.choice->option, stream.at));
+    after_.origins.push_back(origin_of(stream.choice->option, stream.at));
     piece_ = piece;
     least_ = damage;
   }
@@ -99,7 +94,7 @@ class StreamMerge {
 
 }  // namespace
 
-AllocationStates no_groups() { return {{0}, {0}, {0}, {}}; }
+AllocationStates no_groups() { return {{0}, {OtherCosts{}}, {0}, {}}; }
 
 AllocationStates merge(const AllocationStates& before, const std::vector<GroupChoice>& choices,
                        int piece_bits) {
@@ -131,7 +126,7 @@ AllocationStates CostTable::merge(const AllocationStates& before,
     AllocationOrigin* const from = from_.data() + choice.cost;
     for (std::size_t i = 0; i < sums; ++i) {
       const double damage = damages[i] + choice.damage, known = least_of[costs[i]];
-      const AllocationOrigin here = origin(choice.option, i), there = from[costs[i]];
+      const AllocationOrigin here = origin_of(choice.option, i), there = from[costs[i]];
       const AllocationOrigin better = damage < known ? ~AllocationOrigin{0} : 0;
       from[costs[i]] = (here & better) | (there & ~better);
       least_of[costs[i]] = std::min(known, damage);
@@ -153,41 +148,6 @@ AllocationStates CostTable::merge(const AllocationStates& before,
           {},
           {kept_.damages.begin(), kept_.damages.begin() + end},
           {kept_.origins.begin(), kept_.origins.begin() + end}};
-}
-
-bool SecondFront::take(std::int64_t second_cost, double damage) {
-  auto next = least_.upper_bound(second_cost);
-  if (next != least_.begin() && std::prev(next)->second <= damage) return false;
-  while (next != least_.end() && next->second >= damage) next = least_.erase(next);
-  least_.insert_or_assign(second_cost, damage);
-  return true;
-}
-
-AllocationStates merge_of_two(const AllocationStates& before,
-                              const std::vector<GroupChoice>& choices, std::int64_t most_second) {
-  struct Sum {
-    std::int64_t cost, second_cost;
-    double damage;
-    AllocationOrigin origin;
-  };
-  std::vector<Sum> sums;
-  for (const GroupChoice& choice : choices)
-    for (std::size_t i = 0; i < before.costs.size(); ++i)
-      if (before.second_costs[i] + choice.second_cost <= most_second)
-        sums.push_back({before.costs[i] + choice.cost, before.second_costs[i] + choice.second_cost,
-                        before.damages[i] + choice.damage, origin(choice.option, i)});
-  std::ranges::stable_sort(
-      sums, {}, [](const Sum& sum) { return std::tuple(sum.cost, sum.second_cost, sum.damage); });
-  AllocationStates after;
-  SecondFront front;
-  for (const Sum& sum : sums) {
-    if (!front.take(sum.second_cost, sum.damage)) continue;
-    after.costs.push_back(sum.cost);
-    after.second_costs.push_back(sum.second_cost);
-    after.damages.push_back(sum.damage);
-    after.origins.push_back(sum.origin);
-  }
-  return after;
 }
 
 }  // namespace hone

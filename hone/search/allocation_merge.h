@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "hone/search/allocation.h"
@@ -9,20 +8,25 @@
 /// How a group of layers is added to the front of those before it. Of sums that are equal the one stays whose choice stands first.
 namespace hone {
 
-/// An option of a group that no other one of it is as good as, without what the cheapest one costs.
+/// An option of a group that no other one of it is as good as; costs are those above the least of the group.
 struct GroupChoice {
-  std::int64_t cost = 0, second_cost = 0;
+  std::int64_t cost = 0;
+  OtherCosts other_costs = {};
   double damage = 0;
   std::uint8_t option = 0;
 };
 
-/// Points of the first groups: costs rise, and without second costs damages fall.
+/// Points of the first groups: costs rise, and without other costs damages fall.
 struct AllocationStates {
   std::vector<std::int64_t> costs;
-  std::vector<std::int64_t> second_costs;  ///< of problems with a second budget
+  std::vector<OtherCosts> other_costs;  ///< of problems with other budgets
   std::vector<double> damages;
   std::vector<AllocationOrigin> origins;  ///< in the states before
 };
+
+inline AllocationOrigin origin_of(std::uint8_t option, std::size_t before) {
+  return static_cast<std::uint32_t>(before) << 8 | option;
+}
 
 /// The states of no group: one point.
 AllocationStates no_groups();
@@ -43,19 +47,6 @@ class CostTable {
   std::vector<double> least_;  // by cost; infinite between two merges
   std::vector<AllocationOrigin> from_;
   AllocationStates kept_;  // as long as the table
-};
-
-/// Keeps the points of second costs up to `most_second` than which no other one is as good in damage and both costs.
-AllocationStates merge_of_two(const AllocationStates& before,
-                              const std::vector<GroupChoice>& choices, std::int64_t most_second);
-
-/// Of points whose costs rise: which are better in damage or second cost than each of those before.
-class SecondFront {
- public:
-  bool take(std::int64_t second_cost, double damage);
-
- private:
-  std::map<std::int64_t, double> least_;  // damage by second cost: falling
 };
 
 }  // namespace hone

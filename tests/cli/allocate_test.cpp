@@ -153,6 +153,15 @@ TEST_F(AllocateCommand, TimesLayersAloneAndWhatIsChosenAsAWhole) {
     EXPECT_GT(point["latency_ms"].get<double>(), 0);
   }
   EXPECT_NE(read_page(folder() / "out/report.html").find("Latency: "), std::string::npos);
+  words.back() = "all";
+  words[5] = "packed_bytes<=3e6,average_bits<=18,latency_ms<=1000";
+  const Json all = run_json(words, folder());
+  EXPECT_LE(all["average_bits"].get<double>(), 18);
+  EXPECT_LE(all["packed_bytes"].get<double>(), 3e6);
+  EXPECT_LE(all["latency"]["predicted_ms"].get<double>(), 1000);
+  EXPECT_EQ(all["budgets"].size(), 3u);
+  EXPECT_EQ(all["front_costs"], 0);
+  EXPECT_LE(all["least_predicted"], all["predicted"]);
   words.back() = "none";
   words[5] = "latency_ms<=1e-9";
   const Ending ending = run_hone(words, folder());

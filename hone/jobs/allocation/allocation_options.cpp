@@ -145,7 +145,7 @@ Json spelled(const AllocationRequest& request) {
 std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& texts) {
   user_check(
       !texts.empty(),
-      "no `budget`; give average_bits<=5, packed_bytes<=4e6, latency_ms<=1.2, or two of them");
+      "no `budget`; give average_bits<=5, packed_bytes<=4e6, latency_ms<=1.2, or some of them");
   std::vector<AllocationBudget> budgets;
   for (const std::string& text : texts) {
     budgets.push_back(parse_budget(text));
@@ -154,7 +154,6 @@ std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& text
                  "budget '{}': {} has a bound already, {}", text, to_string(budgets[i].figure),
                  budgets[i].text);
   }
-  user_check(budgets.size() <= 2, "{} budgets: one or two can be kept at once", budgets.size());
   return budgets;
 }
 

@@ -63,7 +63,7 @@ struct AllocationBudget {
 /// What is allocated, and within what.
 struct AllocationRequest {
   std::vector<LayerOption> options = {};       ///< at least two
-  std::vector<AllocationBudget> budgets = {};  ///< one, or two of different figures
+  std::vector<AllocationBudget> budgets = {};  ///< one to three, of different figures
   std::vector<std::string> together = {};  ///< globs: linears that one names take the same option
   std::int64_t sensitivity_samples = 128;  ///< texts that layers alone are measured on; 0: all
 };
@@ -71,7 +71,7 @@ struct AllocationRequest {
 /// What decides on what is chosen, for what it is known by.
 Json spelled(const AllocationRequest& request);
 
-/// "average_bits<=5", "packed_bytes <= 4e6", "latency_ms<=1.2": one or two. Throws `UserError` for anything else, and for a figure that is
+/// "average_bits<=5", "packed_bytes <= 4e6", "latency_ms<=1.2": one of each at most. Throws `UserError` for anything else, and for a figure that is
 /// bounded twice.
 std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& texts);
 

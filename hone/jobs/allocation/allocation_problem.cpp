@@ -1,5 +1,7 @@
 #include "hone/jobs/allocation/allocation_problem.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -124,9 +126,11 @@ Problem problem_of(const LayerCosts& costs, const std::vector<std::vector<double
     problem.options.emplace_back();
     for (std::size_t o = 0; o < damages[i].size(); ++o) {
       if (gone.contains({i, o})) continue;
-      problem.numbers.layers.back().push_back(
-          {std::max(0.0, damages[i][o]), costs_for(costs, budgets[0].figure)[i][o],
-           budgets.size() > 1 ? costs_for(costs, budgets[1].figure)[i][o] : 0});
+      AllocationOption option{std::max(0.0, damages[i][o]),
+                              costs_for(costs, budgets[0].figure)[i][o]};
+      for (std::size_t k = 1; k < budgets.size(); ++k)
+        option.other_costs[k - 1] = costs_for(costs, budgets[k].figure)[i][o];
+      problem.numbers.layers.back().push_back(option);
       problem.options.back().push_back(o);
     }
     user_check(!problem.options.back().empty(),
@@ -136,7 +140,7 @@ Problem problem_of(const LayerCosts& costs, const std::vector<std::vector<double
   return problem;
 }
 
-// Of one budget, whatever the other is.
+// Of one budget, whatever the others are.
 void check_can_be_met(const LayerCosts& costs, const Problem& problem,
                       const AllocationBudget& budget) {
   AllocationProblem alone = problem.numbers;
@@ -148,6 +152,22 @@ void check_can_be_met(const LayerCosts& costs, const Problem& problem,
   user_check(least <= most_cost(costs, budget),
              "budget {}: no choice of these options meets it; the least that could be met is {}",
              budget.text, value_text(budget.figure, value_of(costs, budget.figure, least)));
+}
+
+// Of budgets that can be met each by itself.
+std::string unmet_text(const LayerCosts& costs, const std::vector<AllocationBudget>& budgets,
+                       const BudgetedFront& solved) {
+  std::vector<std::string> texts;
+  for (const AllocationBudget& budget : budgets) texts.push_back(budget.text);
+  const std::string all = fmt::format("budgets {}: each can be met, ", fmt::join(texts, ", "));
+  if (solved.front.solved_costs > 0)
+    return all +
+           "but nothing was found that meets all of them; give fewer options or larger budgets";
+  if (solved.front.points.empty())
+    return all + fmt::format("{} and {} together cannot", texts[1], texts[2]);
+  return all +
+         fmt::format("all together cannot; within the others the least of the first is {}",
+                     value_text(solved.figure, solved.value(costs, solved.front.points[0].cost)));
 }
 
 }  // namespace
@@ -261,16 +281,14 @@ BudgetedFront solve_allocation(const LayerCosts& costs,
                                const std::vector<std::vector<std::size_t>>& tied) {
   Problem problem = problem_of(costs, damages, budgets, tied);
   for (const AllocationBudget& budget : budgets) check_can_be_met(costs, problem, budget);
-  if (budgets.size() > 1) problem.numbers.second_budget = most_cost(costs, budgets[1]);
+  problem.numbers.budget = most_cost(costs, budgets[0]);
+  for (std::size_t k = 1; k < budgets.size(); ++k)
+    problem.numbers.other_budgets.push_back(most_cost(costs, budgets[k]));
   BudgetedFront result{.figure = budgets[0].figure,
                        .front = allocation_front(problem.numbers),
                        .numbers = problem.options};
-  const auto best = best_within(result.front, most_cost(costs, budgets[0]));
-  user_check(best.has_value(),
-             "budgets {} and {}: each can be met, both together cannot; within the second the "
-             "least of the first is {}",
-             budgets[0].text, budgets.back().text,
-             value_text(budgets[0].figure, result.value(costs, result.front.points[0].cost)));
+  const auto best = best_within(result.front, *problem.numbers.budget);
+  user_check(best.has_value(), "{}", unmet_text(costs, budgets, result));
   result.best = *best;
   return result;
 }

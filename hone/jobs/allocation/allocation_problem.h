@@ -71,7 +71,7 @@ LayerSparsities allocated_sparsities(const LayerCosts& costs,
                                      const std::vector<LayerOption>& options,
                                      const Allocation& allocation);
 
-/// The front of damage against the figure of the first budget, among allocations within the second.
+/// The front of damage against the figure of the first budget, among allocations within the others.
 struct BudgetedFront {
   BudgetFigure figure = BudgetFigure::average_bits;
   AllocationFront front = {};

@@ -218,6 +218,8 @@ Json fields_of(const AllocationFindings& f, const TrialModel& made, const Before
                {"sensitivity_texts", f.sampled},
                {"front_points", f.solved.front.points.size()},
                {"front_cost_error", f.solved.front.cost_error},
+               {"front_costs", f.solved.front.solved_costs},
+               {"least_predicted", f.solved.front.points[f.solved.best].bound},
                {"prediction", to_json(checked(f))},
                {"trial", f.best().trial},
                {"average_bits", f.best().average_bits},

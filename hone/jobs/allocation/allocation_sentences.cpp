@@ -113,8 +113,26 @@ std::string store_text(const AllocationFindings& f) {
                                          f.from_store, std::ssize(f.points));
 }
 
+// Of a front that was too large to be had whole.
+std::string costs_text(const AllocationFindings& f) {
+  const AllocationFront& front = f.solved.front;
+  const AllocationPoint& best = front.points[f.solved.best];
+  const std::string text = fmt::format(
+      "With these budgets the front is too large to be solved whole; it was solved for {} costs, "
+      "and "
+      "has {} points. ",
+      front.solved_costs, front.points.size());
+  if (best.bound >= best.damage)
+    return text + "Within the budgets no sum over layers is below that of its best point.";
+  return text +
+         fmt::format(
+             "Within the budgets the sum of its best point is {:.3g}, and none is below {:.3g}.",
+             best.damage, best.bound);
+}
+
 // What costs of the front's points may be too high, in the figure's own unit.
 std::string size_text(const AllocationFindings& f) {
+  if (f.solved.front.solved_costs > 0) return costs_text(f);
   const std::string points = grouped(std::ssize(f.solved.front.points));
   if (f.solved.figure == BudgetFigure::latency_ms) {
     // Each layer's and the rest's were rounded up to whole pieces.

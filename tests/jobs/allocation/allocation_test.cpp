@@ -82,9 +82,9 @@ TEST(AllocationBudgets, SayWhatTheyCannotBe) {
             "budget 'average_bits<=6': average_bits has a bound already, average_bits <= 5");
   EXPECT_EQ(
       message({}),
-      "no `budget`; give average_bits<=5, packed_bytes<=4e6, latency_ms<=1.2, or two of them");
-  EXPECT_EQ(message({"average_bits<=5", "packed_bytes<=4e6", "latency_ms<=1"}),
-            "3 budgets: one or two can be kept at once");
+      "no `budget`; give average_bits<=5, packed_bytes<=4e6, latency_ms<=1.2, or some of them");
+  EXPECT_EQ(message({"average_bits<=5", "packed_bytes<=4e6", "latency_ms<=1", "packed_bytes<=3e6"}),
+            "budget 'packed_bytes<=3e6': packed_bytes has a bound already, packed_bytes <= 4e6");
 }
 
 /// The linears of a small BERT, in two formats and none.
@@ -224,6 +224,44 @@ TEST_F(AllocationProblems, AreSolvedWithinTimesAndBitsAtOnce) {
   EXPECT_TRUE(within(costs_, parse_budgets(texts), both.allocation(both.best)));
   EXPECT_EQ(message_of([&] { solve({"latency_ms<=0.3"}); }).substr(0, 67),
             "budget latency_ms <= 0.3: no choice of these options meets it; the ");
+}
+
+TEST_F(AllocationProblems, AreSolvedWithinAllThreeBudgetsWhicheverComesFirst) {
+  take_latency(costs_, made_up_times(costs_.layers.size()), 0.6);
+  const BudgetedFront loose = solve({"average_bits<=8"});
+  const std::int64_t bytes = costs_.packed_bytes(loose.allocation(loose.best)) - 1000;
+  std::vector<std::string> texts = {"average_bits<=8", fmt::format("packed_bytes<={}", bytes),
+                                    "latency_ms<=0.45"};
+  const BudgetedFront all = solve(texts);
+  const Allocation best = all.allocation(all.best);
+  EXPECT_TRUE(within(costs_, parse_budgets(texts), best));
+  // Both others leave out what the first alone chooses.
+  for (std::size_t i = 1; i < texts.size(); ++i)
+    EXPECT_FALSE(within(costs_, parse_budgets({texts[i]}), loose.allocation(loose.best)));
+  for (int turn = 0; turn < 2; ++turn) {
+    std::ranges::rotate(texts, texts.begin() + 1);
+    const BudgetedFront turned = solve(texts);
+    EXPECT_EQ(turned.figure, parse_budgets(texts)[0].figure);
+    EXPECT_NEAR(turned.front.points[turned.best].damage, all.front.points[all.best].damage, 1e-12);
+  }
+}
+
+TEST_F(AllocationProblems, SayWhichBudgetsCannotBeMetTogether) {
+  take_latency(costs_, made_up_times(costs_.layers.size()), 0.6);
+  // Few bits take long here.
+  LatencyTable slow = costs_.latency;
+  for (std::vector<double>& layer : slow.ms) layer[1] = 10 * layer[0];
+  take_latency(costs_, slow, 0.6);
+  EXPECT_EQ(message_of([&] {
+              solve({"average_bits<=4.3", "latency_ms<=0.6"});
+            }),
+            "budgets average_bits <= 4.3, latency_ms <= 0.6: each can be met, all together cannot; "
+            "within the others the least of the first is 7.852");
+  EXPECT_EQ(message_of([&] {
+              solve({"packed_bytes<=1e9", "average_bits<=4.3", "latency_ms<=0.6"});
+            }),
+            "budgets packed_bytes <= 1e9, average_bits <= 4.3, latency_ms <= 0.6: each can be met, "
+            "average_bits <= 4.3 and latency_ms <= 0.6 together cannot");
 }
 
 TEST_F(AllocationProblems, TieLayersByTheirNames) {
