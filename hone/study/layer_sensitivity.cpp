@@ -120,6 +120,23 @@ CalibratedModel calibrated(const Variant& model, const QuantizationPlan& plan,
   return all;
 }
 
+// By change; none for one without formats. All look at the same texts, which are run once.
+std::vector<std::optional<CalibratedModel>> calibrated_in_each(
+    const Variant& model, const std::vector<LayerChange>& changes, const EncodedSet& training,
+    const CalibrationRun& calibration, Context& context) {
+  CalibrationRun run = calibration;
+  run.heed_objections = false;
+  if (!run.observed) run.observed = std::make_shared<ObservedValues>();
+  std::vector<std::optional<CalibratedModel>> all;
+  for (const LayerChange& change : changes) {
+    all.emplace_back();
+    if (change.formats)
+      all.back() =
+          calibrated(model, uniform_plan(model.graph, *change.formats), training, run, context);
+  }
+  return all;
+}
+
 }  // namespace
 
 Divergence divergence(const Logits& model, const Logits& changed, const Truth& truth) {
@@ -151,14 +168,8 @@ SensitivityStudy measure_sensitivity(const Model& model, const std::vector<Layer
   std::vector<std::string> layers;
   for (const Node* node : base.graph.operations(kUsualLayer)) layers.push_back(node->name());
   user_check(!layers.empty() && !changes.empty(), "there is no layer to change, or no change");
-  CalibrationRun heedless = calibration;
-  heedless.heed_objections = false;
-  std::vector<std::optional<CalibratedModel>> states;
-  for (const LayerChange& change : changes)
-    states.push_back(change.formats
-                         ? std::optional(calibrated(base, uniform_plan(base.graph, *change.formats),
-                                                    training, heedless, context))
-                         : std::nullopt);
+  const std::vector<std::optional<CalibratedModel>> states =
+      calibrated_in_each(base, changes, training, calibration, context);
   const std::size_t count = layers.size() * changes.size();
   const ExampleSource source = text_examples(data);
   Progress progress("layers", static_cast<std::int64_t>(count) * data.size(),
@@ -194,14 +205,8 @@ std::vector<Divergence> measure_allocations(
     Context& context) {
   HONE_ASSERT(!allocations.empty(), "no allocation to measure");
   const Variant plain{forward_graph(model), model.parameters};
-  CalibrationRun heedless = calibration;
-  heedless.heed_objections = false;
-  std::vector<std::optional<CalibratedModel>> states;
-  for (const LayerChange& change : changes)
-    states.push_back(
-        change.formats ? std::optional(calibrated(plain, uniform_plan(plain.graph, *change.formats),
-                                                  training, heedless, context))
-                       : std::nullopt);
+  const std::vector<std::optional<CalibratedModel>> states =
+      calibrated_in_each(plain, changes, training, calibration, context);
   const auto allocated = [&](const std::vector<std::size_t>& allocation) {
     Variant variant = plain;
     QuantizationPlan plan;

@@ -7,6 +7,7 @@
 #include "hone/data/row_order.h"
 #include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
+#include "hone/runtime/graph_rest.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
 #include "hone/train/memory_check.h"
@@ -44,7 +45,7 @@ Graph observed_graph(const Graph& graph, const std::vector<const Node*>& quantiz
     plain.set_output(quantizer->name(), plain.find(quantizer->name())->inputs()[0]);
   run_as_pass(plain, session, "remove_quantizers",
               [&] { return remove_quantizers(plain, settled); });
-  run_passes(plain, parameters, session, {"remove_dropout", "remove_dead_code"});
+  run_passes(plain, parameters, session, {"remove_dropout"});
   return plain;
 }
 
@@ -66,6 +67,30 @@ std::map<std::string, Observation> observe_values(const Graph& plain, ParameterS
     }
   }
   return seen;
+}
+
+// Of outputs of `plain`, by `value_name`: looks at those that are not among them yet.
+void see(std::map<std::string, Observation>& seen, const Graph& plain, ParameterStore& parameters,
+         const ExampleSource& data, const CalibrationRun& run, const Session& session) {
+  Graph unseen = plain;
+  unseen.clear_outputs();
+  for (const auto& [quantizer, value] : plain.outputs())
+    if (const std::string name = value_name(value); !seen.contains(name))
+      unseen.set_output(name, {unseen.find(value.node->name()), value.index});
+  if (unseen.outputs().empty()) return;
+  run_passes(unseen, parameters, session, {"remove_dead_code"});
+  seen.merge(observe_values(unseen, parameters, data, run, session));
+}
+
+std::map<std::string, Observation>& known_values(ObservedValues& all, const Graph& plain,
+                                                 const ParameterStore& parameters,
+                                                 const ExampleSource& data,
+                                                 const CalibrationRun& run) {
+  Graph bare = plain;
+  bare.clear_outputs();
+  return all.of(bare, parameters,
+                fmt::format("{} texts, {} batches of {}, seed {}", data.size(), run.batch_count,
+                            run.batch_size, run.seed));
 }
 
 // Whether a hopeless format for it spoils a model: a bias of tiny values may well become zero.
@@ -131,11 +156,15 @@ void calibrate(const Graph& graph, ParameterStore& parameters, const ExampleSour
     }
   }
   if (on_values.empty()) return;
-  const std::map<std::string, Observation> seen =
-      observe_values(observed_graph(graph, on_values, settled, parameters, session), parameters,
-                     data, run, session);
+  const Graph plain = observed_graph(graph, on_values, settled, parameters, session);
+  ObservedValues own;
+  std::map<std::string, Observation>& seen =
+      known_values(run.observed ? *run.observed : own, plain, parameters, data, run);
+  see(seen, plain, parameters, data, run, session);
+  std::map<std::string, std::string> read;  // by quantizer
+  for (const auto& [quantizer, value] : plain.outputs()) read[quantizer] = value_name(value);
   for (const Node* quantizer : on_values)
-    settle_value(*quantizer, seen.at(quantizer->name()), run, parameters, session.device);
+    settle_value(*quantizer, seen.at(read.at(quantizer->name())), run, parameters, session.device);
 }
 
 }  // namespace hone

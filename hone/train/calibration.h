@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
 #include "hone/train/example_source.h"
+#include "hone/train/observed_values.h"
 
 namespace hone {
 
@@ -18,6 +20,8 @@ struct CalibrationRun {
   CalibrationOptions options = {};  ///< which range of what was seen the states should hold
   bool heed_objections = true;      ///< false: go on when a format objects to what it is to hold
   std::uint64_t seed = 42;
+  /// What calibrations of a model see, for the later ones of runs with the same. Null: each looks for itself.
+  std::shared_ptr<ObservedValues> observed = {};
 };
 
 /// The texts that a calibration looks at, out of so many: a sample by seed, since the first ones of a file may all be of

@@ -285,5 +285,42 @@ TEST(Calibration, NeedsExamples) {
                     [] { calibrated(tiny_model(), "integer(width=8)", {}, 1); });
 }
 
+TEST(Calibration, LooksOnceForAllFormatsOfAModel) {
+  const Model model = tiny_model();
+  const EncodedSet texts = tiny_texts(12);
+  std::int64_t batches = 0;
+  ExampleSource source = text_examples(texts);
+  source.batch = [&batches, batch = source.batch](auto rows, auto seed) {
+    ++batches;
+    return batch(rows, seed);
+  };
+  ThreadPool pool(1);
+  CalibrationRun run{.batch_size = kBatchSize, .batch_count = 2};
+  run.observed = std::make_shared<ObservedValues>();
+  const auto states = [&](const Model& of, std::string_view format) {
+    Graph graph = plain_graph(of);
+    ParameterStore parameters = of.parameters;
+    quantize(graph, testing::plan_of(graph, format));
+    calibrate(graph, parameters, source, run, {builtin(), pool});
+    return parameters;
+  };
+  states(model, "int(bits=8)");
+  EXPECT_EQ(batches, 2);
+  const ParameterStore shared = states(model, "int(bits=4)");
+  EXPECT_EQ(batches, 2);
+  const Calibrated apart = calibrated(model, "int(bits=4)", texts, 2);
+  for (const auto& [name, tensor] : apart.parameters.tensors())
+    EXPECT_EQ(floats_of(shared.at(name)), floats_of(tensor)) << name;
+  // Another model, and other texts, are looked at anew.
+  Model other = model;
+  const std::string changed = other.parameters.tensors().begin()->first;
+  other.parameters.writable(changed);
+  states(other, "int(bits=4)");
+  EXPECT_EQ(batches, 4);
+  run.seed = 43;
+  states(other, "int(bits=4)");
+  EXPECT_EQ(batches, 6);
+}
+
 }  // namespace
 }  // namespace hone

@@ -20,6 +20,8 @@ SearchJob search_of(const AllocateJob& job) {
   search.data = job.data;
   search.training.eval_batch_size = job.calibration.batch_size;
   search.calibration = job.calibration;
+  // All that is made of the model, layers alone and whole models, takes ranges from the same look at it.
+  search.calibration.observed = std::make_shared<ObservedValues>();
   search.split = job.split;
   search.seed = job.seed;
   search.row_hashes = job.row_hashes;
@@ -64,7 +66,7 @@ void time_layers_into(LayerCosts& costs, const AllocateJob& job, const TrialSubj
     BatchSize batch = job.timed;
     if (batch.tokens == 0) batch.tokens = mean_tokens(subject.data);
     table = to_json(measure_latency(subject.parent.model, costs.layers, job.request.options,
-                                    subject.data, job.calibration, batch, context));
+                                    subject.data, subject.calibration, batch, context));
     trials.remember("latency", table);
   }
   take_latency(costs, latency_from(table), *most);
@@ -107,7 +109,7 @@ class Allocating {
   AloneDivergences alone() {
     return divergences_in(trials_.found("sensitivity", finding_of("sensitivity", {}), [&] {
       return to_json(measure_alone(subject_.parent.model, job_.request.options, sample_,
-                                   subject_.data.train, job_.calibration, job_.runs, context_));
+                                   subject_.data.train, subject_.calibration, job_.runs, context_));
     }));
   }
 
@@ -229,7 +231,7 @@ class Allocating {
       std::vector<double> means;
       for (const Divergence& one : measure_allocations(
                subject_.parent.model, costs_.layers, changes_of(job_.request.options), allocations,
-               sample_, subject_.data.train, job_.calibration, job_.runs, context_))
+               sample_, subject_.data.train, subject_.calibration, job_.runs, context_))
         means.push_back(one.mean);
       return Json(means);
     });
@@ -259,6 +261,16 @@ void check_timed(const AllocateJob& job, const Model& model) {
              job.timed.tokens);
 }
 
+// What cannot be met is told before anything is measured, the model as it is among that.
+LayerCosts checked_costs(const AllocateJob& job, Context& context) {
+  const Model model = open_model(job.model, context, job.seed).model;
+  check_unquantized(model, job.model);
+  check_timed(job, model);
+  LayerCosts costs = layer_costs(plain_graph(model), job.request.options);
+  check_request(model, job.request, costs);
+  return costs;
+}
+
 void write_chosen(const SearchJob& search, const TrialSubject& subject, const TrialModel& made,
                   const fs::path& folder) {
   TextModel model = subject.parent;
@@ -281,17 +293,14 @@ AllocateResult allocate_formats(const AllocateJob& job, Context& context) {
   const SearchJob search = search_of(job);
   // Every trial has the architecture and the weights of the model.
   const SearchRecipe nothing{.where = {}, .text = {}, .objectives = {}};
+  LayerCosts costs = checked_costs(job, context);
   const TrialSubject subject = open_subject(search, nothing, context, report.notes);
-  check_unquantized(subject.parent.model, job.model);
-  LayerCosts costs = layer_costs(plain_graph(subject.parent.model), job.request.options);
-  // What cannot be met is told before anything is measured; of times, before damages are.
-  check_timed(job, subject.parent.model);
-  check_request(subject.parent.model, job.request, costs);
   if (!begin_run(job.invocation, subject.parent.model.parameters, subject.data, output))
     return {.was_finished = true, .fields = finished_results(output)};
   AllocationTrials trials(subject, costs, job.request,
                           allocation_space(job.request, costs.layers, context.library.formats),
                           output.path() / "study.db", job.cache, context);
+  // Of times what cannot be met is told before damages are measured.
   time_layers_into(costs, job, subject, trials, context);
   check_request(subject.parent.model, job.request, costs);
   AllocationFindings found = Allocating(job, subject, costs, trials, context).run();

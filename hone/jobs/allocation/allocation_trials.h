@@ -68,7 +68,7 @@ class AllocationTrials {
   /// none could be measured, saying why the first could not.
   std::vector<MeasuredPoint> measure(const std::vector<WantedPoint>& wanted);
 
-  /// The model of an allocation, made again to the same bits.
+  /// The model of an allocation: the best within the budgets of those that were made here, else made again to the same bits.
   TrialModel model_of(const Allocation& allocation);
   void close() { storage_->close(); }
 
@@ -78,7 +78,7 @@ class AllocationTrials {
   Json values_of(const Allocation& allocation) const;
   Allocation allocation_of(const Assignment& values) const;
   void enqueue(const std::vector<WantedPoint>& wanted);
-  TrialRecord record_of(const TrialConfiguration& configuration);
+  TrialRecord record_of(const TrialConfiguration& configuration, const Allocation& allocation);
   TrialOutcome run(TrialRun& run);
   std::vector<MeasuredPoint> measured();
   TrialModel trial_model(const TrialConfiguration& configuration);
@@ -91,6 +91,7 @@ class AllocationTrials {
   TrialCache cache_;
   std::unique_ptr<StudyStorage> storage_;
   Study study_;
+  std::optional<std::pair<Allocation, TrialModel>> best_made_;
 };
 
 }  // namespace hone
