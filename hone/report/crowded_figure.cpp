@@ -43,7 +43,9 @@ bool zoom(Panel& panel) {
   Range all = {points.front().y, points.front().y};
   for (const Point& point : points) widen(all, point);
   const Range crowd = crowd_of(points);
-  if (height(crowd) <= 0 || 2 * height(crowd) > height(all)) return false;
+  // Means of equal numbers may differ in their last bits: there is nothing to see between them.
+  constexpr double kOneHeight = 1e-9;
+  if (height(crowd) <= kOneHeight * height(all) || 2 * height(crowd) > height(all)) return false;
   const double margin = 0.05 * height(crowd);
   panel.y.range = Range{crowd.low - margin, crowd.high + margin};
   return true;

@@ -24,7 +24,8 @@ std::vector<double> usable(const Axis& axis, std::span<const double> values) {
 }
 
 Range padded_linear(double low, double high) {
-  if (low == high)
+  // What differs in its last bits alone is one value: no tick would stand between.
+  if (high - low <= 1e-12 * std::max(std::abs(low), std::abs(high)))
     return {low - std::max(std::abs(low) * kPadding, 1e-9),
             high + std::max(std::abs(high) * kPadding, 1e-9)};
   const double room = kPadding * (high - low);
@@ -56,6 +57,8 @@ std::vector<Tick> linear_ticks(Range range, int count) {
     if (factor * power >= least) step = factor * power;
   }
   std::vector<Tick> ticks;
+  // Of numbers so large for their range none lies a step from the next.
+  if (range.low + step == range.low || range.high - step == range.high) return ticks;
   const double slack = 1e-9 * step;
   for (double i = std::ceil((range.low - slack) / step); i * step <= range.high + slack; ++i) {
     ticks.push_back({i * step, tick_text(i * step)});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace hone {
 namespace {
 
@@ -37,6 +39,9 @@ TEST(CrowdedFigure, LeavesOthersAsTheyAre) {
   EXPECT_FALSE(
       zoomed_to_crowd(figure_of({curve({50, 80, 80, 80}, 20), curve({50, 80, 80, 80}, 20)})));
   EXPECT_FALSE(zoomed_to_crowd(figure_of({curve({50, 80}), curve({80})})));
+  const double almost = std::nextafter(80.0, 81.0);
+  EXPECT_FALSE(
+      zoomed_to_crowd(figure_of({curve({50, 80, 80, 80}), curve({50, almost, 80, almost})})));
 }
 
 TEST(CrowdedFigure, CountsNoPointsThatAreNotDrawn) {

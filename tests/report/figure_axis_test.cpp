@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "hone/base/error.h"
@@ -70,6 +71,15 @@ TEST(ViewAxis, ShowsASingleValue) {
     EXPECT_GT(view.range.high, value);
     EXPECT_NEAR(view.fraction(value), 0.5, 1e-6);
   }
+}
+
+TEST(ViewAxis, TakesWhatDiffersInItsLastBitsForOneValue) {
+  const std::vector<double> values = {0.4625, std::nextafter(0.4625, 1.0)};
+  const AxisView view = view_axis({}, values, 5, false);
+  EXPECT_LT(view.range.low, 0.45);
+  EXPECT_GE(view.ticks.size(), 2U);
+  const Axis narrow = {.range = Range{0.4625, std::nextafter(0.4625, 1.0)}};
+  EXPECT_TRUE(view_axis(narrow, values, 5, false).ticks.empty());
 }
 
 TEST(ViewAxis, LogarithmicTicksArePowersOfTen) {
