@@ -85,17 +85,16 @@ BestHistory history_of(const ShownStudy& study, const std::string& label, const 
 
 Series band_of(const std::vector<Series>& curves, const std::string& label,
                double (*middle)(std::vector<double>), const std::string& detail) {
-  double begin = -INFINITY, end = INFINITY;
+  double begin = -INFINITY;
   std::set<double> places;
   for (const Series& curve : curves) {
     if (curve.points.empty()) return {.label = label};
     begin = std::max(begin, curve.points.front().x);
-    end = std::min(end, curve.points.back().x);
     for (const Point& point : curve.points) places.insert(point.x);
   }
   Series band{.label = label, .points = {}, .draw = Draw::steps, .spread = Spread::band};
   for (const double x : places) {
-    if (!(begin <= x && x <= end)) continue;
+    if (x < begin) continue;
     std::vector<double> values;
     for (const Series& curve : curves) values.push_back(value_by(curve.points, x));
     const auto [low, high] = std::ranges::minmax(values);

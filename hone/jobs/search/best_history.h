@@ -41,7 +41,7 @@ BestHistory history_of(const ShownStudy& study, const std::string& label,
                        const std::string& figure = "value", TrialPlace place = TrialPlace::number);
 
 /// Curves of steps as one: at each place what `middle` makes of their values, with a band from the least to the greatest, from where
-/// all of them have begun to where the first ends. `detail` is said of each point.
+/// all of them have begun on; one that ends before others keeps its best. `detail` is said of each point.
 Series band_of(const std::vector<Series>& curves, const std::string& label,
                double (*middle)(std::vector<double>), const std::string& detail);
 

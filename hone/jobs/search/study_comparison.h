@@ -40,7 +40,8 @@ Json leader_of(const std::vector<StudyFamily>& families);
 std::string leader_text(const std::vector<StudyFamily>& families);
 
 /// The best so far of each family against trials and against the seconds of all trials together: of several studies the
-/// median with a band from the least to the greatest, as far as all of them have come. They must have one objective, of one direction.
+/// median with a band from the least to the greatest, from where all of them have begun; one that ends before others keeps its best. They
+/// must have one objective, of one direction.
 Figure compared_histories(const std::vector<StudyFamily>& families);
 
 }  // namespace hone

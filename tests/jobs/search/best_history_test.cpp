@@ -98,16 +98,18 @@ TEST(BestHistory, CountsWhatProcessorsSpentWhereAllTrialsSaySo) {
   EXPECT_EQ(points[1].x, 7);
 }
 
-TEST(BestHistory, LaysABandAroundCurvesAsFarAsAllHaveCome) {
+TEST(BestHistory, LaysABandAroundCurvesFromWhereAllHaveBegun) {
   const Series band = band_of({steps({{0, 1}, {2, 3}, {4, 5}}), steps({{1, 2}, {3, 4}})}, "both",
                               greatest, "of two");
-  ASSERT_EQ(band.points.size(), 3U);
+  ASSERT_EQ(band.points.size(), 4U);
   EXPECT_EQ(band.points[0].x, 1);
   EXPECT_EQ(band.points[0].low, 1);
   EXPECT_EQ(band.points[0].y, 2);
   EXPECT_EQ(band.points[2].x, 3);
   EXPECT_EQ(band.points[2].low, 3);
   EXPECT_EQ(band.points[2].high, 4);
+  EXPECT_EQ(band.points[3].low, 4) << "one that has ended keeps its best";
+  EXPECT_EQ(band.points[3].high, 5);
 }
 
 }  // namespace
