@@ -47,9 +47,11 @@ std::string prediction_text(const AllocationFindings& f, const PredictionCheck& 
     return figure.may_be_negative ? fmt::format("{:+.3g}", lost) : points_text(lost) + " points";
   };
   text += fmt::format(
-      " Of {}, at most {} is lost where losses that rise with the prediction are fitted "
+      " Of {}, {} is lost where losses that rise with the prediction are fitted "
       "(isotonic); farthest from that is trial {}, by {}.",
-      figure.text, loss(check.fitted.back()), check.misfit_trial, loss(check.worst_misfit));
+      figure.text,
+      check.fitted.back() > 0 ? "at most " + loss(check.fitted.back()) : std::string("nothing"),
+      check.misfit_trial, loss(check.worst_misfit));
   return text;
 }
 
