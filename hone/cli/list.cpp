@@ -54,8 +54,7 @@ const std::vector<CommandGroup>& command_groups() {
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Chain", {run_command(), search_command()}},
-      {"Smaller",
-       {shrink_command(), quantize_command(), prune_command(), pack_command(), formats_command()}},
+      {"Smaller", {shrink_command(), quantize_command(), prune_command(), pack_command()}},
       {"Look", {inspect_command(), draw_command(), diff_command(), bench_command()}},
       {"Study",
        {compare_formats_command(), widths_command(), sparsities_command(), sensitivity_command(),
@@ -66,8 +65,8 @@ const std::vector<CommandGroup>& command_groups() {
         lora_command(), convert_command(), tokenize_command(), pass_command()},
        /*brief=*/true},
       {"Program",
-       {doctor_command(), passes_command(), cache_command(), study_command(), watch_command(),
-        schema_command(), completion_command(), man_command()},
+       {doctor_command(), formats_command(), passes_command(), cache_command(), study_command(),
+        watch_command(), schema_command(), completion_command(), man_command()},
        /*brief=*/true},
   };
   return groups;

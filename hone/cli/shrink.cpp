@@ -35,7 +35,7 @@ void shrink(ShrinkArguments& a, const CLI::App& app) {
 
 Command shrink_command() {
   return {
-      "shrink", "make a trained model as small and fast as it can and keep what it can",
+      "shrink", "the smallest, fastest model that is kept, in one command",
       "hone shrink my-model --data 'synth:negation?seed=7&n=30000' --budget 5m -o small",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<ShrinkArguments>();
@@ -57,6 +57,10 @@ Command shrink_command() {
             ->check(one_of(shrink_means()))
             ->allow_extra_args(false)
             ->delimiter(',');
+        app.add_option("--freeze", a->job.freeze,
+                       "linears and tables that this glob names stay as they are: weights, "
+                       "shapes, fp32; may be repeated")
+            ->allow_extra_args(false);
         app.add_option("--recipe", a->job.recipe,
                        "TOML file with what may be tried, in place of what is tried by itself; "
                        "a space as `hone search` has it, values from gentle to strong");

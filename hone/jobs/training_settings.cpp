@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "hone/base/error.h"
+#include "hone/base/text.h"
 #include "hone/train/optimizer.h"
 
 namespace hone {
@@ -63,8 +64,9 @@ const TrainingSetting kSettings[] = {
      [](FineTuneOptions& o, const Json& v) { o.layerwise_lr_decay = number_in(v, 0, 1); }},
     {"freeze",
      [](FineTuneOptions& o, const Json& v) {
-       user_check(v.is_string(), "expected a glob over names of parameters, got {}", to_line(v));
-       o.freeze = {v.get<std::string>()};
+       user_check(v.is_string(), "expected globs over names of parameters, apart by commas, got {}",
+                  to_line(v));
+       o.freeze = split(v.get<std::string>(), ',');
      }},
 };
 

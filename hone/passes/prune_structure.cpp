@@ -40,6 +40,15 @@ UnitScores magnitudes(const ParameterStore& parameters, const std::string& metho
   };
 }
 
+// Whether one of the linears that units of the group are parts of is named.
+bool is_named(const UnitGroup& group, const std::vector<std::string>& globs) {
+  return std::ranges::any_of(globs, [&](const std::string& glob) {
+    return glob_match(glob, group.reader->name()) ||
+           std::ranges::any_of(group.makers,
+                               [&](const Node* maker) { return glob_match(glob, maker->name()); });
+  });
+}
+
 }  // namespace
 
 bool prune_structure(Graph& graph, ParameterStore& parameters, const StructureOptions& options,
@@ -48,8 +57,9 @@ bool prune_structure(Graph& graph, ParameterStore& parameters, const StructureOp
   std::vector<UnitGroup> groups;
   KeptUnits kept;
   for (const UnitKind kind : options.kinds) {
-    const std::vector<UnitGroup> found = unit_groups(graph, kind);
+    std::vector<UnitGroup> found = unit_groups(graph, kind);
     user_check(!found.empty(), "there are no {} in the graph that could go", to_string(kind));
+    std::erase_if(found, [&](const UnitGroup& group) { return is_named(group, options.freeze); });
     std::vector<std::vector<double>> of_kind;
     for (const UnitGroup& group : found) of_kind.push_back(scores(group));
     for (std::vector<std::int64_t>& units : choose_units(of_kind, options.sparsity, options.scope))
@@ -74,6 +84,8 @@ StructureOptions structure_options(const Attributes& options) {
   user_check(scope == "local" || scope == "global", "scope: expected local or global, got '{}'",
              scope);
   read.scope = scope == "local" ? UnitScope::local : UnitScope::global;
+  if (const auto& freeze = options.get<std::string>("freeze"); !freeze.empty())
+    read.freeze = split(freeze, ',');
   return read;
 }
 
@@ -86,7 +98,8 @@ std::string prune_structure_text(const StructureOptions& options) {
                         {{"structure", fmt::format("{}", fmt::join(kinds, ","))},
                          {"sparsity", options.sparsity},
                          {"method", options.method},
-                         {"scope", scope}}});
+                         {"scope", scope},
+                         {"freeze", fmt::format("{}", fmt::join(options.freeze, ","))}}});
 }
 
 PassDef prune_structure_pass() {
@@ -97,7 +110,9 @@ PassDef prune_structure_pass() {
                       {"sparsity", "share of them that goes", 0.5},
                       {"method", "chosen by the l1 or l2 norm of their weights", std::string("l1")},
                       {"scope", "local: the same share everywhere; global: the least of all",
-                       std::string("local")}},
+                       std::string("local")},
+                      {"freeze", "globs, apart by commas: units of linears that one names stay",
+                       std::string()}},
           .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
                     const Session&) {
             const StructureOptions read = structure_options(options);

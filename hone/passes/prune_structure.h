@@ -17,6 +17,7 @@ struct StructureOptions {
   /// texts (study/unit_importance.h).
   std::string method = "l1";
   UnitScope scope = UnitScope::local;
+  std::vector<std::string> freeze = {};  ///< globs: units of linears that one names stay
 };
 
 /// The scores of a group, one for each unit.

@@ -149,6 +149,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"sensitivity model --formats int(bits=8);bf16 --data reviews.csv -o sensitivity",
        "sensitivity"},
       {"statistics model --data reviews.csv -o statistics", "statistics"},
+      {"shrink model --only quantize --max_drop 99 --looks 1 --data reviews.csv -o shrunk", "shrunk"},
       {"allocate model --options int(bits=8),int(bits=2) --budget average_bits<=6,latency_ms<=1000 "
        "--no_cache --points 3 "
        "--swaps 1 --data reviews.csv -o allocated",

@@ -396,7 +396,7 @@ TEST_F(SearchCommand, SaysWhatCannotBeAllocated) {
       {head + "[allocation]\noptions = ['bf16', 'none']\nbudget = 'average_bits <= 5'",
        "no choice of these options meets it"},
       {head + "[allocation]\noptions = ['bf16', 'none']\nbudget = 'latency_ms <= 5'",
-       "times are another ones in every trial"},
+       "times are other ones in every trial"},
       {head + "[allocation]\noptions = ['bf16', 'none']",
        "[allocation] bounds nothing; give budget = "},
       {head + "[allocation]\noptions = ['bf16']\nbudget = 'average_bits <= 5'",

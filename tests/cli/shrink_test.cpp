@@ -94,6 +94,18 @@ TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
   EXPECT_FALSE(fs::exists(folder() / "out.partial"));
 }
 
+// What is frozen keeps its weights, its shape and fp32.
+TEST_F(ShrinkCommand, LeavesAloneWhatIsFrozen) {
+  const Json found = run_json(shrink({"--max_drop", "99", "--only", "quantize", "--freeze",
+                                      "*.attention.*", "--looks", "1", "-o", "out"}),
+                              folder());
+  EXPECT_TRUE(found["proven"].get<bool>());
+  const Json config = parse_json(read_file(folder() / "out/model/config.json"), "config");
+  const std::string quantized = to_line(config["quantization_config"]);
+  EXPECT_EQ(quantized.find(".attention."), std::string::npos) << quantized;
+  EXPECT_NE(quantized.find(".intermediate.dense"), std::string::npos) << quantized;
+}
+
 TEST_F(ShrinkCommand, SaysWhatCannotBe) {
   const auto message = [&](Words words, int code) {
     const Ending ending = run_hone(words, folder());
@@ -110,6 +122,10 @@ TEST_F(ShrinkCommand, SaysWhatCannotBe) {
   has(message(shrink({"--only", "magic", "-o", "out"}), 2), "--only");
   has(message(shrink({"--only", "trim", "-o", "out"}), 1),
       "nothing that can be tried step by step");
+  has(message(shrink({"--freeze", "nothing.*", "-o", "out"}), 1),
+      "'nothing.*' names no linear and no table");
+  has(message(shrink({"--freeze", "*", "--recipe", "space.toml", "-o", "out"}), 1),
+      "--recipe says all that may be tried");
   Words fresh = shrink({"-o", "out"});
   fresh[1] = "tiny";
   has(message(fresh, 1), "tiny: fresh weights have learnt nothing");

@@ -20,7 +20,7 @@ using testing::tiny_model;
 using testing::tiny_splits;
 using testing::tiny_texts;
 
-constexpr CalibrationRun kLook = {.batch_size = 4, .batch_count = 2, .heed_objections = false};
+const CalibrationRun kLook = {.batch_size = 4, .batch_count = 2, .heed_objections = false};
 constexpr std::int64_t kTextsAtOnce = 6;
 
 LayerChange in_format(const std::string& text) {

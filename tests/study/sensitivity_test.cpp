@@ -24,7 +24,7 @@ using testing::tiny_model;
 using testing::tiny_splits;
 
 constexpr std::int64_t kBatchSize = 4, kBatchCount = 2;
-constexpr CalibrationRun kRun = {.batch_size = kBatchSize, .batch_count = kBatchCount};
+const CalibrationRun kRun = {.batch_size = kBatchSize, .batch_count = kBatchCount};
 
 std::vector<OperandNoise> noise_of(const Model& model, const QuantizationPlan& plan,
                                    const CalibrationRun& run = kRun) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hone/base/text.h"
 #include "hone/jobs/allocation/best_allocation.h"
 #include "hone/jobs/native/native_copy.h"
 #include "hone/passes/quantize.h"
@@ -66,7 +67,15 @@ NativeTrial native_trial(const Model& model, const Json& native, const EncodedSp
     for (const auto& [layer, chosen] : linears)
       trial.allocated["formats"][layer]["weight"] = to_string(*chosen.weight);
   }
+  const std::string frozen = native.value("freeze", std::string());
+  const std::vector<std::string> globs =
+      frozen.empty() ? std::vector<std::string>() : split(frozen, ',');
+  const auto is_frozen = [&](const std::string& layer) {
+    return std::ranges::any_of(globs,
+                               [&](const std::string& glob) { return glob_match(glob, layer); });
+  };
   for (const auto& [layer, chosen] : native_plan(graph, any, native_input(any, formats))) {
+    if (is_frozen(layer)) continue;
     if (!chosen.input) {
       LayerFormats of_table;
       of_table.weight = tables;

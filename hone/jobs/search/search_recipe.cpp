@@ -127,6 +127,9 @@ void check_structure_setting(const std::string& key, const Json& value) {
   if (key == "method") {
     user_check(word == "l1" || word == "l2" || word == "first_order",
                "expected \"l1\", \"l2\" or \"first_order\", got {}", to_line(value));
+  } else if (key == "freeze") {
+    user_check(value.is_string(), "expected globs over names of linears, apart by commas, got {}",
+               to_line(value));
   } else if (key == "scope") {
     user_check(word == "local" || word == "global", "expected \"local\" or \"global\", got {}",
                to_line(value));
@@ -156,7 +159,7 @@ const std::vector<SectionDef>& sections() {
   static const std::vector<SectionDef> table = {
       {"structure",
        &SearchRecipe::structure,
-       {"heads", "neurons", "layers", "method", "scope"},
+       {"heads", "neurons", "layers", "method", "scope", "freeze"},
        check_structure_setting},
       {"training", &SearchRecipe::training, training_setting_names(), check_training_setting},
       // What these may be is told by `insert_lora`, once there is a model.
@@ -170,7 +173,7 @@ const std::vector<SectionDef>& sections() {
        check_pruning_setting},
       {"native",
        &SearchRecipe::native,
-       {"linears", "narrow", "narrow_share", "tables"},
+       {"linears", "narrow", "narrow_share", "tables", "freeze"},
        check_native_setting},
       {"train_on", &SearchRecipe::train_on, training_setting_names(), check_training_setting},
       {"distillation",
@@ -336,7 +339,7 @@ AllocationSection allocation_of(const TomlPlace& place, const toml::node& node,
     request.budgets = parse_budgets(budgets);
     for (const AllocationBudget& budget : request.budgets)
       user_check(budget.figure != BudgetFigure::latency_ms,
-                 "budget {}: times are another ones in every trial; `hone allocate` takes it",
+                 "budget {}: times are other ones in every trial; `hone allocate` takes it",
                  budget.text);
   });
   return section;
@@ -418,7 +421,7 @@ void check_native(const SearchRecipe& recipe, const FormatTable& formats) {
   for (const SearchSetting& setting : *recipe.native) {
     share = share || setting.key == "narrow_share";
     narrow = narrow || setting.key == "narrow";
-    if (setting.key == "narrow_share") continue;
+    if (setting.key == "narrow_share" || setting.key == "freeze") continue;
     with_context(fmt::format("{}: native.{}", recipe.at(setting.line), setting.key), [&] {
       for (const Json& sample : samples_of(setting)) {
         if (sample == "none") continue;

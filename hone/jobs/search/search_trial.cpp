@@ -96,6 +96,11 @@ SparsifyOptions pruning_of(const TrialSubject& subject, const Json& settings, st
   return how;
 }
 
+std::vector<std::string> globs_at(const Json& settings, const char* key) {
+  const std::string text = settings.value(key, std::string());
+  return text.empty() ? std::vector<std::string>() : split(text, ',');
+}
+
 // "r=4,alpha=8", as `adapter_options` takes it.
 std::string adapter_text(const Json& settings) {
   std::string text;
@@ -234,7 +239,8 @@ class TrialSteps {
           .sparsity = share,
           .method = settings.value("method", std::string(kUsualUnitMethod)),
           .scope = settings.value("scope", std::string("local")) == "global" ? UnitScope::global
-                                                                             : UnitScope::local};
+                                                                             : UnitScope::local,
+          .freeze = globs_at(settings, "freeze")};
       prune_units(model, options, subject_.unit_scores, context_);
     }
     if (const double share = settings.value("layers", 0.0); share > 0)

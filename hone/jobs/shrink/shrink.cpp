@@ -41,6 +41,9 @@ void check_job(const ShrinkJob& job) {
   user_check(!is_fresh(job.model),
              "{}: fresh weights have learnt nothing that could be kept; give a trained model",
              job.model);
+  user_check(job.recipe.empty() || (job.freeze.empty() && job.only.empty()),
+             "`recipe` says all that may be tried: `only` and `freeze` would change nothing of it; "
+             "leave them out, and sections or `freeze` in the recipe in");
   for (const std::string& word : job.only) {
     const std::vector<std::string> known = shrink_means();
     user_check(std::ranges::find(known, word) != known.end(), "`only`: expected {}, got '{}'",
@@ -87,7 +90,7 @@ struct Trimming {
 Trimming trim(const ShrinkJob& job, const TrialSubject& given, const fs::path& folder,
               Context& context) {
   Trimming trimming;
-  if (!may(job, "trim")) return trimming;
+  if (!may(job, "trim") || freezes_tables(given.parent.model, job.freeze)) return trimming;
   const VocabularyCut fewer = cut_vocabulary(given.parent, given.data.train, /*keep=*/0);
   if (std::ssize(fewer.kept) == fewer.before) return trimming;
   const QuietTrial quiet(context);
@@ -113,7 +116,7 @@ Trimming trim(const ShrinkJob& job, const TrialSubject& given, const fs::path& f
 }
 
 std::string space_text(const ShrinkJob& job, const TrialSubject& subject) {
-  return job.recipe.empty() ? shrink_space(subject, job.only) : read_file(job.recipe);
+  return job.recipe.empty() ? shrink_space(subject, job.only, job.freeze) : read_file(job.recipe);
 }
 
 /// A shrinking on its way.

@@ -23,6 +23,8 @@ struct ShrinkJob {
   std::int64_t looks = 20;  ///< at the validation part, at most: verdicts are corrected for so many
   std::string recipe = {};  ///< path of a space in place of `shrink_space`; empty: that one
   std::vector<std::string> only = {};  ///< of `shrink_means`; empty: all
+  /// Globs: linears and tables that one names keep weights, shapes and formats.
+  std::vector<std::string> freeze = {};
   JobData data = {};
   std::string split = {};  ///< the part on which the result is reported, see `measured_texts`
   std::int64_t eval_batch_size = 32;

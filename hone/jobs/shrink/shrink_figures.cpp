@@ -30,6 +30,7 @@ Series front_of(const std::vector<Point>& points) {
   return front;
 }
 
+// One interval stands for all, which are much alike: more of them would push points aside.
 Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double original_x,
                const std::function<double(const JudgedPoint&)>& x_of) {
   const TaskEvaluation& original = f.subject.parent_measured->evaluation;
@@ -39,7 +40,7 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
       kept{.label = "shown to be kept", .draw = Draw::points},
       unclear{.label = "not shown", .draw = Draw::points},
       lost{.label = "shown to be lost", .draw = Draw::points},
-      chosen{.label = "chosen", .draw = Draw::points, .spread = Spread::bars};
+      chosen{.label = "chosen", .draw = Draw::points};
   given.points.push_back({original_x, scale * original.value, scale * original.interval.low,
                           scale * original.interval.high, "as it was given"});
   std::vector<Point> all = given.points;

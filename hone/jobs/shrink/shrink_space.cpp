@@ -7,9 +7,12 @@
 #include <set>
 
 #include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/jobs/native/native_copy.h"
 #include "hone/jobs/prune/shapes.h"
 #include "hone/metrics/metric.h"
 #include "hone/passes/drop_layers.h"
+#include "hone/runtime/packed_kernels.h"
 
 namespace hone {
 namespace {
@@ -29,10 +32,20 @@ std::string shares_of(std::int64_t count) {
   return gone == 0 ? "" : shares;
 }
 
-std::int64_t fewest_units(const Graph& graph, UnitKind kind) {
+bool is_named(const std::string& name, const std::vector<std::string>& globs) {
+  return std::ranges::any_of(globs,
+                             [&](const std::string& glob) { return glob_match(glob, name); });
+}
+
+// Of a group that may lose some.
+std::int64_t fewest_units(const Graph& graph, UnitKind kind,
+                          const std::vector<std::string>& freeze) {
   std::int64_t fewest = 0;
   for (const UnitGroup& group : unit_groups(graph, kind))
-    fewest = fewest == 0 ? group.count : std::min(fewest, group.count);
+    if (!is_named(group.reader->name(), freeze) &&
+        std::ranges::none_of(group.makers,
+                             [&](const Node* maker) { return is_named(maker->name(), freeze); }))
+      fewest = fewest == 0 ? group.count : std::min(fewest, group.count);
   return fewest;
 }
 
@@ -54,15 +67,42 @@ double learning_rate_for(const Model& model) {
   return std::clamp(0.0192 / hidden, 2e-5, 5e-4);
 }
 
+// Linears, whose inputs have a format, and what reads tables.
+QuantizationPlan all_native(const Model& model) {
+  static const FormatTable formats = builtin_formats();
+  const Format format = parse_format("int(bits=8,per=row)", formats);
+  return native_plan(plain_graph(model), format, native_input(format, formats));
+}
+
+void check_names(const Model& model, const std::vector<std::string>& freeze) {
+  for (const std::string& glob : freeze)
+    user_check(
+        std::ranges::any_of(all_native(model),
+                            [&](const auto& entry) { return glob_match(glob, entry.first); }),
+        "`freeze`: '{}' names no linear and no table; see the names in `hone inspect MODEL`", glob);
+}
+
 }  // namespace
 
 std::vector<std::string> shrink_means() { return {std::begin(kMeans), std::end(kMeans)}; }
 
-std::string shrink_space(const TrialSubject& subject, const std::vector<std::string>& only) {
+bool freezes_tables(const Model& model, const std::vector<std::string>& freeze) {
+  return std::ranges::any_of(all_native(model), [&](const auto& entry) {
+    return !entry.second.input && is_named(entry.first, freeze);
+  });
+}
+
+std::string shrink_space(const TrialSubject& subject, const std::vector<std::string>& only,
+                         const std::vector<std::string>& freeze) {
   const auto may = [&](std::string_view means) {
     return only.empty() || std::ranges::find(only, means) != only.end();
   };
   const Model& model = subject.parent.model;
+  check_names(model, freeze);
+  const std::string frozen =
+      freeze.empty() ? "" : fmt::format("freeze = \"{}\"\n", fmt::join(freeze, ","));
+  std::vector<std::string> of_parameters;
+  for (const std::string& glob : freeze) of_parameters.push_back(glob + "*");
   const Task task = model.facts.task();
   std::string text = fmt::format(
       "# What was tried, from gentle to strong. `hone search --recipe` takes it too.\n"
@@ -71,15 +111,20 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
   if (may("prune")) {
     text += "\n[structure]\n";
     for (const UnitKind kind : kUnitKinds)
-      if (const std::string shares = shares_of(fewest_units(model.graph, kind)); !shares.empty())
+      if (const std::string shares = shares_of(fewest_units(model.graph, kind, freeze));
+          !shares.empty())
         text += fmt::format("{} = [{}]\n", to_string(kind), shares);
-    if (const std::string shares = shares_of(layer_stack(model.graph).count); !shares.empty())
+    // Layers that go are those between; which these are does not ask for names.
+    if (const std::string shares = shares_of(layer_stack(model.graph).count);
+        !shares.empty() && freeze.empty())
       text += fmt::format("layers = [{}]\n", shares);
+    text += frozen;
   }
   if (may("train")) {
     const std::vector<std::int64_t> steps = steps_for(subject.data.train.size());
-    const std::string rate = fmt::format("batch = 32\nlearning_rate = {:.2g}\nwarmup_ratio = 0.1\n",
-                                         learning_rate_for(model));
+    std::string rate = fmt::format("batch = 32\nlearning_rate = {:.2g}\nwarmup_ratio = 0.1\n",
+                                   learning_rate_for(model));
+    if (!freeze.empty()) rate += fmt::format("freeze = \"{}\"\n", fmt::join(of_parameters, ","));
     if (may("prune"))
       text += fmt::format("\n[training]\nmax_steps = [{}]\n{}", fmt::join(steps, ", "), rate);
     if (may("quantize"))
@@ -92,7 +137,8 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
         "\n[native]\nlinears = [\"none\", \"int(bits=8,per=row)\"]\nnarrow = "
         "\"int(bits=4,per=row)\"\n"
         "narrow_share = [0, 0.25, 0.5, 0.75, 1]\n"
-        "tables = [\"none\", \"int(bits=8,per=row)\", \"int(bits=4,per=row)\"]\n";
+        "tables = [\"none\", \"int(bits=8,per=row)\", \"int(bits=4,per=row)\"]\n" +
+        frozen;
   user_check(may("prune") || may("quantize"),
              "`only`: nothing that can be tried step by step is among {}; give prune or quantize "
              "too, or use `hone trim`",
