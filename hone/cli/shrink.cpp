@@ -35,7 +35,7 @@ void shrink(ShrinkArguments& a, const CLI::App& app) {
 
 Command shrink_command() {
   return {
-      "shrink", "the smallest, fastest model that is kept, in one command",
+      "shrink", "the smallest, fastest model that is kept, in one go",
       "hone shrink my-model --data 'synth:negation?seed=7&n=30000' --budget 5m -o small",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<ShrinkArguments>();

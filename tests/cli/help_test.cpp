@@ -69,8 +69,8 @@ TEST(Help, IsNamedToWhoeverMistypesAFlag) {
   }
 }
 
-// In the order in which a newcomer would run them; but for the demo, which takes minutes and has a
-// test of its own.
+// In the order in which a newcomer would run them; but for the demo and shrinking, which take minutes and have tests of their
+// own.
 TEST(Help, LongEveryExampleRuns) {
   const TemporaryFolder folder;
   const auto run = [&](const std::string& name) {
@@ -83,7 +83,7 @@ TEST(Help, LongEveryExampleRuns) {
     run(first);
     std::erase(names, first);
   }
-  std::erase(names, "demo");
+  for (const char* longer : {"demo", "shrink"}) std::erase(names, longer);
   ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
   fs::copy(test_data().parent_path() / "examples/pipelines/compress.toml", folder.path());
   fs::copy(test_data().parent_path() / "examples/searches/bits.toml", folder.path() / "space.toml");
