@@ -149,7 +149,10 @@ std::vector<SchemaRun> runs_of_classes() {
       {"sensitivity model --formats int(bits=8);bf16 --data reviews.csv -o sensitivity",
        "sensitivity"},
       {"statistics model --data reviews.csv -o statistics", "statistics"},
-      {"shrink model --only quantize --max_drop 99 --looks 1 --data reviews.csv -o shrunk", "shrunk"},
+      {"shrink model --only trim,quantize --max_drop 99 --looks 2 --data reviews.csv -o shrunk",
+       "shrunk"},
+      {"shrink model --only trim,quantize --budget 0.001s --data reviews.csv -o unshrunk",
+       "unshrunk"},
       {"allocate model --options int(bits=8),int(bits=2) --budget average_bits<=6,latency_ms<=1000 "
        "--no_cache --points 3 "
        "--swaps 1 --data reviews.csv -o allocated",
@@ -191,7 +194,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"lab"},
       {"lab 0.3 --set data=synth:tail?n=200 --set pretraining_epochs=0.1 -o tuned_lab",
        "tuned_lab"},
-      {"lab 3.1 --set data=synth:tail?n=200 --set texts=20 --set samplers=['random'] --set "
+      {"lab 3.1 --set data=synth:tail?n=200 --set texts=20 --set 'samplers=[\"random\"]' --set "
        "draws=[1,2] --set shape_trials=1 --set shapes=hidden_size=[16,32] --set rates=1e-3 --set "
        "trial_epochs=0.05 --set trials=1 --set after_epochs=0.05 -o searched_lab",
        "searched_lab"},
@@ -250,6 +253,8 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
            "_search",
        name + "_search"},
       {"statistics " + name + texts + " -o " + name + "_statistics", name + "_statistics"},
+      {"shrink " + name + texts + " --only quantize --max_drop 99 --looks 1 -o " + name + "_shrunk",
+       name + "_shrunk"},
       {"allocate " + name + texts +
            " --options int(bits=8),int(bits=2) --budget average_bits<=6 --points 2 --swaps 1 "
            "--no_cache -o " +
