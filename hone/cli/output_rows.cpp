@@ -422,7 +422,7 @@ std::vector<Fragment> row_fragments() {
         {"trail", "shrink_step[]", "what was tried, in order"},
         {"vocabulary", "shrink_vocabulary", "what became of tokens",
          "where the training part does not use all"},
-        {"output", "model|unproven|null", "the folder of the model in that of the result"}}},
+        {"output", "text?", "model or unproven: its folder in that of the result; null: none"}}},
       {"shrink_vocabulary",
        "Tokens that the training part does not use.",
        {{"tokens_before", "integer", "of the model as it was given"},
