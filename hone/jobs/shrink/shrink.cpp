@@ -51,7 +51,7 @@ void check_job(const ShrinkJob& job) {
   }
 }
 
-// What has been measured already of the texts that the rest is made of.
+// Points are made of the model as it is: there is no architecture to choose.
 const SearchRecipe kNothing{.where = {}, .text = {}, .objectives = {}};
 
 TrialSubject open_given(const ShrinkJob& job, Context& context, std::vector<std::string>& notes) {
@@ -119,6 +119,14 @@ std::string space_text(const ShrinkJob& job, const TrialSubject& subject) {
   return job.recipe.empty() ? shrink_space(subject, job.only, job.freeze) : read_file(job.recipe);
 }
 
+// As the planner has them; `holds` says what goes for kept.
+template <typename Holds>
+std::vector<TriedPoint> tried_points(const std::vector<JudgedPoint>& judged, const Holds& holds) {
+  std::vector<TriedPoint> tried;
+  for (const JudgedPoint& one : judged) tried.push_back({one.point, one.shares, holds(one)});
+  return tried;
+}
+
 /// A shrinking on its way.
 class Shrinking {
  public:
@@ -155,15 +163,11 @@ class Shrinking {
                         .look_seconds = job_.budget_seconds / static_cast<double>(job_.looks)};
       const double pace = pace_of(judged);
       state.seconds = [&, pace](const ShrinkPoint& p) { return pace * seconds_for(p); };
-      for (const JudgedPoint& one : judged)
-        state.tried.push_back({one.point, one.shares, stays(one)});
+      state.tried = tried_points(judged, [&](const JudgedPoint& one) { return stays(one); });
       std::string why;
       std::optional<ShrinkStep> step = next_step(state, why);
       if (!step) return why;
-      // What it will take is told without the pace, so that paces can be told from it.
-      const double told = step->seconds;
-      step->seconds = seconds_for(step->point);
-      tell(*step, told, looks, state);
+      tell(*step, looks, state);
       trials_.look(*step);
     }
   }
@@ -202,25 +206,25 @@ class Shrinking {
   }
 
   // How much longer points took than that says.
-  static double pace_of(const std::vector<JudgedPoint>& judged) {
-    double took = 0, told = 0;
+  double pace_of(const std::vector<JudgedPoint>& judged) const {
+    double took = 0, reckoned = 0;
     for (const JudgedPoint& one : judged) {
+      if (!one.failure.empty()) continue;
       took += one.seconds;
-      told += one.seconds > 0 ? one.foretold_seconds : 0;
+      reckoned += seconds_for(one.point);
     }
-    return told > 0 ? std::clamp(took / told, 0.2, 20.0) : 1;
+    return reckoned > 0 ? std::clamp(took / reckoned, 0.2, 20.0) : 1;
   }
 
-  void tell(const ShrinkStep& step, double seconds, std::int64_t looks,
-            const ShrinkState& state) const {
+  void tell(const ShrinkStep& step, std::int64_t looks, const ShrinkState& state) const {
     if (!context_.say || context_.progress.quiet) return;
     const std::optional<std::size_t> best = state.best();
     context_.say(fmt::format(
         "look {} of at most {}: {}\n  foretold: {} of the bytes, {} of the time; kept with a "
-        "chance "
-        "of {:.0f} %; about {}. Best so far: {} of the bytes, {} of the time. {} of {} spent",
+        "chance of {:.0f} %; about {}. Best so far: {} of the bytes, {} of the time. {} of {} "
+        "spent",
         looks + 1, job_.looks, step.what, percent_text(step.shares.bytes),
-        percent_text(step.shares.time), 100 * step.chance, clock_text(std::max(1.0, seconds)),
+        percent_text(step.shares.time), 100 * step.chance, clock_text(std::max(1.0, step.seconds)),
         percent_text(best ? state.tried[*best].shares.bytes : 1),
         percent_text(best ? state.tried[*best].shares.time : 1), clock_text(spent()),
         clock_text(job_.budget_seconds)));
@@ -238,18 +242,6 @@ class Shrinking {
   double spent_before_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
-
-// Of those of which it holds the one of the least goal share, where that is below 1.
-template <typename Holds>
-std::optional<std::size_t> best_of(const std::vector<JudgedPoint>& points, ShrinkGoal goal,
-                                   const Holds& holds) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < points.size(); ++i)
-    if (holds(points[i]) && goal_share(goal, points[i].shares) < 1 &&
-        (!best || goal_share(goal, points[i].shares) < goal_share(goal, points[*best].shares)))
-      best = i;
-  return best;
-}
 
 }  // namespace
 
@@ -296,12 +288,13 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
                       context);
   findings.end = shrinking.run();
   findings.points = trials.judged();
-  findings.chosen =
-      best_of(findings.points, job.goal, [](const JudgedPoint& one) { return one.kept(); });
+  const auto best_of = [&](const auto& holds) {
+    return best_kept(job.goal, tried_points(findings.points, holds));
+  };
+  findings.chosen = best_of([](const JudgedPoint& one) { return one.kept(); });
   findings.proven = findings.chosen.has_value() || trimming.subject.has_value();
   if (!findings.proven)
-    findings.chosen = best_of(findings.points, job.goal,
-                              [&](const JudgedPoint& one) { return shrinking.may_be_kept(one); });
+    findings.chosen = best_of([&](const JudgedPoint& one) { return shrinking.may_be_kept(one); });
   findings.seconds = shrinking.spent();
   TextModel made = subject.parent;
   TrialConfiguration configuration;
@@ -311,9 +304,9 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
     made.model = trials.model_of(point).model;
   }
   made.trained_on = record_of_trial(search_of(job, job.model), given, configuration);
-  findings.study = trials.shown();
   ShrinkResult result = report_shrink(findings, made, std::move(report), output, context);
   trials.close();
+  check_is_whole((output.path() / "study.db").string());
   output.commit();
   return result;
 }

@@ -179,13 +179,15 @@ double goal_share(ShrinkGoal goal, const ShrinkShares& shares) {
   return goal == ShrinkGoal::latency ? time : std::sqrt(shares.bytes * time);
 }
 
-std::optional<std::size_t> ShrinkState::best() const {
+std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoint>& tried) {
   std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < tried.size(); ++i)
-    if (tried[i].kept &&
-        (!best || goal_share(goal, tried[i].shares) < goal_share(goal, tried[*best].shares)))
-      best = i;
-  if (best && goal_share(goal, tried[*best].shares) >= 1) return std::nullopt;
+  double least = 1;
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    const double share = goal_share(goal, tried[i].shares);
+    if (!tried[i].kept || share >= least) continue;
+    best = i;
+    least = share;
+  }
   return best;
 }
 

@@ -66,6 +66,9 @@ struct TriedPoint {
   bool kept = false;
 };
 
+/// The kept one of the least goal share. None: nothing that is kept takes less than what it was made of.
+std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoint>& tried);
+
 /// All that a choice depends on.
 struct ShrinkState {
   const std::vector<ShrinkParameter>& parameters;
@@ -79,8 +82,7 @@ struct ShrinkState {
   double seconds_left = 0;
   double look_seconds = 0;  ///< what a look is worth: few are left
 
-  /// The kept one of the least goal share; none: nothing is kept yet, and it is all at its first level.
-  std::optional<std::size_t> best() const;
+  std::optional<std::size_t> best() const { return best_kept(goal, tried); }
 };
 
 /// A point, and why it is the next one.

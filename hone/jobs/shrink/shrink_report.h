@@ -31,7 +31,6 @@ struct ShrinkFindings {
   double seconds = 0;          ///< all of it took
   bool too_few_texts = false;  ///< even the original beside itself would not be shown to be kept
   std::optional<std::int64_t> texts_needed = {};
-  ShownStudy study = {};
   std::string space = {};
 };
 

@@ -20,9 +20,9 @@ namespace {
 constexpr const char* kStudyName = "shrink";
 /// Texts of the training part that levels alone are measured on: what is foretold is to owe nothing to those that judge.
 constexpr std::int64_t kForetoldOn = 128;
-// User attributes of trials beside those of a search.
 /// What the checkpoints are of, an attribute of the study.
 constexpr const char* kTraining = "training_of";
+// User attributes of trials beside those of a search.
 constexpr const char *kStep = "step", *kForetold = "foretold", *kJudged = "judged";
 
 /// Of answers that are no numbers.
@@ -78,10 +78,8 @@ ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
   study_ = storage_->create_study(kStudyName,
                                   {Direction::maximize, Direction::minimize, Direction::minimize});
   Json names = {subject.parent_measured->evaluation.figure.text, "packed bytes", "ms of a text"};
-  for (const char* key : {kMetricNamesAttribute, "dashboard:objective_names"}) {
+  for (const char* key : {kMetricNamesAttribute, "dashboard:objective_names"})
     storage_->set_study_attribute(study_.id, AttributeOwner::system, key, names);
-    study_.system_attributes[key] = names;
-  }
   remember(kIndexValuesAttribute, space.index_values());
   remember(kMeasuredOnAttribute, measured_on(subject.data.measured_choice()));
 }
@@ -260,19 +258,6 @@ void ShrinkTrials::finish_waiting() {
       *storage_, *sampler, *no_pruner(), [&](TrialRun& trial) { return run(trial); }, options,
       callbacks);
   stop_if_interrupted();
-}
-
-ShownStudy ShrinkTrials::shown() {
-  storage_->read_trials(study_.id, trials_);
-  ShownStudy study{.view = {.name = study_.name, .directions = study_.directions, .trials = {}},
-                   .index_values = remembered(kIndexValuesAttribute),
-                   .measured_on = remembered(kMeasuredOnAttribute)};
-  for (const auto& trial : trials_) study.view.trials.push_back(trial.get());
-  const auto names = study_.system_attributes.find(kMetricNamesAttribute);
-  if (names != study_.system_attributes.end())
-    study.objectives = names->second.get<std::vector<std::string>>();
-  find_importances(study);
-  return study;
 }
 
 std::vector<JudgedPoint> ShrinkTrials::judged() {

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "hone/jobs/search/search_trial.h"
-#include "hone/jobs/search/study_figures.h"
 #include "hone/jobs/search/trial_cache.h"
 #include "hone/jobs/shrink/shrink_plan.h"
 #include "hone/jobs/shrink/shrink_timer.h"
@@ -66,7 +65,6 @@ class ShrinkTrials {
   TrialModel model_of(const ShrinkPoint& point);
   TrialConfiguration configuration_of(const ShrinkPoint& point) const;
   std::string meaning_of(const ShrinkPoint& point) const;
-  ShownStudy shown();
   void close() { storage_->close(); }
 
  private:
