@@ -231,7 +231,9 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
                       .chance = chance_of(state, point),
                       .seconds = state.seconds(point)};
       step.gain = best_share / goal_share(state.goal, step.shares);
-      if (step.gain < kLeastGain || step.chance <= kHopeless) continue;
+      // Guesses alone rule nothing out.
+      const bool hopeless = step.chance <= kHopeless && !state.tried.empty();
+      if (step.gain < kLeastGain || hopeless) continue;
       if (step.seconds > state.seconds_left) {
         late = true;
         continue;

@@ -102,7 +102,7 @@ double chance_of(const ShrinkState& state, const ShrinkPoint& point);
 
 /// Of the points that take away more than the best so far in one parameter, or in all as far as no level does more damage alone than
 /// so much, with any work behind, the one with the most of `chance` log(`gain`) for its seconds; those that are as strong as one that was not kept with
-/// as much work are none. None: no point is likely to gain 1 %, or there is no time for it; `why` says which.
+/// as much work are none. None: no point is likely to gain 1 %, where any was tried, or there is no time for it; `why` says which.
 std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why);
 
 }  // namespace hone

@@ -268,10 +268,12 @@ void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
 ShrinkResult report_nothing(const ShrinkFindings& f, RunReport report, OutputFolder& output,
                             Context& context) {
   const Table trail = trail_table(f);
-  report.headline = fmt::format(
-      "Nothing smaller was found that {} does not show, or suggest, to lose more than {:g} "
-      "points: {}.",
-      made_on(f), f.job.max_drop_points, f.end);
+  report.headline = f.points.empty() ? fmt::format("Nothing was tried: {}.", f.end)
+                                     : fmt::format(
+                                           "Nothing smaller was found that {} does not show, or "
+                                           "suggest, to lose more than {:g} "
+                                           "points: {}.",
+                                           made_on(f), f.job.max_drop_points, f.end);
   report.basis = basis_of(f.job.data.options.source, f.data, std::string(kFloat));
   report.results = fields_of(f, trail);
   std::vector<std::string> lines = sentences_of(f);

@@ -137,6 +137,18 @@ TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
   EXPECT_EQ(why, "there is no time left for what promises something");
 }
 
+// A guess bars no first look: whatever levels seem to do, one is tried before it is called hopeless.
+TEST_F(ShrinkPlan, GuessesAloneRuleNothingOut) {
+  LevelEffects effects = effects_of(50);
+  for (std::size_t level = 1; level < 3; ++level) effects[2][level].damage = 50;
+  ShrinkState state = state_with(effects);
+  std::string why;
+  ASSERT_TRUE(next_step(state, why).has_value());
+  state.tried.push_back({{0, 2, 1}, {}, false});
+  const std::optional<ShrinkStep> step = next_step(state, why);
+  EXPECT_TRUE(!step || step->damage < 50);
+}
+
 // What makes a model larger or slower is no best, kept or not.
 TEST_F(ShrinkPlan, NothingIsBestThatTakesMore) {
   ShrinkState state = state_with(effects_of(1e-5));
