@@ -439,7 +439,7 @@ std::vector<Fragment> row_fragments() {
         {"time_share", "number?", "measured"},
         {"chance", "share", "of being kept, foretold"},
         {"figure", "number?", "by which the task is judged, on the part that choices are made on"},
-        {"figure_interval", "interval?", "95 %"},
+        {"figure_interval", "number[]?", "of that, 95 %"},
         {"change", "number?", "of it, in points"},
         {"change_low", "number?", "95 %, of this one alone"},
         {"change_high", "number?", "the same"},
