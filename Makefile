@@ -15,8 +15,12 @@ build: packages-to-run
 	@cmake -S . -B $(BUILD) -G Ninja -DHONE_UNITY=$(UNITY) -DHONE_TESTS=OFF > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target hone
 
+# A small model trained on built-in data, and the smallest and fastest one that is shown to answer as well.
+DEMO_DATA = 'synth:tail?seed=7&n=60000'
+
 demo: build
-	$(BUILD)/bin/hone demo -o demo --overwrite
+	$(BUILD)/bin/hone train tiny --data $(DEMO_DATA) --epochs 1 --batch 32 --lr 5e-4 --overwrite -o demo/model
+	$(BUILD)/bin/hone shrink demo/model --data $(DEMO_DATA) --overwrite -o demo/small
 
 # The program, its manual page and the completions of bash, zsh and fish; headers, libraries and CMake package.
 install: build

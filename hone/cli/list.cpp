@@ -14,7 +14,6 @@ Command compare_command();
 Command compare_formats_command();
 Command completion_command();
 Command convert_command();
-Command demo_command();
 Command doctor_command();
 Command diff_command();
 Command draw_command();
@@ -50,7 +49,7 @@ Command widths_command();
 
 const std::vector<CommandGroup>& command_groups() {
   static const std::vector<CommandGroup> groups = {
-      {"Begin", {demo_command(), lab_command()}},
+      {"Begin", {lab_command()}},
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Chain", {run_command(), search_command()}},

@@ -78,8 +78,9 @@ std::vector<std::string> data_globs_of(const CLI::App& app) {
 }
 
 constexpr std::string_view kWholeModel = "model", kAdapterAlone = "adapter";
-constexpr std::string_view kModelMakers[] = {"train", "quantize", "pack",       "unpack", "convert",
-                                             "demo",  "pass",     "lora merge", "trim",   "prune"};
+constexpr std::string_view kModelMakers[] = {"train",   "quantize", "pack", "unpack",
+                                             "convert", "shrink",   "pass", "lora merge",
+                                             "trim",    "prune"};
 
 // What a person would miss in a folder, the work of hours; "" where there is nothing of it.
 std::string_view work_in(const FolderRecord& record, const fs::path& folder) {

@@ -51,15 +51,6 @@ constexpr Field kEmbedding = {"embedding", "number?[]",
 
 const std::vector<Document>& documents() {
   static const std::vector<Document> rows = {
-      {"demo",
-       "The widths of the demonstration.",
-       {{"",
-         {kResult,
-          kSubject,
-          {"bag_of_words_accuracy", "share", "of a bag of words on the test part",
-           "of one class of several"},
-          {"native", "native_copy", "the trained model, packed, its products of codes"},
-          {"", "width_study"}}}}},
       {"lab",
        "An experiment.",
        {{"without NAME", {kResult, {"labs", "lab_row[]", "all of them"}}},

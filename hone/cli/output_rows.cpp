@@ -419,10 +419,17 @@ std::vector<Fragment> row_fragments() {
         {"trial", "integer?",
          "the number of the chosen one in study.db; null: all that was taken are tokens, or "
          "nothing"},
+        {"not_shown", "shrink_not_shown?",
+         "what takes less than the result, lost less than the margin, and was not shown to; null: "
+         "there is none"},
         {"trail", "shrink_step[]", "what was tried, in order"},
         {"vocabulary", "shrink_vocabulary", "what became of tokens",
          "where the training part does not use all"},
         {"output", "text?", "model or unproven: its folder in that of the result; null: none"}}},
+      {"shrink_not_shown",
+       "What more texts might show.",
+       {{"trial", "integer", "its number in study.db"},
+        {"examples_needed", "integer", "to choose by, with which its change would be shown"}}},
       {"shrink_vocabulary",
        "Tokens that the training part does not use.",
        {{"tokens_before", "integer", "of the model as it was given"},

@@ -1,6 +1,7 @@
 #include "hone/jobs/shrink/shrink.h"
 
 #include "hone/base/cache_folder.h"
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"

@@ -25,8 +25,8 @@ constexpr std::string_view kPipelines[] = {
     kFolder,   "overwrite_output_dir", "overwrite", "resume", "json", "quiet", "color", "threads",
     "no_cache"};
 // Commands that have nothing to leave, or would run themselves.
-constexpr std::string_view kNoStages[] = {"run",  "cache", "schema", "completion", "man",
-                                          "runs", "demo",  "passes", "formats",    "doctor"};
+constexpr std::string_view kNoStages[] = {"run",  "cache",  "schema",  "completion", "man",
+                                          "runs", "passes", "formats", "doctor"};
 
 bool is_read(Access access) { return access != Access::none && access != Access::writes; }
 

@@ -96,16 +96,24 @@ std::optional<TrainedOn> record_with_parent(const std::optional<TrainedOn>& stud
 }
 
 void learn_from(Parent parent, const EncodedSet& own, const DistillJob& job, std::uint64_t seed,
-                std::int64_t seeds, FineTuneOptions& training, Context& context) {
-  const std::vector<std::int64_t> rows = rows_of_seeds(own, training.training, seed, seeds);
-  const std::vector<float> some = logits_of(parent, rows, training.eval_batch_size, context);
+                std::int64_t seeds, FineTuneOptions& training, Context& context,
+                ParentLogits* asked) {
   const std::int64_t classes = parent.model.model.facts.class_count();
-  Tensor all = Tensor::zeros(DType::f32, {own.size(), classes});
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  ParentLogits now;
+  ParentLogits& all = asked == nullptr ? now : *asked;
+  if (all.known.empty())
+    all = {Tensor::zeros(DType::f32, {own.size(), classes}),
+           std::vector<bool>(static_cast<std::size_t>(own.size()))};
+  std::vector<std::int64_t> rows = rows_of_seeds(own, training.training, seed, seeds);
+  std::erase_if(rows, [&](std::int64_t row) { return all.known[static_cast<std::size_t>(row)]; });
+  const std::vector<float> some = logits_of(parent, rows, training.eval_batch_size, context);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     std::copy_n(some.begin() + static_cast<std::ptrdiff_t>(i) * classes, classes,
-                all.data<float>() + rows[i] * classes);
+                all.logits.data<float>() + rows[i] * classes);
+    all.known[static_cast<std::size_t>(rows[i])] = true;
+  }
   training.training.distillation = job.options;
-  training.parent_logits = std::move(all);
+  training.parent_logits = all.logits;
 }
 
 Json to_json(const DistillJob& job) {

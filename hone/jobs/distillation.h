@@ -35,11 +35,19 @@ std::optional<Parent> open_parent(const DistillJob& job, const Model& student, c
 std::optional<TrainedOn> record_with_parent(const std::optional<TrainedOn>& student,
                                             const DistillJob& job);
 
+/// What a parent says of training texts, as far as it was asked: trainings that share it ask for each text once.
+struct ParentLogits {
+  Tensor logits = {};            ///< f32 (texts, classes); none: nothing was asked
+  std::vector<bool> known = {};  ///< of each text
+};
+
 /// Gives the training the parent's logits of every text that one of the `seeds` reads; `own` are the training texts as the
 /// model that is trained reads them. The logits are those of predictions, made once, before the training: the same bits
-/// whatever interrupts it, some bytes for each text, and of the parent nothing is left.
+/// whatever interrupts it and whatever was asked before, some bytes for each text, and of the parent nothing is left.
+/// `asked`, where given, is of this parent and these texts, and holds what is asked now, too.
 void learn_from(Parent parent, const EncodedSet& own, const DistillJob& job, std::uint64_t seed,
-                std::int64_t seeds, FineTuneOptions& training, Context& context);
+                std::int64_t seeds, FineTuneOptions& training, Context& context,
+                ParentLogits* asked = nullptr);
 
 /// `parent`, `temperature`, `alpha`; null where there is none.
 Json to_json(const DistillJob& job);

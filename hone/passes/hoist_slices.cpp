@@ -37,11 +37,17 @@ std::optional<InputAxes> axes_of_reshape(const Node& node, std::int64_t axis) {
   return first_input_alone(node, axis);
 }
 
-// None where a place along `axis` of the result needs other places of the inputs.
-std::optional<InputAxes> input_axes(const Node& node, std::int64_t axis) {
+// Places are counted in a tensor of the limits, so that the first ones are the same in a part of it.
+bool draws_alike(const Node& dropout, std::int64_t axis, std::int64_t begin) {
+  const auto limits = dropout.attributes().get<Shape>("limits");
+  return begin == 0 && !limits.empty() && limits[static_cast<std::size_t>(axis)].symbol == 0;
+}
+
+// None where a place along `axis` of the result needs other places of the inputs, from the place `begin` on.
+std::optional<InputAxes> input_axes(const Node& node, std::int64_t axis, std::int64_t begin) {
   const std::int64_t rank = node.types()[0].rank();
   const bool in_row = axis == rank - 1;
-  if (node.is("dropout")) return std::nullopt;
+  if (node.is("dropout") && !draws_alike(node, axis, begin)) return std::nullopt;
   if (node.trait() == Trait::element_wise) return axes_of_broadcast(node, axis);
   if (node.trait() == Trait::row_reduction && !in_row) return axes_of_broadcast(node, axis);
   if (node.is("linear") && !in_row) return first_input_alone(node, axis);
@@ -87,12 +93,20 @@ Value cut(Graph& graph, Value value, std::int64_t axis, const Attributes& slice)
                    next_operation(graph, *value.node));
 }
 
+// Whether a quantizer has constants that gradients reach.
+bool learns(const Node& node) {
+  return node.is("quantize") && std::ranges::any_of(node.inputs(), [](const Value& input) {
+           return input.node->kind() == NodeKind::parameter &&
+                  input.node->role() == ParameterRole::format_state && input.node->trainable();
+         });
+}
+
 bool hoist_over(Graph& graph, Node& node) {
   const Node* slice = only_slice(graph, node);
   if (slice == nullptr) return false;
   const Attributes how = slice->attributes();
-  const auto axis = how.get<std::int64_t>("axis");
-  const std::optional<InputAxes> axes = input_axes(node, axis);
+  const std::optional<InputAxes> axes =
+      input_axes(node, how.get<std::int64_t>("axis"), how.get<std::int64_t>("begin"));
   if (!axes) return false;
   std::vector<Value> inputs = node.inputs();
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -110,15 +124,21 @@ bool hoist_over(Graph& graph, Node& node) {
   return true;
 }
 
-}  // namespace
-
-bool hoist_slices(Graph& graph) {
+bool hoist_all(Graph& graph, bool over_learners) {
   std::vector<Node*> operations = graph.of_kind(NodeKind::operation);
   // Backwards, users come before what they use. The slices that go with an operation stand behind it.
   bool changed = false;
   for (auto at = operations.rbegin(); at != operations.rend(); ++at)
-    changed |= hoist_over(graph, **at);
+    if (over_learners || !learns(**at)) changed |= hoist_over(graph, **at);
   return changed;
+}
+
+}  // namespace
+
+bool hoist_slices(Graph& graph) { return hoist_all(graph, /*over_learners=*/true); }
+
+bool hoist_slices_before_gradients(Graph& graph) {
+  return hoist_all(graph, /*over_learners=*/false);
 }
 
 PassDef hoist_slices_pass() {

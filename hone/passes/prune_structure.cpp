@@ -40,7 +40,8 @@ UnitScores magnitudes(const ParameterStore& parameters, const std::string& metho
   };
 }
 
-// Whether one of the linears that units of the group are parts of is named.
+}  // namespace
+
 bool is_named(const UnitGroup& group, const std::vector<std::string>& globs) {
   return std::ranges::any_of(globs, [&](const std::string& glob) {
     return glob_match(glob, group.reader->name()) ||
@@ -48,8 +49,6 @@ bool is_named(const UnitGroup& group, const std::vector<std::string>& globs) {
                                [&](const Node* maker) { return glob_match(glob, maker->name()); });
   });
 }
-
-}  // namespace
 
 bool prune_structure(Graph& graph, ParameterStore& parameters, const StructureOptions& options,
                      const UnitScores& scores) {

@@ -20,6 +20,9 @@ struct StructureOptions {
   std::vector<std::string> freeze = {};  ///< globs: units of linears that one names stay
 };
 
+/// Whether a glob names one of the linears that units of the group are parts of.
+bool is_named(const UnitGroup& group, const std::vector<std::string>& globs);
+
 /// The scores of a group, one for each unit.
 using UnitScores = std::function<std::vector<double>(const UnitGroup&)>;
 

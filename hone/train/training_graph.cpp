@@ -4,6 +4,7 @@
 #include "hone/passes/dead_code.h"
 #include "hone/passes/fuse_dropout.h"
 #include "hone/passes/fuse_linear.h"
+#include "hone/passes/hoist_slices.h"
 
 namespace hone {
 namespace {
@@ -16,8 +17,9 @@ struct Trained {
   Value parameter, gradient;
 };
 
-// Of the parameters that `loss` depends on.
+// Of the parameters that `loss` depends on; what no loss reads is neither computed nor differentiated.
 std::vector<Trained> differentiate(Graph& graph, Value loss) {
+  hoist_slices_before_gradients(graph);
   std::vector<Value> trainable;
   for (Node* parameter : graph.of_kind(NodeKind::parameter)) {
     if (parameter->trainable()) trainable.push_back({parameter, 0});

@@ -69,8 +69,7 @@ TEST(Help, IsNamedToWhoeverMistypesAFlag) {
   }
 }
 
-// In the order in which a newcomer would run them; but for the demo and shrinking, which take minutes and have tests of their
-// own.
+// In the order in which a newcomer would run them; but for shrinking, which takes minutes and has tests of its own.
 TEST(Help, LongEveryExampleRuns) {
   const TemporaryFolder folder;
   const auto run = [&](const std::string& name) {
@@ -83,7 +82,7 @@ TEST(Help, LongEveryExampleRuns) {
     run(first);
     std::erase(names, first);
   }
-  for (const char* longer : {"demo", "shrink"}) std::erase(names, longer);
+  std::erase(names, "shrink");
   ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
   fs::copy(test_data().parent_path() / "examples/pipelines/compress.toml", folder.path());
   fs::copy(test_data().parent_path() / "examples/searches/bits.toml", folder.path() / "space.toml");

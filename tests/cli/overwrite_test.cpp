@@ -71,7 +71,7 @@ TEST_F(Overwrite, RefusesAThesisBeforeAnyWork) {
   for (const Words& command :
        {Words{"train", "none", "--data", "none.csv"}, Words{"eval", "none", "--data", "none.csv"},
         Words{"quantize", "none", "--format", "bf16", "--data", "none.csv"},
-        Words{"widths", "none", "--data", "none.csv"}, Words{"demo", "--data", "none.csv"},
+        Words{"widths", "none", "--data", "none.csv"},
         Words{"compare", "none", "none", "--data", "none.csv"},
         Words{"compare-formats", "none", "--data", "none.csv"}, Words{"convert", "none"}}) {
     expect_refusal("thesis: exists already and has no record.json of this program",
@@ -239,8 +239,9 @@ TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
       {"qat",
        joined({"quantize", "model", "--qat", "--explain", "--format", "int(bits=4)"}, steps)},
       {"widths", joined({"widths", "model", "--widths", "8.4"}, steps)},
-      {"demo",
-       {"demo", "--max_steps", "2", "--qat_steps", "1", "--data", "synth:negation?seed=7&n=300"}},
+      {"shrunk",
+       {"shrink", "model", "--only", "quantize", "--looks", "1", "--max_drop", "99", "--data",
+        "reviews.csv", "--protocol", "original"}},
       {"native",
        joined({"quantize", "model", "--native", "int(bits=8,per=row)"}, {"--data", "reviews.csv"})},
       {"packed", {"pack", "model", "--weight_format", "mxint(bits=8)"}}};

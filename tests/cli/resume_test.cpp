@@ -201,8 +201,7 @@ TEST_F(Resume, OfEveryJobEndsWhereAllIsDone) {
   const std::vector<std::vector<std::string>> jobs = {
       {"quantize", "whole", "--format", "int(bits=4)", "-o", "done-ptq"},
       {"quantize", "whole", "--qat", "--seeds", "2", "--format", "int(bits=4)", "-o", "done-qat"},
-      {"widths", "whole", "--widths", "8.4", "-o", "done-widths"},
-      {"demo", "--qat_steps", "1", "-o", "done-demo"}};
+      {"widths", "whole", "--widths", "8.4", "-o", "done-widths"}};
   for (std::vector<std::string> words : jobs) {
     words.insert(words.end(), data.begin(), data.end());
     EXPECT_EQ(run_well(words, folder()).output.find("finished already"), std::string::npos);
@@ -216,8 +215,7 @@ TEST_F(Resume, NamesTheCommandThatMadeTheFolder) {
   const std::vector<std::vector<std::string>> jobs = {
       {"train", "whole", "-o", "of-train"},
       {"quantize", "whole", "--format", "int(bits=4)", "-o", "of-quantize"},
-      {"widths", "whole", "--widths", "8.4", "-o", "of-widths"},
-      {"demo", "--qat_steps", "1", "-o", "of-demo"}};
+      {"widths", "whole", "--widths", "8.4", "-o", "of-widths"}};
   for (std::vector<std::string> job : jobs) {
     job.insert(job.end(), data.begin(), data.end());
     run_well(job, folder());
@@ -240,7 +238,7 @@ TEST_F(Resume, NamesTheCommandThatMadeTheFolder) {
         << ending.messages;
   };
   for (const auto& job : jobs)
-    for (const char* maker : {"train", "quantize", "widths", "demo", "eval"})
+    for (const char* maker : {"train", "quantize", "widths", "eval"})
       if (job[0] != maker) expect_refusal(job, maker);
 }
 

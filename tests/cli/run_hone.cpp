@@ -134,7 +134,7 @@ Json run_json(std::vector<std::string> arguments, const fs::path& folder) {
 }
 
 std::vector<std::string> command_names() {
-  // "Begin    demo        the whole way": a group's name on its first line only; or "Shell    man, schema".
+  // "Begin    lab         an experiment": a group's name on its first line only; or "Shell    man, schema".
   const std::vector<std::string> lines =
       split(run_well({"--help"}, fs::temp_directory_path()).output, '\n');
   std::vector<std::string> names;

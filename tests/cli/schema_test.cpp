@@ -201,11 +201,9 @@ std::vector<SchemaRun> runs_of_classes() {
       {"lab 4.3 --model learnt --data reviews.csv -o lab", "lab"},
       {"lab 4.3 --model topics --data topics.csv -o topics_lab", "topics_lab"},
       {"schema"},
-      {"demo --max_steps 1 --qat_steps 1 --data synth:negation?n=100 --max_seq_length 16 -o demo",
-       "demo"},
       {fmt::format("runs reviews.csv trained topics unmeasured seeds measured measured_all "
                    "compared coarse qat widths "
-                   "formats demo '{}'",
+                   "formats '{}'",
                    (test_data() / "cli/old_runs").string())},
   };
 }
@@ -260,9 +258,7 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
            "--no_cache -o " +
            name + "_allocated",
        name + "_allocated"},
-      {"demo --max_steps 1 --qat_steps 1" + generated + " --max_seq_length 16 -o " + name + "_demo",
-       name + "_demo"},
-      {fmt::format("runs {0} {0}_seeds {0}_measured {0}_int8 {0}_qat {0}_widths {0}_demo", name)},
+      {fmt::format("runs {0} {0}_seeds {0}_measured {0}_int8 {0}_qat {0}_widths", name)},
   };
 }
 

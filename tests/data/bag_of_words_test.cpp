@@ -1,4 +1,4 @@
-#include "hone/data/bag_of_words.h"
+#include "tests/data/bag_of_words.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "hone/data/bag_of_words.h"
+#include "tests/data/bag_of_words.h"
 #include "hone/data/encoded_set.h"
 #include "hone/text/tokenizer_files.h"
 #include "tests/support/expect.h"

@@ -8,7 +8,6 @@
 #include "hone/jobs/compare.h"
 #include "hone/jobs/compare_formats.h"
 #include "hone/jobs/convert.h"
-#include "hone/jobs/demo.h"
 #include "hone/jobs/draw.h"
 #include "hone/jobs/evaluate.h"
 #include "hone/jobs/inspect.h"
@@ -321,29 +320,6 @@ TEST(LibraryJobs, WidthsAreStudiedAndWritten) {
   job.output.folder = (folder.path() / "none").string();
   job.model = (folder.path() / "missing").string();
   expect_user_error("missing", [&] { study_widths(job, told.context); });
-}
-
-TEST(LibraryJobs, DemoTrainsQuantizesAndLeavesAModel) {
-  const TemporaryFolder folder;
-  Told told;
-  DemoJob job{.steps = 3, .qat_steps = 1, .output = {.folder = (folder.path() / "demo").string()}};
-  EXPECT_EQ(job.data.options.source, "synth:negation?seed=7&n=240000");
-  job.data.options.source = "synth:negation?n=200";
-  job.data.max_seq_length = 16;
-  const DemoResult result = run_demo(job, told.context);
-  ASSERT_TRUE(result.study);
-  EXPECT_EQ(result.fields["bag_of_words_accuracy"], result.bag_of_words_accuracy);
-  EXPECT_GT(result.bag_of_words_accuracy, 0.4);
-  EXPECT_LT(result.bag_of_words_accuracy, 0.8) << "words alone do not tell";
-  EXPECT_NE(result.text({}).find("a bag of words gets"), std::string::npos);
-  EXPECT_EQ(read_file(folder.path() / "demo" / "results.txt"), to_text(*result.study));
-  // The model it leaves is the one whose accuracy the study begins with.
-  JobData data = job.data;
-  const EvaluateResult measured = evaluate_model(
-      {.model = (folder.path() / "demo" / "model").string(), .data = data, .split = "validation"},
-      told.context);
-  EXPECT_EQ(measured.measured.evaluation.examples, result.fields["n"]);
-  EXPECT_EQ(measured.fields["eval_accuracy"], result.fields["models"][0]["eval_accuracy"]);
 }
 
 TEST(LibraryJobs, TokenizeTellsWhatDataIsAsTokens) {

@@ -103,8 +103,59 @@ output first = %b.part
 )");
 }
 
+// Places are counted in a tensor of the limits: the first ones draw what they drew.
+TEST(HoistSlices, PassDropoutWhereTheFirstPlacesAreLeft) {
+  expect_after(R"(%x = input : f32[B, S, 6]
+%key = input : i64[]
+%y = dropout(%x, %key) {p=0.1, stream=1, limits=[B, 64, 6]} : f32[B, S, 6]
+%part = slice(%y) {axis=1, begin=0, size=[2]} : f32[B, 2, 6]
+output part = %part
+)",
+               hoist_slices,
+               R"(%x = input : f32[B, S, 6]
+%key = input : i64[]
+%x.slice = slice(%x) {axis=1, begin=0, size=[2]} : f32[B, 2, 6]
+%y.part = dropout(%x.slice, %key) {p=0.1, stream=1, limits=[B, 64, 6]} : f32[B, 2, 6]
+output part = %y.part
+)");
+  const Graph whole = parse(
+      "%x = input : f32[2, 5, 6]\n%key = input : i64[]\n"
+      "%y = dropout(%x, %key) {p=0.5, stream=1, limits=[2, 64, 6]} : f32[2, 5, 6]\n"
+      "%part = slice(%y) {axis=1, begin=0, size=[2]} : f32[2, 2, 6]\noutput part = %part\n");
+  Graph hoisted = whole;
+  ASSERT_TRUE(hoist_slices(hoisted));
+  const NamedTensors inputs = {{"x", Tensor::of<float>({2, 5, 6}, std::vector<float>(60, 1.0f))},
+                               {"key", Tensor::scalar(std::int64_t{7})}};
+  EXPECT_EQ(elements_of(run_graph(hoisted, inputs).at("part")),
+            elements_of(run_graph(whole, inputs).at("part")));
+}
+
+// What they learn by goes with the number of elements.
+TEST(HoistSlices, StopAtQuantizersThatLearnWhereGradientsAreTaken) {
+  constexpr std::string_view learns = R"(%x = input : f32[B, S, 32]
+%scale = parameter format_state trainable : f32[]
+%a = quantize(%x, %scale) {format=int(bits=8,per=tensor,scale=learned)} : f32[B, S, 32]
+%first = slice(%a) {axis=1, begin=0, size=[1]} : f32[B, 1, 32]
+output first = %first
+)";
+  expect_after(learns, hoist_slices_before_gradients, learns);
+  Graph graph = parse(learns);
+  EXPECT_TRUE(hoist_slices(graph));
+}
+
 TEST(HoistSlices, StopWherePlacesDependOnEachOther) {
-  expect_stop("dropout(%x, %key) {p=0.1, stream=1, limits=[4, 6]}");
+  expect_stop("dropout(%x, %key) {p=0.1, stream=1, limits=[]}");
+  for (const char* part : {"begin=1, size=[2]", "begin=0, size=[2]"}) {
+    // Behind the first place, and where the limits are those of the batch at hand.
+    const std::string limits =
+        std::string(part).starts_with("begin=1") ? "[B, 64, 6]" : "[B, S, 6]";
+    const std::string graph =
+        "%x = input : f32[B, S, 6]\n%key = input : i64[]\n%y = dropout(%x, %key) {p=0.1, stream=1, "
+        "limits=" +
+        limits + "} : f32[B, S, 6]\n%part = slice(%y) {axis=1, " + part +
+        "} : f32[B, 2, 6]\noutput part = %part\n";
+    expect_after(graph, hoist_slices, graph);
+  }
   expect_stop("quantize(%x) {format=int(bits=8,per=tensor,scale=dynamic)}");
   constexpr std::string_view in_row = R"(%x = input : f32[4, 6]
 %y = softmax(%x) : f32[4, 6]

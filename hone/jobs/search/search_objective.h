@@ -51,6 +51,7 @@ class SearchObjective {
   fs::path machine_lock_;
   Context& context_;
   TrialCache cache_;
+  ParentLogits asked_;  // of the parent, by trials before
   struct Held {
     std::int64_t number = -1;
     double loss = 0;

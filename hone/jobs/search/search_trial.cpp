@@ -279,7 +279,7 @@ class TrialSteps {
       distill.options.alpha = configuration_.distillation->value("alpha", 0.5);
       distill.options.temperature = configuration_.distillation->value("temperature", 2.0);
       learn_from({subject_.name, subject_.parent, subject_.data.train}, subject_.data.train,
-                 distill, seed_, 1, options, context_);
+                 distill, seed_, 1, options, context_, progress_.asked);
     }
     if (!progress_.folder.empty())
       options.checkpoints = {

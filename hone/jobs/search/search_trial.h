@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/jobs/distillation.h"
 #include "hone/jobs/fine_tune.h"
 #include "hone/jobs/search/trial_space.h"
 #include "hone/models/encoding.h"
@@ -81,6 +82,7 @@ struct TrialProgress {
   fs::path folder = {};          ///< of the checkpoints of its trainings; empty: none are kept
   std::int64_t evaluations = 0;  ///< that `watch` was shown then
   TrainedWeights trained = {};
+  ParentLogits* asked = nullptr;  ///< of the parent, by trials before; null: every trial asks anew
 };
 
 /// Goes on from the checkpoints in `progress`, to the same bits. Throws `UserError` for a configuration that cannot be: formats of layers that there are not, LoRA without training.

@@ -243,6 +243,18 @@ class Shrinking {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+// What more texts might show, and be more than what was chosen.
+std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
+  const std::optional<std::size_t> found =
+      best_kept(f.job.goal, tried_points(f.points, [&](const JudgedPoint& one) {
+                  return one.conclusion == Conclusion::unclear && one.examples_needed &&
+                         one.change > -f.job.margin();
+                }));
+  const auto share = [&](std::size_t i) { return goal_share(f.job.goal, f.points[i].shares); };
+  const bool is_more = found && f.proven && (!f.chosen || share(*found) < share(*f.chosen));
+  return is_more ? found : std::nullopt;
+}
+
 }  // namespace
 
 ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
@@ -295,6 +307,7 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
   findings.proven = findings.chosen.has_value() || trimming.subject.has_value();
   if (!findings.proven)
     findings.chosen = best_of([&](const JudgedPoint& one) { return shrinking.may_be_kept(one); });
+  findings.not_shown = not_shown(findings);
   findings.seconds = shrinking.spent();
   TextModel made = subject.parent;
   TrialConfiguration configuration;

@@ -20,7 +20,7 @@ struct ShrinkJob {
   double max_drop_points = 0.5;  ///< of accuracy, or the task's figure, that may be lost
   double budget_seconds =
       1800;                 ///< after which nothing begins; what an interrupted run took counts
-  std::int64_t looks = 20;  ///< at the validation part, at most: verdicts are corrected for so many
+  std::int64_t looks = 10;  ///< at the validation part, at most: verdicts are corrected for so many
   std::string recipe = {};  ///< path of a space in place of `shrink_space`; empty: that one
   std::vector<std::string> only = {};  ///< of `shrink_means`; empty: all
   /// Globs: linears and tables that one names keep weights, shapes and formats.

@@ -102,11 +102,20 @@ std::vector<ShrinkPoint> stronger_points(const ShrinkState& state) {
   return points;
 }
 
-// With every amount of work, from that of the best so far on: what was won back by work is lost without it.
+// Whether a point takes away more units than the best so far, which is what training by floats makes good: no rounding that comes behind.
+bool is_narrower(const ShrinkState& state, const ShrinkPoint& point) {
+  const ShrinkPoint from = best_point(state);
+  for (std::size_t i = 0; i < point.size(); ++i)
+    if (state.parameters[i].is_structure() && point[i] > from[i]) return true;
+  return false;
+}
+
+// With every amount of work that may help, from that of the best so far on: what was won back by work is lost without it.
 std::vector<ShrinkPoint> with_work(const ShrinkState& state, const ShrinkPoint& point) {
   std::vector<ShrinkPoint> points = {point};
   for (std::size_t i = 0; i < point.size(); ++i) {
     if (state.parameters[i].takes_away()) continue;
+    if (state.parameters[i].trains_floats() && !is_narrower(state, point)) continue;
     const std::size_t begun = points.size();
     for (std::size_t level = point[i] + 1; level < state.parameters[i].values.size(); ++level)
       for (std::size_t j = 0; j < begun; ++j) {

@@ -20,7 +20,10 @@ struct ShrinkParameter {
   std::vector<Json> meant = {};   ///< what they stand for
 
   /// It takes something away ("structure", "native"), or is work that wins back what that cost ("training", "train_on").
-  bool takes_away() const { return name.starts_with("structure.") || name.starts_with("native."); }
+  bool takes_away() const { return is_structure() || name.starts_with("native."); }
+  bool is_structure() const { return name.starts_with("structure."); }
+  /// Work before anything is rounded ("training"); "train_on" is behind it.
+  bool trains_floats() const { return name.starts_with("training."); }
 };
 
 /// The level of every parameter.
@@ -101,8 +104,8 @@ struct ShrinkStep {
 double chance_of(const ShrinkState& state, const ShrinkPoint& point);
 
 /// Of the points that take away more than the best so far in one parameter, or in all as far as no level does more damage alone than
-/// so much, with any work behind, the one with the most of `chance` log(`gain`) for its seconds; those that are as strong as one that was not kept with
-/// as much work are none. None: no point is likely to gain 1 %, where any was tried, or there is no time for it; `why` says which.
+/// so much, with any work behind (training by floats only where units go), the one with the most of `chance` log(`gain`) for its seconds; those
+/// that are as strong as one that was not kept with as much work are none. None: no point is likely to gain 1 %, where any was tried, or there is no time for it; `why` says which.
 std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why);
 
 }  // namespace hone

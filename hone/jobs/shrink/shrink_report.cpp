@@ -136,6 +136,33 @@ Table trail_table(const ShrinkFindings& f) {
   return table;
 }
 
+// The same for a screen; the page and trail.csv have the rest.
+Table brief_trail(const ShrinkFindings& f) {
+  Table table({{"trial", "Trial"},
+               {"bytes_share", "Bytes"},
+               {"time_share", "Time"},
+               {"change", "Change"},
+               {"verdict", "Verdict"},
+               {"seconds", "Took (s)"},
+               {"step", "What was new"}});
+  for (std::size_t i = 0; i < f.points.size(); ++i) {
+    const JudgedPoint& one = f.points[i];
+    const bool made = one.failure.empty();
+    const auto when_made = [&](Cell cell) { return made ? std::move(cell) : Cell(absent); };
+    Cell verdict(!made           ? "failed"
+                 : f.chosen == i ? fmt::format("{}, chosen", to_string(one.conclusion))
+                                 : std::string(to_string(one.conclusion)));
+    verdict.tone = one.kept() ? Tone::good : Tone::plain;
+    const auto [low, high] = one.change_interval;
+    table.add_row({one.trial, when_made(percent(one.shares.bytes)),
+                   when_made(percent(one.shares.time)),
+                   when_made(fmt::format("{:+.2f} ({:+.2f} to {:+.2f})", 100 * one.change,
+                                         100 * low, 100 * high)),
+                   verdict, when_made(real(one.seconds, 1)), one.step});
+  }
+  return table;
+}
+
 // What every layer of the result takes.
 Table layer_table(const Model& model) {
   Table table({{"layer", "Layer"}, {"weight", "Weight"}, {"input", "Input"}, {"shape", "Shape"}});
@@ -176,6 +203,17 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
     lines.push_back(
         fmt::format("Chosen is trial {}, on {}: {}.", one.trial, made_on(f), one.summary));
   }
+  if (f.not_shown) {
+    const JudgedPoint& one = f.points[*f.not_shown];
+    lines.push_back(fmt::format(
+        "Trial {} takes less, {:.1f} % of the bytes and {:.1f} % of the time, and was not shown to "
+        "be "
+        "kept: {:+.2f} points (95 %: {:+.2f} to {:+.2f}). If that is what it is, about {} texts to "
+        "choose by would show it; more data, or a larger --validation_split, may be worth it.",
+        one.trial, 100 * one.shares.bytes, 100 * one.shares.time, 100 * one.change,
+        100 * one.change_interval.low, 100 * one.change_interval.high,
+        grouped(*one.examples_needed)));
+  }
   if (f.too_few_texts)
     lines.push_back(fmt::format(
         "On {} not even the model beside itself would be shown to be kept in {} looks{}.",
@@ -186,6 +224,14 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
       "flatter "
       "what was chosen; the other part was looked at once, at the end.");
   return lines;
+}
+
+// What the numbers of the brief trail are.
+std::string tried_on(const ShrinkFindings& f) {
+  return fmt::format(
+      "{}; bytes in memory and time of a text, some at a time, of what the model takes that was "
+      "given; points of {}, 95 %, each look alone.",
+      made_on(f), f.subject.parent_measured->evaluation.figure.text);
 }
 
 std::string headline_of(const ShrinkFindings& f, const Written& w) {
@@ -229,6 +275,10 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
                {"seeds", 1},
                {"chosen_on", to_json(f.subject.data.measured_choice())},
                {"texts_needed", f.too_few_texts && f.texts_needed ? Json(*f.texts_needed) : Json()},
+               {"not_shown",
+                f.not_shown ? Json{{"trial", f.points[*f.not_shown].trial},
+                                   {"examples_needed", *f.points[*f.not_shown].examples_needed}}
+                            : Json()},
                {"trial", f.chosen ? Json(f.points[*f.chosen].trial) : Json()},
                {"trail", to_json(trail)},
                {"output", is_nothing(f) ? Json() : Json(folder_name(f))}});
@@ -283,9 +333,10 @@ ShrinkResult report_nothing(const ShrinkFindings& f, RunReport report, OutputFol
   ShrinkResult result{.fields = report.results, .part = name_and_size(f.data.measured)};
   result.verdict.margin = f.job.margin();
   result.verdict.summary = "nothing was tried on it";
-  result.text = [=, headline = report.headline](const TextStyle& style) {
-    return fmt::format("{}\n\n{}\n{}\nNo model was written.\n", headline, to_text(trail, style),
-                       fmt::join(lines, "\n"));
+  result.text = [headline = report.headline, brief_trail = brief_trail(f),
+                 lines](const TextStyle& style) {
+    return fmt::format("{}\n\n{}\n{}\nNo model was written.\n", headline,
+                       to_text(brief_trail, style), fmt::join(lines, "\n"));
   };
   return result;
 }
@@ -340,11 +391,14 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
                       .part = name_and_size(f.data.measured)};
   // What was not shown where it was to be chosen by passes no gate.
   if (!f.proven && result.verdict.kept()) result.verdict.conclusion = Conclusion::unclear;
-  result.text = [=, headline = report.headline, run = how_to_run(f),
-                 destination = f.job.output.folder, name = folder_name(f)](const TextStyle& style) {
-    return fmt::format("{}\n\n{}\n{}\n\n{}\n{}\n{}\nThe model is in {}/{}:\n{}", headline,
-                       to_text(both, style), caption, to_text(trail, style), fmt::join(lines, "\n"),
-                       details_text(measured, labels, style), destination, name, run);
+  result.text = [=, headline = report.headline, run = how_to_run(f), trail = brief_trail(f),
+                 told = tried_on(f), destination = f.job.output.folder,
+                 name = folder_name(f)](const TextStyle& style) {
+    return fmt::format(
+        "{}\n\n{}\n{}\n\n{}\n{}\n\n{}\n\nThe model is in {}/{}; {}/report.html shows all of it, "
+        "class by class and layer by layer:\n{}",
+        headline, to_text(both, style), caption, to_text(trail, style), told,
+        fmt::join(lines, "\n"), destination, name, destination, run);
   };
   return result;
 }

@@ -42,9 +42,7 @@ std::int64_t fewest_units(const Graph& graph, UnitKind kind,
                           const std::vector<std::string>& freeze) {
   std::int64_t fewest = 0;
   for (const UnitGroup& group : unit_groups(graph, kind))
-    if (!is_named(group.reader->name(), freeze) &&
-        std::ranges::none_of(group.makers,
-                             [&](const Node* maker) { return is_named(maker->name(), freeze); }))
+    if (!is_named(group, freeze))
       fewest = fewest == 0 ? group.count : std::min(fewest, group.count);
   return fewest;
 }
@@ -128,7 +126,11 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
     if (may("prune"))
       text += fmt::format("\n[training]\nmax_steps = [{}]\n{}", fmt::join(steps, ", "), rate);
     if (may("quantize"))
-      text += fmt::format("\n[train_on]\nmax_steps = [0, {}]\n{}", steps[1], rate);
+      text += fmt::format(
+          "\n[train_on]\nmax_steps = [{}]\n{}",
+          fmt::join(steps.begin(), steps.begin() + std::min<std::ptrdiff_t>(3, std::ssize(steps)),
+                    ", "),
+          rate);
     if (task == Task::single_label && (may("prune") || may("quantize")))
       text += "\n[distillation]\nalpha = 0\ntemperature = 2\n";
   }

@@ -106,7 +106,7 @@ TrialModel ShrinkTrials::made(const TrialSubject& subject,
     remove_checkpoints();
     remember(kTraining, key);
   }
-  TrialProgress progress{.folder = checkpoints_};
+  TrialProgress progress{.folder = checkpoints_, .asked = &asked_};
   progress.trained = {
       .find = [this](const Json& of) { return cache_.find_trained(of); },
       .keep = [this](const Json& of, const ParameterStore& w) { cache_.keep_trained(of, w); }};

@@ -83,6 +83,7 @@ class ShrinkTrials {
   Context& context_;
   std::vector<ShrinkParameter> parameters_;
   TrialCache cache_;
+  ParentLogits asked_;  // of the parent, by trials before
   std::unique_ptr<StudyStorage> storage_;
   Study study_;
   std::vector<std::shared_ptr<const Trial>> trials_;

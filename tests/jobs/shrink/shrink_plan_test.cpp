@@ -124,6 +124,21 @@ TEST_F(ShrinkPlan, ChancesFallWithDamageAndRiseWithWork) {
   EXPECT_GT(chance_of(state, {1, 2, 0}), 0.05);
 }
 
+// What rounding costs behind a training is not made good by it.
+TEST_F(ShrinkPlan, TrainsFloatsOnlyWhereUnitsGo) {
+  LevelEffects effects = effects_of(500);
+  effects[2][2].damage = 0.3;
+  ShrinkState state = state_with(effects);
+  state.tried.push_back({{0, 0, 1}, {.bytes = 0.3, .time = 0.9, .time_alone = 0.9}, true});
+  state.tried.push_back({{0, 0, 2}, {.bytes = 0.2, .time = 0.9, .time_alone = 0.9}, false});
+  std::string why;
+  EXPECT_FALSE(next_step(state, why).has_value());
+  parameters_[1].name = "train_on.max_steps";
+  const std::optional<ShrinkStep> step = next_step(state, why);
+  ASSERT_TRUE(step.has_value());
+  EXPECT_EQ(step->point, (ShrinkPoint{0, 1, 2}));
+}
+
 TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
   ShrinkState state = state_with(effects_of(1e-5));
   state.tried.push_back({{2, 0, 1}, {.bytes = 0.2, .time = 0.5, .time_alone = 0.5}, true});
