@@ -16,7 +16,7 @@ build: packages-to-run
 	@cmake --build $(BUILD) -j $(JOBS) --target hone
 
 # A small model trained on built-in data, and the smallest and fastest one that is shown to answer as well.
-DEMO_DATA = 'synth:tail?seed=7&n=60000'
+DEMO_DATA = 'synth:tail?seed=7&n=60000' --validation_split 0.2
 
 demo: build
 	$(BUILD)/bin/hone train tiny --data $(DEMO_DATA) --epochs 1 --batch 32 --lr 5e-4 --overwrite -o demo/model

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hone/cli/output_schema.h"
+#include "hone/cli/output_schema/output_schema.h"
 #include "hone/cli/settings.h"
 #include "hone/data/synthetic.h"
 #include "hone/formats/format.h"

@@ -55,16 +55,19 @@ std::vector<std::vector<double>> damages_of(const AloneDivergences& alone) {
 
 BestAllocation best_allocation(const Model& model, const AllocationRequest& request,
                                const EncodedSplits& data, const CalibrationRun& calibration,
-                               std::uint64_t seed, Context& context) {
+                               std::uint64_t seed, Context& context, AloneDivergences* alone) {
   const LayerCosts costs = layer_costs(plain_graph(model), request.options);
   check_request(model, request, costs);
-  const EncodedSet sample = allocation_sample(data.validation, request.sensitivity_samples, seed);
-  CalibrationRun calibrated = calibration;
-  calibrated.seed = seed;
-  const AloneDivergences alone =
-      measure_alone(model, request.options, sample, data.train, calibrated,
-                    {.batch_size = calibration.batch_size}, context);
-  const BudgetedFront solved = solve_allocation(costs, damages_of(alone), request.budgets,
+  AloneDivergences now;
+  AloneDivergences& known = alone == nullptr ? now : *alone;
+  if (known.empty()) {
+    const EncodedSet sample = allocation_sample(data.validation, request.sensitivity_samples, seed);
+    CalibrationRun calibrated = calibration;
+    calibrated.seed = seed;
+    known = measure_alone(model, request.options, sample, data.train, calibrated,
+                          {.batch_size = calibration.batch_size}, context);
+  }
+  const BudgetedFront solved = solve_allocation(costs, damages_of(known), request.budgets,
                                                 tied_layers(costs.layers, request.together));
   const Allocation best = solved.allocation(solved.best);
   return {.plan = allocated_plan(costs, request.options, best),

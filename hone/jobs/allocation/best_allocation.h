@@ -34,10 +34,11 @@ struct BestAllocation {
 };
 
 /// The exact best by sums for this model, within the budgets, on a sample of the validation part. The same model, request, data and seed give
-/// the same. Throws `UserError` as `solve_allocation` and `tied_layers` do, and for an option that a layer cannot take.
+/// the same. `alone`, where given, is what the options do alone to this model on these texts: measured and kept there where it is empty. Throws `UserError` as `solve_allocation` and `tied_layers` do, and for an option that a layer cannot take.
 BestAllocation best_allocation(const Model& model, const AllocationRequest& request,
                                const EncodedSplits& data, const CalibrationRun& calibration,
-                               std::uint64_t seed, Context& context);
+                               std::uint64_t seed, Context& context,
+                               AloneDivergences* alone = nullptr);
 
 /// Throws `UserError` for an option that some layer cannot take, and budgets that nothing meets.
 void check_request(const Model& model, const AllocationRequest& request, const LayerCosts& costs);

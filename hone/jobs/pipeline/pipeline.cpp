@@ -12,6 +12,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/job_files.h"
 #include "hone/base/text.h"
+#include "hone/jobs/pipeline/pipeline_files.h"
 #include "hone/jobs/pipeline/pipeline_report.h"
 #include "hone/jobs/pipeline/pipeline_studies.h"
 #include "hone/jobs/pipeline/pipeline_values.h"
@@ -23,8 +24,6 @@
 namespace hone {
 namespace {
 
-constexpr const char* kStates = "stages";
-constexpr std::string_view kPartial = ".partial";
 constexpr int kGateFailed =
     3;  // of a command that did what was asked, and whose result does not pass
 
@@ -33,67 +32,6 @@ std::string now_text() {
       "{:%Y-%m-%dT%H:%M:%SZ}",
       fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
-
-// The path in the folder `name`; nothing where it does not lie there.
-std::optional<fs::path> path_in(const fs::path& path, const std::string& name) {
-  const std::string text = path.string(), begin = name + "/";
-  if (!text.starts_with(begin)) return std::nullopt;
-  return fs::path(text.substr(begin.size()));
-}
-
-/// What the files in the folder of a pipeline at work are.
-class PipelineFiles {
- public:
-  PipelineFiles(fs::path root, const std::vector<PipelineStage>& stages) : root_(std::move(root)) {
-    for (const PipelineStage& stage : stages) names_.push_back(stage.name);
-  }
-
-  FileRole role(const fs::path& path) const {
-    for (const fs::path& part : path)
-      if (is_temporary_name(part.string())) return FileRole::scaffolding;
-    if (path_in(path, kStates)) return FileRole::scaffolding;
-    for (const std::string& name : names_) {
-      if (const auto inner = path_in(path, name)) return role_in_stage(name, *inner);
-      if (const auto inner = path_in(path, name + std::string(kPartial)))
-        return *inner == kRecordFile || job_file_role(*inner) != FileRole::foreign
-                   ? FileRole::scaffolding
-                   : FileRole::foreign;
-    }
-    return path.has_parent_path() && *path.begin() != "figures" ? FileRole::foreign
-                                                                : role_of_report(path);
-  }
-
-  static bool is_progress(const fs::path& path) { return path_in(path, kStates).has_value(); }
-
- private:
-  FileRole role_in_stage(const std::string& name, const fs::path& inner) const {
-    const std::optional<FolderRecord>& record = record_of(name);
-    const bool own = record && (inner == kRecordFile || record->files.contains(inner.string()));
-    return own ? FileRole::result : FileRole::foreign;
-  }
-
-  // Read again when it has changed.
-  const std::optional<FolderRecord>& record_of(const std::string& name) const {
-    std::error_code error;
-    const fs::file_time_type changed = fs::last_write_time(root_ / name / kRecordFile, error);
-    Known& known = records_[name];
-    // What the folder holds is the stage's still where its record was removed first.
-    if (!error && known.changed != changed) known = {changed, read_record(root_ / name)};
-    return known.record;
-  }
-
-  static FileRole role_of_report(const fs::path& path) {
-    return *path.begin() == "figures" ? FileRole::result : job_file_role(path);
-  }
-
-  fs::path root_;
-  std::vector<std::string> names_;
-  struct Known {
-    fs::file_time_type changed = {};
-    std::optional<FolderRecord> record = {};
-  };
-  mutable std::map<std::string, Known> records_;
-};
 
 [[noreturn]] void fail_at(const Pipeline& pipeline, const PipelineStage& stage,
                           const StageError& error) {
@@ -196,7 +134,7 @@ class PipelineRun {
   fs::path state_file(const std::string& stage) const {
     std::string name = stage;
     std::ranges::replace(name, '/', '.');
-    return root() / kStates / (name + ".json");
+    return root() / kPipelineStates / (name + ".json");
   }
 
   // What an earlier run has found of a stage: of this pipeline, or any other.
@@ -382,7 +320,8 @@ class PipelineRun {
   bool begun_with(const std::string& stage, const std::string& key) const {
     const fs::path file = state_file(stage);
     return path_exists(file) && value_at(read_json(file), "key") == key &&
-           (read_record(root() / stage) || read_record(root() / (stage + std::string(kPartial))));
+           (read_record(root() / stage) ||
+            read_record(root() / (stage + std::string(kPartialStage))));
   }
 
   std::vector<std::string> words_of(const StageCall& call) const {
@@ -552,7 +491,7 @@ class PipelineRun {
 
   // What its command had begun. It is the stage's by its name, recorded or not.
   void remove_begun(const std::string& stage) const {
-    const fs::path partial = root() / (stage + std::string(kPartial));
+    const fs::path partial = root() / (stage + std::string(kPartialStage));
     if (!path_exists(partial)) return;
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(partial))
@@ -575,11 +514,11 @@ class PipelineRun {
 
   // Stages of the run before that the pipeline has no more.
   void remove_strangers() const {
-    if (!path_exists(root() / kStates)) return;
+    if (!path_exists(root() / kPipelineStates)) return;
     std::vector<std::string> strangers;
-    for (const fs::path& file : files_below(root() / kStates)) {
+    for (const fs::path& file : files_below(root() / kPipelineStates)) {
       if (file.extension() != ".json") continue;
-      const Json name = value_at(read_json(root() / kStates / file), "stage");
+      const Json name = value_at(read_json(root() / kPipelineStates / file), "stage");
       const auto is_it = [&](const PipelineStage& stage) { return stage.name == name; };
       if (name.is_string() && std::ranges::none_of(job_.pipeline.stages, is_it))
         strangers.push_back(name);
@@ -604,8 +543,10 @@ class PipelineRun {
 
 OutputFolderOptions folder_options(const PipelineJob& job) {
   OutputFolderOptions options = job.output.options();
+  std::vector<std::string> stages;
+  for (const PipelineStage& stage : job.pipeline.stages) stages.push_back(stage.name);
   const auto files =
-      std::make_shared<PipelineFiles>(partial_folder(job.output.folder), job.pipeline.stages);
+      std::make_shared<PipelineFiles>(partial_folder(job.output.folder), std::move(stages));
   options.role = [files](const fs::path& path) { return files->role(path); };
   options.resumable = true;
   options.resume = job.resume;

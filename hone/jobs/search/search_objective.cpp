@@ -121,7 +121,7 @@ std::unique_ptr<ScratchFolder> SearchObjective::checkpoints_for(
 TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& configuration,
                                        std::uint64_t seed) {
   TrialRecord record;
-  TrialProgress progress{.asked = &asked_};
+  TrialProgress progress{.asked = &asked_, .alone = &alone_};
   const std::unique_ptr<ScratchFolder> scratch =
       checkpoints_for(run, configuration, seed, record, progress);
   WatchTrial watch;

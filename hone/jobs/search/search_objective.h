@@ -51,7 +51,8 @@ class SearchObjective {
   fs::path machine_lock_;
   Context& context_;
   TrialCache cache_;
-  ParentLogits asked_;  // of the parent, by trials before
+  ParentLogits asked_;                             // of the parent, by trials before
+  std::map<std::string, AloneDivergences> alone_;  // of layers, by trials before
   struct Held {
     std::int64_t number = -1;
     double loss = 0;

@@ -47,7 +47,7 @@ void check_config_builds(const TextModel& parent, const std::string& name) {
 
 }  // namespace
 
-TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
+TrialSubject read_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
                           std::vector<std::string>& notes) {
   const bool chooses_architecture = !recipe.architecture.empty() || recipe.square_linears;
   const bool fresh = is_fresh(job.model);
@@ -73,6 +73,12 @@ TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Cont
   subject.unwatched = subject.data;
   subject.unwatched.validation = {};
   score_units(recipe, subject, context);
+  return subject;
+}
+
+TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
+                          std::vector<std::string>& notes) {
+  TrialSubject subject = read_subject(job, recipe, context, notes);
   if (!subject.fresh)
     subject.parent_measured =
         measure(subject.parent.model, subject.data.validation, job.training.eval_batch_size,

@@ -9,6 +9,9 @@ namespace hone {
 /// Adds to `notes` what a report is to tell. Throws `UserError` where there are no texts to choose on.
 TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
                           std::vector<std::string>& notes);
+/// The same but for `parent_measured`, which is left out.
+TrialSubject read_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
+                          std::vector<std::string>& notes);
 
 /// Scores the units of the subject's model, where a recipe with [structure] asks for it.
 void score_units(const SearchRecipe& recipe, TrialSubject& subject, Context& context);

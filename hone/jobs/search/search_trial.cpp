@@ -346,6 +346,16 @@ class TrialSteps {
         {"formats", formats}, {"sparsities", sparsities}, {"predicted", best.predicted}};
   }
 
+  // What the two formats of linears do alone to the weights that are rounded.
+  AloneDivergences* known_alone() {
+    if (progress_.alone == nullptr) return nullptr;
+    const Json of = {{"trained_by", trained_by()},
+                     {"pruning", configuration_.pruning.value_or(Json())},
+                     {"linears", configuration_.native->value("linears", "")},
+                     {"narrow", configuration_.native->value("narrow", "")}};
+    return &(*progress_.alone)[to_line(of)];
+  }
+
   // Masks first, quantizers behind them, and both trained together where that is asked for.
   void compress(Model& model, TrialModel& trial) {
     const bool trains = configuration_.train_on.has_value();
@@ -362,7 +372,7 @@ class TrialSteps {
     if (space_.recipe().allocation) allocate(model, trial);
     if (configuration_.native) {
       NativeTrial chosen = native_trial(model, *configuration_.native, subject_.data,
-                                        subject_.calibration, seed_, context_);
+                                        subject_.calibration, seed_, known_alone(), context_);
       plan_ = std::move(chosen.plan);
       trial.allocated = std::move(chosen.allocated);
       take_shape(model);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/jobs/allocation/best_allocation.h"
 #include "hone/jobs/distillation.h"
 #include "hone/jobs/fine_tune.h"
 #include "hone/jobs/search/trial_space.h"
@@ -83,6 +84,8 @@ struct TrialProgress {
   std::int64_t evaluations = 0;  ///< that `watch` was shown then
   TrainedWeights trained = {};
   ParentLogits* asked = nullptr;  ///< of the parent, by trials before; null: every trial asks anew
+  /// What formats do alone to the layers of models, by what decides on their weights; null: every trial measures anew.
+  std::map<std::string, AloneDivergences>* alone = nullptr;
 };
 
 /// Goes on from the checkpoints in `progress`, to the same bits. Throws `UserError` for a configuration that cannot be: formats of layers that there are not, LoRA without training.

@@ -14,6 +14,7 @@
 #include "hone/jobs/shrink/shrink_report.h"
 #include "hone/jobs/shrink/shrink_space.h"
 #include "hone/models/transform.h"
+#include "hone/models/vocabulary_cut.h"
 #include "hone/passes/prune.h"
 #include "hone/study/result.h"
 #include "hone/train/text_examples.h"
@@ -99,16 +100,29 @@ Trimming trim(const ShrinkJob& job, const TrialSubject& given, const fs::path& f
   write_cut_model(given.parent, model, fewer, folder);
   std::vector<std::string> said_already;
   TrialSubject subject =
-      open_subject(search_of(job, folder.string()), kNothing, context, said_already);
-  const TaskComparison comparison =
-      compare(given.parent_measured->view(), subject.parent_measured->view(),
-              truth_of(given.data.validation));
-  const Verdict verdict = verdict_of_look(comparison.change, job.looks, job.margin());
-  trimming.found = {.before = fewer.before,
-                    .after = std::ssize(fewer.kept),
-                    .kept = verdict.kept(),
-                    .summary = verdict.summary};
-  if (!verdict.kept()) return trimming;
+      read_subject(search_of(job, folder.string()), kNothing, context, said_already);
+  trimming.found = {.before = fewer.before, .after = std::ssize(fewer.kept)};
+  TrimmedVocabulary& found = *trimming.found;
+  // Texts of the same tokens read the same rows of embeddings: only others can be answered differently.
+  const std::size_t others = respelled_texts(given.parent.tokenizer, given.data.validation,
+                                             subject.parent.tokenizer, subject.data.validation)
+                                 .size();
+  found.looked = others > 0;
+  if (found.looked) {
+    const Measurement measured = measure(subject.parent.model, subject.data.validation,
+                                         job.eval_batch_size, context, "validate");
+    const Verdict verdict = verdict_of_look(
+        compare(given.parent_measured->view(), measured.view(), truth_of(given.data.validation))
+            .change,
+        job.looks, job.margin());
+    found.kept = verdict.kept();
+    found.summary = verdict.summary;
+  } else {
+    found.kept = true;
+    found.summary = fmt::format("no text of {} has another, so each is answered as before",
+                                name_and_size(given.data.measured_choice()));
+  }
+  if (!found.kept) return trimming;
   // All is judged beside the model as it was given.
   subject.parent_measured = given.parent_measured;
   trimming.subject = std::move(subject);
@@ -296,8 +310,8 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
                           .space = text};
   ShrinkTrials trials(subject, space, gate, timer, output.path() / "study.db", job.cache,
                       output.path() / "trainings", context);
-  Shrinking shrinking(job, subject, trials, trimming.found ? 1 : 0, findings.too_few_texts, timer,
-                      context);
+  Shrinking shrinking(job, subject, trials, trimming.found && trimming.found->looked ? 1 : 0,
+                      findings.too_few_texts, timer, context);
   findings.end = shrinking.run();
   findings.points = trials.judged();
   const auto best_of = [&](const auto& holds) {

@@ -65,16 +65,29 @@ ShrinkShares foretold(const ShrinkState& state, const ShrinkPoint& point) {
   return shares;
 }
 
-// "structure.heads 0.5, training.max_steps 128": what is another level than in the best so far.
+// "heads -50 %", "trained 128 steps": a level, for people.
+std::string level_text(const ShrinkParameter& parameter, const Json& value) {
+  const std::string_view name = parameter.name;
+  const std::string text = value.is_string() ? value.get<std::string>() : to_line(value);
+  const auto percent = [&] { return fmt::format("{:.0f} %", 100 * value.get<double>()); };
+  if (parameter.is_structure() && value.is_number())
+    return fmt::format("{} -{}", name.substr(name.find('.') + 1), percent());
+  if (name == "training.max_steps") return fmt::format("trained {} steps", text);
+  if (name == "train_on.max_steps") return fmt::format("QAT {} steps", text);
+  if (name == "native.linears") return "linears " + text;
+  if (name == "native.narrow_share" && value.is_number())
+    return fmt::format("{} of linears narrow", percent());
+  if (name == "native.tables") return "tables " + text;
+  return fmt::format("{} {}", name, text);
+}
+
+// What is another level than in the best so far.
 std::string difference_text(const ShrinkState& state, const ShrinkPoint& point) {
   const ShrinkPoint from = best_point(state);
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < point.size(); ++i)
-    if (point[i] != from[i]) {
-      const Json& value = state.parameters[i].meant[point[i]];
-      parts.push_back(fmt::format("{} {}", state.parameters[i].name,
-                                  value.is_string() ? value.get<std::string>() : to_line(value)));
-    }
+    if (point[i] != from[i])
+      parts.push_back(level_text(state.parameters[i], state.parameters[i].meant[point[i]]));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

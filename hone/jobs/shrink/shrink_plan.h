@@ -96,7 +96,7 @@ struct ShrinkStep {
   double chance = 0;         ///< that it is kept
   double seconds = 0;        ///< that it takes
   double gain = 1;           ///< goal share of the best so far by that of this one
-  std::string what = {};     ///< that is new in it: "structure.heads 0.5, training.max_steps 128"
+  std::string what = {};     ///< that is new in it: "heads -50 %, trained 128 steps"
 };
 
 /// How likely a point is kept: read off what was tried. Up to the largest damage that was kept with no more work it is 0.95, from the

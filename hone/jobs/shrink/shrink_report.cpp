@@ -189,10 +189,14 @@ std::string trimmed_text(const TrimmedVocabulary& trimmed) {
                            grouped(trimmed.before), grouped(trimmed.after), trimmed.summary);
 }
 
+std::int64_t looks_of(const ShrinkFindings& f) {
+  return std::ssize(f.points) + (f.trimmed && f.trimmed->looked ? 1 : 0);
+}
+
 std::vector<std::string> sentences_of(const ShrinkFindings& f) {
   std::vector<std::string> lines;
   if (f.trimmed) lines.push_back(trimmed_text(*f.trimmed));
-  const auto looks = std::ssize(f.points) + (f.trimmed ? 1 : 0);
+  const std::int64_t looks = looks_of(f);
   lines.push_back(fmt::format(
       "{} look{} at {}, of {} that verdicts are corrected for (Bonferroni); it ended as {}. It "
       "took "
@@ -250,7 +254,7 @@ std::string headline_of(const ShrinkFindings& f, const Written& w) {
     return fmt::format("Nothing was shown to be kept on {}. The most promising takes {}; {}.",
                        made_on(f), takes, reported);
   return fmt::format(
-      "{}; {}{}.", takes, reported,
+      "Takes {}; {}{}.", takes, reported,
       w.both.verdict.kept() ? "" : fmt::format(" What {} had shown is not confirmed", made_on(f)));
 }
 
@@ -267,7 +271,7 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
                {"max_drop", f.job.max_drop_points},
                {"budget_seconds", f.job.budget_seconds},
                {"seconds", f.seconds},
-               {"looks", std::ssize(f.points) + (f.trimmed ? 1 : 0)},
+               {"looks", looks_of(f)},
                {"most_looks", f.job.looks},
                {"end", f.end},
                {"proven", f.proven},

@@ -11,7 +11,9 @@ namespace hone {
 /// What became of the vocabulary.
 struct TrimmedVocabulary {
   std::int64_t before = 0, after = 0;  ///< tokens
-  bool kept = false;         ///< what was judged, so that all else was done to the smaller one
+  bool looked =
+      false;          ///< some texts that choices are made on are other tokens, so it was measured
+  bool kept = false;  ///< what was judged, so that all else was done to the smaller one
   std::string summary = {};  ///< of the verdict, or why none was asked for
 };
 

@@ -20,6 +20,8 @@ namespace {
 constexpr const char* kStudyName = "shrink";
 /// Texts of the training part that levels alone are measured on: what is foretold is to owe nothing to those that judge.
 constexpr std::int64_t kForetoldOn = 128;
+/// Texts that formats take ranges from there: half as many do for a guess.
+constexpr std::int64_t kRangesOf = 64;
 /// What the checkpoints are of, an attribute of the study.
 constexpr const char* kTraining = "training_of";
 // User attributes of trials beside those of a search.
@@ -45,6 +47,8 @@ double number_in(const Json& value) {
 TrialSubject on_training_texts(const TrialSubject& subject, Context& context) {
   TrialSubject sampled = subject;
   sampled.data.validation = allocation_sample(subject.data.train, kForetoldOn, subject.seed);
+  sampled.calibration.batch_count =
+      std::max<std::int64_t>(1, kRangesOf / sampled.calibration.batch_size);
   sampled.parent_measured =
       measure(subject.parent.model, sampled.data.validation, subject.training.eval_batch_size,
               context, "foretell", ProgressEnd::vanishes);
@@ -107,6 +111,8 @@ TrialModel ShrinkTrials::made(const TrialSubject& subject,
     remember(kTraining, key);
   }
   TrialProgress progress{.folder = checkpoints_, .asked = &asked_};
+  // What is foretold is measured on other texts.
+  progress.alone = &subject == &subject_ ? &alone_ : &alone_foretold_;
   progress.trained = {
       .find = [this](const Json& of) { return cache_.find_trained(of); },
       .keep = [this](const Json& of, const ParameterStore& w) { cache_.keep_trained(of, w); }};

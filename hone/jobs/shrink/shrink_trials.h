@@ -84,6 +84,7 @@ class ShrinkTrials {
   std::vector<ShrinkParameter> parameters_;
   TrialCache cache_;
   ParentLogits asked_;  // of the parent, by trials before
+  std::map<std::string, AloneDivergences> alone_, alone_foretold_;  // of layers, by trials before
   std::unique_ptr<StudyStorage> storage_;
   Study study_;
   std::vector<std::shared_ptr<const Trial>> trials_;

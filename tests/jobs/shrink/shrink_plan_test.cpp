@@ -83,7 +83,7 @@ TEST_F(ShrinkPlan, BeginsWithAllThatCostsNextToNothing) {
   EXPECT_NEAR(step->shares.bytes, 0.8 * 0.3, 1e-12);
   EXPECT_NEAR(step->shares.time, 0.5 * 0.9, 1e-12);
   EXPECT_NEAR(step->damage, 1.1e-5, 1e-12);
-  EXPECT_EQ(step->what, "structure.neurons 0.5, native.linears int8");
+  EXPECT_EQ(step->what, "neurons -50 %, linears int8");
   EXPECT_NEAR(step->gain, 1 / goal_share(ShrinkGoal::both, step->shares), 1e-12);
 }
 

@@ -1,8 +1,8 @@
-#include "hone/cli/output_fields.h"
+#include "hone/cli/output_schema/output_fields.h"
 
 namespace hone {
 
-std::vector<Fragment> lab_fragments() {
+std::vector<Fragment> fragments_of_labs() {
   return {
       {"lab_row",
        "A lab.",

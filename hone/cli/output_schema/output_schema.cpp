@@ -1,4 +1,4 @@
-#include "hone/cli/output_schema.h"
+#include "hone/cli/output_schema/output_schema.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
-#include "hone/cli/output_fields.h"
+#include "hone/cli/output_schema/output_fields.h"
 
 // The table as JSON Schema and as a page.
 namespace hone {
@@ -210,15 +210,27 @@ changes its meaning or type or goes away; new keys leave it as it is, so readers
 
 )";
 
+template <typename T>
+std::vector<T> joined(std::initializer_list<std::vector<T>> parts) {
+  std::vector<T> all;
+  for (const std::vector<T>& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
 }  // namespace
 
+const std::vector<Document>& documents() {
+  static const std::vector<Document> all =
+      joined({documents_of_models(), documents_of_compression(), documents_of_formats(),
+              documents_of_analyses(), documents_of_searches(), documents_of_runs()});
+  return all;
+}
+
 const std::vector<Fragment>& fragments() {
-  static const std::vector<Fragment> all = [] {
-    std::vector<Fragment> fragments = figure_fragments();
-    for (const auto& more : {row_fragments(), lab_fragments()})
-      fragments.insert(fragments.end(), more.begin(), more.end());
-    return fragments;
-  }();
+  static const std::vector<Fragment> all =
+      joined({fragments_of_figures(), fragments_of_models(), fragments_of_compression(),
+              fragments_of_formats(), fragments_of_analyses(), fragments_of_searches(),
+              fragments_of_runs(), fragments_of_labs()});
   return all;
 }
 
