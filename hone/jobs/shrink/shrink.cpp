@@ -257,16 +257,15 @@ class Shrinking {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// What more texts might show, and be more than what was chosen.
+// What more texts might show, and take less than what was chosen.
 std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
-  const std::optional<std::size_t> found =
-      best_kept(f.job.goal, tried_points(f.points, [&](const JudgedPoint& one) {
-                  return one.conclusion == Conclusion::unclear && one.examples_needed &&
-                         one.change > -f.job.margin();
-                }));
-  const auto share = [&](std::size_t i) { return goal_share(f.job.goal, f.points[i].shares); };
-  const bool is_more = found && f.proven && (!f.chosen || share(*found) < share(*f.chosen));
-  return is_more ? found : std::nullopt;
+  if (!f.proven) return std::nullopt;
+  const auto may_be_shown = [&](const JudgedPoint& one) {
+    return one.conclusion == Conclusion::unclear && one.examples_needed &&
+           one.change > -f.job.margin();
+  };
+  return best_kept(f.job.goal, tried_points(f.points, may_be_shown),
+                   f.chosen ? goal_share(f.job.goal, f.points[*f.chosen].shares) : 1);
 }
 
 }  // namespace

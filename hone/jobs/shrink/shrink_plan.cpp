@@ -201,9 +201,10 @@ double goal_share(ShrinkGoal goal, const ShrinkShares& shares) {
   return goal == ShrinkGoal::latency ? time : std::sqrt(shares.bytes * time);
 }
 
-std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoint>& tried) {
+std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoint>& tried,
+                                     double below) {
   std::optional<std::size_t> best;
-  double least = 1;
+  double least = below;
   for (std::size_t i = 0; i < tried.size(); ++i) {
     const double share = goal_share(goal, tried[i].shares);
     if (!tried[i].kept || share >= least) continue;

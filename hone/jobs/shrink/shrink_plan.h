@@ -69,8 +69,10 @@ struct TriedPoint {
   bool kept = false;
 };
 
-/// The kept one of the least goal share. None: nothing that is kept takes less than what it was made of.
-std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoint>& tried);
+/// The kept one of the least goal share. None: nothing that is kept takes less than the share `below`, by default that of the model as it
+/// was given.
+std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoint>& tried,
+                                     double below = 1);
 
 /// All that a choice depends on.
 struct ShrinkState {

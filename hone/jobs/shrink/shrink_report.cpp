@@ -223,10 +223,13 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
         "On {} not even the model beside itself would be shown to be kept in {} looks{}.",
         made_on(f), f.job.looks,
         f.texts_needed ? fmt::format("; about {} texts would do", grouped(*f.texts_needed)) : ""));
-  lines.push_back(
+  const bool same_part = f.subject.data.measured_choice().facts.part == f.data.measured.facts.part;
+  lines.push_back(fmt::format(
       "What was tried next depended on the verdicts before it, so the figure on that part may "
-      "flatter "
-      "what was chosen; the other part was looked at once, at the end.");
+      "flatter what was chosen; {}",
+      same_part ? "there is no other part, so the result is measured on the same texts: give data "
+                  "with a test part to know."
+                : "the other part was looked at once, at the end."));
   return lines;
 }
 

@@ -171,6 +171,10 @@ TEST_F(ShrinkPlan, NothingIsBestThatTakesMore) {
   EXPECT_FALSE(state.best().has_value());
   state.tried.push_back({{1, 0, 0}, {.bytes = 0.9, .time = 0.9, .time_alone = 0.9}, false});
   EXPECT_FALSE(state.best().has_value());
+  state.tried.push_back({{1, 0, 1}, {.bytes = 0.5, .time = 0.5, .time_alone = 0.5}, true});
+  EXPECT_EQ(state.best(), 2u);
+  EXPECT_EQ(best_kept(ShrinkGoal::both, state.tried, /*below=*/0.6), 2u);
+  EXPECT_EQ(best_kept(ShrinkGoal::both, state.tried, /*below=*/0.5), std::nullopt);
 }
 
 }  // namespace
