@@ -49,11 +49,11 @@ Command widths_command();
 
 const std::vector<CommandGroup>& command_groups() {
   static const std::vector<CommandGroup> groups = {
-      {"Begin", {lab_command()}},
+      {"Begin", {shrink_command(), lab_command()}},
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Chain", {run_command(), search_command()}},
-      {"Smaller", {shrink_command(), quantize_command(), prune_command(), pack_command()}},
+      {"Smaller", {quantize_command(), prune_command(), pack_command()}},
       {"Look", {inspect_command(), draw_command(), diff_command(), bench_command()}},
       {"Study",
        {compare_formats_command(), widths_command(), sparsities_command(), sensitivity_command(),

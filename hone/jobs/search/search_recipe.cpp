@@ -122,6 +122,14 @@ void check_training_setting(const std::string& key, const Json& value) {
   set_training_setting(options, key, value);
 }
 
+// What else there may be is told by `insert_lora`, once there is a model.
+void check_lora_setting(const std::string& key, const Json& value) {
+  if (key == "learning_rate") check_training_setting(key, value);
+  if (key == "most_steps")
+    user_check(value.is_number_integer() && value >= 1, "expected a whole number from 1, got {}",
+               to_line(value));
+}
+
 void check_structure_setting(const std::string& key, const Json& value) {
   const std::string word = value.is_string() ? value.get<std::string>() : "";
   if (key == "method") {
@@ -162,11 +170,11 @@ const std::vector<SectionDef>& sections() {
        {"heads", "neurons", "layers", "method", "scope", "freeze"},
        check_structure_setting},
       {"training", &SearchRecipe::training, training_setting_names(), check_training_setting},
-      // What these may be is told by `insert_lora`, once there is a model.
       {"lora",
        &SearchRecipe::lora,
-       {"r", "alpha", "dropout", "target", "rslora", "modules_to_save"},
-       [](const std::string&, const Json&) {}},
+       {"r", "alpha", "dropout", "target", "rslora", "modules_to_save", "learning_rate",
+        "most_steps"},
+       check_lora_setting},
       {"pruning",
        &SearchRecipe::pruning,
        {"sparsity", "method", "scope", "activations", "target"},

@@ -305,23 +305,25 @@ class TrialSteps {
 
   void train(Model& model) {
     if (!configuration_.training) return;
-    // Adapters change the graph on the way, which its weights alone do not tell.
-    const bool shelved = progress_.trained.find && !configuration_.lora && !watch_;
-    if (shelved)
-      if (std::optional<ParameterStore> known = progress_.trained.find(trained_by())) {
-        model.parameters = std::move(*known);
-        return;
-      }
     if (configuration_.lora)
       insert_adapters(
           model,
           adapter_options(adapter_text(*configuration_.lora), seed_, model, context_.library),
           context_.session());
-    TrainingLog log;
-    fine_tune(model, learnt_from_, training_options(*configuration_.training, "train"), log,
-              context_);
+    const bool shelved = progress_.trained.find && !watch_;
+    std::optional<ParameterStore> known;
+    if (shelved) known = progress_.trained.find(trained_by());
+    if (!known) {
+      TrainingLog log;
+      fine_tune(model, learnt_from_, training_options(*configuration_.training, "train"), log,
+                context_);
+    }
     if (configuration_.lora) transform(model, "fuse_lora", context_.session());
-    if (shelved && !ended_) progress_.trained.keep(trained_by(), model.parameters);
+    if (known) {
+      model.parameters = std::move(*known);
+    } else if (shelved && !ended_) {
+      progress_.trained.keep(trained_by(), model.parameters);
+    }
   }
 
   void take_shape(const Model& model) {

@@ -60,6 +60,16 @@ void leave_out_idle(TrialConfiguration& trial) {
   }
   if (!trial.training && !trial.train_on) trial.distillation.reset();
   if (!trial.training) trial.lora.reset();
+  if (!trial.lora) return;
+  // Longer trainings are of all weights.
+  const Json most = trial.lora->value("most_steps", Json());
+  if (most.is_number() && trial.training->value("max_steps", 0.0) > most.get<double>()) {
+    trial.lora.reset();
+    return;
+  }
+  if (trial.lora->contains("learning_rate"))
+    (*trial.training)["learning_rate"] = (*trial.lora)["learning_rate"];
+  for (const char* key : {"most_steps", "learning_rate"}) trial.lora->erase(key);
 }
 
 }  // namespace

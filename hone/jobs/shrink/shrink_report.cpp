@@ -261,11 +261,11 @@ std::string headline_of(const ShrinkFindings& f, const Written& w) {
       w.both.verdict.kept() ? "" : fmt::format(" What {} had shown is not confirmed", made_on(f)));
 }
 
-// That one call of the program classifies a text, and one makes all of this again.
+// Commands that classify a text, show what was tried, and make all of this again.
 std::string how_to_run(const ShrinkFindings& f) {
   const std::string model = fmt::format("{}/{}", f.job.output.folder, folder_name(f));
-  return fmt::format("hone predict {} \"some text\"\nhone study {}/study.db shrink\n",
-                     shell_word(model), shell_word(f.job.output.folder));
+  return fmt::format("hone predict {} \"some text\"\nhone study {}/study.db shrink\n{}\n",
+                     shell_word(model), shell_word(f.job.output.folder), f.job.invocation.command);
 }
 
 Json fields_of(const ShrinkFindings& f, const Table& trail) {

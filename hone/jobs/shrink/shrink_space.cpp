@@ -56,13 +56,21 @@ std::vector<std::int64_t> steps_for(std::int64_t texts) {
   return steps;
 }
 
+double hidden_size(const Model& model) {
+  const Json& config = model.facts.config;
+  for (const char* key : {"hidden_size", "dim"})
+    if (config.contains(key) && config[key].is_number()) return config[key].get<double>();
+  return 128;
+}
+
 // What wins shapes from bert-tiny's to BERT-base's back: 1.5e-4 at a hidden size of 128, 2.5e-5 at 768.
 double learning_rate_for(const Model& model) {
-  const Json& config = model.facts.config;
-  double hidden = 128;
-  for (const char* key : {"hidden_size", "dim"})
-    if (config.contains(key) && config[key].is_number()) hidden = config[key].get<double>();
-  return std::clamp(0.0192 / hidden, 2e-5, 5e-4);
+  return std::clamp(0.0192 / hidden_size(model), 2e-5, 5e-4);
+}
+
+// 5e-3 at a hidden size of 128, 8.3e-4 at 768.
+double adapter_rate_for(const Model& model) {
+  return std::clamp(0.64 / hidden_size(model), 5e-4, 1e-2);
 }
 
 // Linears, whose inputs have a format, and what reads tables.
@@ -125,6 +133,11 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
     if (!freeze.empty()) rate += fmt::format("freeze = \"{}\"\n", fmt::join(of_parameters, ","));
     if (may("prune"))
       text += fmt::format("\n[training]\nmax_steps = [{}]\n{}", fmt::join(steps, ", "), rate);
+    // Adapters win more back in few steps, and take less for each; all weights, in many.
+    if (may("prune") && freeze.empty())
+      text +=
+          fmt::format("\n[lora]\nr = 16\nalpha = 32\nlearning_rate = {:.2g}\nmost_steps = 512\n",
+                      adapter_rate_for(model));
     if (may("quantize"))
       text += fmt::format(
           "\n[train_on]\nmax_steps = [{}]\n{}",

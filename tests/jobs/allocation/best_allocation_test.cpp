@@ -10,7 +10,7 @@ namespace {
 
 AllocationRequest request_of(double bits) {
   AllocationRequest request;
-  request.options = parse_format_options("int(bits=8,per=row),int(bits=2,per=row)",
+  request.options = parse_format_options("int(bits=8),int(bits=2)",
                                          {std::begin(kReadOperands), std::end(kReadOperands)},
                                          quiet_context().library.formats);
   request.budgets = {{BudgetFigure::average_bits, bits, fmt::format("average_bits <= {:g}", bits)}};
