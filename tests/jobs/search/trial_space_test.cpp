@@ -91,6 +91,8 @@ TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
       {"[pruning]\nmethod = ['l1', 'l2']", "space.toml, line 2: pruning.method: "},
       {"[architecture]\nsquare_linears = ['linear']",
        "space.toml, line 2: square_linears: expected"},
+      {"[lora]\nmost_steps = 0.5",
+       "space.toml, line 2: lora.most_steps: expected a whole number from 1, got 0.5"},
       {"[[precision]]\nlayers = '*'", "space.toml, line 1: [[precision]] has no `formats`"},
       {"[[precision]]\nformats = ['int(bits=[4,99])']", "space.toml, line 2: formats: "},
       {"[[precision]]\nformats = ['int(bits=4)', 'int(bits=[4,8])']",
@@ -205,6 +207,26 @@ alpha = 0
   EXPECT_EQ(some["native"]["narrow_share"], 0.5);
   EXPECT_FALSE(at(1, 0, "none", 0, "none").contains("distillation"));
   EXPECT_FALSE(at(0, 0, "int(bits=8,per=row)", 0, "none")["native"].contains("narrow"));
+}
+
+TEST(TrialSpace, HasAdaptersTrainedUpToSoManyStepsAtARateOfTheirOwn) {
+  const TrialSpace space(search_recipe(R"toml([training]
+max_steps = [0, 10, 20]
+learning_rate = 1e-4
+[lora]
+r = 4
+learning_rate = 1e-2
+most_steps = 10
+)toml"),
+                         linears);
+  const auto at = [&](int steps) {
+    return to_json(space.configuration_of({{"training.max_steps", steps}}));
+  };
+  EXPECT_FALSE(at(0).contains("lora"));
+  EXPECT_EQ(at(10)["lora"], (Json{{"r", 4}}));
+  EXPECT_EQ(at(10)["training"]["learning_rate"], 1e-2);
+  EXPECT_FALSE(at(20).contains("lora"));
+  EXPECT_EQ(at(20)["training"]["learning_rate"], 1e-4);
 }
 
 TEST(SearchRecipe, RefusesNativeModelsThatCannotBe) {
