@@ -241,7 +241,7 @@ TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
       {"widths", joined({"widths", "model", "--widths", "8.4"}, steps)},
       {"shrunk",
        {"shrink", "model", "--only", "quantize", "--looks", "1", "--max_drop", "99", "--data",
-        "reviews.csv", "--protocol", "original"}},
+        "reviews.csv"}},
       {"native",
        joined({"quantize", "model", "--native", "int(bits=8,per=row)"}, {"--data", "reviews.csv"})},
       {"packed", {"pack", "model", "--weight_format", "mxint(bits=8)"}}};

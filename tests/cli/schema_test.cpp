@@ -151,8 +151,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"statistics model --data reviews.csv -o statistics", "statistics"},
       {"shrink model --only trim,quantize --max_drop 99 --looks 2 --data reviews.csv -o shrunk",
        "shrunk"},
-      {"shrink model --only trim,quantize --budget 0.001s --data reviews.csv -o unshrunk",
-       "unshrunk"},
+      {"shrink model --only trim,quantize --looks 1 --data reviews.csv -o not_shown", "not_shown"},
+      {"shrink model --only trim,quantize --budget 0.001s --data strange -o unshrunk", "unshrunk"},
       {"allocate model --options int(bits=8),int(bits=2) --budget average_bits<=6,latency_ms<=1000 "
        "--no_cache --points 3 "
        "--swaps 1 --data reviews.csv -o allocated",
@@ -350,6 +350,9 @@ data = "{data}"
 says = "learning helps"
 stage = "beside"
 )");
+  // A word to choose by that no training text has, so that the vocabulary is not trimmed unseen.
+  folder.file("strange/train.csv", "text,label\n\"film 0, dull\",bad\n\"film 1, dull\",good\n");
+  fs::copy(workshop() / "reviews.csv", folder.path() / "strange/validation.csv");
   folder.file("good_too.csv", "text,label\nas fine,good\n");
   std::string topics = "text,label\n";
   for (int i = 0; i < 30; ++i)

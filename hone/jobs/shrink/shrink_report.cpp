@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "hone/base/percentage.h"
 #include "hone/base/printable.h"
@@ -233,12 +234,16 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
   return lines;
 }
 
-// What the numbers of the brief trail are.
-std::string tried_on(const ShrinkFindings& f) {
-  return fmt::format(
+// The brief trail, and what its numbers are; empty where nothing was tried.
+std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f) {
+  if (f.points.empty()) return [](const TextStyle&) { return std::string(); };
+  const std::string told = fmt::format(
       "{}; bytes in memory and time of a text, some at a time, of what the model takes that was "
       "given; points of {}, 95 %, each look alone.",
       made_on(f), f.subject.parent_measured->evaluation.figure.text);
+  return [told, trail = brief_trail(f)](const TextStyle& style) {
+    return fmt::format("{}\n{}\n\n", to_text(trail, style), told);
+  };
 }
 
 std::string headline_of(const ShrinkFindings& f, const Written& w) {
@@ -340,10 +345,9 @@ ShrinkResult report_nothing(const ShrinkFindings& f, RunReport report, OutputFol
   ShrinkResult result{.fields = report.results, .part = name_and_size(f.data.measured)};
   result.verdict.margin = f.job.margin();
   result.verdict.summary = "nothing was tried on it";
-  result.text = [headline = report.headline, brief_trail = brief_trail(f),
-                 lines](const TextStyle& style) {
-    return fmt::format("{}\n\n{}\n{}\nNo model was written.\n", headline,
-                       to_text(brief_trail, style), fmt::join(lines, "\n"));
+  result.text = [headline = report.headline, tried = tried_text(f), lines](const TextStyle& style) {
+    return fmt::format("{}\n\n{}{}\nNo model was written.\n", headline, tried(style),
+                       fmt::join(lines, "\n"));
   };
   return result;
 }
@@ -398,14 +402,13 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
                       .part = name_and_size(f.data.measured)};
   // What was not shown where it was to be chosen by passes no gate.
   if (!f.proven && result.verdict.kept()) result.verdict.conclusion = Conclusion::unclear;
-  result.text = [=, headline = report.headline, run = how_to_run(f), trail = brief_trail(f),
-                 told = tried_on(f), destination = f.job.output.folder,
-                 name = folder_name(f)](const TextStyle& style) {
+  result.text = [=, headline = report.headline, run = how_to_run(f), tried = tried_text(f),
+                 destination = f.job.output.folder, name = folder_name(f)](const TextStyle& style) {
     return fmt::format(
-        "{}\n\n{}\n{}\n\n{}\n{}\n\n{}\n\nThe model is in {}/{}; {}/report.html shows all of it, "
-        "class by class and layer by layer:\n{}",
-        headline, to_text(both, style), caption, to_text(trail, style), told,
-        fmt::join(lines, "\n"), destination, name, destination, run);
+        "{}\n\n{}\n{}\n\n{}{}\n\nThe model is in {}/{}; {}/report.html shows all of it, class by "
+        "class and layer by layer:\n{}",
+        headline, to_text(both, style), caption, tried(style), fmt::join(lines, "\n"), destination,
+        name, destination, run);
   };
   return result;
 }
