@@ -45,9 +45,12 @@ bool is_changed(const ModelCard& card) {
 
 bool is_adapter(const ModelCard& card) { return card.result.contains("lora") && !is_changed(card); }
 bool is_pruned(const ModelCard& card) { return text_at(card.result, "command") == "prune"; }
+bool is_shrunk(const ModelCard& card) { return text_at(card.result, "command") == "shrink"; }
 
 // Whether it was made of another and measured beside it.
-bool has_parent_measured(const ModelCard& card) { return is_quantized(card) || is_pruned(card); }
+bool has_parent_measured(const ModelCard& card) {
+  return is_quantized(card) || is_pruned(card) || is_shrunk(card);
+}
 
 // A name that was given on the command line, or a label, as code.
 std::string code(const std::string& name) {
@@ -64,9 +67,10 @@ std::vector<Row> rows_of(const ModelCard& card) {
   };
   if (has_parent_measured(card)) {
     const std::string parent = text_at(result, "parent_format");
-    add(is_pruned(card)  ? "before pruning"
-        : parent.empty() ? "before quantization"
-                         : fmt::format("before, quantized already ({})", code(parent)),
+    add(is_pruned(card)   ? "before pruning"
+        : is_shrunk(card) ? "before shrinking"
+        : parent.empty()  ? "before quantization"
+                          : fmt::format("before, quantized already ({})", code(parent)),
         part, "before");
     add("this model", part, "after");
     add("this model in `transformers`", part, "as_transformers");
@@ -206,6 +210,7 @@ std::string introduction(const ModelCard& card, const Model& model) {
       : is_pruned(card)
           ? fmt::format("{} pruned (`{}`){}", code(parent), text_at(card.result, "pruning"),
                         card.result.contains("steps") ? " and trained" : "")
+      : is_shrunk(card)   ? fmt::format("{} made smaller", code(parent))
       : is_adapter(card)  ? fmt::format("an adapter (LoRA) of {}", code(parent))
       : !is_changed(card) ? trained_origin(parent)
       : card.result.contains("vocabulary")
@@ -459,6 +464,11 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, bool 
     lines.push_back(
         "What its layers read is cut below thresholds, which `transformers` does not know: `hone` "
         "alone runs it.");
+  if (is_shrunk(card) && value_at(value_at(r, "vocabulary"), "kept") == true)
+    lines.push_back(
+        "Words that its training texts do not have may be other tokens than to the model before, "
+        "and "
+        "be answered otherwise.");
   const std::string every =
       model.facts.task() == Task::regression ? "every text gets a number"
       : model.facts.task() == Task::multi_label

@@ -228,8 +228,10 @@ class Worker {
     } catch (const FinishedTrialError&) {
       return;  // it ended after all, or another worker swept
     }
-    warn(fmt::format("trial {} failed: {}", number,
-                     end.change.user_attributes.at("fail_reason").get<std::string>()));
+    const bool again = end.change.system_attributes.contains(kRunAgain);
+    warn(fmt::format("trial {} failed: {}{}", number,
+                     end.change.user_attributes.at("fail_reason").get<std::string>(),
+                     again ? "; it is run again" : ""));
   }
 
   void make_owed_copies() {

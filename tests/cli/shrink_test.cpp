@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <set>
+
 #include "hone/search/storage/storage.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
@@ -84,13 +86,43 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
 }
 
 TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
-  const Words words = shrink({"--max_drop", "99", "--only", "quantize", "--budget", "2m", "--looks",
-                              "4", "-o", "out", "--resume"});
-  const Ending killed = run_hone_until(
-      words, folder(), SIGKILL, [&] { return fs::exists(folder() / "out.partial/study.db"); });
+  const Words words =
+      shrink({"--max_drop", "99", "--budget", "2m", "--looks", "4", "-o", "out", "--resume"});
+  // In the middle of a look.
+  const auto looks = [&] {
+    const fs::path file = folder() / "out.partial/study.db";
+    if (!fs::exists(file)) return false;
+    try {
+      const auto storage = open_storage(file.string(), /*must_exist=*/true);
+      const std::optional<Study> study = storage->find_study("shrink");
+      std::vector<std::shared_ptr<const Trial>> trials;
+      if (study) storage->read_trials(study->id, trials);
+      return std::ranges::any_of(
+          trials, [](const auto& trial) { return trial->state == TrialState::running; });
+    } catch (const UserError&) {
+      return false;  // its tables are being made
+    }
+  };
+  const Ending killed = run_hone_until(words, folder(), SIGKILL, looks);
   EXPECT_TRUE(killed.code == 0 || killed.code == 128 + SIGKILL) << killed.code;
   run_well(words, folder());
   EXPECT_TRUE(results("out")["proven"].get<bool>());
+  // Each look was chosen, and none was taken twice.
+  std::set<std::string> configurations;
+  for (const Json& step : results("out")["trail"]) {
+    EXPECT_NE(step["step"], "");
+    EXPECT_GT(step["foretold_seconds"], 0);
+  }
+  const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
+  std::vector<std::shared_ptr<const Trial>> trials;
+  storage->read_trials(storage->find_study("shrink")->id, trials);
+  std::size_t done = 0;
+  for (const auto& trial : trials)
+    if (trial->state == TrialState::complete) {
+      ++done;
+      configurations.insert(to_line(trial->user_attributes.at("configuration")));
+    }
+  EXPECT_EQ(configurations.size(), done);
   EXPECT_FALSE(fs::exists(folder() / "out.partial"));
 }
 

@@ -107,7 +107,8 @@ TEST(Recovery, TakesASilentWorkerElsewhereForDead) {
       storage, value_of, {.study = "s", .space = real_space(), .trials = 3, .beat_seconds = 0.05},
       {.on_warning = [&](const std::string& sentence) { warnings.push_back(sentence); }});
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_EQ(warnings[0], "trial 0 failed: its worker ({\"host\":\"elsewhere\",\"pid\":1}) is gone");
+  EXPECT_EQ(warnings[0],
+            "trial 0 failed: its worker, process 1 on elsewhere, is gone; it is run again");
   EXPECT_EQ(storage.table()[0].state, TrialState::fail);
   EXPECT_EQ(storage.table().size(), 4u);
 }

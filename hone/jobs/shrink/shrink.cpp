@@ -45,6 +45,13 @@ void check_job(const ShrinkJob& job) {
   user_check(job.recipe.empty() || (job.freeze.empty() && job.only.empty()),
              "`recipe` says all that may be tried: `only` and `freeze` would change nothing of it; "
              "leave them out, and sections or `freeze` in the recipe in");
+  user_check(job.only.empty() || std::ranges::any_of(job.only,
+                                                     [](const std::string& word) {
+                                                       return word == "prune" || word == "quantize";
+                                                     }),
+             "`only`: nothing that can be tried step by step is among {}; give prune or quantize "
+             "too, or use `hone trim`",
+             fmt::join(job.only, ", "));
   for (const std::string& word : job.only) {
     const std::vector<std::string> known = shrink_means();
     user_check(std::ranges::find(known, word) != known.end(), "`only`: expected {}, got '{}'",
@@ -161,6 +168,8 @@ class Shrinking {
   // Returns why it ended.
   std::string run() {
     const LevelEffects effects = trials_.effects();
+    trials_.remember(kSecondsSpent, spent());
+    trials_.finish_waiting();  // a look that was interrupted comes first
     for (;;) {
       stop_if_interrupted();
       const std::vector<JudgedPoint> judged = trials_.judged();
@@ -272,8 +281,7 @@ std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
 
 ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
   check_job(job);
-  RunReport report{.title = fmt::format("{}, smaller and faster", job.model),
-                   .invocation = job.invocation};
+  RunReport report{.title = fmt::format("{}, shrunk", job.model), .invocation = job.invocation};
   OutputFolder output(job.output.folder, job.output.resumable({.resume = job.resume}));
   TrialSubject given = open_given(job, context, report.notes);
   Invocation asked = job.invocation;
@@ -317,9 +325,14 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
     return best_kept(job.goal, tried_points(findings.points, holds));
   };
   findings.chosen = best_of([](const JudgedPoint& one) { return one.kept(); });
-  findings.proven = findings.chosen.has_value() || trimming.subject.has_value();
-  if (!findings.proven)
+  // That no text to choose by holds a token that went shows nothing of others.
+  findings.proven = findings.chosen.has_value() ||
+                    (trimming.found && trimming.found->looked && trimming.found->kept);
+  if (!findings.proven) {
     findings.chosen = best_of([&](const JudgedPoint& one) { return shrinking.may_be_kept(one); });
+    // Nothing but tokens went, and every answer there is the same.
+    findings.proven = !findings.chosen && trimming.subject.has_value();
+  }
   findings.not_shown = not_shown(findings);
   findings.seconds = shrinking.spent();
   TextModel made = subject.parent;

@@ -184,8 +184,11 @@ Table layer_table(const Model& model) {
 
 std::string trimmed_text(const TrimmedVocabulary& trimmed) {
   return trimmed.kept
-             ? fmt::format("{} of {} tokens stay, those that the training part uses ({}).",
-                           grouped(trimmed.after), grouped(trimmed.before), trimmed.summary)
+             ? fmt::format(
+                   "{} of {} tokens stay, those that the training part uses ({}). Words that "
+                   "it does not have may be other tokens now, and be answered otherwise: "
+                   "--only prune,quantize,train keeps all tokens.",
+                   grouped(trimmed.after), grouped(trimmed.before), trimmed.summary)
              : fmt::format("All {} tokens stay: with the {} that the training part uses, {}.",
                            grouped(trimmed.before), grouped(trimmed.after), trimmed.summary);
 }
@@ -228,9 +231,13 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
   lines.push_back(fmt::format(
       "What was tried next depended on the verdicts before it, so the figure on that part may "
       "flatter what was chosen; {}",
-      same_part ? "there is no other part, so the result is measured on the same texts: give data "
-                  "with a test part to know."
-                : "the other part was looked at once, at the end."));
+      same_part
+          ? "and the result is measured on the same texts: measure it on others to know."
+          : "the other part was looked at once in this run, at the end; runs before it are not "
+            "counted."));
+  lines.push_back(
+      "What is tried follows times measured on this machine now, so the same command may choose "
+      "another point; the same point gives the same model.");
   return lines;
 }
 
@@ -239,7 +246,9 @@ std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f)
   if (f.points.empty()) return [](const TextStyle&) { return std::string(); };
   const std::string told = fmt::format(
       "{}; bytes in memory and time of a text, some at a time, of what the model takes that was "
-      "given; points of {}, 95 %, each look alone.",
+      "given; points of {}, 95 %, each look alone. What is new is beside the best before it; "
+      "narrow: "
+      "4 bits in place of 8.",
       made_on(f), f.subject.parent_measured->evaluation.figure.text);
   return [told, trail = brief_trail(f)](const TextStyle& style) {
     return fmt::format("{}\n{}\n\n", to_text(trail, style), told);
@@ -261,9 +270,10 @@ std::string headline_of(const ShrinkFindings& f, const Written& w) {
   if (!f.proven)
     return fmt::format("Nothing was shown to be kept on {}. The most promising takes {}; {}.",
                        made_on(f), takes, reported);
+  const bool unconfirmed = f.chosen && !w.both.verdict.kept();
   return fmt::format(
-      "Takes {}; {}{}.", takes, reported,
-      w.both.verdict.kept() ? "" : fmt::format(" What {} had shown is not confirmed", made_on(f)));
+      "Takes {}; {}.{}", takes, reported,
+      unconfirmed ? fmt::format(" What {} had shown is not confirmed.", made_on(f)) : "");
 }
 
 // Commands that classify a text, show what was tried, and make all of this again.
@@ -317,11 +327,13 @@ void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
         "What was tried: the figure the task is judged by against bytes and against time.",
         report.notes));
   tried.emplace_back(PageTable{
-      trail, fmt::format(
-                 "Every step on {}, and what was foretold of it from what each level does alone on "
-                 "training texts. Shares are of the model as it was given; p is corrected for {} "
-                 "looks, kept is 0.025 or less.",
-                 made_on(f), f.job.looks)});
+      trail,
+      fmt::format(
+          "Every step on {}, and what was foretold of it from what each level does alone on "
+          "training texts. What is new in a step is beside the best before it; narrow: 4 bits "
+          "in place of 8. Shares are of the model as it was given; intervals are of each look "
+          "alone, p is corrected for {} looks, kept is 0.025 or less.",
+          made_on(f), f.job.looks)});
   report.sections.push_back({"What was tried", std::move(tried)});
   write_file(folder / "trail.csv", to_csv(trail));
   write_file(folder / "space.toml", f.space);
@@ -372,7 +384,14 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
   report.results.update(to_json(written.both, labels));
   report.results.update(to_json(written.takes));
   report.results["arithmetic"] = written.arithmetic;
-  report.results["gate"] = gate_json(written.both.verdict);
+  Verdict verdict = written.both.verdict;
+  // What was not shown where it was to be chosen by passes no gate.
+  if (!f.proven && verdict.kept()) {
+    verdict.conclusion = Conclusion::unclear;
+    verdict.summary =
+        fmt::format("nothing was shown to be kept on {}, by which it was to be chosen", made_on(f));
+  }
+  report.results["gate"] = gate_json(verdict);
   std::vector<std::string> lines = sentences_of(f);
   for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
   const std::string caption = fmt::format(
@@ -397,11 +416,8 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
                     result_of("shrink", report.results), lines},
                    made.model, folder);
   write_run_report(report, output.path(), context);
-  ShrinkResult result{.fields = report.results,
-                      .verdict = written.both.verdict,
-                      .part = name_and_size(f.data.measured)};
-  // What was not shown where it was to be chosen by passes no gate.
-  if (!f.proven && result.verdict.kept()) result.verdict.conclusion = Conclusion::unclear;
+  ShrinkResult result{
+      .fields = report.results, .verdict = verdict, .part = name_and_size(f.data.measured)};
   result.text = [=, headline = report.headline, run = how_to_run(f), tried = tried_text(f),
                  destination = f.job.output.folder, name = folder_name(f)](const TextStyle& style) {
     return fmt::format(

@@ -154,10 +154,6 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
         "narrow_share = [0, 0.25, 0.5, 0.75, 1]\n"
         "tables = [\"none\", \"int(bits=8,per=row)\", \"int(bits=4,per=row)\"]\n" +
         frozen;
-  user_check(may("prune") || may("quantize"),
-             "`only`: nothing that can be tried step by step is among {}; give prune or quantize "
-             "too, or use `hone trim`",
-             fmt::join(only, ", "));
   return text;
 }
 

@@ -251,10 +251,15 @@ void ShrinkTrials::look(const ShrinkStep& step) {
 
 void ShrinkTrials::finish_waiting() {
   storage_->read_trials(study_.id, trials_);
+  // Copies of interrupted trials count on top: with them counted here, points would be drawn that nobody chose.
+  const auto own = std::ranges::count_if(trials_, [](const auto& trial) {
+    return !trial->system_attributes.contains("failed_trial");
+  });
+  if (own == 0) return;
   const SearchOptions options{.study = kStudyName,
                               .directions = study_.directions,
                               .space = space_.space(),
-                              .trials = std::ssize(trials_),
+                              .trials = own,
                               .avoid_duplicates = false};
   SearchCallbacks callbacks;
   callbacks.on_warning = [&](const std::string& sentence) { tell_warnings(context_, {sentence}); };

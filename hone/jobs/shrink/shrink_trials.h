@@ -59,6 +59,8 @@ class ShrinkTrials {
   LevelEffects effects();
   /// Makes a point and judges it.
   void look(const ShrinkStep& step);
+  /// Takes a look that was interrupted again; nothing where none was.
+  void finish_waiting();
   /// All that were judged, by number.
   std::vector<JudgedPoint> judged();
   /// The model of a point, made again to the same bits.
@@ -73,7 +75,6 @@ class ShrinkTrials {
   Json measured_effect(const TrialSubject& sampled, const ShrinkPoint& point);
   void remove_checkpoints() const;
   TrialOutcome run(TrialRun& run);
-  void finish_waiting();
 
   const TrialSubject& subject_;
   const TrialSpace& space_;

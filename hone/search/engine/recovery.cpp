@@ -70,7 +70,9 @@ TrialEnd end_of_lost(const Trial& trial, bool retried) {
   end.change.user_attributes["fail_reason"] =
       worker == trial.user_attributes.end()
           ? "its worker was not heard of any more"
-          : fmt::format("its worker ({}) is gone", to_line(worker->second));
+          : fmt::format("its worker, process {} on {}, is gone",
+                        to_line(worker->second.value("pid", Json())),
+                        worker->second.value("host", std::string("another machine")));
   if (retried) end.change.system_attributes[kRunAgain] = kLost;
   return end;
 }
