@@ -82,10 +82,12 @@ Table before_and_after_table(const Written& w) {
       static_cast<double>(t.size.memory_bytes), bytes_text);
   row("Parameters", static_cast<double>(t.size_before.parameters),
       static_cast<double>(t.size.parameters), count_text);
+  // The median ratio of rounds that took turns, as everywhere; the ratio of medians may differ from it.
   for (const ModelTimes& one : t.times)
-    row(one.at_a_time == 1 ? std::string("A text, alone")
-                           : fmt::format("A text, {} at a time", one.at_a_time),
-        one.times.before.median_ms, one.times.after.median_ms, ms_text);
+    table.add_row({one.at_a_time == 1 ? std::string("A text, alone")
+                                      : fmt::format("A text, {} at a time", one.at_a_time),
+                   ms_text(one.times.before.median_ms), ms_text(one.times.after.median_ms),
+                   share_of(1, one.times.speedup)});
   const auto figure = [](const TaskEvaluation& evaluation) { return figure_sentence(evaluation); };
   table.add_row({figure_title(w.both.before.evaluation.figure), figure(w.both.before.evaluation),
                  figure(w.both.after.evaluation), change_sentence(w.both.comparison)});
@@ -396,8 +398,7 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
   for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
   const std::string caption = fmt::format(
       "{}, {}; change and interval are beside the model as it was given. Times are medians of "
-      "rounds "
-      "that took turns.",
+      "rounds that took turns, their shares medians of the ratios of rounds.",
       name_and_size(f.data.measured), written.arithmetic);
   report.sections = {{"Before and after", {PageTable{both, caption}}}};
   for (const std::string& line : lines) report.sections[0].blocks.emplace_back(Paragraph{line});

@@ -22,6 +22,8 @@ constexpr const char* kStudyName = "shrink";
 constexpr std::int64_t kForetoldOn = 128;
 /// Texts that formats take ranges from there: half as many do for a guess.
 constexpr std::int64_t kRangesOf = 64;
+/// How often the same look may be killed before it counts as one that cannot be made.
+constexpr std::int64_t kMostInterruptions = 20;
 /// What the checkpoints are of, an attribute of the study.
 constexpr const char* kTraining = "training_of";
 // User attributes of trials beside those of a search.
@@ -260,7 +262,8 @@ void ShrinkTrials::finish_waiting() {
                               .directions = study_.directions,
                               .space = space_.space(),
                               .trials = own,
-                              .avoid_duplicates = false};
+                              .avoid_duplicates = false,
+                              .retries = kMostInterruptions};
   SearchCallbacks callbacks;
   callbacks.on_warning = [&](const std::string& sentence) { tell_warnings(context_, {sentence}); };
   // All values are given: the sampler is never asked.
