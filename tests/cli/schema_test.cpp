@@ -151,7 +151,6 @@ std::vector<SchemaRun> runs_of_classes() {
       {"statistics model --data reviews.csv -o statistics", "statistics"},
       {"shrink model --only trim,quantize --max_drop 99 --looks 2 --data reviews.csv -o shrunk",
        "shrunk"},
-      {"shrink model --only trim,quantize --looks 1 --data reviews.csv -o not_shown", "not_shown"},
       {"shrink model --only trim,quantize --budget 0.001s --data strange -o unshrunk", "unshrunk"},
       {"allocate model --options int(bits=8),int(bits=2) --budget average_bits<=6,latency_ms<=1000 "
        "--no_cache --points 3 "

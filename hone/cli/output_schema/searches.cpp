@@ -219,17 +219,10 @@ std::vector<Fragment> fragments_of_searches() {
         {"trial", "integer?",
          "the number of the chosen one in study.db; null: all that was taken are tokens, or "
          "nothing"},
-        {"not_shown", "shrink_not_shown?",
-         "what takes less than the result, lost less than the margin, and was not shown to; null: "
-         "there is none"},
         {"trail", "shrink_step[]", "what was tried, in order"},
         {"vocabulary", "shrink_vocabulary", "what became of tokens",
          "where the training part does not use all"},
         {"output", "text?", "model or unproven: its folder in that of the result; null: none"}}},
-      {"shrink_not_shown",
-       "What more texts might show.",
-       {{"trial", "integer", "its number in study.db"},
-        {"examples_needed", "integer", "to choose by, with which its change would be shown"}}},
       {"shrink_vocabulary",
        "Tokens that the training part does not use.",
        {{"tokens_before", "integer", "of the model as it was given"},
@@ -253,6 +246,9 @@ std::vector<Fragment> fragments_of_searches() {
         {"flips", "share?", "of texts whose answer is another one; null of numbers"},
         {"p_value", "number?", "that at least the margin is lost, corrected for all looks"},
         {"verdict", "kept|lost|unclear|failed", "by that"},
+        {"examples_needed", "integer?",
+         "texts to choose by that would show the change seen four times out of five; null: it is "
+         "shown, or no number would"},
         {"foretold_seconds", "number", "by what the model takes for a text"},
         {"seconds", "number?", "it took"},
         {"chosen", "yes|no", "whether it is the result"}}},

@@ -117,6 +117,7 @@ Table trail_table(const ShrinkFindings& f) {
                {"flips", "Flips"},
                {"p_value", "p"},
                {"verdict", "Verdict"},
+               {"examples_needed", "Texts needed"},
                {"foretold_seconds", "Foretold (s)"},
                {"seconds", "Took (s)"},
                {"chosen", "Chosen"}});
@@ -133,8 +134,10 @@ Table trail_table(const ShrinkFindings& f) {
                    when_made(real(100 * one.change_interval.low, 2)),
                    when_made(real(100 * one.change_interval.high, 2)),
                    std::isnan(one.flips) ? Cell(absent) : when_made(percent(one.flips, 2)),
-                   when_made(PValue{one.p_value}), verdict, real(one.foretold_seconds, 1),
-                   when_made(real(one.seconds, 1)), f.chosen == i ? "yes" : "no"});
+                   when_made(PValue{one.p_value}), verdict,
+                   one.examples_needed ? Cell(*one.examples_needed) : Cell(absent),
+                   real(one.foretold_seconds, 1), when_made(real(one.seconds, 1)),
+                   f.chosen == i ? "yes" : "no"});
   }
   return table;
 }
@@ -299,10 +302,6 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
                {"seeds", 1},
                {"chosen_on", to_json(f.subject.data.measured_choice())},
                {"texts_needed", f.too_few_texts && f.texts_needed ? Json(*f.texts_needed) : Json()},
-               {"not_shown",
-                f.not_shown ? Json{{"trial", f.points[*f.not_shown].trial},
-                                   {"examples_needed", *f.points[*f.not_shown].examples_needed}}
-                            : Json()},
                {"trial", f.chosen ? Json(f.points[*f.chosen].trial) : Json()},
                {"trail", to_json(trail)},
                {"output", is_nothing(f) ? Json() : Json(folder_name(f))}});
