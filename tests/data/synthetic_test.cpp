@@ -8,9 +8,9 @@
 #include <set>
 #include <sstream>
 
-#include "tests/data/bag_of_words.h"
 #include "hone/data/encoded_set.h"
 #include "hone/text/tokenizer_files.h"
+#include "tests/data/bag_of_words.h"
 #include "tests/support/expect.h"
 
 namespace hone {
