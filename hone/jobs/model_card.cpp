@@ -467,8 +467,7 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, bool 
   if (is_shrunk(card) && value_at(value_at(r, "vocabulary"), "kept") == true)
     lines.push_back(
         "Words that its training texts do not have may be other tokens than to the model before, "
-        "and "
-        "be answered otherwise.");
+        "and be answered otherwise.");
   const std::string every =
       model.facts.task() == Task::regression ? "every text gets a number"
       : model.facts.task() == Task::multi_label

@@ -6,14 +6,6 @@
 
 namespace hone {
 
-void finish_width_report(const WidthStudy& study, const std::vector<std::string>& labels,
-                         const std::vector<std::string>& undrawn, RunReport& report,
-                         OutputFolder& output, const Context& context) {
-  report.headline = width_verdict(study);
-  finish_study(study.choice, width_table(study), compared_models(study), to_json(study, labels),
-               labels, undrawn, report, output, context);
-}
-
 WidthsResult study_widths(const WidthsJob& job, Context& context) {
   RunReport report;
   report.invocation = job.invocation;
@@ -39,7 +31,9 @@ WidthsResult study_widths(const WidthsJob& job, Context& context) {
   report.sections = {width_section(study, output.path() / "fixed_point", undrawn)};
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   if (!chosen.empty()) report.sections.push_back(details_section(chosen, labels));
-  finish_width_report(study, labels, undrawn, report, output, context);
+  report.headline = width_verdict(study);
+  finish_study(study.choice, width_table(study), compared_models(study), to_json(study, labels),
+               labels, undrawn, report, output, context);
   WidthsResult result{.fields = report.results, .study = study};
   result.text = [study, chosen, labels, folder = job.output.folder](const TextStyle& style) {
     return fmt::format("{}\n{}One seed; report.html in {}\n", to_text(study, style),

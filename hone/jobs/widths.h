@@ -41,11 +41,4 @@ struct WidthsResult {
 /// `Interrupted`.
 WidthsResult study_widths(const WidthsJob& job, Context& context);
 
-/// Completes the report of a job that made the study: results.csv, what programs read of it behind the `results` that are
-/// there, the headline, and notes with what speaks against the figures and what was `undrawn`. `labels` are the names
-/// of the classes. Then commits the `output`.
-void finish_width_report(const WidthStudy& study, const std::vector<std::string>& labels,
-                         const std::vector<std::string>& undrawn, RunReport& report,
-                         OutputFolder& output, const Context& context);
-
 }  // namespace hone

@@ -45,6 +45,11 @@ void check_job(const ShrinkJob& job) {
   user_check(job.recipe.empty() || (job.freeze.empty() && job.only.empty()),
              "`recipe` says all that may be tried: `only` and `freeze` would change nothing of it; "
              "leave them out, and sections or `freeze` in the recipe in");
+  for (const std::string& word : job.only) {
+    const std::vector<std::string> known = shrink_means();
+    user_check(std::ranges::find(known, word) != known.end(), "`only`: expected {}, got '{}'",
+               fmt::join(known, ", "), word);
+  }
   user_check(job.only.empty() || std::ranges::any_of(job.only,
                                                      [](const std::string& word) {
                                                        return word == "prune" || word == "quantize";
@@ -52,11 +57,6 @@ void check_job(const ShrinkJob& job) {
              "`only`: nothing that can be tried step by step is among {}; give prune or quantize "
              "too, or use `hone trim`",
              fmt::join(job.only, ", "));
-  for (const std::string& word : job.only) {
-    const std::vector<std::string> known = shrink_means();
-    user_check(std::ranges::find(known, word) != known.end(), "`only`: expected {}, got '{}'",
-               fmt::join(known, ", "), word);
-  }
 }
 
 // Points are made of the model as it is: there is no architecture to choose.

@@ -208,8 +208,7 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
   const std::int64_t looks = looks_of(f);
   lines.push_back(fmt::format(
       "{} look{} at {}, of {} that verdicts are corrected for (Bonferroni); it ended as {}. It "
-      "took "
-      "{}.",
+      "took {}.",
       looks, looks == 1 ? "" : "s", made_on(f), f.job.looks, f.end, clock_text(f.seconds)));
   if (f.chosen) {
     const JudgedPoint& one = f.points[*f.chosen];
@@ -220,8 +219,8 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
     const JudgedPoint& one = f.points[*f.not_shown];
     lines.push_back(fmt::format(
         "Trial {} takes less, {:.1f} % of the bytes and {:.1f} % of the time, and was not shown to "
-        "be "
-        "kept: {:+.2f} points (95 %: {:+.2f} to {:+.2f}). If that is what it is, about {} texts to "
+        "be kept: {:+.2f} points (95 %: {:+.2f} to {:+.2f}). If that is what it is, about {} texts "
+        "to "
         "choose by would show it; more data, or a larger --validation_split, may be worth it.",
         one.trial, 100 * one.shares.bytes, 100 * one.shares.time, 100 * one.change,
         100 * one.change_interval.low, 100 * one.change_interval.high,
@@ -237,7 +236,7 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
       "What was tried next depended on the verdicts before it, so the figure on that part may "
       "flatter what was chosen; {}",
       same_part
-          ? "and the result is measured on the same texts: measure it on others to know."
+          ? "the result is measured on the same texts: measure it on others to know."
           : "the other part was looked at once in this run, at the end; runs before it are not "
             "counted."));
   lines.push_back(
@@ -252,8 +251,7 @@ std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f)
   const std::string told = fmt::format(
       "{}; bytes in memory and time of a text, some at a time, of what the model takes that was "
       "given; points of {}, 95 %, each look alone. What is new is beside the best before it; "
-      "narrow: "
-      "4 bits in place of 8.",
+      "narrow: 4 bits in place of 8.",
       made_on(f), f.subject.parent_measured->evaluation.figure.text);
   return [told, trail = brief_trail(f)](const TextStyle& style) {
     return fmt::format("{}\n{}\n\n", to_text(trail, style), told);

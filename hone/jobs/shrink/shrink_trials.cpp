@@ -112,12 +112,14 @@ TrialModel ShrinkTrials::made(const TrialSubject& subject,
     remove_checkpoints();
     remember(kTraining, key);
   }
-  TrialProgress progress{.folder = checkpoints_, .asked = &asked_};
-  // What is foretold is measured on other texts.
-  progress.alone = &subject == &subject_ ? &alone_ : &alone_foretold_;
-  progress.trained = {
-      .find = [this](const Json& of) { return cache_.find_trained(of); },
-      .keep = [this](const Json& of, const ParameterStore& w) { cache_.keep_trained(of, w); }};
+  TrialProgress progress{
+      .folder = checkpoints_,
+      .trained = {
+          .find = [this](const Json& of) { return cache_.find_trained(of); },
+          .keep = [this](const Json& of, const ParameterStore& w) { cache_.keep_trained(of, w); }},
+      .asked = &asked_,
+      // What is foretold is measured on other texts.
+      .alone = &subject == &subject_ ? &alone_ : &alone_foretold_};
   TrialModel model =
       run_trial(subject, space_, configuration, subject.seed, /*watch=*/{}, progress, context_);
   remove_checkpoints();

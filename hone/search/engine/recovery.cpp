@@ -44,6 +44,14 @@ std::string process_space() {
   return first_line("/proc/sys/kernel/random/boot_id") + " " + space;
 }
 
+// "process 7235 on vm"; of what other programs have written there, that.
+std::string worker_text(const Json& worker) {
+  if (!worker.is_object()) return to_line(worker);
+  const Json host = worker.value("host", Json()), process = worker.value("pid", Json());
+  if (!host.is_string() || !process.is_number_integer()) return to_line(worker);
+  return fmt::format("process {} on {}", process.get<std::int64_t>(), host.get<std::string>());
+}
+
 }  // namespace
 
 Json this_worker() {
@@ -70,9 +78,7 @@ TrialEnd end_of_lost(const Trial& trial, bool retried) {
   end.change.user_attributes["fail_reason"] =
       worker == trial.user_attributes.end()
           ? "its worker was not heard of any more"
-          : fmt::format("its worker, process {} on {}, is gone",
-                        to_line(worker->second.value("pid", Json())),
-                        worker->second.value("host", std::string("another machine")));
+          : fmt::format("its worker, {}, is gone", worker_text(worker->second));
   if (retried) end.change.system_attributes[kRunAgain] = kLost;
   return end;
 }
