@@ -8,6 +8,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
+#include "hone/metrics/mean.h"
 
 namespace hone {
 namespace {
@@ -108,10 +109,12 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
   result.evidence = evidence(texts);
   result.confusion.assign(classes * classes, 0);
   std::vector<std::int64_t> members(classes, 0), taken(classes, 0);
+  std::vector<double> losses;
+  losses.reserve(labels.size());
   const std::vector<std::int32_t> predicted = predictions(logits);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto label = static_cast<std::size_t>(labels[i]);
-    result.loss += cross_entropy(logits.row(static_cast<std::int64_t>(i)), labels[i]);
+    losses.push_back(cross_entropy(logits.row(static_cast<std::int64_t>(i)), labels[i]));
     ++members[label];
     if (predicted[i] == kNoPrediction) {
       ++result.without_prediction;
@@ -129,7 +132,7 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
   result.accuracy = share(result.correct, result.examples);
   result.majority_share = share(std::ranges::max(members), result.examples);
   result.accuracy_interval = wilson_interval(result.correct, result.examples, result.evidence);
-  result.loss = result.examples == 0 ? kNaN : result.loss / static_cast<double>(result.examples);
+  result.loss = mean_in_any_order(std::move(losses));
   result.macro = mean(result.of_class, [](const ClassFigures&) { return 1.0; });
   result.weighted = mean(result.of_class,
                          [](const ClassFigures& one) { return static_cast<double>(one.support); });

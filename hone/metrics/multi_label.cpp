@@ -12,6 +12,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
+#include "hone/metrics/mean.h"
 #include "hone/metrics/verdict_text.h"
 
 namespace hone {
@@ -247,6 +248,7 @@ MultiLabelEvaluation evaluate_multi_label(const Logits& logits, std::span<const 
   std::vector<LabelCounts> of_label(static_cast<std::size_t>(logits.classes));
   FigureMean samples;
   std::int64_t right = 0;
+  std::vector<double> losses;
   for (std::int64_t i = 0; i < result.examples; ++i) {
     const bool exists = answers.exist(i);
     result.without_prediction += !exists;
@@ -256,10 +258,10 @@ MultiLabelEvaluation evaluate_multi_label(const Logits& logits, std::span<const 
       const bool truth = answers.truth(i, l), yes = exists && answers.yes(i, l);
       of_label[static_cast<std::size_t>(l)] += Answers::counts_of(truth, yes);
       right += exists && yes == truth;
-      result.loss +=
-          binary_cross_entropy(logits.row(i)[static_cast<std::size_t>(l)], truth) / cells;
+      losses.push_back(binary_cross_entropy(logits.row(i)[static_cast<std::size_t>(l)], truth));
     }
   }
+  result.loss = mean_in_any_order(std::move(losses));
   LabelCounts all;
   FigureMean macro, weighted;
   for (std::int64_t l = 0; l < logits.classes; ++l) {
@@ -279,7 +281,7 @@ MultiLabelEvaluation evaluate_multi_label(const Logits& logits, std::span<const 
   if (result.examples == 0) {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     result.micro = result.macro = result.weighted = result.samples = {kNone, kNone, kNone};
-    result.loss = result.baseline.micro_f1 = kNone;
+    result.baseline.micro_f1 = kNone;
     result.micro_f1_interval = {0, 1};
     return result;
   }
