@@ -60,6 +60,10 @@ Model compress(const Model& parent, const EncodedSplits& data, const CompressOpt
   calibrate(forward_graph(model), model.parameters, text_examples(data.train), options.calibration,
             context.session(), quantizer_names(parent.graph));
   if (!options.qat) return model;
+  if (options.trained) {
+    model.parameters = *options.trained;
+    return model;
+  }
   if (!pruned_weights(model.graph).empty()) round_weights(model, context);  // or hours are in vain
   fine_tune(model, data, options.fine_tune, log, context);
   return model;

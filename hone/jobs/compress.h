@@ -12,6 +12,8 @@ struct CompressOptions {
   LayerSparsities sparsities = {};
   bool qat = false;  ///< train with the quantizers in place; otherwise quantize after training
   FineTuneOptions fine_tune = {};  ///< for `qat`
+  /// What that training left before, the same parameters: it is not run again.
+  std::optional<ParameterStore> trained = {};
   CalibrationRun calibration = {.batch_size = 32};
 };
 

@@ -39,6 +39,11 @@ TaskEvaluation of_labels(MultiLabelEvaluation e) {
   return task_evaluation(kMicroF1, e.micro.f1, e.micro_f1_interval, e.baseline.micro_f1, e.loss, e);
 }
 
+// The figure is defined, and might be that of who looks at no text: anything can keep it.
+bool may_be_baseline(const TaskEvaluation& e) {
+  return e.examples > 0 && !std::isnan(e.value) && !(e.interval.low > e.baseline);
+}
+
 }  // namespace
 
 TaskEvaluation evaluate(const Logits& outputs, const Truth& truth) {
@@ -66,14 +71,12 @@ std::string baseline_text(const FigureName& figure, double baseline) {
 std::string baseline_text(const TaskEvaluation& e) { return baseline_text(e.figure, e.baseline); }
 
 std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std::string>& labels) {
-  if (const Evaluation* classes = e.classes()) return concerns(*classes, labels);
   const auto* several = std::get_if<MultiLabelEvaluation>(&e.figures);
-  std::vector<std::string> sentences = several != nullptr
+  std::vector<std::string> sentences = e.classes() != nullptr ? concerns(*e.classes(), labels)
+                                       : several != nullptr
                                            ? concerns(*several, labels)
                                            : concerns(std::get<RegressionEvaluation>(e.figures));
-  // A figure that is not above the baseline's can be kept by anything.
-  const bool is_defined = e.examples > 0 && !std::isnan(e.value);
-  if (is_defined && sentences.empty() && !(e.interval.low > e.baseline))
+  if (sentences.empty() && may_be_baseline(e))
     sentences.push_back(fmt::format(
         "{} is not shown to be above that of who looks at no text: {} (95 %: {} to {}), and {}",
         e.figure.text, share_text(e.value), percent_number(e.interval.low),
@@ -81,7 +84,8 @@ std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std
   // These intervals rest on how texts scatter, which a handful does not show: of 3 to 5 with Gaussian errors 90 % cover.
   constexpr std::int64_t kScatterIsSeen = 10;
   const std::int64_t effective = effective_examples(e.examples, e.evidence);
-  if (is_defined && effective < kScatterIsSeen)
+  if (e.classes() == nullptr && e.examples > 0 && !std::isnan(e.value) &&
+      effective < kScatterIsSeen)
     sentences.push_back(fmt::format(
         "the 95 % interval of {} rests on how {} {}: with fewer than {} texts it can be too narrow",
         e.figure.text, effective, effective == 1 ? "text errs" : "texts err", kScatterIsSeen));
@@ -119,6 +123,9 @@ TaskComparison compare(const Logits& parent, const Logits& candidate, const Trut
   // What the rule says of other texts stays; of these there is more to say.
   if (!parent.values.empty() && std::ranges::equal(parent.values, candidate.values))
     comparison.change.notes += "; all outputs are the same numbers";
+  if (const TaskEvaluation before = evaluate(parent, truth); may_be_baseline(before))
+    comparison.change.notes += fmt::format("; the parent is not shown to be better than {}",
+                                           baseline_answer(before.figure));
   return comparison;
 }
 

@@ -59,8 +59,9 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
     return v;
   }
   v.examples_needed = planned_texts(c.plan, c.change, margin, tested.score);
-  v.summary = fmt::format("{}: {}, margin {:.2f}{}; {}", undecided_text(v, c, tested.correction),
-                          change_text(v), 100 * margin, c.notes,
+  const bool worse = c.differs && c.interval && c.interval->high < 0;
+  v.summary = fmt::format("{}: {}{}, margin {:.2f}{}; {}", undecided_text(v, c, tested.correction),
+                          change_text(v), worse ? ", so it is worse" : "", 100 * margin, c.notes,
                           plan_text(v.examples_needed, v.change, margin, kMostExamples,
                                     {.unit = c.evidence < 1 ? " different texts" : "",
                                      .condition = condition_text(c.plan)}));

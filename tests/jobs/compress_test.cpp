@@ -197,6 +197,22 @@ TEST(Compress, TrainsLearnedScalesWithTheWeights) {
   EXPECT_GE(changed, 14 + 10);
 }
 
+// What a training left stands for it: the same model, and not a step of its own, which this rate would show.
+TEST(Compress, TakesWhatATrainingLeftForIt) {
+  const Model trained = compressed("int(bits=4,scale=learned)", /*qat=*/true);
+  CompressOptions options;
+  options.plan = trained.quantization->plan;
+  options.qat = true;
+  options.fine_tune.training = {.optimizer = {.learning_rate = 1}, .max_steps = 3};
+  options.trained = trained.parameters;
+  const Model known =
+      compress(tiny_model(), testing::tiny_splits(), options, testing::quiet_context());
+  EXPECT_EQ(testing::changed_parameters(trained.parameters, known.parameters),
+            std::vector<std::string>{});
+  EXPECT_EQ(known.quantization->method, "qat");
+  EXPECT_EQ(logits_of(known), logits_of(trained));
+}
+
 TEST(Compress, KeepsTrainedScalesInTheSavedModel) {
   const TemporaryFolder folder;
   const Model trained = compressed("int(bits=4,scale=learned)", /*qat=*/true);

@@ -39,7 +39,7 @@ TEST(TaskEvaluation, HasTheFigureByWhichItsTaskIsJudged) {
   EXPECT_EQ(m.value, 0.8);
 }
 
-// What is not above who looks at no text can be kept by anything, which verdicts do not see.
+// What is not above who looks at no text can be kept by anything.
 TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
   std::vector<float> truth, given;
   for (int i = 0; i < 30; ++i) {
@@ -62,6 +62,37 @@ TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
   ASSERT_EQ(concerns(c, {"a", "b"}).size(), 1u);
   EXPECT_NE(concerns(c, {"a", "b"})[0].find("micro F1 is not shown to be above"),
             std::string::npos);
+  // Classes: every second one right, by predicting each as often.
+  std::vector<float> tossed;
+  std::vector<std::int32_t> classes;
+  for (int i = 0; i < 400; ++i) {
+    tossed.insert(tossed.end(), {i % 2 == 0 ? 1.0f : 0.0f, 0.5f});
+    classes.push_back(i / 2 % 2);
+  }
+  const TaskEvaluation half = evaluate({tossed, 2}, {.classes = classes});
+  ASSERT_EQ(concerns(half, {"bad", "good"}).size(), 1u);
+  EXPECT_EQ(concerns(half, {"bad", "good"})[0],
+            "accuracy is not shown to be above that of who looks at no text: 50.0 % (95 %: 45.1 to "
+            "54.9), and the most frequent class alone makes 50.0 %");
+}
+
+// Then "kept" says next to nothing, and its sentence says so.
+TEST(TaskComparison, SaysWhereTheParentHadNothingToKeep) {
+  const auto summary_of = [](int right) {
+    std::vector<float> outputs;
+    std::vector<std::int32_t> classes;
+    for (int i = 0; i < 400; ++i) {
+      classes.push_back(i % 2);
+      const float says = (i / 2 < right) == (i % 2 == 1) ? 1.0f : -1.0f;
+      outputs.insert(outputs.end(), {0.0f, says});
+    }
+    return verdict(compare({outputs, 2}, {outputs, 2}, {.classes = classes}).change, 0.05).summary;
+  };
+  const std::string note =
+      "; the parent is not shown to be better than the most frequent class alone";
+  EXPECT_NE(summary_of(105).find("kept: "), std::string::npos);
+  EXPECT_NE(summary_of(105).find(note), std::string::npos) << summary_of(105);
+  EXPECT_EQ(summary_of(150).find(note), std::string::npos) << summary_of(150);
 }
 
 TEST(TaskComparison, HasTheChangeThatIsJudged) {

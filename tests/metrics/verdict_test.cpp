@@ -65,6 +65,12 @@ TEST(Verdict, SaysItInASentence) {
   EXPECT_TRUE(verdict(counted(10000, 10, 100), 0).summary.starts_with("kept, and better: +0.90"));
   EXPECT_EQ(verdict(counted(10000, 10, 100), 0).summary.find("within"), std::string::npos);
   EXPECT_TRUE(verdict(counted(10000, 40, 10)).summary.starts_with("kept, though worse: -0.30"));
+  // So is a loss of which it cannot be told whether it is within the margin.
+  EXPECT_TRUE(
+      verdict(counted(10000, 70, 30))
+          .summary.starts_with("cannot tell with n = 10 000: -0.40 points of accuracy (95 %: "
+                               "-0.61 to -0.21), so it is worse, margin 0.50; "))
+      << verdict(counted(10000, 70, 30)).summary;
   // Four predictions that all change for the better: the interval leaves zero out, the exact test, p = 0.125, does not.
   EXPECT_GT(accuracy_change_interval(counted(39, 0, 4)).low, 0);
   EXPECT_TRUE(verdict(counted(39, 0, 4)).summary.starts_with("kept: +10.26"));

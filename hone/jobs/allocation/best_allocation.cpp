@@ -14,6 +14,12 @@ EncodedSet allocation_sample(const EncodedSet& part, std::int64_t samples, std::
       calibration_rows(all, {.batch_size = 1, .batch_count = std::min(all, wanted), .seed = seed}));
 }
 
+AllocationTexts allocation_texts(const EncodedSplits& data, std::int64_t samples,
+                                 CalibrationRun calibration, std::uint64_t seed) {
+  calibration.seed = seed;
+  return {allocation_sample(data.validation, samples, seed), calibration};
+}
+
 std::vector<LayerChange> changes_of(const std::vector<LayerOption>& options) {
   std::vector<LayerChange> changes;
   for (const LayerOption& option : options) {
@@ -54,19 +60,15 @@ std::vector<std::vector<double>> damages_of(const AloneDivergences& alone) {
 }
 
 BestAllocation best_allocation(const Model& model, const AllocationRequest& request,
-                               const EncodedSplits& data, const CalibrationRun& calibration,
-                               std::uint64_t seed, Context& context, AloneDivergences* alone) {
+                               const AllocationTexts& texts, const EncodedSet& training,
+                               Context& context, AloneDivergences* alone) {
   const LayerCosts costs = layer_costs(plain_graph(model), request.options);
   check_request(model, request, costs);
   AloneDivergences now;
   AloneDivergences& known = alone == nullptr ? now : *alone;
-  if (known.empty()) {
-    const EncodedSet sample = allocation_sample(data.validation, request.sensitivity_samples, seed);
-    CalibrationRun calibrated = calibration;
-    calibrated.seed = seed;
-    known = measure_alone(model, request.options, sample, data.train, calibrated,
-                          {.batch_size = calibration.batch_size}, context);
-  }
+  if (known.empty())
+    known = measure_alone(model, request.options, texts.sample, training, texts.calibration,
+                          {.batch_size = texts.calibration.batch_size}, context);
   const BudgetedFront solved = solve_allocation(costs, damages_of(known), request.budgets,
                                                 tied_layers(costs.layers, request.together));
   const Allocation best = solved.allocation(solved.best);

@@ -13,6 +13,15 @@ using AloneDivergences = std::vector<std::vector<Divergence>>;  ///< (layers, op
 /// So many texts of a part, drawn by the seed; 0: all.
 EncodedSet allocation_sample(const EncodedSet& part, std::int64_t samples, std::uint64_t seed);
 
+/// What tells what options do to layers alone.
+struct AllocationTexts {
+  EncodedSet sample;           ///< whose answers are compared
+  CalibrationRun calibration;  ///< which texts of the training part formats take ranges from
+};
+/// The usual ones: a sample of the validation part, and ranges from texts that the seed draws.
+AllocationTexts allocation_texts(const EncodedSplits& data, std::int64_t samples,
+                                 CalibrationRun calibration, std::uint64_t seed);
+
 /// What the solver takes for changes of layers.
 std::vector<LayerChange> changes_of(const std::vector<LayerOption>& options);
 
@@ -33,12 +42,12 @@ struct BestAllocation {
   double predicted = 0;  ///< the sum of what layers do alone
 };
 
-/// The exact best by sums for this model, within the budgets, on a sample of the validation part. The same model, request, data and seed give
-/// the same. `alone`, where given, is what the options do alone to this model on these texts: measured and kept there where it is empty. Throws `UserError` as `solve_allocation` and `tied_layers` do, and for an option that a layer cannot take.
+/// The exact best by sums for this model, within the budgets. The same model, request and texts give the same. `alone`, where given, is what
+/// the options do alone to this model on these texts: measured and kept there where it is empty. Throws `UserError` as `solve_allocation` and
+/// `tied_layers` do, and for an option that a layer cannot take.
 BestAllocation best_allocation(const Model& model, const AllocationRequest& request,
-                               const EncodedSplits& data, const CalibrationRun& calibration,
-                               std::uint64_t seed, Context& context,
-                               AloneDivergences* alone = nullptr);
+                               const AllocationTexts& texts, const EncodedSet& training,
+                               Context& context, AloneDivergences* alone = nullptr);
 
 /// Throws `UserError` for an option that some layer cannot take, and budgets that nothing meets.
 void check_request(const Model& model, const AllocationRequest& request, const LayerCosts& costs);

@@ -25,9 +25,9 @@ LayerFormats formats_of(const Format& weight, const FormatTable& formats) {
 
 // Linears in the wide format, or in the narrow one where that costs least.
 BestAllocation allocate_narrow(const Model& model, const Format& wide, const Format& narrow,
-                               double share, const EncodedSplits& data,
-                               const CalibrationRun& calibration, std::uint64_t seed,
-                               AloneDivergences* alone, Context& context) {
+                               double share, const AllocationTexts& texts,
+                               const EncodedSet& training, AloneDivergences* alone,
+                               Context& context) {
   AllocationRequest request;
   for (const Format& format : {wide, narrow})
     request.options.push_back(
@@ -39,14 +39,13 @@ BestAllocation allocate_narrow(const Model& model, const Format& wide, const For
   const double most = bits_of_all(0) - share * (bits_of_all(0) - bits_of_all(1));
   request.budgets = {
       {BudgetFigure::average_bits, most, fmt::format("average_bits <= {:.4g}", most)}};
-  return best_allocation(model, request, data, calibration, seed, context, alone);
+  return best_allocation(model, request, texts, training, context, alone);
 }
 
 }  // namespace
 
-NativeTrial native_trial(const Model& model, const Json& native, const EncodedSplits& data,
-                         const CalibrationRun& calibration, std::uint64_t seed,
-                         AloneDivergences* alone, Context& context) {
+NativeTrial native_trial(const Model& model, const Json& native, const AllocationTexts& texts,
+                         const EncodedSet& training, AloneDivergences* alone, Context& context) {
   const FormatTable& formats = context.library.formats;
   const Graph graph = plain_graph(model);
   const std::optional<Format> wide = format_at(native, "linears", formats),
@@ -62,7 +61,7 @@ NativeTrial native_trial(const Model& model, const Json& native, const EncodedSp
   QuantizationPlan linears;
   if (wide && narrow && share > 0 && share < 1) {
     BestAllocation best =
-        allocate_narrow(model, *wide, *narrow, share, data, calibration, seed, alone, context);
+        allocate_narrow(model, *wide, *narrow, share, texts, training, alone, context);
     linears = std::move(best.plan);
     trial.allocated = {{"formats", Json::object()}, {"predicted", best.predicted}};
     for (const auto& [layer, chosen] : linears)

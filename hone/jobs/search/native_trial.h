@@ -16,10 +16,9 @@ struct NativeTrial {
 
 /// `native` has the keys `linears` (a format of weights, or "none"), `tables` (likewise, of embeddings and positions), and `narrow` with
 /// `narrow_share`: the format that this share of the bits between the two is saved by, in those linears in which it does the
-/// least damage together on a sample of the validation part, exactly (jobs/allocation/best_allocation.h). Inputs take the format with which
-/// products are of codes; what a glob of `freeze` names stays in fp32. `alone`: as `best_allocation` has it. Throws `UserError` as `best_allocation` does.
-NativeTrial native_trial(const Model& model, const Json& native, const EncodedSplits& data,
-                         const CalibrationRun& calibration, std::uint64_t seed,
-                         AloneDivergences* alone, Context& context);
+/// least damage together, exactly. Inputs take the format with which products are of codes; what a glob of `freeze` names stays in fp32.
+/// `texts`, `training`, `alone`, and errors: as `best_allocation` has them (jobs/allocation/best_allocation.h).
+NativeTrial native_trial(const Model& model, const Json& native, const AllocationTexts& texts,
+                         const EncodedSet& training, AloneDivergences* alone, Context& context);
 
 }  // namespace hone

@@ -142,6 +142,15 @@ std::map<std::string, double> figures_of(const TaskEvaluation& evaluation) {
   return figures;
 }
 
+Json formats_json(const QuantizationPlan& plan) {
+  Json formats = Json::object();
+  for (const auto& [layer, chosen] : plan)
+    for (const Operand operand : kOperands)
+      if (chosen[operand])
+        formats[layer][std::string(to_string(operand))] = to_string(*chosen[operand]);
+  return formats;
+}
+
 /// Bits of several tensors, by element.
 struct BitMean {
   double bits = 0, elements = 0;
@@ -310,9 +319,8 @@ class TrialSteps {
           model,
           adapter_options(adapter_text(*configuration_.lora), seed_, model, context_.library),
           context_.session());
-    const bool shelved = progress_.trained.find && !watch_;
     std::optional<ParameterStore> known;
-    if (shelved) known = progress_.trained.find(trained_by());
+    if (is_shelved()) known = progress_.trained.find(trained_by());
     if (!known) {
       TrainingLog log;
       fine_tune(model, learnt_from_, training_options(*configuration_.training, "train"), log,
@@ -321,9 +329,19 @@ class TrialSteps {
     if (configuration_.lora) transform(model, "fuse_lora", context_.session());
     if (known) {
       model.parameters = std::move(*known);
-    } else if (shelved && !ended_) {
+    } else if (is_shelved() && !ended_) {
       progress_.trained.keep(trained_by(), model.parameters);
     }
+  }
+
+  // Whoever watches a training wants to see it.
+  bool is_shelved() const { return progress_.trained.find && !watch_; }
+
+  // What decides on the weights that the second training gives. What was allocated depends on more than the configuration.
+  Json trained_on_by() const {
+    return {{"configuration", to_json(configuration_)},
+            {"seed", seed_},
+            {"trained_on", formats_json(plan_)}};
   }
 
   void take_shape(const Model& model) {
@@ -333,19 +351,23 @@ class TrialSteps {
 
   // For the model as it was trained, and pruned as a whole.
   void allocate(const Model& model, TrialModel& trial) {
-    BestAllocation best = best_allocation(model, space_.recipe().allocation->request, subject_.data,
-                                          subject_.calibration, seed_, context_);
+    const AllocationRequest& request = space_.recipe().allocation->request;
+    BestAllocation best =
+        best_allocation(model, request, texts_of_layers(request.sensitivity_samples),
+                        subject_.data.train, context_);
     plan_ = fitting(std::move(best.plan), plain_graph(model));
     sparsities_ = std::move(best.sparsities);
     take_shape(model);
-    Json formats = Json::object(), sparsities = Json::object();
-    for (const auto& [layer, chosen] : plan_)
-      for (const Operand operand : kOperands)
-        if (chosen[operand])
-          formats[layer][std::string(to_string(operand))] = to_string(*chosen[operand]);
+    Json sparsities = Json::object();
     for (const auto& [layer, share] : sparsities_) sparsities[layer] = share;
-    trial.allocated = {
-        {"formats", formats}, {"sparsities", sparsities}, {"predicted", best.predicted}};
+    trial.allocated = {{"formats", formats_json(plan_)},
+                       {"sparsities", sparsities},
+                       {"predicted", best.predicted}};
+  }
+
+  AllocationTexts texts_of_layers(std::int64_t samples) const {
+    if (subject_.allocated_on) return *subject_.allocated_on;
+    return allocation_texts(subject_.data, samples, subject_.calibration, seed_);
   }
 
   // What the two formats of linears do alone to the weights that are rounded.
@@ -373,8 +395,9 @@ class TrialSteps {
     }
     if (space_.recipe().allocation) allocate(model, trial);
     if (configuration_.native) {
-      NativeTrial chosen = native_trial(model, *configuration_.native, subject_.data,
-                                        subject_.calibration, seed_, known_alone(), context_);
+      NativeTrial chosen = native_trial(model, *configuration_.native,
+                                        texts_of_layers(AllocationRequest{}.sensitivity_samples),
+                                        subject_.data.train, known_alone(), context_);
       plan_ = std::move(chosen.plan);
       trial.allocated = std::move(chosen.allocated);
       take_shape(model);
@@ -385,9 +408,12 @@ class TrialSteps {
           .plan = plan_, .sparsities = sparsities_, .calibration = subject_.calibration};
       if (trains) {
         how.qat = true;
-        how.fine_tune = training_options(*configuration_.train_on, "train_on");
+        if (is_shelved()) how.trained = progress_.trained.find(trained_on_by());
+        if (!how.trained) how.fine_tune = training_options(*configuration_.train_on, "train_on");
       }
       model = hone::compress(model, learnt_from_, how, log, context_);
+      if (trains && is_shelved() && !how.trained && !ended_)
+        progress_.trained.keep(trained_on_by(), model.parameters);
     } else if (trains) {
       fine_tune(model, learnt_from_, training_options(*configuration_.train_on, "train_on"), log,
                 context_);

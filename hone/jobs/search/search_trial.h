@@ -32,6 +32,8 @@ struct TrialSubject {
   std::optional<Measurement> parent_measured = {};  ///< there; none: it is fresh
   FineTuneOptions training = {};  ///< what settings are put on top of: batches, evaluations
   CalibrationRun calibration = {};
+  /// What tells what formats do to layers alone; none: the usual `allocation_texts`.
+  std::optional<AllocationTexts> allocated_on = {};
   UnitScores unit_scores = {};  ///< of the parent, for recipes with [structure]
   std::uint64_t seed = 42;
 };

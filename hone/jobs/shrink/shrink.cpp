@@ -166,8 +166,8 @@ class Shrinking {
   }
 
   // Returns why it ended.
-  std::string run() {
-    const LevelEffects effects = trials_.effects();
+  std::string run(std::int64_t foretold_on) {
+    const LevelEffects effects = trials_.effects(foretold_on);
     trials_.remember(kSecondsSpent, spent());
     trials_.finish_waiting();  // a look that was interrupted comes first
     for (;;) {
@@ -244,10 +244,11 @@ class Shrinking {
     const std::optional<std::size_t> best = state.best();
     context_.say(fmt::format(
         "look {} of at most {}: {}\n  foretold: {} of the bytes, {} of the time; kept with a "
-        "chance of {:.0f} %; about {}. Best so far: {} of the bytes, {} of the time. {} of {} "
+        "chance of {:.0f} %; about {}. {} so far: {} of the bytes, {} of the time. {} of {} "
         "spent",
         looks + 1, job_.looks, step.what, percent_text(step.shares.bytes),
         percent_text(step.shares.time), 100 * step.chance, clock_text(std::max(1.0, step.seconds)),
+        too_few_texts_ ? "Most promising" : "Best",
         percent_text(best ? state.tried[*best].shares.bytes : 1),
         percent_text(best ? state.tried[*best].shares.time : 1), clock_text(spent()),
         clock_text(job_.budget_seconds)));
@@ -319,7 +320,11 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
                       output.path() / "trainings", context);
   Shrinking shrinking(job, subject, trials, trimming.found && trimming.found->looked ? 1 : 0,
                       findings.too_few_texts, timer, context);
-  findings.end = shrinking.run();
+  const ForetellingTexts foretelling = trials.foretelling_texts(job.budget_seconds);
+  // Training texts choose the narrow layers, too, so that those that judge choose nothing.
+  subject.allocated_on = {allocation_sample(subject.data.train, foretelling.layers, subject.seed),
+                          quick_calibration(subject.calibration)};
+  findings.end = shrinking.run(foretelling.levels);
   findings.points = trials.judged();
   const auto best_of = [&](const auto& holds) {
     return best_kept(job.goal, tried_points(findings.points, holds));

@@ -18,10 +18,9 @@ namespace hone {
 namespace {
 
 constexpr const char* kStudyName = "shrink";
-/// Texts of the training part that levels alone are measured on: what is foretold is to owe nothing to those that judge.
-constexpr std::int64_t kForetoldOn = 128;
-/// Texts that formats take ranges from there: half as many do for a guess.
-constexpr std::int64_t kRangesOf = 64;
+/// Texts that tell what levels, or formats of layers, do alone, and what of the budget each of both may take.
+constexpr std::int64_t kFewestTexts = 16, kMostTexts = 128;
+constexpr double kForetellingShare = 0.05;
 /// How often the same look may be killed before it counts as one that cannot be made.
 constexpr std::int64_t kMostInterruptions = 20;
 /// What the checkpoints are of, an attribute of the study.
@@ -45,12 +44,11 @@ double number_in(const Json& value) {
   return value.is_number() ? value.get<double>() : std::nan("");
 }
 
-// A sample of the training texts stands for the part that is measured.
-TrialSubject on_training_texts(const TrialSubject& subject, Context& context) {
+// A sample of the training texts stands for the part that is measured: what is foretold is to owe nothing to those that judge.
+TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, Context& context) {
   TrialSubject sampled = subject;
-  sampled.data.validation = allocation_sample(subject.data.train, kForetoldOn, subject.seed);
-  sampled.calibration.batch_count =
-      std::max<std::int64_t>(1, kRangesOf / sampled.calibration.batch_size);
+  sampled.data.validation = allocation_sample(subject.data.train, texts, subject.seed);
+  sampled.calibration = quick_calibration(subject.calibration);
   sampled.parent_measured =
       measure(subject.parent.model, sampled.data.validation, subject.training.eval_batch_size,
               context, "foretell", ProgressEnd::vanishes);
@@ -64,6 +62,12 @@ Conclusion conclusion_in(const std::string& word) {
 }
 
 }  // namespace
+
+CalibrationRun quick_calibration(CalibrationRun calibration) {
+  constexpr std::int64_t kRangesOf = 64;
+  calibration.batch_count = std::max<std::int64_t>(1, kRangesOf / calibration.batch_size);
+  return calibration;
+}
 
 ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
                            const ShrinkGate& gate, ShrinkTimer& timer, const fs::path& file,
@@ -118,8 +122,7 @@ TrialModel ShrinkTrials::made(const TrialSubject& subject,
           .find = [this](const Json& of) { return cache_.find_trained(of); },
           .keep = [this](const Json& of, const ParameterStore& w) { cache_.keep_trained(of, w); }},
       .asked = &asked_,
-      // What is foretold is measured on other texts.
-      .alone = &subject == &subject_ ? &alone_ : &alone_foretold_};
+      .alone = &alone_};
   TrialModel model =
       run_trial(subject, space_, configuration, subject.seed, /*watch=*/{}, progress, context_);
   remove_checkpoints();
@@ -164,7 +167,28 @@ Json ShrinkTrials::measured_effect(const TrialSubject& sampled, const ShrinkPoin
   return effect;
 }
 
-LevelEffects ShrinkTrials::effects() {
+ForetellingTexts ShrinkTrials::foretelling_texts(double budget_seconds) {
+  constexpr const char* kForetoldOn = "foretold_on";
+  Json known = remembered(kForetoldOn);
+  if (known.is_null()) {
+    const auto texts = [&](std::size_t runs) {
+      const double seconds =
+          timer_.ms() / 1000 * static_cast<double>(std::max<std::size_t>(1, runs));
+      const double paid = std::min(kForetellingShare * budget_seconds / seconds, 1e6);
+      return std::clamp(static_cast<std::int64_t>(paid), kFewestTexts, kMostTexts);
+    };
+    std::size_t levels = 0;
+    for (const ShrinkParameter& one : parameters_)
+      if (one.takes_away()) levels += one.values.size() - 1;
+    // Each linear in two formats; what lies behind it, half of a model on average, is run for each.
+    const std::size_t linears = subject_.parent.model.graph.operations(kUsualLayer).size();
+    known = {{"levels", texts(levels)}, {"layers", texts(linears)}};
+    remember(kForetoldOn, known);
+  }
+  return {known.at("levels").get<std::int64_t>(), known.at("layers").get<std::int64_t>()};
+}
+
+LevelEffects ShrinkTrials::effects(std::int64_t texts) {
   Json known = remembered("effects");
   if (known.is_null()) known = Json::object();
   std::optional<TrialSubject> sampled;  // made where something is left to be measured
@@ -175,7 +199,7 @@ LevelEffects ShrinkTrials::effects() {
   const auto measured = [&](const ShrinkPoint& point) {
     const std::string key = meaning_of(point);
     if (!known.contains(key)) {
-      if (!sampled) sampled = on_training_texts(subject_, context_);
+      if (!sampled) sampled = on_training_texts(subject_, texts, context_);
       known[key] = measured_effect(*sampled, point);
       remember("effects", known);
     }

@@ -43,6 +43,14 @@ struct JudgedPoint {
   bool kept() const { return failure.empty() && conclusion == Conclusion::kept; }
 };
 
+/// The same from 64 texts: what is foretold asks for no more.
+CalibrationRun quick_calibration(CalibrationRun calibration);
+
+/// How many texts tell what is to come.
+struct ForetellingTexts {
+  std::int64_t levels = 0, layers = 0;
+};
+
 class ShrinkTrials {
  public:
   /// All that it refers to must outlive it. Opens the study in this file, or makes it. `cache` is a store of trainings, or empty.
@@ -55,8 +63,11 @@ class ShrinkTrials {
   Json remembered(const std::string& key) const;
   void remember(const std::string& key, const Json& value);
 
-  /// What every level does alone, on a sample of the training texts; what is remembered is not measured again.
-  LevelEffects effects();
+  /// What tells what levels, and formats of layers, do alone: as many training texts as some of the budget pays for. Remembered, so
+  /// that a run that goes on has the same.
+  ForetellingTexts foretelling_texts(double budget_seconds);
+  /// What every level does alone, on so many training texts; what is remembered is not measured again.
+  LevelEffects effects(std::int64_t texts);
   /// Makes a point and judges it.
   void look(const ShrinkStep& step);
   /// Takes a look that was interrupted again; nothing where none was.
@@ -84,8 +95,8 @@ class ShrinkTrials {
   Context& context_;
   std::vector<ShrinkParameter> parameters_;
   TrialCache cache_;
-  ParentLogits asked_;  // of the parent, by trials before
-  std::map<std::string, AloneDivergences> alone_, alone_foretold_;  // of layers, by trials before
+  ParentLogits asked_;                             // of the parent, by trials before
+  std::map<std::string, AloneDivergences> alone_;  // of layers, by trials before
   std::unique_ptr<StudyStorage> storage_;
   Study study_;
   std::vector<std::shared_ptr<const Trial>> trials_;

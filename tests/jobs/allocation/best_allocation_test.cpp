@@ -14,7 +14,6 @@ AllocationRequest request_of(double bits) {
                                          {std::begin(kReadOperands), std::end(kReadOperands)},
                                          quiet_context().library.formats);
   request.budgets = {{BudgetFigure::average_bits, bits, fmt::format("average_bits <= {:g}", bits)}};
-  request.sensitivity_samples = 8;
   return request;
 }
 
@@ -23,8 +22,9 @@ TEST(BestAllocation, MeasuresOnceWhatOptionsDoAlone) {
   const Model model = tiny_model();
   AloneDivergences alone;
   const auto best = [&](double bits, AloneDivergences* known) {
-    return best_allocation(model, request_of(bits), choice_splits(), {}, /*seed=*/1,
-                           quiet_context(), known);
+    return best_allocation(model, request_of(bits),
+                           allocation_texts(choice_splits(), /*samples=*/8, {}, /*seed=*/1),
+                           choice_splits().train, quiet_context(), known);
   };
   best(6, &alone);
   ASSERT_FALSE(alone.empty());
