@@ -6,6 +6,7 @@
 #include "hone/kernels/activation.h"
 #include "hone/kernels/adamw.h"
 #include "hone/kernels/attention.h"
+#include "hone/kernels/attention_gradient.h"
 #include "hone/kernels/binary_cross_entropy.h"
 #include "hone/kernels/cross_entropy.h"
 #include "hone/kernels/dropout.h"
@@ -484,24 +485,52 @@ bool fits_limits(const Call& call, const Sizes& weights) {
          std::ranges::equal(weights, resolve(limits, call.bindings), std::less_equal<>());
 }
 
+/// What attention and its gradient read behind `operands` operands.
+struct AttentionCall {
+  kernels::AttentionShape shape;
+  float scale = 1;
+  kernels::KeyMask mask = {};
+  kernels::WeightDropout dropout = {};
+  bool is_in_limits = true;
+
+  AttentionCall(const Call& call, std::size_t operands) {
+    const Tensor &q = call.input(0), &v = call.input(2);
+    shape = {q.size(0), q.size(2), q.size(1), v.size(1), q.size(3), v.size(3)};
+    scale = static_cast<float>(call.attributes.get<double>("scale"));
+    const Sizes weights = {shape.batch, shape.heads, shape.queries, shape.keys};
+    const bool drops = call.attributes.get<double>("p") > 0;
+    if (drops) {
+      is_in_limits = fits_limits(call, weights);
+      dropout = weight_dropout(call, weights, operands);
+    }
+    const std::size_t mask_at = drops ? operands + 1 : operands;
+    mask.data = optional_floats(call, mask_at);
+    if (call.has_input(mask_at) && call.input(mask_at).size(0) > 1)
+      mask.batch_stride = call.input(mask_at).strides()[0];
+  }
+};
+
+// Of an output (B, S, N, D).
+kernels::Heads heads_of_output(Call& call, std::size_t index) {
+  const Tensor& y = call.output(index);
+  const std::int64_t size = y.size(3), token = y.size(2) * size;
+  return {y.data<float>(), y.size(1) * token, size, token};
+}
+
 void attention(Call& call) {
-  const Tensor &q = call.input(0), &v = call.input(2);
-  const Sizes weights = {q.size(0), q.size(2), q.size(1), v.size(1)};
-  const bool drops = call.attributes.get<double>("p") > 0;
-  if (drops && !fits_limits(call, weights)) return call.op.reference(call);
-  const std::size_t mask_at = drops ? 4 : 3;
-  const kernels::AttentionShape shape{q.size(0), q.size(2), q.size(1),
-                                      v.size(1), q.size(3), v.size(3)};
-  kernels::KeyMask mask{optional_floats(call, mask_at), 0};
-  if (call.has_input(mask_at) && call.input(mask_at).size(0) > 1)
-    mask.batch_stride = call.input(mask_at).strides()[0];
-  const auto scale = static_cast<float>(call.attributes.get<double>("scale"));
-  const std::int64_t token = shape.heads * shape.value_size;
-  const kernels::Heads y{call.output().data<float>(), shape.queries * token, shape.value_size,
-                         token};
-  kernels::attention(call.pool(), shape, scale, heads_of(call, 0), heads_of(call, 1),
-                     heads_of(call, 2), mask, y,
-                     drops ? weight_dropout(call, weights, 3) : kernels::WeightDropout{});
+  const AttentionCall c(call, 3);
+  if (!c.is_in_limits) return call.op.reference(call);
+  kernels::attention(call.pool(), c.shape, c.scale, heads_of(call, 0), heads_of(call, 1),
+                     heads_of(call, 2), c.mask, heads_of_output(call, 0), c.dropout);
+}
+
+void attention_gradient(Call& call) {
+  const AttentionCall c(call, 4);
+  if (!c.is_in_limits) return call.op.reference(call);
+  kernels::attention_gradient(call.pool(), c.shape, c.scale, heads_of(call, 0), heads_of(call, 1),
+                              heads_of(call, 2), c.mask, heads_of(call, 3),
+                              heads_of_output(call, 0), heads_of_output(call, 1),
+                              heads_of_output(call, 2), c.dropout);
 }
 
 // ---- the rest
@@ -557,6 +586,7 @@ KernelTable cpu_kernels() {
       {"adamw", "cpu", "fused", anything, adamw},
       {"add", "cpu", "vector", at_most_six_dimensions, binary<kernels::add>, Layout::strided},
       {"attention", "cpu", "fused", anything, attention, Layout::rows},
+      {"attention_gradient", "cpu", "fused", anything, attention_gradient, Layout::rows},
       {"binary_cross_entropy", "cpu", "vector", anything, binary_cross_entropy},
       {"binary_cross_entropy_gradient", "cpu", "vector", anything, binary_cross_entropy_gradient},
       {"cross_entropy", "cpu", "vector", anything, cross_entropy},

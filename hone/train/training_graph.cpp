@@ -2,6 +2,7 @@
 
 #include "hone/autodiff/gradients.h"
 #include "hone/passes/dead_code.h"
+#include "hone/passes/fuse_attention.h"
 #include "hone/passes/fuse_dropout.h"
 #include "hone/passes/fuse_linear.h"
 #include "hone/passes/hoist_slices.h"
@@ -20,6 +21,7 @@ struct Trained {
 // Of the parameters that `loss` depends on; what no loss reads is neither computed nor differentiated.
 std::vector<Trained> differentiate(Graph& graph, Value loss) {
   hoist_slices_before_gradients(graph);
+  fuse_attention(graph);
   std::vector<Value> trainable;
   for (Node* parameter : graph.of_kind(NodeKind::parameter)) {
     if (parameter->trainable()) trainable.push_back({parameter, 0});

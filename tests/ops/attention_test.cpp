@@ -137,6 +137,21 @@ TEST(Attention, RefusesOperandsThatDoNotFit) {
             "takes query, key, value, random_key, mask? inputs, got 3");
 }
 
+TEST(AttentionGradient, RefusesOperandsThatDoNotFit) {
+  const std::string q = "f32[B, S, 3, 4]", k = "f32[B, T, 3, 4]", v = "f32[B, T, 3, 5]",
+                    dy = "f32[B, S, 3, 5]";
+  const auto refused = [](const std::vector<std::string>& types,
+                          const std::string& attributes = "scale=1.0") {
+    return refusal("attention_gradient", types, attributes);
+  };
+  EXPECT_EQ(refused({q, k, v, dy}), "no error");
+  EXPECT_EQ(refused({q, k, v, dy, "f32[B, 1, 1, T]"}), "no error");
+  EXPECT_EQ(refused({q, k, v, dy, "i64[]", "f32[B, 1, 1, T]"}, "scale=1.0, p=0.5"), "no error");
+  EXPECT_EQ(refused({q, k, v, v}), "dy: expected f32[B, S, 3, 5], got f32[B, T, 3, 5]");
+  EXPECT_EQ(refused({q, "f32[2, T, 3, 4]", v, dy}), "texts of the key: expected B, got 2");
+  EXPECT_EQ(refused({q, k, v}), "takes query, key, value, dy, mask? inputs, got 3");
+}
+
 // As much as its steps count for one by one.
 TEST(Attention, CountsTheOperationsOfItsSteps) {
   const Graph fused = parse(kOneHead), steps = parse(R"(%q = input : f32[1, 1, 2, 2]

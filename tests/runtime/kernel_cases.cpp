@@ -316,6 +316,27 @@ output y5 = %y5
                                          queries, keys, size),
                      .integers_below = 1000,
                      .absolute = 2 * (8 * sum_of(size) + sum_of(keys)) + 16 * kUlp});
+    // Gradients of scores are differences of sums of eight products below 4 each, weighted; they meet keys or queries below 4.
+    cases.push_back(
+        {.text = fmt::format(R"(%q = input : f32[2, {0}, 3, {2}]
+%k = input : f32[2, {1}, 3, {2}]
+%heads = input : f32[2, 3, {1}, 8]
+%dy = input : f32[2, {0}, 3, 8]
+%mask = input : f32[2, 1, 1, {1}]
+%key = input : i64[]
+%v = transpose(%heads) {{axes=[0, 2, 1, 3]}} : f32[2, {1}, 3, 8]
+%a = attention_gradient(%q, %k, %v, %dy, %mask) {{scale=0.5}} : f32[2, {0}, 3, {2}], f32[2, {1}, 3, {2}], f32[2, {1}, 3, 8]
+%b = attention_gradient(%q, %k, %v, %dy, %key) {{scale=0.5, p=0.25, limits=[2, 3, 64, 200]}} : f32[2, {0}, 3, {2}], f32[2, {1}, 3, {2}], f32[2, {1}, 3, 8]
+output dq = %a
+output dk = %a:1
+output dv = %a:2
+output dropped_dq = %b
+output dropped_dk = %b:1
+output dropped_dv = %b:2
+)",
+                             queries, keys, size),
+         .integers_below = 1000,
+         .absolute = 32 * (8 * sum_of(size) + sum_of(keys) + sum_of(queries)) + 256 * kUlp});
   }
   return cases;
 }

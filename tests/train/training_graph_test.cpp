@@ -6,6 +6,7 @@
 #include "hone/ir/verify.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/expect.h"
+#include "tests/support/tiny_model.h"
 
 namespace hone {
 namespace {
@@ -83,6 +84,21 @@ output loss = %loss
   verify(graph);
   EXPECT_NE(to_string(graph).find("fused_linear(%x, %w, %b, %beside)"), std::string::npos)
       << to_string(graph);
+}
+
+// Attention, forward and backward, holds nothing that grows with the square of the length of texts.
+TEST(TrainingGraph, HoldsNoScoresOfAllTokensByAllTokens) {
+  const Model model = testing::tiny_model();
+  Graph graph = model.graph;
+  add_training_step(graph, {});
+  const std::vector<Node*> gradients = graph.operations("attention_gradient");
+  EXPECT_EQ(gradients.size(), graph.operations("attention").size());
+  EXPECT_FALSE(gradients.empty());
+  EXPECT_TRUE(graph.operations("softmax").empty());
+  const Dim length = Dim::of_symbol('S');
+  for (const auto& node : graph.nodes())
+    for (const Type& type : node->types())
+      EXPECT_LT(std::ranges::count(type.shape, length), 2) << node->name();
 }
 
 TEST(TrainingGraph, KeepsMomentsThatAreThereAndTakesThemOutAgain) {

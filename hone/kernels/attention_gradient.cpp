@@ -1,0 +1,326 @@
+// The gradients of attention, head by head, for some queries at a time. Scores, weights and their gradients of these stand in rows, one
+// for each query: five products, of which each reads one operand as rows where they stand and the other as packed columns.
+//
+//   S  = (scale q) k^T      columns: keys            dP = dy v^T      columns: values, by key
+//   dq = scale dS k         columns: keys, by size
+//   dv = W^T dy             columns: dy, by size      dk = dS^T (scale q)
+//
+// What is packed of keys and values serves all queries of the head. A block has the same number of queries whatever the width of
+// vectors, so sums over queries have the same bits on every target; those over keys are of one product from the first key to the last.
+#include "hone/kernels/attention_gradient.h"
+
+#include <algorithm>
+
+#include "hone/kernels/dropout.h"
+#include "hone/kernels/scratch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hone/kernels/attention_gradient.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "hone/kernels/gemm_pack-inl.h"
+#include "hone/kernels/gemm_tile-inl.h"
+#include "hone/kernels/softmax-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr std::int64_t kQueriesPerBlock = 64;
+constexpr std::int64_t kMaxWidth = kPanelVectors * kLanes;
+
+constexpr std::int64_t whole_vectors(std::int64_t columns) {
+  return (columns + kLanes - 1) / kLanes * kLanes;
+}
+
+// From one row to the next of a block: rows begin in lines of memory that fall on all sets of a cache.
+constexpr std::int64_t row_stride_of(std::int64_t columns) {
+  const std::int64_t lines = (columns + 15) / 16;
+  return 16 * (lines + (lines + 1) % 2);
+}
+
+// Columns packed for the micro-kernel, panel by panel.
+struct PackedColumns {
+  float* data;
+  std::int64_t depth;
+  std::int64_t columns;
+
+  std::int64_t width(std::int64_t column) const {
+    return std::min(kMaxWidth, whole_vectors(columns - column));
+  }
+  const float* panel(std::int64_t column) const { return data + column * depth; }
+};
+
+// Value l of column j is from[j * column_stride + l * depth_stride].
+PackedColumns pack(const float* from, std::int64_t column_stride, std::int64_t depth_stride,
+                   std::int64_t columns, std::int64_t depth, float* to) {
+  const PackedColumns packed{to, depth, columns};
+  for (std::int64_t j = 0; j < columns; j += kMaxWidth)
+    pack_panel(
+        {from + j * column_stride, column_stride, depth_stride, std::min(kMaxWidth, columns - j)},
+        packed.width(j), depth, to + j * depth);
+  return packed;
+}
+
+// Stores a tile, with what is added to each column.
+struct StoreTile {
+  float* to;
+  std::int64_t row_stride;
+  const float* added;  // null: nothing
+
+  template <int kRows, int kVectors>
+  HWY_INLINE void announce() const {}
+
+  template <int kRows, int kVectors>
+  HWY_INLINE void take(const SumVector (&sum)[kRows][kVectors]) const {
+    const Floats d;
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) {
+      const SumVector more = added == nullptr ? hn::Zero(d) : hn::Load(d, added + j * kLanes);
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows; ++i)
+        hn::Store(hn::Add(sum[i][j], more), d, to + i * row_stride + j * kLanes);
+    }
+  }
+  StoreTile at(std::int64_t row, std::int64_t column) const {
+    return {to + row * row_stride + column, row_stride,
+            added == nullptr ? nullptr : added + column};
+  }
+};
+
+// Adds a tile to what is there.
+struct AddTile {
+  float* to;
+  std::int64_t row_stride;
+
+  template <int kRows, int kVectors>
+  HWY_INLINE void announce() const {}
+
+  template <int kRows, int kVectors>
+  HWY_INLINE void take(const SumVector (&sum)[kRows][kVectors]) const {
+    const Floats d;
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 3
+      for (int j = 0; j < kVectors; ++j) {
+        float* const place = to + i * row_stride + j * kLanes;
+        hn::Store(hn::Add(hn::Load(d, place), sum[i][j]), d, place);
+      }
+    }
+  }
+  AddTile at(std::int64_t row, std::int64_t column) const {
+    return {to + row * row_stride + column, row_stride};
+  }
+};
+
+// Rows as they stand by packed columns.
+template <class Finish>
+void multiply(const RowPanel& rows, std::int64_t count, const PackedColumns& columns,
+              const Finish& finish) {
+  for (std::int64_t j = 0; j < columns.columns; j += kMaxWidth) {
+    const std::int64_t vectors = columns.width(j) / kLanes;
+    for (std::int64_t i = 0; i < count; i += kPanelRows)
+      micro_kernel<Finish>(std::min<std::int64_t>(kPanelRows, count - i), vectors)(
+          {rows.data + i * rows.row_stride, rows.row_stride, rows.depth_stride}, columns.depth,
+          {columns.panel(j), false}, finish.at(i, j));
+  }
+}
+
+// One head of one text, and what its gradients are worked out in.
+struct Head {
+  const AttentionShape& shape;
+  float scale;
+  ConstHeads q, k, v, dy;  // of this head alone: only tokens have strides
+  Heads dq, dk, dv;
+  const float* mask;  // null: none
+  const WeightDropout& dropout;
+  std::int64_t first_word;
+};
+
+struct Work {
+  std::int64_t stride;                  // of rows of `weights`, `gradients` and `left`
+  float *keys, *values, *keys_by_size;  // packed
+  float* mask;                          // whole vectors of it
+  float *weights, *gradients,
+      *left;  // (queries, stride): P, dP then dS, and W where weights are dropped
+  float *queries, *factors, *ones;  // (queries, D) scaled; (queries, T) where weights are dropped
+  float *queries_by_size, *dy_by_size;  // packed
+  float *dk, *dv;                       // (T, D), (T, E) in whole vectors
+  float* dq;                            // (queries, D) in whole vectors
+
+  Work(const AttentionShape& s, bool drops) : stride(row_stride_of(s.keys)) {
+    static thread_local Scratch scratch;
+    const std::int64_t d = whole_vectors(s.head_size), e = whole_vectors(s.value_size),
+                       t = whole_vectors(s.keys);
+    const std::int64_t block = std::min(kQueriesPerBlock, s.queries);
+    const std::pair<float**, std::int64_t> parts[] = {{&keys, t * s.head_size},
+                                                      {&values, t * s.value_size},
+                                                      {&keys_by_size, s.keys * d},
+                                                      {&mask, t},
+                                                      {&weights, block * stride},
+                                                      {&gradients, block * stride},
+                                                      {&left, drops ? block * stride : 0},
+                                                      {&queries, block * s.head_size},
+                                                      {&factors, drops ? block * s.keys : 0},
+                                                      {&ones, drops ? block * s.keys : 0},
+                                                      {&queries_by_size, block * d},
+                                                      {&dy_by_size, block * e},
+                                                      {&dk, s.keys * d},
+                                                      {&dv, s.keys * e},
+                                                      {&dq, block * d}};
+    std::int64_t floats = 0;
+    for (const auto& [part, count] : parts) floats += row_stride_of(count);
+    float* at = scratch.floats(static_cast<std::size_t>(floats));
+    for (const auto& [part, count] : parts) {
+      *part = at;
+      at += row_stride_of(count);
+    }
+  }
+};
+
+// y[i] = a[i] b[i]
+void multiply_rows(const float* a, const float* b, std::int64_t n, float* y) {
+  const Floats d;
+  for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
+    store(hn::Mul(load(d, a + i, part), load(d, b + i, part)), d, y + i, part);
+  });
+}
+
+// The queries [first, first + count).
+void add_block(const Head& head, const Work& w, const PackedColumns& keys,
+               const PackedColumns& values, const PackedColumns& keys_by_size, std::int64_t first,
+               std::int64_t count) {
+  const AttentionShape& s = head.shape;
+  const Floats d;
+  const float* const q = head.q.data + first * head.q.token_stride;
+  const float* const dy = head.dy.data + first * head.dy.token_stride;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::copy_n(q + i * head.q.token_stride, s.head_size, w.queries + i * s.head_size);
+    scale_row(s.head_size, head.scale, w.queries + i * s.head_size);
+  }
+  const RowPanel queries{w.queries, s.head_size, 1};
+  multiply(queries, count, keys,
+           StoreTile{w.weights, w.stride, head.mask == nullptr ? nullptr : w.mask});
+  multiply(RowPanel{dy, head.dy.token_stride, 1}, count, values,
+           StoreTile{w.gradients, w.stride, nullptr});
+  const bool drops = head.dropout.probability > 0;
+  if (drops) {
+    std::int64_t words[kQueriesPerBlock];
+    for (std::int64_t i = 0; i < count; ++i)
+      words[i] = head.first_word + (first + i) * head.dropout.query_stride;
+    dropout_rows(head.dropout.probability, head.dropout.stream,
+                 {words, static_cast<std::size_t>(count)}, s.keys, w.ones, w.factors);
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    float* const weights = w.weights + i * w.stride;
+    float* const gradients = w.gradients + i * w.stride;
+    const float sum = sum_of_exponentials(s.keys, weights, row_maximum(s.keys, weights),
+                                          [&](std::int64_t t, auto part, auto term)
+                                              HWY_ATTR { store(term, d, weights + t, part); });
+    scale_row(s.keys, 1.0f / sum, weights);
+    if (drops) {
+      const float* const factors = w.factors + i * s.keys;
+      multiply_rows(weights, factors, s.keys, w.left + i * w.stride);
+      multiply_rows(gradients, factors, s.keys, gradients);
+    }
+    const float dot = sum_of_terms(s.keys, [&](std::int64_t t, auto part) HWY_ATTR {
+      return hn::Mul(load(d, weights + t, part), load(d, gradients + t, part));
+    });
+    for_vectors(d, s.keys, [&](std::int64_t t, auto part) HWY_ATTR {
+      const auto centred = hn::Sub(load(d, gradients + t, part), hn::Set(d, dot));
+      store(hn::Mul(load(d, weights + t, part), centred), d, gradients + t, part);
+    });
+  }
+  const std::int64_t size = whole_vectors(s.head_size);
+  multiply(RowPanel{w.gradients, w.stride, 1}, count, keys_by_size, StoreTile{w.dq, size, nullptr});
+  for (std::int64_t i = 0; i < count; ++i) {
+    scale_row(s.head_size, head.scale, w.dq + i * size);
+    std::copy_n(w.dq + i * size, s.head_size, head.dq.data + (first + i) * head.dq.token_stride);
+  }
+  multiply(RowPanel{drops ? w.left : w.weights, 1, w.stride}, s.keys,
+           pack(dy, 1, head.dy.token_stride, s.value_size, count, w.dy_by_size),
+           AddTile{w.dv, whole_vectors(s.value_size)});
+  multiply(RowPanel{w.gradients, 1, w.stride}, s.keys,
+           pack(w.queries, 1, s.head_size, s.head_size, count, w.queries_by_size),
+           AddTile{w.dk, size});
+}
+
+void copy_rows(const float* from, std::int64_t rows, std::int64_t columns, const Heads& to) {
+  for (std::int64_t i = 0; i < rows; ++i)
+    std::copy_n(from + i * whole_vectors(columns), columns, to.data + i * to.token_stride);
+}
+
+void differentiate(const Head& head) {
+  const AttentionShape& s = head.shape;
+  const bool drops = head.dropout.probability > 0;
+  const Work w(s, drops);
+  const PackedColumns keys = pack(head.k.data, head.k.token_stride, 1, s.keys, s.head_size, w.keys);
+  const PackedColumns values =
+      pack(head.v.data, head.v.token_stride, 1, s.keys, s.value_size, w.values);
+  const PackedColumns keys_by_size =
+      pack(head.k.data, 1, head.k.token_stride, s.head_size, s.keys, w.keys_by_size);
+  if (head.mask != nullptr) {
+    std::copy_n(head.mask, s.keys, w.mask);
+    std::fill(w.mask + s.keys, w.mask + whole_vectors(s.keys), 0.0f);
+  }
+  if (drops) std::fill_n(w.ones, std::min(kQueriesPerBlock, s.queries) * s.keys, 1.0f);
+  std::fill_n(w.dk, s.keys * whole_vectors(s.head_size), 0.0f);
+  std::fill_n(w.dv, s.keys * whole_vectors(s.value_size), 0.0f);
+  for (std::int64_t first = 0; first < s.queries; first += kQueriesPerBlock)
+    add_block(head, w, keys, values, keys_by_size, first,
+              std::min(kQueriesPerBlock, s.queries - first));
+  copy_rows(w.dk, s.keys, s.head_size, head.dk);
+  copy_rows(w.dv, s.keys, s.value_size, head.dv);
+}
+
+void differentiate_all(ThreadPool& pool, const AttentionShape& shape, float scale,
+                       const ConstHeads& q, const ConstHeads& k, const ConstHeads& v,
+                       const KeyMask& mask, const ConstHeads& dy, const Heads& dq, const Heads& dk,
+                       const Heads& dv, const WeightDropout& dropout) {
+  constexpr std::int64_t kChunkWork = std::int64_t{1} << 18;  // multiply-adds: some microseconds
+  const std::int64_t work =
+      shape.queries * shape.keys * (3 * shape.head_size + 2 * shape.value_size);
+  const std::int64_t grain =
+      std::max<std::int64_t>(1, kChunkWork / std::max<std::int64_t>(1, work));
+  const auto differentiate_one = [&](std::int64_t item) {
+    const std::int64_t text = item / shape.heads, n = item % shape.heads;
+    const auto of = [&](auto x) {
+      x.data += text * x.batch_stride + n * x.head_stride;
+      return x;
+    };
+    differentiate({shape, scale, of(q), of(k), of(v), of(dy), of(dq), of(dk), of(dv),
+                   mask.data == nullptr ? nullptr : mask.data + text * mask.batch_stride, dropout,
+                   text * dropout.batch_stride + n * dropout.head_stride});
+  };
+  parallel_ranges(pool, shape.batch * shape.heads, grain,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t item = begin; item < end; ++item) differentiate_one(item);
+                  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hone::kernels {
+namespace {
+
+HWY_EXPORT(differentiate_all);
+
+}  // namespace
+
+void attention_gradient(ThreadPool& pool, const AttentionShape& shape, float scale,
+                        const ConstHeads& q, const ConstHeads& k, const ConstHeads& v,
+                        const KeyMask& mask, const ConstHeads& dy, const Heads& dq, const Heads& dk,
+                        const Heads& dv, const WeightDropout& dropout) {
+  if (shape.batch == 0 || shape.heads == 0) return;
+  HWY_DYNAMIC_DISPATCH(differentiate_all)
+  (pool, shape, scale, q, k, v, mask, dy, dq, dk, dv, dropout);
+}
+
+}  // namespace hone::kernels
+#endif  // HWY_ONCE
