@@ -17,6 +17,7 @@
 #include "hone/report/table.h"
 #include "hone/train/calibration.h"
 #include "hone/train/memory_check.h"
+#include "hone/train/remove_padding.h"
 #include "hone/train/text_examples.h"
 #include "hone/train/training_graph.h"
 
@@ -212,12 +213,15 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
   // Not kept twice: what is trained would be copied.
   ParameterStore parameters = std::exchange(model.parameters, {}).on(session.device);
   const Graph calibrated = graph;
+  std::optional<TextLayout> layout;
   if (options.train) {
+    layout = prepare_for_gradients(graph);
     add_training_step(graph, {});
   } else {
     fuse_for_inference(graph, parameters, session);
   }
-  const Bindings bindings = {{'B', options.batch}, {'S', options.tokens}};
+  const Bindings bindings = {
+      {'B', options.batch}, {'S', options.tokens}, {'T', options.batch * options.tokens}};
   check_memory(graph, bindings, session, parameters,
                fmt::format("a {} of {} texts of {} tokens", options.train ? "training step" : "run",
                            options.batch, options.tokens));
@@ -232,6 +236,7 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
   std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
   NamedTensors inputs = text_examples(texts).batch(rows, 0);
+  if (layout) inputs = without_padding(std::move(inputs), *layout);
   inputs["learning_rate"] = Tensor::scalar(5e-5f);
 
   BenchTimes result;

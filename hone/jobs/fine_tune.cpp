@@ -12,6 +12,7 @@
 #include "hone/study/comparison_table.h"
 #include "hone/train/class_weights.h"
 #include "hone/train/memory_check.h"
+#include "hone/train/remove_padding.h"
 #include "hone/train/text_examples.h"
 #include "hone/train/training_graph.h"
 
@@ -101,6 +102,7 @@ class Run {
   void check_step_memory(const Graph& graph) {
     const TrainingOptions& training = options_.training;
     Graph step = graph;
+    prepare_for_gradients(step);
     double beside = 0;
     if (training.gradient_accumulation_steps > 1) {
       add_gradient_sums(step);
@@ -110,7 +112,9 @@ class Run {
     }
     const std::int64_t texts = std::min(training.batch_size, data_.train.size()),
                        tokens = longest_text(data_.train);
-    check_memory(step, {{'B', texts}, {'S', tokens}}, context_.session(), model_.parameters,
+    check_memory(step,
+                 {{'B', texts}, {'S', tokens}, {'T', most_tokens(lengths_of(data_.train), texts)}},
+                 context_.session(), model_.parameters,
                  fmt::format("a training step of {} texts of up to {} tokens", texts, tokens),
                  available_bytes(), beside);
   }
@@ -139,7 +143,9 @@ class Run {
       if (!newest_is_proven_) newest_checkpoint_is_good();  // or this step had no loss
       log_.add_step(record);
       progress.update(record.step, fmt::format("loss {:.4f}", record.loss),
-                      fmt::format("padding {:.0f} %", 100 * record.padding_share));
+                      record.padding_share > 0
+                          ? fmt::format("padding {:.0f} %", 100 * record.padding_share)
+                          : "");
     };
     callbacks.on_log = [&](const StepRecord& record) { log_.write(to_json(record)); };
     callbacks.on_evaluate = [&](const StepRecord& record, const ParameterStore& parameters) {

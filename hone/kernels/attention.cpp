@@ -15,6 +15,7 @@
 
 #include "hone/kernels/dropout.h"
 #include "hone/kernels/scratch.h"
+#include "hone/kernels/text_runs.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/attention.cpp"
@@ -217,13 +218,11 @@ Panel panel_of(std::int64_t width, const AttentionShape& shape) {
 // One head of one text.
 struct Head {
   const AttentionShape& shape;
+  std::int64_t keys;
   float scale;
-  const float* q;
-  const float* k;
-  const float* v;
+  ConstHeads q, k, v;
   const float* mask;
-  float* y;
-  std::int64_t q_stride, k_stride, v_stride, y_stride;  // from one token to the next
+  Heads y;
   const WeightDropout& dropout;
   std::int64_t first_word;  // of the first weight
 };
@@ -232,19 +231,21 @@ struct Head {
 void attend(const Head& head, std::int64_t first, std::int64_t end) {
   const AttentionShape& shape = head.shape;
   const Panel panel = panel_of((end - first + kLanes - 1) / kLanes * kLanes, shape);
-  begin(panel, {head.q + first * head.q_stride, head.q_stride, 1, end - first}, shape.head_size,
+  const std::int64_t q_stride = head.q.token_stride, k_stride = head.k.token_stride,
+                     v_stride = head.v.token_stride, y_stride = head.y.token_stride;
+  begin(panel, {head.q.data + first * q_stride, q_stride, 1, end - first}, shape.head_size,
         shape.value_size, head.scale);
-  for (std::int64_t key = 0; key < shape.keys; key += kKeysPerBlock) {
-    const std::int64_t keys = std::min(kKeysPerBlock, shape.keys - key);
-    score(panel, head.k + key * head.k_stride, head.k_stride,
+  for (std::int64_t key = 0; key < head.keys; key += kKeysPerBlock) {
+    const std::int64_t keys = std::min(kKeysPerBlock, head.keys - key);
+    score(panel, head.k.data + key * k_stride, k_stride,
           head.mask == nullptr ? nullptr : head.mask + key, keys, shape.head_size);
     weigh(panel, keys);
     if (head.dropout.probability > 0)
       drop(panel, head.dropout, head.first_word + first * head.dropout.query_stride + key,
            end - first, keys);
-    gather(panel, head.v + key * head.v_stride, head.v_stride, keys, shape.value_size);
+    gather(panel, head.v.data + key * v_stride, v_stride, keys, shape.value_size);
   }
-  finish(panel, end - first, shape.value_size, head.y + first * head.y_stride, head.y_stride);
+  finish(panel, end - first, shape.value_size, head.y.data + first * y_stride, y_stride);
 }
 
 // Vectors of queries, and the panels they make, of nearly one width.
@@ -264,27 +265,27 @@ struct Cut {
 
 void attend_all(ThreadPool& pool, const AttentionShape& shape, float scale, const ConstHeads& q,
                 const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y,
-                const WeightDropout& dropout) {
+                const WeightDropout& dropout, const TextRuns& runs) {
   constexpr std::int64_t kChunkWork = std::int64_t{1} << 18;  // multiply-adds: some microseconds
-  const Cut cut(shape.queries);
+  const std::int64_t most_panels = Cut(shape.queries).panels;
   const std::int64_t work = kMaxWidth * shape.keys * (shape.head_size + shape.value_size);
   const std::int64_t grain =
       std::max<std::int64_t>(1, kChunkWork / std::max<std::int64_t>(1, work));
   const auto attend_one = [&](std::int64_t item) {
-    const std::int64_t panel = item % cut.panels, head = item / cut.panels % shape.heads,
-                       text = item / cut.panels / shape.heads;
-    const auto of = [&](const auto& x) {
-      return x.data + text * x.batch_stride + head * x.head_stride;
-    };
+    const std::int64_t panel = item % most_panels, head = item / most_panels % shape.heads,
+                       text = item / most_panels / shape.heads;
+    const TextTokens tokens(shape, runs, text);
+    const Cut cut(tokens.queries);
+    if (panel >= cut.panels) return;
     const float* const added =
         mask.data == nullptr ? nullptr : mask.data + text * mask.batch_stride;
-    attend({shape, scale, of(q), of(k), of(v), added, of(y), q.token_stride, k.token_stride,
-            v.token_stride, y.token_stride, dropout,
+    attend({shape, tokens.keys, scale, tokens.of_queries(q, head), tokens.of_keys(k, head),
+            tokens.of_keys(v, head), added, tokens.of_queries(y, head), dropout,
             text * dropout.batch_stride + head * dropout.head_stride},
            cut.begin(panel), cut.begin(panel + 1));
   };
   // Neighbouring chunks share a head, hence keys and values in the shared cache.
-  parallel_ranges(pool, shape.batch * shape.heads * cut.panels, grain,
+  parallel_ranges(pool, shape.batch * shape.heads * most_panels, grain,
                   [&](std::int64_t begin, std::int64_t end) {
                     for (std::int64_t item = begin; item < end; ++item) attend_one(item);
                   });
@@ -305,9 +306,9 @@ HWY_EXPORT(attend_all);
 
 void attention(ThreadPool& pool, const AttentionShape& shape, float scale, const ConstHeads& q,
                const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y,
-               const WeightDropout& dropout) {
+               const WeightDropout& dropout, const TextRuns& runs) {
   if (shape.batch == 0 || shape.heads == 0 || shape.queries == 0) return;
-  HWY_DYNAMIC_DISPATCH(attend_all)(pool, shape, scale, q, k, v, mask, y, dropout);
+  HWY_DYNAMIC_DISPATCH(attend_all)(pool, shape, scale, q, k, v, mask, y, dropout, runs);
 }
 
 }  // namespace hone::kernels

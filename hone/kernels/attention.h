@@ -14,10 +14,10 @@
 namespace hone::kernels {
 
 struct AttentionShape {
-  std::int64_t batch = 0;
+  std::int64_t batch = 0;  ///< texts
   std::int64_t heads = 0;
-  std::int64_t queries = 0;
-  std::int64_t keys = 0;
+  std::int64_t queries = 0;     ///< of each text, or of the longest
+  std::int64_t keys = 0;        ///< likewise
   std::int64_t head_size = 0;   ///< of queries and keys
   std::int64_t value_size = 0;  ///< of values and results
 };
@@ -33,6 +33,14 @@ struct HeadsOf {
 };
 using ConstHeads = HeadsOf<const float>;
 using Heads = HeadsOf<float>;
+
+/// Where texts without padding stand, one behind the other: the keys of text b are the tokens `begins[b]` to `begins[b] + lengths[b]`
+/// of all, and so are its queries where `queries` says so; `batch_stride` counts for neither then. Null: every text has as many as the shape says.
+struct TextRuns {
+  const std::int64_t* begins = nullptr;
+  const std::int64_t* lengths = nullptr;
+  bool queries = false;
+};
 
 /// What is added to the scores of key t of text b: `data[b * batch_stride + t]`; nothing when null.
 struct KeyMask {
@@ -56,6 +64,6 @@ struct WeightDropout {
 /// have the same bits for any number of threads.
 void attention(ThreadPool& pool, const AttentionShape& shape, float scale, const ConstHeads& q,
                const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y,
-               const WeightDropout& dropout = {});
+               const WeightDropout& dropout = {}, const TextRuns& runs = {});
 
 }  // namespace hone::kernels

@@ -13,6 +13,7 @@
 
 #include "hone/kernels/dropout.h"
 #include "hone/kernels/scratch.h"
+#include "hone/kernels/text_runs.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/attention_gradient.cpp"
@@ -130,7 +131,7 @@ void multiply(const RowPanel& rows, std::int64_t count, const PackedColumns& col
 
 // One head of one text, and what its gradients are worked out in.
 struct Head {
-  const AttentionShape& shape;
+  AttentionShape shape;  // of its text
   float scale;
   ConstHeads q, k, v, dy;  // of this head alone: only tokens have strides
   Heads dq, dk, dv;
@@ -278,7 +279,7 @@ void differentiate(const Head& head) {
 void differentiate_all(ThreadPool& pool, const AttentionShape& shape, float scale,
                        const ConstHeads& q, const ConstHeads& k, const ConstHeads& v,
                        const KeyMask& mask, const ConstHeads& dy, const Heads& dq, const Heads& dk,
-                       const Heads& dv, const WeightDropout& dropout) {
+                       const Heads& dv, const WeightDropout& dropout, const TextRuns& runs) {
   constexpr std::int64_t kChunkWork = std::int64_t{1} << 18;  // multiply-adds: some microseconds
   const std::int64_t work =
       shape.queries * shape.keys * (3 * shape.head_size + 2 * shape.value_size);
@@ -286,11 +287,13 @@ void differentiate_all(ThreadPool& pool, const AttentionShape& shape, float scal
       std::max<std::int64_t>(1, kChunkWork / std::max<std::int64_t>(1, work));
   const auto differentiate_one = [&](std::int64_t item) {
     const std::int64_t text = item / shape.heads, n = item % shape.heads;
-    const auto of = [&](auto x) {
-      x.data += text * x.batch_stride + n * x.head_stride;
-      return x;
-    };
-    differentiate({shape, scale, of(q), of(k), of(v), of(dy), of(dq), of(dk), of(dv),
+    const TextTokens tokens(shape, runs, text);
+    AttentionShape own = shape;
+    own.queries = tokens.queries;
+    own.keys = tokens.keys;
+    differentiate({own, scale, tokens.of_queries(q, n), tokens.of_keys(k, n), tokens.of_keys(v, n),
+                   tokens.of_queries(dy, n), tokens.of_queries(dq, n), tokens.of_keys(dk, n),
+                   tokens.of_keys(dv, n),
                    mask.data == nullptr ? nullptr : mask.data + text * mask.batch_stride, dropout,
                    text * dropout.batch_stride + n * dropout.head_stride});
   };
@@ -316,10 +319,10 @@ HWY_EXPORT(differentiate_all);
 void attention_gradient(ThreadPool& pool, const AttentionShape& shape, float scale,
                         const ConstHeads& q, const ConstHeads& k, const ConstHeads& v,
                         const KeyMask& mask, const ConstHeads& dy, const Heads& dq, const Heads& dk,
-                        const Heads& dv, const WeightDropout& dropout) {
+                        const Heads& dv, const WeightDropout& dropout, const TextRuns& runs) {
   if (shape.batch == 0 || shape.heads == 0) return;
   HWY_DYNAMIC_DISPATCH(differentiate_all)
-  (pool, shape, scale, q, k, v, mask, dy, dq, dk, dv, dropout);
+  (pool, shape, scale, q, k, v, mask, dy, dq, dk, dv, dropout, runs);
 }
 
 }  // namespace hone::kernels

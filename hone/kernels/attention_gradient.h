@@ -13,6 +13,7 @@ namespace hone::kernels {
 void attention_gradient(ThreadPool& pool, const AttentionShape& shape, float scale,
                         const ConstHeads& q, const ConstHeads& k, const ConstHeads& v,
                         const KeyMask& mask, const ConstHeads& dy, const Heads& dq, const Heads& dk,
-                        const Heads& dv, const WeightDropout& dropout = {});
+                        const Heads& dv, const WeightDropout& dropout = {},
+                        const TextRuns& runs = {});
 
 }  // namespace hone::kernels

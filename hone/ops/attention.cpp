@@ -15,7 +15,10 @@
 namespace hone::ops {
 namespace {
 
-// Behind query, key and value, and behind dy of the gradient: the random key where weights are dropped, then the mask.
+// Texts without padding (`unpadded`) stand one behind the other, as if they were one: key (1, T, N, D) and value (1, T, N, E) of all tokens, of
+// which text b has `lengths[b]` from `begins[b]` on. So stand queries, too, or (B, S, N, D) as ever.
+//
+// Behind query, key and value, and behind dy of the gradient: the random key where weights are dropped, then the mask, or where texts are.
 constexpr std::size_t kForwardOperands = 3, kGradientOperands = 4;
 
 bool drops(const Attributes& attributes) {
@@ -23,69 +26,102 @@ bool drops(const Attributes& attributes) {
   return p != nullptr && *p != 0;
 }
 
-std::size_t mask_operand(const Attributes& attributes, std::size_t operands) {
+bool is_unpadded(const Attributes& attributes) {
+  const bool* const unpadded = std::get_if<bool>(attributes.find("unpadded"));
+  return unpadded != nullptr && *unpadded;
+}
+
+// The first of what says which keys are a text's.
+std::size_t texts_operand(const Attributes& attributes, std::size_t operands) {
   return drops(attributes) ? operands + 1 : operands;
 }
 
-std::vector<OperandDef> with_key_and_mask(std::vector<OperandDef> operands,
-                                          const Attributes& attributes) {
+std::vector<OperandDef> with_texts(std::vector<OperandDef> operands, const Attributes& attributes) {
   if (drops(attributes)) operands.emplace_back("random_key");
-  operands.emplace_back("mask?");
+  if (!is_unpadded(attributes)) {
+    operands.emplace_back("mask?");
+    return operands;
+  }
+  operands.emplace_back("begins");
+  operands.emplace_back("lengths");
   return operands;
 }
 
 std::vector<OperandDef> inputs_of(const Attributes& attributes) {
-  return with_key_and_mask({"query", "key", "value"}, attributes);
+  return with_texts({"query", "key", "value"}, attributes);
 }
 
 std::vector<OperandDef> gradient_inputs_of(const Attributes& attributes) {
-  return with_key_and_mask({"query", "key", "value", "dy"}, attributes);
+  return with_texts({"query", "key", "value", "dy"}, attributes);
 }
 
 // What weights would be.
-Type weights_of(const Type& query, const Type& key) {
-  return {DType::f32, {query.dim(0), query.dim(2), query.dim(1), key.dim(1)}};
+Type weights_of(const Dim& texts, const Type& query, const Type& key) {
+  return {DType::f32, {texts, query.dim(2), query.dim(1), key.dim(1)}};
 }
 
-// Checks all operands but dy, `first_operands` of which stand in front of random key and mask; the type of y.
-Type check_operands(const TypeContext& context, const std::vector<OperandDef>& operands,
-                    std::size_t first_operands) {
+void expect_texts(const Type& begins, const Type& lengths) {
+  for (const auto& [type, name] : {std::pair{begins, "begins"}, std::pair{lengths, "lengths"}}) {
+    expect_dtype(type, DType::i64, name);
+    expect_rank(type, 1, name);
+  }
+  expect_equal(lengths.dim(0), begins.dim(0), "texts of the lengths");
+}
+
+void expect_mask(const Type& mask, const Type& q, const Type& k) {
+  expect_dtype(mask, DType::f32, "mask");
+  expect_rank(mask, 4, "mask");
+  if (!(mask.dim(0) == Dim(1))) expect_equal(mask.dim(0), q.dim(0), "texts of the mask");
+  expect_equal(mask.dim(1), Dim(1), "heads of the mask");
+  expect_equal(mask.dim(2), Dim(1), "queries of the mask");
+  expect_equal(mask.dim(3), k.dim(1), "tokens of the mask");
+}
+
+// Checks all operands but dy, `first_operands` of which stand in front of random key, mask and texts; the type of y.
+Type check_operands(const TypeContext& context, std::size_t first_operands) {
   user_check(std::holds_alternative<double>(*context.attributes.find("scale")),
              "scale must be a real number");
   const std::vector<Type>& inputs = context.inputs;
   const Type &q = inputs[0], &k = inputs[1], &v = inputs[2];
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (drops(context.attributes) && i == first_operands) continue;
-    const std::string_view name = operands[i].name.substr(0, operands[i].name.find('?'));
-    expect_dtype(inputs[i], DType::f32, name);
-    expect_rank(inputs[i], 4, name);
+  for (const auto& [type, name] :
+       {std::pair{q, "query"}, std::pair{k, "key"}, std::pair{v, "value"}}) {
+    expect_dtype(type, DType::f32, name);
+    expect_rank(type, 4, name);
   }
-  expect_equal(k.dim(0), q.dim(0), "texts of the key");
+  const std::size_t texts_at = texts_operand(context.attributes, first_operands);
+  Dim texts = q.dim(0);
+  if (is_unpadded(context.attributes)) {
+    expect_texts(inputs[texts_at], inputs[texts_at + 1]);
+    texts = inputs[texts_at].dim(0);
+    expect_equal(k.dim(0), Dim(1), "texts of the key");
+    const bool queries_run = q.dim(0) == Dim(1) && q.dim(1) == k.dim(1);
+    if (!queries_run) expect_equal(q.dim(0), texts, "texts of the query");
+  } else {
+    expect_equal(k.dim(0), q.dim(0), "texts of the key");
+  }
   expect_equal(k.dim(2), q.dim(2), "heads of the key");
   expect_equal(k.dim(3), q.dim(3), "head size of the key");
-  expect_equal(v.dim(0), q.dim(0), "texts of the value");
+  expect_equal(v.dim(0), k.dim(0), "texts of the value");
   expect_equal(v.dim(1), k.dim(1), "tokens of the value");
   expect_equal(v.dim(2), q.dim(2), "heads of the value");
   expect_dropout(drops(context.attributes) ? inputs[first_operands] : Type{DType::i64, {}},
-                 weights_of(q, k), context.attributes);
-  const std::size_t mask_at = mask_operand(context.attributes, first_operands);
-  if (inputs.size() > mask_at) {
-    const Type& mask = inputs[mask_at];
-    if (!(mask.dim(0) == Dim(1))) expect_equal(mask.dim(0), q.dim(0), "texts of the mask");
-    expect_equal(mask.dim(1), Dim(1), "heads of the mask");
-    expect_equal(mask.dim(2), Dim(1), "queries of the mask");
-    expect_equal(mask.dim(3), k.dim(1), "tokens of the mask");
-  }
+                 weights_of(texts, q, k), context.attributes);
+  // The place of a token among those of all texts says nothing of its place in its own.
+  user_check(!is_unpadded(context.attributes) || !drops(context.attributes) ||
+                 !context.attributes.get<Shape>("limits").empty(),
+             "limits are needed to drop weights of texts without padding");
+  if (!is_unpadded(context.attributes) && inputs.size() > texts_at)
+    expect_mask(inputs[texts_at], q, k);
   return {DType::f32, {q.dim(0), q.dim(1), q.dim(2), v.dim(3)}};
 }
 
 std::vector<Type> infer(const TypeContext& context) {
-  return {check_operands(context, inputs_of(context.attributes), kForwardOperands)};
+  return {check_operands(context, kForwardOperands)};
 }
 
 std::vector<Type> infer_gradient(const TypeContext& context) {
   const std::vector<Type>& inputs = context.inputs;
-  const Type y = check_operands(context, gradient_inputs_of(context.attributes), kGradientOperands);
+  const Type y = check_operands(context, kGradientOperands);
   user_check(inputs[3] == y, "dy: expected {}, got {}", to_string(y), to_string(inputs[3]));
   return {inputs[0], inputs[1], inputs[2]};
 }
@@ -118,22 +154,56 @@ struct HeadInputs {
   }
 };
 
-// (tokens, size) of x (B, tokens, N, size)
-Tensor head_of(const Tensor& x, std::int64_t text, std::int64_t head) {
-  const Tensor one = x.slice(0, text, text + 1).slice(2, head, head + 1);
-  return Tensor::view_of(one.storage(), one.dtype(), {x.size(1), x.size(3)},
+// The tokens of a text in an operand (rows, tokens, N, size).
+struct Tokens {
+  std::int64_t row, begin, count;
+};
+
+// (tokens, size) of head n of x
+Tensor head_of(const Tensor& x, const Tokens& tokens, std::int64_t n) {
+  const Tensor one = x.slice(0, tokens.row, tokens.row + 1)
+                         .slice(1, tokens.begin, tokens.begin + tokens.count)
+                         .slice(2, n, n + 1);
+  return Tensor::view_of(one.storage(), one.dtype(), {tokens.count, x.size(3)},
                          {x.strides()[1], x.strides()[3]}, one.offset());
 }
 
-// What the weights of the operands of a call are, and what is left of them.
-class CalledWeights {
+// The vector of token `i` of these of head n of x, which is dense.
+float* vector_at(const Tensor& x, const Tokens& tokens, std::int64_t i, std::int64_t n) {
+  return x.data<float>() +
+         ((tokens.row * x.size(1) + tokens.begin + i) * x.size(2) + n) * x.size(3);
+}
+
+// What the texts, the weights and what is left of them are in a call.
+class CalledTexts {
  public:
-  CalledWeights(const Call& call, std::size_t first_operands) : call_(call) {
-    const Tensor &q = call.input(0), &v = call.input(2);
-    const std::size_t mask_at = mask_operand(call.attributes, first_operands);
-    if (call.has_input(mask_at)) mask_ = reference::dense(call.input(mask_at));
+  CalledTexts(const Call& call, std::size_t first_operands) : call_(call) {
+    const Tensor &q = call.input(0), &k = call.input(1);
+    const std::size_t texts_at = texts_operand(call.attributes, first_operands);
+    std::int64_t longest = k.size(1);
+    if (is_unpadded(call.attributes)) {
+      begins_ = reference::dense(call.input(texts_at));
+      lengths_ = reference::dense(call.input(texts_at + 1));
+      longest = check_texts(k.size(1));
+    } else if (call.has_input(texts_at)) {
+      mask_ = reference::dense(call.input(texts_at));
+    }
     if (drops(call.attributes))
-      factors_.emplace(call, first_operands, Sizes{q.size(0), q.size(2), q.size(1), v.size(1)});
+      factors_.emplace(call, first_operands,
+                       Sizes{count(), q.size(2), std::min(q.size(1), longest), longest});
+  }
+
+  std::int64_t count() const {
+    return begins_.defined() ? begins_.count() : call_.input(0).size(0);
+  }
+  Tokens queries(std::int64_t b) const {
+    const Tensor &q = call_.input(0), &k = call_.input(1);
+    if (begins_.defined() && q.size(0) == 1 && q.size(1) == k.size(1)) return keys(b);
+    return {b, 0, q.size(1)};
+  }
+  Tokens keys(std::int64_t b) const {
+    if (!begins_.defined()) return {b, 0, call_.input(1).size(1)};
+    return {0, begins_.data<std::int64_t>()[b], lengths_.data<std::int64_t>()[b]};
   }
 
   HeadInputs head(std::int64_t b, std::int64_t n) const {
@@ -141,8 +211,8 @@ class CalledWeights {
     if (mask_.defined())
       masked = mask_.data<float>() + (mask_.size(0) == 1 ? 0 : b * mask_.size(3));
     // The factor acts as the fp32 number it becomes in every fp32 program.
-    return {head_of(call_.input(0), b, n), head_of(call_.input(1), b, n),
-            head_of(call_.input(2), b, n), masked,
+    return {head_of(call_.input(0), queries(b), n), head_of(call_.input(1), keys(b), n),
+            head_of(call_.input(2), keys(b), n), masked,
             static_cast<float>(call_.attributes.get<double>("scale"))};
   }
 
@@ -154,35 +224,47 @@ class CalledWeights {
         factors_->at(b * strides[0] + n * strides[1] + s * strides[2] + t * strides[3]));
   }
 
+  // body(text, head, query)
+  template <typename Body>
+  void for_each_query(Body&& body) const {
+    for (std::int64_t b = 0; b < count(); ++b)
+      for (std::int64_t n = 0; n < call_.input(0).size(2); ++n)
+        for (std::int64_t s = 0; s < queries(b).count; ++s) body(b, n, s);
+  }
+
  private:
+  // Texts follow each other without gaps and take all tokens; the longest.
+  std::int64_t check_texts(std::int64_t tokens) const {
+    std::int64_t next = 0, longest = 0;
+    for (std::int64_t b = 0; b < begins_.count(); ++b) {
+      const std::int64_t begin = begins_.data<std::int64_t>()[b],
+                         length = lengths_.data<std::int64_t>()[b];
+      user_check(begin == next && length >= 1 && length <= tokens - begin,
+                 "text {}: {} tokens from {} on, of {}, do not follow the {} before", b, length,
+                 begin, tokens, next);
+      next += length;
+      longest = std::max(longest, length);
+    }
+    user_check(next == tokens, "the texts have {} tokens, of {}", next, tokens);
+    return longest;
+  }
+
   const Call& call_;
-  Tensor mask_;
+  Tensor begins_, lengths_, mask_;
   std::optional<DropoutFactors> factors_;
 };
 
-template <typename Body>
-void for_each_query(const Tensor& q, Body&& body) {
-  for (std::int64_t b = 0; b < q.size(0); ++b)
-    for (std::int64_t n = 0; n < q.size(2); ++n)
-      for (std::int64_t s = 0; s < q.size(1); ++s) body(b, n, s);
-}
-
-// The vector of token s of head n of text b of x (B, S, N, D), which is dense.
-float* vector_at(const Tensor& x, std::int64_t b, std::int64_t s, std::int64_t n) {
-  return x.data<float>() + ((b * x.size(1) + s) * x.size(2) + n) * x.size(3);
-}
-
 void forward(Call& call) {
-  const CalledWeights called(call, kForwardOperands);
+  const CalledTexts texts(call, kForwardOperands);
   const Tensor& v = call.input(2);
-  for_each_query(call.input(0), [&](std::int64_t b, std::int64_t n, std::int64_t s) {
-    const HeadInputs head = called.head(b, n);
+  texts.for_each_query([&](std::int64_t b, std::int64_t n, std::int64_t s) {
+    const HeadInputs head = texts.head(b, n);
     const std::vector<double> weights = head.weights(s);
-    float* const out = vector_at(call.output(), b, s, n);
+    float* const out = vector_at(call.output(), texts.queries(b), s, n);
     for (std::int64_t e = 0; e < v.size(3); ++e) {
       double sum = 0;
-      for (std::int64_t t = 0; t < v.size(1); ++t)
-        sum += weights[static_cast<std::size_t>(t)] * called.factor(b, n, s, t) *
+      for (std::int64_t t = 0; t < texts.keys(b).count; ++t)
+        sum += weights[static_cast<std::size_t>(t)] * texts.factor(b, n, s, t) *
                static_cast<double>(HeadInputs::at(head.v, t, e));
       out[e] = static_cast<float>(sum);
     }
@@ -226,47 +308,59 @@ struct QueryGradients {
 };
 
 void backward(Call& call) {
-  const CalledWeights called(call, kGradientOperands);
-  const Tensor &q = call.input(0), &k = call.input(1), &v = call.input(2);
-  const std::int64_t keys = k.size(1);
+  const CalledTexts texts(call, kGradientOperands);
+  const Tensor &k = call.input(1), &v = call.input(2);
   std::vector<double> dk, dv;
-  for_each_query(q, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
+  texts.for_each_query([&](std::int64_t b, std::int64_t n, std::int64_t s) {
+    const Tokens queries = texts.queries(b), keys = texts.keys(b);
     if (s == 0) {
-      dk.assign(static_cast<std::size_t>(keys * k.size(3)), 0);
-      dv.assign(static_cast<std::size_t>(keys * v.size(3)), 0);
+      dk.assign(static_cast<std::size_t>(keys.count * k.size(3)), 0);
+      dv.assign(static_cast<std::size_t>(keys.count * v.size(3)), 0);
     }
     std::vector<double> factors;
-    for (std::int64_t t = 0; t < keys; ++t) factors.push_back(called.factor(b, n, s, t));
-    const HeadInputs head = called.head(b, n);
-    QueryGradients{head, head_of(call.input(3), b, n), dk, dv}.add(
-        s, head.weights(s), factors, vector_at(call.output(0), b, s, n));
-    if (s + 1 < q.size(1)) return;
-    for (std::int64_t t = 0; t < keys; ++t) {
-      std::copy_n(dk.data() + t * k.size(3), k.size(3), vector_at(call.output(1), b, t, n));
-      std::copy_n(dv.data() + t * v.size(3), v.size(3), vector_at(call.output(2), b, t, n));
+    for (std::int64_t t = 0; t < keys.count; ++t) factors.push_back(texts.factor(b, n, s, t));
+    const HeadInputs head = texts.head(b, n);
+    QueryGradients{head, head_of(call.input(3), queries, n), dk, dv}.add(
+        s, head.weights(s), factors, vector_at(call.output(0), queries, s, n));
+    if (s + 1 < queries.count) return;
+    for (std::int64_t t = 0; t < keys.count; ++t) {
+      std::copy_n(dk.data() + t * k.size(3), k.size(3), vector_at(call.output(1), keys, t, n));
+      std::copy_n(dv.data() + t * v.size(3), v.size(3), vector_at(call.output(2), keys, t, n));
     }
   });
 }
 
+// Of texts without padding, as if all were of one length.
+double score_count(const TypeContext& context, const Bindings& bindings, std::size_t operands) {
+  const Type &q = context.inputs[0], &k = context.inputs[1];
+  const Attributes& attributes = context.attributes;
+  if (!is_unpadded(attributes)) return elements(weights_of(q.dim(0), q, k), bindings);
+  const Type& begins = context.inputs[texts_operand(attributes, operands)];
+  const double queries = elements({DType::f32, {q.dim(0), q.dim(1), q.dim(2)}}, bindings);
+  return queries * elements({DType::f32, {k.dim(1)}}, bindings) /
+         std::max(1.0, elements(begins, bindings));
+}
+
 // What its two products, its scaling, its mask and its softmax count for alone.
 double flops(const TypeContext& context, const Bindings& bindings) {
-  const Type &q = context.inputs[0], &v = context.inputs[2];
-  const auto size = [&](const Type& type, std::int64_t axis) {
-    return static_cast<double>(resolve(type.dim(axis), bindings));
+  const auto size = [&](const Type& type) {
+    return static_cast<double>(resolve(type.dim(3), bindings));
   };
-  const double scores = size(q, 0) * size(q, 1) * size(q, 2) * size(v, 1);
-  const double mask =
-      context.inputs.size() > mask_operand(context.attributes, kForwardOperands) ? 1 : 0;
-  const double dropout = drops(context.attributes) ? 1 : 0;
-  return scores * (2 * size(q, 3) + 2 * size(v, 3) + 1 + mask + 4 + dropout);
+  const Attributes& attributes = context.attributes;
+  const bool has_mask = !is_unpadded(attributes) &&
+                        context.inputs.size() > texts_operand(attributes, kForwardOperands);
+  return score_count(context, bindings, kForwardOperands) *
+         (2 * size(context.inputs[0]) + 2 * size(context.inputs[2]) + 1 + (has_mask ? 1 : 0) + 4 +
+          (drops(attributes) ? 1 : 0));
 }
 
 // Its five products, of which one gives the scores again, their softmax and that of its gradient.
 double gradient_flops(const TypeContext& context, const Bindings& bindings) {
-  const Type &q = context.inputs[0], &v = context.inputs[2];
-  const double scores = elements(weights_of(q, context.inputs[1]), bindings);
-  const auto size = [](const Type& type) { return static_cast<double>(type.dim(3).size); };
-  return scores * (6 * size(q) + 4 * size(v) + 10);
+  const auto size = [&](const Type& type) {
+    return static_cast<double>(resolve(type.dim(3), bindings));
+  };
+  return score_count(context, bindings, kGradientOperands) *
+         (6 * size(context.inputs[0]) + 4 * size(context.inputs[2]) + 10);
 }
 
 // That of the mask, by the steps that attention stands for: nothing is left of them where nobody learns a mask.
@@ -287,7 +381,7 @@ Value mask_gradient(GradientContext& c) {
       c.add("matmul", {transposed(c.input(0), heads_first), transposed(c.input(1), turned)});
   const Value scores =
       c.add("add", {c.add("scale", {product}, {{"factor", *attributes.find("scale")}}),
-                    c.input(mask_operand(attributes, kForwardOperands))});
+                    c.input(texts_operand(attributes, kForwardOperands))});
   const Value dleft = c.add(
       "matmul", {transposed(c.output_gradient(), heads_first), transposed(c.input(2), turned)});
   return c.add("softmax_gradient", {c.add("softmax", {scores}), dropped(dleft)});
@@ -295,14 +389,14 @@ Value mask_gradient(GradientContext& c) {
 
 std::vector<Value> gradient(GradientContext& c) {
   const Attributes& attributes = c.node.attributes();
-  const std::size_t mask_at = mask_operand(attributes, kForwardOperands);
   std::vector<Value> inputs = {c.input(0), c.input(1), c.input(2), c.output_gradient()};
   for (std::size_t i = kForwardOperands; i < c.node.inputs().size(); ++i)
     inputs.push_back(c.input(i));
   Node& node = c.add_node("attention_gradient", std::move(inputs), attributes);
-  std::vector<Value> gradients = {{&node, 0}, {&node, 1}, {&node, 2}};
-  if (drops(attributes)) gradients.emplace_back();
-  if (c.has_input(mask_at)) gradients.push_back(mask_gradient(c));
+  std::vector<Value> gradients(c.node.inputs().size());
+  for (int i = 0; i < 3; ++i) gradients[static_cast<std::size_t>(i)] = {&node, i};
+  const std::size_t mask_at = texts_operand(attributes, kForwardOperands);
+  if (!is_unpadded(attributes) && c.has_input(mask_at)) gradients[mask_at] = mask_gradient(c);
   return gradients;
 }
 
@@ -315,7 +409,11 @@ std::vector<OpDef> attention() {
                   "mask (B, 1, 1, T))) value (B, T, N, E)",
        .inputs = {"query", "key", "value", "mask?"},
        .inputs_of = inputs_of,
-       .attributes = {{"scale", {}}, {"p", 0.0}, {"stream", std::int64_t{0}}, {"limits", Shape{}}},
+       .attributes = {{"scale", {}},
+                      {"p", 0.0},
+                      {"stream", std::int64_t{0}},
+                      {"limits", Shape{}},
+                      {"unpadded", false}},
        .trait = Trait::contraction,
        .infer = infer,
        .reference = forward,
@@ -325,7 +423,11 @@ std::vector<OpDef> attention() {
        .summary = "dquery, dkey, dvalue of attention, whose weights are computed again",
        .inputs = {"query", "key", "value", "dy", "mask?"},
        .inputs_of = gradient_inputs_of,
-       .attributes = {{"scale", {}}, {"p", 0.0}, {"stream", std::int64_t{0}}, {"limits", Shape{}}},
+       .attributes = {{"scale", {}},
+                      {"p", 0.0},
+                      {"stream", std::int64_t{0}},
+                      {"limits", Shape{}},
+                      {"unpadded", false}},
        .trait = Trait::contraction,
        .infer = infer_gradient,
        .reference = backward,

@@ -5,26 +5,54 @@
 // y = x / (1 - p) with probability 1 - p, else 0 (Srivastava et al., 2014); nothing is kept for p = 1.
 // An element is kept where its word of the random stream (key, stream) is at least p 2^32, so the mask
 // is a function of its place alone: nothing is stored for the gradient, which applies the same mask to
-// dy.
+// dy. Where rows stand one behind the other that have places of their own, `places` (rows...) are the numbers of the rows they would be:
+// row i draws the words from places[i] times its elements on.
 namespace hone::ops {
 namespace {
 
+// Where x is dropped by the first two inputs, and by the one at `places_at` if there is one.
+void check_dropped(const TypeContext& context, std::size_t places_at) {
+  const Type& x = context.inputs[0];
+  expect_dtype(x, DType::f32, "x");
+  expect_dropout(context.inputs[1], x, context.attributes);
+  if (context.inputs.size() <= places_at) return;
+  const Type& places = context.inputs[places_at];
+  expect_dtype(places, DType::i64, "places");
+  user_check(x.rank() >= 1 && places.shape == Shape(x.shape.begin(), x.shape.end() - 1),
+             "places must be one for each row of x {}, got {}", to_string(x), to_string(places));
+  user_check(context.attributes.get<Shape>("limits").empty(),
+             "limits say where elements stand, and so do places: one of them");
+}
+
 std::vector<Type> infer(const TypeContext& context) {
-  expect_dtype(context.inputs[0], DType::f32, "x");
-  expect_dropout(context.inputs[1], context.inputs[0], context.attributes);
+  check_dropped(context, 2);
   return {context.inputs[0]};
 }
 
-void forward(Call& call) {
+// Calls body(element of x, what it is multiplied by) row by row.
+template <typename Body>
+void for_each_dropped(const Call& call, std::size_t places_at, Body&& body) {
   const Tensor& x = call.input(0);
   const DropoutFactors factors(call, 1, x.sizes());
+  if (call.has_input(places_at)) {
+    const reference::Rows rows(x);
+    const Tensor places = reference::dense(call.input(places_at));
+    for (std::int64_t row = 0; row < rows.count; ++row) {
+      std::int64_t word = places.data<std::int64_t>()[row] * rows.length;
+      for (const float value : rows[row]) body(value, factors.at(word++));
+    }
+    return;
+  }
   const Sizes words = factors.word_strides();
-  float* out = call.output().data<float>();
   const float* in = x.data<float>();
-  for_each_element<2>(x.sizes(), {&x.strides(), &words}, [&](const auto& at) {
-    const float factor = factors.at(at[1]);
-    *out++ = factor != 0 ? in[at[0]] * factor : 0.0f;
-  });
+  for_each_element<2>(x.sizes(), {&x.strides(), &words},
+                      [&](const auto& at) { body(in[at[0]], factors.at(at[1])); });
+}
+
+void forward(Call& call) {
+  float* out = call.output().data<float>();
+  for_each_dropped(
+      call, 2, [&](float value, float factor) { *out++ = factor != 0 ? value * factor : 0.0f; });
 }
 
 // ---- together with a product of few outputs, for graphs whose gradients are taken
@@ -33,10 +61,12 @@ struct DroppedLinearTypes {
   const Type &x, &key, &weight;
 };
 
-DroppedLinearTypes check_dropped_linear(const TypeContext& context) {
+// Places stand behind what there is beside.
+constexpr std::size_t kForwardPlaces = 3, kGradientPlaces = 4;
+
+DroppedLinearTypes check_dropped_linear(const TypeContext& context, std::size_t places_at) {
   const DroppedLinearTypes types{context.inputs[0], context.inputs[1], context.inputs[2]};
-  const std::vector<Type> dropped = {types.x, types.key};
-  infer({dropped, context.attributes});
+  check_dropped(context, places_at);
   expect_dtype(types.weight, DType::f32, "weight");
   expect_rank(types.weight, 2, "weight");
   user_check(types.x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(types.x));
@@ -44,15 +74,19 @@ DroppedLinearTypes check_dropped_linear(const TypeContext& context) {
   return types;
 }
 
-std::vector<Type> infer_dropped_linear(const TypeContext& context) {
-  const DroppedLinearTypes types = check_dropped_linear(context);
+Type dropped_linear_type(const TypeContext& context, std::size_t places_at) {
+  const DroppedLinearTypes types = check_dropped_linear(context, places_at);
   Type y{DType::f32, Shape(types.x.shape.begin(), types.x.shape.end() - 1)};
   y.shape.push_back(types.weight.dim(0));
-  return {y};
+  return y;
+}
+
+std::vector<Type> infer_dropped_linear(const TypeContext& context) {
+  return {dropped_linear_type(context, kForwardPlaces)};
 }
 
 std::vector<Type> infer_dropped_linear_gradient(const TypeContext& context) {
-  const Type expected = infer_dropped_linear(context)[0];
+  const Type expected = dropped_linear_type(context, kGradientPlaces);
   user_check(context.inputs[3] == expected, "dy must be {}, as the result, got {}",
              to_string(expected), to_string(context.inputs[3]));
   return {context.inputs[0], context.inputs[2]};
@@ -62,20 +96,16 @@ std::vector<Type> infer_dropped_linear_gradient(const TypeContext& context) {
 struct Dropped {
   std::vector<double> values, factors;
 
-  explicit Dropped(const Call& call) {
-    const Tensor& x = call.input(0);
-    const DropoutFactors dropout(call, 1, x.sizes());
-    const Sizes words = dropout.word_strides();
-    const float* in = x.data<float>();
-    for_each_element<2>(x.sizes(), {&x.strides(), &words}, [&](const auto& at) {
-      factors.push_back(static_cast<double>(dropout.at(at[1])));
-      values.push_back(static_cast<double>(in[at[0]]) * factors.back());
+  Dropped(const Call& call, std::size_t places_at) {
+    for_each_dropped(call, places_at, [&](float value, float factor) {
+      factors.push_back(static_cast<double>(factor));
+      values.push_back(static_cast<double>(value) * factors.back());
     });
   }
 };
 
 void dropped_linear(Call& call) {
-  const Dropped x(call);
+  const Dropped x(call, kForwardPlaces);
   const reference::Rows weight(call.input(2));
   Tensor& y = call.output();
   const auto columns = static_cast<std::size_t>(weight.length);
@@ -91,7 +121,7 @@ void dropped_linear(Call& call) {
 }
 
 void dropped_linear_gradient(Call& call) {
-  const Dropped x(call);
+  const Dropped x(call, kGradientPlaces);
   const reference::Rows weight(call.input(2)), dy(call.input(3));
   Tensor& dx = call.output();
   const auto columns = static_cast<std::size_t>(weight.length);
@@ -123,19 +153,22 @@ double dropped_linear_flops(const TypeContext& context, const Bindings& bindings
 std::vector<OpDef> dropout() {
   return {{.name = "dropout",
            .summary = "y = x / (1 - p) or 0, by the random stream (key, stream)",
-           .inputs = {"x", "key"},
+           .inputs = {"x", "key", "places?"},
            .attributes = {{"p", {}}, {"stream", std::int64_t{0}}, {"limits", Shape{}}},
            .trait = Trait::element_wise,
            .in_place = 0,
            .infer = infer,
            .reference = forward,
            .gradient = [](GradientContext& c) -> std::vector<Value> {
-             return {c.add("dropout", {c.output_gradient(), c.input(1)}, c.node.attributes()), {}};
+             std::vector<Value> inputs = c.node.inputs(), gradients(inputs.size());
+             inputs[0] = c.output_gradient();
+             gradients[0] = c.add("dropout", std::move(inputs), c.node.attributes());
+             return gradients;
            },
            .flops = one_per_element},
           {.name = "dropped_linear",
            .summary = "y (rows..., N) = dropout(x (rows..., K)) weight (N, K)^T",
-           .inputs = {"x", "key", {"weight", OperandRole::weight}},
+           .inputs = {"x", "key", {"weight", OperandRole::weight}, "places?"},
            .attributes = {{"p", {}}, {"stream", std::int64_t{0}}, {"limits", Shape{}}},
            .trait = Trait::contraction,
            .infer = infer_dropped_linear,
@@ -143,7 +176,7 @@ std::vector<OpDef> dropout() {
            .flops = dropped_linear_flops},
           {.name = "dropped_linear_gradient",
            .summary = "dx (rows..., K), dweight (N, K) of dropped_linear",
-           .inputs = {"x", "key", {"weight", OperandRole::weight}, "dy"},
+           .inputs = {"x", "key", {"weight", OperandRole::weight}, "dy", "places?"},
            .attributes = {{"p", {}}, {"stream", std::int64_t{0}}, {"limits", Shape{}}},
            .trait = Trait::contraction,
            .infer = infer_dropped_linear_gradient,

@@ -37,6 +37,7 @@ std::vector<OpDef> slice();
 std::vector<OpDef> soft_cross_entropy();
 std::vector<OpDef> softmax();
 std::vector<OpDef> sum_to();
+std::vector<OpDef> take_rows();
 std::vector<OpDef> tanh();
 std::vector<OpDef> threshold();
 std::vector<OpDef> token_positions();
@@ -79,6 +80,7 @@ OpTable builtin_ops() {
                            ops::soft_cross_entropy,
                            ops::softmax,
                            ops::sum_to,
+                           ops::take_rows,
                            ops::tanh,
                            ops::threshold,
                            ops::token_positions,

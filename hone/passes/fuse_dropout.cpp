@@ -1,6 +1,7 @@
 #include "hone/passes/fuse_dropout.h"
 
 #include <algorithm>
+#include <span>
 
 #include "hone/passes/lora.h"
 
@@ -27,7 +28,9 @@ struct Group {
 };
 
 bool is_alike(const Node& a, const Node& b) {
-  return a.attributes() == b.attributes() && a.inputs()[1] == b.inputs()[1];
+  // Random key, and places where rows have such.
+  return a.attributes() == b.attributes() &&
+         std::ranges::equal(std::span(a.inputs()).subspan(1), std::span(b.inputs()).subspan(1));
 }
 
 // The group of a dropout; `product` null where there is none.
@@ -63,10 +66,14 @@ void fuse(Graph& graph, const Group& group) {
   Node& dropout = *group.dropout;
   const Value x = dropout.inputs()[0], key = dropout.inputs()[1],
               factor = group.product->inputs()[1];
-  const Value y = graph.add("dropped_linear", {x, key, factor}, dropout.attributes(),
+  std::vector<Value> inputs = {x, key, factor};
+  std::vector<Value> gradient_inputs = {x, key, factor, group.weight_gradient->inputs()[1]};
+  if (dropout.inputs().size() > 2)
+    for (std::vector<Value>* read : {&inputs, &gradient_inputs})
+      read->push_back(dropout.inputs()[2]);
+  const Value y = graph.add("dropped_linear", std::move(inputs), dropout.attributes(),
                             group.product->name() + ".dropped", group.product);
-  Node& gradient = graph.add_node("dropped_linear_gradient",
-                                  {x, key, factor, group.weight_gradient->inputs()[1]},
+  Node& gradient = graph.add_node("dropped_linear_gradient", std::move(gradient_inputs),
                                   dropout.attributes(), group.product->name() + ".dropped.gradient",
                                   &first_of(graph, *group.weight_gradient, *group.input_gradient));
   graph.replace_uses({group.product, 0}, y);

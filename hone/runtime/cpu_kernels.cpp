@@ -118,6 +118,23 @@ Sizes dropout_limits(const Call& call) {
   return limits.empty() ? call.input(0).sizes() : resolve(limits, call.bindings);
 }
 
+// Rows of x that say themselves where they would stand.
+void dropout_of_places(Call& call, const RandomStream& stream) {
+  const double probability = call.attributes.get<double>("p");
+  const std::int64_t columns = row_length(call.input(0));
+  const std::int64_t* const places = call.input(2).data<std::int64_t>();
+  const float* const x = floats(call, 0);
+  float* const y = call.output().data<float>();
+  constexpr std::int64_t kRows = 64;
+  parallel_ranges(
+      call.pool(), row_count(call.input(0)), kRows, [&](std::int64_t begin, std::int64_t end) {
+        std::int64_t words[kRows];
+        for (std::int64_t i = begin; i < end; ++i) words[i - begin] = places[i] * columns;
+        kernels::dropout_rows(probability, stream, {words, static_cast<std::size_t>(end - begin)},
+                              columns, x + begin * columns, y + begin * columns);
+      });
+}
+
 void dropout(Call& call) {
   // What is larger than its limits is the reference's to report.
   if (!std::ranges::equal(call.input(0).sizes(), dropout_limits(call), std::less_equal<>()))
@@ -125,6 +142,7 @@ void dropout(Call& call) {
   const RandomStream stream{
       static_cast<std::uint64_t>(*call.input(1).data<std::int64_t>()),
       static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"))};
+  if (call.has_input(2)) return dropout_of_places(call, stream);
   const Sizes sizes = call.input(0).sizes(), words = contiguous_strides(dropout_limits(call));
   const float* x = floats(call, 0);
   kernels::dropout(call.pool(), call.attributes.get<double>("p"), stream, sizes, words, x,
@@ -132,7 +150,13 @@ void dropout(Call& call) {
 }
 
 // The words that rows of x begin with.
-std::vector<std::int64_t> first_words(const Call& call) {
+std::vector<std::int64_t> first_words(const Call& call, std::size_t places_at) {
+  if (call.has_input(places_at)) {
+    const std::span<const std::int64_t> places = call.input(places_at).values<std::int64_t>();
+    std::vector<std::int64_t> words;
+    for (const std::int64_t place : places) words.push_back(place * row_length(call.input(0)));
+    return words;
+  }
   Sizes sizes = call.input(0).sizes(), strides = contiguous_strides(dropout_limits(call));
   sizes.pop_back();
   strides.pop_back();
@@ -154,7 +178,7 @@ bool is_within_limits(const Call& call) {
 
 void dropped_linear(Call& call) {
   if (!is_within_limits(call)) return call.op.reference(call);
-  const std::vector<std::int64_t> words = first_words(call);
+  const std::vector<std::int64_t> words = first_words(call, 3);
   kernels::dropped_product(call.pool(), dropped_rows(call, words), call.input(2).size(0),
                            floats(call, 0), floats(call, 2), call.output().data<float>());
 }
@@ -169,7 +193,7 @@ std::int64_t dropped_linear_gradient_workspace(const CallSite& site, const Bindi
 
 void dropped_linear_gradient(Call& call) {
   if (!is_within_limits(call)) return call.op.reference(call);
-  const std::vector<std::int64_t> words = first_words(call);
+  const std::vector<std::int64_t> words = first_words(call, 4);
   kernels::dropped_product_gradient(call.pool(), dropped_rows(call, words), call.input(2).size(0),
                                     floats(call, 0), floats(call, 2), floats(call, 3),
                                     call.output().data<float>(), call.output(1).data<float>(),
@@ -491,22 +515,44 @@ struct AttentionCall {
   float scale = 1;
   kernels::KeyMask mask = {};
   kernels::WeightDropout dropout = {};
-  bool is_in_limits = true;
+  kernels::TextRuns runs = {};
+  bool is_right = true;  // what is not is the reference's to report
 
   AttentionCall(const Call& call, std::size_t operands) {
-    const Tensor &q = call.input(0), &v = call.input(2);
-    shape = {q.size(0), q.size(2), q.size(1), v.size(1), q.size(3), v.size(3)};
+    const Tensor &q = call.input(0), &k = call.input(1), &v = call.input(2);
+    shape = {q.size(0), q.size(2), q.size(1), k.size(1), q.size(3), v.size(3)};
     scale = static_cast<float>(call.attributes.get<double>("scale"));
-    const Sizes weights = {shape.batch, shape.heads, shape.queries, shape.keys};
     const bool drops = call.attributes.get<double>("p") > 0;
-    if (drops) {
-      is_in_limits = fits_limits(call, weights);
-      dropout = weight_dropout(call, weights, operands);
+    const std::size_t texts_at = drops ? operands + 1 : operands;
+    if (call.attributes.get<bool>("unpadded")) {
+      take_runs(call, texts_at);
+    } else {
+      mask.data = optional_floats(call, texts_at);
+      if (call.has_input(texts_at) && call.input(texts_at).size(0) > 1)
+        mask.batch_stride = call.input(texts_at).strides()[0];
     }
-    const std::size_t mask_at = drops ? operands + 1 : operands;
-    mask.data = optional_floats(call, mask_at);
-    if (call.has_input(mask_at) && call.input(mask_at).size(0) > 1)
-      mask.batch_stride = call.input(mask_at).strides()[0];
+    if (!drops) return;
+    const Sizes weights = {shape.batch, shape.heads, shape.queries, shape.keys};
+    is_right = is_right && fits_limits(call, weights);
+    dropout = weight_dropout(call, weights, operands);
+  }
+
+ private:
+  void take_runs(const Call& call, std::size_t texts_at) {
+    const Tensor &q = call.input(0), &k = call.input(1);
+    runs = {call.input(texts_at).data<std::int64_t>(),
+            call.input(texts_at + 1).data<std::int64_t>(),
+            q.size(0) == 1 && q.size(1) == k.size(1)};
+    shape.batch = call.input(texts_at).count();
+    std::int64_t next = 0, longest = 0;
+    for (std::int64_t b = 0; b < shape.batch; ++b) {
+      is_right = is_right && runs.begins[b] == next && runs.lengths[b] >= 1;
+      next += runs.lengths[b];
+      longest = std::max(longest, runs.lengths[b]);
+    }
+    is_right = is_right && next == k.size(1);
+    shape.keys = longest;
+    if (runs.queries) shape.queries = longest;
   }
 };
 
@@ -519,18 +565,18 @@ kernels::Heads heads_of_output(Call& call, std::size_t index) {
 
 void attention(Call& call) {
   const AttentionCall c(call, 3);
-  if (!c.is_in_limits) return call.op.reference(call);
+  if (!c.is_right) return call.op.reference(call);
   kernels::attention(call.pool(), c.shape, c.scale, heads_of(call, 0), heads_of(call, 1),
-                     heads_of(call, 2), c.mask, heads_of_output(call, 0), c.dropout);
+                     heads_of(call, 2), c.mask, heads_of_output(call, 0), c.dropout, c.runs);
 }
 
 void attention_gradient(Call& call) {
   const AttentionCall c(call, 4);
-  if (!c.is_in_limits) return call.op.reference(call);
+  if (!c.is_right) return call.op.reference(call);
   kernels::attention_gradient(call.pool(), c.shape, c.scale, heads_of(call, 0), heads_of(call, 1),
                               heads_of(call, 2), c.mask, heads_of(call, 3),
                               heads_of_output(call, 0), heads_of_output(call, 1),
-                              heads_of_output(call, 2), c.dropout);
+                              heads_of_output(call, 2), c.dropout, c.runs);
 }
 
 // ---- the rest

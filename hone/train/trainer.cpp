@@ -11,6 +11,7 @@
 #include "hone/passes/weigh_classes.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
+#include "hone/train/remove_padding.h"
 #include "hone/train/training_graph.h"
 
 namespace hone {
@@ -157,6 +158,7 @@ class Stepper {
         options_(options),
         batch_graph_(std::move(graph)),
         update_graph_(batch_graph_.ops()) {
+    layout_ = prepare_for_gradients(batch_graph_);
     if (sums()) {
       add_gradient_sums(batch_graph_);
       update_graph_ = update_of_sums(batch_graph_, options.optimizer);
@@ -170,6 +172,9 @@ class Stepper {
     if (sums()) update_ = session.executable(update_graph_);
   }
 
+  /// Whether only real tokens are computed.
+  bool is_unpadded() const { return layout_.has_value(); }
+
   Done step(BatchOrder& order, std::int64_t step, double rate) {
     const auto batches = order.batches(step);
     const std::int64_t number = order.batches_before(step);
@@ -179,9 +184,15 @@ class Stepper {
  private:
   bool sums() const { return options_.gradient_accumulation_steps > 1; }
 
+  NamedTensors inputs_of(std::span<const std::int64_t> rows, std::int64_t number) const {
+    NamedTensors batch = data_.batch(rows, 0);
+    if (layout_) batch = without_padding(std::move(batch), *layout_);
+    return batch_inputs(std::move(batch), options_, number);
+  }
+
   Done whole(std::span<const std::int64_t> rows, std::int64_t number, std::int64_t step,
              double rate) {
-    NamedTensors inputs = batch_inputs(data_.batch(rows, 0), options_, number);
+    NamedTensors inputs = inputs_of(rows, number);
     inputs.merge(update_inputs(step, rate));
     const NamedTensors outputs = batch_->run(inputs, parameters_);
     return {scalar(outputs, "loss"), scalar(outputs, "grad_norm"), std::ssize(rows)};
@@ -197,8 +208,7 @@ class Stepper {
     Done done{0, 0, 0};
     for (std::size_t i = 0; i < batches.size(); ++i) {
       const double share = weights[i] / all;
-      NamedTensors inputs =
-          batch_inputs(data_.batch(batches[i], 0), options_, number + static_cast<std::int64_t>(i));
+      NamedTensors inputs = inputs_of(batches[i], number + static_cast<std::int64_t>(i));
       inputs["share"] = Tensor::scalar(static_cast<float>(share));
       inputs["first"] = Tensor::scalar<std::int64_t>(i == 0 ? 1 : 0);
       done.loss += share * scalar(batch_->run(inputs, parameters_), "loss");
@@ -212,6 +222,7 @@ class Stepper {
   const ExampleSource& data_;
   const TrainingOptions& options_;
   Graph batch_graph_, update_graph_;  // which the executables read
+  std::optional<TextLayout> layout_;  // none: texts are padded
   std::unique_ptr<Executable> batch_, update_;
 };
 
@@ -319,7 +330,8 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
 
   while (end == TrainingEnd::finished && state.step < steps) {
     if (callbacks.before_step) callbacks.before_step(state.step, parameters);
-    for (const auto rows : order.batches(state.step)) padding.add(data.lengths, rows);
+    if (!stepper.is_unpadded())
+      for (const auto rows : order.batches(state.step)) padding.add(data.lengths, rows);
     const double rate = schedule.rate(options.optimizer.learning_rate, state.step, steps, warmup);
     const Stepper::Done done = stepper.step(order, state.step, rate);
 

@@ -75,7 +75,8 @@ struct StepRecord {
   double loss = 0;
   double grad_norm = 0;      ///< of the last step, before clipping
   double learning_rate = 0;  ///< of the last step
-  double padding_share = 0;  ///< of the tokens computed since the run (re)started, in [0, 1)
+  double padding_share =
+      0;  ///< of the tokens computed since the run (re)started, in [0, 1); 0 without padding
 };
 
 struct TrainingCallbacks {

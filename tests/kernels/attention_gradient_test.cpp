@@ -193,6 +193,42 @@ TEST(AttentionGradient, KeysThatAreMaskedGetNone) {
   });
 }
 
+// Texts one behind the other get the gradients of those that stand alone.
+TEST(AttentionGradient, OfTextsOneBehindTheOtherIsThatOfEach) {
+  const std::vector<std::int64_t> begins = {0, 71, 72}, lengths = {71, 1, 28};
+  const GradientCase all({1, 2, 100, 100, 16, 8}, false);
+  ThreadPool pool(2);
+  for_each_target([&] {
+    std::vector<float> d(all.q.size() + all.k.size() + all.v.size(), 7.0f);
+    float *dq = d.data(), *dk = dq + all.q.size(), *dv = dk + all.k.size();
+    AttentionShape texts = all.shape;
+    texts.batch = 3;
+    texts.queries = texts.keys = 71;
+    attention_gradient(pool, texts, all.scale, all.heads(all.q.data(), 100, 16),
+                       all.heads(all.k.data(), 100, 16), all.heads(all.v.data(), 100, 8), {},
+                       all.heads(all.dy.data(), 100, 8), all.heads(dq, 100, 16),
+                       all.heads(dk, 100, 16), all.heads(dv, 100, 8), {},
+                       {begins.data(), lengths.data(), true});
+    for (std::size_t b = 0; b < 3; ++b) {
+      SCOPED_TRACE(b);
+      GradientCase one = all;
+      one.shape.queries = one.shape.keys = lengths[b];
+      const auto part = [&](const float* x, std::int64_t size) {
+        return std::vector<float>(x + begins[b] * 2 * size,
+                                  x + (begins[b] + lengths[b]) * 2 * size);
+      };
+      one.q = part(all.q.data(), 16);
+      one.k = part(all.k.data(), 16);
+      one.v = part(all.v.data(), 8);
+      one.dy = part(all.dy.data(), 8);
+      std::vector<float> expected = part(dq, 16);
+      for (const std::vector<float>& more : {part(dk, 16), part(dv, 8)})
+        expected.insert(expected.end(), more.begin(), more.end());
+      ASSERT_TRUE(same_bits(one.run(pool), expected));
+    }
+  });
+}
+
 TEST(AttentionGradient, OfNoQueriesIsNone) {
   const GradientCase c({1, 1, 0, 3, 4, 4}, false);
   ThreadPool pool(1);

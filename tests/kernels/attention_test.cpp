@@ -241,6 +241,49 @@ TEST(Attention, QueriesWithoutFiniteMaximumGiveNan) {
   });
 }
 
+// Texts one behind the other are those that stand alone, with queries of all their tokens or of one each.
+TEST(Attention, OfTextsOneBehindTheOtherIsThatOfEach) {
+  const std::vector<std::int64_t> begins = {0, 131, 132}, lengths = {131, 1, 40};
+  const AttentionShape tokens{1, 2, 172, 172, 16, 24};
+  const AttentionCase all(tokens, 2, false);
+  ThreadPool pool(2);
+  for_each_target([&] {
+    std::vector<float> y(static_cast<std::size_t>(all.floats(172, 24)), 7.0f),
+        first(static_cast<std::size_t>(3 * all.token(24)), 7.0f);
+    AttentionShape texts = tokens;
+    texts.batch = 3;
+    texts.queries = texts.keys = 131;
+    const auto attend = [&](const AttentionShape& shape, const ConstHeads& q, const Heads& to,
+                            bool queries) {
+      attention(pool, shape, all.scale, q, all.read(all.k, 172, 16), all.read(all.v, 172, 24), {},
+                to, {}, {begins.data(), lengths.data(), queries});
+    };
+    attend(texts, all.read(all.q, 172, 16), all.heads(y.data(), 172, 24), true);
+    texts.queries = 1;
+    attend(texts, all.read(all.q, 1, 16), all.heads(first.data(), 1, 24), false);
+    for (std::size_t b = 0; b < 3; ++b) {
+      SCOPED_TRACE(b);
+      AttentionCase one = all;
+      one.shape.queries = one.shape.keys = lengths[b];
+      const auto part = [&](const std::vector<float>& x, std::int64_t size) {
+        return std::vector<float>(x.begin() + begins[b] * all.token(size),
+                                  x.begin() + (begins[b] + lengths[b]) * all.token(size));
+      };
+      one.q = part(all.q, 16);
+      one.k = part(all.k, 16);
+      one.v = part(all.v, 24);
+      ASSERT_TRUE(same_bits(one.run(pool), part(y, 24)));
+      one.shape.queries = 1;
+      one.q.assign(all.q.begin() + static_cast<std::int64_t>(b) * all.token(16),
+                   all.q.begin() + static_cast<std::int64_t>(b + 1) * all.token(16));
+      ASSERT_TRUE(same_bits(
+          one.run(pool),
+          std::vector<float>(first.begin() + static_cast<std::int64_t>(b) * all.token(24),
+                             first.begin() + static_cast<std::int64_t>(b + 1) * all.token(24))));
+    }
+  });
+}
+
 TEST(Attention, OfNoQueriesIsNothing) {
   EXPECT_TRUE(AttentionCase({2, 2, 0, 3, 4, 4}, 1, false).run().empty());
 }

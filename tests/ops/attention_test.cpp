@@ -6,6 +6,7 @@
 #include "hone/analysis/cost.h"
 #include "hone/base/random.h"
 #include "tests/support/evaluate.h"
+#include "tests/support/expect.h"
 #include "tests/support/refusal.h"
 
 namespace hone::testing {
@@ -135,6 +136,64 @@ TEST(Attention, RefusesOperandsThatDoNotFit) {
             "p must be from 0 to 1, got 1.5");
   EXPECT_EQ(refusal("attention", {q, k, v}, "scale=1.0, p=0.5"),
             "takes query, key, value, random_key, mask? inputs, got 3");
+}
+
+// Each text as if it were alone, wherever it stands.
+TEST(Attention, TreatsTextsOneBehindTheOtherApart) {
+  const std::vector<float> y = evaluate(
+      R"(%x = input : f32[1, 3, 1, 1]
+%v = input : f32[1, 3, 1, 1]
+%begins = input : i64[2]
+%lengths = input : i64[2]
+%y = attention(%x, %x, %v, %begins, %lengths) {scale=1.0, unpadded=true} : f32[1, 3, 1, 1]
+output y = %y)",
+      {{"x", Tensor::of<float>({1, 3, 1, 1}, {5, 0, 0})},
+       {"v", Tensor::of<float>({1, 3, 1, 1}, {7, 10, 20})},
+       {"begins", Tensor::of<std::int64_t>({2}, {0, 1})},
+       {"lengths", Tensor::of<std::int64_t>({2}, {1, 2})}});
+  EXPECT_EQ(y, (std::vector<float>{7, 15, 15}));
+}
+
+// By the reference and by the kernel, which leaves what is wrong to it.
+TEST(Attention, RefusesTextsThatLeaveTokensOut) {
+  for (const Library& library : {references(), builtin_library()}) {
+    const auto run = [&](const std::vector<std::int64_t>& begins,
+                         const std::vector<std::int64_t>& lengths) {
+      return run_graph(parse(R"(%x = input : f32[1, 3, 1, 1]
+%begins = input : i64[2]
+%lengths = input : i64[2]
+%y = attention(%x, %x, %x, %begins, %lengths) {scale=1.0, unpadded=true} : f32[1, 3, 1, 1]
+output y = %y)"),
+                       {{"x", Tensor::of<float>({1, 3, 1, 1}, {5, 0, 0})},
+                        {"begins", Tensor::of<std::int64_t>({2}, begins)},
+                        {"lengths", Tensor::of<std::int64_t>({2}, lengths)}},
+                       {}, library);
+    };
+    EXPECT_NO_THROW(run({0, 1}, {1, 2}));
+    expect_user_error("text 1: 1 tokens from 2 on, of 3, do not follow the 1 before", [&] {
+      run({0, 2}, {1, 1});
+    });
+    expect_user_error("the texts have 2 tokens, of 3", [&] { run({0, 1}, {1, 1}); });
+    expect_user_error("text 1: 9 tokens", [&] { run({0, 1}, {1, 9}); });
+    expect_user_error("text 1: 2 tokens from -1", [&] { run({0, -1}, {1, 2}); });
+  }
+}
+
+TEST(Attention, RefusesTextsOneBehindTheOtherThatDoNotFit) {
+  const std::string q = "f32[1, T, 3, 4]", v = "f32[1, T, 3, 5]", own = "f32[B, 1, 3, 4]";
+  const auto refused = [](const std::vector<std::string>& types,
+                          const std::string& attributes = "scale=1.0, unpadded=true") {
+    return refusal("attention", types, attributes);
+  };
+  EXPECT_EQ(refused({q, q, v, "i64[B]", "i64[B]"}), "no error");
+  EXPECT_EQ(refused({own, q, v, "i64[B]", "i64[B]"}), "no error");
+  EXPECT_EQ(refused({"f32[2, 1, 3, 4]", q, v, "i64[B]", "i64[B]"}),
+            "texts of the query: expected B, got 2");
+  EXPECT_EQ(refused({own, own, v, "i64[B]", "i64[B]"}), "texts of the key: expected 1, got B");
+  EXPECT_EQ(refused({q, q, v, "i64[B]", "i64[2]"}), "texts of the lengths: expected B, got 2");
+  EXPECT_EQ(refused({q, q, v, "i64[]", "i64[B]", "i64[B]"}, "scale=1.0, unpadded=true, p=0.5"),
+            "limits are needed to drop weights of texts without padding");
+  EXPECT_EQ(refused({q, q, v}), "takes query, key, value, begins, lengths inputs, got 3");
 }
 
 TEST(AttentionGradient, RefusesOperandsThatDoNotFit) {

@@ -32,6 +32,18 @@ output y = %y)"},
 %y = attention(%x, %x, %x, %key) {scale=0.7, p=0.4, stream=7, limits=[2, 2, 5, 5]} : f32[2, 3, 2, 2]
 output y = %y)",
        .fixed = {{"key", Tensor::scalar<std::int64_t>(3)}}},
+      {.name = "attention of texts one behind the other that drops weights",
+       .text = R"(%q = input : f32[1, 5, 2, 2]
+%k = input : f32[1, 5, 2, 2]
+%v = input : f32[1, 5, 2, 3]
+%key = input : i64[]
+%begins = input : i64[2]
+%lengths = input : i64[2]
+%y = attention(%q, %k, %v, %key, %begins, %lengths) {scale=0.7, p=0.4, stream=7, limits=[2, 2, 5, 5], unpadded=true} : f32[1, 5, 2, 3]
+output y = %y)",
+       .fixed = {{"key", Tensor::scalar<std::int64_t>(3)},
+                 {"begins", Tensor::of<std::int64_t>({2}, {0, 3})},
+                 {"lengths", Tensor::of<std::int64_t>({2}, {3, 2})}}},
       {.name = "binary_cross_entropy",
        .text = R"(%logits = input : f32[4, 3]
 %targets = input : f32[4, 3]
@@ -57,6 +69,20 @@ output y = %y)",
 output y = %y)",
        .fixed = {{"labels", Tensor::of<std::int64_t>({4}, {2, 0, -100, 1})},
                  {"weights", Tensor::of<float>({3}, {0.5f, 3, 1.25f})}}},
+      {.name = "dropout of rows with places of their own",
+       .text = R"(%x = input : f32[1, 4, 3]
+%key = input : i64[]
+%places = input : i64[1, 4]
+%y = dropout(%x, %key, %places) {p=0.4, stream=7} : f32[1, 4, 3]
+output y = %y)",
+       .fixed = {{"key", Tensor::scalar<std::int64_t>(3)},
+                 {"places", Tensor::of<std::int64_t>({1, 4}, {0, 1, 8, 9})}}},
+      {.name = "take_rows",
+       .text = R"(%x = input : f32[1, 4, 3]
+%rows = input : i64[2]
+%y = take_rows(%x, %rows) : f32[2, 1, 3]
+output y = %y)",
+       .fixed = {{"rows", Tensor::of<std::int64_t>({2}, {0, 2})}}},
       {.name = "dropout",
        .text = R"(%x = input : f32[3, 5]
 %key = input : i64[]

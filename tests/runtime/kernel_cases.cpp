@@ -484,11 +484,19 @@ output y = %y
 %key = input : i64[]
 %w = input : f32[5, {1}]
 %dy = input : f32[3, {0}, 5]
+%places = input : i64[3, {0}]
 %y = dropped_linear(%x, %key, %w) {{p=0.1, stream=5, limits=[3, {2}, {1}]}} : f32[3, {0}, 5]
 %d = dropped_linear_gradient(%x, %key, %w, %dy) {{p=0.1, stream=5, limits=[3, {2}, {1}]}} : f32[3, {0}, {1}], f32[5, {1}]
+%py = dropped_linear(%x, %key, %w, %places) {{p=0.1, stream=5}} : f32[3, {0}, 5]
+%pd = dropped_linear_gradient(%x, %key, %w, %dy, %places) {{p=0.1, stream=5}} : f32[3, {0}, {1}], f32[5, {1}]
+%alone = dropout(%x, %key, %places) {{p=0.1, stream=5}} : f32[3, {0}, {1}]
 output y = %y
 output dx = %d:0
 output dw = %d:1
+output placed_y = %py
+output placed_dx = %pd:0
+output placed_dw = %pd:1
+output placed = %alone
 )",
                                          tokens, columns, tokens + 4),
                      .integers_below = 1000,

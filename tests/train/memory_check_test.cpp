@@ -11,6 +11,7 @@
 #include "hone/passes/lora.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/runtime/interpreter.h"
+#include "hone/train/remove_padding.h"
 #include "hone/train/text_examples.h"
 #include "hone/train/training_graph.h"
 #include "tests/support/expect.h"
@@ -50,8 +51,11 @@ TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
   const EncodedSet texts = tiny_texts(4000);
   ThreadPool pool(1);
   const Session session{builtin(), pool};
-  const double estimate =
-      needed_bytes(step_graph(), {{'B', texts.size()}, {'S', longest_text(texts)}}, session);
+  Graph step = model.graph;
+  ASSERT_TRUE(prepare_for_gradients(step));  // as the trainer does
+  add_training_step(step, {});
+  const double estimate = needed_bytes(
+      step, {{'B', texts.size()}, {'T', most_tokens(lengths_of(texts), texts.size())}}, session);
   const double before = static_cast<double>(resident_bytes());
   train(model.graph, model.parameters, text_examples(texts),
         {.max_steps = 1, .batch_size = texts.size()}, session);
