@@ -5,13 +5,20 @@
 
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "hone/base/error.h"
+#include "hone/base/thread_trace.h"
 
 namespace hone {
 namespace {
 
 thread_local bool inside_chunk = false;
+
+// Whoever submits work is thread 0, the workers of a pool follow.
+constexpr std::size_t kMostThreads = 1024;
+thread_local std::size_t lane = 0;
+std::atomic<ThreadTrace*> trace = nullptr;
 
 constexpr std::uint64_t kChunkMask = 0xffffffffu;
 
@@ -33,10 +40,15 @@ bool spin_until(Ready&& ready) {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
-  user_check(threads >= 1 && threads <= 1024, "`threads`: expected 1 to 1024, got {}", threads);
+  user_check(threads >= 1 && threads <= static_cast<int>(kMostThreads),
+             "`threads`: expected 1 to {}, got {}", kMostThreads, threads);
   workers_.reserve(static_cast<std::size_t>(threads));
   try {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+    for (int i = 1; i < threads; ++i)
+      workers_.emplace_back([this, i] {
+        lane = static_cast<std::size_t>(i);
+        work();
+      });
   } catch (const std::system_error&) {
     // The system gives no more: work goes on with those that there are, to the same bits.
   }
@@ -76,9 +88,16 @@ void ThreadPool::run(std::int64_t chunks, FunctionRef<void(std::int64_t)> body) 
 
 void ThreadPool::drain(std::uint64_t generation, std::uint64_t chunks) {
   std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
+  ThreadTrace* const recorded = trace.load(std::memory_order_relaxed);
+  std::vector<WorkSpan>* const spans = recorded == nullptr ? nullptr : &recorded->lanes_[lane];
+  bool began = false;
   while (generation_of(ticket) == generation && (ticket & kChunkMask) < chunks) {
     if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
     const std::uint64_t chunk = ticket & kChunkMask;
+    if (spans != nullptr && !std::exchange(began, true)) {
+      const auto now = std::chrono::steady_clock::now();
+      spans->push_back({now, now});
+    }
     inside_chunk = true;
     try {
       (*body_)(static_cast<std::int64_t>(chunk));
@@ -90,6 +109,7 @@ void ThreadPool::drain(std::uint64_t generation, std::uint64_t chunks) {
       }
     }
     inside_chunk = false;
+    if (spans != nullptr) spans->back().end = std::chrono::steady_clock::now();
     unfinished_.fetch_sub(1, std::memory_order_acq_rel);
     ticket = ticket_.load(std::memory_order_acquire);
   }
@@ -113,6 +133,12 @@ void ThreadPool::work() {
     if (generation_of(job) == seen) drain(seen, job & kChunkMask);
   }
 }
+
+ThreadTrace::ThreadTrace() : lanes_(kMostThreads) {
+  HONE_ASSERT(trace.exchange(this) == nullptr, "two traces of threads at once");
+}
+
+ThreadTrace::~ThreadTrace() { trace = nullptr; }
 
 int available_processors() {
   cpu_set_t set;

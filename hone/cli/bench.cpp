@@ -5,10 +5,9 @@
 #include <charconv>
 #include <set>
 
-#include <fmt/ranges.h>
 #include "hone/base/text.h"
-
 #include "hone/cli/arguments.h"
+#include "hone/cli/bench_flags.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
@@ -36,7 +35,7 @@ const Subject kSubjects[] = {
 
 struct BenchArguments {
   BenchJob job;
-  std::string qat, format, native, lora;
+  BenchFlags flags;
   DequantizeJob dequantize;
   std::string elements, groups;
   std::string to = "bf16";
@@ -148,26 +147,7 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
   if (a.job.model == kStorage) return run_storage(a);
   take_profile(a, app);
   Context context = make_context(a.run);
-  if (!a.qat.empty() && !a.format.empty())
-    throw UsageError("hone bench: give --qat or --format, not both");
-  if (!a.qat.empty()) a.job.options.train = true;
-  const std::string& format = a.qat.empty() ? a.format : a.qat;
-  if (!format.empty())
-    a.job.options.format = value_of_flag(a.qat.empty() ? "--format" : "--qat", [&] {
-      return parse_format(format, context.library.formats);
-    });
-  if (!a.native.empty()) {
-    if (!format.empty() || a.job.options.train)
-      throw UsageError(
-          "hone bench: --native times inference; give it without --qat, --format and --train");
-    a.job.options.native =
-        value_of_flag("--native", [&] { return parse_format(a.native, context.library.formats); });
-  }
-  if (!a.lora.empty()) {
-    if (a.job.options.native)
-      throw UsageError("hone bench: --lora times training; give it without --native");
-    a.job.options.lora = a.lora;
-  }
+  take(a.flags, "bench", context.library.formats, a.job.options);
   a.job.seed = a.run.seed;
   const BenchResult result = bench(a.job, context);
   if (a.run.json) return print_result("bench", result.fields);
@@ -190,18 +170,7 @@ Command bench_command() {
                "where they stand")
             ->required();
         declare_adapter(app, a->job.adapter);
-        app.add_option("--batch", a->job.options.batch, "texts per run")->check(number_from(1));
-        app.add_option("--tokens", a->job.options.tokens, "tokens per text")->check(number_from(1));
-        app.add_flag("--train", a->job.options.train,
-                     "time a training step with dropout and AdamW");
-        app.add_option("--qat", a->qat, "time a training step with quantizers of this format");
-        app.add_option("--format", a->format, "put quantizers of this format into what is timed");
-        app.add_option("--native", a->native,
-                       "pack the weights of linears in this format and multiply by codes, with "
-                       "inputs rounded to what fits");
-        app.add_option("--lora", a->lora,
-                       "time a training step of low-rank adapters and the head alone: options of "
-                       "the pass insert_lora, such as r=8,alpha=16,dropout=0.1,target=query");
+        declare(app, a->flags, a->job.options);
         app.add_option("--runs", a->job.options.runs,
                        "counted runs; 0: 60, or 12 when one takes over 200 ms; 20 trials of a "
                        "sampler")

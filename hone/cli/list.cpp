@@ -28,6 +28,7 @@ Command pass_command();
 Command passes_command();
 Command plan_command();
 Command predict_command();
+Command profile_command();
 Command prune_command();
 Command quantize_command();
 Command run_command();
@@ -54,7 +55,8 @@ const std::vector<CommandGroup>& command_groups() {
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Chain", {run_command(), search_command()}},
       {"Smaller", {quantize_command(), prune_command(), pack_command()}},
-      {"Look", {inspect_command(), draw_command(), diff_command(), bench_command()}},
+      {"Look",
+       {inspect_command(), draw_command(), diff_command(), bench_command(), profile_command()}},
       {"Study",
        {compare_formats_command(), widths_command(), sparsities_command(), sensitivity_command(),
         statistics_command(), choose_command()},

@@ -7,6 +7,7 @@
 
 #include "hone/base/json.h"
 #include "hone/data/encoded_set.h"
+#include "hone/jobs/run_profile.h"
 #include "hone/models/model_source.h"
 #include "hone/passes/quantize.h"
 #include "hone/report/text_layout.h"
@@ -26,6 +27,7 @@ struct BenchOptions {
   /// Of low-rank adapters that alone are trained, with the head (models/adapter.h).
   std::optional<std::string> lora = {};
   std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
+  bool records = false;   ///< every operation of the counted runs
 };
 
 /// Products of codes of one kind of arithmetic.
@@ -54,6 +56,7 @@ struct BenchTimes {
   int threads = 0;
   std::map<std::string, KernelTime> kernels;  ///< of the counted runs
   std::vector<std::string> notes;             ///< on the peak
+  std::optional<RunProfile> recorded = {};    ///< where `BenchOptions::records` says so
   std::string_view arithmetic = kFloat;       ///< as `arithmetic_of` says
   double share_of_peak() const { return gflop / (min_ms / 1e3) / peak.value; }
   /// What is no product of codes counts in the time alone.

@@ -132,6 +132,7 @@ void BufferPool::State::give_back(Piece piece, std::size_t size_bytes) {
 
 BufferPool::BufferPool(Device& device) : state_(std::make_shared<State>(State{device})) {}
 
+std::size_t BufferPool::used_bytes() const { return state_->used_bytes; }
 std::size_t BufferPool::reserved_bytes() const { return state_->reserved_bytes; }
 std::size_t BufferPool::peak_reserved_bytes() const { return state_->peak_reserved_bytes; }
 

@@ -24,6 +24,8 @@ class BufferPool {
   void prepare(std::size_t size_bytes);
 
   static constexpr std::size_t kGrainBytes = 256;  ///< keeps vectors and cache lines whole
+  /// What tensors have of it now.
+  std::size_t used_bytes() const;
   /// All memory held from the device, in use or waiting.
   std::size_t reserved_bytes() const;
   /// The most that `reserved_bytes` has been.

@@ -226,6 +226,11 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
   for (std::size_t i = 0; i < step.input_slots.size(); ++i) {
     if (step.input_dies[i] != 0) slots_[step.input_slots[i]] = Tensor();
   }
+  if (spans_ == nullptr) return;
+  device_.wait();
+  spans_->push_back({&node, kernel != nullptr ? kernel->name : "reference", start,
+                     std::chrono::steady_clock::now(),
+                     static_cast<std::int64_t>(buffers_.used_bytes())});
 }
 
 NamedTensors Interpreter::run(const NamedTensors& inputs, ParameterStore& parameters) {

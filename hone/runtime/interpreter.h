@@ -24,6 +24,7 @@ class Interpreter final : public Executable {
   NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) override;
   void start_profile() override { profiling_ = true; }
   const std::map<std::string, KernelTime>& profile() const override { return profile_; }
+  void record(std::vector<OperationSpan>* spans) override { spans_ = spans; }
 
   /// Memory held for intermediate values and for what kernels work in, and the most that it has been.
   std::size_t reserved_bytes() const { return buffers_.reserved_bytes() + workspace_size_bytes(); }
@@ -68,6 +69,7 @@ class Interpreter final : public Executable {
   std::vector<const Node*> updated_parameters_;
   bool profiling_ = false;
   std::map<std::string, KernelTime> profile_;
+  std::vector<OperationSpan>* spans_ = nullptr;
 };
 
 /// The fp32 weights of a graph that kernels keep a prepared copy of when it is run for the second time: those that lie in

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "hone/base/thread_pool.h"
 #include "hone/ir/graph.h"
@@ -22,6 +24,14 @@ struct KernelTime {
   double seconds = 0;
 };
 
+/// One operation of one run.
+struct OperationSpan {
+  const Node* node = nullptr;
+  std::string_view kernel;  ///< "reference": none took it
+  std::chrono::steady_clock::time_point begin, end;
+  std::int64_t value_bytes = 0;  ///< of all values that are alive behind it
+};
+
 /// A graph made ready to run. The graph and what the session refers to must outlive it, and the graph must not change.
 class Executable {
  public:
@@ -36,6 +46,8 @@ class Executable {
   /// Counts the time of every kernel from now on, by "operation / kernel".
   virtual void start_profile() = 0;
   virtual const std::map<std::string, KernelTime>& profile() const = 0;
+  /// Adds every operation of the runs from now on to `spans`, which must outlive that; null: none any more.
+  virtual void record(std::vector<OperationSpan>* spans) = 0;
 };
 
 /// Makes graphs ready to run, one way or another.

@@ -168,6 +168,10 @@ std::vector<SchemaRun> runs_of_classes() {
       {"tokenize tiny --data reviews.csv --text_pair_column label --texts 1"},
       {"bench model --batch 2 --tokens 8 --runs 1 --profile"},
       {"bench model --batch 2 --tokens 8 --runs 1 --qat int(bits=8)"},
+      {"profile model --batch 2 --tokens 8 --runs 1 --train"},
+      {"profile model --batch 2 --tokens 8 --runs 1 --by node --native int(bits=8,per=row) -o "
+       "profiled",
+       "profiled"},
       {"bench model --batch 2 --tokens 8 --runs 1 --native int(bits=8,per=row)"},
       {"bench model --batch 2 --tokens 8 --runs 1 --native bf16"},
       {"search model --data reviews.csv --recipe space.toml --storage studies.db --trials 2 "

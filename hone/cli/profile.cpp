@@ -1,0 +1,55 @@
+#include "hone/jobs/profile.h"
+
+#include "hone/cli/arguments.h"
+#include "hone/cli/bench_flags.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
+
+namespace hone {
+namespace {
+
+struct ProfileArguments {
+  ProfileJob job;
+  BenchFlags flags;
+  std::string by = "kernel";
+  RunArguments run;
+};
+
+void profile(ProfileArguments& a, const CLI::App& app) {
+  Context context = make_context(a.run);
+  take(a.flags, "profile", context.library.formats, a.job.work.options);
+  a.job.work.seed = a.run.seed;
+  a.job.by_node = a.by == "node";
+  a.job.invocation = invocation_of(app);
+  const BenchResult result = profile(a.job, context);
+  if (a.run.json) return print_result("profile", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+}  // namespace
+
+Command profile_command() {
+  return {"profile", "where a model's time goes, beside this machine's best",
+          "hone profile tiny --batch 8 --tokens 128 --train -o my-profile",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<ProfileArguments>();
+            app.add_option("MODEL", a->job.work.model,
+                           "model folder, tiny or base (with BERT's vocabulary)")
+                ->required();
+            declare_adapter(app, a->job.work.adapter);
+            declare(app, a->flags, a->job.work.options);
+            app.add_option("--runs", a->job.work.options.runs,
+                           "recorded runs; 0: 60, or 12 when one takes over 200 ms")
+                ->check(number_from(0));
+            app.add_option("--by", a->by, "a row for each operation and kernel, or for each node")
+                ->check(one_of({"kernel", "node"}));
+            app.add_option("--rows", a->job.rows, "of the table on the screen; 0: all")
+                ->check(number_from(0));
+            declare(app, a->job.output, /*required=*/false);
+            declare(app, a->run);
+            return [a, &app] { profile(*a, app); };
+          }};
+}
+
+}  // namespace hone

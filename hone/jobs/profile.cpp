@@ -1,0 +1,109 @@
+#include "hone/jobs/profile.h"
+
+#include "hone/base/text.h"
+#include "hone/jobs/run_profile.h"
+#include "hone/kernels/peak.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+Floors floors_of(const BenchTimes& times, Context& context, std::vector<std::string>& notes) {
+  Floors floors{
+      .fp32 = times.peak,
+      .bandwidth = keep_highest(PeakKind::copy_gbps, times.threads,
+                                kernels::measure_copy_gbps(context.pool), peaks_file(), notes)};
+  for (const auto& [kind, some] : times.native) floors.native.emplace(kind, some.peak);
+  return floors;
+}
+
+double total_seconds(const std::vector<OperatorTime>& operators) {
+  double total = 0;
+  for (const OperatorTime& one : operators) total += one.seconds;
+  return total;
+}
+
+// How much of the time would be left if everything ran at its own floor.
+std::string headline_of(const BenchTimes& times, const std::vector<OperatorTime>& kinds,
+                        const Floors& floors) {
+  double compute = 0;
+  for (const OperatorTime& one : kinds) compute += floors.compute_seconds(one);
+  const double total = total_seconds(kinds);
+  const OperatorTime& longest = kinds.front();
+  return fmt::format(
+      "{}: {:.3g} ms a run at least, {:.3g} in the median of {}; {} takes {:.0f} % of it. All "
+      "operations at the "
+      "peak of their arithmetic would take {:.0f} %.",
+      times.what, times.min_ms, times.median_ms, times.runs, longest.name,
+      100 * longest.seconds / total, 100 * compute / total);
+}
+
+std::string caption_of(const BenchTimes& times, const Floors& floors) {
+  return fmt::format(
+      "Of a run, mean of {}; at best {:.0f} GFLOP/s of fp32 ({}) and {:.1f} GB/s of memory ({}) on "
+      "{}. Bytes are those of "
+      "operands and results as if no cache held them, so what lies in caches is above the "
+      "bandwidth of memory. Bound by: "
+      "what would take longer at that rate.",
+      times.runs, floors.fp32.value, provenance(floors.fp32), floors.bandwidth.value,
+      provenance(floors.bandwidth),
+      times.threads == 1 ? "one thread" : fmt::format("{} threads", times.threads));
+}
+
+}  // namespace
+
+BenchResult profile(const ProfileJob& job, Context& context) {
+  std::optional<OutputFolder> output;
+  if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
+  BenchJob work = job.work;
+  work.options.records = true;
+  BenchResult result = bench(work, context);
+  const BenchTimes& times = result.times;
+  const RunProfile& recorded = *times.recorded;
+  std::vector<std::string> notes;
+  const Floors floors = floors_of(times, context, notes);
+  const std::vector<OperatorTime> kinds = by_kernel(recorded.operators);
+  const std::vector<OperatorTime>& asked = job.by_node ? recorded.operators : kinds;
+  const std::string headline = headline_of(times, kinds, floors),
+                    caption = caption_of(times, floors);
+  const Table all = operator_table(asked, floors, 0);
+  result.fields["operators"] = to_json(all);
+  result.fields["copy_gbps"] = floors.bandwidth.value;
+  result.text = [headline, caption, destination = job.output.folder,
+                 shown = operator_table(asked, floors, static_cast<std::size_t>(job.rows))](
+                    const TextStyle& style) {
+    std::string text = fmt::format("{}\n\n{}\n{}\n", headline, to_text(shown, style), caption);
+    if (!destination.empty())
+      text += fmt::format(
+          "\n{0}/timeline.json opens in https://ui.perfetto.dev; {0}/report.html has the "
+          "roofline.\n",
+          destination);
+    return text;
+  };
+  if (!output) {
+    tell_notes(context, notes);
+    return result;
+  }
+  RunReport report{.title = fmt::format("Where the time of {} goes", job.work.model),
+                   .headline = headline,
+                   .invocation = job.invocation,
+                   .basis = {std::string(times.arithmetic), 0, "random ids without padding", "none",
+                             "nothing is chosen"},
+                   .results = result.fields,
+                   .notes = notes};
+  write_file(output->path() / "operators.csv", to_csv(all));
+  write_file(output->path() / "timeline.json", timeline_json(recorded, times.what));
+  report.sections = {
+      {"Operations", {PageTable{all, caption}}},
+      {"Roofline",
+       {figure_block(roofline(kinds, floors, times.what), output->path() / "roofline",
+                     "Operations a second against operations for each byte, below what the machine "
+                     "does at best",
+                     report.notes)}}};
+  tell_notes(context, report.notes);
+  write_run_report(report, output->path(), context);
+  output->commit();
+  return result;
+}
+
+}  // namespace hone

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/base/file.h"
+#include "hone/base/thread_trace.h"
+#include "hone/report/figure.h"
+#include "hone/report/table.h"
+#include "hone/runtime/peaks.h"
+#include "hone/runtime/session.h"
+
+/// Where the time of runs goes: operation by operation, beside what this machine does at best, and along a line of time.
+namespace hone {
+
+/// What one operation, or several of one kind, take in one run on average.
+struct OperatorTime {
+  std::string name;       ///< of the node, or of the operation
+  std::string operation;  ///< "linear"
+  std::string kernel;     ///< "gemm"
+  double calls = 0;
+  double seconds = 0;
+  double flops = 0;
+  double bytes = 0;  ///< of what is read and written, as if no cache held any of it
+  PeakKind arithmetic = PeakKind::fp32_gflops;
+};
+
+/// One operation of one run, in microseconds from the first one on.
+struct TimelineSpan {
+  std::size_t node = 0;  ///< index into the operators
+  double begin_us = 0, duration_us = 0;
+  std::int64_t value_bytes = 0;  ///< of all values that are alive behind it
+};
+
+/// What was recorded of some runs of a graph.
+struct RunProfile {
+  std::int64_t runs = 0;
+  std::vector<OperatorTime> operators;  ///< each node of the graph that took time, in their order
+  std::vector<TimelineSpan> timeline;   ///< of the last three runs
+  std::vector<std::vector<TimelineSpan>>
+      lanes;  ///< of each thread; `value_bytes` says nothing there
+};
+
+/// Records the runs of an executable while it lives.
+class RunRecorder {
+ public:
+  explicit RunRecorder(Executable& executable) : executable_(executable) {
+    executable_.record(&spans_);
+  }
+  ~RunRecorder() { executable_.record(nullptr); }
+  RunRecorder(const RunRecorder&) = delete;
+  RunRecorder& operator=(const RunRecorder&) = delete;
+
+  /// Of so many runs, all with these sizes.
+  RunProfile profile(const Bindings& bindings, const Session& session, std::int64_t runs) const;
+
+ private:
+  Executable& executable_;
+  std::vector<OperationSpan> spans_;
+  ThreadTrace threads_;
+};
+
+/// What this machine does at best, 10^9 a second.
+struct Floors {
+  Peak fp32;                             ///< multiply-adds, operations
+  Peak bandwidth;                        ///< memory copied, bytes read and written
+  std::map<PeakKind, Peak> native = {};  ///< products of codes, operations
+
+  double operations(PeakKind kind) const;
+  /// Seconds that the operations take at that rate, and that the bytes take to come from memory and go there.
+  double compute_seconds(const OperatorTime& one) const;
+  double memory_seconds(const OperatorTime& one) const;
+  bool is_bound_by_memory(const OperatorTime& one) const {
+    return memory_seconds(one) > compute_seconds(one);
+  }
+};
+
+/// The operators of one operation and kernel together, the longest first.
+std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes);
+
+/// A row for each: calls, time and its share of all, a call's time, operations and bytes a second beside what the machine does, operations
+/// for each byte, and by which of both it is bound. `most`: rows, the rest is one more; 0: all.
+Table operator_table(const std::vector<OperatorTime>& operators, const Floors& floors,
+                     std::size_t most);
+
+/// The events of the format that Perfetto and chrome://tracing open (Trace Event Format): a lane for operations, one for each thread that
+/// worked, and counters of bytes and of operations a second.
+std::string timeline_json(const RunProfile& profile, const std::string& what);
+
+/// Operations a second against operations for each byte, below what the machine does at best (Williams, Waterman and Patterson,
+/// "Roofline", 2009).
+Figure roofline(const std::vector<OperatorTime>& operators, const Floors& floors,
+                const std::string& title);
+
+}  // namespace hone
