@@ -1,5 +1,5 @@
 #include "bench/kernels_bench.h"
-#include "hone/kernels/attention.h"
+#include "hone/kernels/attention_gradient.h"
 #include "hone/kernels/elementwise.h"
 #include "hone/kernels/softmax.h"
 
@@ -43,7 +43,23 @@ void attention_fused(benchmark::State& state, AttentionSize size, int threads) {
   report_flops(state, size.operations(), threads);
 }
 
-// The same by one kernel after the other, the last a copy that brings heads together.
+// Its gradients, of whose five products one gives the scores again; without dropout, and with a tenth of the weights dropped.
+void attention_backward(benchmark::State& state, AttentionSize size, int threads, bool drops) {
+  AttentionArrays a(size);
+  const std::int64_t B = size.texts(), S = size.tokens, N = size.heads(), D = size.head_size;
+  std::vector<float> dy = random_floats(size.values()), dq(dy.size()), dk(dy.size()), dv(dy.size());
+  const auto heads = [&](float* x) { return Heads{x, S * N * D, D, N * D}; };
+  const auto read = [&](const float* x) { return ConstHeads{x, S * N * D, D, N * D}; };
+  const WeightDropout dropout{drops ? 0.1 : 0.0, {1, 2}, N * S * S, S * S, S};
+  for (auto _ : state) {
+    attention_gradient(pool_of(threads), {B, N, S, S, D, D}, 0.125f, read(a.q.data()),
+                       read(a.k.data()), read(a.v.data()), {a.mask.data(), S}, read(dy.data()),
+                       heads(dq.data()), heads(dk.data()), heads(dv.data()), dropout);
+  }
+  report_flops(state, 2.5 * size.operations(), threads);
+}
+
+// Attention by one kernel after the other, the last a copy that brings heads together.
 void attention_by_steps(benchmark::State& state, AttentionSize size, int threads) {
   AttentionArrays a(size);
   ThreadPool& pool = pool_of(threads);
@@ -81,6 +97,11 @@ void register_attention() {
       benchmark::RegisterBenchmark(("attention/fused" + way).c_str(), attention_fused, size,
                                    threads)
           ->UseRealTime();
+      for (const bool drops : {false, true})
+        benchmark::RegisterBenchmark(
+            ((drops ? "attention/gradient_dropped" : "attention/gradient") + way).c_str(),
+            attention_backward, size, threads, drops)
+            ->UseRealTime();
     }
   }
 }

@@ -76,6 +76,7 @@ std::vector<SchemaRun> runs_of_classes() {
        "merged_measured"},
       {"eval model --adapter adapter --data reviews.csv"},
       {"bench model --adapter adapter --batch 2 --tokens 8 --runs 1"},
+      {"profile model --adapter adapter --batch 2 --tokens 8 --runs 1"},
       {"eval model --data reviews.csv -o measured", "measured"},
       {"eval coarse --data reviews.csv --split all"},
       {"eval learnt --data reviews.csv --split all -o measured_all", "measured_all"},
@@ -169,6 +170,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"bench model --batch 2 --tokens 8 --runs 1 --profile"},
       {"bench model --batch 2 --tokens 8 --runs 1 --qat int(bits=8)"},
       {"profile model --batch 2 --tokens 8 --runs 1 --train"},
+      {"profile model --batch 2 --tokens 8 --runs 1 --native bf16"},
       {"profile model --batch 2 --tokens 8 --runs 1 --by node --native int(bits=8,per=row) -o "
        "profiled",
        "profiled"},
@@ -194,6 +196,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"unpack packed -o unpacked"},
       {"pack model --weight_format binary --input_format binary -o signs"},
       {"bench signs --batch 2 --tokens 8 --runs 1"},
+      {"profile signs --batch 2 --tokens 8 --runs 1"},
       {"lab"},
       {"lab 0.3 --set data=synth:tail?n=200 --set pretraining_epochs=0.1 -o tuned_lab",
        "tuned_lab"},

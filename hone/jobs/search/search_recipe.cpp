@@ -324,8 +324,13 @@ AllocationSection allocation_of(const TomlPlace& place, const toml::node& node,
   AllocationRequest& request = section.request;
   std::vector<std::string> options = {}, operands = {"input", "weight", "bias"}, budgets;
   std::vector<double> sparsities;
+  // Lists, or texts with commas as the flags of `hone allocate` have them.
   const auto texts = [&](const char* key, std::vector<std::string>& to) {
-    if (const toml::node* list = table.get(key)) to = texts_at(*list, key, place);
+    const toml::node* list = table.get(key);
+    if (list == nullptr) return;
+    to.clear();
+    for (const std::string& text : texts_at(*list, key, place))
+      for (std::string& one : split_outside_brackets(text)) to.push_back(std::move(one));
   };
   texts("options", options);
   texts("operands", operands);

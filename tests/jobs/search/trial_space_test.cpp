@@ -69,6 +69,28 @@ TEST(SearchRecipe, OrdersNumbersThatAreChosenFrom) {
   EXPECT_FALSE(recipe.pruning.has_value());
 }
 
+// Of allocations lists, or what is typed behind the flags of `hone allocate`.
+TEST(SearchRecipe, TakesOptionsOfLayersAsListsAndAsFlagsHaveThem) {
+  const std::string varies = "[training]\nmax_steps = [10, 20]\n[allocation]\n";
+  const SearchRecipe lists = search_recipe(
+      varies +
+      "options = ['int(bits=8,per=row)', 'mxint(bits=4)']\noperands = ['weight', 'bias']\n"
+      "budget = ['average_bits <= 5', 'packed_bytes <= 9000']\n");
+  const SearchRecipe texts =
+      search_recipe(varies +
+                    "options = 'int(bits=8,per=row),mxint(bits=4)'\noperands = 'weight,bias'\n"
+                    "budget = 'average_bits<=5,packed_bytes<=9000'\n");
+  for (const SearchRecipe* recipe : {&lists, &texts}) {
+    const AllocationRequest& request = recipe->allocation->request;
+    ASSERT_EQ(request.options.size(), 2u);
+    EXPECT_EQ(request.options[0].text, "int(bits=8,per=row)");
+    EXPECT_EQ(request.options[1].text, "mxint(bits=4)");
+    ASSERT_EQ(request.budgets.size(), 2u);
+    EXPECT_EQ(request.budgets[1].figure, BudgetFigure::packed_bytes);
+    EXPECT_FALSE((*request.options[0].formats)[Operand::input]);
+  }
+}
+
 TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
   const std::pair<const char*, const char*> cases[] = {
       {"maximize = [", "space.toml, line 1: "},
