@@ -88,15 +88,18 @@ void ThreadPool::run(std::int64_t chunks, FunctionRef<void(std::int64_t)> body) 
 
 void ThreadPool::drain(std::uint64_t generation, std::uint64_t chunks) {
   std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
-  ThreadTrace* const recorded = trace.load(std::memory_order_relaxed);
-  std::vector<WorkSpan>* const spans = recorded == nullptr ? nullptr : &recorded->lanes_[lane];
+  std::vector<WorkSpan>* spans = nullptr;
   bool began = false;
   while (generation_of(ticket) == generation && (ticket & kChunkMask) < chunks) {
     if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
     const std::uint64_t chunk = ticket & kChunkMask;
-    if (spans != nullptr && !std::exchange(began, true)) {
-      const auto now = std::chrono::steady_clock::now();
-      spans->push_back({now, now});
+    // A trace lives until the job is done, which it is not while a chunk of it is claimed: a late worker that gets none asks for none.
+    if (!std::exchange(began, true)) {
+      if (ThreadTrace* const recorded = trace.load(std::memory_order_relaxed)) {
+        spans = &recorded->lanes_[lane];
+        const auto now = std::chrono::steady_clock::now();
+        spans->push_back({now, now});
+      }
     }
     inside_chunk = true;
     try {

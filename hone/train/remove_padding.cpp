@@ -29,6 +29,10 @@ bool is_of_batch(const Type& type) {
                              [](const Dim& dim) { return dim == kTexts || dim == kLength; });
 }
 
+bool has_length(const Type& type) {
+  return std::ranges::find(type.shape, kLength) != type.shape.end();
+}
+
 // Of the same for all tokens of all texts.
 Shape in_one_run(Shape shape) {
   shape[0] = 1;
@@ -92,7 +96,7 @@ class Unpadder {
       twins_[own] = add_input(node.name(), {type.dtype, in_one_run(type.shape)});
       runs_.insert(own);
     } else {
-      require(std::ranges::find(type.shape, kLength) == type.shape.end(),
+      require(!has_length(type),
               fmt::format("the input '{}' depends on the length of texts", node.name()));
       twins_[own] = add_input(node.name(), type);
     }
@@ -146,15 +150,10 @@ class Unpadder {
     } else if (std::ranges::any_of(inputs, [&](const Value& input) { return runs(input); })) {
       take_of_tokens(node);
     } else {
+      if (std::ranges::any_of(node.types(), has_length))
+        refuse(node, "it depends on the length of texts");
       copy(node, node.attributes());
-      if (is_of_batch_length(node)) refuse(node, "it depends on the length of texts");
     }
-  }
-
-  static bool is_of_batch_length(const Node& node) {
-    return std::ranges::any_of(node.types(), [](const Type& type) {
-      return std::ranges::find(type.shape, kLength) != type.shape.end();
-    });
   }
 
   Node& copy(const Node& node, const Attributes& attributes, std::vector<Value> more = {}) {
@@ -165,6 +164,13 @@ class Unpadder {
     for (int i = 0; i < static_cast<int>(node.types().size()); ++i)
       twins_[{const_cast<Node*>(&node), i}] = {&twin, i};
     return twin;
+  }
+
+  // By its kind, or because it multiplies rows by a weight, or takes rows of a table.
+  bool treats_tokens_alike(const Node& node) const {
+    if (node.is("linear")) return !runs(node.inputs()[1]);
+    if (node.is("embedding")) return runs(node.inputs()[0]);
+    return node.trait() == Trait::element_wise || node.trait() == Trait::row_reduction;
   }
 
   // What treats every token alike, whatever stands beside it.
@@ -180,13 +186,9 @@ class Unpadder {
       Attributes attributes = node.attributes();
       attributes.set("shape", in_one_run(attributes.get<Shape>("shape")));
       copy(node, attributes);
-    } else if (node.trait() == Trait::element_wise || node.trait() == Trait::row_reduction ||
-               node.is("linear") || (node.is("embedding") && runs(node.inputs()[0]))) {
-      if (node.is("linear") && (runs(node.inputs()[1]) || node.types().size() != 1))
-        refuse(node, "its weight is of tokens");
-      copy(node, node.attributes());
     } else {
-      refuse(node, "it may mix tokens");
+      if (!treats_tokens_alike(node)) refuse(node, "it may mix tokens");
+      copy(node, node.attributes());
     }
     for (int i = 0; i < static_cast<int>(node.types().size()); ++i)
       runs_.insert({const_cast<Node*>(&node), i});
