@@ -259,14 +259,12 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
   result.first_ms = run_ms(run);
   const double warm_ms = run_ms(run);
   result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
-  executable->start_profile();
-  std::optional<RunRecorder> recorder;
-  if (options.records) recorder.emplace(*executable);
+  const RunRecorder recorder(*executable, /*threads=*/options.records);
   const std::vector<double> times = runs_ms(run, result.runs);
-  if (recorder) result.recorded = recorder->profile(bindings, session, result.runs);
+  if (options.records) result.recorded = recorder.profile(bindings, session, result.runs);
   result.min_ms = times.front();
   result.median_ms = median_of_sorted(times);
-  result.kernels = executable->profile();
+  result.kernels = kernel_times(recorder.spans());
   result.resident_bytes = peak_resident_bytes();
   result.threads = context.pool.threads();
   result.peak = keep_highest(PeakKind::fp32_gflops, result.threads,

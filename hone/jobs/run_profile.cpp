@@ -51,7 +51,7 @@ RunProfile RunRecorder::profile(const Bindings& bindings, const Session& session
     if (is_new)
       profile.operators.push_back(operator_of(*span.node, span.kernel, bindings, session));
     OperatorTime& one = profile.operators[at->second];
-    one.seconds += std::chrono::duration<double>(span.end - span.begin).count();
+    one.seconds += span.seconds();
     one.calls += 1;
   }
   for (OperatorTime& one : profile.operators) {
@@ -70,8 +70,9 @@ RunProfile RunRecorder::profile(const Bindings& bindings, const Session& session
     profile.timeline.push_back({index.at(spans_[i].node), microseconds(spans_[i].begin - begin),
                                 microseconds(spans_[i].end - spans_[i].begin),
                                 spans_[i].value_bytes});
+  if (!threads_) return profile;
   // A thread works for the operation that runs then.
-  for (const std::vector<WorkSpan>& lane : threads_.lanes()) {
+  for (const std::vector<WorkSpan>& lane : threads_->lanes()) {
     std::vector<TimelineSpan> own;
     for (const WorkSpan& span : lane) {
       if (span.begin < begin) continue;

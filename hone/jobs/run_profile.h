@@ -45,20 +45,23 @@ struct RunProfile {
 /// Records the runs of an executable while it lives.
 class RunRecorder {
  public:
-  explicit RunRecorder(Executable& executable) : executable_(executable) {
+  /// `threads`: what they do, too.
+  RunRecorder(Executable& executable, bool threads) : executable_(executable) {
     executable_.record(&spans_);
+    if (threads) threads_.emplace();
   }
   ~RunRecorder() { executable_.record(nullptr); }
   RunRecorder(const RunRecorder&) = delete;
   RunRecorder& operator=(const RunRecorder&) = delete;
 
+  const std::vector<OperationSpan>& spans() const { return spans_; }
   /// Of so many runs, all with these sizes.
   RunProfile profile(const Bindings& bindings, const Session& session, std::int64_t runs) const;
 
  private:
   Executable& executable_;
   std::vector<OperationSpan> spans_;
-  ThreadTrace threads_;
+  std::optional<ThreadTrace> threads_;
 };
 
 /// What this machine does at best, 10^9 a second.

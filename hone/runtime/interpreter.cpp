@@ -216,13 +216,6 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
   } else {
     node.op().reference(call);
   }
-  if (profiling_) {
-    device_.wait();
-    KernelTime& time = profile_[fmt::format("{} / {}", node.op().name,
-                                            kernel != nullptr ? kernel->name : "reference")];
-    time.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    ++time.calls;
-  }
   for (std::size_t i = 0; i < step.input_slots.size(); ++i) {
     if (step.input_dies[i] != 0) slots_[step.input_slots[i]] = Tensor();
   }

@@ -22,8 +22,6 @@ class Interpreter final : public Executable {
   Interpreter& operator=(const Interpreter&) = delete;
 
   NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) override;
-  void start_profile() override { profiling_ = true; }
-  const std::map<std::string, KernelTime>& profile() const override { return profile_; }
   void record(std::vector<OperationSpan>* spans) override { spans_ = spans; }
 
   /// Memory held for intermediate values and for what kernels work in, and the most that it has been.
@@ -67,8 +65,6 @@ class Interpreter final : public Executable {
   std::map<const Node*, std::size_t> slot_of_;  // first slot of a node's results
   std::vector<Tensor> slots_;
   std::vector<const Node*> updated_parameters_;
-  bool profiling_ = false;
-  std::map<std::string, KernelTime> profile_;
   std::vector<OperationSpan>* spans_ = nullptr;
 };
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "hone/base/thread_pool.h"
 #include "hone/ir/graph.h"
 #include "hone/runtime/library.h"
+#include "hone/runtime/operation_span.h"
 #include "hone/tensor/parameter_store.h"
 
 namespace hone {
@@ -17,20 +16,6 @@ struct PassWatch;
 struct Session;
 
 using NamedTensors = TensorMap;
-
-/// Time spent in one kernel over all runs since profiling was switched on.
-struct KernelTime {
-  std::int64_t calls = 0;
-  double seconds = 0;
-};
-
-/// One operation of one run.
-struct OperationSpan {
-  const Node* node = nullptr;
-  std::string_view kernel;  ///< "reference": none took it
-  std::chrono::steady_clock::time_point begin, end;
-  std::int64_t value_bytes = 0;  ///< of all values that are alive behind it
-};
 
 /// A graph made ready to run. The graph and what the session refers to must outlive it, and the graph must not change.
 class Executable {
@@ -43,9 +28,6 @@ class Executable {
   /// Throws `UserError` for missing or misshapen inputs and parameters, with the node where it happened.
   virtual NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) = 0;
 
-  /// Counts the time of every kernel from now on, by "operation / kernel".
-  virtual void start_profile() = 0;
-  virtual const std::map<std::string, KernelTime>& profile() const = 0;
   /// Adds every operation of the runs from now on to `spans`, which must outlive that; null: none any more.
   virtual void record(std::vector<OperationSpan>* spans) = 0;
 };

@@ -32,9 +32,10 @@ Results run(const KernelCase& kernel_case, const Library& library, int threads) 
   ThreadPool pool(threads);
   ParameterStore none;
   Interpreter interpreter(graph, library, pool);
-  interpreter.start_profile();
+  std::vector<OperationSpan> spans;
+  interpreter.record(&spans);
   Results result{interpreter.run(draw_inputs(graph, kernel_case), none), {}};
-  for (const auto& [name, time] : interpreter.profile()) result.kernels.insert(name);
+  for (const auto& [name, time] : kernel_times(spans)) result.kernels.insert(name);
   return result;
 }
 

@@ -117,12 +117,13 @@ output z = %z
 )");
   ThreadPool pool(1);
   Interpreter interpreter(graph, fake_library(), pool, device);
-  interpreter.start_profile();
+  std::vector<OperationSpan> spans;
+  interpreter.record(&spans);
   ParameterStore none;
   const Tensor z = interpreter.run({{"x", Tensor::of<float>({2}, {0.51f, 9})}}, none).at("z");
   EXPECT_EQ(elements_of(z), (std::vector<float>{0.5f, 3.96875f}));
   std::vector<std::string> kernels;
-  for (const auto& [name, time] : interpreter.profile()) kernels.push_back(name);
+  for (const auto& [name, time] : kernel_times(spans)) kernels.push_back(name);
   EXPECT_EQ(kernels, (std::vector<std::string>{"quantize / integer", "quantize / reference"}));
 }
 

@@ -131,7 +131,8 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
     }
   }
   const auto executable = session.executable(graph);
-  executable->start_profile();
+  std::vector<OperationSpan> spans;
+  executable->record(&spans);
   // The third time with what was prepared.
   for (int run = 0; run < 3; ++run) {
     const Tensor got = executable->run({{"x", x}, {"r", r}}, store).at("y");
@@ -143,7 +144,7 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
       ASSERT_NEAR(value, wanted, tolerance) << weight_format << " " << input_format << " at " << i;
     }
   }
-  EXPECT_TRUE(executable->profile().contains(kernel));
+  EXPECT_TRUE(kernel_times(spans).contains(kernel));
 }
 
 int preparations = 0;
@@ -223,10 +224,11 @@ TEST(NativeProducts, ShareTheCodesOfWhatTheyRead) {
     ASSERT_TRUE(pack_weights(graph, store, pool));
     prepare_for_inference(graph, store, session);
     const auto executable = session.executable(graph);
-    executable->start_profile();
+    std::vector<OperationSpan> spans;
+    executable->record(&spans);
     const NamedTensors got = executable->run(inputs, store);
-    EXPECT_EQ(executable->profile().at("encode_rows / rows").calls, 1) << input;
-    EXPECT_EQ(executable->profile().at("native_linear / integers").calls, 3) << input;
+    EXPECT_EQ(kernel_times(spans).at("encode_rows / rows").calls, 1) << input;
+    EXPECT_EQ(kernel_times(spans).at("native_linear / integers").calls, 3) << input;
     for (const auto& [name, tensor] : expected)
       for (std::int64_t i = 0; i < tensor.count(); ++i)
         ASSERT_NEAR(got.at(name).data<float>()[i], tensor.data<float>()[i], 1e-4) << name;
@@ -272,12 +274,12 @@ output y = %y
     prepare_for_inference(prepared, parameters, session);
     const Session running{with, pool};
     const auto executable = running.executable(prepared);
-    executable->start_profile();
+    std::vector<OperationSpan> spans;
+    executable->record(&spans);
     Tensor y = executable->run(inputs, parameters).at("y");
-    EXPECT_EQ(
-        executable->profile().contains(with.kernels.empty() ? "native_linear_codes / reference"
-                                                            : "native_linear_codes / integers"),
-        fused);
+    EXPECT_EQ(kernel_times(spans).contains(with.kernels.empty() ? "native_linear_codes / reference"
+                                                                : "native_linear_codes / integers"),
+              fused);
     return y;
   };
   Library references = library;
@@ -345,12 +347,13 @@ output y = %y
     pack_weights(graph, store, pool);
     prepare_for_inference(graph, store, session);
     const auto executable = session.executable(graph);
-    executable->start_profile();
+    std::vector<OperationSpan> spans;
+    executable->record(&spans);
     for (int run = 0; run < 3; ++run) {
       const Tensor got = executable->run(inputs, store).at("y");
       EXPECT_TRUE(std::ranges::equal(got.values<float>(), expected.values<float>())) << format;
     }
-    EXPECT_TRUE(executable->profile().contains("packed_linear / rows")) << format;
+    EXPECT_TRUE(kernel_times(spans).contains("packed_linear / rows")) << format;
   }
 }
 
@@ -378,10 +381,11 @@ output x = %x
     pack_weights(graph, store, pool);
     prepare_for_inference(graph, store, session);
     const auto executable = session.executable(graph);
-    executable->start_profile();
+    std::vector<OperationSpan> spans;
+    executable->record(&spans);
     const Tensor got = executable->run(inputs, store).at("x");
     EXPECT_TRUE(std::ranges::equal(got.values<float>(), expected.values<float>())) << format;
-    EXPECT_TRUE(executable->profile().contains("packed_embedding / rows"));
+    EXPECT_TRUE(kernel_times(spans).contains("packed_embedding / rows"));
     const NamedTensors outside = {{"ids", Tensor::of<std::int64_t>({1}, {50})}};
     EXPECT_THROW(executable->run(outside, store), UserError);
   }
@@ -422,10 +426,11 @@ output y = %y
     pack_weights(graph, store, pool);
     prepare_for_inference(graph, store, session);
     const auto executable = session.executable(graph);
-    executable->start_profile();
+    std::vector<OperationSpan> spans;
+    executable->record(&spans);
     const Tensor got = executable->run(inputs, store).at("y");
     EXPECT_TRUE(std::ranges::equal(got.values<float>(), expected.values<float>())) << format;
-    EXPECT_TRUE(executable->profile().contains("packed_rows / rows"));
+    EXPECT_TRUE(kernel_times(spans).contains("packed_rows / rows"));
     const NamedTensors longer = {{"x", drawn({49, 40}, 6)}};
     EXPECT_THROW(executable->run(longer, store), UserError);
   }
