@@ -15,6 +15,9 @@
 #include "hone/base/terminal.h"
 #include "hone/base/text.h"
 #include "hone/cli/screen.h"
+#include "hone/cuda/captured.h"
+#include "hone/cuda/device.h"
+#include "hone/cuda/kernels.h"
 #include "hone/frontends/huggingface/config.h"
 #include "hone/metrics/metric.h"
 #include "hone/train/optimizer.h"
@@ -148,10 +151,57 @@ void declare(CLI::App& app, RunArguments& a) {
   declare(app, a.passes);
 }
 
+namespace {
+
+const std::vector<std::string>& precisions() {
+  static const std::vector<std::string> names = {"fp32", "tf32", "bf16", "fp16"};
+  return names;
+}
+
+// Of "cuda", the first card, and "cuda:1".
+std::optional<int> card_number(const std::string& device) {
+  constexpr std::string_view kCards = "cuda:";
+  if (device == "cuda") return 0;
+  if (!device.starts_with(kCards)) return std::nullopt;
+  const std::optional<unsigned> number = parse_whole<unsigned>(device.substr(kCards.size()));
+  return number && *number < 1024 ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+std::string check_device(const std::string& text) {
+  return text == "cpu" || card_number(text)
+             ? ""
+             : fmt::format("expected cpu, cuda or cuda:N, got {}", text);
+}
+
+void choose_device(const RunArguments& a, Context& context) {
+  if (a.device == "cpu") {
+    if (a.precision != "fp32")
+      throw UsageError("--precision is of products on a graphics card; give --device cuda, too");
+    return;
+  }
+  cuda::CudaDevice& card = cuda::device(card_number(a.device).value());
+  const auto precision = std::ranges::find(precisions(), a.precision) - precisions().begin();
+  card.set_arithmetic(static_cast<cuda::Arithmetic>(precision));
+  const KernelTable kernels = cuda::kernels();
+  context.library.kernels.insert(context.library.kernels.end(), kernels.begin(), kernels.end());
+  context.device = &card;
+  context.executor = cuda::captured;
+}
+
+}  // namespace
+
+void declare_device(CLI::App& app, RunArguments& a) {
+  app.add_option("--device", a.device, "cpu, cuda or cuda:N: where graphs run; see hone doctor")
+      ->check(CLI::Validator([](std::string& text) { return check_device(text); }, ""));
+  app.add_option("--precision", a.precision, "of products on a graphics card; sums are fp32 always")
+      ->check(one_of(precisions()));
+}
+
 Context make_context(const RunArguments& a) {
   return Context(
       a.threads, a.quiet, a.plugins,
-      [&](const PassTable& passes) { return make_watch(a.passes, passes); }, print_message);
+      [&](const PassTable& passes) { return make_watch(a.passes, passes); }, print_message,
+      [&](Context& context) { choose_device(a, context); });
 }
 
 void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length) {

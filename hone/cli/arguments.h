@@ -62,8 +62,12 @@ struct RunArguments {
   std::uint64_t seed = 42;
   std::vector<std::string> plugins;  ///< paths
   PassArguments passes;
+  std::string device = "cpu";
+  std::string precision = "fp32";
 };
 void declare(CLI::App& app, RunArguments& arguments);
+/// `--device` and `--precision`, of commands whose graphs may run on a graphics card.
+void declare_device(CLI::App& app, RunArguments& arguments);
 /// Those of them that say how it computes and what it shows, without what its result could depend on.
 void declare_screen(CLI::App& app, RunArguments& arguments);
 

@@ -27,8 +27,9 @@ struct Subject {
 };
 const Subject kSubjects[] = {
     {"",
-     {"batch", "tokens", "train", "qat", "format", "native", "lora", "profile", "adapter", "runs"}},
-    {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs"}},
+     {"batch", "tokens", "train", "qat", "format", "native", "lora", "profile", "adapter", "runs",
+      "device", "precision"}},
+    {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}},
     {kSampler,
      {"sampler", "profile", "compatible", "trials", "parameters", "function", "replay", "runs"}},
     {kStorage, {"storage", "workers", "trials", "join"}}};
@@ -220,6 +221,7 @@ Command bench_command() {
                        "of sampler: a recorded run of the function, JSON with the lists params and "
                        "values; its trials go into the history in place of what is suggested");
         declare(app, a->run);
+        declare_device(app, a->run);
         return [a, &app] { run_bench(*a, app); };
       },
       /*measures_time=*/true};

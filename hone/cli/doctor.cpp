@@ -7,6 +7,9 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/cuda/card_peaks.h"
+#include "hone/cuda/compiler.h"
+#include "hone/cuda/products.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/kernels/peak.h"
 #include "hone/report/table.h"
@@ -154,6 +157,66 @@ void check_peaks(Context& context, Checkup& c) {
   c.problems.insert(c.problems.end(), notes.begin(), notes.end());
 }
 
+// Why no card can be used; "" when one can.
+std::string cards_missing() {
+  if (const std::string driver = cuda::driver_missing(); !driver.empty()) return driver;
+  if (const std::string compiler = cuda::compiler_state().missing; !compiler.empty())
+    return "NVRTC, which compiles kernels: " + compiler;
+  if (const std::string products = cuda::products_missing(); !products.empty())
+    return "cuBLAS, which multiplies: " + products;
+  return "";
+}
+
+void check_card_peaks(Checkup& c) {
+  cuda::CudaDevice& card = cuda::device(0);
+  Json peaks = Json::object();
+  for (const auto arithmetic : {cuda::Arithmetic::fp32, cuda::Arithmetic::tf32,
+                                cuda::Arithmetic::bf16, cuda::Arithmetic::fp16}) {
+    card.set_arithmetic(arithmetic);
+    const double tflops = cuda::measure_products_gflops(card) / 1e3;
+    const std::string name(cuda::to_string(arithmetic));
+    c.table.add_row({"peak of cuda:0, " + name, fmt::format("{:.3g} TFLOP/s of products", tflops)});
+    peaks[name + "_tflops"] = tflops;
+  }
+  card.set_arithmetic(cuda::Arithmetic::fp32);
+  const double copied = cuda::measure_copy_gbps(card);
+  c.table.add_row({"memory of cuda:0", fmt::format("{:.0f} GB/s copying", copied)});
+  peaks["copy_gb_per_s"] = copied;
+  c.json["card_peaks"] = peaks;
+}
+
+// Whether --device cuda would do. Without a card nothing is amiss.
+void check_cards(Checkup& c) {
+  c.json["card_peaks"] = Json::object();
+  Json found = Json::array();
+  int index = 0;
+  for (const cuda::Card& card : cuda::cards()) {
+    const std::string text =
+        fmt::format("{}, {}, {} multiprocessors, compute capability {}.{}", card.name,
+                    size_text(card.memory_bytes), card.multiprocessors, card.major, card.minor);
+    c.table.add_row({fmt::format("cuda:{}", index++), text});
+    found.push_back(text);
+  }
+  const std::string missing = cards_missing();
+  if (found.empty()) c.table.add_row({"graphics cards", "none: " + missing});
+  c.json["cards"] = found;
+  c.json["cards_missing"] = missing.empty() ? Json() : Json(missing);
+  if (found.empty()) return;
+  if (missing.empty()) {
+    c.table.add_row({"NVRTC", cuda::compiler_state().version});
+    try {
+      return check_card_peaks(c);
+    } catch (const UserError& unfit) {
+      c.problems.emplace_back(unfit.what());
+      return;
+    }
+  }
+  c.problems.push_back(
+      fmt::format("{}: without it graphs do not run on the graphics card; install it of CUDA 12 "
+                  "or 13, or put its folder into LD_LIBRARY_PATH",
+                  missing));
+}
+
 void check_software(const Machine& machine, Checkup& c) {
   const fs::path cache = hub_cache_folder();
   std::error_code error;
@@ -189,6 +252,7 @@ void check_up(const RunArguments& a) {
   Checkup c;
   check_processor(machine, context.pool.threads(), c);
   check_peaks(context, c);
+  check_cards(c);
   check_memory(machine, c);
   check_folder("disk_here_bytes", "disk here", fs::current_path(), c);
   check_folder("disk_temporary_bytes", "disk for temporary files", fs::temp_directory_path(), c);

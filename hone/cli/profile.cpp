@@ -48,6 +48,7 @@ Command profile_command() {
                 ->check(number_from(0));
             declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);
+            declare_device(app, a->run);
             return [a, &app] { profile(*a, app); };
           }};
 }

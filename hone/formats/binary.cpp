@@ -6,6 +6,7 @@
 #include "hone/formats/groups.h"
 #include "hone/formats/mode.h"
 #include "hone/kernels/row_loop.h"
+#include "hone/kernels/scalar/sign.h"
 #include "hone/kernels/sign.h"
 
 namespace hone {
@@ -37,23 +38,18 @@ float alpha_reference(const Format& format, std::span<const float> x) {
 }
 
 // What the words of a format say about its two values. Code 1 stands for the lower one.
-struct Values {
-  bool old;
-  bool zero;  // the lower value is 0
-
-  explicit Values(const Format& format) : old(is_mase(format)), zero(old && scaled(format)) {}
-  bool is_low(float x) const { return !old ? x < 0 : zero ? !(x > 0) : !(x >= 0); }
-  float low(float alpha) const { return zero ? alpha * 0 : -alpha; }
-};
+scalar::TwoValues values_of(const Format& format, float alpha) {
+  using Rule = scalar::TwoValues::Rule;
+  const Rule rule = !is_mase(format) ? Rule::fixed
+                    : scaled(format) ? Rule::above_zero
+                                     : Rule::at_zero;
+  return scalar::TwoValues{.rule = rule}.scaled(alpha);
+}
 
 void quantize_group(const Format& format, float alpha, std::span<const float> x,
                     std::span<float> y) {
-  const Values values(format);
-  const float low = values.low(alpha);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const bool kept = std::isnan(x[i]) && !values.old;
-    y[i] = kept ? x[i] : values.is_low(x[i]) ? low : alpha;
-  }
+  const scalar::TwoValues values = values_of(format, alpha);
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] = values(x[i]);
 }
 
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
@@ -112,13 +108,13 @@ CodeLayout layout(const Format& format, const Sizes& sizes) {
 
 Codes encode(const QuantizerInput& input) {
   const Rows groups = groups_of(input.format, input.sizes);
-  const Values values(input.format);
+  const scalar::TwoValues values = values_of(input.format, 1);
   Codes codes;
   codes.elements.reserve(input.x.size());
   for (std::int64_t g = 0; g < groups.count; ++g) {
     const auto group = group_of(input.x, groups, g);
     for (const float x : group) {
-      check_has_code(input.format, values.old || !std::isnan(x), x);
+      check_has_code(input.format, is_mase(input.format) || !std::isnan(x), x);
       codes.elements.push_back(values.is_low(x) ? 1 : 0);
     }
     if (!scaled(input.format)) continue;
@@ -134,7 +130,7 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
   for (std::int64_t g = 0; g < groups.count; ++g) {
     const float alpha =
         scaled(input.format) ? float_value(codes.shared[static_cast<std::size_t>(g)]) : 1;
-    const float low = Values(input.format).low(alpha);
+    const float low = values_of(input.format, alpha).low;
     const auto from = group_of(std::span(codes.elements), groups, g);
     const auto to = group_of(y, groups, g);
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = from[i] == 1 ? low : alpha;
@@ -145,7 +141,7 @@ std::optional<CodeUnits> units(const QuantizerInput& input) {
   const Rows groups = groups_of(input.format, input.sizes);
   const std::optional<std::int64_t> group = unit_group(groups, input.sizes);
   if (!group) return std::nullopt;
-  CodeUnits units{.units = {1, Values(input.format).low(1)}, .group = *group, .scales = {}};
+  CodeUnits units{.units = {1, values_of(input.format, 1).low}, .group = *group, .scales = {}};
   if (!scaled(input.format)) units.scales.assign(static_cast<std::size_t>(groups.count), 1);
   return units;
 }

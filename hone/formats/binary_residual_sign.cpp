@@ -9,6 +9,7 @@
 #include "hone/formats/learned_scale.h"
 #include "hone/formats/mode.h"
 #include "hone/kernels/grain.h"
+#include "hone/kernels/scalar/sign.h"
 #include "hone/kernels/sign.h"
 
 namespace hone {
@@ -28,32 +29,20 @@ Means means_of(const QuantizerInput& input) {
     const std::span<const float> state = input.state[0].values<float>();
     return {state.begin(), state.end()};
   }
-  Means means;
-  for (int l = 0; l < levels; ++l)
-    means.push_back(static_cast<float>((levels - l) / (levels * (levels + 1) / 2.0)));
-  return means;
+  const scalar::ResidualSigns old = scalar::old_residual_signs(levels);
+  return {old.means, old.means + levels};
 }
 
-float sign_of(bool zero_is_plus, float r) {
-  if (!zero_is_plus) return r > 0 ? 1.0f : r < 0 ? -1.0f : 0.0f;
-  return r < 0 ? -1.0f : 1.0f;
-}
-
-float value_of(bool is_old, const Means& means, float x) {
-  if (!is_old && std::isnan(x)) return x;
-  float sum = 0, residual = x;
-  for (const float mean : means) {
-    const float step = sign_of(!is_old, residual) * mean;
-    sum += step;
-    residual -= step;
-  }
-  return sum;
+scalar::ResidualSigns signs_of(const QuantizerInput& input, const Means& means) {
+  scalar::ResidualSigns signs{.levels = static_cast<int>(means.size()),
+                              .old = is_mase(input.format)};
+  std::ranges::copy(means, signs.means);
+  return signs;
 }
 
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
-  const Means means = means_of(input);
-  const bool is_old = is_mase(input.format);
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = value_of(is_old, means, input.x[i]);
+  const scalar::ResidualSigns signs = signs_of(input, means_of(input));
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = signs(input.x[i]);
 }
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
@@ -61,46 +50,37 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   const auto count = static_cast<std::int64_t>(y.size());
   if (!is_mase(input.format))
     return kernels::residual_signs(pool, means, count, input.x.data(), y.data());
+  const scalar::ResidualSigns signs = signs_of(input, means);
   parallel_ranges(pool, count, kernels::kChunkElements, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      y[at] = value_of(true, means, input.x[at]);
+      y[at] = signs(input.x[at]);
     }
   });
-}
-
-float old_slope(const Means& means, float x) {
-  float rest = 1, residual = x;
-  for (const float mean : means) {
-    if (std::fabs(residual) <= 1) rest *= 1 - mean;
-    residual -= sign_of(false, residual) * mean;
-  }
-  return 1 - rest;
 }
 
 void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const float> dy,
               std::span<float> dx, std::span<Tensor> state_gradients) {
   const Means means = means_of(input);
+  const scalar::ResidualSigns signs = signs_of(input, means);
   const auto count = static_cast<std::int64_t>(dy.size());
   if (is_mase(input.format)) {
     parallel_ranges(pool, count, kernels::kChunkElements,
                     [&](std::int64_t begin, std::int64_t end) {
                       for (std::int64_t i = begin; i < end; ++i) {
                         const auto at = static_cast<std::size_t>(i);
-                        dx[at] = dy[at] * old_slope(means, input.x[at]);
+                        dx[at] = dy[at] * signs.old_slope(input.x[at]);
                       }
                     });
     return;
   }
-  float bound = 0;
-  for (const float mean : means) bound += std::fabs(mean);
   const double pace = gradient_scale(count, 1);
   // before dx is written, which may be dy
   for (int l = 0; learned(input.format) && l < static_cast<int>(means.size()); ++l) {
     state_gradients[0].values<float>()[static_cast<std::size_t>(l)] = static_cast<float>(
         pace * kernels::residual_sign_gradient(pool, means, l, count, input.x.data(), dy.data()));
   }
-  kernels::clip_gradient(pool, std::max(1.0f, bound), count, input.x.data(), dy.data(), dx.data());
+  kernels::clip_gradient(pool, signs.gradient_bound(), count, input.x.data(), dy.data(), dx.data());
 }
 
 // Each mean is that of what the means before it left over.
@@ -132,7 +112,7 @@ Codes encode(const QuantizerInput& input) {
     std::uint32_t code = 0;
     for (const float mean : means) {
       check_has_code(input.format, !std::isnan(x) && (has_zero || residual != 0), x);
-      const float sign = sign_of(true, residual);
+      const float sign = residual < 0 ? -1.0f : 1.0f;
       code = code << 1 | (sign < 0 ? 1u : 0u);
       residual -= sign * mean;
     }

@@ -7,6 +7,7 @@
 #include "hone/formats/groups.h"
 #include "hone/formats/learned_scale.h"
 #include "hone/kernels/row_loop.h"
+#include "hone/kernels/scalar/sign.h"
 #include "hone/kernels/sign.h"
 
 namespace hone {
@@ -28,8 +29,8 @@ void quantize_reference(const QuantizerInput& input, std::span<float> y) {
     const float alpha = alpha_of(input, g);
     const auto x = group_of(input.x, groups, g);
     const auto to = group_of(y, groups, g);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      to[i] = std::isnan(x[i]) ? x[i] : x[i] < 0 ? -alpha : alpha;
+    const scalar::TwoValues values{-alpha, alpha};
+    for (std::size_t i = 0; i < x.size(); ++i) to[i] = values(x[i]);
   }
 }
 

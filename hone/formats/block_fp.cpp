@@ -8,6 +8,7 @@
 #include "hone/formats/mase_blocks.h"
 #include "hone/formats/mase_rounding.h"
 #include "hone/formats/mode.h"
+#include "hone/kernels/scalar/mase_block.h"
 
 namespace hone {
 namespace {
@@ -72,13 +73,11 @@ MaseBlocks mase_blocks(const Format& format) {
   const int m = mantissa_bits(format);
   const float steps = std::ldexp(1.0f, m);
   const Exponents exponents = exponents_of(format);
+  const scalar::MaseBlockFp rule{m, exponents.lowest, exponents.highest};
   return {m + 1,
           exponent_width(format),
           bias_of(format),
-          [=](float largest) {
-            return std::clamp(std::ceil(mase_log2(largest)), static_cast<float>(exponents.lowest),
-                              static_cast<float>(exponents.highest));
-          },
+          [=](float largest) { return rule.shared(largest); },
           [=](float exponent, float x) { return mase_mantissa(m, exponent, x); },
           [=](float exponent, float y) {
             const double size = std::fabs(static_cast<double>(y));

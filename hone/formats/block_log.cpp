@@ -5,8 +5,8 @@
 
 #include "hone/formats/blocks.h"
 #include "hone/formats/mase_blocks.h"
-#include "hone/formats/mase_rounding.h"
 #include "hone/formats/mode.h"
+#include "hone/kernels/scalar/mase_block.h"
 
 namespace hone {
 namespace {
@@ -65,10 +65,11 @@ BlockCoding fixed_coding(const Format& format) {
           }};
 }
 
-float mase_bias(const Fields& fields, float largest) {
-  const auto top = static_cast<float>(fields.highest_field());
-  return std::clamp(top - std::ceil(mase_log2(largest)), 0.0f, fields.highest_bias_of_mase());
+scalar::MaseBlockLog mase_rule(const Fields& fields) {
+  return {fields.exponent_width(), fields.highest_bias_of_mase()};
 }
+
+float mase_bias(const Fields& fields, float largest) { return mase_rule(fields).shared(largest); }
 
 MaseBlocks mase_blocks(const Format& format) {
   const Fields fields(format);
@@ -78,8 +79,7 @@ MaseBlocks mase_blocks(const Format& format) {
           [=](float largest) { return mase_bias(fields, largest); },
           [=](float bias, float x) {
             if (std::isnan(bias)) return bias;
-            return mase_log(fields.exponent_width(), static_cast<std::int64_t>(bias),
-                            0.1f * std::exp2(-bias), x);
+            return mase_rule(fields).with_bias(bias)(x);
           },
           [=](float bias, float y) {
             const int field = y == 0 ? 0 : std::ilogb(y) + static_cast<int>(bias);

@@ -6,8 +6,8 @@
 #include "hone/base/error.h"
 #include "hone/formats/blocks.h"
 #include "hone/formats/mase_blocks.h"
-#include "hone/formats/mase_rounding.h"
 #include "hone/formats/mode.h"
+#include "hone/kernels/scalar/mase_block.h"
 
 namespace hone {
 namespace {
@@ -66,9 +66,11 @@ BlockCoding fixed_coding(const Format& format) {
           [=](std::uint32_t code) { return small_float_value(fields.elements(), code); }};
 }
 
-float mase_bias(const Fields& fields, float largest) {
-  return std::clamp(std::floor(mase_log2(largest)), 0.0f, fields.highest_bias_of_mase());
+scalar::MaseBlockMinifloat mase_rule(const Fields& fields) {
+  return {fields.exponent_width, fields.mantissa, fields.highest_bias_of_mase()};
 }
+
+float mase_bias(const Fields& fields, float largest) { return mase_rule(fields).shared(largest); }
 
 MaseBlocks mase_blocks(const Format& format) {
   const Fields fields(format);
@@ -78,8 +80,7 @@ MaseBlocks mase_blocks(const Format& format) {
           [=](float largest) { return mase_bias(fields, largest); },
           [=](float bias, float x) {
             if (std::isnan(bias)) return bias;
-            return mase_minifloat_ieee(
-                {fields.exponent_width, fields.mantissa, static_cast<std::int64_t>(bias)}, x);
+            return mase_rule(fields).with_bias(bias)(x);
           },
           [=](float bias, float y) { return small_float_code(fields.elements_of_mase(bias), y); },
           [=](float bias, std::uint32_t code) {

@@ -10,6 +10,7 @@
 #include "hone/formats/learned_scale.h"
 #include "hone/formats/mode.h"
 #include "hone/kernels/row_loop.h"
+#include "hone/kernels/scalar/scaled_integer.h"
 #include "hone/kernels/scaled_integer.h"
 
 namespace hone {
@@ -55,23 +56,19 @@ Rows groups_of(const Format& format, const Sizes& sizes) {
   return format.is("per", "tensor") ? whole_tensor(sizes) : rows_of(sizes);
 }
 
+ScaledGrid as_kernels_have_it(const scalar::ScaledGrid& grid) {
+  return {grid.scale, grid.lowest, grid.highest};
+}
+
 // The grid of a scale and a zero point; the zero point of symmetric ranges does not count.
 ScaledGrid grid_of(const Format& format, float scale, float zero_point) {
-  if (!affine(format)) return learned_grid(scale, bound_of(format));
-  const float levels = std::ldexp(1.0f, bits_of(format)) - 1;
-  const float zero = std::clamp(std::nearbyint(zero_point), 0.0f, levels);
-  return {usable_scale(scale, std::max(zero, levels - zero)), -zero, levels - zero};
+  return as_kernels_have_it(
+      scalar::integer_grids(bits_of(format), affine(format)).of(scale, zero_point));
 }
 
 ScaledGrid grid_for(const Format& format, const ValueRange& range) {
-  if (!affine(format)) {
-    const float bound = bound_of(format);
-    return grid_of(format, std::max(-range.lowest, range.highest) / bound, 0);
-  }
-  const float levels = std::ldexp(1.0f, bits_of(format)) - 1;
-  // each term is finite where the difference of the ends might not be
-  const float scale = usable_scale(range.highest / levels - range.lowest / levels, 1);
-  return grid_of(format, scale, -range.lowest / scale);
+  return as_kernels_have_it(scalar::integer_grids(bits_of(format), affine(format))
+                                .of(scalar::ValueRange{range.lowest, range.highest}));
 }
 
 ScaledGrid grid_of_state(const QuantizerInput& input, std::int64_t group) {
@@ -97,31 +94,22 @@ ScaledGrid grid_reference(const QuantizerInput& input, const Rows& groups, std::
 
 // The whole number that stands for x; NaN for NaN.
 float whole_of(const ScaledGrid& grid, float x) {
-  return std::clamp(std::nearbyint(x * (1 / grid.scale)), grid.lowest, grid.highest);
+  return scalar::ScaledGrid{grid.scale, grid.lowest, grid.highest}.whole(x);
 }
 
 // The old scale_integer on one row.
-struct OldRow {
-  float scale;  // 2^(bits-1) / max|x|; NaN or 0 where the row holds what is no number
-  float lowest;
-  float highest;
-
-  OldRow(float scale_, int bits)
-      : scale(scale_), lowest(-std::ldexp(1.0f, bits - 1)), highest(-lowest - 1) {}
-  static OldRow of(std::span<const float> x, int bits) {
-    float largest = 0;
-    for (const float value : x) {
-      if (!(std::fabs(value) <= largest)) largest = std::fabs(value);
-      if (std::isnan(largest)) break;
-    }
-    return {1 / (largest + 1e-9f) * std::ldexp(1.0f, bits - 1), bits};
+scalar::OldScaledRow old_row(std::span<const float> x, int bits) {
+  float largest = 0;
+  for (const float value : x) {
+    if (!(std::fabs(value) <= largest)) largest = std::fabs(value);
+    if (std::isnan(largest)) break;
   }
-  float whole(float x) const { return std::clamp(std::nearbyint(x * scale), lowest, highest); }
-};
+  return scalar::OldScaledRows{bits}.of(largest);
+}
 
 void quantize_old_row(int bits, std::span<const float> x, std::span<float> y) {
-  const OldRow row = OldRow::of(x, bits);
-  for (std::size_t i = 0; i < x.size(); ++i) y[i] = row.whole(x[i]) / row.scale;
+  const scalar::OldScaledRow row = old_row(x, bits);
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] = row(x[i]);
 }
 
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
@@ -193,7 +181,7 @@ CodeLayout layout(const Format& format, const Sizes& sizes) {
 }
 
 void encode_old_row(const Format& format, std::span<const float> x, Codes& codes) {
-  const OldRow row = OldRow::of(x, bits_of(format));
+  const scalar::OldScaledRow row = old_row(x, bits_of(format));
   for (const float value : x) {
     check_has_code(format, std::isfinite(value), value);
     codes.elements.push_back(

@@ -5,6 +5,7 @@
 
 #include "hone/formats/codes.h"
 #include "hone/kernels/fixed_point.h"
+#include "hone/kernels/scalar/fixed_point.h"
 
 namespace hone {
 namespace {
@@ -46,30 +47,16 @@ std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
   return {Tensor::scalar(static_cast<float>(bits))};
 }
 
-// The integer whose multiple of 2^-frac stands for x; NaN for NaN.
-// Whole multiples of 2^-frac, as the reference rounds to them.
-struct Multiples {
-  Multiples(const Format& format, int frac)
-      : frac(frac),
-        rounds_down(format.is("rounding", "floor")),
-        lowest(hone::lowest(format)),
-        highest(hone::highest(format)) {}
-  double of(float x) const {
-    const double scaled = std::ldexp(static_cast<double>(x), frac);
-    const double whole = rounds_down ? std::floor(scaled) : std::nearbyint(scaled);
-    return std::isnan(whole) ? whole : std::clamp(whole, lowest, highest);
-  }
-
-  int frac;
-  bool rounds_down;
-  double lowest, highest;
-};
+scalar::FixedPoint multiples(const QuantizerInput& input) {
+  return {.fraction = fraction(input),
+          .rounds_down = input.format.is("rounding", "floor"),
+          .lowest = lowest(input.format),
+          .highest = highest(input.format)};
+}
 
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
-  const int frac = fraction(input);
-  const Multiples multiples(input.format, frac);
-  for (std::size_t i = 0; i < y.size(); ++i)
-    y[i] = static_cast<float>(std::ldexp(multiples.of(input.x[i]), -frac));
+  const scalar::FixedPoint round = multiples(input);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = round(input.x[i]);
 }
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
@@ -81,13 +68,13 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
 }
 
 Codes encode(const QuantizerInput& input) {
-  const Multiples multiples(input.format, fraction(input));
+  const scalar::FixedPoint grid = multiples(input);
   const int width = width_of(input.format);
   Codes codes;
   codes.elements.reserve(input.x.size());
   for (const float x : input.x) {
     check_has_code(input.format, !std::isnan(x), x);
-    codes.elements.push_back(signed_code(static_cast<std::int64_t>(multiples.of(x)), width));
+    codes.elements.push_back(signed_code(static_cast<std::int64_t>(grid.whole(x)), width));
   }
   return codes;
 }

@@ -6,11 +6,13 @@
 
 #include "hone/formats/groups.h"
 #include "hone/kernels/row_loop.h"
+#include "hone/kernels/scalar/scaled_integer.h"
 
 namespace hone {
 
 kernels::ScaledGrid learned_grid(float scale, float bound) {
-  return {usable_scale(std::fabs(scale), bound), -bound, bound};
+  const scalar::ScaledGrid grid = scalar::learned_grid(scale, bound);
+  return {grid.scale, grid.lowest, grid.highest};
 }
 
 double gradient_scale(std::int64_t elements, double bound) {

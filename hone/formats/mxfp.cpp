@@ -6,8 +6,8 @@
 
 #include "hone/base/error.h"
 #include "hone/formats/blocks.h"
-#include "hone/formats/mase_rounding.h"
 #include "hone/formats/mode.h"
+#include "hone/kernels/scalar/mase_block.h"
 
 namespace hone {
 namespace {
@@ -23,8 +23,6 @@ struct Element {
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   int bits() const { return 1 + exponent_bits + mantissa_bits; }
   int highest_exponent() const { return std::ilogb(highest); }
-  // Where no code stands for NaN or infinity.
-  int highest_exponent_of_all() const { return 1 << (exponent_bits - 1); }
   SmallFloat grid() const { return {exponent_bits, mantissa_bits, 1 - bias(), highest}; }
 };
 
@@ -72,41 +70,23 @@ BlockCoding fixed_coding(const Format& format) {
           [=](std::uint32_t code) { return value_of(element, code); }};
 }
 
-// The code of a number relative to its scale: the mantissa is cut down to 15 bits and then rounded,
-// and where it reaches the next binade the carry is or-ed into the exponent instead of added.
-std::uint32_t mase_code(const Element& element, double relative, int k) {
-  const int bias = element.bias(), frac = element.mantissa_bits;
-  const double size = std::fabs(relative);
-  std::uint32_t code = 0;
-  // Subnormal floats count as zero, before and after scaling.
-  if (size >= std::ldexp(1.0, -bias) && std::ldexp(size, k) >= 0x1p-126) {
-    const int exponent = std::ilogb(size);
-    const auto cut = static_cast<std::uint32_t>(std::ldexp(size, 15 - exponent)) & 0x7fffu;
-    auto mantissa = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(cut, frac - 15)));
-    auto field = static_cast<std::uint32_t>(exponent + bias);
-    if (exponent > element.highest_exponent_of_all()) {
-      field = (1u << element.exponent_bits) - 1;
-      mantissa = (1u << frac) - 1;
-    }
-    if (field == 0 && mantissa != 0) mantissa = (mantissa | 1u << frac) >> 1;
-    code = field << frac | mantissa;
-  }
-  return with_sign(code, relative, element.bits() - 1);
+scalar::MxfpElement as_rules_have_it(const Element& element) {
+  return {element.exponent_bits, element.mantissa_bits, element.highest};
 }
 
 BlockCoding mase_coding(const Format& format) {
   const Element element = element_of(format);
-  return {element.bits(),
-          kScaleBits,
-          kScaleBias,
-          true,
-          [=](float largest) {
-            const float power = std::floor(mase_log2(largest));
-            const auto top = static_cast<float>(element.highest_exponent_of_all());
-            return static_cast<int>(std::clamp(power - top, -127.0f, 128.0f));
-          },
-          [=](double relative, int k) { return mase_code(element, relative, k); },
-          [=](std::uint32_t code) { return small_float_value(element.grid(), code); }};
+  return {
+      element.bits(),
+      kScaleBits,
+      kScaleBias,
+      true,
+      [=](float largest) { return scalar::MaseMxfp{as_rules_have_it(element)}.exponent(largest); },
+      [=](double relative, int k) {
+        const scalar::MaseMxfpElements elements{as_rules_have_it(element), k};
+        return with_sign(elements.code(std::fabs(relative)), relative, element.bits() - 1);
+      },
+      [=](std::uint32_t code) { return small_float_value(element.grid(), code); }};
 }
 
 BlockCoding coding_of(const Format& format) {

@@ -6,8 +6,8 @@
 #include "hone/base/error.h"
 #include "hone/formats/blocks.h"
 #include "hone/formats/codes.h"
-#include "hone/formats/mase_rounding.h"
 #include "hone/formats/mode.h"
+#include "hone/kernels/scalar/mase_block.h"
 
 namespace hone {
 namespace {
@@ -62,12 +62,10 @@ BlockCoding mase_coding(const Format& format) {
       kScaleBits,
       kScaleBias,
       true,
-      [](float largest) {
-        return static_cast<int>(std::ceil(mase_log2(std::max(largest, 0x1p-126f))));
-      },
+      [=](float largest) { return scalar::MaseMxint{limit}.exponent(largest); },
       [=](double relative, int) {
-        const double whole = std::nearbyint(relative * limit);
-        return signed_code(static_cast<std::int64_t>(std::clamp(whole, -limit, limit - 1)), bits);
+        const double whole = scalar::MaseMxintElements::whole(limit, relative);
+        return signed_code(static_cast<std::int64_t>(whole), bits);
       },
       [=](std::uint32_t code) { return static_cast<double>(signed_value(code, bits)) / limit; }};
 }

@@ -6,8 +6,8 @@
 #include "hone/formats/blocks.h"
 #include "hone/formats/codes.h"
 #include "hone/formats/mase_blocks.h"
-#include "hone/formats/mase_rounding.h"
 #include "hone/formats/mode.h"
+#include "hone/kernels/scalar/mase_block.h"
 
 namespace hone {
 namespace {
@@ -57,19 +57,13 @@ BlockCoding fixed_coding(const Format& format) {
 
 MaseBlocks mase_blocks(const Format& format) {
   const Fields fields(format);
-  const auto limit = static_cast<float>(fields.limit());
+  const scalar::MaseMxintHardware rule{static_cast<float>(fields.limit()), fields.bias(),
+                                       fields.lowest_exponent(), fields.highest_exponent()};
   return {fields.width,
           fields.exponent_width,
           fields.bias(),
-          [=](float largest) {
-            return std::clamp(std::ceil(mase_log2(largest)) - static_cast<float>(fields.bias()),
-                              static_cast<float>(fields.lowest_exponent()),
-                              static_cast<float>(fields.highest_exponent()));
-          },
-          [=](float exponent, float x) {
-            const float power = std::exp2(exponent);
-            return std::clamp(std::floor(x / power), -limit, limit - 1) * power;
-          },
+          [=](float largest) { return rule.shared(largest); },
+          [=](float exponent, float x) { return rule.with_exponent(exponent)(x); },
           [=](float exponent, float y) {
             const double whole = std::ldexp(static_cast<double>(y), -static_cast<int>(exponent));
             return signed_code(static_cast<std::int64_t>(whole), fields.width);

@@ -9,12 +9,14 @@
 #include "hone/formats/learned_scale.h"
 #include "hone/formats/mode.h"
 #include "hone/kernels/row_loop.h"
+#include "hone/kernels/scalar/scaled_integer.h"
+#include "hone/kernels/scalar/sign.h"
 #include "hone/kernels/sign.h"
 
 namespace hone {
 namespace {
 
-constexpr double kThreshold = 0.75;  // of the mean magnitude: near the best one for Gaussians
+using scalar::kTernaryThreshold;
 
 bool learned(const Format& format) { return format.is("scale", "learned"); }
 bool dynamic(const Format& format) { return format.is("scale", "dynamic"); }
@@ -30,27 +32,12 @@ Rows groups_of(const Format& format, const Sizes& sizes) {
   return format.is("per", "tensor") ? whole_tensor(sizes) : rows_of(sizes);
 }
 
-// y = alpha sign(x) where |x| > threshold.
-struct Ternary {
-  float threshold = 0;
-  float alpha = 0;
-
-  float operator()(float x) const {
-    if (!(std::fabs(x) > threshold)) return 0 * alpha;
-    return x < 0 ? -alpha : alpha;
-  }
-};
-
-// The largest float not above `value`: |x| is above both or none.
-float float_below(double value) {
-  const auto rounded = static_cast<float>(value);
-  return rounded > value ? std::nextafter(rounded, 0.0f) : rounded;
-}
+using scalar::Ternary;
 
 // `magnitudes(threshold)` are those of the group above a threshold.
 template <typename MagnitudesAbove>
 Ternary ternary_of(const Format& format, MagnitudesAbove&& magnitudes) {
-  const float threshold = float_below(kThreshold * magnitudes(-1.0f).mean());
+  const float threshold = scalar::float_below(kTernaryThreshold * magnitudes(-1.0f).mean());
   const float alpha = dynamic(format) ? static_cast<float>(magnitudes(threshold).mean()) : 1.0f;
   return {threshold, alpha};
 }
@@ -59,13 +46,13 @@ Ternary old_ternary(const Format& format, std::span<const float> x) {
   double sum = 0, sum_above = 0, count_above = 0;
   for (const float value : x) sum += std::fabs(static_cast<double>(value));
   const float mean = static_cast<float>(sum / static_cast<double>(x.size()));
-  const float threshold = static_cast<float>(kThreshold) * mean;
+  const float threshold = static_cast<float>(kTernaryThreshold) * mean;
   for (const float value : x) {
     if (!(std::fabs(value) > threshold)) continue;
     sum_above += std::fabs(static_cast<double>(value));
     ++count_above;
   }
-  return {threshold, dynamic(format) ? static_cast<float>(sum_above / count_above) : 1.0f};
+  return {threshold, dynamic(format) ? static_cast<float>(sum_above / count_above) : 1.0f, true};
 }
 
 Ternary ternary_reference(const Format& format, std::span<const float> x) {
@@ -79,7 +66,7 @@ kernels::ScaledGrid grid_of(const QuantizerInput& input, std::int64_t group) {
 }
 
 float whole_of(const kernels::ScaledGrid& grid, float x) {
-  return std::clamp(std::nearbyint(x * (1 / grid.scale)), grid.lowest, grid.highest);
+  return scalar::ScaledGrid{grid.scale, grid.lowest, grid.highest}.whole(x);
 }
 
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
@@ -93,8 +80,7 @@ void quantize_reference(const QuantizerInput& input, std::span<float> y) {
       continue;
     }
     const Ternary ternary = ternary_reference(input.format, x);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      to[i] = std::isnan(x[i]) && !is_mase(input.format) ? x[i] : ternary(x[i]);
+    for (std::size_t i = 0; i < x.size(); ++i) to[i] = ternary(x[i]);
   }
 }
 
@@ -130,7 +116,7 @@ std::vector<FormatStateDef> state(const Format& format) {
 }
 
 std::vector<Tensor> calibrate(const Format&, const Observation& seen) {
-  const double threshold = kThreshold * seen.mean_magnitude();
+  const double threshold = kTernaryThreshold * seen.mean_magnitude();
   const Observation::Summary summary = seen.summary();
   double sum = 0, weight = 0;
   for (std::size_t i = 0; i < summary.values.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "hone/base/cpu.h"
 #include "hone/base/random.h"
 #include "hone/base/text.h"
+#include "hone/cuda/card_peaks.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/native/native_copy.h"
 #include "hone/jobs/times_in_turn.h"
@@ -32,10 +33,17 @@ std::string format_of(const Model& model, const BenchOptions& options) {
   return model.quantization ? summary(model.quantization->plan) : "";
 }
 
+// "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products in fp32"
+std::string describe(const Device& device) {
+  const std::string more = device.description();
+  return to_string(device) + (more.empty() ? "" : ", " + more);
+}
+
 // "hone interpreter inference, simulated mxint(bits=8), my-model 8x128"
 std::string describe(const BenchTimes& result, const std::string& name, const BenchOptions& options,
-                     bool adapted) {
-  return fmt::format("hone interpreter {}, {}{}{}, {}{} {}x{}",
+                     const Device& device, bool adapted) {
+  return fmt::format("hone {} {}, {}{}{}, {}{} {}x{}",
+                     device.host_accessible() ? "interpreter" : to_string(device),
                      options.train ? "training step" : "inference", result.arithmetic,
                      result.format.empty() ? "" : " ", result.format, name,
                      adapted ? " with adapters" : "", options.batch, options.tokens);
@@ -59,6 +67,13 @@ constexpr NativeKind kNativeKinds[] = {
     {PeakKind::int8_gops, "int8", "products of bytes", "GOP/s", kernels::measure_int8_gops},
     {PeakKind::bf16_gflops, "bf16", "products of bfloat16", "GFLOP/s", measure_bf16_products},
     {PeakKind::sign_gops, "sign", "products of signs", "GOP/s", kernels::measure_sign_gops}};
+
+// Of fp32 multiply-adds on the host's threads; of products as a card computes them.
+double products_peak_gflops(const Session& session) {
+  auto* const card = dynamic_cast<cuda::CudaDevice*>(&session.device);
+  return card != nullptr ? cuda::measure_products_gflops(*card)
+                         : kernels::measure_fma_gflops(session.pool);
+}
 
 double native_gop(const Graph& graph, const Bindings& bindings, const Session& session,
                   PeakKind kind) {
@@ -128,6 +143,7 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
   Json fields = {{"model", job.model},
                  {"what", times.what},
                  {"arithmetic", times.arithmetic},
+                 {"device", times.device},
                  {"batch", job.options.batch},
                  {"tokens", job.options.tokens},
                  {"first_ms", times.first_ms},
@@ -243,10 +259,12 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
   result.format = format_of(model, options);
   result.arithmetic =
       options.format ? kSimulated : arithmetic_of_run(forward_graph(model), session);
-  result.what = describe(result, name, options, !adapters(model.graph).empty());
+  result.what = describe(result, name, options, session.device, !adapters(model.graph).empty());
   result.gflop = cost(graph, bindings).flops / 1e9;
   result.needed_bytes = needed_bytes(graph, bindings, session);
-  const double peak_before = kernels::measure_fma_gflops(context.pool);
+  result.device = describe(session.device);
+  const bool on_host = result.on_host = session.device.host_accessible();
+  const double peak_before = products_peak_gflops(session);
   const std::unique_ptr<Executable> executable = session.executable(graph);
   std::int64_t step = 0;
   const auto run = [&] {
@@ -256,20 +274,30 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
     executable->run(inputs, parameters);
     session.device.wait();
   };
+  // Other devices have them already.
+  for (auto& [name, tensor] : inputs) tensor = tensor.on(session.device);
   result.first_ms = run_ms(run);
-  const double warm_ms = run_ms(run);
+  // A device may make itself ready in the runs after the first, too (cuda/captured.h).
+  constexpr int kWarmRuns = 3;
+  double warm_ms = run_ms(run);
+  for (int i = 1; !on_host && i < kWarmRuns; ++i) warm_ms = run_ms(run);
   result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
+  // Another device is waited for behind each operation that is recorded, so its runs are timed without.
+  std::vector<double> times;
+  if (!on_host) times = runs_ms(run, result.runs);
   const RunRecorder recorder(*executable, /*threads=*/options.records);
-  const std::vector<double> times = runs_ms(run, result.runs);
+  const std::vector<double> recorded = runs_ms(run, result.runs);
+  if (on_host) times = recorded;
   if (options.records) result.recorded = recorder.profile(bindings, session, result.runs);
   result.min_ms = times.front();
   result.median_ms = median_of_sorted(times);
   result.kernels = kernel_times(recorder.spans());
   result.resident_bytes = peak_resident_bytes();
   result.threads = context.pool.threads();
-  result.peak = keep_highest(PeakKind::fp32_gflops, result.threads,
-                             std::max(peak_before, kernels::measure_fma_gflops(context.pool)),
-                             peaks_file(), result.notes);
+  const double peak_now = std::max(peak_before, products_peak_gflops(session));
+  result.peak = on_host ? keep_highest(PeakKind::fp32_gflops, result.threads, peak_now,
+                                       peaks_file(), result.notes)
+                        : Peak{peak_now, peak_now, ""};
   for (const NativeKind& kind : kNativeKinds) {
     const double gop = native_gop(graph, bindings, session, kind.kind);
     if (gop > 0)
@@ -287,11 +315,13 @@ BenchResult bench(const BenchJob& job, Context& context) {
   tell_notes(context, result.times.notes);
   result.fields = to_json(result.times, job);
   result.text = [times = result.times, profile = job.profile](const TextStyle& style) {
+    const std::string of_what =
+        !times.on_host       ? "large products on " + times.device
+        : times.threads == 1 ? "fp32 multiply-adds on one thread"
+                             : fmt::format("fp32 multiply-adds on {} threads", times.threads);
     std::string text =
-        fmt::format("{}\nPeak: {:.0f} GFLOP/s of fp32 multiply-adds on {}, {}.\n",
-                    to_text(times_table(times), style), times.peak.value,
-                    times.threads == 1 ? "one thread" : fmt::format("{} threads", times.threads),
-                    provenance(times.peak));
+        fmt::format("{}\nPeak: {:.0f} GFLOP/s of {}, {}.\n", to_text(times_table(times), style),
+                    times.peak.value, of_what, provenance(times.peak));
     for (const NativeKind& kind : kNativeKinds) {
       const auto some = times.native.find(kind.kind);
       if (some == times.native.end()) continue;

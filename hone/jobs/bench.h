@@ -39,6 +39,8 @@ struct NativeProducts {
 /// Times of one piece of work, in milliseconds: the first run apart, one not counted, then `runs` runs.
 struct BenchTimes {
   std::string what;
+  std::string device;  ///< "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products in fp32"
+  bool on_host = true;
   std::string format;  ///< of the quantizers in what is timed; empty: there are none
   double first_ms = 0;
   double min_ms = 0;
@@ -46,7 +48,7 @@ struct BenchTimes {
   std::int64_t runs = 0;
   double gflop = 0;  ///< of one run
   /// Of fp32 multiply-adds, in GFLOP/s, on as many threads: the highest of what was measured before the runs, after them,
-  /// and ever.
+  /// and ever. Of a card: of large products in its arithmetic, before the runs and after them.
   Peak peak;
   /// Of `gflop`, what is in products of codes.
   std::map<PeakKind, NativeProducts> native = {};

@@ -116,7 +116,7 @@ class Run {
                  {{'B', texts}, {'S', tokens}, {'T', most_tokens(lengths_of(data_.train), texts)}},
                  context_.session(), model_.parameters,
                  fmt::format("a training step of {} texts of up to {} tokens", texts, tokens),
-                 available_bytes(), beside);
+                 std::nullopt, beside);
   }
 
   void resume() {

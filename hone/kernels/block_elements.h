@@ -8,22 +8,17 @@
 #include "hone/kernels/block.h"
 #include "hone/kernels/logarithm.h"
 #include "hone/kernels/minifloat.h"
+#include "hone/kernels/scalar/block.h"
 
 /// What block.cpp needs once for all instruction sets: scales, and elements relative to them.
 namespace hone::kernels {
 
-inline constexpr std::uint32_t kInfinityBits = 0x7f800000;
+using scalar::kInfinityBits;
 
 /// k of `BlockScale` for the bits of the largest magnitude, positive and finite.
 inline int scale_exponent(const BlockScale& scale, std::uint32_t largest) {
-  int field = static_cast<int>(largest >> 23);
-  if (field == 0) {  // subnormal: as if its leading one stood where that of a normal number does
-    const int shift = std::countl_zero(largest) - 8;
-    field = 1 - shift;
-    largest <<= shift;
-  }
-  const int next = (largest & 0x7fffffu) >= scale.next_from ? 1 : 0;
-  return std::clamp(field - 127 + next + scale.offset, scale.lowest, scale.highest);
+  return scalar::BlockScale{scale.offset, scale.lowest, scale.highest, scale.next_from}.exponent(
+      largest);
 }
 
 /// Minifloats relative to the scale, and the scales for which vectors can round to them.

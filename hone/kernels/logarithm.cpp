@@ -1,10 +1,8 @@
 #include "hone/kernels/logarithm.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "hone/base/error.h"
 #include "hone/kernels/grain.h"
+#include "hone/kernels/scalar/logarithm.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/logarithm.cpp"
@@ -41,15 +39,7 @@ HWY_EXPORT(powers_range);
 }  // namespace
 
 float round_to_power(const PowerGrid& grid, float x) {
-  if (std::isnan(x) || x == 0) return x;
-  int exponent = grid.max_exponent;
-  if (std::isfinite(x)) {
-    // |x| = fraction 2^exponent; the square of a fraction below 1 is exact in double.
-    const double fraction = std::frexp(std::fabs(static_cast<double>(x)), &exponent);
-    if (fraction * fraction < 0.5) --exponent;
-  }
-  if (exponent < grid.min_exponent) return std::copysign(0.0f, x);
-  return std::copysign(std::ldexp(1.0f, std::min(exponent, grid.max_exponent)), x);
+  return scalar::Powers{grid.min_exponent, grid.max_exponent}(x);
 }
 
 void round_to_powers(ThreadPool& pool, const PowerGrid& grid, std::int64_t n, const float* x,

@@ -6,6 +6,7 @@
 
 #include "hone/base/error.h"
 #include "hone/kernels/grain.h"
+#include "hone/kernels/scalar/minifloat.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/minifloat.cpp"
@@ -95,16 +96,9 @@ Minifloat scaled_by_2_to_minus_64(const Minifloat& format) {
 }  // namespace
 
 float round_scalar(const Minifloat& format, float x) {
-  if (std::isnan(x)) return x;
-  const float beyond = format.infinite ? std::numeric_limits<float>::infinity() : format.highest;
-  const double magnitude = std::fabs(static_cast<double>(x));
-  double rounded = magnitude;
-  if (std::isfinite(x) && x != 0) {
-    const int binade = std::max(std::ilogb(magnitude), format.min_exponent);
-    const int last_place = binade - format.mantissa_bits;
-    rounded = std::ldexp(std::nearbyint(std::ldexp(magnitude, -last_place)), last_place);
-  }
-  return std::copysign(rounded > format.highest ? beyond : static_cast<float>(rounded), x);
+  const scalar::Minifloat values{format.mantissa_bits, format.min_exponent, format.highest,
+                                 format.infinite};
+  return values(x);
 }
 
 bool vectorizable(const Minifloat& format) {

@@ -1,10 +1,10 @@
 #include "hone/kernels/scaled_integer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "hone/kernels/row_loop.h"
+#include "hone/kernels/scalar/scaled_integer.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/scaled_integer.cpp"
@@ -80,10 +80,7 @@ HWY_EXPORT(finite_value_range);
 
 }  // namespace
 
-float usable_scale(float scale, float bound) {
-  using Limits = std::numeric_limits<float>;
-  return std::clamp(scale, Limits::min(), std::nextafter(Limits::max() / bound, 0.0f));
-}
+float usable_scale(float scale, float bound) { return scalar::usable_scale(scale, bound); }
 
 void round_to_grid(ThreadPool& pool, const ScaledGrid& grid, std::int64_t n, const float* x,
                    float* y) {

@@ -1,6 +1,4 @@
-#include <cmath>
-#include <numbers>
-
+#include "hone/kernels/scalar/activation.h"
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
@@ -8,21 +6,6 @@
 // takes erf; "tanh" takes 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 namespace hone::ops {
 namespace {
-
-constexpr double kCubic = 0.044715;
-const double kSlope = std::sqrt(2.0 / std::numbers::pi);
-
-double gelu_erf(double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }
-double gelu_erf_derivative(double x) {
-  const double density = std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi);
-  return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)) + x * density;
-}
-
-double gelu_tanh(double x) { return 0.5 * x * (1 + std::tanh(kSlope * (x + kCubic * x * x * x))); }
-double gelu_tanh_derivative(double x) {
-  const double t = std::tanh(kSlope * (x + kCubic * x * x * x));
-  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kSlope * (1 + 3 * kCubic * x * x);
-}
 
 bool by_tanh(const Attributes& attributes) {
   const std::string& name = attributes.get<std::string>("approximate");
@@ -36,11 +19,14 @@ std::vector<Type> infer(const TypeContext& context) {
   return same_as_first(context);
 }
 
-void forward(Call& call) { reference::map(call, by_tanh(call.attributes) ? gelu_tanh : gelu_erf); }
+void forward(Call& call) {
+  reference::map(call,
+                 by_tanh(call.attributes) ? scalar::gelu_tanh<double> : scalar::gelu_erf<double>);
+}
 
 void backward(Call& call) {
-  const auto derivative = by_tanh(call.attributes) ? gelu_tanh_derivative : gelu_erf_derivative;
-  reference::map2(call, [derivative](double x, double dy) { return dy * derivative(x); });
+  reference::map2(call, by_tanh(call.attributes) ? scalar::gelu_tanh_gradient<double>
+                                                 : scalar::gelu_erf_gradient<double>);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "hone/kernels/scalar/activation.h"
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
@@ -19,7 +20,7 @@ void forward(Call& call) {
   const std::span<const float> from = x.values<float>();
   const std::span<float> to = call.output().values<float>();
   const bool* const is_kept = kept.data<bool>();
-  for (std::size_t i = 0; i < from.size(); ++i) to[i] = is_kept[i] ? from[i] : 0;
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = scalar::mask(from[i], is_kept[i]);
 }
 
 }  // namespace

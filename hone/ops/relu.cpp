@@ -1,5 +1,4 @@
-#include <cmath>
-
+#include "hone/kernels/scalar/activation.h"
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
@@ -13,8 +12,7 @@ std::vector<OpDef> relu() {
            .trait = Trait::element_wise,
            .in_place = 0,
            .infer = same_as_first,
-           .reference =
-               [](Call& call) { reference::map(call, [](double x) { return x < 0 ? 0 : x; }); },
+           .reference = [](Call& call) { reference::map(call, scalar::relu<double>); },
            .gradient = [](GradientContext& c) -> std::vector<Value> {
              return {c.add("relu_gradient", {c.result(), c.output_gradient()})};
            },
@@ -25,10 +23,7 @@ std::vector<OpDef> relu() {
            .trait = Trait::element_wise,
            .in_place = 1,
            .infer = same_as_first,
-           .reference =
-               [](Call& call) {
-                 reference::map2(call, [](double y, double dy) { return y > 0 ? dy : 0; });
-               },
+           .reference = [](Call& call) { reference::map2(call, scalar::relu_gradient<double>); },
            .flops = one_per_element}};
 }
 

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "hone/kernels/scalar/activation.h"
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
@@ -25,10 +26,7 @@ std::vector<OpDef> tanh() {
        .trait = Trait::element_wise,
        .in_place = 1,
        .infer = same_as_first,
-       .reference =
-           [](Call& call) {
-             reference::map2(call, [](double y, double dy) { return dy * (1 - y * y); });
-           },
+       .reference = [](Call& call) { reference::map2(call, scalar::tanh_gradient<double>); },
        .flops = one_per_element}};
 }
 

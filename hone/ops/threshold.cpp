@@ -1,5 +1,4 @@
-#include <cmath>
-
+#include "hone/kernels/scalar/activation.h"
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
@@ -19,7 +18,8 @@ std::vector<Type> infer_state(const TypeContext& context, std::size_t state) {
 void choose(Call& call, const Tensor& x, const Tensor& from, float least) {
   const std::span<const float> values = x.values<float>(), taken = from.values<float>();
   const std::span<float> to = call.output().values<float>();
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::fabs(values[i]) < least ? 0 : taken[i];
+  for (std::size_t i = 0; i < to.size(); ++i)
+    to[i] = scalar::threshold_gradient(values[i], taken[i], least);
 }
 
 }  // namespace

@@ -15,16 +15,18 @@ namespace hone {
 /// What every job works with: the tables, the threads, the device, and where progress and messages are shown.
 struct Context {
   /// `plugins` are paths of shared libraries that add to the tables, and `watch_of` says who looks at the passes that are
-  /// there then. Throws `UserError` for a plugin that cannot be loaded.
+  /// there then. `choose_device` is called last. Throws `UserError` for a plugin that cannot be loaded.
   explicit Context(int threads, bool quiet = false, const std::vector<std::string>& plugins = {},
                    const std::function<PassWatch(const PassTable&)>& watch_of = {},
-                   std::function<void(std::string_view)> say_to = {})
+                   std::function<void(std::string_view)> say_to = {},
+                   const std::function<void(Context&)>& choose_device = {})
       : library(builtin_library()),
         pool(threads),
         progress(progress_on_stderr(quiet)),
         say(std::move(say_to)) {
     for (const std::string& plugin : plugins) load_plugin(plugin, library);
     if (watch_of) watch = watch_of(library.passes);
+    if (choose_device) choose_device(*this);
   }
 
   Library library;
@@ -34,9 +36,11 @@ struct Context {
   std::function<void(std::string_view)> say = {};
   PassWatch watch = {};
   Device* device = &cpu();  ///< graphs run there
+  Executor executor = interpreted;
 
   Session session() {
-    return {.library = library, .pool = pool, .device = *device, .watch = &watch};
+    return {
+        .library = library, .pool = pool, .device = *device, .executor = executor, .watch = &watch};
   }
 };
 

@@ -38,9 +38,11 @@ bool suits(Layout layout, const Tensor& tensor) {
 template <typename Allocate>
 Tensor made_dense(const Tensor& tensor, ThreadPool& pool, const Allocate& allocate) {
   constexpr std::int64_t kMaxRank = 6;
-  if (&tensor.device() != &cpu() || tensor.dtype() != DType::f32 || tensor.rank() > kMaxRank)
-    return dense_on(tensor, tensor.device());
-  Tensor dense = allocate(DType::f32, tensor.sizes());
+  Tensor dense = allocate(tensor.dtype(), tensor.sizes());
+  if (&tensor.device() != &cpu() || tensor.dtype() != DType::f32 || tensor.rank() > kMaxRank) {
+    tensor.device().copy_strided(tensor, dense);
+    return dense;
+  }
   kernels::copy(pool, tensor.sizes(), {tensor.data<float>(), tensor.strides()},
                 dense.template data<float>());
   return dense;

@@ -16,6 +16,19 @@ bool is_row_of(const Kernel& kernel, const CallSite& site, const Device& device)
   return kernel.op == site.op.name && kernel.device == device.kind();
 }
 
+bool has_halves(const CallSite& site) {
+  const auto is_half = [](const Type& type) {
+    return type.dtype == DType::bf16 || type.dtype == DType::f16;
+  };
+  return std::ranges::any_of(site.inputs, is_half) || std::ranges::any_of(site.outputs, is_half);
+}
+
+// "" or why not.
+std::string_view refusal(const Kernel& kernel, const CallSite& site) {
+  if (!kernel.takes_halves && has_halves(site)) return "values are not f32";
+  return kernel.accepts(site);
+}
+
 }  // namespace
 
 std::vector<Type> types_of(const std::vector<Value>& values) {
@@ -34,7 +47,7 @@ bool has_fast_kernel(std::string_view op, const Attributes& attributes,
 
 const Kernel* fast_kernel(const KernelTable& kernels, const CallSite& site, const Device& device) {
   const auto runs = [&](const Kernel& kernel) {
-    return is_row_of(kernel, site, device) && kernel.accepts(site).empty();
+    return is_row_of(kernel, site, device) && refusal(kernel, site).empty();
   };
   const auto kernel = std::ranges::find_if(kernels, runs);
   return kernel == kernels.end() ? nullptr : &*kernel;
@@ -47,7 +60,7 @@ const Kernel* find_kernel(const KernelTable& kernels, const Node& node, const De
   std::string refusals;
   for (const Kernel& kernel : kernels)
     if (is_row_of(kernel, site, device))
-      refusals += fmt::format("; {}: {}", kernel.name, kernel.accepts(site));
+      refusals += fmt::format("; {}: {}", kernel.name, refusal(kernel, site));
   fail("no kernel on {}{}", to_string(device), refusals);
 }
 

@@ -51,6 +51,8 @@ struct Kernel {
   std::int64_t (*workspace_bytes)(const CallSite&, const Bindings&) = nullptr;
   /// Computes with codes of few bits, not with the values that they stand for: what such arithmetic reaches at best.
   std::optional<PeakKind> native = std::nullopt;
+  /// Its values may be bf16 or f16 instead of f32; without this it is offered calls of f32 values alone.
+  bool takes_halves = false;
 };
 
 /// Fastest first among the rows of one operation.

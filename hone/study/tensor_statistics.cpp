@@ -190,7 +190,7 @@ std::vector<TensorStatistics> measure_statistics(const Model& model,
   const std::unique_ptr<Executable> executable = session.executable(part);
   const ExampleSource source = text_examples(texts);
   check_memory(part, {{'B', 1}, {'S', longest_text(texts)}}, session, parameters,
-               fmt::format("a text of up to {} tokens", longest_text(texts)), available_bytes(),
+               fmt::format("a text of up to {} tokens", longest_text(texts)), std::nullopt,
                static_cast<double>(Observation::kBytes * count_rows(wanted.varying)));
   Progress progress("look at values", texts.size(),
                     {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});

@@ -10,6 +10,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/tensor/tensor.h"
 
 namespace hone {
 
@@ -64,6 +65,7 @@ class Cpu final : public Device {
  public:
   std::string_view kind() const override { return "cpu"; }
   int index() const override { return 0; }
+  std::string description() const override { return ""; }
   bool host_accessible() const override { return true; }
 
   StoragePointer allocate(std::size_t size_bytes) override {
@@ -87,6 +89,11 @@ class Cpu final : public Device {
   void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override {
     if (size_bytes > 0) std::memcpy(to, from, size_bytes);
   }
+  void copy_strided(const Tensor& from, const Tensor& to) override {
+    const Tensor dense = from.contiguous_copy();
+    copy(to.device_pointer(), dense.device_pointer(), dense.size_bytes());
+  }
+  std::optional<std::size_t> free_bytes() override { return std::nullopt; }
   void wait() override {}
 };
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 namespace hone {
 
 class Device;
+class Tensor;
 
 /// A number that no other call gives.
 std::uint64_t new_version();
@@ -38,6 +40,8 @@ class Device {
   virtual std::string_view kind() const = 0;
   /// Which of its kind on this machine, from 0.
   virtual int index() const = 0;
+  /// What results on it depend on besides its kind: "NVIDIA H100 80GB HBM3, products in fp32"; "" of the host.
+  virtual std::string description() const = 0;
   /// Whether the host may read and write its memory through pointers.
   virtual bool host_accessible() const = 0;
   /// Memory of at least `size_bytes`, aligned to 64 bytes, with undefined contents.
@@ -48,6 +52,10 @@ class Device {
   virtual void upload(std::byte* to, std::span<const std::byte> from) = 0;
   virtual void download(std::span<std::byte> to, const std::byte* from) = 0;
   virtual void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) = 0;
+  /// Copies the elements of a strided view into a dense tensor of the same type and sizes, both of this device.
+  virtual void copy_strided(const Tensor& from, const Tensor& to) = 0;
+  /// What is free of a memory of its own; nothing of the host, which shares its with everything else.
+  virtual std::optional<std::size_t> free_bytes() = 0;
   /// Until all work on the queue is done. Throws what it threw, once.
   virtual void wait() = 0;
 };

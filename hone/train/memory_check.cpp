@@ -114,14 +114,21 @@ void foretell_beside(const std::vector<PlannedRuns>& all, const Session& session
 }
 
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
-                  const ParameterStore& held, const std::string& what, double available,
-                  double beside) {
-  const double added = added_bytes(graph, bindings, session, held) + beside;
-  user_check(added <= available,
-             "not enough memory: {} takes about {} more, and {} can be had; take smaller batches "
+                  const ParameterStore& held, const std::string& what,
+                  std::optional<double> available, double beside) {
+  // A device has its own memory, and nothing of the model in it yet.
+  const std::optional<std::size_t> of_device = session.device.free_bytes();
+  const double added = (of_device ? needed_bytes(graph, bindings, session)
+                                  : added_bytes(graph, bindings, session, held)) +
+                       beside;
+  const double most =
+      available.value_or(of_device ? static_cast<double>(*of_device) : available_bytes());
+  user_check(added <= most,
+             "not enough memory{}: {} takes about {} more, and {} can be had; take smaller batches "
              "(`batch`), shorter texts (`max_seq_length`) or a smaller model",
-             what, human_bytes(added), human_bytes(available));
-  foretell_growth(added, held);
+             of_device ? " on " + to_string(session.device) : "", what, human_bytes(added),
+             human_bytes(most));
+  if (!of_device) foretell_growth(added, held);
 }
 
 void check_batches(const Graph& graph, std::span<const std::int64_t> lengths,
@@ -131,7 +138,7 @@ void check_batches(const Graph& graph, std::span<const std::int64_t> lengths,
                      tokens = lengths.empty() ? 0 : std::ranges::max(lengths);
   check_memory(graph, {{'B', texts}, {'S', tokens}}, session, held,
                fmt::format("a batch of {} texts of up to {} tokens{}", texts, tokens, purpose),
-               available_bytes(), beside);
+               std::nullopt, beside);
 }
 
 }  // namespace hone

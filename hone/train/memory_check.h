@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,12 +39,12 @@ void foretell_beside(const std::vector<PlannedRuns>& all, const Session& session
 /// What those parameters of `other` take that `graph` has not.
 double bytes_beside(const Graph& graph, const Graph& other);
 
-/// Throws `UserError` when a run of `graph` adds more than is `available` to what the process holds: `added_bytes`, and
+/// Throws `UserError` when a run of `graph` adds more than is `available` (by default what its device has) to what the process holds: `added_bytes`, and
 /// `beside` bytes that stand beside them. `what` says for what: "a training step of 8 texts of up to 512 tokens". Otherwise
 /// foretells the sum (`foretell_memory`).
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
                   const ParameterStore& held, const std::string& what,
-                  double available = available_bytes(), double beside = 0);
+                  std::optional<double> available = std::nullopt, double beside = 0);
 
 /// The same for texts of these lengths, `batch_size` of them at a time. `purpose`: "", or " for the parent".
 void check_batches(const Graph& graph, std::span<const std::int64_t> lengths,

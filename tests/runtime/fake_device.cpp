@@ -187,6 +187,14 @@ void FakeDevice::copy(std::byte* to, const std::byte* from, std::size_t size_byt
   put([to, from, size_bytes] { std::copy_n(from, size_bytes, to); });
 }
 
+void FakeDevice::copy_strided(const Tensor& from, const Tensor& to) {
+  put([from = alias_on_host(from), to = alias_on_host(to)] {
+    const Tensor dense = from.contiguous_copy();
+    std::copy_n(dense.device_pointer(), dense.size_bytes(), to.device_pointer());
+  });
+}
+std::optional<std::size_t> FakeDevice::free_bytes() { return kArenaBytes - used_bytes_; }
+
 const Library& fake_library() {
   static const Library library = [] {
     Library built = builtin_library();

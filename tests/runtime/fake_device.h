@@ -28,11 +28,14 @@ class FakeDevice final : public Device {
 
   std::string_view kind() const override { return "fake"; }
   int index() const override { return index_; }
+  std::string description() const override { return "no hardware"; }
   bool host_accessible() const override { return false; }
   StoragePointer allocate(std::size_t size_bytes) override;
   void upload(std::byte* to, std::span<const std::byte> from) override;
   void download(std::span<std::byte> to, const std::byte* from) override;
   void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override;
+  void copy_strided(const Tensor& from, const Tensor& to) override;
+  std::optional<std::size_t> free_bytes() override;
   void wait() override;
 
   /// Puts work on the queue.

@@ -48,6 +48,11 @@ std::vector<Document> documents_of_runs() {
           {"read_gb_per_s", "GB/s", "reading memory, measured"},
           {"peaks", "peak[]", "the same with where they come from"},
           {"peaks_file", "text?", "where they are kept; null: nowhere"},
+          {"cards", "text[]", "graphics cards, by the number of their device"},
+          {"cards_missing", "text?", "why no card can be used; null: one can"},
+          {"card_peaks", "number{}",
+           "of the first card, measured: products in each arithmetic in 10^12 operations a second, "
+           "memory copied in GB/s; empty without one"},
           {"disk_here_bytes", "bytes?", "free in the current folder; null: unknown"},
           {"disk_temporary_bytes", "bytes?",
            "free in the folder for temporary files; null: unknown"},

@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "hone/cuda/kernels.h"
+#include "hone/cuda/launch.h"
+#include "hone/cuda/source/attention_call.cuh"
+
+// Attention and its gradient, of one type of values for all: hone/cuda/source/attention.cu and attention_gradient.cu. Programs are
+// made for sizes of heads in whole 32, and for blocks that suit how many tokens there are. Texts one behind the other have lengths
+// that only the card knows: what shapes say is how many tokens there are on the average.
+namespace hone::cuda {
+namespace {
+
+constexpr std::int64_t kLargestHead = 256, kMostWarps = 4, kFloatBytes = sizeof(float);
+
+// ---- what a call is
+
+AttentionHeads attention_heads(const Tensor& x) {
+  const auto stride = [&](std::size_t d) { return x.sizes()[d] == 1 ? 0 : x.strides()[d]; };
+  return {x.device_pointer(), stride(0), stride(2), stride(1)};
+}
+
+// Whether packs of four elements can be read and written.
+bool is_packed(const Tensor& x) {
+  const AttentionHeads heads = attention_heads(x);
+  const std::size_t pack = 4 * info(x.dtype()).size_bytes;
+  const std::int64_t strides = heads.text_stride | heads.head_stride | heads.token_stride;
+  return reinterpret_cast<std::uintptr_t>(heads.data) % pack == 0 && strides % 4 == 0 &&
+         x.size(3) % 4 == 0;
+}
+
+void set_dropout(const Call& call, std::size_t key, AttentionCall& c) {
+  const Sizes weights = {c.texts, c.heads, c.queries, c.keys};
+  const Shape& limits = call.attributes.get<Shape>("limits");
+  const Sizes largest = limits.empty() ? weights : resolve(limits, call.bindings);
+  // Of texts one behind the other only the card knows lengths.
+  if (c.begins == nullptr)
+    user_check(std::ranges::equal(weights, largest, std::less_equal<>()),
+               "weights {} are larger than their limits {}", hone::to_string(weights),
+               hone::to_string(largest));
+  const Sizes words = contiguous_strides(largest);
+  std::copy_n(words.begin(), 3, c.word_strides);
+  const double p = call.attributes.get<double>("p");
+  c.random_key = integers(call, key);
+  c.stream = static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"));
+  c.threshold =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(std::llround(p * 0x1p32), 0xffffffff));
+  c.factor = p < 1 ? static_cast<float>(1 / (1 - p)) : 0;
+}
+
+bool stands_in_runs(const Tensor& query, const Tensor& key) {
+  return query.size(0) == 1 && query.size(1) == key.size(1);
+}
+
+// All but dy and what is written. `operands` stand in front of the random key.
+AttentionCall attention_call(const Call& call, std::size_t operands) {
+  const Tensor &q = call.input(0), &k = call.input(1), &v = call.input(2);
+  AttentionCall c{};
+  c.query = attention_heads(q);
+  c.key = attention_heads(k);
+  c.value = attention_heads(v);
+  c.texts = q.size(0);
+  c.heads = q.size(2);
+  c.queries = q.size(1);
+  c.keys = k.size(1);
+  c.head_size = static_cast<std::int32_t>(q.size(3));
+  c.value_size = static_cast<std::int32_t>(v.size(3));
+  c.scale = static_cast<float>(call.attributes.get<double>("scale"));
+  c.packed = is_packed(q) && is_packed(k) && is_packed(v);
+  const bool drops = call.attributes.get<double>("p") > 0;
+  const std::size_t texts_at = drops ? operands + 1 : operands;
+  if (call.attributes.get<bool>("unpadded")) {
+    c.begins = integers(call, texts_at);
+    c.lengths = integers(call, texts_at + 1);
+    c.texts = call.input(texts_at).count();
+    c.query_runs = stands_in_runs(q, k);
+  } else if (call.has_input(texts_at)) {
+    const Tensor& mask = call.input(texts_at);
+    c.mask = pointer<float>(mask);
+    c.mask_stride = mask.size(0) > 1 ? mask.strides()[0] : 0;
+  }
+  if (drops) set_dropout(call, operands, c);
+  return c;
+}
+
+// ---- how it is cut
+
+// One of the kernels for a call: rows are what a block has of its own, columns what goes by.
+struct AttentionTiles {
+  std::int64_t head, value;  // whole 32 of elements
+  std::int64_t columns;      // at once
+  std::int64_t rows;         // of a lane
+  std::int64_t warps;
+  std::int64_t column_rows;  // of memory for columns
+  std::int64_t operands;     // that a block has rows of in shared memory: 1 or 2
+
+  std::int64_t block_rows() const { return 4 * rows * warps; }
+  std::int64_t shared_bytes() const {
+    const std::int64_t head_row = head + 4, value_row = value + 4, weights_row = columns + 8;
+    const std::int64_t own = (operands == 1 ? head_row : head_row + value_row) + weights_row;
+    return kFloatBytes * (block_rows() * own + column_rows * (head_row + value_row));
+  }
+};
+
+// `rows` and `columns` of each text, or of all in runs.
+struct AttentionExtent {
+  std::int64_t rows, columns;
+  bool row_runs, column_runs;
+};
+
+std::int64_t usual_rows(const AttentionExtent& extent, std::int64_t texts) {
+  return extent.row_runs ? ceil_divide(extent.rows, std::max<std::int64_t>(texts, 1)) : extent.rows;
+}
+
+AttentionTiles attention_tiles(const AttentionCall& c, const AttentionExtent& extent,
+                               std::int64_t operands, const Card& card) {
+  AttentionTiles tiles{};
+  tiles.head = 32 * ceil_divide(std::max(c.head_size, 1), 32);
+  tiles.value = 32 * ceil_divide(std::max(c.value_size, 1), 32);
+  // Results depend on these alone, not on how many tokens there are.
+  const std::int64_t largest = std::max(tiles.head, tiles.value);
+  tiles.columns = largest <= 64 ? 64 : 32;
+  tiles.operands = operands;
+  const std::int64_t quarter = tiles.columns / 4;
+  tiles.column_rows = extent.column_runs
+                          ? tiles.columns
+                          : std::min(tiles.columns, quarter * ceil_divide(extent.columns, quarter));
+  // Many queries for each key that a lane reads, where that leaves two blocks for each processor.
+  const std::int64_t usual = usual_rows(extent, c.texts);
+  const bool many = c.texts * c.heads * (usual / 128) >= 2 * card.multiprocessors;
+  tiles.rows = operands > 1                            ? (largest <= 128 ? 4 : 2)
+               : largest <= 64 && usual >= 256 && many ? 8
+                                                       : 4;
+  // A text of a few rows needs few warps; where lengths differ, some have more.
+  const std::int64_t expected = extent.row_runs ? 2 * usual : usual;
+  tiles.warps = std::clamp<std::int64_t>(ceil_divide(expected, 4 * tiles.rows), 2, kMostWarps);
+  while (tiles.warps > 1 && tiles.shared_bytes() > card.shared_bytes_per_block)
+    tiles.warps = (tiles.warps + 1) / 2;
+  user_check(
+      tiles.shared_bytes() <= card.shared_bytes_per_block,
+      "attention with heads of {} and {} elements needs {} bytes of shared memory, {} has {}",
+      c.head_size, c.value_size, tiles.shared_bytes(), card.name, card.shared_bytes_per_block);
+  return tiles;
+}
+
+std::string_view value_name(DType dtype) {
+  return dtype == DType::bf16 ? "bfloat16" : dtype == DType::f16 ? "float16" : "float";
+}
+
+void launch_attention(Call& call, const char* file, const char* function,
+                      const AttentionExtent& extent, const AttentionTiles& tiles, AttentionCall c) {
+  if (c.texts == 0 || c.heads == 0 || extent.rows == 0) return;
+  const Program program{
+      file,
+      {fmt::format("VALUE={}", value_name(call.input(0).dtype())),
+       fmt::format("HEAD_SIZE={}", tiles.head), fmt::format("VALUE_SIZE={}", tiles.value),
+       fmt::format("COLUMNS={}", tiles.columns), fmt::format("ROWS={}", tiles.rows),
+       fmt::format("WARPS={}", tiles.warps)}};
+  c.column_rows = static_cast<std::int32_t>(tiles.column_rows);
+  // In runs each text begins at a tile of its own.
+  const std::int64_t blocks = extent.row_runs
+                                  ? extent.rows / tiles.block_rows() + c.texts
+                                  : ceil_divide(extent.rows, tiles.block_rows()) * c.texts;
+  launch(call.device,
+         {program,
+          function,
+          {blocks * c.heads},
+          {32 * tiles.warps},
+          static_cast<std::size_t>(tiles.shared_bytes())},
+         c);
+}
+
+AttentionExtent of_queries(const AttentionCall& c) {
+  return {c.queries, c.keys, c.query_runs != 0, c.begins != nullptr};
+}
+AttentionExtent of_keys(const AttentionCall& c) {
+  return {c.keys, c.queries, c.begins != nullptr, c.query_runs != 0};
+}
+
+// ---- rows
+
+std::string_view refused_heads(const CallSite& site, std::size_t operands) {
+  const DType dtype = site.inputs[0].dtype;
+  if (dtype != DType::f32 && dtype != DType::bf16 && dtype != DType::f16)
+    return "query is not of floats";
+  for (std::size_t i = 0; i < operands; ++i) {
+    if (site.inputs[i].dtype != dtype) return "operands are of several types";
+    const Dim size = site.inputs[i].dim(3);
+    if (size.symbol != 0) return "the head size is not known";
+    if (size.size > kLargestHead) return "heads have more than 256 elements";
+  }
+  for (const Type& output : site.outputs)
+    if (output.dtype != dtype) return "results are of another type than operands";
+  return "";
+}
+
+std::string_view accepts_attention(const CallSite& site) { return refused_heads(site, 3); }
+std::string_view accepts_attention_gradient(const CallSite& site) { return refused_heads(site, 4); }
+
+void attention(Call& call) {
+  AttentionCall c = attention_call(call, 3);
+  const Tensor& y = call.output();
+  c.y = attention_heads(y);
+  c.packed = c.packed != 0 && is_packed(y);
+  if (y.count() == 0) return;
+  const AttentionExtent extent = of_queries(c);
+  launch_attention(call, "attention.cu", "attention", extent,
+                   attention_tiles(c, extent, 1, device_of(call.device).card()), c);
+}
+
+std::int64_t attention_gradient_workspace(const CallSite& site, const Bindings& bindings) {
+  const Sizes query = resolve(site.inputs[0].shape, bindings);
+  return 3 * kFloatBytes * query[0] * query[1] * query[2];
+}
+
+void attention_gradient(Call& call) {
+  AttentionCall c = attention_call(call, 4);
+  c.dy = attention_heads(call.input(3));
+  bool packed = c.packed != 0 && is_packed(call.input(3));
+  AttentionHeads* const gradients[] = {&c.dquery, &c.dkey, &c.dvalue};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Tensor& gradient = call.output(i);
+    *gradients[i] = attention_heads(gradient);
+    packed = packed && is_packed(gradient);
+  }
+  c.packed = packed;
+  c.statistics = static_cast<float*>(call.workspace);
+  const char* const file = "attention_gradient.cu";
+  const Card& card = device_of(call.device).card();
+  const AttentionExtent queries = of_queries(c), keys = of_keys(c);
+  const AttentionTiles query_tiles = attention_tiles(c, queries, 2, card);
+  c.query_rows = static_cast<std::int32_t>(query_tiles.block_rows());
+  launch_attention(call, file, "attention_gradient_of_queries", queries, query_tiles, c);
+  // Nothing is left to do where a block of the first has all of each text.
+  const bool all_short = !queries.row_runs && !keys.row_runs && c.queries > 0 &&
+                         c.queries <= c.query_rows && c.keys <= query_tiles.columns;
+  if (!all_short)
+    launch_attention(call, file, "attention_gradient_of_keys", keys,
+                     attention_tiles(c, keys, 2, card), c);
+}
+
+}  // namespace
+
+KernelTable attention_kernels() {
+  return {
+      {"attention", "cuda", "tiles", accepts_attention, attention, Layout::rows},
+      {"attention_gradient", "cuda", "tiles", accepts_attention_gradient, attention_gradient,
+       Layout::rows, nullptr, attention_gradient_workspace},
+  };
+}
+
+}  // namespace hone::cuda

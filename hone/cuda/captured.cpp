@@ -1,0 +1,202 @@
+#include "hone/cuda/captured.h"
+
+#include <algorithm>
+#include <set>
+
+#include "hone/cuda/launch.h"
+#include "hone/runtime/interpreter.h"
+
+namespace hone::cuda {
+namespace {
+
+constexpr int kThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+// The first run makes memory ready, the second what kernels prepare.
+constexpr int kRunsBefore = 2;
+// Of as many different shapes: each holds its outputs and the driver's record of some hundred kernels.
+constexpr std::size_t kMostGraphs = 64;
+
+/// What a captured run has in it: where parameters lie, and which contents were prepared.
+struct Fixed {
+  const std::byte* address = nullptr;
+  std::uint64_t version = 0;  // 0: the graph writes them
+  bool operator==(const Fixed&) const = default;
+};
+
+/// Runs of one set of shapes.
+struct Shape {
+  std::vector<Sizes> sizes;  // of the inputs
+  std::vector<Fixed> fixed;
+  int runs = 0;
+  bool refuses = false;
+  GraphRunHandle graph = nullptr;
+  std::vector<Tensor> inputs;  // that the graph reads
+  NamedTensors outputs;        // that it writes
+};
+
+class CapturedExecutable final : public Executable {
+ public:
+  CapturedExecutable(const Graph& graph, const Session& session)
+      : graph_(graph),
+        device_(device_of(session.device)),
+        interpreter_(graph, session.library, session.pool, session.device) {
+    for (const Node* node : graph.of_kind(NodeKind::operation))
+      if (node->op().trait == Trait::update)
+        for (const Value& input : node->inputs())
+          if (input.node->kind() == NodeKind::parameter) updated_.insert(input.node);
+    for (const Node* node : graph.of_kind(NodeKind::input))
+      if (!node->users().empty() || graph.is_output(*node)) inputs_.push_back(node);
+  }
+  ~CapturedExecutable() override {
+    try {
+      forget_graphs();
+    } catch (
+        ...) {  // NOLINT(bugprone-empty-catch): what a card that is lost says is nobody's to hear
+    }
+  }
+  CapturedExecutable(const CapturedExecutable&) = delete;
+  CapturedExecutable& operator=(const CapturedExecutable&) = delete;
+
+  void record(std::vector<OperationSpan>* spans) override {
+    recorded_ = spans != nullptr;
+    interpreter_.record(spans);
+  }
+
+  NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) override {
+    Shape* const shape = recorded_ ? nullptr : shape_of(inputs, parameters);
+    if (shape == nullptr) return interpret(inputs, parameters);
+    if (shape->graph == nullptr && shape->runs++ >= kRunsBefore)
+      capture(*shape, inputs, parameters);
+    if (shape->graph == nullptr) return interpret(inputs, parameters);
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      fill(shape->inputs[i], inputs.at(inputs_[i]->name()));
+    check(driver().graph_launch(shape->graph, device_.stream()), "starting a captured run");
+    return copies_of(shape->outputs);
+  }
+
+ private:
+  // The runs of these shapes; null where inputs or parameters are missing, which the interpreter says, or too many
+  // shapes have come.
+  Shape* shape_of(const NamedTensors& inputs, ParameterStore& parameters) {
+    std::vector<Sizes> sizes;
+    for (const Node* input : inputs_) {
+      const auto found = inputs.find(input->name());
+      if (found == inputs.end() || found->second.dtype() != input->types()[0].dtype ||
+          !found->second.contiguous())
+        return nullptr;
+      sizes.push_back(found->second.sizes());
+    }
+    std::vector<Fixed> fixed;
+    for (const Node* node : graph_.of_kind(NodeKind::parameter)) {
+      if (!parameters.contains(node->name())) return nullptr;
+      const bool is_written = updated_.contains(node);
+      const Tensor& tensor =
+          is_written ? parameters.writable(node->name()) : parameters.at(node->name());
+      fixed.push_back({tensor.device_pointer(), is_written ? 0 : tensor.storage()->version});
+    }
+    auto shape = std::ranges::find(shapes_, sizes, &Shape::sizes);
+    if (shape == shapes_.end()) {
+      if (shapes_.size() == kMostGraphs) return nullptr;
+      shapes_.emplace_back().sizes = std::move(sizes);
+      shape = shapes_.end() - 1;
+    }
+    if (shape->fixed != fixed) {
+      forget(*shape);
+      shape->fixed = std::move(fixed);
+    }
+    return &*shape;
+  }
+
+  // Where memory was taken or given back, what was captured before may not be there any more. Outputs are copied, since
+  // captured runs write wherever their values lay, whoever holds that now.
+  NamedTensors interpret(const NamedTensors& inputs, ParameterStore& parameters) {
+    const NamedTensors outputs = interpreter_.run(inputs, parameters);
+    if (const std::size_t now = interpreter_.reserved_bytes(); now != reserved_bytes_) {
+      reserved_bytes_ = now;
+      forget_graphs();
+    }
+    return copies_of(outputs);
+  }
+
+  void capture(Shape& shape, const NamedTensors& inputs, ParameterStore& parameters) {
+    if (shape.refuses) return;
+    NamedTensors fixed;
+    shape.inputs.clear();
+    for (const Node* input : inputs_) {
+      shape.inputs.push_back(inputs.at(input->name()).copy_to(device_));
+      fixed.emplace(input->name(), shape.inputs.back());
+    }
+    GraphHandle graph = nullptr;
+    check(driver().capture_begin(device_.stream(), kThreadLocal), "capturing a run");
+    try {
+      shape.outputs = interpreter_.run(fixed, parameters);
+    } catch (const Error&) {
+      shape.refuses = true;
+    }
+    const Result ended = driver().capture_end(device_.stream(), &graph);
+    if (ended != 0 || graph == nullptr) shape.refuses = true;
+    if (!shape.refuses) {
+      const Result made = driver().graph_instantiate(&shape.graph, graph, 0);
+      if (made != 0) {
+        shape.graph = nullptr;
+        shape.refuses = true;
+      }
+    }
+    if (graph != nullptr) driver().graph_destroy(graph);
+    if (!shape.refuses) return;
+    shape.inputs.clear();
+    shape.outputs.clear();
+  }
+
+  void fill(const Tensor& to, const Tensor& from) {
+    if (&from.device() == &device_) {
+      device_.copy(to.device_pointer(), from.device_pointer(), to.size_bytes());
+    } else {
+      device_.upload(to.device_pointer(), {from.device_pointer(), from.size_bytes()});
+    }
+  }
+
+  // The next run writes into the same outputs.
+  NamedTensors copies_of(const NamedTensors& outputs) {
+    NamedTensors copies;
+    for (const auto& [name, tensor] : outputs) copies.emplace(name, dense_copy(tensor));
+    return copies;
+  }
+  Tensor dense_copy(const Tensor& tensor) {
+    if (tensor.contiguous()) return tensor.copy_to(device_);
+    const Tensor dense = Tensor::empty(tensor.dtype(), tensor.sizes(), device_);
+    device_.copy_strided(tensor, dense);
+    return dense;
+  }
+
+  void forget(Shape& shape) {
+    if (shape.graph != nullptr) {
+      device_.wait();
+      driver().graph_run_destroy(shape.graph);
+    }
+    shape.graph = nullptr;
+    shape.runs = 0;
+    shape.inputs.clear();
+    shape.outputs.clear();
+  }
+  void forget_graphs() {
+    for (Shape& shape : shapes_)
+      if (shape.graph != nullptr) forget(shape);
+  }
+
+  const Graph& graph_;
+  CudaDevice& device_;
+  Interpreter interpreter_;
+  std::set<const Node*> updated_;
+  std::vector<const Node*> inputs_;
+  std::vector<Shape> shapes_;
+  std::size_t reserved_bytes_ = 0;
+  bool recorded_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Executable> captured(const Graph& graph, const Session& session) {
+  return std::make_unique<CapturedExecutable>(graph, session);
+}
+
+}  // namespace hone::cuda

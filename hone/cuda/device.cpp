@@ -1,0 +1,251 @@
+#include "hone/cuda/device.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/cuda/copy.h"
+
+namespace hone::cuda {
+namespace {
+
+constexpr int kOldestMajor = 8;  // asynchronous copies and bfloat16 in the tensor cores
+constexpr unsigned kNonBlocking = 1;
+constexpr unsigned kWithoutTiming = 2;
+constexpr int kReleaseThreshold = 4;  // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+
+int fact(DeviceNumber number, Fact which) {
+  int value = 0;
+  check(driver().device_fact(&value, which, number), "asking for a fact");
+  return value;
+}
+
+Card card_of(DeviceNumber number) {
+  Card card;
+  std::array<char, 256> name{};
+  check(driver().device_name(name.data(), static_cast<int>(name.size()), number),
+        "asking for a name");
+  card.name = name.data();
+  card.major = fact(number, Fact::major);
+  card.minor = fact(number, Fact::minor);
+  card.multiprocessors = fact(number, Fact::multiprocessors);
+  card.cache_bytes = static_cast<std::size_t>(fact(number, Fact::cache_bytes));
+  card.shared_bytes_per_block = fact(number, Fact::shared_bytes_per_block_at_most);
+  check(driver().device_memory(&card.memory_bytes, number), "asking for the memory");
+  // Two transfers in each clock.
+  card.memory_gb_per_s = 2.0 * fact(number, Fact::memory_clock_khz) * 1e3 *
+                         fact(number, Fact::memory_bus_bits) / 8 * 1e-9;
+  return card;
+}
+
+DeviceNumber number_of(int index) {
+  DeviceNumber number = 0;
+  check(driver().device_get(&number, index), "opening the card");
+  return number;
+}
+
+/// Memory of the host that the card reads by itself: pieces of uploads wait there, so that who uploads need not.
+class Staging {
+ public:
+  static constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
+  static constexpr std::size_t kPieces = 4;
+
+  void upload(StreamHandle stream, Address to, std::span<const std::byte> from) {
+    while (!from.empty()) {
+      Piece& piece = pieces_[next_];
+      next_ = (next_ + 1) % kPieces;
+      make_ready(piece);
+      const std::size_t size = std::min(kPieceBytes, from.size());
+      std::memcpy(piece.memory, from.data(), size);
+      check(driver().upload(to, piece.memory, size, stream), "uploading");
+      check(driver().event_record(piece.read, stream), "uploading");
+      from = from.subspan(size);
+      to += size;
+    }
+  }
+
+ private:
+  struct Piece {
+    void* memory = nullptr;
+    EventHandle read = nullptr;  // by the card
+  };
+
+  static void make_ready(Piece& piece) {
+    if (piece.memory != nullptr) return check(driver().event_wait(piece.read), "uploading");
+    check(driver().allocate_host(&piece.memory, kPieceBytes), "taking memory for uploads");
+    check(driver().event_create(&piece.read, kWithoutTiming), "making an event");
+  }
+
+  std::array<Piece, kPieces> pieces_ = {};
+  std::size_t next_ = 0;
+};
+
+class OpenedCard final : public CudaDevice {
+ public:
+  explicit OpenedCard(int index)
+      : index_(index), number_(number_of(index)), card_(card_of(number_)) {
+    user_check(
+        card_.major >= kOldestMajor,
+        "{} ({}) has compute capability {}.{}; hone's kernels need {}.0: leave --device out to "
+        "compute on the processor",
+        to_string(*this), card_.name, card_.major, card_.minor, kOldestMajor);
+    user_check(fact(number_, Fact::memory_pools) != 0,
+               "{} ({}) cannot allocate in stream order, which hone needs", to_string(*this),
+               card_.name);
+    architecture_ = fmt::format("sm_{}{}{}", card_.major, card_.minor, card_.major >= 9 ? "a" : "");
+    check(driver().retain_context(&context_, number_), "opening the card");
+    enter();
+    check(driver().stream_create(&stream_, kNonBlocking), "making a stream");
+    PoolHandle pool = nullptr;
+    check(driver().default_pool(&pool, number_), "opening its memory");
+    unsigned long long keep_all = ~0ULL;
+    check(driver().pool_set(pool, kReleaseThreshold, &keep_all), "opening its memory");
+  }
+
+  std::string_view kind() const override { return "cuda"; }
+  int index() const override { return index_; }
+  std::string description() const override {
+    return fmt::format("{}, products in {}", card_.name, cuda::to_string(arithmetic_));
+  }
+  bool host_accessible() const override { return false; }
+  const Card& card() const override { return card_; }
+  const std::string& architecture() const override { return architecture_; }
+  StreamHandle stream() override { return stream_; }
+  void enter() override { check(driver().set_context(context_), "entering the card's context"); }
+
+  Arithmetic arithmetic() const override { return arithmetic_; }
+  void set_arithmetic(Arithmetic arithmetic) override { arithmetic_ = arithmetic; }
+
+  std::optional<std::size_t> free_bytes() override {
+    enter();
+    std::size_t free = 0, total = 0;
+    check(driver().memory_info(&free, &total), "asking for free memory");
+    return free;
+  }
+
+  StoragePointer allocate(std::size_t size_bytes) override {
+    enter();
+    Address address = 0;
+    const Result result =
+        driver().allocate(&address, std::max<std::size_t>(1, size_bytes), stream_);
+    user_check(result != kOutOfMemory,
+               "not enough memory on {}: {} more were needed, {} of {} are free; use a smaller "
+               "batch or model",
+               to_string(*this), human_bytes(static_cast<double>(size_bytes)),
+               human_bytes(static_cast<double>(free_bytes().value_or(0))),
+               human_bytes(static_cast<double>(card_.memory_bytes)));
+    check(result, "allocating");
+    return {new Storage{this, pointer_of(address), size_bytes}, [this](Storage* storage) {
+              // A card that is lost takes its memory with it.
+              driver().set_context(context_);
+              driver().free(address_of(storage->pointer), stream_);
+              delete storage;
+            }};
+  }
+
+  void upload(std::byte* to, std::span<const std::byte> from) override {
+    enter();
+    staging_.upload(stream_, address_of(to), from);
+  }
+  void download(std::span<std::byte> to, const std::byte* from) override {
+    enter();
+    if (!to.empty())
+      check(driver().download(to.data(), address_of(from), to.size(), stream_), "downloading");
+    wait();
+  }
+  void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override {
+    enter();
+    if (size_bytes > 0)
+      check(driver().copy(address_of(to), address_of(from), size_bytes, stream_), "copying");
+  }
+  void copy_strided(const Tensor& from, const Tensor& to) override { copy_dense(*this, from, to); }
+  void wait() override {
+    enter();
+    check(driver().stream_wait(stream_), "a kernel");
+  }
+
+ private:
+  static Address address_of(const std::byte* pointer) { return reinterpret_cast<Address>(pointer); }
+  static std::byte* pointer_of(Address address) { return reinterpret_cast<std::byte*>(address); }
+
+  int index_;
+  DeviceNumber number_;
+  Card card_;
+  std::string architecture_;
+  ContextHandle context_ = nullptr;
+  StreamHandle stream_ = nullptr;
+  Staging staging_;
+  Arithmetic arithmetic_ = Arithmetic::fp32;
+};
+
+int card_count() {
+  int count = 0;
+  check(driver().device_count(&count), "counting cards");
+  return count;
+}
+
+}  // namespace
+
+std::string_view to_string(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::fp32:
+      return "fp32";
+    case Arithmetic::tf32:
+      return "tf32";
+    case Arithmetic::bf16:
+      return "bf16";
+    case Arithmetic::fp16:
+      return "fp16";
+  }
+  HONE_ASSERT(false, "arithmetic {}", static_cast<int>(arithmetic));
+}
+
+std::vector<Card> cards() {
+  std::vector<Card> found;
+  if (!driver_missing().empty()) return found;
+  for (int i = 0; i < card_count(); ++i) found.push_back(card_of(number_of(i)));
+  return found;
+}
+
+CudaDevice& device(int index) {
+  static std::mutex mutex;
+  // Tensors may outlive everything else, so cards stay open.
+  static auto& opened = *new std::vector<std::unique_ptr<OpenedCard>>();
+  const std::scoped_lock lock(mutex);
+  const int count = card_count();
+  user_check(index >= 0 && index < count, "there is no cuda:{}; this machine has {} card{}", index,
+             count, count == 1 ? "" : "s");
+  if (opened.empty()) opened.resize(static_cast<std::size_t>(count));
+  auto& card = opened[static_cast<std::size_t>(index)];
+  if (!card) card = std::make_unique<OpenedCard>(index);
+  return *card;
+}
+
+Stopwatch::Stopwatch(CudaDevice& device) : device_(device) {
+  device_.enter();
+  check(driver().event_create(&begin_, 0), "making an event");
+  check(driver().event_create(&end_, 0), "making an event");
+}
+
+Stopwatch::~Stopwatch() {
+  driver().event_destroy(begin_);
+  driver().event_destroy(end_);
+}
+
+void Stopwatch::start() {
+  device_.enter();
+  check(driver().event_record(begin_, device_.stream()), "timing");
+}
+
+double Stopwatch::stop_seconds() {
+  check(driver().event_record(end_, device_.stream()), "timing");
+  check(driver().event_wait(end_), "a kernel");
+  float milliseconds = 0;
+  check(driver().event_milliseconds(&milliseconds, begin_, end_), "timing");
+  return static_cast<double>(milliseconds) * 1e-3;
+}
+
+}  // namespace hone::cuda

@@ -1,0 +1,16 @@
+#include "hone/cuda/kernels.h"
+
+namespace hone::cuda {
+
+KernelTable kernels() {
+  KernelTable table;
+  for (const auto rows :
+       {attention_kernels, element_kernels, gather_kernels, loss_kernels, packed_kernels,
+        product_kernels, quantize_kernels, row_kernels, training_kernels}) {
+    const KernelTable more = rows();
+    table.insert(table.end(), more.begin(), more.end());
+  }
+  return table;
+}
+
+}  // namespace hone::cuda

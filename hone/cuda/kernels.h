@@ -1,0 +1,21 @@
+#pragma once
+
+#include "hone/runtime/kernel.h"
+
+namespace hone::cuda {
+
+/// The kernels of graphics cards: rows for devices of the kind "cuda".
+KernelTable kernels();
+
+// Those of one file each.
+KernelTable attention_kernels();
+KernelTable element_kernels();
+KernelTable gather_kernels();
+KernelTable loss_kernels();
+KernelTable packed_kernels();
+KernelTable product_kernels();
+KernelTable quantize_kernels();
+KernelTable row_kernels();
+KernelTable training_kernels();
+
+}  // namespace hone::cuda

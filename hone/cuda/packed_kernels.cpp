@@ -1,0 +1,478 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "hone/cuda/kernels.h"
+#include "hone/cuda/launch.h"
+#include "hone/cuda/products.h"
+#include "hone/cuda/source/packed_weight.cuh"
+#include "hone/formats/packing.h"
+
+// Packed codes on graphics cards: `unpack`, products of floats with packed weights, rows of packed tables. Nothing is read back:
+// scales that stand in state tensors are read by the kernels, by rules of their formats that stand here and in
+// packed_weight.cuh.
+namespace hone::cuda {
+namespace {
+
+// ---- what kernels are told of a packed weight
+
+/// A packed weight but for where it lies, and the program that decodes it; or why there is none.
+struct PackedPlan {
+  std::string_view objection = {};
+  PackedWeight weight = {};
+  PackedTables tables = {};
+  CodeUnits units = {};
+  int bits = 0;
+  bool adds = false;
+  Program decoder = {};
+};
+
+Sizes packed_sizes(const Attributes& attributes) {
+  return resolve(attributes.get<Shape>("shape"), {});
+}
+const Format& packed_format(const Attributes& attributes) {
+  return attributes.get<Format>("format");
+}
+Arrangement packed_arrangement(const Attributes& attributes) {
+  const Attribute* const arrangement = attributes.find("arrangement");
+  return arrangement == nullptr ? Arrangement::rows
+                                : parse_arrangement(std::get<std::string>(*arrangement));
+}
+
+// How the scales follow from the state of a format; false where no kernel knows.
+bool set_state_source(const Format& format, PackedWeight& weight) {
+  const std::string_view name = format.def->name;
+  if (name == "int") {
+    const bool affine = format.is("range", "affine");
+    const auto bits = static_cast<int>(format["bits"]);
+    weight.source = affine ? ScaleSource::affine : ScaleSource::symmetric;
+    weight.highest = std::ldexp(1.0f, affine ? bits : bits - 1) - 1;
+    return true;
+  }
+  if (name == "ternary") {
+    weight.source = ScaleSource::symmetric;
+    weight.highest = 1;
+    return true;
+  }
+  if (name == "integer") {
+    const FormatParameterDef& range = format.def->parameters[1];
+    weight.source = ScaleSource::fraction;
+    weight.lowest = static_cast<float>(range.minimum);
+    weight.highest = static_cast<float>(range.maximum);
+    return true;
+  }
+  return false;
+}
+
+// Where scales come from; false where no kernel knows.
+bool set_source(const Format& format, const CodeLayout& codes, const CodeUnits& units,
+                PackedWeight& weight) {
+  if (codes.shared_count > 0) {
+    weight.source = ScaleSource::shared;
+    weight.shared_bytes = codes.shared_bits <= 8 ? 1 : 4;
+    if (units.shared_zero_points) weight.highest = static_cast<float>(units.units.size() - 1);
+    return units.scales.empty() ? codes.shared_bits == 32 : codes.shared_bits <= 8;
+  }
+  if (!states_of(format).empty()) return set_state_source(format, weight);
+  weight.source = ScaleSource::constant;
+  return std::ranges::all_of(units.scales, [](float scale) { return scale == 1; });
+}
+
+void set_tables(const CodeUnits& units, const PackedWeight& weight, PackedTables& tables) {
+  std::ranges::fill(tables.units, std::nanf(""));
+  std::ranges::fill(tables.scales, std::nanf(""));
+  std::ranges::copy(units.units, tables.units);
+  if (weight.source == ScaleSource::shared) std::ranges::copy(units.scales, tables.scales);
+}
+
+PackedPlan packed_plan(const Attributes& attributes) {
+  const Format& format = packed_format(attributes);
+  const Sizes sizes = packed_sizes(attributes);
+  PackedPlan plan;
+  const std::optional<CodeUnits> units = units_for_any_state(format, sizes);
+  if (!units) {
+    plan.objection = "values of the format are no products of a code and a scale";
+    return plan;
+  }
+  const PackedLayout layout = packed_layout(format, sizes, packed_arrangement(attributes));
+  const kernels::PackedMatrix& m = layout.matrix;
+  const bool of_all = units->group == 0;
+  PackedWeight& w = plan.weight;
+  w.rows = m.rows;
+  w.columns = m.columns;
+  w.padded_columns = kernels::packed_columns(m);
+  w.row_bytes = static_cast<std::int64_t>(kernels::packed_row_bytes(m));
+  w.group = std::max<std::int64_t>(1, of_all ? m.columns : units->group);
+  w.row_groups = of_all ? 0 : ceil_divide(m.columns, w.group);
+  w.scale_blocks = layout.scale_blocks;
+  w.row_shared = of_all || m.rows == 0 ? 0 : layout.codes.shared_count / m.rows;
+  w.panels = layout.arrangement == Arrangement::panels ? 1 : 0;
+  w.flip = m.flip;
+  w.zero_points = units->shared_zero_points ? 1 : 0;
+  w.divides = units->divides ? 1 : 0;
+  if (!set_source(format, layout.codes, *units, w)) {
+    plan.objection = "scales of the format are in states that no kernel reads";
+    return plan;
+  }
+  plan.bits = m.bits;
+  plan.units = *units;
+  plan.adds = units->shared_zero_points || w.source == ScaleSource::affine;
+  if (!units->half) set_tables(*units, w, plan.tables);
+  plan.decoder = {"packed.cu", {"BITS=" + std::to_string(m.bits)}};
+  if (units->half)
+    plan.decoder.definitions.emplace_back(*units->half == kernels::Half::bfloat16 ? "HALF=bfloat16"
+                                                                                  : "HALF=float16");
+  return plan;
+}
+
+std::string_view reads_packed(const CallSite& site) {
+  return packed_plan(site.attributes).objection;
+}
+
+// The weight whose codes are the input `codes`, its states those from `states` on.
+PackedWeight weight_in(const Call& call, const PackedPlan& plan, std::size_t codes,
+                       std::size_t states) {
+  PackedWeight weight = plan.weight;
+  weight.codes = pointer<std::uint8_t>(call.input(codes));
+  weight.shared = pointer<std::uint8_t>(call.input(codes + 1));
+  weight.scale_state = optional_floats(call, states);
+  weight.zero_state = optional_floats(call, states + 1);
+  return weight;
+}
+
+// Calls body(what kPlan makes of the attributes), made before or for this call alone.
+template <typename Plan, Plan (*kPlan)(const Attributes&), typename Body>
+void with_plan(const Call& call, Body&& body) {
+  if (call.prepared != nullptr) return body(*static_cast<const Plan*>(call.prepared));
+  body(kPlan(call.attributes));
+}
+template <typename Plan, Plan (*kPlan)(const Attributes&)>
+std::shared_ptr<const void> plan_once(const Call& call) {
+  return std::make_shared<Plan>(kPlan(call.attributes));
+}
+
+// ---- values
+
+// y[i] = row ids[i] of what lies in rows, or row `begin + i`.
+void gather_packed(Device& device, const PackedPlan& plan, const PackedWeight& weight,
+                   std::int64_t count, const std::int64_t* ids, std::int64_t begin, float* y) {
+  if (count == 0 || weight.columns == 0) return;
+  constexpr std::int64_t kMostBlocks = 1 << 14, kWarp = 32, kMostThreads = 256;
+  const std::int64_t threads =
+      std::min(kMostThreads, ceil_divide(ceil_divide(weight.columns, 4), kWarp) * kWarp);
+  launch(device, {plan.decoder, "gather_rows", {std::min(count, kMostBlocks)}, {threads}}, weight,
+         plan.tables, count, ids, begin, y);
+}
+
+void unpack_values(Device& device, const PackedPlan& plan, const PackedWeight& weight, float* y) {
+  if (weight.rows == 0 || weight.columns == 0) return;
+  if (weight.panels == 0) return gather_packed(device, plan, weight, weight.rows, nullptr, 0, y);
+  constexpr std::int64_t kColumns = 256, kThreads = 256;  // of a block
+  launch(device,
+         {plan.decoder,
+          "unpack_panels",
+          {ceil_divide(weight.rows, kernels::kPackedRows), ceil_divide(weight.columns, kColumns)},
+          {kThreads}},
+         weight, plan.tables, y);
+}
+
+void run_unpack(Call& call) {
+  with_plan<PackedPlan, packed_plan>(call, [&](const PackedPlan& plan) {
+    const PackedWeight weight = weight_in(call, plan, 0, 2);
+    unpack_values(call.device, plan, weight, pointer<float>(call.output()));
+  });
+}
+
+void run_packed_embedding(Call& call) {
+  with_plan<PackedPlan, packed_plan>(call, [&](const PackedPlan& plan) {
+    const PackedWeight weight = weight_in(call, plan, 1, 3);
+    const std::int64_t* const ids = integers(call, 0);
+    gather_packed(call.device, plan, weight, call.input(0).count(), ids, 0,
+                  pointer<float>(call.output()));
+  });
+}
+
+void run_packed_rows(Call& call) {
+  with_plan<PackedPlan, packed_plan>(call, [&](const PackedPlan& plan) {
+    const PackedWeight weight = weight_in(call, plan, 0, 2);
+    Tensor& y = call.output();
+    gather_packed(call.device, plan, weight, y.size(0), nullptr,
+                  call.attributes.get<std::int64_t>("begin"), pointer<float>(y));
+  });
+}
+
+// ---- products with few rows: how packed_linear.cu is told
+
+/// As packed_linear.cu has it.
+struct PackedProduct {
+  std::int64_t tokens, slices, block_slices, padded_rows;
+  std::int32_t block_shift;
+  std::uint32_t factor;
+};
+struct ProductTables {
+  std::array<std::uint16_t, 256> units, scales;
+};
+
+constexpr std::int64_t kFewRows = 64;  // of x, up to which the weight is read again for each 16
+constexpr std::int64_t kSlice = 256, kBlockRows = 128, kLeastBlock = 16, kTile = 8;
+constexpr std::int64_t kEnoughBlocks = 264;  // for cards of any size: results must not depend on it
+
+struct LinearPlan {
+  PackedPlan packed = {};
+  bool few = false;  ///< whether there is a kernel for few rows
+  PackedProduct product = {};
+  ProductTables tables = {};
+  float unit = 1;
+  std::array<Program, 2> programs = {};  ///< by tiles of 8 rows
+  Program finish = {};                   ///< of what a plain product leaves
+};
+
+std::uint16_t upper_half(float value) {
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+}
+bool is_bfloat16(float value) { return (std::bit_cast<std::uint32_t>(value) & 0xffff) == 0; }
+bool is_power_of_two(float value) {
+  int exponent = 0;
+  return value > 0 && std::isfinite(value) && std::frexp(value, &exponent) == 0.5f;
+}
+
+// What stored codes stand for; codes that stand for nothing are never there.
+float stored_unit(const PackedPlan& plan, std::size_t stored) {
+  return plan.units.units[stored ^ static_cast<std::size_t>(plan.weight.flip)];
+}
+template <typename Value>
+bool units_are(const PackedPlan& plan, Value&& value) {
+  for (std::size_t stored = 0; stored < plan.units.units.size(); ++stored) {
+    const float unit = stored_unit(plan, stored);
+    if (!std::isnan(unit) && unit != value(stored)) return false;
+  }
+  return true;
+}
+
+using Definitions = std::vector<std::string>;
+
+// Codes that are whole numbers in their order, from -2^(bits - 1) on or from 0 on.
+bool set_whole(LinearPlan& plan, Definitions& definitions) {
+  const PackedPlan& packed = plan.packed;
+  if (packed.bits < 2) return false;
+  const std::size_t middle = std::size_t{1} << (packed.bits - 1);
+  for (const std::size_t zero : {middle, std::size_t{0}}) {
+    const float step = stored_unit(packed, zero + 1);
+    const auto whole = [&](std::size_t stored) {
+      return (static_cast<float>(stored) - static_cast<float>(zero)) * step;
+    };
+    if (packed.adds && (zero != 0 || step != 1)) continue;
+    if (!(step > 0) || !std::isfinite(step) || !units_are(packed, whole)) continue;
+    plan.unit = step;
+    definitions.insert(definitions.end(), {"DECODE=WHOLE", zero == 0 ? "ADDS=1" : "ADDS=0"});
+    return true;
+  }
+  return false;
+}
+
+// Codes that are a sign, an exponent and a fraction: as such fields of bfloat16 they are that but for a power of two.
+bool set_small_float(LinearPlan& plan, Definitions& definitions) {
+  const PackedPlan& packed = plan.packed;
+  if (packed.bits < 3 || packed.weight.flip != 0) return false;
+  const std::size_t sign = std::size_t{1} << (packed.bits - 1);
+  for (int mantissa = 0; mantissa < packed.bits - 1; ++mantissa) {
+    const auto field = [&](std::size_t magnitude) {
+      return std::bit_cast<float>(static_cast<std::uint32_t>(magnitude << (7 - mantissa)) << 16);
+    };
+    const double ratio =
+        static_cast<double>(stored_unit(packed, 1)) / static_cast<double>(field(1));
+    const auto factor = static_cast<float>(ratio);
+    if (!is_power_of_two(factor) || !std::isnormal(factor)) continue;
+    const auto value = [&](std::size_t stored) {
+      const float magnitude = field(stored & (sign - 1)) * factor;
+      return (stored & sign) != 0 ? -magnitude : magnitude;
+    };
+    if (!units_are(packed, value)) continue;
+    plan.product.factor = upper_half(factor) * 0x10001u;
+    definitions.insert(definitions.end(),
+                       {"DECODE=SMALL_FLOAT", "MANTISSA=" + std::to_string(mantissa)});
+    return true;
+  }
+  return false;
+}
+
+bool set_table(LinearPlan& plan, Definitions& definitions) {
+  const PackedPlan& packed = plan.packed;
+  for (std::size_t stored = 0; stored < packed.units.units.size(); ++stored) {
+    const float unit = stored_unit(packed, stored);
+    if (!std::isnan(unit) && (!std::isfinite(unit) || !is_bfloat16(unit))) return false;
+    plan.tables.units[stored] = std::isnan(unit) ? 0 : upper_half(unit);  // pads are such codes
+  }
+  definitions.emplace_back("DECODE=TABLE");
+  return true;
+}
+
+bool set_decoding(LinearPlan& plan, Definitions& definitions) {
+  if (plan.packed.units.half) {
+    definitions.emplace_back("DECODE=BFLOAT16");
+    return *plan.packed.units.half == kernels::Half::bfloat16;
+  }
+  if (set_whole(plan, definitions)) return true;
+  if (plan.packed.adds) return false;
+  return set_small_float(plan, definitions) || set_table(plan, definitions);
+}
+
+// Scales of blocks are powers of two, with the unit of the codes in them; others are of rows or of all, and come last.
+bool set_scales(LinearPlan& plan, Definitions& definitions) {
+  const PackedWeight& w = plan.packed.weight;
+  const bool blocks = w.source == ScaleSource::shared && w.shared_bytes == 1;
+  definitions.emplace_back(blocks ? "BLOCKS=1" : "BLOCKS=0");
+  if (!blocks) return w.row_groups <= 1;
+  const bool one = w.group >= w.columns;
+  const auto group = static_cast<std::uint64_t>(w.group);
+  if (w.scale_blocks == 0 || !(one || (std::has_single_bit(group) && w.group >= kLeastBlock)))
+    return false;
+  constexpr int kOneBlock = 30;  // no column has a bit beyond
+  plan.product.block_shift = one ? kOneBlock : std::countr_zero(group);
+  plan.tables.scales.fill(upper_half(std::nanf("")));
+  for (std::size_t code = 0; code < plan.packed.units.scales.size(); ++code) {
+    const float scale = plan.packed.units.scales[code] * plan.unit;
+    if (!std::isnan(scale) && scale != 0 && !is_power_of_two(scale)) return false;
+    plan.tables.scales[code] = upper_half(scale);
+  }
+  plan.unit = 1;
+  return true;
+}
+
+std::string activation_definition(const std::string& activation) {
+  if (activation == "none") return "ACTIVATION=x";
+  if (activation == "gelu") return "ACTIVATION=gelu_erf(x)";
+  if (activation == "tanh") return "ACTIVATION=std::tanh(x)";
+  return "ACTIVATION=" + activation + "(x)";
+}
+
+LinearPlan linear_plan(const Attributes& attributes) {
+  LinearPlan plan{.packed = packed_plan(attributes)};
+  const PackedPlan& packed = plan.packed;
+  if (!packed.objection.empty()) return plan;
+  const std::string activation = activation_definition(attributes.get<std::string>("activation"));
+  plan.finish = {"finish_linear.cu", {activation}};
+  Definitions definitions = {"BITS=" + std::to_string(packed.bits), activation};
+  const PackedWeight& w = packed.weight;
+  plan.few = w.panels != 0 && w.divides == 0 && set_decoding(plan, definitions) &&
+             set_scales(plan, definitions);
+  if (!plan.few) return plan;
+  PackedProduct& product = plan.product;
+  product.slices = ceil_divide(w.columns, kSlice);
+  const std::int64_t blocks = ceil_divide(w.rows, kBlockRows) * product.slices;
+  product.block_slices = std::clamp<std::int64_t>((blocks + kEnoughBlocks / 2) / kEnoughBlocks, 1,
+                                                  std::max<std::int64_t>(1, product.slices));
+  product.padded_rows = ceil_divide(w.rows, kernels::kPackedRows) * kernels::kPackedRows;
+  for (const int tiles : {1, 2}) {
+    Definitions of_tiles = definitions;
+    of_tiles.push_back("TILES=" + std::to_string(tiles));
+    plan.programs[static_cast<std::size_t>(tiles - 1)] = {"packed_linear.cu", of_tiles};
+  }
+  return plan;
+}
+
+/// How rows of x are cut for the kernel of few rows.
+struct FewRows {
+  std::int64_t tiles, tokens, groups, parts;
+
+  FewRows(const LinearPlan& plan, std::int64_t rows)
+      : tiles(rows <= kTile ? 1 : 2),
+        tokens(tiles * kTile),
+        groups(ceil_divide(rows, tokens)),
+        parts(std::max<std::int64_t>(
+            1, ceil_divide(plan.product.slices, plan.product.block_slices))) {}
+  std::int64_t bytes(const LinearPlan& plan) const {
+    return groups * parts * plan.product.padded_rows * tokens *
+           static_cast<std::int64_t>(sizeof(float));
+  }
+};
+
+constexpr std::size_t kPackedCodes = 1, kPackedBias = 3, kPackedResidual = 4;
+
+bool adds_packed_residual(const Attributes& attributes) { return attributes.get<bool>("residual"); }
+
+void multiply_few(Call& call, const LinearPlan& plan, const PackedWeight& weight, std::int64_t rows,
+                  const float* residual) {
+  const FewRows cut(plan, rows);
+  PackedProduct product = plan.product;
+  product.tokens = rows;
+  const Program& program = plan.programs[static_cast<std::size_t>(cut.tiles - 1)];
+  const float *const x = floats(call, 0), *const bias = floats(call, kPackedBias);
+  auto* const partial = static_cast<float*>(call.workspace);
+  constexpr std::int64_t kThreads = 256;
+  launch(call.device,
+         {program,
+          "packed_product",
+          {ceil_divide(weight.rows, kBlockRows), cut.parts, cut.groups},
+          {kThreads}},
+         weight, product, plan.tables, x, partial);
+  launch(call.device,
+         {program,
+          "finish_packed",
+          {ceil_divide(weight.rows * cut.tokens, kThreads), 1, cut.groups},
+          {kThreads}},
+         weight, product, plan.unit, cut.parts, partial, bias, residual,
+         pointer<float>(call.output()));
+}
+
+void multiply_many(Call& call, const LinearPlan& plan, const PackedWeight& weight,
+                   std::int64_t rows, const float* residual) {
+  auto* const values = static_cast<float*>(call.workspace);
+  auto* const y = pointer<float>(call.output());
+  unpack_values(call.device, plan.packed, weight, values);
+  linear_product(call.device, rows, weight.rows, weight.columns, floats(call, 0), values,
+                 floats(call, kPackedBias), y);
+  const bool activates = call.attributes.get<std::string>("activation") != "none";
+  if (!activates && residual == nullptr) return;
+  const std::int64_t count = rows * weight.rows;
+  constexpr std::int64_t kMostBlocks = 1 << 16, kThreads = 256;
+  launch(call.device,
+         {plan.finish,
+          "finish_linear",
+          {std::min(kMostBlocks, ceil_divide(count, kThreads))},
+          {kThreads}},
+         count, residual, y);
+}
+
+void run_packed_linear(Call& call) {
+  with_plan<LinearPlan, linear_plan>(call, [&](const LinearPlan& plan) {
+    const bool adds = adds_packed_residual(call.attributes);
+    const std::size_t states = adds ? kPackedResidual + 1 : kPackedResidual;
+    const PackedWeight weight = weight_in(call, plan.packed, kPackedCodes, states);
+    const float* const residual = adds ? floats(call, kPackedResidual) : nullptr;
+    const std::int64_t outputs = weight.rows;
+    const std::int64_t rows = outputs == 0 ? 0 : call.output().count() / outputs;
+    if (rows == 0) return;
+    if (plan.few && rows <= kFewRows) return multiply_few(call, plan, weight, rows, residual);
+    multiply_many(call, plan, weight, rows, residual);
+  });
+}
+
+std::int64_t packed_linear_bytes(const CallSite& site, const Bindings& bindings) {
+  const LinearPlan plan = linear_plan(site.attributes);
+  const Sizes x = resolve(site.inputs[0].shape, bindings);
+  std::int64_t rows = 1;
+  for (std::size_t i = 0; i + 1 < x.size(); ++i) rows *= x[i];
+  const PackedWeight& w = plan.packed.weight;
+  const std::int64_t few = plan.few ? FewRows(plan, std::min(rows, kFewRows)).bytes(plan) : 0;
+  if (plan.few && rows <= kFewRows) return few;
+  return std::max(few, w.rows * w.columns * static_cast<std::int64_t>(sizeof(float)));
+}
+
+}  // namespace
+
+KernelTable packed_kernels() {
+  return {
+      {"unpack", "cuda", "codes", reads_packed, run_unpack, Layout::dense,
+       plan_once<PackedPlan, packed_plan>},
+      {"packed_linear", "cuda", "codes", reads_packed, run_packed_linear, Layout::dense,
+       plan_once<LinearPlan, linear_plan>, packed_linear_bytes},
+      {"packed_embedding", "cuda", "rows", reads_packed, run_packed_embedding, Layout::dense,
+       plan_once<PackedPlan, packed_plan>},
+      {"packed_rows", "cuda", "rows", reads_packed, run_packed_rows, Layout::dense,
+       plan_once<PackedPlan, packed_plan>},
+  };
+}
+
+}  // namespace hone::cuda

@@ -1,0 +1,379 @@
+#pragma once
+// What the kernels of attention share. A block works for some rows of one head (its own: queries or keys) and lets the
+// others (columns: keys or queries) go by, COLUMNS at a time, in shared memory. A warp owns 4 ROWS of the rows, so
+// maxima and sums of rows, and products with what it has written itself, need no other warp. Its lanes stand 4 by 8:
+// lane (r, c) has the rows r + 4 i and the columns c + 8 j of scores, or the neighbours 4 c + 32 l of vectors, so that
+// eight lanes read 128 bytes from banks of their own.
+//
+// HEAD_SIZE and VALUE_SIZE are those of the call in whole 32, with zeros behind.
+#include "attention_call.cuh"
+#include "numbers.cuh"
+#include "random.cuh"
+
+using hone::cuda::AttentionCall;
+using hone::cuda::AttentionHeads;
+
+constexpr int kHeadSize = HEAD_SIZE, kValueSize = VALUE_SIZE, kColumns = COLUMNS, kRows = ROWS;
+constexpr int kThreads = 32 * WARPS, kWarpRows = 4 * kRows, kBlockRows = WARPS * kWarpRows;
+constexpr int kColumnsPerLane = kColumns / 8;
+// From row to row in shared memory: neighbours begin four or eight banks apart.
+constexpr int kHeadPitch = kHeadSize + 4, kValuePitch = kValueSize + 4, kWeightPitch = kColumns + 8;
+inline float nothing() { return __uint_as_float(0xff800000u); }  // -infinity
+
+static_assert(kHeadSize % 32 == 0 && kValueSize % 32 == 0 && kColumns % 32 == 0, "whole lanes");
+
+using Pack4 = Pack<float, 4>;
+
+inline int warp_number() { return threadIdx.x / 32; }
+inline int lane_row() { return threadIdx.x % 32 / 8; }
+inline int lane_column() { return threadIdx.x % 8; }
+
+// What tiles of fewer columns are filled up to with zeros, for products take a quarter of a tile at least.
+inline int whole_quarters(int columns) {
+  return (columns + kColumns / 4 - 1) / (kColumns / 4) * (kColumns / 4);
+}
+
+inline int smaller(std::int64_t a, int b) { return a < b ? int(a) : b; }
+inline std::int64_t whole(std::int64_t count, int of) { return (count + of - 1) / of; }
+
+// 2^(x log2 e) for x not above 0: 0 below -87.
+inline float exp_of_nonpositive(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
+  return y;
+}
+
+// The head of the text that a block works for, and its first own row.
+struct Place {
+  std::int64_t text, head, first, queries, keys;
+  std::int64_t query_text, query_begin, key_text, key_begin;
+};
+
+// Texts one behind the other share one row of tiles, in which text b begins at tile begins[b] / kBlockRows + b: that
+// leaves each as many as it needs, however long, so the host need not know lengths.
+inline std::int64_t first_tile(const AttentionCall& call, std::int64_t text) {
+  return call.begins[text] / kBlockRows + text;
+}
+
+template <bool kOwnKeys>
+inline Place find_place(const AttentionCall& call) {
+  Place place;
+  place.head = blockIdx.x % call.heads;
+  std::int64_t tile = blockIdx.x / call.heads;
+  if (kOwnKeys ? call.begins != nullptr : call.query_runs != 0) {
+    std::int64_t low = 0, high = call.texts - 1;
+    while (low < high) {
+      const std::int64_t middle = (low + high + 1) / 2;
+      if (first_tile(call, middle) <= tile) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    place.text = low;
+    tile -= first_tile(call, low);
+  } else {
+    const std::int64_t tiles = whole(kOwnKeys ? call.keys : call.queries, kBlockRows);
+    place.text = tile / tiles;
+    tile %= tiles;
+  }
+  place.first = tile * kBlockRows;
+  place.query_text = place.key_text = place.text;
+  place.query_begin = place.key_begin = 0;
+  place.queries = call.queries;
+  place.keys = call.keys;
+  if (call.begins == nullptr) return place;
+  place.key_text = 0;
+  place.key_begin = call.begins[place.text];
+  place.keys = call.lengths[place.text];
+  // What is no part of the tokens has none.
+  if (place.key_begin < 0 || place.keys < 0 || place.keys > call.keys - place.key_begin)
+    place.key_begin = place.keys = 0;
+  if (call.query_runs == 0) return place;
+  place.query_text = 0;
+  place.query_begin = place.key_begin;
+  place.queries = place.keys;
+  return place;
+}
+
+inline VALUE* of_queries(const AttentionHeads& x, const Place& place) {
+  return static_cast<VALUE*>(x.data) + place.query_text * x.text_stride + place.head * x.head_stride +
+         place.query_begin * x.token_stride;
+}
+inline VALUE* of_keys(const AttentionHeads& x, const Place& place) {
+  return static_cast<VALUE*>(x.data) + place.key_text * x.text_stride + place.head * x.head_stride +
+         place.key_begin * x.token_stride;
+}
+
+// Elements [at, at + 4) of a vector of `size`, zeros behind.
+inline Pack4 load_pack(const VALUE* vector, int at, int size, bool packed) {
+  Pack4 x = {};
+  if (packed) {
+    if (at >= size) return x;
+    const Pack<VALUE, 4> read = *reinterpret_cast<const Pack<VALUE, 4>*>(vector + at);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) x.at[i] = to_float(read.at[i]);
+    return x;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    if (at + i < size) x.at[i] = to_float(vector[at + i]);
+  return x;
+}
+
+inline void store_pack(const Pack4& x, VALUE* vector, int at, int size, bool packed) {
+  if (packed) {
+    if (at >= size) return;
+    Pack<VALUE, 4> written;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) written.at[i] = from_float<VALUE>(x.at[i]);
+    *reinterpret_cast<Pack<VALUE, 4>*>(vector + at) = written;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    if (at + i < size) vector[at + i] = from_float<VALUE>(x.at[i]);
+}
+
+// Vectors of `rows` tokens, multiplied by `factor`, and zeros up to `all_rows`: into shared memory, by all threads.
+template <int kSize>
+inline void load_tile(const VALUE* from, std::int64_t token_stride, int rows, int all_rows, int size,
+                      bool packed, float factor, float* to) {
+  constexpr int kPacks = kSize / 4, kTogether = 4;
+  for (int first = threadIdx.x; first < all_rows * kPacks; first += kTogether * kThreads) {
+    Pack4 x[kTogether] = {};
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int row = (first + k * kThreads) / kPacks, at = (first + k * kThreads) % kPacks * 4;
+      if (row < rows) x[k] = load_pack(from + row * token_stride, at, size, packed);
+    }
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int row = (first + k * kThreads) / kPacks, at = (first + k * kThreads) % kPacks * 4;
+      if (row >= all_rows) continue;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) x[k].at[i] *= factor;
+      *reinterpret_cast<Pack4*>(to + row * (kSize + 4) + at) = x[k];
+    }
+  }
+}
+
+// sum[i][j] = own row i . other row j, for the columns of the lane below 8 kUsed, zeros behind.
+template <int kSize, int kUsed>
+inline void multiply_used_rows(const float* own, const float* other,
+                               float (&sum)[kRows][kColumnsPerLane]) {
+  constexpr int kPitch = kSize + 4;
+  own += lane_row() * kPitch;
+  other += lane_column() * kPitch;
+#pragma unroll
+  for (int i = 0; i < kRows; ++i)
+#pragma unroll
+    for (int j = 0; j < kColumnsPerLane; ++j) sum[i][j] = 0;
+#pragma unroll 2
+  for (int d = 0; d < kSize; d += 4) {
+    Pack4 a[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) a[i] = *reinterpret_cast<const Pack4*>(own + 4 * i * kPitch + d);
+#pragma unroll
+    for (int j = 0; j < kUsed; ++j) {
+      const Pack4 b = *reinterpret_cast<const Pack4*>(other + 8 * j * kPitch + d);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) sum[i][j] = fmaf(a[i].at[k], b.at[k], sum[i][j]);
+    }
+  }
+}
+
+// The same for as many columns as there are.
+template <int kSize>
+inline void multiply_rows(const float* own, const float* other, int columns,
+                          float (&sum)[kRows][kColumnsPerLane]) {
+  if (columns > 3 * kColumns / 4) {
+    multiply_used_rows<kSize, kColumnsPerLane>(own, other, sum);
+  } else if (columns > kColumns / 2) {
+    multiply_used_rows<kSize, 3 * kColumnsPerLane / 4>(own, other, sum);
+  } else if (columns > kColumns / 4) {
+    multiply_used_rows<kSize, kColumnsPerLane / 2>(own, other, sum);
+  } else {
+    multiply_used_rows<kSize, kColumnsPerLane / 4>(own, other, sum);
+  }
+}
+
+// sum[i] += weights of row i by the vectors of the columns. Of both there are zeros up to the next multiple of 4.
+template <int kSize>
+inline void add_weighted_rows(const float* weights, const float* vectors, int columns,
+                              float (&sum)[kRows][kSize / 8]) {
+  constexpr int kPitch = kSize + 4;
+  weights += lane_row() * kWeightPitch;
+  vectors += 4 * lane_column();
+  for (int t = 0; t < columns; t += 4) {
+    Pack4 weight[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+      weight[i] = *reinterpret_cast<const Pack4*>(weights + 4 * i * kWeightPitch + t);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+#pragma unroll
+      for (int l = 0; l < kSize / 32; ++l) {
+        const Pack4 x = *reinterpret_cast<const Pack4*>(vectors + (t + k) * kPitch + 32 * l);
+#pragma unroll
+        for (int i = 0; i < kRows; ++i)
+#pragma unroll
+          for (int e = 0; e < 4; ++e)
+            sum[i][4 * l + e] = fmaf(weight[i].at[k], x.at[e], sum[i][4 * l + e]);
+      }
+    }
+  }
+}
+
+// The same turned: sum[i] += weights of all `rows` rows to column kRows r + i by the vectors of the rows.
+template <int kSize>
+inline void add_turned_rows(const float* weights, const float* vectors, int rows,
+                            float (&sum)[kRows][kSize / 8]) {
+  weights += kRows * lane_row();
+  vectors += 4 * lane_column();
+#pragma unroll 4
+  for (int row = 0; row < rows; ++row) {
+    const auto weight = *reinterpret_cast<const Pack<float, kRows>*>(weights + row * kWeightPitch);
+#pragma unroll
+    for (int l = 0; l < kSize / 32; ++l) {
+      const Pack4 x = *reinterpret_cast<const Pack4*>(vectors + row * (kSize + 4) + 32 * l);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          sum[i][4 * l + e] = fmaf(weight.at[i], x.at[e], sum[i][4 * l + e]);
+    }
+  }
+}
+
+// What a lane has of scores, into the memory of its warp.
+inline void keep(const float (&x)[kRows][kColumnsPerLane], float* weights) {
+#pragma unroll
+  for (int i = 0; i < kRows; ++i)
+#pragma unroll
+    for (int j = 0; j < kColumnsPerLane; ++j)
+      weights[(lane_row() + 4 * i) * kWeightPitch + lane_column() + 8 * j] = x[i][j];
+}
+
+// What the lane has of row r + 4 i of the warp (turned: of row kRows r + i), multiplied by `factor[i]`, for those that
+// there are.
+template <int kSize, bool kTurned = false>
+inline void store_rows(const float (&x)[kRows][kSize / 8], const float (&factor)[kRows], VALUE* to,
+                       std::int64_t token_stride, int rows, int size, bool packed) {
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) {
+    const int row = kTurned ? kRows * lane_row() + i : lane_row() + 4 * i;
+    if (row >= rows) continue;
+#pragma unroll
+    for (int l = 0; l < kSize / 32; ++l) {
+      Pack4 part;
+#pragma unroll
+      for (int e = 0; e < 4; ++e) part.at[e] = x[i][4 * l + e] * factor[i];
+      store_pack(part, to + row * token_stride, 4 * lane_column() + 32 * l, size, packed);
+    }
+  }
+}
+
+template <int kCount>
+inline void fill(float (&x)[kCount], float value) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) x[i] = value;
+}
+template <int kCount>
+inline void fill(float (&x)[kRows][kCount], float value) {
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) fill(x[i], value);
+}
+
+// Over the eight lanes that share rows.
+inline float maximum_of_row(float x) {
+#pragma unroll
+  for (int distance = 1; distance < 8; distance *= 2)
+    x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, distance));
+  return x;
+}
+inline float sum_of_row(float x) {
+#pragma unroll
+  for (int distance = 1; distance < 8; distance *= 2) x += __shfl_xor_sync(0xffffffffu, x, distance);
+  return x;
+}
+
+// What scores of that maximum are lessened by: of nothing but -infinity nothing can be subtracted.
+inline float shift_of(float maximum) { return maximum == nothing() ? 0 : maximum; }
+
+// Where the weight of a query to a key draws its word.
+inline std::uint64_t word_of(const AttentionCall& call, const Place& place, std::int64_t query,
+                             std::int64_t key) {
+  return std::uint64_t(place.text * call.word_strides[0] + place.head * call.word_strides[1] +
+                       query * call.word_strides[2] + key);
+}
+
+inline float factor_of(const AttentionCall& call, std::uint32_t word) {
+  return word >= call.threshold ? call.factor : 0.0f;
+}
+
+// What weights of the warp's queries from `query` on are multiplied by, for `keys` keys from `key` on: into the memory
+// of the warp. Four neighbours of a row that draw from one block of words are one lane's.
+inline void draw_by_query(const AttentionCall& call, const Place& place, std::int64_t query,
+                          std::int64_t key, int keys, float* factors) {
+  constexpr int kBlocks = kColumns / 4 + 1;
+  const RandomStream random = {std::uint64_t(*call.random_key), call.stream};
+  for (int item = threadIdx.x % 32; item < kWarpRows * kBlocks; item += 32) {
+    const int row = item / kBlocks;
+    const std::uint64_t first = word_of(call, place, query + row, key), block = first / 4 + item % kBlocks;
+    const int at = int(4 * block - first);
+    if (at >= keys) continue;
+    const RandomBlock drawn = random_block(random, block);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (at + i >= 0 && at + i < kColumns)
+        factors[row * kWeightPitch + at + i] = factor_of(call, drawn.words[i]);
+  }
+}
+
+// The same where rows are keys: four neighbours of a column.
+inline void draw_by_key(const AttentionCall& call, const Place& place, std::int64_t query,
+                        std::int64_t key, int queries, float* factors) {
+  constexpr int kBlocks = kWarpRows / 4 + 1;
+  const RandomStream random = {std::uint64_t(*call.random_key), call.stream};
+  for (int item = threadIdx.x % 32; item < kColumns * kBlocks; item += 32) {
+    const int column = item % kColumns;
+    if (column >= queries) continue;
+    const std::uint64_t first = word_of(call, place, query + column, key),
+                        block = first / 4 + item / kColumns;
+    const int at = int(4 * block - first);
+    if (at >= kWarpRows) continue;
+    const RandomBlock drawn = random_block(random, block);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (at + i >= 0 && at + i < kWarpRows)
+        factors[(at + i) * kWeightPitch + column] = factor_of(call, drawn.words[i]);
+  }
+}
+
+// x by the factors that were drawn, where there are columns.
+inline void multiply_by_factors(const float* factors, int columns, float (&x)[kRows][kColumnsPerLane]) {
+#pragma unroll
+  for (int i = 0; i < kRows; ++i)
+#pragma unroll
+    for (int j = 0; j < kColumnsPerLane; ++j)
+      if (lane_column() + 8 * j < columns)
+        x[i][j] *= factors[(lane_row() + 4 * i) * kWeightPitch + lane_column() + 8 * j];
+}
+
+// What the mask adds to the scores of the lane's columns, which are the keys from `key` on: -infinity where there is
+// none.
+inline void add_mask(const AttentionCall& call, const Place& place, std::int64_t key, int keys,
+                     float (&scores)[kRows][kColumnsPerLane]) {
+  const float* const mask =
+      call.mask == nullptr ? nullptr : call.mask + place.text * call.mask_stride + key;
+#pragma unroll
+  for (int j = 0; j < kColumnsPerLane; ++j) {
+    const int t = lane_column() + 8 * j;
+    const float added = t >= keys ? nothing() : mask == nullptr ? 0.0f : mask[t];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) scores[i][j] += added;
+  }
+}

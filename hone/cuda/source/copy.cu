@@ -1,0 +1,91 @@
+// Copies of strided elements, which know bytes alone: UNIT bytes each.
+#include "numbers.cuh"
+
+#if UNIT == 16
+using Element = Pack<std::uint32_t, 4>;
+#elif UNIT == 8
+using Element = std::uint64_t;
+#elif UNIT == 4
+using Element = std::uint32_t;
+#elif UNIT == 2
+using Element = std::uint16_t;
+#else
+using Element = std::uint8_t;
+#endif
+
+constexpr int kMostAxes = 6;
+
+/// Elements in row-major order, and how far apart they lie.
+struct Walk {
+  std::int64_t count;
+  std::int64_t axes;
+  std::int64_t sizes[kMostAxes], from[kMostAxes], to[kMostAxes];
+};
+
+// With divisions of so many bits, for those of 64 are slow.
+template <typename Index>
+void copy(const Walk& walk, const Element* from, Element* to) {
+  const std::int64_t number = thread_number();
+  if (number >= walk.count) return;
+  Index rest = Index(number);
+  std::int64_t from_offset = 0, to_offset = 0;
+#pragma unroll
+  for (int axis = kMostAxes - 1; axis >= 0; --axis) {
+    if (axis >= walk.axes) continue;
+    const Index size = Index(walk.sizes[axis]), along = axis == 0 ? rest : rest % size;
+    rest /= size;
+    from_offset += std::int64_t(along) * walk.from[axis];
+    to_offset += std::int64_t(along) * walk.to[axis];
+  }
+  to[to_offset] = from[from_offset];
+}
+
+extern "C" __global__ void copy_few(const Walk walk, const Element* from, Element* to) {
+  copy<std::uint32_t>(walk, from, to);
+}
+extern "C" __global__ void copy_many(const Walk walk, const Element* from, Element* to) {
+  copy<std::uint64_t>(walk, from, to);
+}
+
+/// A matrix that is read along its rows and written along its columns, and others beside it.
+struct Turn {
+  std::int64_t rows, columns;        // of what is read
+  std::int64_t from_row, to_column;  // the distances that are not 1
+  std::int64_t axes;                 // of matrices
+  std::int64_t sizes[kMostAxes], from[kMostAxes], to[kMostAxes];
+};
+
+constexpr int kTile = 32, kTileRows = 8;
+
+// Blocks of (kTile, kTileRows), each for a tile, which is turned in shared memory, so that both sides see neighbours.
+extern "C" __global__ void copy_turned(const Turn turn, const Element* from, Element* to) {
+  __shared__ Element tile[kTile][kTile + 1];
+  std::uint32_t rest = blockIdx.x;
+  const std::uint32_t tiles_across = (turn.columns + kTile - 1) / kTile, tiles_down = (turn.rows + kTile - 1) / kTile;
+  const std::int64_t first_column = std::int64_t(rest % tiles_across) * kTile;
+  rest /= tiles_across;
+  const std::int64_t first_row = std::int64_t(rest % tiles_down) * kTile;
+  rest /= tiles_down;
+#pragma unroll
+  for (int axis = kMostAxes - 1; axis >= 0; --axis) {
+    if (axis >= turn.axes) continue;
+    const std::uint32_t size = turn.sizes[axis];
+    const std::int64_t along = rest % size;
+    rest /= size;
+    from += along * turn.from[axis];
+    to += along * turn.to[axis];
+  }
+#pragma unroll
+  for (int i = 0; i < kTile; i += kTileRows) {
+    const std::int64_t row = first_row + threadIdx.y + i, column = first_column + threadIdx.x;
+    if (row < turn.rows && column < turn.columns)
+      tile[threadIdx.y + i][threadIdx.x] = from[row * turn.from_row + column];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kTile; i += kTileRows) {
+    const std::int64_t row = first_row + threadIdx.x, column = first_column + threadIdx.y + i;
+    if (row < turn.rows && column < turn.columns)
+      to[column * turn.to_column + row] = tile[threadIdx.x][threadIdx.y + i];
+  }
+}

@@ -1,0 +1,13 @@
+// y = activation(y) + residual, what is left of a linear when cuBLASLt is done with it. ACTIVATION is the expression of x.
+#include "hone/kernels/scalar/activation.h"
+#include "numbers.cuh"
+
+using namespace hone::scalar;
+
+extern "C" __global__ void finish_linear(std::int64_t count, const VALUE* __restrict__ residual, VALUE* __restrict__ y) {
+  for (std::int64_t i = thread_number(); i < count; i += all_threads()) {
+    const float x = to_float(y[i]);
+    const float result = ACTIVATION;
+    y[i] = from_float<VALUE>(residual == nullptr ? result : result + to_float(residual[i]));
+  }
+}

@@ -1,0 +1,346 @@
+// Few rows of floats times a weight packed in panels, at the speed at which its codes come from memory. Codes become bfloat16,
+// which holds what they stand for exactly; x is cut into three bfloat16 that are exactly it together; so tensor cores multiply
+// without error, and sum up in fp32.
+//
+// A block has 128 rows of the weight, four panels, and some slices of 256 columns. Its eight warps are four panels by two halves
+// of a slice. A lane reads 16 bytes of a unit, which are the words of four rows, and keeps them: as fragments of the matrix A they
+// need the columns in another order than in memory, and B, which is x, is laid out in that order in shared memory. Sums of all
+// blocks along the columns meet in `finish_packed`, in their order, so the bits are the same in every run.
+//
+// BITS: of a code, 1 to 8, or 16 of bfloat16; TILES: 1 or 2 times 8 rows of x; DECODE: what codes stand for; MANTISSA: the bits of
+// small floats; ADDS: 1 where a number is added to codes; BLOCKS: 1 where scales are powers of two of blocks along a row.
+#include "hone/kernels/scalar/activation.h"
+#include "numbers.cuh"
+#include "packed_weight.cuh"
+
+using namespace hone::cuda;
+
+#ifndef BITS
+#define BITS 8
+#endif
+#ifndef TILES
+#define TILES 1
+#endif
+#ifndef MANTISSA
+#define MANTISSA 0
+#endif
+#ifndef ADDS
+#define ADDS 0
+#endif
+#ifndef BLOCKS
+#define BLOCKS 0
+#endif
+#ifndef ACTIVATION
+#define ACTIVATION x
+#endif
+
+// Of DECODE.
+#define WHOLE 0        // code - 2^(BITS - 1)
+#define SMALL_FLOAT 1  // sign, exponent, MANTISSA bits of fraction
+#define TABLE 2
+#define BFLOAT16 3  // themselves
+#ifndef DECODE
+#define DECODE WHOLE
+#endif
+
+constexpr int narrowest(int bits) { return bits & -bits; }
+
+constexpr int kSlice = 256, kHalf = kSlice / 2;
+constexpr int kPanels = 4, kRows = 32 * kPanels;
+constexpr int kThreads = 2 * kPanels * 32;
+constexpr int kTokens = 8 * TILES;
+// Columns of which a row's words stand together: a lane takes all of these.
+constexpr int kSpan = BITS == 16 ? 4 : 32 / narrowest(BITS);
+constexpr int kWords = BITS * kSpan / 32;
+constexpr int kSteps = kHalf / (4 * kSpan);  // spans of a lane in its half of a slice
+constexpr int kProducts = kHalf / 16;        // of 16 columns
+constexpr int kLeastBlock = 16;
+constexpr std::uint32_t kOnes = 0x3f803f80u, kNothing = 0x80008000u;  // pairs of bfloat16: 1 and -0
+
+struct PackedProduct {
+  std::int64_t tokens;  // rows of x
+  std::int64_t slices;  // of all columns
+  std::int64_t block_slices;
+  std::int64_t padded_rows;
+  std::int32_t block_shift;  // BLOCKS: the logarithm of the columns of one
+  std::uint32_t factor;      // SMALL_FLOAT: a power of two, twice as bfloat16
+};
+
+// As bfloat16: TABLE and BLOCKS.
+struct ProductTables {
+  std::uint16_t units[256];
+  std::uint16_t scales[256];
+};
+
+struct Shared {
+  uint2 x[2][kProducts][3][TILES][32];  // as lanes read fragments of B
+  std::uint16_t units[DECODE == TABLE ? 256 : 1];
+  std::uint16_t scales[BLOCKS ? 256 : 1];
+  alignas(16) std::uint16_t block_scales[BLOCKS ? kSlice / kLeastBlock : 1][kRows];
+};
+
+inline std::uint32_t fused(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  std::uint32_t d;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+  return d;
+}
+
+inline void multiply(float (&sums)[4], const std::uint32_t (&a)[4], uint2 b) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
+}
+
+inline std::uint32_t both(std::uint32_t bfloat) { return bfloat | bfloat << 16; }
+
+// ---- codes
+
+struct Words {
+  uint4 of[kSteps][kWords];  // of four rows
+};
+
+inline uint4 streamed(const std::uint8_t* from) {
+  uint4 words;
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+               : "l"(from));
+  return words;
+}
+
+// A lane's spans of a half slice that begins at column `begin`; zeros behind the last.
+inline void take_words(const PackedWeight& w, const std::uint8_t* panel, std::int64_t begin, int lane, Words& words) {
+  const std::int64_t first = begin / kSpan + lane % 4;
+  const std::uint8_t* rows = panel + lane / 4 * 16;
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) {
+    const std::int64_t span = first + 4 * step;
+    const std::uint8_t* plane = rows;
+    int word = 0;
+#pragma unroll
+    for (int width = 16; width >= 1; width /= 2) {
+      if ((BITS & width) == 0) continue;
+      const int units = kSpan * width / 32;
+#pragma unroll
+      for (int i = 0; i < units; ++i, ++word) {
+        const std::int64_t unit = span * units + i;
+        words.of[step][word] =
+            unit * 32 < w.padded_columns * width ? streamed(plane + unit * 128) : make_uint4(0, 0, 0, 0);
+      }
+      plane += 4 * w.padded_columns * width;
+    }
+  }
+}
+
+inline std::uint32_t word_of(const uint4& words, int row) {
+  return row == 0 ? words.x : row == 1 ? words.y : row == 2 ? words.z : words.w;
+}
+
+// Four codes of a row, a byte each: columns 4 quad to 4 quad + 3 of a span.
+inline std::uint32_t quad_of(const uint4 (&span)[kWords], int row, int quad) {
+  std::uint32_t codes = 0;
+  int word = 0;
+#pragma unroll
+  for (int width = 8; width >= 1; width /= 2) {
+    if ((BITS & width) == 0) continue;
+    const int parts = 8 / width;
+    const std::uint32_t mask = ((1u << width) - 1) * 0x01010101u;
+    codes |= (word_of(span[word + quad / parts], row) >> (quad % parts * width) & mask) << (BITS & (width - 1));
+    word += kSpan * width / 32;
+  }
+  return codes;
+}
+
+// A pair of codes, in the bytes that `select` takes into the lower halves, as bfloat16. As the last bits of 128 a code is a
+// number at once, but for the eighth bit, which chooses what is taken away.
+inline std::uint32_t pair_of(std::uint32_t codes, std::uint32_t select, const Shared& shared, std::uint32_t factor) {
+  if constexpr (DECODE == WHOLE) {
+    const std::uint32_t pair = __byte_perm(codes, 0x43434343u, select);
+    if constexpr (BITS == 8) return fused(pair & 0xff7fff7fu, kOnes, pair & 0x00800080u ^ 0xc380c380u);
+    constexpr std::uint32_t kMiddle = 0xc300u + (1u << (BITS - 1));  // -(128 + 2^(BITS - 1))
+    return fused(pair, kOnes, kMiddle | kMiddle << 16);
+  } else if constexpr (DECODE == SMALL_FLOAT) {
+    constexpr std::uint32_t kMagnitude = ((1u << (BITS - 1)) - 1) << (7 - MANTISSA);
+    const std::uint32_t pair = __byte_perm(codes, 0, select);
+    const std::uint32_t sign = pair << (16 - BITS) & kNothing;
+    return fused(sign | pair << (7 - MANTISSA) & (kMagnitude | kMagnitude << 16), factor, kNothing);
+  } else {
+    const std::uint32_t pair = __byte_perm(codes, 0, select);
+    return shared.units[pair & 0xffu] | std::uint32_t(shared.units[pair >> 16]) << 16;
+  }
+}
+
+// ---- x
+
+// The upper half of a float, and what is left of it: both exact. What is no number is in the first part alone.
+inline std::uint32_t upper_pair(float a, float b) { return __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x7632); }
+inline float lower_part(float x) {
+  const std::uint32_t bits = __float_as_uint(x);
+  return (bits & 0x7f800000u) == 0x7f800000u ? 0.0f : x - __uint_as_float(bits & 0xffff0000u);
+}
+
+inline float value_at(const float* x, std::int64_t columns, std::int64_t tokens, std::int64_t token, std::int64_t column) {
+  if (token >= tokens || column >= columns) return 0;
+  const float value = x[token * columns + column];
+  return value == value ? value : __uint_as_float(0x7fc00000u);
+}
+
+// Columns from `begin` on of the rows from `token` on.
+inline void take_x(const float* x, std::int64_t columns, std::int64_t tokens, std::int64_t token, std::int64_t begin,
+                   Shared& shared) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll 1
+  for (int item = threadIdx.x / 32; item < 2 * kProducts * TILES; item += kThreads / 32) {
+    const int tile = item % TILES, product = item / TILES % kProducts, half = item / (TILES * kProducts);
+    const int step = product / (kSpan / 4), quad = product % (kSpan / 4);
+    const std::int64_t row = token + tile * 8 + lane / 4;
+    const std::int64_t column = begin + half * kHalf + (4 * step + lane % 4) * kSpan + 4 * quad;
+    float part[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) part[i] = value_at(x, columns, tokens, row, column + i);
+#pragma unroll
+    for (int plane = 0; plane < 3; ++plane) {
+      shared.x[half][product][plane][tile][lane] =
+          make_uint2(upper_pair(part[0], part[1]), upper_pair(part[2], part[3]));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) part[i] = lower_part(part[i]);
+    }
+  }
+}
+
+// The scales of the blocks of a slice, four rows at a time.
+inline void take_scales(const PackedWeight& w, std::int64_t first_panel, std::int64_t begin, int shift, Shared& shared) {
+  const int blocks = max(kSlice >> shift, 1);
+  const std::int64_t panels = (w.rows + 31) / 32;
+  for (int item = threadIdx.x; item < blocks * kPanels * 8; item += kThreads) {
+    const int quad = item % 8, block = item / 8 % blocks, panel = item / (8 * blocks);
+    const std::int64_t number = (begin >> shift) + block;
+    std::uint32_t codes = 0;
+    if (first_panel + panel < panels && number < w.scale_blocks)
+      codes = *reinterpret_cast<const std::uint32_t*>(
+          w.shared + 32 * ((first_panel + panel) * w.scale_blocks + number) + 4 * quad);
+    const std::uint32_t low = shared.scales[codes & 255u] | std::uint32_t(shared.scales[codes >> 8 & 255u]) << 16;
+    const std::uint32_t high = shared.scales[codes >> 16 & 255u] | std::uint32_t(shared.scales[codes >> 24]) << 16;
+    *reinterpret_cast<uint2*>(&shared.block_scales[block][panel * 32 + 4 * quad]) = make_uint2(low, high);
+  }
+}
+
+// ---- products
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    packed_product(PackedWeight w, PackedProduct product, ProductTables tables, const float* x, float* partial) {
+  __shared__ __align__(16) Shared shared;
+  const int lane = threadIdx.x % 32, panel = threadIdx.x / 32 % kPanels, half = threadIdx.x / (32 * kPanels);
+  const std::int64_t first_panel = std::int64_t(blockIdx.x) * kPanels, token = std::int64_t(blockIdx.z) * kTokens;
+  const bool exists = (first_panel + panel) * 32 < w.rows;
+  const std::uint8_t* codes = w.codes + (first_panel + panel) * (4 * w.padded_columns * BITS);
+  const std::int64_t begin = blockIdx.y * product.block_slices;
+  const std::int64_t end = min(begin + product.block_slices, product.slices);
+  for (int i = threadIdx.x; i < 256; i += kThreads) {
+    if constexpr (DECODE == TABLE) shared.units[i] = tables.units[i];
+    if constexpr (BLOCKS) shared.scales[i] = tables.scales[i];
+  }
+  std::uint32_t added[4] = {};
+  if constexpr (ADDS) {
+#pragma unroll 1
+    for (int row = 0; row < 4; ++row) {
+      const std::int64_t of = (first_panel + panel) * 32 + lane / 4 * 4 + row;
+      const float middle = float(1 << (BITS - 1));
+      const float more = of < w.rows ? offset_of(w, of, 0) + middle : 0.0f;
+      const std::uint32_t pair = both(__float_as_uint(more) >> 16);
+      if (row == 0) added[0] = pair;
+      if (row == 1) added[1] = pair;
+      if (row == 2) added[2] = pair;
+      if (row == 3) added[3] = pair;
+    }
+  }
+  float sums[TILES][2][4] = {};
+  Words next = {};
+  if (exists) take_words(w, codes, begin * kSlice + half * kHalf, lane, next);
+#pragma unroll 1
+  for (std::int64_t slice = begin; slice < end; ++slice) {
+    const Words words = next;
+    __syncthreads();
+    take_x(x, w.columns, product.tokens, token, slice * kSlice, shared);
+    if constexpr (BLOCKS) take_scales(w, first_panel, slice * kSlice, product.block_shift, shared);
+    __syncthreads();
+    if (!exists) continue;
+    if (slice + 1 < end) take_words(w, codes, (slice + 1) * kSlice + half * kHalf, lane, next);
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+#pragma unroll
+      for (int quad = 0; quad < kSpan / 4; ++quad) {
+        uint2 scales;
+        if constexpr (BLOCKS) {
+          const int column = half * kHalf + (4 * step + lane % 4) * kSpan + 4 * quad;
+          scales = *reinterpret_cast<const uint2*>(
+              &shared.block_scales[column >> product.block_shift][panel * 32 + lane / 4 * 4]);
+        }
+        std::uint32_t pairs[4][2];
+#pragma unroll
+        for (int row = 0; row < 4; ++row) {
+          if constexpr (DECODE == BFLOAT16) {
+            pairs[row][0] = word_of(words.of[step][0], row);
+            pairs[row][1] = word_of(words.of[step][kWords - 1], row);
+          } else {
+            const std::uint32_t four = quad_of(words.of[step], row, quad);
+            pairs[row][0] = pair_of(four, 0x4140, shared, product.factor);
+            pairs[row][1] = pair_of(four, 0x4342, shared, product.factor);
+          }
+          if constexpr (ADDS) {
+            pairs[row][0] = fused(pairs[row][0], kOnes, added[row]);
+            pairs[row][1] = fused(pairs[row][1], kOnes, added[row]);
+          }
+          if constexpr (BLOCKS) {
+            const std::uint32_t scale =
+                __byte_perm(row < 2 ? scales.x : scales.y, 0, row % 2 == 0 ? 0x1010 : 0x3232);
+            pairs[row][0] = fused(pairs[row][0], scale, kNothing);
+            pairs[row][1] = fused(pairs[row][1], scale, kNothing);
+          }
+        }
+        const std::uint32_t a[2][4] = {{pairs[0][0], pairs[1][0], pairs[0][1], pairs[1][1]},
+                                       {pairs[2][0], pairs[3][0], pairs[2][1], pairs[3][1]}};
+#pragma unroll
+        for (int plane = 2; plane >= 0; --plane) {
+#pragma unroll
+          for (int tile = 0; tile < TILES; ++tile) {
+            const uint2 b = shared.x[half][step * (kSpan / 4) + quad][plane][tile][lane];
+            multiply(sums[tile][0], a[0], b);
+            multiply(sums[tile][1], a[1], b);
+          }
+        }
+      }
+    }
+  }
+  // The two halves of columns meet where x was.
+  __syncthreads();
+  float* other = reinterpret_cast<float*>(shared.x) + threadIdx.x % (32 * kPanels);
+  if (half == 1) {
+#pragma unroll
+    for (int i = 0; i < TILES * 8; ++i) other[i * 32 * kPanels] = sums[i / 8][i / 4 % 2][i % 4];
+  }
+  __syncthreads();
+  if (half == 1 || !exists) return;
+  float* to = partial + (std::int64_t(blockIdx.z) * gridDim.y + blockIdx.y) * product.padded_rows * kTokens;
+#pragma unroll
+  for (int i = 0; i < TILES * 8; ++i) {
+    const int tile = i / 8, row = i / 2 % 4, odd = i % 2;  // rows 4 g and 4 g + 1 of the first A, then those behind them
+    const std::int64_t of = (first_panel + panel) * 32 + lane / 4 * 4 + row;
+    to[of * kTokens + tile * 8 + lane % 4 * 2 + odd] = sums[tile][i / 4 % 2][i % 4] + other[i * 32 * kPanels];
+  }
+}
+
+// y = activation(sums scale + bias) + residual: a thread for each, tokens side by side.
+extern "C" __global__ void finish_packed(PackedWeight w, PackedProduct product, float unit, std::int64_t parts,
+                                         const float* partial, const float* bias, const float* residual, float* y) {
+  using namespace hone::scalar;
+  const std::int64_t i = thread_number(), n = i / kTokens, m = std::int64_t(blockIdx.z) * kTokens + i % kTokens;
+  if (n >= w.rows || m >= product.tokens) return;
+  const std::int64_t apart = product.padded_rows * kTokens;
+  const float* from = partial + blockIdx.z * parts * apart + i;
+  float sum = 0;
+  for (std::int64_t part = 0; part < parts; ++part) sum += from[part * apart];
+  const float scale = BLOCKS ? 1.0f : scale_of(w, nullptr, n, 0);
+  const float x = sum * unit * scale + bias[n];
+  const float result = ACTIVATION;
+  y[m * w.rows + n] = residual == nullptr ? result : result + residual[m * w.rows + n];
+}

@@ -1,0 +1,93 @@
+// Sums over dimensions. A block sums a chunk of terms for some results, its threads in a fixed tree; where there are
+// several chunks, `to` are (chunks, results), and the columns of that are summed in turn.
+#include "nest.cuh"
+#include "numbers.cuh"
+
+constexpr int kThreads = 256;
+
+// Calls body(offset) for terms begin, begin + step, ... below end.
+template <typename Body>
+inline void for_terms(const LoopNest<1>& terms, std::int64_t begin, std::int64_t end,
+                      std::int64_t step, Body&& body) {
+  if (terms.rank == 1) {
+    const std::int64_t stride = terms.strides[0][0];
+#pragma unroll 8
+    for (std::int64_t i = begin; i < end; i += step) body(i * stride);
+  } else {
+    for (std::int64_t i = begin; i < end; i += step) body(offset_of(terms, i));
+  }
+}
+
+// Results lie side by side, `columns` of them for each element of `outer`: threads (x, y) take column x and every
+// (number of y)th term.
+template <int kCount>
+inline void run_columns(const LoopNest<1>& outer, const LoopNest<1>& terms, const float* x,
+                        float* to, std::int64_t columns, std::int64_t tiles, std::int64_t results,
+                        std::int64_t term_count, std::int64_t terms_per_chunk) {
+  using Values = Pack<float, kCount>;
+  __shared__ Values sums[kThreads];
+  const std::int64_t row = quotient(blockIdx.x, tiles), tile = blockIdx.x - row * tiles;
+  const std::int64_t column = (tile * blockDim.x + threadIdx.x) * kCount;
+  const std::int64_t begin = blockIdx.y * terms_per_chunk;
+  const std::int64_t end = min(begin + terms_per_chunk, term_count);
+  Values sum = {};
+  if (column < columns) {
+    const float* const from = x + offset_of(outer, row) + column;
+    for_terms(terms, begin + threadIdx.y, end, blockDim.y, [&](std::int64_t offset) {
+      const Values values = *reinterpret_cast<const Values*>(from + offset);
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) sum.at[i] += values.at[i];
+    });
+  }
+  Values* const mine = sums + threadIdx.y * blockDim.x + threadIdx.x;
+  *mine = sum;
+  for (int half = blockDim.y / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.y >= half) continue;
+    const Values& other = mine[half * blockDim.x];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) mine->at[i] += other.at[i];
+  }
+  if (threadIdx.y == 0 && column < columns)
+    *reinterpret_cast<Values*>(to + blockIdx.y * results + row * columns + column) = *mine;
+}
+
+extern "C" __global__ void sum_columns(const __grid_constant__ LoopNest<1> outer,
+                                       const __grid_constant__ LoopNest<1> terms, const float* x,
+                                       float* to, std::int64_t columns, std::int64_t tiles,
+                                       std::int64_t results, std::int64_t term_count,
+                                       std::int64_t terms_per_chunk) {
+  run_columns<4>(outer, terms, x, to, columns, tiles, results, term_count, terms_per_chunk);
+}
+extern "C" __global__ void sum_columns_unaligned(const __grid_constant__ LoopNest<1> outer,
+                                                 const __grid_constant__ LoopNest<1> terms,
+                                                 const float* x, float* to, std::int64_t columns,
+                                                 std::int64_t tiles, std::int64_t results,
+                                                 std::int64_t term_count,
+                                                 std::int64_t terms_per_chunk) {
+  run_columns<1>(outer, terms, x, to, columns, tiles, results, term_count, terms_per_chunk);
+}
+
+// Terms lie side by side: threads (x, y) take result y and every (number of x)th term.
+extern "C" __global__ void sum_rows(const __grid_constant__ LoopNest<1> kept,
+                                    const __grid_constant__ LoopNest<1> terms, const float* x,
+                                    float* to, std::int64_t results, std::int64_t term_count,
+                                    std::int64_t terms_per_chunk) {
+  __shared__ float sums[kThreads];
+  const std::int64_t result = std::int64_t(blockIdx.x) * blockDim.y + threadIdx.y;
+  const std::int64_t begin = blockIdx.y * terms_per_chunk;
+  const std::int64_t end = min(begin + terms_per_chunk, term_count);
+  float sum = 0;
+  if (result < results) {
+    const float* const from = x + offset_of(kept, result);
+    for_terms(terms, begin + threadIdx.x, end, blockDim.x,
+              [&](std::int64_t offset) { sum += from[offset]; });
+  }
+  float* const mine = sums + threadIdx.y * blockDim.x + threadIdx.x;
+  *mine = sum;
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) *mine += mine[half];
+  }
+  if (threadIdx.x == 0 && result < results) to[blockIdx.y * results + result] = *mine;
+}

@@ -1,0 +1,119 @@
+#include "hone/cuda/sums.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "hone/kernels/loop_nest.h"
+
+namespace hone::cuda {
+namespace {
+
+using SumNest = kernels::LoopNest<1>;
+
+constexpr std::int64_t kSumThreads = 256;  // as sum.cu has it
+// Chunks are worth a second kernel from so many terms on, where results lie side by side or terms do.
+constexpr std::int64_t kColumnTerms = 64, kRowTerms = 8192;
+constexpr std::int64_t kMostChunks = 256;
+constexpr std::int64_t kMostPartialSums = 1 << 20;
+
+// How terms are cut up.
+struct Chunks {
+  std::int64_t count, terms;
+};
+
+// No more of them than there is room for their sums; up to twice the least number of terms stay one.
+Chunks chunks_of(std::int64_t terms, std::int64_t results, std::int64_t least) {
+  if (terms <= 2 * least) return {1, terms};
+  const std::int64_t most = std::clamp<std::int64_t>(kMostPartialSums / results, 1, kMostChunks);
+  const std::int64_t terms_of_one = ceil_divide(terms, std::min(most, ceil_divide(terms, least)));
+  return {ceil_divide(terms, terms_of_one), terms_of_one};
+}
+
+// The power of two that is no less, but none above `most`, which is one.
+std::int64_t threads_for(std::int64_t count, std::int64_t most) {
+  return std::min<std::int64_t>(
+      most, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count))));
+}
+
+const Program& sum_program() {
+  static const Program program{"sum.cu"};
+  return program;
+}
+
+bool lies_on_fours(const float* pointer) {
+  return std::bit_cast<std::uintptr_t>(pointer) % 16 == 0;
+}
+
+/// A dense tensor as results and the terms of each.
+struct SumGrid {
+  SumNest kept, terms;
+
+  // Whether neighbours belong to several results.
+  bool keeps_innermost() const { return kept.inner_stride(0) == 1 && kept.elements() > 1; }
+};
+
+SumGrid sum_grid(const Sizes& shape, const Sizes& kept) {
+  Sizes summed = shape;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (kept[i] == shape[i]) summed[i] = 1;
+  const Sizes strides = contiguous_strides(shape);
+  return {{kept, {strides}}, {summed, {strides}}};
+}
+
+void sum_columns(Device& device, const SumGrid& grid, const Chunks& chunks, const float* x,
+                 float* to) {
+  const std::int64_t columns = grid.kept.inner_size(), results = grid.kept.elements();
+  const std::int64_t terms = grid.terms.elements();
+  const bool aligned = columns % 4 == 0 && lies_on_fours(x) && lies_on_fours(to);
+  const std::int64_t packs = aligned ? columns / 4 : columns;
+  const std::int64_t width = threads_for(packs, 32), tiles = ceil_divide(packs, width);
+  const std::int64_t height = threads_for(chunks.terms, kSumThreads / width);
+  SumNest outer = grid.kept;
+  --outer.rank;
+  launch(device,
+         {sum_program(),
+          aligned ? "sum_columns" : "sum_columns_unaligned",
+          {tiles * (results / columns), chunks.count},
+          {width, height}},
+         outer, grid.terms, x, to, columns, tiles, results, terms, chunks.terms);
+}
+
+void sum_rows(Device& device, const SumGrid& grid, const Chunks& chunks, const float* x,
+              float* to) {
+  const std::int64_t results = grid.kept.elements(), terms = grid.terms.elements();
+  const std::int64_t width = threads_for(chunks.terms, kSumThreads), height = kSumThreads / width;
+  launch(device,
+         {sum_program(), "sum_rows", {ceil_divide(results, height), chunks.count}, {width, height}},
+         grid.kept, grid.terms, x, to, results, terms, chunks.terms);
+}
+
+}  // namespace
+
+void sum_of_rows(Device& device, std::int64_t rows, std::int64_t columns, const float* x,
+                 float* y) {
+  if (columns == 0) return;
+  const Sizes shape = {rows, columns}, strides = contiguous_strides(shape);
+  const Sizes kept = {1, columns}, summed = {rows, 1};
+  sum_columns(device, {{kept, {strides}}, {summed, {strides}}}, {1, rows}, x, y);
+}
+
+void sum_to(Device& device, const Sizes& shape, const float* x, const Sizes& kept, float* y,
+            float* workspace) {
+  const SumGrid grid = sum_grid(shape, kept);
+  const std::int64_t results = grid.kept.elements(), terms = grid.terms.elements();
+  if (results == 0) return;
+  if (terms == 0) return fill_zeros(device, y, static_cast<std::size_t>(results) * sizeof(float));
+  const bool by_columns = grid.keeps_innermost();
+  const Chunks chunks = chunks_of(terms, results, by_columns ? kColumnTerms : kRowTerms);
+  float* const to = chunks.count == 1 ? y : workspace;
+  (by_columns ? sum_columns : sum_rows)(device, grid, chunks, x, to);
+  if (chunks.count > 1) sum_of_rows(device, chunks.count, results, workspace, y);
+}
+
+std::int64_t sum_workspace_bytes(std::int64_t terms, std::int64_t results) {
+  if (terms <= 2 * kColumnTerms) return 0;
+  const std::int64_t chunks = std::min(kMostChunks, ceil_divide(terms, kColumnTerms));
+  return static_cast<std::int64_t>(sizeof(float)) * std::min(kMostPartialSums, chunks * results);
+}
+
+}  // namespace hone::cuda

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "hone/cuda/launch.h"
+
+/// Sums over dimensions, the same bits in every run: how terms are cut into chunks follows from the shape alone.
+namespace hone::cuda {
+
+/// y = x summed over the dimensions where `kept` is 1 and `shape` is not. Both are of one rank, at most 6, and agree
+/// in all other dimensions. x and y are dense. `workspace` has room for `sum_workspace_bytes` of that many terms for
+/// that many results.
+void sum_to(Device& device, const Sizes& shape, const float* x, const Sizes& kept, float* y,
+            float* workspace);
+std::int64_t sum_workspace_bytes(std::int64_t terms, std::int64_t results);
+
+/// y (columns) = the sum of few rows x (rows, columns).
+void sum_of_rows(Device& device, std::int64_t rows, std::int64_t columns, const float* x, float* y);
+
+}  // namespace hone::cuda

@@ -1,0 +1,106 @@
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "hone/tensor/dense.h"
+#include "tests/cuda/card.h"
+#include "tests/runtime/kernel_cases.h"
+
+// Every row of the cards' kernels beside its operation's reference: the graphs that the processor's kernels are held
+// against, and quantizers of every format with the values that are hard.
+//
+// Tolerances. A kernel sums in another order than the processor's, in fp32 too, so what holds for those (see
+// runtime/cpu_kernels_test.cpp) holds here with room for the card's erf, exp and tanh, of some ulp (CUDA C++ Programming
+// Guide, "Mathematical Functions"). Quantizers, masks, copies and gathers have the reference's bits.
+namespace hone::testing {
+namespace {
+
+constexpr double kRoom = 4;
+constexpr double kFunctionUlps = 16;
+
+class CudaKernels : public OnCard {
+ protected:
+  static NamedTensors run(const KernelCase& kernel_case, std::set<std::string>* kernels = nullptr) {
+    const Graph graph = parse_graph(kernel_case.text, library().ops, library().formats);
+    ThreadPool pool(1);
+    ParameterStore none;
+    Interpreter interpreter(graph, library(), pool, card());
+    std::vector<OperationSpan> spans;
+    if (kernels != nullptr) interpreter.record(&spans);
+    NamedTensors inputs;
+    for (const auto& [name, tensor] : draw_inputs(graph, kernel_case))
+      inputs.emplace(name, tensor.on(card()));
+    NamedTensors outputs;
+    for (const auto& [name, tensor] : interpreter.run(inputs, none))
+      outputs.emplace(name, dense_on(tensor, cpu()));
+    if (kernels != nullptr)
+      for (const OperationSpan& span : spans) kernels->insert(std::string(span.node->op().name));
+    return outputs;
+  }
+};
+
+void expect_near(const Tensor& got, const Tensor& expected, const KernelCase& kernel_case,
+                 const std::string& name) {
+  ASSERT_EQ(got.sizes(), expected.sizes());
+  if (got.dtype() != DType::f32) {
+    ASSERT_EQ(got.dtype(), expected.dtype());
+    const Tensor dense = dense_on(expected, cpu());
+    ASSERT_EQ(std::memcmp(got.device_pointer(), dense.device_pointer(), got.size_bytes()), 0)
+        << name << " of\n"
+        << kernel_case.text;
+    return;
+  }
+  const std::vector<float> a = elements_of(got), b = elements_of(expected);
+  const bool exact = kernel_case.relative == 0 && kernel_case.absolute == 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(b[i]) && std::isnan(a[i])) continue;
+    const double size = std::fabs(static_cast<double>(b[i]));
+    const double allowed =
+        exact ? 0
+              : kRoom * kernel_case.absolute +
+                    std::max(kRoom * kernel_case.relative, kFunctionUlps) * kUlp * size;
+    ASSERT_NEAR(a[i], b[i], allowed) << name << " element " << i << " of\n" << kernel_case.text;
+  }
+}
+
+// One after the other, so that a report names all that fail.
+TEST_F(CudaKernels, AgreeWithTheReferences) {
+  std::set<std::string> refused;
+  for (const KernelCase& kernel_case : kernel_cases()) {
+    const Graph graph = parse_graph(kernel_case.text, library().ops, library().formats);
+    ThreadPool pool(1);
+    ParameterStore none;
+    const NamedTensors expected =
+        Interpreter(graph, references(), pool).run(draw_inputs(graph, kernel_case), none);
+    try {
+      const NamedTensors got = run(kernel_case);
+      for (const auto& [name, tensor] : expected)
+        expect_near(got.at(name), tensor, kernel_case, name);
+    } catch (const UserError& error) {
+      refused.insert(error.what());
+    } catch (const InternalError& error) {
+      ADD_FAILURE() << error.what() << " of\n" << kernel_case.text;
+      if (std::string_view(error.what()).find("on the graphics card") != std::string_view::npos)
+        return;  // nothing more can be run
+    }
+  }
+  for (const std::string& refusal : refused) ADD_FAILURE() << refusal;
+}
+
+TEST_F(CudaKernels, GiveTheSameBitsInEveryRun) {
+  for (const KernelCase& kernel_case : kernel_cases()) {
+    try {
+      const NamedTensors first = run(kernel_case), second = run(kernel_case);
+      for (const auto& [name, tensor] : first)
+        ASSERT_EQ(std::memcmp(tensor.device_pointer(), second.at(name).device_pointer(),
+                              tensor.size_bytes()),
+                  0)
+            << name << " of\n"
+            << kernel_case.text;
+    } catch (const UserError&) {  // said above
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,157 @@
+#include <cmath>
+#include <numeric>
+
+#include "hone/autodiff/gradients.h"
+#include "hone/cuda/captured.h"
+#include "hone/jobs/compress.h"
+#include "hone/study/measure.h"
+#include "hone/train/remove_padding.h"
+#include "hone/train/text_examples.h"
+#include "hone/train/trainer.h"
+#include "hone/train/training_graph.h"
+#include "tests/cuda/card.h"
+#include "tests/support/tiny_jobs.h"
+
+// Whole models on a card beside the processor.
+namespace hone::testing {
+namespace {
+
+// fp32 on both sides, sums in other orders through a few layers.
+constexpr double kLogits = 1e-4;
+constexpr double kLoss = 1e-3;  // over 200 steps, in which differences grow
+
+class CudaModels : public OnCard {
+ protected:
+  static Session on_card(ThreadPool& pool) {
+    return {.library = library(), .pool = pool, .device = card(), .executor = cuda::captured};
+  }
+  static Session on_host(ThreadPool& pool) { return {builtin(), pool}; }
+
+  static Context& card_context() {
+    static Context context(1, true, {}, {}, {}, [](Context& made) {
+      made.library = library();
+      made.device = &card();
+      made.executor = cuda::captured;
+    });
+    return context;
+  }
+};
+
+std::vector<double> losses(const Graph& graph, const Model& model, const Session& session,
+                           std::int64_t steps) {
+  std::vector<double> all;
+  ParameterStore parameters = model.parameters;
+  const TrainingOptions options{
+      .optimizer = {.learning_rate = 1e-3}, .max_steps = steps, .batch_size = 12};
+  train(graph, parameters, text_examples(tiny_texts(96)), options, session,
+        {.on_step = [&](const StepRecord& record) { all.push_back(record.loss); }});
+  return all;
+}
+
+void expect_near(const std::vector<double>& got, const std::vector<double>& expected,
+                 double allowed) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], expected[i], allowed * std::max(1.0, std::fabs(expected[i])))
+        << "step " << i;
+}
+
+TEST_F(CudaModels, FollowTheProcessorsLossFor200Steps) {
+  ThreadPool pool(1);
+  const Model model = tiny_model();
+  const std::vector<double> expected = losses(model.graph, model, on_host(pool), 200);
+  ASSERT_LT(expected.back(), expected.front() / 2);
+  expect_near(losses(model.graph, model, on_card(pool), 200), expected, kLoss);
+}
+
+TEST_F(CudaModels, TrainToTheSameBitsEveryTime) {
+  ThreadPool pool(1);
+  const Model model = tiny_model();
+  EXPECT_EQ(losses(model.graph, model, on_card(pool), 20),
+            losses(model.graph, model, on_card(pool), 20));
+}
+
+// What has two or three values jumps where a sum's last place decides a sign, so of it the card's runs are compared with
+// each other.
+bool jumps(const std::string& format) {
+  return format.starts_with("binary") || format.starts_with("ternary");
+}
+
+Model rounded(const std::string& format) {
+  CompressOptions options;
+  options.calibration = {.batch_size = 8, .batch_count = 2};
+  options.plan = one_format(tiny_model(), format_called(format));
+  return compress(tiny_model(), tiny_splits(), options, quiet_context());
+}
+
+TEST_F(CudaModels, TrainThroughQuantizersAsTheProcessorDoes) {
+  ThreadPool pool(1);
+  for (const auto& [name, def] : builtin().formats) {
+    const Model model = rounded(name);
+    const auto steps = [&](const Session& session) {
+      return losses(model.graph, model, session, 4);
+    };
+    const std::vector<double> got = steps(on_card(pool)),
+                              expected = steps(jumps(name) ? on_card(pool) : on_host(pool));
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(got[i], expected[i], jumps(name) ? 0 : 2e-2) << name << " step " << i;
+  }
+}
+
+TEST_F(CudaModels, GiveTheProcessorsLogits) {
+  std::vector<std::string> formats = {""};
+  for (const auto& [name, def] : builtin().formats) formats.push_back(name);
+  for (const std::string& format : formats) {
+    const Model model = format.empty() ? tiny_model() : rounded(format);
+    const auto logits = [&](Context& context) {
+      return measure(model, tiny_splits().test, 8, context, "measure").logits;
+    };
+    const std::vector<float> got = logits(card_context()),
+                             expected = logits(jumps(format) ? card_context() : quiet_context());
+    ASSERT_EQ(got.size(), expected.size());
+    // A value on the edge between two of a format's may fall to either side, for sums differ in the last place.
+    const double allowed = format.empty() ? kLogits : jumps(format) ? 0 : 0.05;
+    for (std::size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], expected[i], allowed) << format << " logit " << i;
+  }
+}
+
+// Loss, logits and the gradients of all parameters, with attention fused and without.
+TEST_F(CudaModels, GiveTheProcessorsGradients) {
+  ThreadPool pool(1);
+  const Model model = tiny_model();
+  const EncodedSet texts = tiny_texts(9);
+  std::vector<std::int64_t> rows(9);
+  std::iota(rows.begin(), rows.end(), 0);
+  NamedTensors batch = text_examples(texts).batch(rows, 0);
+  batch["random_key"] = Tensor::scalar<std::int64_t>(77);
+  for (const bool fused : {false, true}) {
+    Graph graph = model.graph;
+    NamedTensors inputs = batch;
+    if (fused)
+      if (const auto layout = prepare_for_gradients(graph))
+        inputs = without_padding(std::move(inputs), *layout);
+    std::vector<Value> trainable;
+    for (Node* parameter : graph.of_kind(NodeKind::parameter))
+      if (parameter->trainable()) trainable.push_back({parameter, 0});
+    const std::vector<Value> gradients = add_gradients(graph, graph.output("loss"), trainable);
+    for (std::size_t i = 0; i < trainable.size(); ++i)
+      if (gradients[i]) graph.set_output("d " + trainable[i].node->name(), gradients[i]);
+    const auto run = [&](const Session& session) {
+      ParameterStore parameters = model.parameters.on(session.device);
+      return session.executable(graph)->run(inputs, parameters);
+    };
+    const NamedTensors got = run(on_card(pool)), expected = run(on_host(pool));
+    for (const auto& [name, tensor] : expected) {
+      const std::vector<float> a = floats_of(got.at(name)), b = floats_of(tensor);
+      double largest = 0;
+      for (const float value : b)
+        largest = std::max(largest, std::fabs(static_cast<double>(value)));
+      for (std::size_t i = 0; i < a.size(); ++i)
+        ASSERT_NEAR(a[i], b[i], kLogits * std::max(largest, 1e-3)) << name << " element " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hone::testing

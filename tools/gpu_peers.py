@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+"""Times PyTorch on a CUDA card: what hone's kernels, training steps and inferences compare with.
+
+Usage: python tools/gpu_peers.py --output peers.jsonl [--sections peaks,training] [--no-mask]
+Needs: torch 2.11 (CUDA), transformers 5.17, triton. Random weights and inputs; fetches nothing.
+
+  peaks      a copy within the card, products of 8192 x 8192 matrices
+  training   BERT classifiers: forward, loss, backward, clipping, fused AdamW; dropout 0.1
+  inference  BERT-base: logits
+  attention  naive, and scaled_dot_product_attention by each backend; backward is 2.5 forward passes
+  decode     MXINT8 to bfloat16, groups of 32: 3.03 bytes per element
+
+Modes of models: eager; graph, an eager call, optimizer and all, replayed as one CUDA graph; default and reduce-overhead,
+which are torch.compile's, in a process each: all compile at once, then they are timed one by one. bf16 is autocast in
+training, model.bfloat16() in inference. The mask is all ones: transformers drops it in eager calls, but not in compiled
+ones; no call has it in graph or with --no-mask. Operations are replayed in graphs of 1 ms at least, over more sets of
+operands than the cache holds.
+
+--output gets one JSON object per line: first_ms, the first call (compiling beside the others); median_ms and min_ms of
+20 calls after warm-ups, by CUDA events; wall_ms, their mean by the clock; attention, the backend that was chosen. The
+same goes to stdout as a table.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import multiprocessing
+import os
+import statistics
+import time
+import warnings
+
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "2")  # in each of some twenty processes
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
+
+DEVICE = "cuda"
+SECTIONS = ("peaks", "training", "inference", "attention", "decode")
+PRECISIONS = {"fp32": "highest", "tf32": "high", "bf16": "high"}
+MODELS = {"base": (768, 12, 12, 3072), "tiny": (128, 2, 2, 512)}  # hidden, layers, heads, inner
+TOKENS = 128
+BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+BACKENDS |= {"efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH}
+TIMING_SECONDS = 25  # left for timing what has been compiled
+HELD = {}  # in a process that compiles: its call
+
+
+def first_call(call):
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    call()
+    torch.cuda.synchronize()
+    return {"first_ms": (time.perf_counter() - start) * 1e3}
+
+
+def timed(call, parts=1, runs=20):
+    """Milliseconds of each of the `parts` of a call."""
+    for _ in range(3):
+        call()
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(runs)]
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for before, after in events:
+        before.record()
+        call()
+        after.record()
+    torch.cuda.synchronize()
+    wall = (time.perf_counter() - start) * 1e3 / runs
+    times = [before.elapsed_time(after) for before, after in events]
+    facts = {"median_ms": statistics.median(times), "min_ms": min(times), "wall_ms": wall}
+    return {name: value / parts for name, value in facts.items()} | {"runs": runs}
+
+
+def captured(call):
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            call()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    return graph.replay
+
+
+def operation(make, size):
+    """Times an operation; each `make()` is a call with operands of its own, of `size` bytes."""
+    calls = [make() for _ in range(math.ceil(100e6 / size))]
+    first = first_call(calls[0])
+    calls *= math.ceil(1 / (len(calls) * timed(calls[0], runs=5)["min_ms"]))
+
+    def all_calls():
+        for call in calls:
+            call()
+
+    return first | timed(captured(all_calls), len(calls))
+
+
+def failure(error):
+    lines = str(error).strip().splitlines() or [""]
+    return {"error": f"{type(error).__name__}: {lines[0][:120]}"}
+
+
+class Report:
+    def __init__(self, output, seconds):
+        self.file, self.end = open(output, "w", encoding="utf-8"), time.monotonic() + seconds
+        self.facts = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
+        print(*self.facts.values(), "- milliseconds; rates by the median")
+        print(f"{'':52}{'median':>10}{'min':>10}{'wall':>10}{'first':>10}  rate, attention")
+
+    def left(self):
+        return self.end - time.monotonic()
+
+    def add(self, what, measure, work=None, **known):
+        """`work`: the name of a rate, and what divided by milliseconds gives it."""
+        try:
+            facts = known | (measure() if self.left() > 0 else {"error": "out of time"})
+        except Exception as error:
+            facts = known | failure(error)
+        torch.cuda.empty_cache()
+        note = facts.get("error", facts.get("attention", ""))
+        if work and "median_ms" in facts:
+            facts[work[0]] = work[1] / facts["median_ms"]
+            note = f"{facts[work[0]]:.1f} {work[0]} {note}"
+        facts = {k: round(v, 5) if isinstance(v, float) else v for k, v in facts.items()}
+        print(json.dumps({"what": what, **facts, **self.facts}), file=self.file, flush=True)
+        times = [facts.get(f"{name}_ms", math.nan) for name in ("median", "min", "wall", "first")]
+        print(f"{what:52}{''.join(f'{value:10.4f}' for value in times)}  {note}", flush=True)
+
+
+def peaks(report):
+    def copy():
+        source = torch.randint(0, 127, (1 << 30,), dtype=torch.int8, device=DEVICE)
+        return lambda target=torch.empty_like(source): target.copy_(source)
+
+    report.add("copy of 1 GiB", lambda: operation(copy, 2 << 30), ("GB/s", (2 << 30) / 1e6))
+    for precision, setting in PRECISIONS.items():
+        torch.set_float32_matmul_precision(setting)
+        kind = {"dtype": torch.bfloat16 if precision == "bf16" else torch.float32, "device": DEVICE}
+
+        def product():
+            a, b = torch.randn(8192, 8192, **kind), torch.randn(8192, 8192, **kind)
+            return lambda: a @ b
+
+        work = ("TFLOP/s", 2 * 8192**3 / 1e9)
+        report.add(f"product 8192 {precision}", lambda: operation(product, 4 * 8192**2), work)
+
+
+def naive_attention(q, k, v):
+    return torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]), -1) @ v
+
+
+def attention(report):
+    torch.set_float32_matmul_precision("highest")
+    shapes = ((32, 8, 128, 64), (4, 16, 4096, 64), (4, 16, 4096, 128))
+    dtypes = (torch.float32, torch.bfloat16, torch.float16)
+    ways = ("naive", *BACKENDS)
+    for shape, dtype, backward, way in itertools.product(shapes, dtypes, (False, True), ways):
+        attend = naive_attention if way == "naive" else scaled_dot_product_attention
+
+        def call():
+            q, k, v, dy = (torch.randn(shape, dtype=dtype, device=DEVICE) for _ in range(4))
+            if not backward:
+                return lambda: attend(q, k, v)
+            inputs = [tensor.requires_grad_() for tensor in (q, k, v)]
+            return lambda: torch.autograd.grad(attend(*inputs), inputs, dy)
+
+        def measure():
+            with sdpa_kernel(BACKENDS.get(way, SDPBackend.MATH)):
+                return operation(call, 3 * math.prod(shape) * dtype.itemsize)
+
+        work = ("TFLOP/s", 4 * math.prod(shape) * shape[2] * (3.5 if backward else 1) / 1e9)
+        what = f"attention {shape} {str(dtype)[6:]}{' + backward' * backward}"
+        report.add(what, measure, work, attention=way)
+
+
+def decoded(mantissas, exponents):
+    """m * 2^(e - 127 - 6) of rows of 32 mantissas m with one exponent byte e."""
+    return mantissas * ((exponents.to(torch.int16) - 6) << 7).view(torch.bfloat16)
+
+
+def decode(report):
+    for count, mode in itertools.product((1 << 24, 1 << 26, 7 << 25), ("eager", "default")):
+        function = decoded if mode == "eager" else torch.compile(decoded, dynamic=False)
+
+        def call():
+            m = torch.randint(-128, 128, (count // 32, 32), dtype=torch.int8, device=DEVICE)
+            e = torch.randint(100, 150, (count // 32, 1), dtype=torch.uint8, device=DEVICE)
+            return lambda: function(m, e)
+
+        size = 3 * count + count // 32
+        what = f"decode MXINT8 {count / 1e6:.1f}M {mode}"
+        report.add(what, lambda: operation(call, size), ("GB/s", size / 1e6), mode=mode)
+
+
+def model_cases(sections):
+    """(section, model, batch, precision, mode), the dearest to compile first."""
+    both = ("default", "reduce-overhead")
+    kinds = [("training", "base", 32, both[:1]), ("inference", "base", 32, both[:1]), ("inference", "base", 1, both)]
+    kinds += [("training", "tiny", 8, both), ("training", "tiny", 32, both)]
+    for section, model, batch, compiled in kinds:
+        for mode, precision in itertools.product(("eager", "graph", *compiled), PRECISIONS):
+            spared = section == "training" and mode in both and precision == "fp32"
+            if section in sections and not spared:
+                yield section, model, batch, precision, mode
+
+
+def prepared(case, mask):
+    """A call of it computes the case once."""
+    from transformers import BertConfig, BertForSequenceClassification
+
+    section, size, batch, precision, mode = case
+    torch.set_float32_matmul_precision(PRECISIONS[precision])
+    names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+    kind = dict(zip(names, MODELS[size]), problem_type="single_label_classification", num_labels=2)
+    with torch.device(DEVICE):
+        model = BertForSequenceClassification(BertConfig(attn_implementation="sdpa", **kind))
+        inputs = {"input_ids": torch.randint(1000, 30000, (batch, TOKENS))}
+        inputs["token_type_ids"] = torch.zeros_like(inputs["input_ids"])
+        inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+        labels = torch.randint(0, 2, (batch,))
+    model.train(section == "training")
+    if not mask:
+        model.bert._create_attention_masks = lambda **_: (None, None)
+    compiles = mode in ("default", "reduce-overhead")
+    forward = torch.compile(model, mode=mode, dynamic=False) if compiles else model
+    if section == "inference":
+        model.to(torch.bfloat16 if precision == "bf16" else torch.float32)
+        return torch.no_grad()(lambda: forward(**inputs).logits)
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True, capturable=mode == "graph")
+
+    def step():
+        with torch.autocast(DEVICE, torch.bfloat16, enabled=precision == "bf16"):
+            loss = forward(**inputs, labels=labels).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    return step
+
+
+def begun(case, mask):
+    """The call after its first ones, and what these told."""
+    call = prepared(case, mask)
+    facts = first_call(call)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        call()
+    names = " ".join(event.key for event in profile.key_averages())
+    ways = [way for way in BACKENDS if f"_scaled_dot_product_{way}_attention" in names]
+    return call, facts | {"attention": "+".join(ways) or "math"}
+
+
+def compiled(case, mask):
+    """In a process of its own: asked first it compiles, asked again it times."""
+    warnings.filterwarnings("ignore")
+    try:
+        if HELD:
+            return HELD["facts"] | timed(HELD["call"])
+        HELD["call"], HELD["facts"] = begun(case, mask)
+        timed(HELD["call"], runs=1)
+        return {}
+    except Exception as error:
+        return failure(error)
+
+
+def models(report, sections, mask):
+    """All that needs no compiler is timed first, while card and processors are free."""
+    cases = list(model_cases(sections))
+    direct = [case for case in cases if case[-1] in ("eager", "graph")]
+
+    def add(case, mask, measure):
+        section, model, batch, precision, mode = case
+        what = f"{section} bert-{model} {batch}x{TOKENS} {precision} {mode}"
+        report.add(what, measure, precision=precision, mode=mode, mask=mask)
+
+    for case in direct:
+        graph = case[-1] == "graph"
+
+        def measure():
+            call, facts = begun(case, mask and not graph)
+            return facts | timed(captured(call) if graph else call)
+
+        add(case, mask and not graph, measure)
+    context = multiprocessing.get_context("spawn")
+    pools = {case: context.Pool(1) for case in cases if case not in direct}
+    answers = {case: pool.apply_async(compiled, (case, mask)) for case, pool in pools.items()}
+    for answer in answers.values():
+        answer.wait(max(0, report.left() - TIMING_SECONDS))
+    late = [case for case in pools if not answers[case].ready()]
+    for case in late:
+        pools[case].terminate()
+    for case, pool in pools.items():
+
+        def measure():
+            first = {"error": "not compiled in time"} if case in late else answers[case].get()
+            return first or pool.apply_async(compiled, (case, mask)).get(report.left())
+
+        add(case, mask, measure)
+        pool.terminate()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--sections", default=",".join(SECTIONS))
+    parser.add_argument("--no-mask", action="store_true", help="give models no attention mask")
+    parser.add_argument("--seconds", type=float, default=145, help="what comes later is left out")
+    options = parser.parse_args()
+    sections = options.sections.split(",")
+    if unknown := set(sections) - set(SECTIONS):
+        parser.error(f"no section {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
+    warnings.filterwarnings("ignore")
+    torch.manual_seed(0)
+    report = Report(options.output, options.seconds)
+    for section in (peaks, attention, decode):
+        if section.__name__ in sections:
+            section(report)
+    models(report, sections, not options.no_mask)
+
+
+if __name__ == "__main__":
+    main()
