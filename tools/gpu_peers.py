@@ -22,6 +22,7 @@ same goes to stdout as a table.
 """
 
 import argparse
+import fnmatch
 import itertools
 import json
 import math
@@ -269,15 +270,18 @@ def compiled(case, mask):
         return failure(error)
 
 
-def models(report, sections, mask):
+def name_of(case):
+    section, model, batch, precision, mode = case
+    return f"{section} bert-{model} {batch}x{TOKENS} {precision} {mode}"
+
+
+def models(report, sections, mask, wanted):
     """All that needs no compiler is timed first, while card and processors are free."""
-    cases = list(model_cases(sections))
+    cases = [case for case in model_cases(sections) if any(fnmatch.fnmatch(name_of(case), glob) for glob in wanted)]
     direct = [case for case in cases if case[-1] in ("eager", "graph")]
 
     def add(case, mask, measure):
-        section, model, batch, precision, mode = case
-        what = f"{section} bert-{model} {batch}x{TOKENS} {precision} {mode}"
-        report.add(what, measure, precision=precision, mode=mode, mask=mask)
+        report.add(name_of(case), measure, precision=case[-2], mode=case[-1], mask=mask)
 
     for case in direct:
         graph = case[-1] == "graph"
@@ -309,6 +313,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", required=True)
     parser.add_argument("--sections", default=",".join(SECTIONS))
+    parser.add_argument("--cases", default="*", help="which models, as 'training*bf16 default,*tiny*'")
     parser.add_argument("--no-mask", action="store_true", help="give models no attention mask")
     parser.add_argument("--seconds", type=float, default=145, help="what comes later is left out")
     options = parser.parse_args()
@@ -321,7 +326,7 @@ def main():
     for section in (peaks, attention, decode):
         if section.__name__ in sections:
             section(report)
-    models(report, sections, not options.no_mask)
+    models(report, sections, not options.no_mask, options.cases.split(","))
 
 
 if __name__ == "__main__":

@@ -176,12 +176,14 @@ std::string check_device(const std::string& text) {
 void choose_device(const RunArguments& a, Context& context) {
   if (a.device == "cpu") {
     if (a.precision != "fp32")
-      throw UsageError("--precision is of products on a graphics card; give --device cuda, too");
+      throw UsageError("--precision is of graphs on a graphics card; give --device cuda, too");
     return;
   }
   cuda::CudaDevice& card = cuda::device(card_number(a.device).value());
-  const auto precision = std::ranges::find(precisions(), a.precision) - precisions().begin();
-  card.set_arithmetic(static_cast<cuda::Arithmetic>(precision));
+  card.set_arithmetic(a.precision == "tf32" ? cuda::Arithmetic::tf32 : cuda::Arithmetic::fp32);
+  context.values = a.precision == "bf16"   ? DType::bf16
+                   : a.precision == "fp16" ? DType::f16
+                                           : DType::f32;
   const KernelTable kernels = cuda::kernels();
   context.library.kernels.insert(context.library.kernels.end(), kernels.begin(), kernels.end());
   context.device = &card;
@@ -193,7 +195,9 @@ void choose_device(const RunArguments& a, Context& context) {
 void declare_device(CLI::App& app, RunArguments& a) {
   app.add_option("--device", a.device, "cpu, cuda or cuda:N: where graphs run; see hone doctor")
       ->check(CLI::Validator([](std::string& text) { return check_device(text); }, ""));
-  app.add_option("--precision", a.precision, "of products on a graphics card; sums are fp32 always")
+  app.add_option("--precision", a.precision,
+                 "on a graphics card: fp32, tf32 (of products alone), or bf16 or fp16 of values; "
+                 "sums are fp32 always")
       ->check(one_of(precisions()));
 }
 

@@ -11,6 +11,7 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/jobs/bench_attention.h"
 #include "hone/jobs/bench_dequantize.h"
 #include "hone/jobs/bench_sampler.h"
 #include "hone/jobs/bench_storage.h"
@@ -19,7 +20,7 @@ namespace hone {
 namespace {
 
 // What is timed in place of a model, and whose flags are whose.
-constexpr const char* kDequantize = "dequantize";
+constexpr const char *kAttention = "attention", *kDequantize = "dequantize";
 constexpr const char *kStorage = "storage", *kSampler = "sampler";
 struct Subject {
   std::string name;  ///< "": a model
@@ -29,6 +30,7 @@ const Subject kSubjects[] = {
     {"",
      {"batch", "tokens", "train", "qat", "format", "native", "lora", "profile", "adapter", "runs",
       "device", "precision"}},
+    {kAttention, {"shape", "dtype", "impl", "profile", "runs", "device", "precision"}},
     {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}},
     {kSampler,
      {"sampler", "profile", "compatible", "trials", "parameters", "function", "replay", "runs"}},
@@ -37,12 +39,14 @@ const Subject kSubjects[] = {
 struct BenchArguments {
   BenchJob job;
   BenchFlags flags;
+  AttentionJob attention;
+  std::string shape = "32,8,128,64", dtypes, ways = "naive,fused";
   DequantizeJob dequantize;
   std::string elements, groups;
   std::string to = "bf16";
   StorageBenchJob storage;
   SamplerBenchJob sampler;
-  std::string profile;  ///< of a model no value, of a sampler a version of Optuna
+  std::string profile;  ///< of a sampler a version of Optuna, else no value
   std::string function, replay;
   std::int64_t trials = 0;  ///< of a sampler or a storage; 0: as many as these have by themselves
   RunArguments run;
@@ -62,6 +66,25 @@ std::vector<std::int64_t> parse_counts(const char* flag, const std::string& text
     counts.push_back(count);
   }
   return counts;
+}
+
+// The rows of a table that words name, with commas between them; `name_of` says what a row is called.
+template <typename Rows, typename NameOf>
+auto parse_words(const char* flag, const std::string& text, const Rows& rows, NameOf name_of) {
+  std::vector<std::decay_t<decltype(*std::begin(rows))>> named;
+  for (const std::string& word : split(text, ',')) {
+    const auto row = std::ranges::find(rows, trim(word), name_of);
+    const bool is_new = std::ranges::find(named, trim(word), name_of) == named.end();
+    if (row == std::end(rows) || !is_new) {
+      std::vector<std::string_view> names;
+      for (const auto& one : rows) names.push_back(std::invoke(name_of, one));
+      throw UsageError(
+          fmt::format("{}: expected some of {}, each once, with commas between them, got '{}'",
+                      flag, fmt::join(names, ", "), text));
+    }
+    named.push_back(*row);
+  }
+  return named;
 }
 
 const Subject& subject_of(const BenchArguments& a) {
@@ -110,6 +133,37 @@ void run_dequantize(BenchArguments& a, const CLI::App& app) {
   print_text(a.run, "{}", result.text(text_style(a.run)));
 }
 
+// Without a value it reads as a flag does.
+bool given_as_flag(const BenchArguments& a, const CLI::App& app) {
+  if (!a.profile.empty())
+    throw UsageError(fmt::format(
+        "hone bench: --profile {}: it takes a value of sampler alone; give what is timed first",
+        a.profile));
+  return app.count("--profile") > 0;
+}
+
+void run_attention(BenchArguments& a, const CLI::App& app) {
+  AttentionJob& job = a.attention;
+  const std::vector<std::int64_t> shape = parse_counts("--shape", a.shape);
+  if (shape.size() != 4)
+    throw UsageError(fmt::format(
+        "--shape: expected texts,heads,tokens,size of a head, as 32,8,128,64, got '{}'", a.shape));
+  job.shape = {.texts = shape[0], .heads = shape[1], .tokens = shape[2], .size = shape[3]};
+  if (app.count("--dtype") > 0)
+    job.types = parse_words("--dtype", a.dtypes, kAttentionTypes, &AttentionType::name);
+  constexpr AttentionWay kWays[] = {AttentionWay::naive, AttentionWay::fused};
+  job.ways = parse_words("--impl", a.ways, kWays, [](AttentionWay way) { return to_string(way); });
+  job.profile = given_as_flag(a, app);
+  job.runs = a.job.options.runs;
+  if (a.run.precision == "bf16" || a.run.precision == "fp16")
+    throw UsageError(fmt::format("hone bench attention: --precision {} is --dtype {} here",
+                                 a.run.precision, a.run.precision));
+  Context context = make_context(a.run);
+  const AttentionResult result = bench_attention(job, context);
+  if (a.run.json) return print_result("bench", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
 void run_sampler(BenchArguments& a, const CLI::App& app) {
   SamplerBenchJob& job = a.sampler;
   if (app.count("--profile") > 0) job.profile = find_tpe_profile(a.profile);
@@ -133,20 +187,13 @@ void run_sampler(BenchArguments& a, const CLI::App& app) {
   });
 }
 
-// Without a value it reads as a flag does.
-void take_profile(BenchArguments& a, const CLI::App& app) {
-  a.job.profile = app.count("--profile") > 0;
-  if (a.job.profile && !a.profile.empty())
-    throw UsageError(fmt::format(
-        "hone bench: --profile {}: of a model it takes no value; give the model first", a.profile));
-}
-
 void run_bench(BenchArguments& a, const CLI::App& app) {
   check_use(a, app);
   if (a.job.model == kSampler) return run_sampler(a, app);
   if (a.job.model == kDequantize) return run_dequantize(a, app);
   if (a.job.model == kStorage) return run_storage(a);
-  take_profile(a, app);
+  if (a.job.model == kAttention) return run_attention(a, app);
+  a.job.profile = given_as_flag(a, app);
   Context context = make_context(a.run);
   take(a.flags, "bench", context.library.formats, a.job.options);
   a.job.seed = a.run.seed;
@@ -159,28 +206,35 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
 
 Command bench_command() {
   return {
-      "bench", "time a model, decoding, samplers or storages here",
+      "bench", "time a model, attention, decoding, samplers or storages here",
       "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<BenchArguments>();
         app.add_option(
                "MODEL", a->job.model,
-               "model folder, tiny or base (with BERT's vocabulary); or dequantize, for decoding "
-               "MXINT to memory; sampler, for what suggests the trials of a search; or storage, "
-               "for "
-               "where they stand")
+               "model folder, tiny or base (with BERT's vocabulary); or attention, step by step "
+               "and "
+               "as one operation; dequantize, for decoding MXINT to memory; sampler, for what "
+               "suggests the trials of a search; or storage, for where they stand")
             ->required();
         declare_adapter(app, a->job.adapter);
         declare(app, a->flags, a->job.options);
         app.add_option("--runs", a->job.options.runs,
-                       "counted runs; 0: 60, or 12 when one takes over 200 ms; 20 trials of a "
-                       "sampler")
+                       "counted runs; 0: 60, or 12 when one takes over 200 ms; of attention 20; 20 "
+                       "trials of a sampler")
             ->check(number_from(0));
         app.add_option(
                "--profile", a->profile,
-               "of a model: show where the time went, by kernel; of sampler, with a version "
-               "of Optuna: whose TPE it is")
+               "of a model and attention: show where the time went, by kernel; of sampler, with a "
+               "version of Optuna: whose TPE it is")
             ->expected(0, 1);
+        app.add_option("--shape", a->shape,
+                       "of attention: texts, heads, tokens and the size of a head, by comma");
+        app.add_option("--dtype", a->dtypes,
+                       "of attention: types of operands and results, by comma: fp32, and on a "
+                       "graphics card bf16 and fp16; by default all that the device has");
+        app.add_option("--impl", a->ways,
+                       "of attention: naive, with its scores in memory, fused, without, by comma");
         app.add_option("--elements", a->elements,
                        "of dequantize: arrays of so many elements, by comma; by default from 1024 "
                        "to 234881024, as memory allows");

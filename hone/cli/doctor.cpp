@@ -160,25 +160,34 @@ void check_peaks(Context& context, Checkup& c) {
 // Why no card can be used; "" when one can.
 std::string cards_missing() {
   if (const std::string driver = cuda::driver_missing(); !driver.empty()) return driver;
+  constexpr const char* kInstall =
+      "; install it of CUDA 12 or 13, or put its folder into LD_LIBRARY_PATH";
   if (const std::string compiler = cuda::compiler_state().missing; !compiler.empty())
-    return "NVRTC, which compiles kernels: " + compiler;
+    return "NVRTC, which compiles kernels: " + compiler + kInstall;
   if (const std::string products = cuda::products_missing(); !products.empty())
-    return "cuBLAS, which multiplies: " + products;
+    return "cuBLAS, which multiplies: " + products + kInstall;
+  try {
+    cuda::device(0);
+  } catch (const UserError& unfit) {
+    return unfit.what();
+  }
   return "";
 }
 
 void check_card_peaks(Checkup& c) {
   cuda::CudaDevice& card = cuda::device(0);
   Json peaks = Json::object();
-  for (const auto arithmetic : {cuda::Arithmetic::fp32, cuda::Arithmetic::tf32,
-                                cuda::Arithmetic::bf16, cuda::Arithmetic::fp16}) {
-    card.set_arithmetic(arithmetic);
-    const double tflops = cuda::measure_products_gflops(card) / 1e3;
-    const std::string name(cuda::to_string(arithmetic));
+  const auto measure = [&](const std::string& name, DType type) {
+    const double tflops = cuda::measure_products_gflops(card, type) / 1e3;
     c.table.add_row({"peak of cuda:0, " + name, fmt::format("{:.3g} TFLOP/s of products", tflops)});
     peaks[name + "_tflops"] = tflops;
-  }
+  };
+  measure("fp32", DType::f32);
+  card.set_arithmetic(cuda::Arithmetic::tf32);
+  measure("tf32", DType::f32);
   card.set_arithmetic(cuda::Arithmetic::fp32);
+  measure("bf16", DType::bf16);
+  measure("fp16", DType::f16);
   const double copied = cuda::measure_copy_gbps(card);
   c.table.add_row({"memory of cuda:0", fmt::format("{:.0f} GB/s copying", copied)});
   peaks["copy_gb_per_s"] = copied;
@@ -202,19 +211,15 @@ void check_cards(Checkup& c) {
   c.json["cards"] = found;
   c.json["cards_missing"] = missing.empty() ? Json() : Json(missing);
   if (found.empty()) return;
-  if (missing.empty()) {
-    c.table.add_row({"NVRTC", cuda::compiler_state().version});
-    try {
-      return check_card_peaks(c);
-    } catch (const UserError& unfit) {
-      c.problems.emplace_back(unfit.what());
-      return;
-    }
+  if (!missing.empty())
+    return c.problems.push_back("graphs do not run on the graphics card: " + missing);
+  c.table.add_row({"NVRTC", cuda::compiler_state().version});
+  try {
+    check_card_peaks(c);
+  } catch (const Error& fault) {  // a doctor goes on
+    c.json["cards_missing"] = fault.what();
+    c.problems.emplace_back(fault.what());
   }
-  c.problems.push_back(
-      fmt::format("{}: without it graphs do not run on the graphics card; install it of CUDA 12 "
-                  "or 13, or put its folder into LD_LIBRARY_PATH",
-                  missing));
 }
 
 void check_software(const Machine& machine, Checkup& c) {

@@ -57,7 +57,8 @@ bool is_of_lab(const std::string& name) {
       "model",    "set",        "data",        "resume",
       "no_cache", "output_dir", "json",        "quiet",
       "color",    "threads",    "help",        "overwrite_output_dir",
-      "plugin",   "skip_pass",  "dump_passes", "show_passes"};
+      "plugin",   "skip_pass",  "dump_passes", "show_passes",
+      "device",   "precision"};
   return own.contains(name);
 }
 
@@ -85,6 +86,12 @@ void add_common(Pipeline& pipeline, const CLI::App& app) {
 
 void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& app) {
   if (a.show) return print_text(a.run, "{}", lab.text);
+  for (const char* option : {"--device", "--precision"})
+    if (app.count(option) > 0)
+      throw UsageError(fmt::format(
+          "hone lab {0}: {1} is for labs that are no pipelines; stages are commands of their own: "
+          "`hone lab {0} --show` prints them, to be run with `{2}` where a stage takes it",
+          lab.name, option, option + 2));
   std::map<std::string, std::string> given = given_settings(a.settings);
   if (!a.job.model.empty()) given["model"] = a.job.model;
   if (!a.job.data.options.source.empty()) given["data"] = a.job.data.options.source;
@@ -174,6 +181,7 @@ Command lab_command() {
                      "them there");
         declare(app, a->job.output, /*required=*/false);
         declare(app, a->run);
+        declare_device(app, a->run);
         return [a, &app] { lab(*a, app); };
       },
       /*measures_time=*/true};

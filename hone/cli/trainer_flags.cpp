@@ -77,7 +77,9 @@ const std::vector<FlagRow>& flag_rows() {
        "auth login, hf download OWNER/NAME), and hone finds it in their cache; or give its folder"},
       {{"torch_dtype", "fp16", "bf16", "fp16_full_eval", "bf16_full_eval", "half_precision_backend",
         "fp16_opt_level", "fp16_backend", "tf32"},
-       "not there yet: training is in fp32; `hone quantize` makes models in bf16, fp16 and others"},
+       "--precision bf16 or tf32 computes so on a graphics card (--device cuda), weights stay in "
+       "fp32; training in fp16 is not there, and the processor computes in fp32; `hone quantize` "
+       "makes models in bf16, fp16 and others"},
       {{"gradient_checkpointing", "gradient_checkpointing_kwargs", "activation_checkpointing",
         "activation_checkpointing_kwargs"},
        "not there yet; a smaller --batch needs less memory, and with --gradient_accumulation_steps "
@@ -144,8 +146,11 @@ const std::vector<FlagRow>& flag_rows() {
        "it "
        "is"},
       // Machines.
-      {{"no_cuda", "use_cpu", "use_mps_device", "use_ipex"},
-       "hone computes on the processor; leave it out"},
+      {{"no_cuda", "use_cpu"},
+       "hone computes on the processor unless --device cuda is given; leave it out"},
+      {{"use_mps_device", "use_ipex"},
+       "hone computes on the processor or, by --device cuda, on NVIDIA's graphics cards; leave it "
+       "out"},
       {{"local_rank",
         "ddp_backend",
         "ddp_find_unused_parameters",

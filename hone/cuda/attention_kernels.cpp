@@ -2,11 +2,14 @@
 #include <cmath>
 #include <string>
 
+#include "hone/cuda/attention_half.h"
 #include "hone/cuda/kernels.h"
 #include "hone/cuda/launch.h"
 #include "hone/cuda/source/attention_call.cuh"
+#include "hone/cuda/tensor_core_attention.h"
 
-// Attention and its gradient, of one type of values for all: hone/cuda/source/attention.cu and attention_gradient.cu. Programs are
+// Attention and its gradient, of one type of values for all: hone/cuda/source/attention.cu and attention_gradient.cu; of bf16 and
+// fp16 on cards whose tensor cores it is written for, attention_tensor_core.cu. Programs are
 // made for sizes of heads in whole 32, and for blocks that suit how many tokens there are. Texts one behind the other have lengths
 // that only the card knows: what shapes say is how many tokens there are on the average.
 namespace hone::cuda {
@@ -198,12 +201,44 @@ std::string_view refused_heads(const CallSite& site, std::size_t operands) {
 std::string_view accepts_attention(const CallSite& site) { return refused_heads(site, 3); }
 std::string_view accepts_attention_gradient(const CallSite& site) { return refused_heads(site, 4); }
 
+// A stride that nothing is reached by is any that copies take.
+Heads tensor_core_heads(const AttentionHeads& heads, std::int64_t size) {
+  const auto stride = [&](std::int64_t elements) { return elements == 0 ? size : elements; };
+  return {reinterpret_cast<Address>(heads.data), stride(heads.text_stride),
+          stride(heads.token_stride), stride(heads.head_stride)};
+}
+
+// Whether it was put on the queue: neither types nor sizes alone say so, but addresses and the card, too.
+bool attend_on_tensor_cores(const Call& call, const AttentionCall& c) {
+  if (c.random_key != nullptr || c.begins != nullptr || c.head_size != c.value_size) return false;
+  const auto heads = [&](const AttentionHeads& x) { return tensor_core_heads(x, c.head_size); };
+  const HeadsAttention whole{.dtype = call.input(0).dtype(),
+                             .texts = c.texts,
+                             .queries = c.queries,
+                             .keys = c.keys,
+                             .heads = c.heads,
+                             .size = c.head_size,
+                             .scale = c.scale,
+                             .q = heads(c.query),
+                             .k = heads(c.key),
+                             .v = heads(c.value),
+                             .y = heads(c.y),
+                             .mask = c.mask,
+                             .mask_stride = c.mask_stride};
+  CudaDevice& card = device_of(call.device);
+  if (!fits_tensor_cores(card, whole)) return false;
+  tensor_core_attention(card, whole);
+  return true;
+}
+
 void attention(Call& call) {
   AttentionCall c = attention_call(call, 3);
   const Tensor& y = call.output();
   c.y = attention_heads(y);
   c.packed = c.packed != 0 && is_packed(y);
-  if (y.count() == 0) return;
+  if (y.count() == 0 || attend_on_tensor_cores(call, c)) return;
+  const DType dtype = call.input(0).dtype();
+  if (fits_half_attention(dtype, c)) return half_attention(call.device, dtype, c);
   const AttentionExtent extent = of_queries(c);
   launch_attention(call, "attention.cu", "attention", extent,
                    attention_tiles(c, extent, 1, device_of(call.device).card()), c);
@@ -226,6 +261,8 @@ void attention_gradient(Call& call) {
   }
   c.packed = packed;
   c.statistics = static_cast<float*>(call.workspace);
+  const DType dtype = call.input(0).dtype();
+  if (fits_half_attention(dtype, c)) return half_attention_gradient(call.device, dtype, c);
   const char* const file = "attention_gradient.cu";
   const Card& card = device_of(call.device).card();
   const AttentionExtent queries = of_queries(c), keys = of_keys(c);
@@ -243,11 +280,13 @@ void attention_gradient(Call& call) {
 }  // namespace
 
 KernelTable attention_kernels() {
-  return {
+  KernelTable table = {
       {"attention", "cuda", "tiles", accepts_attention, attention, Layout::rows},
       {"attention_gradient", "cuda", "tiles", accepts_attention_gradient, attention_gradient,
        Layout::rows, nullptr, attention_gradient_workspace},
   };
+  for (Kernel& row : table) row.takes_halves = true;
+  return table;
 }
 
 }  // namespace hone::cuda

@@ -9,7 +9,6 @@
 namespace hone::cuda {
 namespace {
 
-constexpr int kThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 // The first run makes memory ready, the second what kernels prepare.
 constexpr int kRunsBefore = 2;
 // Of as many different shapes: each holds its outputs and the driver's record of some hundred kernels.
@@ -23,14 +22,14 @@ struct Fixed {
 };
 
 /// Runs of one set of shapes.
-struct Shape {
+struct ShapeRuns {
   std::vector<Sizes> sizes;  // of the inputs
   std::vector<Fixed> fixed;
   int runs = 0;
   bool refuses = false;
   GraphRunHandle graph = nullptr;
   std::vector<Tensor> inputs;  // that the graph reads
-  NamedTensors outputs;        // that it writes
+  NamedTensors outputs;        // that it writes, dense
 };
 
 class CapturedExecutable final : public Executable {
@@ -62,21 +61,29 @@ class CapturedExecutable final : public Executable {
   }
 
   NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) override {
-    Shape* const shape = recorded_ ? nullptr : shape_of(inputs, parameters);
+    ShapeRuns* const shape = recorded_ ? nullptr : shape_of(inputs, parameters);
     if (shape == nullptr) return interpret(inputs, parameters);
-    if (shape->graph == nullptr && shape->runs++ >= kRunsBefore)
-      capture(*shape, inputs, parameters);
-    if (shape->graph == nullptr) return interpret(inputs, parameters);
+    if (shape->graph == nullptr && shape->runs >= kRunsBefore) capture(*shape, inputs, parameters);
+    if (shape->graph == nullptr) {
+      NamedTensors outputs = interpret(inputs, parameters);
+      if (++shape->runs == kRunsBefore) shape->outputs = copies_of(outputs);
+      return outputs;
+    }
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       fill(shape->inputs[i], inputs.at(inputs_[i]->name()));
     check(driver().graph_launch(shape->graph, device_.stream()), "starting a captured run");
     return copies_of(shape->outputs);
   }
 
+  std::size_t count() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        shapes_, [](const ShapeRuns& shape) { return shape.graph != nullptr; }));
+  }
+
  private:
   // The runs of these shapes; null where inputs or parameters are missing, which the interpreter says, or too many
   // shapes have come.
-  Shape* shape_of(const NamedTensors& inputs, ParameterStore& parameters) {
+  ShapeRuns* shape_of(const NamedTensors& inputs, ParameterStore& parameters) {
     std::vector<Sizes> sizes;
     for (const Node* input : inputs_) {
       const auto found = inputs.find(input->name());
@@ -93,7 +100,7 @@ class CapturedExecutable final : public Executable {
           is_written ? parameters.writable(node->name()) : parameters.at(node->name());
       fixed.push_back({tensor.device_pointer(), is_written ? 0 : tensor.storage()->version});
     }
-    auto shape = std::ranges::find(shapes_, sizes, &Shape::sizes);
+    auto shape = std::ranges::find(shapes_, sizes, &ShapeRuns::sizes);
     if (shape == shapes_.end()) {
       if (shapes_.size() == kMostGraphs) return nullptr;
       shapes_.emplace_back().sizes = std::move(sizes);
@@ -109,15 +116,16 @@ class CapturedExecutable final : public Executable {
   // Where memory was taken or given back, what was captured before may not be there any more. Outputs are copied, since
   // captured runs write wherever their values lay, whoever holds that now.
   NamedTensors interpret(const NamedTensors& inputs, ParameterStore& parameters) {
-    const NamedTensors outputs = interpreter_.run(inputs, parameters);
+    const NamedTensors outputs = copies_of(interpreter_.run(inputs, parameters));
     if (const std::size_t now = interpreter_.reserved_bytes(); now != reserved_bytes_) {
       reserved_bytes_ = now;
       forget_graphs();
     }
-    return copies_of(outputs);
+    return outputs;
   }
 
-  void capture(Shape& shape, const NamedTensors& inputs, ParameterStore& parameters) {
+  // Inputs and outputs have memory of their own, of which the interpreter's values know nothing.
+  void capture(ShapeRuns& shape, const NamedTensors& inputs, ParameterStore& parameters) {
     if (shape.refuses) return;
     NamedTensors fixed;
     shape.inputs.clear();
@@ -125,30 +133,25 @@ class CapturedExecutable final : public Executable {
       shape.inputs.push_back(inputs.at(input->name()).copy_to(device_));
       fixed.emplace(input->name(), shape.inputs.back());
     }
-    GraphHandle graph = nullptr;
-    check(driver().capture_begin(device_.stream(), kThreadLocal), "capturing a run");
+    device_.begin_capture();
     try {
-      shape.outputs = interpreter_.run(fixed, parameters);
+      for (const auto& [name, tensor] : interpreter_.run(fixed, parameters))
+        fill(shape.outputs.at(name), tensor);
     } catch (const Error&) {
       shape.refuses = true;
     }
-    const Result ended = driver().capture_end(device_.stream(), &graph);
-    if (ended != 0 || graph == nullptr) shape.refuses = true;
-    if (!shape.refuses) {
-      const Result made = driver().graph_instantiate(&shape.graph, graph, 0);
-      if (made != 0) {
-        shape.graph = nullptr;
-        shape.refuses = true;
-      }
-    }
-    if (graph != nullptr) driver().graph_destroy(graph);
+    shape.graph = device_.end_capture();
+    if (shape.refuses) release(shape);
+    shape.refuses = shape.graph == nullptr;
     if (!shape.refuses) return;
     shape.inputs.clear();
     shape.outputs.clear();
   }
 
   void fill(const Tensor& to, const Tensor& from) {
-    if (&from.device() == &device_) {
+    if (!from.contiguous()) {
+      device_.copy_strided(from, to);
+    } else if (&from.device() == &device_) {
       device_.copy(to.device_pointer(), from.device_pointer(), to.size_bytes());
     } else {
       device_.upload(to.device_pointer(), {from.device_pointer(), from.size_bytes()});
@@ -168,18 +171,20 @@ class CapturedExecutable final : public Executable {
     return dense;
   }
 
-  void forget(Shape& shape) {
-    if (shape.graph != nullptr) {
-      device_.wait();
-      driver().graph_run_destroy(shape.graph);
-    }
+  void release(ShapeRuns& shape) {
+    if (shape.graph == nullptr) return;
+    device_.wait();
+    driver().graph_run_destroy(shape.graph);
     shape.graph = nullptr;
+  }
+  void forget(ShapeRuns& shape) {
+    release(shape);
     shape.runs = 0;
     shape.inputs.clear();
     shape.outputs.clear();
   }
   void forget_graphs() {
-    for (Shape& shape : shapes_)
+    for (ShapeRuns& shape : shapes_)
       if (shape.graph != nullptr) forget(shape);
   }
 
@@ -188,7 +193,7 @@ class CapturedExecutable final : public Executable {
   Interpreter interpreter_;
   std::set<const Node*> updated_;
   std::vector<const Node*> inputs_;
-  std::vector<Shape> shapes_;
+  std::vector<ShapeRuns> shapes_;
   std::size_t reserved_bytes_ = 0;
   bool recorded_ = false;
 };
@@ -197,6 +202,11 @@ class CapturedExecutable final : public Executable {
 
 std::unique_ptr<Executable> captured(const Graph& graph, const Session& session) {
   return std::make_unique<CapturedExecutable>(graph, session);
+}
+
+std::size_t captured_count(const Executable& executable) {
+  const auto* const own = dynamic_cast<const CapturedExecutable*>(&executable);
+  return own == nullptr ? 0 : own->count();
 }
 
 }  // namespace hone::cuda

@@ -10,4 +10,7 @@ namespace hone::cuda {
 /// operation, and so does one that is recorded.
 std::unique_ptr<Executable> captured(const Graph& graph, const Session& session);
 
+/// Of how many sets of shapes an executable has captured runs now; none of those that are made otherwise.
+std::size_t captured_count(const Executable& executable);
+
 }  // namespace hone::cuda

@@ -25,12 +25,6 @@ Tensor random_matrix(CudaDevice& device, std::int64_t size) {
   return matrix;
 }
 
-DType type_of(Arithmetic arithmetic) {
-  return arithmetic == Arithmetic::bf16   ? DType::bf16
-         : arithmetic == Arithmetic::fp16 ? DType::f16
-                                          : DType::f32;
-}
-
 template <typename Work>
 double best_seconds(CudaDevice& device, Work&& work) {
   work();
@@ -46,8 +40,7 @@ double best_seconds(CudaDevice& device, Work&& work) {
 
 }  // namespace
 
-double measure_products_gflops(CudaDevice& device) {
-  const DType type = type_of(device.arithmetic());
+double measure_products_gflops(CudaDevice& device, DType type) {
   const std::int64_t n =
       type == DType::f32 && device.arithmetic() == Arithmetic::fp32 ? 4096 : 8192;
   Tensor operand = random_matrix(device, n);

@@ -1,13 +1,14 @@
 #pragma once
 
 #include "hone/cuda/device.h"
+#include "hone/tensor/dtype.h"
 
 /// What a card is seen to do at best, now: the denominators of shares.
 namespace hone::cuda {
 
-/// 10^9 operations per second of large products in the device's arithmetic, the best of a few; random operands, for those
-/// of zeros are faster.
-double measure_products_gflops(CudaDevice& device);
+/// 10^9 operations per second of large products of this type, fp32 in the device's arithmetic, the best of a few; random
+/// operands, for those of zeros are faster.
+double measure_products_gflops(CudaDevice& device, DType type);
 
 /// 10^9 bytes per second, read plus written, of a large copy within the card.
 double measure_copy_gbps(CudaDevice& device);

@@ -15,7 +15,8 @@ namespace {
 constexpr int kOldestMajor = 8;  // asynchronous copies and bfloat16 in the tensor cores
 constexpr unsigned kNonBlocking = 1;
 constexpr unsigned kWithoutTiming = 2;
-constexpr int kReleaseThreshold = 4;  // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+// CU_MEMPOOL_ATTR_...
+constexpr int kReleaseThreshold = 4, kReservedNow = 5, kUsedNow = 7, kUsedMost = 8;
 
 int fact(DeviceNumber number, Fact which) {
   int value = 0;
@@ -93,22 +94,22 @@ class OpenedCard final : public CudaDevice {
         "compute on the processor",
         to_string(*this), card_.name, card_.major, card_.minor, kOldestMajor);
     user_check(fact(number_, Fact::memory_pools) != 0,
-               "{} ({}) cannot allocate in stream order, which hone needs", to_string(*this),
-               card_.name);
+               "{} ({}) cannot allocate in stream order, which hone needs: leave --device out to "
+               "compute on the processor",
+               to_string(*this), card_.name);
     architecture_ = fmt::format("sm_{}{}{}", card_.major, card_.minor, card_.major >= 9 ? "a" : "");
     check(driver().retain_context(&context_, number_), "opening the card");
     enter();
     check(driver().stream_create(&stream_, kNonBlocking), "making a stream");
-    PoolHandle pool = nullptr;
-    check(driver().default_pool(&pool, number_), "opening its memory");
+    check(driver().default_pool(&pool_, number_), "opening its memory");
     unsigned long long keep_all = ~0ULL;
-    check(driver().pool_set(pool, kReleaseThreshold, &keep_all), "opening its memory");
+    check(driver().pool_set(pool_, kReleaseThreshold, &keep_all), "opening its memory");
   }
 
   std::string_view kind() const override { return "cuda"; }
   int index() const override { return index_; }
   std::string description() const override {
-    return fmt::format("{}, products in {}", card_.name, cuda::to_string(arithmetic_));
+    return fmt::format("{}, products of fp32 in {}", card_.name, cuda::to_string(arithmetic_));
   }
   bool host_accessible() const override { return false; }
   const Card& card() const override { return card_; }
@@ -123,20 +124,53 @@ class OpenedCard final : public CudaDevice {
     enter();
     std::size_t free = 0, total = 0;
     check(driver().memory_info(&free, &total), "asking for free memory");
-    return free;
+    // What tensors gave back stays in the pool, for the next ones.
+    return free + of_pool(kReservedNow) - of_pool(kUsedNow);
+  }
+  std::size_t held_bytes() override {
+    wait();
+    return of_pool(kUsedNow);
+  }
+  std::size_t most_held_bytes() override {
+    wait();
+    return std::max(of_pool(kUsedMost), of_pool(kUsedNow));
+  }
+  void begin_most_held() override {
+    wait();
+    unsigned long long none = 0;  // that is, what is held now
+    check(driver().pool_set(pool_, kUsedMost, &none), "watching its memory");
+  }
+
+  void begin_capture() override {
+    constexpr int kThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+    enter();
+    check(driver().capture_begin(stream_, kThreadLocal), "capturing a run");
+    captures_ = true;
+  }
+  GraphRunHandle end_capture() override {
+    captures_ = false;
+    GraphHandle graph = nullptr;
+    GraphRunHandle run = nullptr;
+    if (driver().capture_end(stream_, &graph) != 0 || graph == nullptr) return nullptr;
+    if (driver().graph_instantiate(&run, graph, 0) != 0) run = nullptr;
+    driver().graph_destroy(graph);
+    return run;
   }
 
   StoragePointer allocate(std::size_t size_bytes) override {
+    // A captured run would take it anew each time.
+    user_check(!captures_, "memory was asked for in a run that is captured");
     enter();
     Address address = 0;
     const Result result =
         driver().allocate(&address, std::max<std::size_t>(1, size_bytes), stream_);
-    user_check(result != kOutOfMemory,
-               "not enough memory on {}: {} more were needed, {} of {} are free; use a smaller "
-               "batch or model",
-               to_string(*this), human_bytes(static_cast<double>(size_bytes)),
-               human_bytes(static_cast<double>(free_bytes().value_or(0))),
-               human_bytes(static_cast<double>(card_.memory_bytes)));
+    if (result == kOutOfMemory)
+      fail(
+          "not enough memory on {}: {} more were needed, {} of {} are free; use a smaller batch or "
+          "model",
+          to_string(*this), human_bytes(static_cast<double>(size_bytes)),
+          human_bytes(static_cast<double>(free_bytes().value_or(0))),
+          human_bytes(static_cast<double>(card_.memory_bytes)));
     check(result, "allocating");
     return {new Storage{this, pointer_of(address), size_bytes}, [this](Storage* storage) {
               // A card that is lost takes its memory with it.
@@ -168,6 +202,12 @@ class OpenedCard final : public CudaDevice {
   }
 
  private:
+  std::size_t of_pool(int attribute) {
+    enter();
+    unsigned long long bytes = 0;
+    check(driver().pool_get(pool_, attribute, &bytes), "asking for its memory");
+    return bytes;
+  }
   static Address address_of(const std::byte* pointer) { return reinterpret_cast<Address>(pointer); }
   static std::byte* pointer_of(Address address) { return reinterpret_cast<std::byte*>(address); }
 
@@ -176,9 +216,11 @@ class OpenedCard final : public CudaDevice {
   Card card_;
   std::string architecture_;
   ContextHandle context_ = nullptr;
+  PoolHandle pool_ = nullptr;
   StreamHandle stream_ = nullptr;
   Staging staging_;
   Arithmetic arithmetic_ = Arithmetic::fp32;
+  bool captures_ = false;
 };
 
 int card_count() {
@@ -190,17 +232,7 @@ int card_count() {
 }  // namespace
 
 std::string_view to_string(Arithmetic arithmetic) {
-  switch (arithmetic) {
-    case Arithmetic::fp32:
-      return "fp32";
-    case Arithmetic::tf32:
-      return "tf32";
-    case Arithmetic::bf16:
-      return "bf16";
-    case Arithmetic::fp16:
-      return "fp16";
-  }
-  HONE_ASSERT(false, "arithmetic {}", static_cast<int>(arithmetic));
+  return arithmetic == Arithmetic::tf32 ? "tf32" : "fp32";
 }
 
 std::vector<Card> cards() {

@@ -21,9 +21,8 @@ struct Card {
   double memory_gb_per_s = 0;  ///< by its clocks and bus, 0 where the driver does not say
 };
 
-/// What products of fp32 operands are computed in: TF32 keeps 10 bits behind the leading one of operands, bfloat16 7 and fp16
-/// 10, whose exponents are short. Sums are fp32 always.
-enum class Arithmetic { fp32, tf32, bf16, fp16 };
+/// What products of fp32 operands are computed in: TF32 keeps 10 bits behind the leading one of operands. Sums are fp32.
+enum class Arithmetic { fp32, tf32 };
 std::string_view to_string(Arithmetic arithmetic);
 
 /// A graphics card as a device, with one stream as its queue. Memory is allocated in stream order, so what a tensor gave back
@@ -36,6 +35,14 @@ class CudaDevice : public Device {
   virtual StreamHandle stream() = 0;
   /// Makes its context the calling thread's, before what asks the driver for something.
   virtual void enter() = 0;
+  /// Work that is put on the queue from here on is kept instead of done, as one thing that can be started again and again.
+  /// Nothing may wait or ask for memory before `end_capture`, which gives null where that was tried.
+  virtual void begin_capture() = 0;
+  virtual GraphRunHandle end_capture() = 0;
+  /// What its tensors take, now; and the most that they took since `begin_most_held`.
+  virtual std::size_t held_bytes() = 0;
+  virtual std::size_t most_held_bytes() = 0;
+  virtual void begin_most_held() = 0;
   /// Graphs keep that which they were made ready with.
   virtual Arithmetic arithmetic() const = 0;
   virtual void set_arithmetic(Arithmetic arithmetic) = 0;

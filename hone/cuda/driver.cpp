@@ -35,6 +35,7 @@ struct LoadedDriver {
                               {"cuMemGetInfo_v2", &f.memory_info},
                               {"cuDeviceGetDefaultMemPool", &f.default_pool},
                               {"cuMemPoolSetAttribute", &f.pool_set},
+                              {"cuMemPoolGetAttribute", &f.pool_get},
                               {"cuMemAllocAsync", &f.allocate},
                               {"cuMemFreeAsync", &f.free},
                               {"cuMemAllocHost_v2", &f.allocate_host},
@@ -112,7 +113,10 @@ void check(Result result, const char* tried) {
   const std::string message =
       fmt::format("{} failed on the graphics card: {}", tried, describe(result));
   if (is_fault_of_a_kernel(result)) throw InternalError(message);
-  throw UserError(message);
+  throw UserError(
+      message +
+      "; nvidia-smi and the system's log say more; leave --device out to compute on the "
+      "processor");
 }
 
 }  // namespace hone::cuda

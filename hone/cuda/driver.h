@@ -52,6 +52,7 @@ struct Driver {
   Result (*memory_info)(std::size_t* free, std::size_t* total);
   Result (*default_pool)(PoolHandle*, DeviceNumber);
   Result (*pool_set)(PoolHandle, int attribute, void* value);
+  Result (*pool_get)(PoolHandle, int attribute, void* value);
   Result (*allocate)(Address*, std::size_t, StreamHandle);
   Result (*free)(Address, StreamHandle);
   Result (*allocate_host)(void**, std::size_t);

@@ -238,11 +238,24 @@ std::string_view of_values_or_integers(const CallSite& site) {
   return is_value(dtype) || dtype == DType::i64 ? "" : "the result is not f32, bf16, f16 or i64";
 }
 
+std::string_view of_values_to_others(const CallSite& site) {
+  return is_value(site.inputs[0].dtype) && is_value(site.outputs[0].dtype)
+             ? ""
+             : "x or the result is not f32, bf16 or f16";
+}
+
+void run_cast(Call& call) {
+  const Tensor& x = call.input(0);
+  const Tensor& y = call.output();
+  convert(call.device, x.count(), x.dtype(), x.device_pointer(), y.dtype(), y.device_pointer());
+}
+
 }  // namespace
 
 KernelTable element_kernels() {
   KernelTable table = {
       {"add", "cuda", "vector", of_values_to_broadcast, broadcast_binary<"x + y">, Layout::strided},
+      {"cast", "cuda", "vector", of_values_to_others, run_cast},
       {"full", "cuda", "vector", of_values_or_integers, run_full, Layout::strided},
       {"gelu", "cuda", "vector", of_values, run_gelu},
       {"gelu_gradient", "cuda", "vector", of_values_of_one_type, run_gelu_gradient},

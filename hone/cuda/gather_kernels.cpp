@@ -237,7 +237,7 @@ void attention_mask(Call& call) {
 }  // namespace
 
 KernelTable gather_kernels() {
-  return {
+  KernelTable table = {
       {"attention_mask", "cuda", "elements", makes_floats, attention_mask},
       {"concat", "cuda", "copy", takes_six_dimensions, concat, Layout::strided},
       {"embedding", "cuda", "rows", takes_table, embedding},
@@ -251,6 +251,8 @@ KernelTable gather_kernels() {
       {"token_positions", "cuda", "rows", takes_any, token_positions},
       {"transpose", "cuda", "view", takes_any, view, Layout::strided},
   };
+  for (Kernel& row : table) row.takes_halves = true;
+  return table;
 }
 
 }  // namespace hone::cuda

@@ -9,9 +9,9 @@
 #include "hone/cuda/source/packed_weight.cuh"
 #include "hone/formats/packing.h"
 
-// Packed codes on graphics cards: `unpack`, products of floats with packed weights, rows of packed tables. Nothing is read back:
-// scales that stand in state tensors are read by the kernels, by rules of their formats that stand here and in
-// packed_weight.cuh.
+// Packed codes on graphics cards: `unpack`, products of floats with packed weights, rows of packed tables. Nothing is
+// read back: scales that stand in state tensors are read by the kernels, by rules of their formats that stand here and
+// in packed_weight.cuh.
 namespace hone::cuda {
 namespace {
 
@@ -29,7 +29,7 @@ struct PackedPlan {
 };
 
 Sizes packed_sizes(const Attributes& attributes) {
-  return resolve(attributes.get<Shape>("shape"), {});
+  return resolve(attributes.get<hone::Shape>("shape"), {});
 }
 const Format& packed_format(const Attributes& attributes) {
   return attributes.get<Format>("format");

@@ -6,74 +6,18 @@
 #include "hone/cuda/launch.h"
 #include "hone/cuda/products.h"
 
-// Products by cuBLASLt. Operands of fp32 that the device's arithmetic wants as halves are rounded into the workspace first;
-// weights that nobody writes once for all calls.
+// Products by cuBLASLt, of fp32 values or of halves.
 namespace hone::cuda {
 namespace {
 
-constexpr std::int64_t kAlignment = 256;
-
-std::int64_t rounded_up(std::int64_t bytes) { return ceil_divide(bytes, kAlignment) * kAlignment; }
-
-// The type that operands are multiplied in.
-DType operand_type(const Tensor& tensor, CudaDevice& device) {
-  if (tensor.dtype() != DType::f32) return tensor.dtype();
-  if (device.arithmetic() == Arithmetic::bf16) return DType::bf16;
-  if (device.arithmetic() == Arithmetic::fp16) return DType::f16;
-  return DType::f32;
-}
-
-/// Cuts a call's workspace into operands.
-class Operands {
- public:
-  explicit Operands(Call& call) : call_(call), next_(static_cast<std::byte*>(call.workspace)) {}
-
-  // A dense tensor's elements in the type they are multiplied in.
-  const void* data(const Tensor& tensor) {
-    const DType type = operand_type(tensor, device_of(call_.device));
-    if (type == tensor.dtype()) return tensor.device_pointer();
-    std::byte* const to = next_;
-    next_ += rounded_up(2 * tensor.count());
-    convert(call_.device, tensor.count(), tensor.dtype(), tensor.device_pointer(), type, to);
-    return to;
-  }
-
- private:
-  Call& call_;
-  std::byte* next_;
-};
-
-// Two bytes for each element of the operands that might be rounded, whatever the arithmetic is.
-std::int64_t operand_bytes(const CallSite& site, const Bindings& bindings) {
-  std::int64_t bytes = 0;
-  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
-    if (site.inputs[i].dtype == DType::f32)
-      bytes += rounded_up(2 * element_count(resolve(site.inputs[i].shape, bindings)));
-  return bytes;
-}
-
 // ---- linear
-
-// The weight as halves where products take them.
-std::shared_ptr<const void> rounded_weight(const Call& call) {
-  const Tensor& weight = call.input(1);
-  const DType type = operand_type(weight, device_of(call.device));
-  if (type == weight.dtype()) return nullptr;
-  StoragePointer rounded = call.device.allocate(static_cast<std::size_t>(2 * weight.count()));
-  convert(call.device, weight.count(), weight.dtype(), weight.device_pointer(), type,
-          rounded->pointer);
-  return rounded;
-}
 
 Product linear_product_of(Call& call) {
   const Tensor &x = call.input(0), &weight = call.input(1);
-  Operands operands(call);
   Product p{.rows = row_count(x), .columns = weight.size(0), .inner = weight.size(1)};
-  p.operands = operand_type(x, device_of(call.device));
-  p.type = x.dtype();
-  p.a = {operands.data(x), p.inner, 1};
-  const auto* prepared = static_cast<const Storage*>(call.prepared);
-  p.b = {prepared != nullptr ? prepared->pointer : operands.data(weight), 1, p.inner};
+  p.operands = p.type = x.dtype();
+  p.a = {x.device_pointer(), p.inner, 1};
+  p.b = {weight.device_pointer(), 1, p.inner};
   if (call.has_input(2)) p.bias = call.input(2).device_pointer();
   p.result = call.output().device_pointer();
   return p;
@@ -129,11 +73,10 @@ void run_fused_linear(Call& call) {
 // dweight (N, K) = dy (T, N)^T x (T, K)
 void run_linear_weight_gradient(Call& call) {
   const Tensor &x = call.input(0), &dy = call.input(1);
-  Operands operands(call);
   Product p{.rows = row_length(dy), .columns = row_length(x), .inner = row_count(x)};
-  p.operands = operand_type(x, device_of(call.device));
-  p.a = {operands.data(dy), 1, p.rows};
-  p.b = {operands.data(x), p.columns, 1};
+  p.operands = p.type = x.dtype();
+  p.a = {dy.device_pointer(), 1, p.rows};
+  p.b = {x.device_pointer(), p.columns, 1};
   p.result = call.output().device_pointer();
   if (p.inner == 0) return fill_zeros(call.device, p.result, call.output().size_bytes());
   multiply(device_of(call.device), p);
@@ -156,9 +99,9 @@ std::array<std::int64_t, 2> batch_strides(const Tensor& operand) {
   return strides;
 }
 
-Matrix matrix_of(const Tensor& tensor, const void* data) {
+Matrix matrix_of(const Tensor& tensor) {
   const std::size_t last = tensor.strides().size() - 1;
-  return {data, tensor.strides()[last - 1], tensor.strides()[last]};
+  return {tensor.device_pointer(), tensor.strides()[last - 1], tensor.strides()[last]};
 }
 
 // Rows of the first operand times one matrix; else products for each pair of leading indices, those of the last
@@ -166,17 +109,11 @@ Matrix matrix_of(const Tensor& tensor, const void* data) {
 void run_matmul(Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   const Sizes sizes = call.output_sizes();
-  Operands operands(call);
   Product p{.columns = sizes.back(), .inner = a.size(-1)};
-  // What is rounded is dense.
-  const bool both_dense = a.contiguous() && b.contiguous();
-  p.operands = both_dense ? operand_type(a, device_of(call.device)) : a.dtype();
-  p.type = a.dtype();
-  const void* const a_data = both_dense ? operands.data(a) : a.device_pointer();
-  const void* const b_data = both_dense ? operands.data(b) : b.device_pointer();
+  p.operands = p.type = a.dtype();
   auto* const result = call.output().device_pointer();
-  p.a = matrix_of(a, a_data);
-  p.b = matrix_of(b, b_data);
+  p.a = matrix_of(a);
+  p.b = matrix_of(b);
   p.result = result;
   if (p.inner == 0) return fill_zeros(call.device, result, call.output().size_bytes());
   if (b.rank() == 2 && a.contiguous()) {
@@ -195,12 +132,11 @@ void run_matmul(Call& call) {
   }
   p.a.batch_stride = a_strides[1];
   p.b.batch_stride = b_strides[1];
-  const auto width = static_cast<std::int64_t>(info(p.operands).size_bytes),
-             result_width = static_cast<std::int64_t>(info(p.type).size_bytes);
+  const auto width = static_cast<std::int64_t>(info(p.type).size_bytes);
   for (std::int64_t i = 0; i < outer; ++i) {
-    p.a.data = static_cast<const std::byte*>(a_data) + i * a_strides[0] * width;
-    p.b.data = static_cast<const std::byte*>(b_data) + i * b_strides[0] * width;
-    p.result = result + i * p.batch * p.result_batch_stride * result_width;
+    p.a.data = a.device_pointer() + i * a_strides[0] * width;
+    p.b.data = b.device_pointer() + i * b_strides[0] * width;
+    p.result = result + i * p.batch * p.result_batch_stride * width;
     multiply(device_of(call.device), p);
   }
 }
@@ -210,14 +146,13 @@ std::string_view any_product(const CallSite&) { return ""; }
 }  // namespace
 
 KernelTable product_kernels() {
-  return {{"fused_linear", "cuda", "cublas", any_product, run_fused_linear, Layout::dense,
-           rounded_weight, operand_bytes},
-          {"linear", "cuda", "cublas", any_product, run_linear, Layout::dense, rounded_weight,
-           operand_bytes},
-          {"linear_weight_gradient", "cuda", "cublas", any_product, run_linear_weight_gradient,
-           Layout::dense, nullptr, operand_bytes},
-          {"matmul", "cuda", "cublas", at_most_two_batch_dimensions, run_matmul, Layout::matrices,
-           nullptr, operand_bytes}};
+  KernelTable table = {
+      {"fused_linear", "cuda", "cublas", any_product, run_fused_linear},
+      {"linear", "cuda", "cublas", any_product, run_linear},
+      {"linear_weight_gradient", "cuda", "cublas", any_product, run_linear_weight_gradient},
+      {"matmul", "cuda", "cublas", at_most_two_batch_dimensions, run_matmul, Layout::matrices}};
+  for (Kernel& row : table) row.takes_halves = true;
+  return table;
 }
 
 }  // namespace hone::cuda

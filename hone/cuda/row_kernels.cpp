@@ -196,7 +196,7 @@ void pool_tokens_gradient(Call& call) {
 }  // namespace
 
 KernelTable row_kernels() {
-  return {
+  KernelTable table = {
       {"layer_norm", "cuda", "rows", takes_rows_and_gains, layer_norm},
       {"layer_norm_gradient", "cuda", "rows", takes_rows_and_gains, layer_norm_gradient,
        Layout::dense, nullptr, layer_norm_gradient_workspace},
@@ -207,6 +207,8 @@ KernelTable row_kernels() {
       {"softmax", "cuda", "rows", takes_rows, softmax},
       {"softmax_gradient", "cuda", "rows", takes_rows, softmax_gradient},
   };
+  for (Kernel& row : table) row.takes_halves = true;
+  return table;
 }
 
 }  // namespace hone::cuda

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
+#include "hone/cuda/convert.h"
 #include "hone/kernels/loop_nest.h"
 
 namespace hone::cuda {
@@ -35,13 +37,26 @@ std::int64_t threads_for(std::int64_t count, std::int64_t most) {
       most, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count))));
 }
 
-const Program& sum_program() {
-  static const Program program{"sum.cu"};
-  return program;
+// Both of f32, or one or both of a type of halves.
+const Program& sum_program(DType from, DType to) {
+  static const auto programs = [] {
+    std::map<std::pair<DType, DType>, Program> all;
+    for (const DType a : {DType::f32, DType::bf16, DType::f16})
+      for (const DType b : {DType::f32, DType::bf16, DType::f16})
+        all[{a, b}] = {"sum.cu", {value_definition(a), value_definition(b, "RESULT")}};
+    return all;
+  }();
+  return programs.at({from, to});
 }
 
-bool lies_on_fours(const float* pointer) {
-  return std::bit_cast<std::uintptr_t>(pointer) % 16 == 0;
+/// Where sums go.
+struct SumTarget {
+  void* data;
+  DType dtype;
+};
+
+bool lies_on_fours(const void* pointer, DType dtype) {
+  return std::bit_cast<std::uintptr_t>(pointer) % (4 * info(dtype).size_bytes) == 0;
 }
 
 /// A dense tensor as results and the terms of each.
@@ -60,54 +75,64 @@ SumGrid sum_grid(const Sizes& shape, const Sizes& kept) {
   return {{kept, {strides}}, {summed, {strides}}};
 }
 
-void sum_columns(Device& device, const SumGrid& grid, const Chunks& chunks, const float* x,
-                 float* to) {
+void sum_columns(Device& device, const SumGrid& grid, const Chunks& chunks, const Summands& x,
+                 const SumTarget& to) {
   const std::int64_t columns = grid.kept.inner_size(), results = grid.kept.elements();
   const std::int64_t terms = grid.terms.elements();
-  const bool aligned = columns % 4 == 0 && lies_on_fours(x) && lies_on_fours(to);
+  const bool aligned =
+      columns % 4 == 0 && lies_on_fours(x.data, x.dtype) && lies_on_fours(to.data, to.dtype);
   const std::int64_t packs = aligned ? columns / 4 : columns;
   const std::int64_t width = threads_for(packs, 32), tiles = ceil_divide(packs, width);
   const std::int64_t height = threads_for(chunks.terms, kSumThreads / width);
   SumNest outer = grid.kept;
   --outer.rank;
   launch(device,
-         {sum_program(),
+         {sum_program(x.dtype, to.dtype),
           aligned ? "sum_columns" : "sum_columns_unaligned",
           {tiles * (results / columns), chunks.count},
           {width, height}},
-         outer, grid.terms, x, to, columns, tiles, results, terms, chunks.terms);
+         outer, grid.terms, x.data, to.data, columns, tiles, results, terms, chunks.terms);
 }
 
-void sum_rows(Device& device, const SumGrid& grid, const Chunks& chunks, const float* x,
-              float* to) {
+void sum_rows(Device& device, const SumGrid& grid, const Chunks& chunks, const Summands& x,
+              const SumTarget& to) {
   const std::int64_t results = grid.kept.elements(), terms = grid.terms.elements();
   const std::int64_t width = threads_for(chunks.terms, kSumThreads), height = kSumThreads / width;
   launch(device,
-         {sum_program(), "sum_rows", {ceil_divide(results, height), chunks.count}, {width, height}},
-         grid.kept, grid.terms, x, to, results, terms, chunks.terms);
+         {sum_program(x.dtype, to.dtype),
+          "sum_rows",
+          {ceil_divide(results, height), chunks.count},
+          {width, height}},
+         grid.kept, grid.terms, x.data, to.data, results, terms, chunks.terms);
+}
+
+void sum_rows_of(Device& device, std::int64_t rows, std::int64_t columns, const float* x,
+                 const SumTarget& y) {
+  const Sizes shape = {rows, columns}, strides = contiguous_strides(shape);
+  const Sizes kept = {1, columns}, summed = {rows, 1};
+  sum_columns(device, {{kept, {strides}}, {summed, {strides}}}, {1, rows}, {x}, y);
 }
 
 }  // namespace
 
 void sum_of_rows(Device& device, std::int64_t rows, std::int64_t columns, const float* x,
                  float* y) {
-  if (columns == 0) return;
-  const Sizes shape = {rows, columns}, strides = contiguous_strides(shape);
-  const Sizes kept = {1, columns}, summed = {rows, 1};
-  sum_columns(device, {{kept, {strides}}, {summed, {strides}}}, {1, rows}, x, y);
+  if (columns > 0) sum_rows_of(device, rows, columns, x, {y, DType::f32});
 }
 
-void sum_to(Device& device, const Sizes& shape, const float* x, const Sizes& kept, float* y,
+void sum_to(Device& device, const Sizes& shape, const Summands& x, const Sizes& kept, void* y,
             float* workspace) {
   const SumGrid grid = sum_grid(shape, kept);
   const std::int64_t results = grid.kept.elements(), terms = grid.terms.elements();
   if (results == 0) return;
-  if (terms == 0) return fill_zeros(device, y, static_cast<std::size_t>(results) * sizeof(float));
+  if (terms == 0)
+    return fill_zeros(device, y, static_cast<std::size_t>(results) * info(x.dtype).size_bytes);
   const bool by_columns = grid.keeps_innermost();
   const Chunks chunks = chunks_of(terms, results, by_columns ? kColumnTerms : kRowTerms);
-  float* const to = chunks.count == 1 ? y : workspace;
+  const SumTarget result{y, x.dtype};
+  const SumTarget to = chunks.count == 1 ? result : SumTarget{workspace, DType::f32};
   (by_columns ? sum_columns : sum_rows)(device, grid, chunks, x, to);
-  if (chunks.count > 1) sum_of_rows(device, chunks.count, results, workspace, y);
+  if (chunks.count > 1) sum_rows_of(device, chunks.count, results, workspace, result);
 }
 
 std::int64_t sum_workspace_bytes(std::int64_t terms, std::int64_t results) {

@@ -5,10 +5,16 @@
 /// Sums over dimensions, the same bits in every run: how terms are cut into chunks follows from the shape alone.
 namespace hone::cuda {
 
-/// y = x summed over the dimensions where `kept` is 1 and `shape` is not. Both are of one rank, at most 6, and agree
-/// in all other dimensions. x and y are dense. `workspace` has room for `sum_workspace_bytes` of that many terms for
-/// that many results.
-void sum_to(Device& device, const Sizes& shape, const float* x, const Sizes& kept, float* y,
+/// Numbers of a card's memory: f32, bf16 or f16.
+struct Summands {
+  const void* data = nullptr;
+  DType dtype = DType::f32;
+};
+
+/// y, of the type of x, = x summed in fp32 over the dimensions where `kept` is 1 and `shape` is not. Both are of one rank, at
+/// most 6, and agree in all other dimensions. x and y are dense. `workspace` has room for `sum_workspace_bytes` of that many
+/// terms for that many results.
+void sum_to(Device& device, const Sizes& shape, const Summands& x, const Sizes& kept, void* y,
             float* workspace);
 std::int64_t sum_workspace_bytes(std::int64_t terms, std::int64_t results);
 

@@ -14,17 +14,19 @@ constexpr std::int64_t kUnit = 8;         // elements in 16 bytes
 
 // ---- as the kernel's source has them
 
+constexpr std::int64_t kTileKeys = 128;
+
 struct TileShape {
-  std::int64_t size, queries, keys;
+  std::int64_t size, queries;
 
   std::int64_t threads() const { return 128 * (queries / 64 + 1); }
   std::int64_t shared_bytes(bool masked) const {
     constexpr std::int64_t kAlignment = 1024, kBarriers = 8 * (2 + 4 * kStages);
-    return kAlignment + 2 * size * (queries + 2 * kStages * keys) +
-           (masked ? kStages * keys * 4 : 0) + kBarriers;
+    return kAlignment + 2 * size * (queries + 2 * kStages * kTileKeys) +
+           (masked ? kStages * kTileKeys * 4 : 0) + kBarriers;
   }
 };
-constexpr TileShape kTiles64{64, 192, 128}, kTiles128{128, 128, 176};
+constexpr TileShape kTiles64{64, 192}, kTiles128{128, 128};
 
 struct alignas(64) TensorMap {
   std::uint64_t words[16];
@@ -83,10 +85,9 @@ TensorMap map_of(const HeadsAttention& attention, const Heads& heads, std::int64
 template <int kSize, bool kMasked>
 const Program& program_of(DType dtype) {
   const auto make = [](const char* value) {
-    const TileShape tile = kSize == 64 ? kTiles64 : kTiles128;
     return Program{"attention_tensor_core.cu",
                    {std::string("VALUE=") + value, "DEPTH=" + std::to_string(kSize),
-                    "KEYS=" + std::to_string(tile.keys), kMasked ? "MASK=1" : "MASK=0"}};
+                    kMasked ? "MASK=1" : "MASK=0"}};
   };
   static const Program bfloat16 = make("bfloat16"), float16 = make("float16");
   return dtype == DType::bf16 ? bfloat16 : float16;
@@ -127,8 +128,8 @@ void tensor_core_attention(CudaDevice& device, const HeadsAttention& attention) 
   device.enter();
   const TileShape& tile = attention.size == 64 ? kTiles64 : kTiles128;
   const TensorMap q = map_of(attention, attention.q, attention.queries, tile.queries);
-  const TensorMap k = map_of(attention, attention.k, attention.keys, tile.keys);
-  const TensorMap v = map_of(attention, attention.v, attention.keys, tile.keys);
+  const TensorMap k = map_of(attention, attention.k, attention.keys, kTileKeys);
+  const TensorMap v = map_of(attention, attention.v, attention.keys, kTileKeys);
   const std::int64_t head_tiles = query_tiles(attention, tile),
                      tiles = head_tiles * attention.texts * attention.heads;
   const Work work{.output = attention.y.address,

@@ -180,8 +180,7 @@ void run_dropped_linear_gradient(Call& call) {
 // ---- sums over dimensions
 
 std::string_view sums_floats(const CallSite& site) {
-  if (site.inputs[0].rank() > kernels::kMaxRank) return "more than 6 dimensions";
-  return site.inputs[0].dtype == DType::f32 ? "" : "x is not f32";
+  return site.inputs[0].rank() > kernels::kMaxRank ? "more than 6 dimensions" : "";
 }
 
 std::int64_t sum_to_bytes(const CallSite& site, const Bindings& bindings) {
@@ -195,8 +194,8 @@ void run_sum_to(Call& call) {
   const Sizes target = call.output_sizes();
   Sizes kept(x.sizes().size(), 1);
   std::copy(target.begin(), target.end(), kept.end() - static_cast<std::ptrdiff_t>(target.size()));
-  const float* const from = floats(call, 0);
-  sum_to(call.device, x.sizes(), from, kept, pointer<float>(call.output()),
+  const Summands from{x.device_pointer(), x.dtype()};
+  sum_to(call.device, x.sizes(), from, kept, call.output().device_pointer(),
          static_cast<float*>(call.workspace));
 }
 
@@ -313,7 +312,8 @@ KernelTable training_kernels() {
        Layout::dense, nullptr, dropped_linear_gradient_bytes},
       {"global_norm", "cuda", "vector", any_training_call, run_global_norm, Layout::dense, nullptr,
        global_norm_bytes},
-      {"sum_to", "cuda", "columns", sums_floats, run_sum_to, Layout::dense, nullptr, sum_to_bytes},
+      {"sum_to", "cuda", "columns", sums_floats, run_sum_to, Layout::dense, nullptr, sum_to_bytes,
+       std::nullopt, /*takes_halves=*/true},
   };
 }
 

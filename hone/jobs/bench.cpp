@@ -9,6 +9,7 @@
 #include "hone/base/text.h"
 #include "hone/cuda/card_peaks.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/device_time.h"
 #include "hone/jobs/native/native_copy.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/kernels/peak.h"
@@ -31,12 +32,6 @@ constexpr double kBusy = 1.25;
 std::string format_of(const Model& model, const BenchOptions& options) {
   if (options.format) return to_string(*options.format);
   return model.quantization ? summary(model.quantization->plan) : "";
-}
-
-// "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products in fp32"
-std::string describe(const Device& device) {
-  const std::string more = device.description();
-  return to_string(device) + (more.empty() ? "" : ", " + more);
 }
 
 // "hone interpreter inference, simulated mxint(bits=8), my-model 8x128"
@@ -70,8 +65,8 @@ constexpr NativeKind kNativeKinds[] = {
 
 // Of fp32 multiply-adds on the host's threads; of products as a card computes them.
 double products_peak_gflops(const Session& session) {
-  auto* const card = dynamic_cast<cuda::CudaDevice*>(&session.device);
-  return card != nullptr ? cuda::measure_products_gflops(*card)
+  cuda::CudaDevice* const card = card_of(session.device);
+  return card != nullptr ? cuda::measure_products_gflops(*card, session.values)
                          : kernels::measure_fma_gflops(session.pool);
 }
 
@@ -231,7 +226,7 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
   const Graph calibrated = graph;
   std::optional<TextLayout> layout;
   if (options.train) {
-    layout = prepare_for_gradients(graph);
+    layout = prepare_for_gradients(graph, session.values);
     add_training_step(graph, {});
   } else {
     fuse_for_inference(graph, parameters, session);
@@ -262,7 +257,7 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
   result.what = describe(result, name, options, session.device, !adapters(model.graph).empty());
   result.gflop = cost(graph, bindings).flops / 1e9;
   result.needed_bytes = needed_bytes(graph, bindings, session);
-  result.device = describe(session.device);
+  result.device = device_text(session);
   const bool on_host = result.on_host = session.device.host_accessible();
   const double peak_before = products_peak_gflops(session);
   const std::unique_ptr<Executable> executable = session.executable(graph);

@@ -6,7 +6,10 @@
 
 #include "hone/analysis/draw.h"
 #include "hone/analysis/tile_drawing.h"
+#include "hone/base/cpu.h"
 #include "hone/base/text.h"
+#include "hone/jobs/decode_on_card.h"
+#include "hone/jobs/device_time.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/report/table.h"
 #include "hone/train/memory_check.h"
@@ -28,21 +31,22 @@ MxintCodes codes_of(std::int64_t elements, std::int64_t group, int bits) {
   return {.count = elements, .group = group, .bits = bits};
 }
 
-double needed_bytes(std::int64_t elements, std::int64_t group, const DequantizeJob& job) {
-  const MxintCodes codes = codes_of(elements, group, job.bits);
-  return static_cast<double>(codes.code_bytes()) + static_cast<double>(codes.groups()) +
-         static_cast<double>(elements) * static_cast<double>(value_bytes_of(job));
+double needed_bytes(const MxintCodes& array, const DequantizeJob& job, bool on_host) {
+  return on_host ? static_cast<double>(decode_bytes(array, value_bytes_of(job)))
+                 : CardDecoder::needed_bytes(array, value_bytes_of(job));
 }
 
 // The arrays in the order of their elements.
 std::vector<MxintCodes> arrays_of(const DequantizeJob& job, const Context& context) {
-  const double available = available_bytes();
+  const std::optional<std::size_t> of_device = context.device->free_bytes();
+  const double available = of_device ? static_cast<double>(*of_device) : available_bytes();
   std::vector<std::int64_t> groups = job.groups, elements = job.elements;
   if (groups.empty()) groups.assign(std::begin(kGroups), std::end(kGroups));
   if (elements.empty()) elements.assign(std::begin(kElements), std::end(kElements));
   std::vector<MxintCodes> arrays;
   for (const std::int64_t count : elements) {
-    const double needed = needed_bytes(count, std::ranges::min(groups), job);
+    const double needed =
+        needed_bytes(codes_of(count, std::ranges::min(groups), job.bits), job, !of_device);
     if (needed > available) {
       const std::string why = fmt::format("{} elements take {}, and {} can be had", grouped(count),
                                           human_bytes(needed), human_bytes(available));
@@ -55,33 +59,26 @@ std::vector<MxintCodes> arrays_of(const DequantizeJob& job, const Context& conte
   return arrays;
 }
 
-// Memory for the largest array, its codes any and its scales around 1.
-struct Memory {
-  Tensor codes, values;
-};
-
-Memory memory_for(const std::vector<MxintCodes>& arrays, std::int64_t value_bytes,
-                  ThreadPool& pool) {
-  std::int64_t code_bytes = 0, all_bytes = 0, elements = 0;
+// Codes and scales of the largest array on the host, any codes.
+Tensor codes_for(const std::vector<MxintCodes>& arrays, ThreadPool& pool) {
+  std::int64_t code_bytes = 0, all_bytes = 0;
   for (const MxintCodes& array : arrays) {
     code_bytes = std::max(code_bytes, array.code_bytes());
-    all_bytes = std::max(all_bytes, array.code_bytes() + array.groups());
-    elements = std::max(elements, array.count);
+    all_bytes = std::max(all_bytes, read_bytes(array));
   }
-  Memory memory{.codes = Tensor::empty(DType::u8, {all_bytes}),
-                .values = Tensor::zeros(DType::u8, {elements * value_bytes})};
-  auto* const code = memory.codes.data<std::uint8_t>();
+  const Tensor codes = Tensor::empty(DType::u8, {all_bytes});
+  auto* const code = codes.data<std::uint8_t>();
   parallel_ranges(pool, code_bytes, 1 << 20, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
       code[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15 >> 56);
   });
-  return memory;
+  return codes;
 }
 
-// The array in that memory: scales behind codes, so that what is read is in one piece.
-MxintCodes placed(const MxintCodes& array, const Memory& memory) {
+// The array in that memory: scales around 1 behind codes, so that what is read is in one piece.
+MxintCodes placed(const MxintCodes& array, const Tensor& memory) {
   MxintCodes codes = array;
-  auto* const begin = memory.codes.data<std::uint8_t>();
+  auto* const begin = memory.data<std::uint8_t>();
   codes.codes = begin;
   codes.scales = begin + codes.code_bytes();
   for (std::int64_t i = 0; i < codes.groups(); ++i)
@@ -89,35 +86,78 @@ MxintCodes placed(const MxintCodes& array, const Memory& memory) {
   return codes;
 }
 
-void decode(ThreadPool& pool, const MxintCodes& codes, bool to_float, std::uint8_t* values) {
-  constexpr auto kDialect = kernels::MxintDialect::ocp;
-  if (to_float) {
-    kernels::dequantize(pool, codes, kDialect, reinterpret_cast<float*>(values));
-  } else {
-    kernels::dequantize(pool, codes, kDialect, reinterpret_cast<std::uint16_t*>(values));
-  }
-}
+/// What is timed of an array.
+struct DecodeWorks {
+  std::function<void()> decode, move;
+};
 
-DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, std::uint8_t* values,
-                           ThreadPool& pool) {
-  const std::int64_t value_bytes = value_bytes_of(job);
+/// Where arrays are decoded: each is taken before it is timed.
+class DecodePlace {
+ public:
+  DecodePlace(const std::vector<MxintCodes>& arrays, std::int64_t value_bytes, Context& context)
+      : pool_(context.pool), value_bytes_(value_bytes) {
+    if (cuda::CudaDevice* const card = card_of(*context.device)) {
+      on_card_.emplace(arrays, value_bytes, *card);
+      cache_bytes_ = card->card().cache_bytes;
+      return;
+    }
+    std::int64_t elements = 0;
+    for (const MxintCodes& array : arrays) elements = std::max(elements, array.count);
+    values_ = Tensor::zeros(DType::u8, {elements * value_bytes});
+    cache_bytes_ = last_level_cache_bytes();
+  }
+
+  /// `result` hears how the work is cut.
+  DecodeWorks take(const MxintCodes& codes, DequantizeTimes& result) {
+    result.in_cache = static_cast<std::uint64_t>(result.bytes) <= cache_bytes_;
+    if (on_card_) {
+      on_card_->take(codes, pool_);
+      return {[this] { on_card_->decode(); }, [this] { on_card_->move(); }};
+    }
+    const auto partition = kernels::dequantize_partition(codes.count, value_bytes_);
+    result.partition = partition;
+    return {[this, codes] { decode_on_host(codes); },
+            [this, codes, partition] {
+              kernels::move_bytes(pool_, partition.chunks, partition.around_caches,
+                                  read_bytes(codes), codes.codes, codes.count * value_bytes_,
+                                  values_.data<std::uint8_t>());
+            }};
+  }
+
+ private:
+  void decode_on_host(const MxintCodes& codes) {
+    constexpr auto kDialect = kernels::MxintDialect::ocp;
+    auto* const values = values_.data<std::uint8_t>();
+    if (value_bytes_ == 4) {
+      kernels::dequantize(pool_, codes, kDialect, reinterpret_cast<float*>(values));
+    } else {
+      kernels::dequantize(pool_, codes, kDialect, reinterpret_cast<std::uint16_t*>(values));
+    }
+  }
+
+  ThreadPool& pool_;
+  std::int64_t value_bytes_;
+  std::uint64_t cache_bytes_ = 0;
+  Tensor values_;  // on the host
+  std::optional<CardDecoder> on_card_;
+};
+
+DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, DecodePlace& place,
+                           Device& device) {
   DequantizeTimes result;
   result.codes = codes_of(codes.count, codes.group, codes.bits);
-  const std::int64_t read = codes.code_bytes() + codes.groups();
-  const std::int64_t written = codes.count * value_bytes;
-  result.bytes = read + written;
-  result.partition = kernels::dequantize_partition(codes.count, value_bytes);
+  result.bytes = decode_bytes(codes, value_bytes_of(job));
   if (codes.bits == 8 && codes.count % codes.group == 0)
     result.tiling = mase_cuda_tiling(codes.count, codes.group);
-  const auto run = [&] { decode(pool, codes, job.to_float, values); };
-  const auto move = [&] {
-    kernels::move_bytes(pool, result.partition.chunks, result.partition.around_caches, read,
-                        codes.codes, written, values);
+  const DecodeWorks both = place.take(codes, result);
+  const auto run = [&] {
+    both.decode();
+    device.wait();
   };
   run();
   result.runs = job.runs > 0 ? job.runs : (run_ms(run) > 200 ? 12 : 60);
-  const std::function<void()> works[] = {run, move};
-  std::vector<std::vector<double>> times = rounds_in_turn(works, result.runs);
+  const std::function<void()> works[] = {both.decode, both.move};
+  std::vector<std::vector<double>> times = rounds_in_turn(works, result.runs, {}, clock_of(device));
   for (std::vector<double>& of_one : times) std::ranges::sort(of_one);
   const std::vector<double>&decoded = times[0], &moved = times[1];
   result.min_ms = decoded.front();
@@ -174,7 +214,6 @@ Json to_json(const SpelledElement& spelled) {
 }
 
 Json to_json(const DequantizeTimes& times) {
-  const kernels::DequantizePartition& ours = times.partition;
   Json tiles;
   if (times.tiling) {
     const DecodeTiling& t = *times.tiling;
@@ -182,24 +221,26 @@ Json to_json(const DequantizeTimes& times) {
              {"grid_x", t.grid_x()},     {"grid_y", t.grid_y(0)},
              {"calls", t.calls},         {"threads", t.threads()}};
   }
-  return {{"elements", times.codes.count},
-          {"group", times.codes.group},
-          {"bytes", times.bytes},
-          {"min_ms", times.min_ms},
-          {"median_ms", times.median_ms},
-          {"timed_runs", times.runs},
-          {"gb_per_s", times.gbps()},
-          {"move_min_ms", times.move_min_ms},
-          {"move_median_ms", times.move_median_ms},
-          {"move_gb_per_s", times.move_gbps()},
-          {"share_of_bandwidth", times.share_of_bandwidth()},
-          {"partition",
-           {{"chunk_elements", ours.chunk_elements},
-            {"chunks", ours.chunks},
-            {"block_elements", ours.block_elements},
-            {"vector_elements", ours.vector_elements},
-            {"around_caches", ours.around_caches}}},
-          {"tiles", tiles}};
+  Json row = {{"elements", times.codes.count},
+              {"group", times.codes.group},
+              {"bytes", times.bytes},
+              {"min_ms", times.min_ms},
+              {"median_ms", times.median_ms},
+              {"timed_runs", times.runs},
+              {"gb_per_s", times.gbps()},
+              {"move_min_ms", times.move_min_ms},
+              {"move_median_ms", times.move_median_ms},
+              {"move_gb_per_s", times.move_gbps()},
+              {"share_of_bandwidth", times.share_of_bandwidth()},
+              {"in_cache", times.in_cache},
+              {"tiles", tiles}};
+  if (times.partition)
+    row["partition"] = {{"chunk_elements", times.partition->chunk_elements},
+                        {"chunks", times.partition->chunks},
+                        {"block_elements", times.partition->block_elements},
+                        {"vector_elements", times.partition->vector_elements},
+                        {"around_caches", times.partition->around_caches}};
+  return row;
 }
 
 std::string what_of(const DequantizeJob& job) {
@@ -218,7 +259,6 @@ void draw_first(const DequantizeJob& job, const MxintCodes& array) {
 std::vector<DequantizeTimes> times_of(const Json& fields) {
   std::vector<DequantizeTimes> all;
   for (const Json& row : fields.at("times")) {
-    const Json& ours = row.at("partition");
     DequantizeTimes times{.codes = codes_of(row.at("elements"), row.at("group"), fields.at("bits")),
                           .bytes = row.at("bytes"),
                           .min_ms = row.at("min_ms"),
@@ -226,12 +266,17 @@ std::vector<DequantizeTimes> times_of(const Json& fields) {
                           .move_min_ms = row.at("move_min_ms"),
                           .move_median_ms = row.at("move_median_ms"),
                           .runs = row.at("timed_runs"),
-                          .partition = {.chunk_elements = ours.at("chunk_elements"),
-                                        .chunks = ours.at("chunks"),
-                                        .block_elements = ours.at("block_elements"),
-                                        .vector_elements = ours.at("vector_elements"),
-                                        .around_caches = ours.at("around_caches")},
+                          .in_cache = row.at("in_cache"),
+                          .partition = {},
                           .tiling = {}};
+    if (row.contains("partition")) {
+      const Json& ours = row.at("partition");
+      times.partition = {.chunk_elements = ours.at("chunk_elements"),
+                         .chunks = ours.at("chunks"),
+                         .block_elements = ours.at("block_elements"),
+                         .vector_elements = ours.at("vector_elements"),
+                         .around_caches = ours.at("around_caches")};
+    }
     if (!row.at("tiles").is_null())
       times.tiling = mase_cuda_tiling(times.codes.count, times.codes.group);
     all.push_back(times);
@@ -295,6 +340,7 @@ Table times_table(const std::vector<DequantizeTimes>& all) {
                {"gb_per_s", "GB/s"},
                {"move_gb_per_s", "Moved at GB/s"},
                {"share_of_bandwidth", "Share of that"},
+               {"in_cache", "In a cache", false},
                {"tile", "Tile of mase-cuda"},
                {"grid", "Its grid"}});
   for (const DequantizeTimes& t : all) {
@@ -303,7 +349,8 @@ Table times_table(const std::vector<DequantizeTimes>& all) {
     };
     table.add_row({t.codes.count, t.codes.group, real(t.min_ms * 1e3, 2),
                    real(t.median_ms * 1e3, 2), real(t.gbps(), 1), real(t.move_gbps(), 1),
-                   percent(t.share_of_bandwidth()), tiles([](const DecodeTiling& d) {
+                   percent(t.share_of_bandwidth()), t.in_cache ? "yes" : "no",
+                   tiles([](const DecodeTiling& d) {
                      return fmt::format("{} x {}", d.tile_rows, d.tile_columns);
                    }),
                    tiles([](const DecodeTiling& d) {
@@ -315,51 +362,56 @@ Table times_table(const std::vector<DequantizeTimes>& all) {
   return table;
 }
 
-std::string partition_text(const DequantizeTimes& times) {
-  const kernels::DequantizePartition& ours = times.partition;
+std::string decoding_text(const DequantizeTimes& times) {
+  const std::string shares =
+      "A share is a ratio of two measured minima, so it may lie above 100 % by what they are off.";
+  if (!times.partition)
+    return "What is moved is copied within the card's memory. Arrays in a cache say nothing of the "
+           "memory's speed. " +
+           shares;
+  const kernels::DequantizePartition& ours = *times.partition;
   return fmt::format(
       "Threads take chunks of {} elements, widen the scales of {} at a time and decode vectors of "
-      "{}. Results larger than the last level of the caches go around them. A share is a ratio of "
-      "two "
-      "measured minima, so it may lie above 100 % by what they are off.",
-      grouped(ours.chunk_elements), grouped(ours.block_elements), ours.vector_elements);
+      "{}. Results larger than the last level of the caches go around them. {}",
+      grouped(ours.chunk_elements), grouped(ours.block_elements), ours.vector_elements, shares);
 }
 
 DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
   user_check(job.figure.empty() || job.bits == 8,
              "`figure`: mase-cuda has elements of 8 bits alone, got {}; leave it out", job.bits);
+  user_check(job.figure.empty() || context.device->host_accessible(),
+             "`figure`: draws how the processor's threads share the work, beside mase-cuda's way; "
+             "leave it out, or the device");
   for (const char* extension : {".svg", ".png"})
     if (!job.figure.empty()) check_output_file(job.figure + extension, job.overwrite);
   const std::vector<MxintCodes> arrays = arrays_of(job, context);
   user_check(!arrays.empty(),
              "not enough memory for any array of the table; give fewer `elements`");
   if (!job.figure.empty()) draw_first(job, arrays.front());
-  const Memory memory = memory_for(arrays, value_bytes_of(job), context.pool);
+  const Tensor memory = codes_for(arrays, context.pool);
+  DecodePlace place(arrays, value_bytes_of(job), context);
   DequantizeResult result;
   Progress progress("dequantize", static_cast<std::int64_t>(arrays.size()),
                     {.unit = "arrays", .end = ProgressEnd::vanishes, .output = context.progress});
   for (const MxintCodes& array : arrays) {
     const MxintCodes codes = placed(array, memory);
     if (result.spelled.empty()) result.spelled = spelled_of(codes);
-    result.times.push_back(
-        time_array(job, codes, memory.values.data<std::uint8_t>(), context.pool));
+    result.times.push_back(time_array(job, codes, place, *context.device));
     progress.update(static_cast<std::int64_t>(result.times.size()));
   }
   progress.finish();
   Json rows = Json::array(), spelled = Json::array();
   for (const DequantizeTimes& times : result.times) rows.push_back(to_json(times));
   for (const SpelledElement& element : result.spelled) spelled.push_back(to_json(element));
-  result.fields = {{"what", what_of(job)},
-                   {"bits", job.bits},
-                   {"threads", context.pool.threads()},
-                   {"times", rows},
-                   {"spelled", spelled}};
-  result.text = [what = what_of(job), threads = context.pool.threads(), times = result.times,
+  result.fields = {{"what", what_of(job)}, {"device", device_text(context.session())},
+                   {"bits", job.bits},     {"threads", context.pool.threads()},
+                   {"times", rows},        {"spelled", spelled}};
+  result.text = [what = what_of(job), where = ran_on(result.fields), times = result.times,
                  spelled = result.spelled](const TextStyle& style) {
     std::string text =
-        fmt::format("{} on {}, beside moving as many bytes in the same way.\n\n{}\n{}\n", what,
-                    threads == 1 ? "one thread" : fmt::format("{} threads", threads),
-                    to_text(times_table(times), style), partition_text(times.front()));
+        fmt::format("{} on {}, beside moving as many bytes{}.\n\n{}\n{}\n", what, where,
+                    times.front().partition ? " in the same way" : "",
+                    to_text(times_table(times), style), decoding_text(times.front()));
     if (!spelled.empty())
       text +=
           "\nSpelled out by the rule of mase-cuda:\n\n" + to_text(spelled_table(spelled), style);

@@ -12,7 +12,7 @@
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 
-/// How fast MXINT is decoded to memory on this machine, against moving the same bytes.
+/// How fast MXINT is decoded to memory on the processor or a graphics card, against moving the same bytes.
 namespace hone {
 
 /// Which arrays are decoded, every number of elements in every size of groups, and to what.
@@ -33,11 +33,12 @@ struct DequantizeTimes {
   std::int64_t bytes = 0;     ///< read and written: codes, scales and values
   double min_ms = 0;
   double median_ms = 0;
-  double move_min_ms =
-      0;  ///< of reading and writing as many bytes in the same way (`kernels::move_bytes`)
+  /// Of reading and writing as many bytes in the same way (`kernels::move_bytes`), or by a copy within a card.
+  double move_min_ms = 0;
   double move_median_ms = 0;
   std::int64_t runs = 0;
-  kernels::DequantizePartition partition;
+  bool in_cache = false;  ///< the last one of the device holds all the bytes
+  std::optional<kernels::DequantizePartition> partition;  ///< on the processor
   std::optional<DecodeTiling> tiling;  ///< mase-cuda's, of 8 bits where groups divide the elements
 
   double gbps() const { return static_cast<double>(bytes) / min_ms * 1e-6; }
@@ -66,12 +67,13 @@ std::vector<SpelledElement> spelled_of(const Json& fields);
 /// A row for each array, and a column for each element.
 Table times_table(const std::vector<DequantizeTimes>& times);
 Table spelled_table(const std::vector<SpelledElement>& spelled);
-/// How threads share the work: "Threads take chunks of …".
-std::string partition_text(const DequantizeTimes& times);
+/// How it is decoded: "Threads take chunks of …", and what to make of the table.
+std::string decoding_text(const DequantizeTimes& times);
 
-/// Times the decoder by the rule of the OCP specification on arrays of random codes, with the threads of the context. Throws
-/// `UserError` where an array that was asked for does not fit into memory, a figure cannot be written, or mase-cuda
-/// does not take the array that it is of; `Interrupted`.
+/// Times the decoder by the rule of the OCP specification on arrays of random codes, with the threads or on the card of the
+/// context. Throws `UserError` where an array that was asked for does not fit into memory, a figure cannot be written or is not of
+/// this device, or mase-cuda does not take the array that it is of; `InternalError` where a card's bits are not the processor's;
+/// `Interrupted`.
 DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context);
 
 }  // namespace hone

@@ -102,7 +102,7 @@ class Run {
   void check_step_memory(const Graph& graph) {
     const TrainingOptions& training = options_.training;
     Graph step = graph;
-    prepare_for_gradients(step);
+    prepare_for_gradients(step, context_.session().values);
     double beside = 0;
     if (training.gradient_accumulation_steps > 1) {
       add_gradient_sums(step);

@@ -9,6 +9,8 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/own_process.h"
 #include "hone/base/text.h"
+#include "hone/cuda/card_peaks.h"
+#include "hone/jobs/device_time.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/kernels/peak.h"
@@ -22,6 +24,7 @@ namespace {
 constexpr const char* kStages = "stages";  // of OUT.partial
 // Of what a processor does at best, in a model of small layers: for estimates.
 constexpr double kUsualShare = 0.25;
+constexpr double kUsualShareOfCard = 0.02;  // most of the time goes into starting small kernels
 
 void announce(const Context& context, const std::string& text) {
   if (context.say && !context.progress.quiet) context.say(text);
@@ -180,6 +183,9 @@ RunReport run_report(const Lab& lab, const LabRun& run, const LabReport& found) 
 }  // namespace
 
 LabRates measured_rates(Context& context) {
+  if (cuda::CudaDevice* const card = card_of(*context.device))
+    return {.flops = cuda::measure_products_gflops(*card, context.values) * 1e9 * kUsualShareOfCard,
+            .bytes = cuda::measure_copy_gbps(*card) * 1e9};
   return {.flops = kernels::measure_fma_gflops(context.pool) * 1e9 * kUsualShare,
           .bytes = kernels::measure_copy_gbps(context.pool) * 1e9};
 }

@@ -44,7 +44,7 @@ struct LabCost {
   double disk_bytes = 0;
 };
 
-/// What this machine does in a second, for estimates; measured in a fraction of one.
+/// What the device of the context does in a second, for estimates; measured in a fraction of one.
 struct LabRates {
   double flops = 0;
   double bytes = 0;  ///< moved in memory

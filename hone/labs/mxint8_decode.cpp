@@ -9,6 +9,7 @@
 #include "hone/analysis/tile_drawing.h"
 #include "hone/base/text.h"
 #include "hone/jobs/bench_dequantize.h"
+#include "hone/jobs/device_time.h"
 
 namespace hone {
 namespace {
@@ -61,11 +62,6 @@ std::string exception_of(int mantissa, int scale) {
                                  : "scale 0, |m| >= 64: the fraction alone, as there is no unit";
 }
 
-std::string threads_text(const Json& found) {
-  const int threads = found.at("threads");
-  return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
-}
-
 using TimeValue = double (*)(const DequantizeTimes&);
 
 Panel speed_panel(const std::vector<DequantizeTimes>& times, const std::string& label,
@@ -92,9 +88,8 @@ Figure speed_figure(const std::vector<DequantizeTimes>& times, const Json& found
     for (const Series& series : panel->series)
       for (const Point& point : series.points) most = std::max(most, point.y);
   for (Panel* panel : {&speed, &moved}) panel->y.range = Range{0, 1.05 * most};
-  return {.title =
-              fmt::format("MXINT8 to bfloat16 on {}; best of {} runs and more", threads_text(found),
-                          std::ranges::min(times, {}, &DequantizeTimes::runs).runs),
+  return {.title = fmt::format("MXINT8 to bfloat16 on {}; best of {} runs and more", ran_on(found),
+                               std::ranges::min(times, {}, &DequantizeTimes::runs).runs),
           .panels = {speed, moved},
           .width = 1000};
 }
@@ -104,9 +99,8 @@ Figure share_figure(const std::vector<DequantizeTimes>& times, const Json& found
   Panel share = speed_panel(times, "Time of moving the bytes / time of decoding them (%)",
                             [](const DequantizeTimes& t) { return 100 * t.share_of_bandwidth(); });
   share.references = {{100, "as fast as moving them"}};
-  return {.title =
-              fmt::format("Share of bandwidth on {}; best of {} runs and more", threads_text(found),
-                          std::ranges::min(times, {}, &DequantizeTimes::runs).runs),
+  return {.title = fmt::format("Share of bandwidth on {}; best of {} runs and more", ran_on(found),
+                               std::ranges::min(times, {}, &DequantizeTimes::runs).runs),
           .panels = {share}};
 }
 
@@ -173,10 +167,9 @@ Section speed_section(const std::vector<DequantizeTimes>& times, const Json& fou
   section.blocks.push_back(PageTable{
       times_table(times),
       fmt::format("On {}, by the rule of the OCP specification, to bfloat16: the minimum and the "
-                  "median of {} runs or more, which took turns with moving as many bytes in the "
-                  "same way. {}",
-                  threads_text(found), std::ranges::min(times, {}, &DequantizeTimes::runs).runs,
-                  partition_text(times.front()))});
+                  "median of {} runs or more, which took turns with moving as many bytes. {}",
+                  ran_on(found), std::ranges::min(times, {}, &DequantizeTimes::runs).runs,
+                  decoding_text(times.front()))});
   return section;
 }
 

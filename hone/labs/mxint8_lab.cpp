@@ -1,5 +1,7 @@
 #include "hone/labs/mxint8_lab.h"
 
+#include "hone/jobs/device_time.h"
+
 namespace hone {
 namespace {
 
@@ -25,8 +27,10 @@ constexpr const char* kSheet =
 // How long the array took here, where it was timed.
 Cell decode_ms(const Json& decode, std::int64_t elements, std::int64_t group) {
   for (const Json& row : decode.at("times"))
-    if (row.at("elements") == elements && row.at("group") == group)
-      return fmt::format("{:.1f} ms on the CPU", row.at("min_ms").get<double>());
+    if (row.at("elements") == elements && row.at("group") == group) {
+      const double ms = row.at("min_ms");
+      return fmt::format("{:.{}f} ms on {}", ms, ms < 10 ? 2 : 1, ran_on(decode));
+    }
   return absent;
 }
 

@@ -12,6 +12,7 @@
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/device_time.h"
 #include "hone/jobs/recipe.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/models/memory_account.h"
@@ -63,11 +64,32 @@ NamedTensors one_text(const Model& model, std::int64_t tokens, EncodedSet& text)
   return text_examples(text).batch(std::span(&row, 1), 0);
 }
 
+/// Memory that is taken from here on: what more of the process is resident, or the most of a card's that tensors took.
+class TakenMemory {
+ public:
+  explicit TakenMemory(Device& device) : card_(card_of(device)) {
+    if (card_ != nullptr) {
+      before_ = static_cast<std::int64_t>(card_->held_bytes());
+      card_->begin_most_held();
+      return;
+    }
+    ::malloc_trim(0);  // what was freed before is not taken for what is free now
+    before_ = static_cast<std::int64_t>(resident_bytes());
+  }
+  std::int64_t bytes() const {
+    const std::uint64_t now = card_ != nullptr ? card_->most_held_bytes() : resident_bytes();
+    return static_cast<std::int64_t>(now) - before_;
+  }
+
+ private:
+  cuda::CudaDevice* card_;
+  std::int64_t before_ = 0;
+};
+
 // Loads the model of `folder` as any process would and reads a text. `unpack_whole`: each weight that is packed is unpacked as
 // a whole in front of its product.
 Json process_run(const fs::path& folder, bool unpack_whole, Context& context) {
-  ::malloc_trim(0);  // what was freed before is not taken for what is free now
-  const auto before = static_cast<std::int64_t>(resident_bytes());
+  const TakenMemory taken(*context.device);
   const Model model = load_model(folder, context.library.ops, context.library.formats, 0);
   const std::int64_t tokens = std::min(kTextTokens, model.facts.limits.tokens);
   PassWatch watch = context.watch;
@@ -80,16 +102,21 @@ Json process_run(const fs::path& folder, bool unpack_whole, Context& context) {
   EncodedSet text;
   const NamedTensors inputs = one_text(model, tokens, text);
   const std::unique_ptr<Executable> executable = session.executable(graph);
-  const auto run = [&] { executable->run(inputs, parameters); };
+  const auto run = [&] {
+    executable->run(inputs, parameters);
+    session.device.wait();
+  };
   run();
-  const auto after = static_cast<std::int64_t>(resident_bytes());
+  const std::int64_t resident = taken.bytes();
+  // A device may make itself ready in the runs after the first, too (cuda/captured.h).
+  for (int i = 0; i < kTimedRuns && !session.device.host_accessible(); ++i) run();
   const double seconds = runs_ms(run, kTimedRuns).front() / 1e3;
   const Bindings bindings = {{'B', 1}, {'S', tokens}};
   return {{"tokens", tokens},
           {"value_bytes", peak_value_bytes(graph, bindings)},
           {"workspace_bytes",
            workspace_bytes(session.library.kernels, graph, session.device, bindings)},
-          {"resident_bytes", after - before},
+          {"resident_bytes", resident},
           {"seconds", seconds}};
 }
 
@@ -149,6 +176,7 @@ Json packed_by(const PackingRule& rule, const fs::path& scratch, bool with_kept,
   CompressOptions options;
   options.plan = resolve(recipe_of(rule, context.library.formats), plain_graph(model));
   model = compress(model, {}, options, context);
+  model.parameters = model.parameters.on(cpu());  // where they are packed
   transform(model, "pack", context.session());
   const fs::path folder = scratch / rule.key;
   fs::create_directories(folder);
@@ -164,7 +192,10 @@ Json study_shape(const ModelShape& shape, LabRun& run) {
   const bool is_own = shape.name == kOwnShape;
   const ScratchFolder scratch(run.folder() / shape.name);
   fs::create_directories(scratch.path() / kFloatFolder);
-  Json found = {{"shape", shape.name}, {"what", shape.what}};
+  Json found = {{"shape", shape.name},
+                {"what", shape.what},
+                {"device", device_text(context.session())},
+                {"threads", context.pool.threads()}};
   // Weights drawn, packed by each rule, and loaded by each process.
   constexpr std::int64_t kSteps = 1 + std::ssize(kRules) + kProcesses;
   std::int64_t done = 0;
@@ -242,10 +273,13 @@ std::vector<LabStage> memory_stages(const LabRun& run, const std::vector<std::st
   const auto add = [&](const ModelShape& shape) {
     const double float_bytes = weight_bytes(shape.facts, run.context.library.ops);
     LabStage stage = shape_stage(shape, float_bytes);
-    if (stage.cost.memory_bytes <= available_bytes()) return stages.push_back(std::move(stage));
+    const std::optional<std::size_t> of_device = run.context.device->free_bytes();
+    const double available = std::min(
+        available_bytes(), of_device ? static_cast<double>(*of_device) : available_bytes());
+    if (stage.cost.memory_bytes <= available) return stages.push_back(std::move(stage));
     tell_notes(run.context,
                {fmt::format("left out: {} takes about {}, and {} can be had", shape.name,
-                            human_bytes(stage.cost.memory_bytes), human_bytes(available_bytes()))});
+                            human_bytes(stage.cost.memory_bytes), human_bytes(available))});
   };
   add({kOwnShape, "the model's own shape", run.subject.source.model.facts});
   for (const std::string& name : shapes) add(made_up_shape(name));

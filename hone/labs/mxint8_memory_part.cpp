@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "hone/base/text.h"
+#include "hone/jobs/device_time.h"
 #include "hone/labs/mxint8_memory.h"
 #include "hone/models/memory_account.h"
 
@@ -52,8 +53,10 @@ Table savings_table(const std::vector<Json>& shapes) {
   return table;
 }
 
+bool was_on_card(const Json& shape) { return shape.at("device") != to_string(cpu()); }
+
 bool is_measurable(const Json& shape) {
-  return 4 * shape.at("parameters").get<std::int64_t>() >= kLeastProcessBytes;
+  return was_on_card(shape) || 4 * shape.at("parameters").get<std::int64_t>() >= kLeastProcessBytes;
 }
 
 // The weights of a process as they are kept.
@@ -187,10 +190,12 @@ Figure process_figure(const std::vector<Json>& shapes) {
   panel.x.range = Range{0, 1.2 * most};
   panel.y.range = Range{0.6 - static_cast<double>(shapes.size()), 0.6};
   panel.series = std::move(series);
-  return {.title = "A process that loads fresh weights from a file and reads one text",
-          .panels = {panel},
-          .width = 1000,
-          .height = kAround + kRow * static_cast<int>(shapes.size())};
+  return {
+      .title = fmt::format("A process that loads fresh weights from a file and reads one text{}",
+                           was_on_card(shapes.front()) ? ", memory of the card" : ""),
+      .panels = {panel},
+      .width = 1000,
+      .height = kAround + kRow * static_cast<int>(shapes.size())};
 }
 
 std::string transient_text(const Json& shape) {
@@ -258,7 +263,11 @@ Section account_section(const Json& shape, const fs::path& folder,
       fmt::format(
           "A process that loads the weights from a file and reads one text of {} tokens. {}",
           shape.at("processes")[0].at("tokens").get<std::int64_t>(),
-          is_measurable(shape)
+          was_on_card(shape)
+              ? "Resident is the most of the card's memory that tensors took until the end of the "
+                "first run, of " +
+                    ran_on(shape) + "."
+          : is_measurable(shape)
               ? "The rest is what else the process took. Rows of packed tables that the text does "
                 "not read are "
                 "never loaded from the file."

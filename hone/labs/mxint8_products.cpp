@@ -11,6 +11,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/choice.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/device_time.h"
 #include "hone/jobs/race.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/labs/mxint8_memory.h"
@@ -62,6 +63,7 @@ Model packed_as(const Model& model, const LinearWays& ways, Context& context) {
   }
   if (options.plan.empty()) return model;
   Model packed = compress(model, {}, options, context);
+  packed.parameters = packed.parameters.on(cpu());  // where they are packed
   transform(packed, "pack", context.session());
   return packed;
 }
@@ -123,7 +125,7 @@ std::vector<std::vector<double>> product_times(const ProductShape& shape, std::i
       quantize(own, {{"product", formats_of(way, context.library.formats)}});
       pack_weights(own, parameters, context.pool);
     }
-    race.add(std::move(own), std::move(parameters));
+    race.add(std::move(own), parameters.on(*context.device));
   }
   return race.run({{"x", normal_tensor({shape.rows, shape.inputs}, "inputs of lab 4.3")}}, runs);
 }
@@ -249,7 +251,9 @@ struct ProductCounts {
   double bytes = 0, integer_macs = 0, float_macs = 0, scale_operations = 0, conversions = 0;
 };
 
-ProductCounts counts_of(const Graph& graph, const LinearWays& ways, const Bindings& bindings) {
+// `native`: codes are multiplied as they are; elsewhere the values that they stand for, of inputs that are rounded first.
+ProductCounts counts_of(const Graph& graph, const LinearWays& ways, const Bindings& bindings,
+                        bool native) {
   ProductCounts all;
   for (const Node* linear : linears_of(graph)) {
     const auto [rows, outputs, inputs] = shape_of(*linear, bindings);
@@ -269,9 +273,16 @@ ProductCounts counts_of(const Graph& graph, const LinearWays& ways, const Bindin
         break;
       case LinearWay::codes:
         all.bytes += n * (k + blocks);
-        all.integer_macs += m * n * k;
-        all.conversions += m * k;
-        all.scale_operations += m * n * blocks;
+        if (native) {
+          all.integer_macs += m * n * k;
+          all.conversions += m * k;
+          all.scale_operations += m * n * blocks;
+        } else {
+          all.bytes += 8 * m * k;  // as inputs are rounded
+          all.float_macs += m * n * k;
+          all.conversions += (m + n) * k;
+          all.scale_operations += (m + n) * k;
+        }
     }
   }
   return all;
@@ -300,7 +311,7 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
   const Bindings bindings = {{'B', sizes.batch}, {'S', sizes.tokens}};
   const double all_macs = cost(graph, bindings).flops / 2;
   const double linear_macs =
-      counts_of(graph, all_in(LinearWay::float32, graph), bindings).float_macs;
+      counts_of(graph, all_in(LinearWay::float32, graph), bindings, false).float_macs;
   Race race(context);
   Json rows = Json::array();
   std::optional<Measurement> parent;
@@ -320,7 +331,7 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
     } else {
       parent = measured;
     }
-    const ProductCounts counts = counts_of(graph, ways, bindings);
+    const ProductCounts counts = counts_of(graph, ways, bindings, arithmetic == kNative);
     Json json = to_json(row, run.subject.source.model.facts.labels);
     json["logits"] = output_errors(*parent, measured);
     json["linears"] = Json::object();
@@ -349,6 +360,7 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
   return {{"batch", sizes.batch},
           {"tokens", sizes.tokens},
           {"timed_runs", sizes.runs},
+          {"device", device_text(context.session())},
           {"threads", context.pool.threads()},
           {"other_multiply_adds", static_cast<std::int64_t>(std::max(0.0, all_macs - linear_macs))},
           {"models", rows}};

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "hone/base/text.h"
+#include "hone/jobs/device_time.h"
 #include "hone/labs/mxint8_products.h"
 #include "hone/study/comparison_table.h"
 
@@ -234,14 +235,16 @@ LabPart product_part(const LabRun& run) {
           work_figure(found, run), folder / "products",
           "Time, bytes of the weights and what is left of the answers, a bar for each model",
           part.notes),
-      PageTable{answers,
-                fmt::format("On {}. W8A16: packed weights, inputs in fp32 (the A16 of others is "
-                            "bfloat16); W8A8: weights and inputs in MXINT8, products of codes.",
-                            measured_on)},
+      PageTable{
+          answers,
+          fmt::format("On {}. W8A16: packed weights, inputs in fp32 (the A16 of others is "
+                      "bfloat16); W8A8: weights and inputs in MXINT8, products of codes where "
+                      "the arithmetic is native, else of the values that they stand for.",
+                      measured_on)},
       PageTable{
           work,
           fmt::format(
-              "Measured: times, best and median of {} runs of {} on {} threads that took turns, "
+              "Measured: times, best and median of {} runs of {} on {}, which took turns, "
               "the median of the ratios to fp32 of one turn each with its 95 % interval (sign "
               "test), and bytes of the weights. Counted, for the linears of one such run: moved is "
               "every "
@@ -252,8 +255,7 @@ LabPart product_part(const LabRun& run) {
               "codes to floats (weights) or from floats to codes (inputs). {} million float "
               "multiply-adds of attention and the rest come on top in all of them. No energy was "
               "measured, and none is claimed.",
-              found.at("timed_runs").get<std::int64_t>(), run_text(found),
-              found.at("threads").get<int>(),
+              found.at("timed_runs").get<std::int64_t>(), run_text(found), ran_on(found),
               fmt::format("{:.1f}", 1e-6 * found.at("other_multiply_adds").get<double>()))},
       Paragraph{rule_text(sensitivity, run.subject.data.measured.facts.part)}};
   part.sections.push_back(std::move(section));

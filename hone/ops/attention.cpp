@@ -83,9 +83,10 @@ Type check_operands(const TypeContext& context, std::size_t first_operands) {
              "scale must be a real number");
   const std::vector<Type>& inputs = context.inputs;
   const Type &q = inputs[0], &k = inputs[1], &v = inputs[2];
+  const DType dtype = expect_float(q, "query");
   for (const auto& [type, name] :
        {std::pair{q, "query"}, std::pair{k, "key"}, std::pair{v, "value"}}) {
-    expect_dtype(type, DType::f32, name);
+    expect_dtype(type, dtype, name);
     expect_rank(type, 4, name);
   }
   const std::size_t texts_at = texts_operand(context.attributes, first_operands);
@@ -112,7 +113,7 @@ Type check_operands(const TypeContext& context, std::size_t first_operands) {
              "limits are needed to drop weights of texts without padding");
   if (!is_unpadded(context.attributes) && inputs.size() > texts_at)
     expect_mask(inputs[texts_at], q, k);
-  return {DType::f32, {q.dim(0), q.dim(1), q.dim(2), v.dim(3)}};
+  return {dtype, {q.dim(0), q.dim(1), q.dim(2), v.dim(3)}};
 }
 
 std::vector<Type> infer(const TypeContext& context) {

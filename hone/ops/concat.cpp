@@ -12,7 +12,7 @@ std::vector<Type> infer(const TypeContext& context) {
   user_check(axis >= 0 && axis < y.rank(), "there is no axis {} in {}", axis, to_string(y));
   std::int64_t size = 0;
   for (const Type& input : context.inputs) {
-    expect_dtype(input, DType::f32, "values");
+    expect_dtype(input, expect_float(y, "values"), "values");
     expect_rank(input, y.rank(), "values");
     for (std::int64_t i = 0; i < y.rank(); ++i)
       if (i != axis) expect_equal(input.dim(i), y.dim(i), "values beside the axis");

@@ -13,7 +13,7 @@ namespace {
 // Where x is dropped by the first two inputs, and by the one at `places_at` if there is one.
 void check_dropped(const TypeContext& context, std::size_t places_at) {
   const Type& x = context.inputs[0];
-  expect_dtype(x, DType::f32, "x");
+  expect_float(x, "x");
   expect_dropout(context.inputs[1], x, context.attributes);
   if (context.inputs.size() <= places_at) return;
   const Type& places = context.inputs[places_at];
@@ -67,6 +67,7 @@ constexpr std::size_t kForwardPlaces = 3, kGradientPlaces = 4;
 DroppedLinearTypes check_dropped_linear(const TypeContext& context, std::size_t places_at) {
   const DroppedLinearTypes types{context.inputs[0], context.inputs[1], context.inputs[2]};
   check_dropped(context, places_at);
+  expect_dtype(types.x, DType::f32, "x");
   expect_dtype(types.weight, DType::f32, "weight");
   expect_rank(types.weight, 2, "weight");
   user_check(types.x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(types.x));

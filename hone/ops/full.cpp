@@ -19,7 +19,7 @@ void forward(Call& call) {
 
 std::vector<Type> infer(const TypeContext& context) {
   const DType dtype = parse_dtype(context.attributes.get<std::string>("dtype"));
-  user_check(dtype == DType::f32 || dtype == DType::i64, "dtype must be f32 or i64, got {}",
+  user_check(is_value(dtype) || dtype == DType::i64, "dtype must be f32, bf16, f16 or i64, got {}",
              info(dtype).name);
   return {{dtype, context.inputs[0].shape}};
 }

@@ -10,13 +10,14 @@ namespace {
 std::vector<Type> infer(const TypeContext& context) {
   const Type &x = context.inputs[0], &weight = context.inputs[1], &bias = context.inputs[2];
   activation_of(context.attributes);
-  for (const Type& input : context.inputs) expect_dtype(input, DType::f32, "input");
+  const DType dtype = expect_float(x, "x");
+  for (const Type& input : context.inputs) expect_dtype(input, dtype, "input");
   expect_rank(weight, 2, "weight");
   user_check(x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(x));
   expect_equal(x.dim(-1), weight.dim(1), "columns of x against those of the weight");
   expect_rank(bias, 1, "bias");
   expect_equal(bias.dim(0), weight.dim(0), "length of the bias");
-  Type y{DType::f32, Shape(x.shape.begin(), x.shape.end() - 1)};
+  Type y{dtype, Shape(x.shape.begin(), x.shape.end() - 1)};
   y.shape.push_back(weight.dim(0));
   if (context.inputs.size() == 4)
     user_check(context.inputs[3] == y, "the residual must be {}, as the result, got {}",

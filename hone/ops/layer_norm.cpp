@@ -11,8 +11,9 @@ namespace {
 std::vector<Type> infer(const TypeContext& context) {
   const Type& x = context.inputs[0];
   user_check(x.rank() >= 1, "x must have at least 1 dimension");
-  for (const Type& input : context.inputs) expect_dtype(input, DType::f32, "input");
+  expect_float(x, "x");
   for (std::size_t i : {1, 2}) {
+    expect_dtype(context.inputs[i], DType::f32, i == 1 ? "gamma" : "beta");
     expect_rank(context.inputs[i], 1, i == 1 ? "gamma" : "beta");
     expect_equal(context.inputs[i].dim(0), x.dim(-1),
                  i == 1 ? "length of gamma" : "length of beta");

@@ -8,7 +8,8 @@ namespace {
 std::vector<Type> infer(const TypeContext& context) {
   const Type& x = context.inputs[0];
   const Type& weight = context.inputs[1];
-  for (const Type& input : context.inputs) expect_dtype(input, DType::f32, "input");
+  const DType dtype = expect_float(x, "x");
+  for (const Type& input : context.inputs) expect_dtype(input, dtype, "input");
   expect_rank(weight, 2, "weight");
   user_check(x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(x));
   expect_equal(x.dim(-1), weight.dim(1), "columns of x against those of the weight");
@@ -18,7 +19,7 @@ std::vector<Type> infer(const TypeContext& context) {
   }
   Shape shape(x.shape.begin(), x.shape.end() - 1);
   shape.push_back(weight.dim(0));
-  return {{DType::f32, shape}};
+  return {{dtype, shape}};
 }
 
 void forward(Call& call) {
@@ -55,12 +56,12 @@ double flops(const TypeContext& context, const Bindings& bindings) {
 std::vector<Type> infer_weight_gradient(const TypeContext& context) {
   const Type& x = context.inputs[0];
   const Type& dy = context.inputs[1];
-  expect_dtype(x, DType::f32, "x");
-  expect_dtype(dy, DType::f32, "dy");
+  const DType dtype = expect_float(x, "x");
+  expect_dtype(dy, dtype, "dy");
   user_check(x.rank() == dy.rank() && x.rank() >= 1 &&
                  std::equal(x.shape.begin(), x.shape.end() - 1, dy.shape.begin()),
              "x and dy must have the same rows, got {} and {}", to_string(x), to_string(dy));
-  return {{DType::f32, {dy.dim(-1), x.dim(-1)}}};
+  return {{dtype, {dy.dim(-1), x.dim(-1)}}};
 }
 
 void weight_gradient(Call& call) {

@@ -10,6 +10,7 @@ std::vector<OpDef> add();
 std::vector<OpDef> attention();
 std::vector<OpDef> attention_mask();
 std::vector<OpDef> binary_cross_entropy();
+std::vector<OpDef> cast();
 std::vector<OpDef> concat();
 std::vector<OpDef> cross_entropy();
 std::vector<OpDef> dropout();
@@ -53,6 +54,7 @@ OpTable builtin_ops() {
                            ops::attention,
                            ops::attention_mask,
                            ops::binary_cross_entropy,
+                           ops::cast,
                            ops::concat,
                            ops::cross_entropy,
                            ops::dropout,

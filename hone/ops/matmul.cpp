@@ -10,8 +10,8 @@ namespace {
 std::vector<Type> infer(const TypeContext& context) {
   const Type& a = context.inputs[0];
   const Type& b = context.inputs[1];
-  expect_dtype(a, DType::f32, "a");
-  expect_dtype(b, DType::f32, "b");
+  const DType dtype = expect_float(a, "a");
+  expect_dtype(b, dtype, "b");
   user_check(a.rank() >= 2 && b.rank() >= 2,
              "a and b must be matrices or stacks of them, got {} and {}", to_string(a),
              to_string(b));
@@ -20,7 +20,7 @@ std::vector<Type> infer(const TypeContext& context) {
                           Shape(b.shape.begin(), b.shape.end() - 2));
   shape.push_back(a.dim(-2));
   shape.push_back(b.dim(-1));
-  return {{DType::f32, shape}};
+  return {{dtype, shape}};
 }
 
 void forward(Call& call) {

@@ -27,6 +27,15 @@ void expect_rank(const Type& type, std::int64_t rank, std::string_view what) {
              to_string(type));
 }
 
+bool is_value(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16;
+}
+
+DType expect_float(const Type& type, std::string_view what) {
+  user_check(is_value(type.dtype), "{} must be f32, bf16 or f16, got {}", what, to_string(type));
+  return type.dtype;
+}
+
 void expect_equal(const Dim& got, const Dim& expected, std::string_view what) {
   user_check(got == expected, "{}: expected {}, got {}", what, to_string(expected), to_string(got));
 }
@@ -45,7 +54,7 @@ Sizes constant_sizes(const Shape& shape) {
 
 std::vector<Type> same_as_first(const TypeContext& context) {
   for (const Type& input : context.inputs) {
-    expect_dtype(input, DType::f32, "input");
+    expect_float(input, "input");
     user_check(input == context.inputs[0], "inputs must have one shape, got {} and {}",
                to_string(context.inputs[0]), to_string(input));
   }
@@ -53,8 +62,9 @@ std::vector<Type> same_as_first(const TypeContext& context) {
 }
 
 std::vector<Type> broadcast_of_two(const TypeContext& context) {
-  for (const Type& input : context.inputs) expect_dtype(input, DType::f32, "input");
-  return {{DType::f32, broadcast(context.inputs[0].shape, context.inputs[1].shape)}};
+  const DType dtype = expect_float(context.inputs[0], "input");
+  expect_dtype(context.inputs[1], dtype, "input");
+  return {{dtype, broadcast(context.inputs[0].shape, context.inputs[1].shape)}};
 }
 
 double elements(const Type& type, const Bindings& bindings) {

@@ -13,6 +13,10 @@ Shape broadcast(const Shape& a, const Shape& b);
 
 /// Checks of a type rule; `what` is the input's name. They throw `UserError` with what came.
 void expect_dtype(const Type& type, DType dtype, std::string_view what);
+/// Whether values may be of this type: f32, bf16 or f16.
+bool is_value(DType dtype);
+/// One of these, which is returned: values may be any of them, those that an operation reads together one.
+DType expect_float(const Type& type, std::string_view what);
 void expect_rank(const Type& type, std::int64_t rank, std::string_view what);
 void expect_equal(const Dim& got, const Dim& expected, std::string_view what);
 
@@ -21,8 +25,8 @@ void expect_equal(const Dim& got, const Dim& expected, std::string_view what);
 Sizes constant_sizes(const Shape& shape);
 
 /// Type rules of whole families.
-std::vector<Type> same_as_first(const TypeContext& context);     ///< f32 of one shape in and out
-std::vector<Type> broadcast_of_two(const TypeContext& context);  ///< f32 and f32, broadcast
+std::vector<Type> same_as_first(const TypeContext& context);     ///< floats of one type and shape in and out
+std::vector<Type> broadcast_of_two(const TypeContext& context);  ///< floats of one type, broadcast
 
 /// Number of elements of a type, with the symbols bound.
 double elements(const Type& type, const Bindings& bindings);

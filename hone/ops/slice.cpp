@@ -39,8 +39,7 @@ void forward(Call& call) {
 std::vector<Type> infer_gradient(const TypeContext& context) {
   user_check(std::holds_alternative<Shape>(*context.attributes.find("shape")),
              "shape must be a list such as [B, 4]");
-  const Type dx{DType::f32, context.attributes.get<Shape>("shape")};
-  expect_dtype(context.inputs[0], DType::f32, "dy");
+  const Type dx{expect_float(context.inputs[0], "dy"), context.attributes.get<Shape>("shape")};
   expect_rank(context.inputs[0], dx.rank(), "dy");
   const std::int64_t axis = context.attributes.get<std::int64_t>("axis");
   const std::int64_t begin = context.attributes.get<std::int64_t>("begin");

@@ -6,13 +6,13 @@ namespace hone::ops {
 namespace {
 
 std::vector<Type> infer(const TypeContext& context) {
-  expect_dtype(context.inputs[0], DType::f32, "x");
+  const DType dtype = expect_float(context.inputs[0], "x");
   user_check(std::holds_alternative<Shape>(*context.attributes.find("shape")),
              "shape must be a list such as [B, 4]");
   const Shape& shape = context.attributes.get<Shape>("shape");
   user_check(broadcast(shape, context.inputs[0].shape) == context.inputs[0].shape,
              "{} does not broadcast to {}", to_string(shape), to_string(context.inputs[0]));
-  return {{DType::f32, shape}};
+  return {{dtype, shape}};
 }
 
 void forward(Call& call) {
@@ -36,8 +36,8 @@ std::vector<OpDef> sum_to() {
            .infer = infer,
            .reference = forward,
            .gradient = [](GradientContext& c) -> std::vector<Value> {
-             const Value zeros =
-                 c.add("full", {c.input(0)}, {{"value", 0.0}, {"dtype", std::string("f32")}});
+             const std::string dtype(info(c.input(0).type().dtype).name);
+             const Value zeros = c.add("full", {c.input(0)}, {{"value", 0.0}, {"dtype", dtype}});
              return {c.add("add", {zeros, c.output_gradient()})};
            },
            .flops = one_per_element}};

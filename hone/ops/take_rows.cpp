@@ -13,11 +13,11 @@ void expect_rows(const Type& rows) {
   expect_rank(rows, 1, "rows");
 }
 
-Type rows_of(const Type& x, const Type& rows) { return {DType::f32, {rows.dim(0), 1, x.dim(2)}}; }
+Type rows_of(const Type& x, const Type& rows) { return {x.dtype, {rows.dim(0), 1, x.dim(2)}}; }
 
 std::vector<Type> infer(const TypeContext& context) {
   const Type &x = context.inputs[0], &rows = context.inputs[1];
-  expect_dtype(x, DType::f32, "x");
+  expect_float(x, "x");
   expect_rank(x, 3, "x");
   expect_equal(x.dim(0), Dim(1), "texts of x");
   expect_rows(rows);
@@ -45,11 +45,11 @@ void forward(Call& call) {
 std::vector<Type> infer_gradient(const TypeContext& context) {
   const Type &rows = context.inputs[0], &dy = context.inputs[1];
   expect_rows(rows);
-  expect_dtype(dy, DType::f32, "dy");
+  const DType dtype = expect_float(dy, "dy");
   const Attribute& shape = *context.attributes.find("shape");
   user_check(std::holds_alternative<Shape>(shape) && std::get<Shape>(shape).size() == 3,
              "shape must be a list such as [1, T, 4]");
-  const Type dx{DType::f32, std::get<Shape>(shape)};
+  const Type dx{dtype, std::get<Shape>(shape)};
   const Type expected = rows_of(dx, rows);
   user_check(dy == expected, "dy: expected {}, got {}", to_string(expected), to_string(dy));
   return {dx};

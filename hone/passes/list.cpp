@@ -1,3 +1,4 @@
+#include "hone/passes/autocast.h"
 #include "hone/passes/count_operations.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/distill.h"
@@ -24,7 +25,8 @@ namespace hone {
 
 PassTable graph_passes() {
   PassTable table;
-  for (const PassDef& def : {count_operations_pass(),
+  for (const PassDef& def : {autocast_pass(),
+                             count_operations_pass(),
                              distill_pass(),
                              drop_layers_pass(),
                              erase_operations_pass(),

@@ -37,10 +37,15 @@ struct Context {
   PassWatch watch = {};
   Device* device = &cpu();  ///< graphs run there
   Executor executor = interpreted;
+  DType values = DType::f32;  ///< see `Session`
 
   Session session() {
-    return {
-        .library = library, .pool = pool, .device = *device, .executor = executor, .watch = &watch};
+    return {.library = library,
+            .pool = pool,
+            .device = *device,
+            .executor = executor,
+            .values = values,
+            .watch = &watch};
   }
 };
 

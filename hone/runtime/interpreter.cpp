@@ -6,6 +6,7 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/kernels/elementwise.h"
+#include "hone/runtime/run_reference.h"
 #include "hone/tensor/dense.h"
 
 namespace hone {
@@ -216,7 +217,7 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
       call.workspace = workspace_->pointer;
     kernel->run(call);
   } else {
-    node.op().reference(call);
+    run_reference(call);
   }
   for (std::size_t i = 0; i < step.input_slots.size(); ++i) {
     if (step.input_dies[i] != 0) slots_[step.input_slots[i]] = Tensor();

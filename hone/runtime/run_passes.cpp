@@ -52,9 +52,13 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
 }
 
 bool fuse_for_inference(Graph& graph, ParameterStore& parameters, const Session& session) {
-  return run_passes(graph, parameters, session,
-                    {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention",
-                     "fuse_linear", "fuse_unpack", "merge_equal", "fuse_codes"});
+  const bool fused =
+      run_passes(graph, parameters, session,
+                 {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention",
+                  "fuse_linear", "fuse_unpack", "merge_equal", "fuse_codes"});
+  if (session.values == DType::f32) return fused;
+  const std::string cast = fmt::format("autocast(values={})", info(session.values).name);
+  return run_passes(graph, parameters, session, {cast}) || fused;
 }
 
 bool compute_once(Graph& graph, ParameterStore& parameters, const Session& session) {

@@ -48,6 +48,8 @@ struct Session {
   ThreadPool& pool;
   Device& device = cpu();
   Executor executor = interpreted;
+  /// Of what graphs read and give in the middle: f32, or bf16 or f16 in mixed precision (passes/autocast.h).
+  DType values = DType::f32;
   const PassWatch* watch = nullptr;  ///< who looks at passes (see run_passes.h); null: nobody
 
   std::unique_ptr<Executable> executable(const Graph& graph) const {

@@ -91,6 +91,7 @@ void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSe
                  const CalibrationRun& run, Context& context, Body&& body) {
   user_check(data.size() > 0, "nothing to look at: the training split is empty");
   const Session session = context.session();
+  parameters = parameters.on(session.device);
   const std::unique_ptr<Executable> executable = session.executable(graph);
   const ExampleSource source = text_examples(data);
   const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "hone/base/error.h"
+#include "hone/passes/autocast.h"
 #include "hone/passes/fuse_attention.h"
 #include "hone/passes/hoist_slices.h"
 #include "hone/tensor/dense.h"
@@ -274,10 +275,15 @@ std::optional<TextLayout> remove_padding(Graph& graph, std::string* why) {
   }
 }
 
-std::optional<TextLayout> prepare_for_gradients(Graph& graph) {
+std::optional<TextLayout> prepare_for_gradients(Graph& graph, DType values) {
+  user_check(values != DType::f16,
+             "training in fp16 loses small gradients: hone does not scale losses; take bf16 "
+             "(`precision`)");
   hoist_slices_before_gradients(graph);
   fuse_attention(graph);
-  return remove_padding(graph);
+  std::optional<TextLayout> layout = remove_padding(graph);
+  if (values != DType::f32) autocast(graph, values);
+  return layout;
 }
 
 std::int64_t most_tokens(std::vector<std::int64_t> lengths, std::int64_t texts) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/ir/graph.h"
+#include "hone/runtime/session.h"
 #include "hone/tensor/tensor.h"
 
 /// Training without padding: texts of a batch stand one behind the other, and what is computed of each token is computed of real ones
@@ -33,8 +34,9 @@ struct TextLayout {
 std::optional<TextLayout> remove_padding(Graph& graph, std::string* why = nullptr);
 
 /// Makes a graph with a loss ready for its gradients: slices are computed before what they take from (`hoist_slices_before_gradients`),
-/// attentions are single operations, and texts have no padding where the graph can do without it.
-std::optional<TextLayout> prepare_for_gradients(Graph& graph);
+/// attentions are single operations, texts have no padding where the graph can do without it, and values are of type `values`
+/// (passes/autocast.h). Throws `UserError` for f16, whose small gradients vanish.
+std::optional<TextLayout> prepare_for_gradients(Graph& graph, DType values = DType::f32);
 
 /// The inputs of such a graph for a padded batch, whose texts begin in the first column.
 NamedTensors without_padding(NamedTensors batch, const TextLayout& layout);

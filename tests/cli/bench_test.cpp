@@ -105,6 +105,34 @@ TEST(Bench, SaysThatAQuantizedModelIsSimulated) {
   EXPECT_NE(refused.messages.find("quantized already"), std::string::npos) << refused.messages;
 }
 
+TEST(BenchAttention, TakesItsShapeTypesAndWaysByComma) {
+  const Json result = run_json({"bench", "attention", "--shape", "1,2,9,8", "--dtype", "fp32",
+                                "--impl", "fused,naive", "--runs", "3", "--threads", "1"},
+                               workshop());
+  EXPECT_EQ(result["threads"], 1);
+  ASSERT_EQ(result["times"].size(), 2);
+  EXPECT_EQ(result["times"][0]["impl"], "fused");
+  EXPECT_EQ(result["times"][0]["timed_runs"], 3);
+  EXPECT_LT(result["times"][0]["relative_difference"], 1e-5);
+}
+
+TEST(BenchAttention, RefusesWhatDoesNothingOrCannotBe) {
+  const auto expect_refusal = [](int code, const char* message, std::vector<std::string> words) {
+    words.insert(words.begin(), {"bench", "attention"});
+    const Ending ending = run_hone(words, workshop());
+    EXPECT_EQ(ending.code, code);
+    EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
+  };
+  expect_refusal(2, "hone bench attention: --batch is of models", {"--batch", "2"});
+  expect_refusal(2, "--shape: expected texts,heads,tokens,size of a head", {"--shape", "2,3,4"});
+  expect_refusal(2, "--dtype: expected some of fp32, bf16, fp16, each once", {"--dtype", "fp8"});
+  expect_refusal(2, "--impl: expected some of naive, fused, each once", {"--impl", "fused,fused"});
+  expect_refusal(2, "--profile optuna-4.6: it takes a value of sampler alone",
+                 {"--profile", "optuna-4.6"});
+  expect_refusal(1, "--dtype: the processor computes attention in fp32 alone",
+                 {"--dtype", "fp32,bf16"});
+}
+
 Json dequantized(std::vector<std::string> more) {
   std::vector<std::string> words = {"bench", "dequantize", "--runs", "2"};
   words.insert(words.end(), more.begin(), more.end());

@@ -51,6 +51,14 @@ TEST_F(PipelineLab, AreListedBesideTheOthers) {
   EXPECT_NE(ending.messages.find("3.4 or 4.3, got '1.3'"), std::string::npos) << ending.messages;
 }
 
+TEST_F(PipelineLab, LeaveCardsToStages) {
+  const Ending ending = run_hone({"lab", "0.3", "--device", "cuda", "-o", "x"}, folder.path());
+  EXPECT_EQ(ending.code, 2);
+  EXPECT_NE(ending.messages.find("hone lab 0.3: --device is for labs that are no pipelines"),
+            std::string::npos)
+      << ending.messages;
+}
+
 // Nothing that a user could not write: what is shown, run as a pipeline, is the lab.
 TEST_F(PipelineLab, WhatIsShownIsWhatRuns) {
   run_well({"lab", "0.1", "-o", "lab", "--quiet"}, folder.path());

@@ -3,7 +3,8 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// A format that the program learns from a shared library: examples/nf4.
+// What the program learns from shared libraries: a format (examples/nf4), passes (examples/dropouts), kernels
+// (examples/cuda_gelu).
 namespace hone::testing {
 namespace {
 
@@ -137,6 +138,14 @@ TEST(Plugin, ErrorsOfItsPassesNameIt) {
   refuse("throw_anything", "vector::at");
   refuse("change_and_deny",
          "returns false, which says that it changed nothing, and has changed the graph");
+}
+
+// The example of docs/adding-a-kernel.md; device_test.cpp has it run.
+TEST(Plugin, BringsKernelsForCardsThatTheProcessorDoesNotAskFor) {
+  const std::vector<std::string> predict = {"predict", "model", "a fine film"};
+  std::vector<std::string> extended = predict;
+  extended.insert(extended.end(), {"--plugin", plugin("gelu"), "--skip_pass", "fuse_linear"});
+  EXPECT_EQ(run_json(extended, workshop())["logits"], run_json(predict, workshop())["logits"]);
 }
 
 // Alone in its block a number is the largest magnitude: level 1, or -1, and its own scale.

@@ -118,11 +118,22 @@ TEST(TrainerFlags, SayHowPrivateModelsAreHad) {
         << answer_to(flag);
 }
 
+// The Trainer takes a card where there is one; who comes from it asks for the processor, or for another precision.
+TEST(TrainerFlags, SayHowAGraphicsCardIsTaken) {
+  for (const char* flag : {"--no_cuda", "--use_cpu", "--use_mps_device"})
+    EXPECT_NE(answer_to(flag).find("--device cuda"), std::string::npos) << answer_to(flag);
+  for (const char* flag : {"--bf16", "--fp16", "--tf32", "--torch_dtype", "--bf16_full_eval"})
+    EXPECT_NE(answer_to(flag).find("--precision bf16 or tf32 computes so on a graphics card"),
+              std::string::npos)
+        << answer_to(flag);
+}
+
 TEST(TrainerFlags, AreAnsweredWithFlagsThatExist) {
   for (const char* flag :
        {"--evaluation_strategy", "--optim_args", "--save_strategy", "--train_file", "--logging_dir",
         "--resume_from_checkpoint", "--shuffle_train_dataset", "--lr_scheduler_kwargs",
-        "--label_smoothing", "--layer_decay", "--train_batch_size", "--disable_tqdm"}) {
+        "--label_smoothing", "--layer_decay", "--train_batch_size", "--disable_tqdm", "--bf16",
+        "--no_cuda"}) {
     const std::string answer = answer_to(flag);
     const std::regex named("--[a-z_0-9]+");
     std::vector<std::string> found(std::sregex_token_iterator(answer.begin(), answer.end(), named),

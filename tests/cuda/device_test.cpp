@@ -58,7 +58,7 @@ TEST_F(CudaDevices, GiveTheSameBitsWhenRunsAreCaptured) {
   const auto executable = cuda::captured(graph, session);
   ParameterStore parameters(TensorMap{{"w", Tensor::of<float>({3, 4}, counted(12)).on(card())}});
   std::vector<NamedTensors> kept;
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < 20; ++round) {
     const std::int64_t rows = 2 + round % 2;
     std::vector<float> values = counted(static_cast<std::size_t>(4 * rows));
     for (float& value : values) value = value * 0.01f * static_cast<float>(round + 1) - 0.1f;
@@ -69,6 +69,7 @@ TEST_F(CudaDevices, GiveTheSameBitsWhenRunsAreCaptured) {
     kept.push_back(executable->run(inputs, parameters));
     kept.push_back(Interpreter(graph, library(), pool, card()).run(inputs, same));
   }
+  EXPECT_EQ(cuda::captured_count(*executable), 2u);
   for (std::size_t i = 0; i < kept.size(); i += 2)
     EXPECT_EQ(elements_of(kept[i].at("z")), elements_of(kept[i + 1].at("z"))) << "round " << i / 2;
 }

@@ -153,5 +153,36 @@ TEST_F(CudaModels, GiveTheProcessorsGradients) {
   }
 }
 
+// The same graph in mixed precision, of which the processor runs the references: values are rounded at the same places, to
+// 8 bits, of sums that differ in their last place.
+TEST_F(CudaModels, GiveTheProcessorsLogitsInBfloat16) {
+  ThreadPool pool(1);
+  const Model model = tiny_model();
+  std::vector<std::int64_t> rows(9);
+  std::iota(rows.begin(), rows.end(), 0);
+  const NamedTensors batch = text_examples(tiny_texts(9)).batch(rows, 0);
+  const auto logits = [&](Session session) {
+    session.values = DType::bf16;
+    Graph graph = forward_graph(model);
+    ParameterStore parameters = model.parameters.on(session.device);
+    prepare_for_inference(graph, parameters, session);
+    EXPECT_FALSE(graph.operations("cast").empty());
+    return floats_of(session.executable(graph)->run(batch, parameters).at("logits"));
+  };
+  const std::vector<float> got = logits(on_card(pool)), expected = logits(on_host(pool));
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 0.03) << i;
+}
+
+TEST_F(CudaModels, LearnInBfloat16) {
+  ThreadPool pool(1);
+  const Model model = tiny_model();
+  Session session = on_card(pool);
+  session.values = DType::bf16;
+  const std::vector<double> in_halves = losses(model.graph, model, session, 200);
+  EXPECT_LT(in_halves.back(), in_halves.front() / 2);
+  EXPECT_EQ(losses(model.graph, model, session, 200), in_halves);
+}
+
 }  // namespace
 }  // namespace hone::testing

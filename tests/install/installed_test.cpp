@@ -90,6 +90,15 @@ TEST(Installed, PluginIsBuiltWithTheHeadersAlone) {
   EXPECT_NE(shown.find("nf4(block=64)"), std::string::npos) << shown;
 }
 
+// Nothing of CUDA is there when a kernel for graphics cards is built.
+TEST(Installed, KernelOfOnesOwnIsBuiltWithTheHeadersAlone) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> lines = lines_of("docs/adding-a-kernel.md", {"cmake "});
+  ASSERT_EQ(lines.size(), 1u);
+  type_all(lines, folder.path());
+  type("~/.local/bin/hone formats --plugin build-gelu/gelu.so", folder.path());
+}
+
 // What docs/adding-a-pass.md tells to type, and what it shows that the program says.
 TEST(Installed, PassesOfOnesOwnRunAsProgramAndAsPlugin) {
   const TemporaryFolder folder;
@@ -129,11 +138,11 @@ TEST(Installed, HeadersNameOnlyWhatIsInstalledToo) {
       }
     }
   }
-  EXPECT_EQ(folders,
-            (std::set<std::string>{
-                "analysis", "autodiff", "base",   "data",    "formats", "frontends", "ir",
-                "jobs",     "kernels",  "labs",   "metrics", "models",  "ops",       "passes",
-                "report",   "runtime",  "search", "study",   "tensor",  "text",      "train"}));
+  EXPECT_EQ(folders, (std::set<std::string>{"analysis", "autodiff",  "base",   "cuda",  "data",
+                                            "formats",  "frontends", "ir",     "jobs",  "kernels",
+                                            "labs",     "metrics",   "models", "ops",   "passes",
+                                            "report",   "runtime",   "search", "study", "tensor",
+                                            "text",     "train"}));
 }
 
 TEST(LongInstalled, EveryHeaderCompilesAlone) {

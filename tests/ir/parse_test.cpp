@@ -96,7 +96,7 @@ TEST(GraphText, NamesTheLineOfAnError) {
   EXPECT_EQ(refusal("%x = input : f32[2]\n%y = rellu(%x) : f32[2]"),
             "graph text, line 2: unknown operation 'rellu'; did you mean 'relu'?");
   EXPECT_EQ(refusal("%x = input : i64[2]\n%y = relu(%x) : f32[2]"),
-            "graph text, line 2: at node %y (relu): input must be f32, got i64[2]");
+            "graph text, line 2: at node %y (relu): input must be f32, bf16 or f16, got i64[2]");
 }
 
 struct Malformed {

@@ -89,7 +89,8 @@ TEST(Dropout, RefusesKeysThatAreNoScalarInteger) {
   EXPECT_EQ(refusal("dropout", {"f32[4]", "f32[]"}, "p=0.5"), "key must be i64, got f32[]");
   EXPECT_EQ(refusal("dropout", {"f32[4]", "i64[4]"}, "p=0.5"),
             "key must have 0 dimensions, got i64[4]");
-  EXPECT_EQ(refusal("dropout", {"i64[4]", "i64[]"}, "p=0.5"), "x must be f32, got i64[4]");
+  EXPECT_EQ(refusal("dropout", {"i64[4]", "i64[]"}, "p=0.5"),
+            "x must be f32, bf16 or f16, got i64[4]");
 }
 
 }  // namespace

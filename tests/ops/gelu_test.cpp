@@ -36,7 +36,7 @@ TEST(Gelu, ByTanhIsTheFormulaOfBert) {
 TEST(Gelu, RefusesOtherApproximations) {
   EXPECT_EQ(refusal("gelu", {"f32[4]"}, "approximate=\"quick\""),
             "approximate must be \"none\" or \"tanh\", got \"quick\"");
-  EXPECT_EQ(refusal("gelu", {"f16[4]"}), "input must be f32, got f16[4]");
+  EXPECT_EQ(refusal("gelu", {"i64[4]"}), "input must be f32, bf16 or f16, got i64[4]");
   EXPECT_EQ(refusal("gelu_gradient", {"f32[4]", "f32[4, 4]"}),
             "inputs must have one shape, got f32[4] and f32[4, 4]");
 }

@@ -51,6 +51,10 @@ output y = %y)",
 output y = %y)",
        .fixed = {{"targets",
                   Tensor::of<float>({4, 3}, {0, 1, 1, 0, 0.25f, 0, 1, 0.5f, 1, 1, 0, 0})}}},
+      // To halves and back there are steps, of which differences know nothing.
+      {.name = "cast", .text = R"(%x = input : f32[5]
+%y = cast(%x) {dtype="f32"} : f32[5]
+output y = %y)"},
       {.name = "concat of a value twice around another", .text = R"(%a = input : f32[2, 3]
 %b = input : f32[2, 1]
 %y = concat(%a, %b, %a) {axis=1} : f32[2, 7]

@@ -30,7 +30,7 @@ output y = %y)",
 }
 
 TEST(Normalize, RefusesOtherInputs) {
-  EXPECT_EQ(refusal("normalize", {"i64[B, 4]"}), "input must be f32, got i64[B, 4]");
+  EXPECT_EQ(refusal("normalize", {"i64[B, 4]"}), "input must be f32, bf16 or f16, got i64[B, 4]");
   EXPECT_EQ(refusal("normalize", {"f32[]"}), "normalize needs an axis to run over");
   EXPECT_EQ(refusal("normalize", {"f32[4]"}, "eps=0.0"), "eps must be above 0, got 0");
   EXPECT_EQ(refusal("normalize_gradient", {"f32[B, 4]", "f32[B, 5]"}),

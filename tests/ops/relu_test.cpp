@@ -28,7 +28,7 @@ output y = %y)",
 }
 
 TEST(Relu, RefusesOtherElementTypesAndShapes) {
-  EXPECT_EQ(refusal("relu", {"i64[B]"}), "input must be f32, got i64[B]");
+  EXPECT_EQ(refusal("relu", {"i64[B]"}), "input must be f32, bf16 or f16, got i64[B]");
   EXPECT_EQ(refusal("relu_gradient", {"f32[B]", "f32[]"}),
             "inputs must have one shape, got f32[B] and f32[]");
 }

@@ -17,7 +17,8 @@ output y = %y)",
 TEST(Scale, RefusesAFactorThatIsNoRealNumber) {
   EXPECT_EQ(refusal("scale", {"f32[2]"}), "needs the attribute 'factor'");
   EXPECT_EQ(refusal("scale", {"f32[2]"}, "factor=2"), "factor must be a real number");
-  EXPECT_EQ(refusal("scale", {"f64[2]"}, "factor=2.0"), "input must be f32, got f64[2]");
+  EXPECT_EQ(refusal("scale", {"f64[2]"}, "factor=2.0"),
+            "input must be f32, bf16 or f16, got f64[2]");
 }
 
 }  // namespace

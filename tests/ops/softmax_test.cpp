@@ -36,7 +36,7 @@ TEST(Softmax, SurvivesLargeInputs) {
 
 TEST(Softmax, RefusesScalars) {
   EXPECT_EQ(refusal("softmax", {"f32[]"}), "softmax needs an axis to run over");
-  EXPECT_EQ(refusal("softmax", {"bf16[4]"}), "input must be f32, got bf16[4]");
+  EXPECT_EQ(refusal("softmax", {"f64[4]"}), "input must be f32, bf16 or f16, got f64[4]");
   EXPECT_EQ(refusal("softmax_gradient", {"f32[4]", "f32[3]"}),
             "inputs must have one shape, got f32[4] and f32[3]");
 }

@@ -35,7 +35,7 @@ TEST(SumTo, RefusesShapesThatDoNotBroadcastToTheInput) {
             "shapes [2] and [2, 3] do not broadcast");
   EXPECT_EQ(refusal("sum_to", {"f32[1, 3]"}, "shape=[2, 3]"),
             "[2, 3] does not broadcast to f32[1, 3]");
-  EXPECT_EQ(refusal("sum_to", {"i64[3]"}, "shape=[]"), "x must be f32, got i64[3]");
+  EXPECT_EQ(refusal("sum_to", {"i64[3]"}, "shape=[]"), "x must be f32, bf16 or f16, got i64[3]");
 }
 
 }  // namespace

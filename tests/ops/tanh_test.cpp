@@ -18,7 +18,7 @@ output y = %y)",
 }
 
 TEST(Tanh, RefusesOtherElementTypesAndShapes) {
-  EXPECT_EQ(refusal("tanh", {"f16[B]"}), "input must be f32, got f16[B]");
+  EXPECT_EQ(refusal("tanh", {"i64[B]"}), "input must be f32, bf16 or f16, got i64[B]");
   EXPECT_EQ(refusal("tanh_gradient", {"f32[B]", "f32[S]"}),
             "inputs must have one shape, got f32[B] and f32[S]");
 }

@@ -36,6 +36,14 @@ std::vector<KernelCase> element_wise_cases() {
   for (const char* shape : {"[1]", "[13]", "[3, 1037, 33]"}) {
     cases.push_back(unary("relu(%x)", shape, 0, 0));
     cases.push_back(unary("scale(%x) {factor=0.3}", shape, 0, 0));
+    cases.push_back(unary("cast(%x) {dtype=\"f32\"}", shape, 0, 0));
+    for (const char* half : {"bf16", "f16"})
+      cases.push_back({.text = fmt::format(R"(%x = input : f32{0}
+%h = cast(%x) {{dtype="{1}"}} : {1}{0}
+%y = cast(%h) {{dtype="f32"}} : f32{0}
+output y = %y
+)",
+                                           shape, half)});
     cases.push_back(unary("full(%x) {value=-0.7, dtype=\"f32\"}", shape, 0, 0));
     cases.push_back(unary("quantize(%x) {format=integer(width=8,frac=5)}", shape, 0, 0));
     cases.push_back(unary("quantize(%x) {format=mxint(bits=8,block=32)}", shape, 0, 0));

@@ -11,7 +11,7 @@ namespace hone::testing {
 
 /// What the type rule of an operation says to inputs of the given types, written as in graph text:
 ///
-///     EXPECT_EQ(refusal("relu", {"i64[B]"}), "input must be f32, got i64[B]");
+///     EXPECT_EQ(refusal("relu", {"i64[B]"}), "input must be f32, bf16 or f16, got i64[B]");
 ///
 /// `attributes` is the text between the braces. "no error" when the rule is content.
 inline std::string refusal(const std::string& op, const std::vector<std::string>& types,

@@ -44,6 +44,16 @@ class FarDevice final : public Device {
   void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override {
     cpu().copy(to, from, size_bytes);
   }
+  void copy_strided(const Tensor& from, const Tensor& to) override {
+    std::int64_t next = 0;
+    const auto width = static_cast<std::int64_t>(info(from.dtype()).size_bytes);
+    for_each_element<1>(from.sizes(), {&from.strides()}, [&](const auto& at) {
+      copy(to.device_pointer() + next++ * width, from.device_pointer() + at[0] * width,
+           static_cast<std::size_t>(width));
+    });
+  }
+  std::string description() const override { return "no hardware"; }
+  std::optional<std::size_t> free_bytes() override { return std::nullopt; }
   void wait() override {}
 
  private:

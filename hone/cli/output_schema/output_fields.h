@@ -64,6 +64,8 @@ inline constexpr Field kDistill = {"distill", "distillation",
 inline constexpr Field kGate = {"gate", "gate", "whether the loss is allowed", "with --max_drop"};
 inline constexpr Field kSeedGate = {"gate", "seed_gate", "whether the loss is allowed",
                                     "with --max_drop"};
+inline constexpr Field kDevice = {"device", "text",
+                                  "that ran it, with what results on it depend on"};
 inline constexpr Field kThreads = {"threads", "integer", "that were used"};
 inline constexpr Field kSeed = {"seed", "integer", "its seed"};
 inline constexpr Field kLayer = {"layer", "text", "name of the layer"};

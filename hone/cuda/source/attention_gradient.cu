@@ -13,18 +13,6 @@
 // are sums over what that block has in its memory. Of it the second kernel has nothing to do.
 #include "attention_tiles.cuh"
 
-// Three runs of a number for each query of all heads.
-struct Statistics {
-  float *shift, *inverse, *delta;  // of the queries of one head of one text
-
-  Statistics(const AttentionCall& call, const Place& place) {
-    const std::int64_t tokens = call.query_runs != 0 ? call.queries : call.texts * call.queries;
-    shift = call.statistics + place.head * tokens + place.query_text * call.queries + place.query_begin;
-    inverse = shift + call.heads * tokens;
-    delta = inverse + call.heads * tokens;
-  }
-};
-
 // What a softmax is when it has seen all scores: `shift` is what they are lessened by.
 struct Softmax {
   float maximum[kRows], sum[kRows], dot[kRows];

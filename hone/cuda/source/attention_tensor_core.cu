@@ -20,26 +20,9 @@
 #ifndef MASK
 #define MASK 0
 #endif
-// Keys of a tile: as many as registers and shared memory allow.
-#ifndef KEYS
-#if DEPTH == 64
-#define KEYS 128
-#else
-#define KEYS 176
-#endif
-#endif
-// Of eight exponentials, how many are taken by arithmetic rather than by the unit for them, which is short at small
-// DEPTH.
-#ifndef ARITHMETIC_EIGHTHS
-#define ARITHMETIC_EIGHTHS 0
-#endif
-// Whether warpgroups begin products in turns.
-#ifndef TURNS
-#define TURNS 1
-#endif
 
 constexpr int kDepth = DEPTH;
-constexpr int kKeys = KEYS;
+constexpr int kKeys = 128;  // of a tile
 constexpr int kWorkers = DEPTH == 64 ? 3 : 2;  // warpgroups that compute
 constexpr int kRows = 64 * kWorkers;           // queries of a tile
 constexpr int kThreads = 128 * (kWorkers + 1);
@@ -135,16 +118,11 @@ __forceinline__ std::uint64_t descriptor(std::uint32_t matrix) {
   NUMBERS_32                                                                                                          \
   ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, "  \
   "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define NUMBERS_88                                                                                                    \
-  NUMBERS_64                                                                                                          \
-  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, "  \
-  "%86, %87"
 #define PLACES_8(x, i)                                                                                                \
   "+f"(x[i]), "+f"(x[i + 1]), "+f"(x[i + 2]), "+f"(x[i + 3]), "+f"(x[i + 4]), "+f"(x[i + 5]), "+f"(x[i + 6]),         \
       "+f"(x[i + 7])
 #define PLACES_32(x, i) PLACES_8(x, i), PLACES_8(x, i + 8), PLACES_8(x, i + 16), PLACES_8(x, i + 24)
 #define PLACES_64(x) PLACES_32(x, 0), PLACES_32(x, 32)
-#define PLACES_88(x) PLACES_64(x), PLACES_8(x, 64), PLACES_8(x, 72), PLACES_8(x, 80)
 
 #define TYPE_bfloat16 "bf16"
 #define TYPE_float16 "f16"
@@ -152,21 +130,12 @@ __forceinline__ std::uint64_t descriptor(std::uint32_t matrix) {
 #define TYPE_OF(value) TYPE_NAME(value)
 #define TYPE TYPE_OF(VALUE)
 
-#if KEYS == 128
 #define MULTIPLY_SCORES(x, q, k, add)                                                                                 \
   asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"                                                       \
                "wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE " {" NUMBERS_64                           \
                "}, %64, %65, add, 1, 1, 0, 0;\n}"                                                                     \
                : PLACES_64(x)                                                                                         \
                : "l"(descriptor(q)), "l"(descriptor(k)), "r"(int(add)))
-#elif KEYS == 176
-#define MULTIPLY_SCORES(x, q, k, add)                                                                                 \
-  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %90, 0;\n"                                                       \
-               "wgmma.mma_async.sync.aligned.m64n176k16.f32." TYPE "." TYPE " {" NUMBERS_88                           \
-               "}, %88, %89, add, 1, 1, 0, 0;\n}"                                                                     \
-               : PLACES_88(x)                                                                                         \
-               : "l"(descriptor(q)), "l"(descriptor(k)), "r"(int(add)))
-#endif
 
 #if DEPTH == 64
 #define MULTIPLY_OUTPUT(x, p, v, add)                                                                                 \
@@ -209,22 +178,10 @@ __forceinline__ std::uint32_t packed(float low, float high) {
   return both;
 }
 
-__forceinline__ float exp2_by_unit(float x) {
+__forceinline__ float exp2_approximate(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
-}
-
-/// To 8e-5, for x up to 126: far under the rounding of weights to 16 bits.
-__forceinline__ float exp2_by_arithmetic(float x) {
-  constexpr float kRound = 12582912;  // 1.5 2^23: what is added to it is rounded to whole numbers
-  x = fmaxf(x, -125);
-  const float rounded = x + kRound;
-  const float rest = x - (rounded - kRound);
-  float power = __fmaf_rn(0.05517167f, rest, 0.24261112f);
-  power = __fmaf_rn(power, rest, 0.6932610f);
-  power = __fmaf_rn(power, rest, 0.99992807f);
-  return __int_as_float(__float_as_int(power) + (__float_as_int(rounded) << 23));
 }
 
 // ---- loading
@@ -340,16 +297,15 @@ __forceinline__ void take_exponentials(float (&scores)[kKeys / 2], Rows& rows, f
     if (!kFirst) now = fmaxf(now, rows.most[half]);
     // Without a key so far, all exponentials are 0.
     const float origin = (MASK && now == -infinity() ? 0 : now) * unit;
-    rows.shrink[half] = kFirst ? 0 : exp2_by_unit(__fmaf_rn(rows.most[half], unit, -origin));
+    rows.shrink[half] = kFirst ? 0 : exp2_approximate(__fmaf_rn(rows.most[half], unit, -origin));
     rows.most[half] = now;
     float sum[2] = {kFirst ? 0 : rows.sum[half] * rows.shrink[half], 0};
 #pragma unroll
     for (int i = 2 * half; i < kKeys / 2; i += 4) {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        const float x = __fmaf_rn(scores[i + j], unit, -origin);
-        const bool by_arithmetic = !MASK && (i / 4 * 2 + j) % 8 < ARITHMETIC_EIGHTHS;
-        sum[j] += scores[i + j] = by_arithmetic ? exp2_by_arithmetic(x) : exp2_by_unit(x);
+        scores[i + j] = exp2_approximate(__fmaf_rn(scores[i + j], unit, -origin));
+        sum[j] += scores[i + j];
       }
     }
     rows.sum[half] = sum[0] + sum[1];
@@ -396,10 +352,10 @@ __forceinline__ void write_output(const Work& work, const Place& place, int row,
 
 /// Warpgroups take turns in beginning products: barrier 1 + worker is passed by that worker and who comes before it.
 __forceinline__ void await_turn(int worker) {
-  if (TURNS) asm volatile("bar.sync %0, 256;" ::"r"(1 + worker) : "memory");
+  asm volatile("bar.sync %0, 256;" ::"r"(1 + worker) : "memory");
 }
 __forceinline__ void give_turn(int worker) {
-  if (TURNS) asm volatile("bar.arrive %0, 256;" ::"r"(1 + worker) : "memory");
+  asm volatile("bar.arrive %0, 256;" ::"r"(1 + worker) : "memory");
 }
 
 /// One warpgroup: 64 of a tile's queries.

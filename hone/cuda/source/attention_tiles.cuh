@@ -6,19 +6,13 @@
 // eight lanes read 128 bytes from banks of their own.
 //
 // HEAD_SIZE and VALUE_SIZE are those of the call in whole 32, with zeros behind.
-#include "attention_call.cuh"
-#include "numbers.cuh"
-#include "random.cuh"
-
-using hone::cuda::AttentionCall;
-using hone::cuda::AttentionHeads;
-
 constexpr int kHeadSize = HEAD_SIZE, kValueSize = VALUE_SIZE, kColumns = COLUMNS, kRows = ROWS;
 constexpr int kThreads = 32 * WARPS, kWarpRows = 4 * kRows, kBlockRows = WARPS * kWarpRows;
 constexpr int kColumnsPerLane = kColumns / 8;
 // From row to row in shared memory: neighbours begin four or eight banks apart.
 constexpr int kHeadPitch = kHeadSize + 4, kValuePitch = kValueSize + 4, kWeightPitch = kColumns + 8;
-inline float nothing() { return __uint_as_float(0xff800000u); }  // -infinity
+
+#include "attention_place.cuh"
 
 static_assert(kHeadSize % 32 == 0 && kValueSize % 32 == 0 && kColumns % 32 == 0, "whole lanes");
 
@@ -33,76 +27,11 @@ inline int whole_quarters(int columns) {
   return (columns + kColumns / 4 - 1) / (kColumns / 4) * (kColumns / 4);
 }
 
-inline int smaller(std::int64_t a, int b) { return a < b ? int(a) : b; }
-inline std::int64_t whole(std::int64_t count, int of) { return (count + of - 1) / of; }
-
 // 2^(x log2 e) for x not above 0: 0 below -87.
 inline float exp_of_nonpositive(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
   return y;
-}
-
-// The head of the text that a block works for, and its first own row.
-struct Place {
-  std::int64_t text, head, first, queries, keys;
-  std::int64_t query_text, query_begin, key_text, key_begin;
-};
-
-// Texts one behind the other share one row of tiles, in which text b begins at tile begins[b] / kBlockRows + b: that
-// leaves each as many as it needs, however long, so the host need not know lengths.
-inline std::int64_t first_tile(const AttentionCall& call, std::int64_t text) {
-  return call.begins[text] / kBlockRows + text;
-}
-
-template <bool kOwnKeys>
-inline Place find_place(const AttentionCall& call) {
-  Place place;
-  place.head = blockIdx.x % call.heads;
-  std::int64_t tile = blockIdx.x / call.heads;
-  if (kOwnKeys ? call.begins != nullptr : call.query_runs != 0) {
-    std::int64_t low = 0, high = call.texts - 1;
-    while (low < high) {
-      const std::int64_t middle = (low + high + 1) / 2;
-      if (first_tile(call, middle) <= tile) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
-    }
-    place.text = low;
-    tile -= first_tile(call, low);
-  } else {
-    const std::int64_t tiles = whole(kOwnKeys ? call.keys : call.queries, kBlockRows);
-    place.text = tile / tiles;
-    tile %= tiles;
-  }
-  place.first = tile * kBlockRows;
-  place.query_text = place.key_text = place.text;
-  place.query_begin = place.key_begin = 0;
-  place.queries = call.queries;
-  place.keys = call.keys;
-  if (call.begins == nullptr) return place;
-  place.key_text = 0;
-  place.key_begin = call.begins[place.text];
-  place.keys = call.lengths[place.text];
-  // What is no part of the tokens has none.
-  if (place.key_begin < 0 || place.keys < 0 || place.keys > call.keys - place.key_begin)
-    place.key_begin = place.keys = 0;
-  if (call.query_runs == 0) return place;
-  place.query_text = 0;
-  place.query_begin = place.key_begin;
-  place.queries = place.keys;
-  return place;
-}
-
-inline VALUE* of_queries(const AttentionHeads& x, const Place& place) {
-  return static_cast<VALUE*>(x.data) + place.query_text * x.text_stride + place.head * x.head_stride +
-         place.query_begin * x.token_stride;
-}
-inline VALUE* of_keys(const AttentionHeads& x, const Place& place) {
-  return static_cast<VALUE*>(x.data) + place.key_text * x.text_stride + place.head * x.head_stride +
-         place.key_begin * x.token_stride;
 }
 
 // Elements [at, at + 4) of a vector of `size`, zeros behind.
@@ -298,16 +227,6 @@ inline float sum_of_row(float x) {
 #pragma unroll
   for (int distance = 1; distance < 8; distance *= 2) x += __shfl_xor_sync(0xffffffffu, x, distance);
   return x;
-}
-
-// What scores of that maximum are lessened by: of nothing but -infinity nothing can be subtracted.
-inline float shift_of(float maximum) { return maximum == nothing() ? 0 : maximum; }
-
-// Where the weight of a query to a key draws its word.
-inline std::uint64_t word_of(const AttentionCall& call, const Place& place, std::int64_t query,
-                             std::int64_t key) {
-  return std::uint64_t(place.text * call.word_strides[0] + place.head * call.word_strides[1] +
-                       query * call.word_strides[2] + key);
 }
 
 inline float factor_of(const AttentionCall& call, std::uint32_t word) {

@@ -1,8 +1,8 @@
-// MXINT to values and back (hone/kernels/mxint_element.h), bound by memory. Of values a thread writes 16 bytes at a time, so many
-// that a warp writes whole lines, and has several such pieces on their way.
+// MXINT to values and back (hone/kernels/mxint_element.h), bound by memory. Of values a thread writes 16 bytes at a
+// time, so many that a warp writes whole lines, and has several such pieces on their way.
 //
-// VALUE: float or bfloat16, of what is decoded; BITS: 8 or 4, of a code; MASE: 1 for the dialect of mase-cuda, 0 for that of OCP;
-// RUNS: 1 where a piece lies in one group, whose size is a power of two.
+// VALUE: float or bfloat16, of what is decoded; BITS: 8 or 4, of a code; MASE: 1 for the dialect of mase-cuda, 0 for
+// that of OCP; RUNS: 1 where a piece lies in one group, whose size is a power of two.
 #include "numbers.cuh"
 
 #ifndef BITS
@@ -35,7 +35,8 @@ inline std::uint32_t streamed_half(const std::uint8_t* from) {
   return half;
 }
 
-// Four bits to a code as the upper halves of bytes: with the same scale the same element, its unit and its lowest number too.
+// Four bits to a code as the upper halves of bytes: with the same scale the same element, its unit and its lowest
+// number too.
 inline Codes widened(std::uint32_t codes) {
   const std::uint32_t even = codes << 4 & 0xf0f0f0f0u, odd = codes & 0xf0f0f0f0u;
   Codes wide;
@@ -73,7 +74,8 @@ inline float power_of(std::uint32_t scale) {
 inline bool is_edge(std::uint32_t scale) { return scale == 255 || (MASE && scale == 0); }
 
 inline float edge_value(std::uint32_t code, std::uint32_t scale) {
-  const int mantissa = static_cast<signed char>(code), magnitude = mantissa < 0 ? -mantissa : mantissa;
+  const int mantissa = static_cast<signed char>(code),
+            magnitude = mantissa < 0 ? -mantissa : mantissa;
   if (MASE && (magnitude & 0x40) != 0) {
     const std::uint32_t sign = mantissa < 0 ? 0x80000000u : 0u;
     return __uint_as_float(sign | scale << 23 | std::uint32_t(magnitude & 0x3f) << 17);
@@ -82,7 +84,8 @@ inline float edge_value(std::uint32_t code, std::uint32_t scale) {
   return float(mantissa == -128 ? 0 : mantissa) * power_of(1);
 }
 
-// The code in byte `at` of a word, by the power of its scale. As the last bits of 2^23 its offset binary is a float at once.
+// The code in byte `at` of a word, by the power of its scale. As the last bits of 2^23 its offset binary is a float at
+// once.
 inline float product(std::uint32_t word, int at, float power) {
   const std::uint32_t offset_binary = word ^ 0x80808080u;
   float whole = __uint_as_float(__byte_perm(offset_binary, 0x4b000000u, 0x7440 + at)) - 8388736.0f;
@@ -104,7 +107,8 @@ inline void put_piece(const float (&values)[kElements], VALUE* y) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     if constexpr (kElements == 8)
-      words[i] = __byte_perm(__float_as_uint(values[2 * i]), __float_as_uint(values[2 * i + 1]), 0x7632);
+      words[i] =
+          __byte_perm(__float_as_uint(values[2 * i]), __float_as_uint(values[2 * i + 1]), 0x7632);
     else
       words[i] = __float_as_uint(values[i]);
   }
@@ -129,7 +133,8 @@ inline void decode_run(const Codes& codes, std::uint32_t scale, VALUE* y) {
 // A scale for each element, its groups counted on from the first.
 inline void decode_any(const Codes& codes, std::uint64_t group, const std::uint8_t* scales,
                        std::int64_t first, VALUE* y) {
-  std::uint64_t block = std::uint64_t(first) / group, left = (block + 1) * group - std::uint64_t(first);
+  std::uint64_t block = std::uint64_t(first) / group,
+                left = (block + 1) * group - std::uint64_t(first);
   std::uint32_t scale = scales[block];
   float values[kElements];
 #pragma unroll
@@ -145,8 +150,9 @@ inline void decode_any(const Codes& codes, std::uint64_t group, const std::uint8
 }
 
 // `group` is one where RUNS is 0, else its logarithm. Codes and values begin where pieces may.
-extern "C" __global__ void dequantize(std::int64_t count, std::int64_t group, const std::uint8_t* codes,
-                                      const std::uint8_t* scales, VALUE* y) {
+extern "C" __global__ void dequantize(std::int64_t count, std::int64_t group,
+                                      const std::uint8_t* codes, const std::uint8_t* scales,
+                                      VALUE* y) {
   const std::int64_t apart = std::int64_t(blockDim.x) * kElements;
   const std::int64_t begin = blockIdx.x * apart * kPieces + std::int64_t(threadIdx.x) * kElements;
   Codes read[kPieces];
@@ -169,17 +175,19 @@ extern "C" __global__ void dequantize(std::int64_t count, std::int64_t group, co
   }
 }
 
-// The elements from `begin` on, one by one: what is left behind whole pieces, or all where memory does not begin as those must.
-extern "C" __global__ void dequantize_each(std::int64_t begin, std::int64_t count, std::int64_t group,
-                                           const std::uint8_t* codes, const std::uint8_t* scales,
-                                           VALUE* y) {
+// The elements from `begin` on, one by one: what is left behind whole pieces, or all where memory does not begin as
+// those must.
+extern "C" __global__ void dequantize_each(std::int64_t begin, std::int64_t count,
+                                           std::int64_t group, const std::uint8_t* codes,
+                                           const std::uint8_t* scales, VALUE* y) {
   for (std::int64_t i = begin + thread_number(); i < count; i += all_threads())
     put(value_of(code_at(codes, i), 0, scales[std::uint64_t(i) / std::uint64_t(group)]), y + i);
 }
 
 // ---- back
 
-// What counts of a value: its magnitude, in `mase` rounded to bfloat16, of which subnormal ones are zero and NaN is infinity.
+// What counts of a value: its magnitude, in `mase` rounded to bfloat16, of which subnormal ones are zero and NaN is
+// infinity.
 inline std::uint32_t magnitude_bits(float x) {
   const std::uint32_t bits = __float_as_uint(x) & 0x7fffffffu;
   if (!MASE) return bits;
@@ -188,8 +196,8 @@ inline std::uint32_t magnitude_bits(float x) {
   return upper < 0x00800000u ? 0u : upper;
 }
 
-// To nearest, ties to even. Scaling up is exact, in two steps where one factor would be too large; what becomes subnormal by
-// scaling down rounds to 0 either way.
+// To nearest, ties to even. Scaling up is exact, in two steps where one factor would be too large; what becomes
+// subnormal by scaling down rounds to 0 either way.
 inline std::uint32_t code_of(float x, std::uint32_t scale) {
   if (scale == 255) return 0;
   const float magnitude = __uint_as_float(magnitude_bits(x));
@@ -201,13 +209,14 @@ inline std::uint32_t code_of(float x, std::uint32_t scale) {
 
 inline std::uint32_t scale_of(std::uint32_t largest) { return min(largest >> 23, 255u); }
 
-// Groups of 4 2^k elements, up to 128: each that of 2^k neighbouring threads with four elements of their own. All begin at
-// multiples of 16 bytes, and `count` is one of 4; lanes behind the end hold zeros.
+// Groups of 4 2^k elements, up to 128: each that of 2^k neighbouring threads with four elements of their own. All begin
+// at multiples of 16 bytes, and `count` is one of 4; lanes behind the end hold zeros.
 extern "C" __global__ void quantize_runs(std::int64_t count, int threads, const float* x,
                                          std::uint8_t* codes, std::uint8_t* scales) {
   const std::int64_t i = thread_number() * 4;
   const bool exists = i < count;
-  const float4 four = exists ? __ldcs(reinterpret_cast<const float4*>(x + i)) : make_float4(0, 0, 0, 0);
+  const float4 four =
+      exists ? __ldcs(reinterpret_cast<const float4*>(x + i)) : make_float4(0, 0, 0, 0);
   std::uint32_t largest = max(max(magnitude_bits(four.x), magnitude_bits(four.y)),
                               max(magnitude_bits(four.z), magnitude_bits(four.w)));
   for (int apart = 1; apart < threads; apart *= 2)
@@ -228,10 +237,12 @@ extern "C" __global__ void quantize_groups(std::int64_t count, std::int64_t grou
   for (std::int64_t g = thread_number() / 32; g < groups; g += all_threads() / 32) {
     const std::int64_t first = g * group, end = group < count - first ? first + group : count;
     std::uint32_t largest = 0;
-    for (std::int64_t i = first + lane; i < end; i += 32) largest = max(largest, magnitude_bits(x[i]));
+    for (std::int64_t i = first + lane; i < end; i += 32)
+      largest = max(largest, magnitude_bits(x[i]));
     largest = __reduce_max_sync(0xffffffffu, largest);
     const std::uint32_t scale = scale_of(largest);
-    for (std::int64_t i = first + lane; i < end; i += 32) codes[i] = std::uint8_t(code_of(x[i], scale));
+    for (std::int64_t i = first + lane; i < end; i += 32)
+      codes[i] = std::uint8_t(code_of(x[i], scale));
     if (lane == 0) scales[g] = std::uint8_t(scale);
   }
 }

@@ -1,5 +1,5 @@
-// The values of packed codes (packed_weight.cuh), the bits of `PackedRows`: of all of a matrix in panels, or of some rows of what
-// lies in rows. BITS: of a code; HALF: bfloat16 or float16 where codes are such numbers.
+// The values of packed codes (packed_weight.cuh), the bits of `PackedRows`: of all of a matrix in panels, or of some
+// rows of what lies in rows. BITS: of a code; HALF: bfloat16 or float16 where codes are such numbers.
 #include "numbers.cuh"
 #include "packed_weight.cuh"
 
@@ -20,8 +20,8 @@ inline void take_tables(const PackedTables& from, Tables& tables) {
 }
 
 // The values of a quad of a row, written where there are columns.
-inline void put_values(const PackedWeight& w, const Tables& tables, std::int64_t row, std::int64_t number,
-                       const Quad& quad, float* y) {
+inline void put_values(const PackedWeight& w, const Tables& tables, std::int64_t row,
+                       std::int64_t number, const Quad& quad, float* y) {
   const std::int64_t first = 4 * number;
   const int count = w.columns - first < 4 ? int(w.columns - first) : 4;
   float values[4] = {0, 0, 0, 0};
@@ -32,8 +32,10 @@ inline void put_values(const PackedWeight& w, const Tables& tables, std::int64_t
   const bool adds = w.zero_points != 0 || w.source == ScaleSource::affine;
   const bool of_row = w.group >= w.columns;
   std::int64_t block = of_row ? 0 : first / w.group;
-  int left = int(min((block + 1) * w.group - first, std::int64_t(4)));  // of the block, as far as it matters here
-  float scale = scale_of(w, tables.scales, row, block), offset = adds ? offset_of(w, row, block) : 0.0f;
+  int left = int(min((block + 1) * w.group - first,
+                     std::int64_t(4)));  // of the block, as far as it matters here
+  float scale = scale_of(w, tables.scales, row, block),
+        offset = adds ? offset_of(w, row, block) : 0.0f;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     if (left == 0 && i < count) {
@@ -56,19 +58,21 @@ inline void put_values(const PackedWeight& w, const Tables& tables, std::int64_t
     if (i < count) y[first + i] = values[i];
 }
 
-// All rows of what lies in panels: a block has 32 rows and 32 times 8 quads; a warp reads and writes whole sectors of 32 bytes,
-// eight rows by four quads.
+// All rows of what lies in panels: a block has 32 rows and 32 times 8 quads; a warp reads and writes whole sectors of
+// 32 bytes, eight rows by four quads.
 extern "C" __global__ void unpack_panels(PackedWeight w, PackedTables given, float* y) {
   __shared__ Tables tables;
   take_tables(given, tables);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const std::int64_t row = std::int64_t(blockIdx.x) * 32 + warp % 4 * 8 + lane % 8;
-  const std::int64_t quads = (w.columns + 3) / 4, begin = std::int64_t(blockIdx.y) * 64 + warp / 4 * 4 + lane / 8;
+  const std::int64_t quads = (w.columns + 3) / 4,
+                     begin = std::int64_t(blockIdx.y) * 64 + warp / 4 * 4 + lane / 8;
   if (row >= w.rows) return;
 #pragma unroll 1
   for (int step = 0; step < 8; ++step) {
     const std::int64_t number = begin + step * 8;
-    if (number < quads) put_values(w, tables, row, number, panel_quad<BITS>(w, row, number), y + row * w.columns);
+    if (number < quads)
+      put_values(w, tables, row, number, panel_quad<BITS>(w, row, number), y + row * w.columns);
   }
 }
 

@@ -1,14 +1,16 @@
-// Few rows of floats times a weight packed in panels, at the speed at which its codes come from memory. Codes become bfloat16,
-// which holds what they stand for exactly; x is cut into three bfloat16 that are exactly it together; so tensor cores multiply
-// without error, and sum up in fp32.
+// Few rows of floats times a weight packed in panels, at the speed at which its codes come from memory. Codes become
+// bfloat16, which holds what they stand for exactly; x is cut into three bfloat16 that are exactly it together; so
+// tensor cores multiply without error, and sum up in fp32.
 //
-// A block has 128 rows of the weight, four panels, and some slices of 256 columns. Its eight warps are four panels by two halves
-// of a slice. A lane reads 16 bytes of a unit, which are the words of four rows, and keeps them: as fragments of the matrix A they
-// need the columns in another order than in memory, and B, which is x, is laid out in that order in shared memory. Sums of all
-// blocks along the columns meet in `finish_packed`, in their order, so the bits are the same in every run.
+// A block has 128 rows of the weight, four panels, and some slices of 256 columns. Its eight warps are four panels by
+// two halves of a slice. A lane reads 16 bytes of a unit, which are the words of four rows, and keeps them: as
+// fragments of the matrix A they need the columns in another order than in memory, and B, which is x, is laid out in
+// that order in shared memory. Sums of all blocks along the columns meet in `finish_packed`, in their order, so the
+// bits are the same in every run.
 //
-// BITS: of a code, 1 to 8, or 16 of bfloat16; TILES: 1 or 2 times 8 rows of x; DECODE: what codes stand for; MANTISSA: the bits of
-// small floats; ADDS: 1 where a number is added to codes; BLOCKS: 1 where scales are powers of two of blocks along a row.
+// BITS: of a code, 1 to 8, or 16 of bfloat16; TILES: 1 or 2 times 8 rows of x; DECODE: what codes stand for; MANTISSA:
+// the bits of small floats; ADDS: 1 where a number is added to codes; BLOCKS: 1 where scales are powers of two of
+// blocks along a row.
 #include "hone/kernels/scalar/activation.h"
 #include "numbers.cuh"
 #include "packed_weight.cuh"
@@ -86,7 +88,8 @@ inline std::uint32_t fused(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 }
 
 inline void multiply(float (&sums)[4], const std::uint32_t (&a)[4], uint2 b) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
 }
@@ -108,7 +111,8 @@ inline uint4 streamed(const std::uint8_t* from) {
 }
 
 // A lane's spans of a half slice that begins at column `begin`; zeros behind the last.
-inline void take_words(const PackedWeight& w, const std::uint8_t* panel, std::int64_t begin, int lane, Words& words) {
+inline void take_words(const PackedWeight& w, const std::uint8_t* panel, std::int64_t begin,
+                       int lane, Words& words) {
   const std::int64_t first = begin / kSpan + lane % 4;
   const std::uint8_t* rows = panel + lane / 4 * 16;
 #pragma unroll
@@ -123,8 +127,8 @@ inline void take_words(const PackedWeight& w, const std::uint8_t* panel, std::in
 #pragma unroll
       for (int i = 0; i < units; ++i, ++word) {
         const std::int64_t unit = span * units + i;
-        words.of[step][word] =
-            unit * 32 < w.padded_columns * width ? streamed(plane + unit * 128) : make_uint4(0, 0, 0, 0);
+        words.of[step][word] = unit * 32 < w.padded_columns * width ? streamed(plane + unit * 128)
+                                                                    : make_uint4(0, 0, 0, 0);
       }
       plane += 4 * w.padded_columns * width;
     }
@@ -144,18 +148,21 @@ inline std::uint32_t quad_of(const uint4 (&span)[kWords], int row, int quad) {
     if ((BITS & width) == 0) continue;
     const int parts = 8 / width;
     const std::uint32_t mask = ((1u << width) - 1) * 0x01010101u;
-    codes |= (word_of(span[word + quad / parts], row) >> (quad % parts * width) & mask) << (BITS & (width - 1));
+    codes |= (word_of(span[word + quad / parts], row) >> (quad % parts * width) & mask)
+             << (BITS & (width - 1));
     word += kSpan * width / 32;
   }
   return codes;
 }
 
-// A pair of codes, in the bytes that `select` takes into the lower halves, as bfloat16. As the last bits of 128 a code is a
-// number at once, but for the eighth bit, which chooses what is taken away.
-inline std::uint32_t pair_of(std::uint32_t codes, std::uint32_t select, const Shared& shared, std::uint32_t factor) {
+// A pair of codes, in the bytes that `select` takes into the lower halves, as bfloat16. As the last bits of 128 a code
+// is a number at once, but for the eighth bit, which chooses what is taken away.
+inline std::uint32_t pair_of(std::uint32_t codes, std::uint32_t select, const Shared& shared,
+                             std::uint32_t factor) {
   if constexpr (DECODE == WHOLE) {
     const std::uint32_t pair = __byte_perm(codes, 0x43434343u, select);
-    if constexpr (BITS == 8) return fused(pair & 0xff7fff7fu, kOnes, pair & 0x00800080u ^ 0xc380c380u);
+    if constexpr (BITS == 8)
+      return fused(pair & 0xff7fff7fu, kOnes, pair & 0x00800080u ^ 0xc380c380u);
     constexpr std::uint32_t kMiddle = 0xc300u + (1u << (BITS - 1));  // -(128 + 2^(BITS - 1))
     return fused(pair, kOnes, kMiddle | kMiddle << 16);
   } else if constexpr (DECODE == SMALL_FLOAT) {
@@ -172,25 +179,29 @@ inline std::uint32_t pair_of(std::uint32_t codes, std::uint32_t select, const Sh
 // ---- x
 
 // The upper half of a float, and what is left of it: both exact. What is no number is in the first part alone.
-inline std::uint32_t upper_pair(float a, float b) { return __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x7632); }
+inline std::uint32_t upper_pair(float a, float b) {
+  return __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x7632);
+}
 inline float lower_part(float x) {
   const std::uint32_t bits = __float_as_uint(x);
   return (bits & 0x7f800000u) == 0x7f800000u ? 0.0f : x - __uint_as_float(bits & 0xffff0000u);
 }
 
-inline float value_at(const float* x, std::int64_t columns, std::int64_t tokens, std::int64_t token, std::int64_t column) {
+inline float value_at(const float* x, std::int64_t columns, std::int64_t tokens, std::int64_t token,
+                      std::int64_t column) {
   if (token >= tokens || column >= columns) return 0;
   const float value = x[token * columns + column];
   return value == value ? value : __uint_as_float(0x7fc00000u);
 }
 
 // Columns from `begin` on of the rows from `token` on.
-inline void take_x(const float* x, std::int64_t columns, std::int64_t tokens, std::int64_t token, std::int64_t begin,
-                   Shared& shared) {
+inline void take_x(const float* x, std::int64_t columns, std::int64_t tokens, std::int64_t token,
+                   std::int64_t begin, Shared& shared) {
   const int lane = threadIdx.x % 32;
 #pragma unroll 1
   for (int item = threadIdx.x / 32; item < 2 * kProducts * TILES; item += kThreads / 32) {
-    const int tile = item % TILES, product = item / TILES % kProducts, half = item / (TILES * kProducts);
+    const int tile = item % TILES, product = item / TILES % kProducts,
+              half = item / (TILES * kProducts);
     const int step = product / (kSpan / 4), quad = product % (kSpan / 4);
     const std::int64_t row = token + tile * 8 + lane / 4;
     const std::int64_t column = begin + half * kHalf + (4 * step + lane % 4) * kSpan + 4 * quad;
@@ -208,7 +219,8 @@ inline void take_x(const float* x, std::int64_t columns, std::int64_t tokens, st
 }
 
 // The scales of the blocks of a slice, four rows at a time.
-inline void take_scales(const PackedWeight& w, std::int64_t first_panel, std::int64_t begin, int shift, Shared& shared) {
+inline void take_scales(const PackedWeight& w, std::int64_t first_panel, std::int64_t begin,
+                        int shift, Shared& shared) {
   const int blocks = max(kSlice >> shift, 1);
   const std::int64_t panels = (w.rows + 31) / 32;
   for (int item = threadIdx.x; item < blocks * kPanels * 8; item += kThreads) {
@@ -218,19 +230,25 @@ inline void take_scales(const PackedWeight& w, std::int64_t first_panel, std::in
     if (first_panel + panel < panels && number < w.scale_blocks)
       codes = *reinterpret_cast<const std::uint32_t*>(
           w.shared + 32 * ((first_panel + panel) * w.scale_blocks + number) + 4 * quad);
-    const std::uint32_t low = shared.scales[codes & 255u] | std::uint32_t(shared.scales[codes >> 8 & 255u]) << 16;
-    const std::uint32_t high = shared.scales[codes >> 16 & 255u] | std::uint32_t(shared.scales[codes >> 24]) << 16;
-    *reinterpret_cast<uint2*>(&shared.block_scales[block][panel * 32 + 4 * quad]) = make_uint2(low, high);
+    const std::uint32_t low =
+        shared.scales[codes & 255u] | std::uint32_t(shared.scales[codes >> 8 & 255u]) << 16;
+    const std::uint32_t high =
+        shared.scales[codes >> 16 & 255u] | std::uint32_t(shared.scales[codes >> 24]) << 16;
+    *reinterpret_cast<uint2*>(&shared.block_scales[block][panel * 32 + 4 * quad]) =
+        make_uint2(low, high);
   }
 }
 
 // ---- products
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    packed_product(PackedWeight w, PackedProduct product, ProductTables tables, const float* x, float* partial) {
+    packed_product(PackedWeight w, PackedProduct product, ProductTables tables, const float* x,
+                   float* partial) {
   __shared__ __align__(16) Shared shared;
-  const int lane = threadIdx.x % 32, panel = threadIdx.x / 32 % kPanels, half = threadIdx.x / (32 * kPanels);
-  const std::int64_t first_panel = std::int64_t(blockIdx.x) * kPanels, token = std::int64_t(blockIdx.z) * kTokens;
+  const int lane = threadIdx.x % 32, panel = threadIdx.x / 32 % kPanels,
+            half = threadIdx.x / (32 * kPanels);
+  const std::int64_t first_panel = std::int64_t(blockIdx.x) * kPanels,
+                     token = std::int64_t(blockIdx.z) * kTokens;
   const bool exists = (first_panel + panel) * 32 < w.rows;
   const std::uint8_t* codes = w.codes + (first_panel + panel) * (4 * w.padded_columns * BITS);
   const std::int64_t begin = blockIdx.y * product.block_slices;
@@ -320,20 +338,25 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   if (half == 1 || !exists) return;
-  float* to = partial + (std::int64_t(blockIdx.z) * gridDim.y + blockIdx.y) * product.padded_rows * kTokens;
+  float* to =
+      partial + (std::int64_t(blockIdx.z) * gridDim.y + blockIdx.y) * product.padded_rows * kTokens;
 #pragma unroll
   for (int i = 0; i < TILES * 8; ++i) {
-    const int tile = i / 8, row = i / 2 % 4, odd = i % 2;  // rows 4 g and 4 g + 1 of the first A, then those behind them
+    const int tile = i / 8, row = i / 2 % 4,
+              odd = i % 2;  // rows 4 g and 4 g + 1 of the first A, then those behind them
     const std::int64_t of = (first_panel + panel) * 32 + lane / 4 * 4 + row;
-    to[of * kTokens + tile * 8 + lane % 4 * 2 + odd] = sums[tile][i / 4 % 2][i % 4] + other[i * 32 * kPanels];
+    to[of * kTokens + tile * 8 + lane % 4 * 2 + odd] =
+        sums[tile][i / 4 % 2][i % 4] + other[i * 32 * kPanels];
   }
 }
 
 // y = activation(sums scale + bias) + residual: a thread for each, tokens side by side.
-extern "C" __global__ void finish_packed(PackedWeight w, PackedProduct product, float unit, std::int64_t parts,
-                                         const float* partial, const float* bias, const float* residual, float* y) {
+extern "C" __global__ void finish_packed(PackedWeight w, PackedProduct product, float unit,
+                                         std::int64_t parts, const float* partial,
+                                         const float* bias, const float* residual, float* y) {
   using namespace hone::scalar;
-  const std::int64_t i = thread_number(), n = i / kTokens, m = std::int64_t(blockIdx.z) * kTokens + i % kTokens;
+  const std::int64_t i = thread_number(), n = i / kTokens,
+                     m = std::int64_t(blockIdx.z) * kTokens + i % kTokens;
   if (n >= w.rows || m >= product.tokens) return;
   const std::int64_t apart = product.padded_rows * kTokens;
   const float* from = partial + blockIdx.z * parts * apart + i;

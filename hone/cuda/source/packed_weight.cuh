@@ -23,13 +23,14 @@ struct PackedWeight {
   std::int64_t rows, columns;
   std::int64_t padded_columns;  ///< in panels
   std::int64_t row_bytes;       ///< in rows
-  std::int64_t group;           ///< columns that share a scale: all of a row where one scale is for all
-  std::int64_t row_groups;      ///< from the first group of a row to that of the next; 0: one is for all
-  std::int64_t scale_blocks;    ///< of shared bytes in panels; 0: they lie in their order
-  std::int64_t row_shared;      ///< from the first shared code of a row to that of the next
-  std::int32_t panels;          ///< or rows
-  std::int32_t flip;            ///< of codes, as they are stored
-  std::int32_t shared_bytes;    ///< of a shared code
+  std::int64_t group;  ///< columns that share a scale: all of a row where one scale is for all
+  std::int64_t
+      row_groups;  ///< from the first group of a row to that of the next; 0: one is for all
+  std::int64_t scale_blocks;  ///< of shared bytes in panels; 0: they lie in their order
+  std::int64_t row_shared;    ///< from the first shared code of a row to that of the next
+  std::int32_t panels;        ///< or rows
+  std::int32_t flip;          ///< of codes, as they are stored
+  std::int32_t shared_bytes;  ///< of a shared code
   ScaleSource source;
   std::int32_t zero_points;  ///< shared codes come in pairs, the second a zero point
   std::int32_t divides;
@@ -72,7 +73,8 @@ inline std::uint32_t shared_code(const PackedWeight& w, std::int64_t row, std::i
   if (w.scale_blocks > 0) return w.shared[32 * (row / 32 * w.scale_blocks + index) + row % 32];
   const std::uint8_t* at = w.shared + (row * w.row_shared + index) * w.shared_bytes;
   std::uint32_t code = 0;
-  for (std::int32_t byte = 0; byte < w.shared_bytes; ++byte) code |= static_cast<std::uint32_t>(at[byte]) << (8 * byte);
+  for (std::int32_t byte = 0; byte < w.shared_bytes; ++byte)
+    code |= static_cast<std::uint32_t>(at[byte]) << (8 * byte);
   return code;
 }
 
@@ -81,13 +83,15 @@ inline float zero_point(const PackedWeight& w, std::int64_t row, std::int64_t bl
 }
 
 #ifdef __CUDACC_RTC__
-#define HONE_APART __noinline__  // once in a program, not wherever it is asked for: long, and rarely what takes the time
+#define HONE_APART \
+  __noinline__  // once in a program, not wherever it is asked for: long, and rarely what takes the time
 #else
 #define HONE_APART inline
 #endif
 
 /// The scale of a block of a row; `scales` of `PackedTables`.
-HONE_APART float scale_of(const PackedWeight& w, const float* scales, std::int64_t row, std::int64_t block) {
+HONE_APART float scale_of(const PackedWeight& w, const float* scales, std::int64_t row,
+                          std::int64_t block) {
   if (w.source == ScaleSource::constant) return 1.0f;
   if (w.source == ScaleSource::shared) {
     const std::uint32_t code = shared_code(w, row, w.zero_points != 0 ? 2 * block : block);
@@ -108,19 +112,23 @@ HONE_APART float offset_of(const PackedWeight& w, std::int64_t row, std::int64_t
   return w.source == ScaleSource::affine ? -zero_point(w, row, block) : 0.0f;
 }
 
-/// Four neighbouring columns of a row, the first a multiple of four, as they are stored: those of up to 8 bits in a byte each
-/// of the first word, those of 16 in halves of both.
+/// Four neighbouring columns of a row, the first a multiple of four, as they are stored: those of up to 8 bits in a
+/// byte each of the first word, those of 16 in halves of both.
 struct Quad {
   std::uint32_t words[2];
 };
 
 template <int kBits>
 inline std::uint32_t quad_code(const Quad& quad, int at) {
-  if (kBits == 16) return quad.words[at / 2] >> (at % 2 * 16) & 0xffffu;
-  return quad.words[0] >> (8 * at) & 255u;
+  if constexpr (kBits == 16)
+    return quad.words[at / 2] >> (at % 2 * 16) & 0xffffu;
+  else
+    return quad.words[0] >> (8 * at) & 255u;
 }
 
-inline std::uint32_t word_at(const std::uint8_t* from) { return *reinterpret_cast<const std::uint32_t*>(from); }
+inline std::uint32_t word_at(const std::uint8_t* from) {
+  return *reinterpret_cast<const std::uint32_t*>(from);
+}
 
 /// Quad `number` of a row in panels, whose words lie at multiples of four bytes.
 template <int kBits>
@@ -130,15 +138,16 @@ inline Quad panel_quad(const PackedWeight& w, std::int64_t row, std::int64_t num
   if constexpr (kBits == 16) {
     quad.words[0] = word_at(plane + 2 * number * 128);
     if (4 * number + 2 < w.padded_columns) quad.words[1] = word_at(plane + (2 * number + 1) * 128);
-    return quad;
-  }
-  for (int width = 8; width >= 1; width /= 2) {
-    if ((kBits & width) == 0) continue;
-    const int parts = 8 / width;
-    const std::uint32_t mask = ((1u << width) - 1) * 0x01010101u;
-    const std::uint32_t word = word_at(plane + number / parts * 128);
-    quad.words[0] |= (word >> (static_cast<int>(number % parts) * width) & mask) << (kBits & (width - 1));
-    plane += 4 * w.padded_columns * width;
+  } else {
+    for (int width = 8; width >= 1; width /= 2) {
+      if ((kBits & width) == 0) continue;
+      const int parts = 8 / width;
+      const std::uint32_t mask = ((1u << width) - 1) * 0x01010101u;
+      const std::uint32_t word = word_at(plane + number / parts * 128);
+      quad.words[0] |= (word >> (static_cast<int>(number % parts) * width) & mask)
+                       << (kBits & (width - 1));
+      plane += 4 * w.padded_columns * width;
+    }
   }
   return quad;
 }
@@ -150,21 +159,22 @@ inline Quad row_quad(const PackedWeight& w, std::int64_t row, std::int64_t numbe
   Quad quad = {{0, 0}};
   const std::int64_t first = 4 * number;
   const int count = w.columns - first < 4 ? static_cast<int>(w.columns - first) : 4;
-  if (kBits == 16) {
+  if constexpr (kBits == 16) {
     for (int i = 0; i < count; ++i) {
       const std::uint8_t* at = plane + 2 * (first + i);
       quad.words[i / 2] |= (at[0] | static_cast<std::uint32_t>(at[1]) << 8) << (i % 2 * 16);
     }
-    return quad;
-  }
-  for (int width = 8; width >= 1; width /= 2) {
-    if ((kBits & width) == 0) continue;
-    for (int i = 0; i < count; ++i) {
-      const std::int64_t bit = (first + i) * width;
-      const std::uint32_t part = static_cast<std::uint32_t>(plane[bit / 8]) >> (bit % 8) & ((1u << width) - 1);
-      quad.words[0] |= part << (kBits & (width - 1)) << (8 * i);
+  } else {
+    for (int width = 8; width >= 1; width /= 2) {
+      if ((kBits & width) == 0) continue;
+      for (int i = 0; i < count; ++i) {
+        const std::int64_t bit = (first + i) * width;
+        const std::uint32_t part =
+            static_cast<std::uint32_t>(plane[bit / 8]) >> (bit % 8) & ((1u << width) - 1);
+        quad.words[0] |= part << (kBits & (width - 1)) << (8 * i);
+      }
+      plane += (w.columns * width + 7) / 8;
     }
-    plane += (w.columns * width + 7) / 8;
   }
   return quad;
 }

@@ -1,7 +1,11 @@
-// Sums over dimensions. A block sums a chunk of terms for some results, its threads in a fixed tree; where there are
+// Sums over dimensions, of VALUE to RESULT. A block sums a chunk of terms for some results, its threads in a fixed tree; where there are
 // several chunks, `to` are (chunks, results), and the columns of that are summed in turn.
 #include "nest.cuh"
 #include "numbers.cuh"
+
+#ifndef RESULT
+#define RESULT float
+#endif
 
 constexpr int kThreads = 256;
 
@@ -21,8 +25,8 @@ inline void for_terms(const LoopNest<1>& terms, std::int64_t begin, std::int64_t
 // Results lie side by side, `columns` of them for each element of `outer`: threads (x, y) take column x and every
 // (number of y)th term.
 template <int kCount>
-inline void run_columns(const LoopNest<1>& outer, const LoopNest<1>& terms, const float* x,
-                        float* to, std::int64_t columns, std::int64_t tiles, std::int64_t results,
+inline void run_columns(const LoopNest<1>& outer, const LoopNest<1>& terms, const VALUE* x,
+                        RESULT* to, std::int64_t columns, std::int64_t tiles, std::int64_t results,
                         std::int64_t term_count, std::int64_t terms_per_chunk) {
   using Values = Pack<float, kCount>;
   __shared__ Values sums[kThreads];
@@ -32,11 +36,11 @@ inline void run_columns(const LoopNest<1>& outer, const LoopNest<1>& terms, cons
   const std::int64_t end = min(begin + terms_per_chunk, term_count);
   Values sum = {};
   if (column < columns) {
-    const float* const from = x + offset_of(outer, row) + column;
+    const VALUE* const from = x + offset_of(outer, row) + column;
     for_terms(terms, begin + threadIdx.y, end, blockDim.y, [&](std::int64_t offset) {
-      const Values values = *reinterpret_cast<const Values*>(from + offset);
+      const Pack<VALUE, kCount> values = *reinterpret_cast<const Pack<VALUE, kCount>*>(from + offset);
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) sum.at[i] += values.at[i];
+      for (int i = 0; i < kCount; ++i) sum.at[i] += to_float(values.at[i]);
     });
   }
   Values* const mine = sums + threadIdx.y * blockDim.x + threadIdx.x;
@@ -48,20 +52,23 @@ inline void run_columns(const LoopNest<1>& outer, const LoopNest<1>& terms, cons
 #pragma unroll
     for (int i = 0; i < kCount; ++i) mine->at[i] += other.at[i];
   }
-  if (threadIdx.y == 0 && column < columns)
-    *reinterpret_cast<Values*>(to + blockIdx.y * results + row * columns + column) = *mine;
+  if (threadIdx.y > 0 || column >= columns) return;
+  Pack<RESULT, kCount> result;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) result.at[i] = from_float<RESULT>(mine->at[i]);
+  *reinterpret_cast<Pack<RESULT, kCount>*>(to + blockIdx.y * results + row * columns + column) = result;
 }
 
 extern "C" __global__ void sum_columns(const __grid_constant__ LoopNest<1> outer,
-                                       const __grid_constant__ LoopNest<1> terms, const float* x,
-                                       float* to, std::int64_t columns, std::int64_t tiles,
+                                       const __grid_constant__ LoopNest<1> terms, const VALUE* x,
+                                       RESULT* to, std::int64_t columns, std::int64_t tiles,
                                        std::int64_t results, std::int64_t term_count,
                                        std::int64_t terms_per_chunk) {
   run_columns<4>(outer, terms, x, to, columns, tiles, results, term_count, terms_per_chunk);
 }
 extern "C" __global__ void sum_columns_unaligned(const __grid_constant__ LoopNest<1> outer,
                                                  const __grid_constant__ LoopNest<1> terms,
-                                                 const float* x, float* to, std::int64_t columns,
+                                                 const VALUE* x, RESULT* to, std::int64_t columns,
                                                  std::int64_t tiles, std::int64_t results,
                                                  std::int64_t term_count,
                                                  std::int64_t terms_per_chunk) {
@@ -70,8 +77,8 @@ extern "C" __global__ void sum_columns_unaligned(const __grid_constant__ LoopNes
 
 // Terms lie side by side: threads (x, y) take result y and every (number of x)th term.
 extern "C" __global__ void sum_rows(const __grid_constant__ LoopNest<1> kept,
-                                    const __grid_constant__ LoopNest<1> terms, const float* x,
-                                    float* to, std::int64_t results, std::int64_t term_count,
+                                    const __grid_constant__ LoopNest<1> terms, const VALUE* x,
+                                    RESULT* to, std::int64_t results, std::int64_t term_count,
                                     std::int64_t terms_per_chunk) {
   __shared__ float sums[kThreads];
   const std::int64_t result = std::int64_t(blockIdx.x) * blockDim.y + threadIdx.y;
@@ -79,9 +86,9 @@ extern "C" __global__ void sum_rows(const __grid_constant__ LoopNest<1> kept,
   const std::int64_t end = min(begin + terms_per_chunk, term_count);
   float sum = 0;
   if (result < results) {
-    const float* const from = x + offset_of(kept, result);
+    const VALUE* const from = x + offset_of(kept, result);
     for_terms(terms, begin + threadIdx.x, end, blockDim.x,
-              [&](std::int64_t offset) { sum += from[offset]; });
+              [&](std::int64_t offset) { sum += to_float(from[offset]); });
   }
   float* const mine = sums + threadIdx.y * blockDim.x + threadIdx.x;
   *mine = sum;
@@ -89,5 +96,5 @@ extern "C" __global__ void sum_rows(const __grid_constant__ LoopNest<1> kept,
     __syncthreads();
     if (threadIdx.x < half) *mine += mine[half];
   }
-  if (threadIdx.x == 0 && result < results) to[blockIdx.y * results + result] = *mine;
+  if (threadIdx.x == 0 && result < results) to[blockIdx.y * results + result] = from_float<RESULT>(*mine);
 }

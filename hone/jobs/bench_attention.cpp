@@ -1,0 +1,371 @@
+#include "hone/jobs/bench_attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/random.h"
+#include "hone/base/text.h"
+#include "hone/cuda/card_peaks.h"
+#include "hone/jobs/device_time.h"
+#include "hone/jobs/times_in_turn.h"
+#include "hone/kernels/peak.h"
+#include "hone/report/table.h"
+#include "hone/tensor/dense.h"
+#include "hone/train/memory_check.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kAttentionRuns = 20, kRecordedRuns = 3;
+constexpr const char* kAttentionOperands[] = {"query", "key", "value"};
+
+// ---- the graphs
+
+// Operands are parameters, since a device copies inputs in every run; a model's are values that lie there. The timed graph's
+// output is the first token alone, which is copied likewise.
+Graph attention_graph(const AttentionShape& shape, DType dtype, AttentionWay way, bool whole,
+                      const OpTable& ops) {
+  const Type type{dtype, {Dim(shape.texts), Dim(shape.tokens), Dim(shape.heads), Dim(shape.size)}};
+  Graph graph(ops);
+  std::vector<Value> operands;
+  for (const char* name : kAttentionOperands)
+    operands.push_back(graph.add_parameter(name, type, ParameterRole::buffer, false));
+  const double scale = 1 / std::sqrt(static_cast<double>(shape.size));
+  Value y;
+  if (way == AttentionWay::fused) {
+    y = graph.add("attention", operands, {{"scale", scale}});
+  } else {
+    const auto transposed = [&](Value x, const Shape& axes) {
+      return graph.add("transpose", {x}, {{"axes", axes}});
+    };
+    const Shape heads_first = {0, 2, 1, 3}, turned = {0, 2, 3, 1};
+    const Value products = graph.add(
+        "matmul", {transposed(operands[0], heads_first), transposed(operands[1], turned)});
+    const Value weights =
+        graph.add("softmax", {graph.add("scale", {products}, {{"factor", scale}})});
+    y = transposed(graph.add("matmul", {weights, transposed(operands[2], heads_first)}),
+                   heads_first);
+  }
+  if (!whole)
+    y = graph.add("slice", {y},
+                  {{"axis", std::int64_t{1}}, {"begin", std::int64_t{0}}, {"size", Shape{Dim(1)}}});
+  graph.set_output("y", y);
+  return graph;
+}
+
+// Uniform with variance 1, any number by its place alone.
+Tensor random_operand(const AttentionShape& shape, const char* name, ThreadPool& pool) {
+  constexpr std::int64_t kGrain = 1 << 16;
+  Tensor tensor = Tensor::empty(DType::f32, {shape.texts, shape.tokens, shape.heads, shape.size});
+  float* const values = tensor.data<float>();
+  const RandomStream random{0, stream_of(fmt::format("bench attention {}", name))};
+  parallel_ranges(pool, tensor.count(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; i += 4) {
+      const auto words = random.block(static_cast<std::uint64_t>(i / 4));
+      for (std::int64_t k = i; k < std::min(i + 4, end); ++k)
+        values[k] = static_cast<float>(std::sqrt(3.0) *
+                                       (words[static_cast<std::size_t>(k - i)] * 0x1p-31 - 1));
+    }
+  });
+  return tensor;
+}
+
+using Operands = TensorMap;  // on the host, fp32
+
+// Those that `dtype` has.
+Operands rounded_operands(const Operands& exact, DType dtype) {
+  Operands rounded;
+  for (const auto& [name, tensor] : exact) rounded[name] = tensor.cast(dtype).cast(DType::f32);
+  return rounded;
+}
+
+ParameterStore operands_on(Device& device, const Operands& exact, DType dtype) {
+  ParameterStore store;
+  for (const auto& [name, tensor] : exact) store.set(name, tensor.cast(dtype).on(device));
+  return store;
+}
+
+// ---- runs
+
+struct AttentionRunner {
+  Graph graph;
+  ParameterStore operands;
+  std::unique_ptr<Executable> executable = nullptr;
+
+  void run() { executable->run({}, operands); }
+};
+
+std::string description_of(const AttentionShape& shape) {
+  return fmt::format("{} texts, {} heads, {} tokens, heads of {}", shape.texts, shape.heads,
+                     shape.tokens, shape.size);
+}
+
+// The ways take turns, for both to see the same machine.
+std::vector<AttentionTimes> time_ways(const AttentionJob& job, const AttentionType& type,
+                                      const Operands& operands, const Session& session) {
+  const ParameterStore store = operands_on(session.device, operands, type.dtype);
+  std::vector<AttentionTimes> all;
+  std::vector<std::unique_ptr<AttentionRunner>> runners;  // what an executable refers to stays
+  for (const AttentionWay way : job.ways) {
+    runners.push_back(std::make_unique<AttentionRunner>(AttentionRunner{
+        attention_graph(job.shape, type.dtype, way, /*whole=*/false, session.library.ops), store}));
+    AttentionRunner& runner = *runners.back();
+    check_memory(runner.graph, {}, session, store,
+                 fmt::format("{} attention in {} ({})", to_string(way), type.name,
+                             description_of(job.shape)));
+    runner.executable = session.executable(runner.graph);
+    AttentionTimes times{.type = type, .way = way};
+    times.needed_bytes = needed_bytes(runner.graph, {}, session);
+    const auto run = [&] {
+      runner.run();
+      session.device.wait();
+    };
+    times.first_ms = run_ms(run);
+    // A device may make itself ready in the runs after the first, too (cuda/captured.h).
+    constexpr int kWarmRuns = 4;
+    for (int i = 0; i < kWarmRuns && !session.device.host_accessible(); ++i) run();
+    all.push_back(times);
+  }
+  std::vector<std::function<void()>> works;
+  for (const auto& runner : runners) works.emplace_back([one = runner.get()] { one->run(); });
+  const std::int64_t runs = job.runs > 0 ? job.runs : kAttentionRuns;
+  std::vector<std::vector<double>> ms = rounds_in_turn(works, runs, {}, clock_of(session.device));
+  std::optional<double> naive_ms;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::ranges::sort(ms[i]);
+    all[i].runs = runs;
+    all[i].min_ms = ms[i].front();
+    all[i].median_ms = median_of_sorted(ms[i]);
+    if (all[i].way == AttentionWay::naive) naive_ms = all[i].median_ms;
+  }
+  for (AttentionTimes& times : all)
+    if (naive_ms) times.speedup = *naive_ms / times.median_ms;
+  for (std::size_t i = 0; job.profile && i < all.size(); ++i) {
+    const RunRecorder recorder(*runners[i]->executable, /*threads=*/false);
+    for (std::int64_t run = 0; run < kRecordedRuns; ++run) runners[i]->run();
+    session.device.wait();
+    all[i].operators = by_kernel(recorder.profile({}, session, kRecordedRuns).operators);
+  }
+  return all;
+}
+
+// ---- results beside each other
+
+/// Has a card compute products of fp32 operands in fp32, for a while.
+class ExactProducts {
+ public:
+  explicit ExactProducts(Device& device) : card_(card_of(device)) {
+    if (card_ == nullptr) return;
+    before_ = card_->arithmetic();
+    card_->set_arithmetic(cuda::Arithmetic::fp32);
+  }
+  ~ExactProducts() {
+    if (card_ != nullptr) card_->set_arithmetic(before_);
+  }
+  ExactProducts(const ExactProducts&) = delete;
+  ExactProducts& operator=(const ExactProducts&) = delete;
+
+ private:
+  cuda::CudaDevice* card_;
+  cuda::Arithmetic before_ = cuda::Arithmetic::fp32;
+};
+
+// All of it on the host, in fp32.
+Tensor whole_result(const AttentionShape& shape, DType dtype, AttentionWay way,
+                    const Operands& operands, const Session& session) {
+  const Graph graph = attention_graph(shape, dtype, way, /*whole=*/true, session.library.ops);
+  ParameterStore store = operands_on(session.device, operands, dtype);
+  const NamedTensors outputs = interpreted(graph, session)->run({}, store);
+  return dense_on(outputs.at("y"), cpu()).cast(DType::f32);
+}
+
+Tensor exact_result(const AttentionShape& shape, const Operands& operands, const Session& session) {
+  const ExactProducts exact(session.device);
+  return whole_result(shape, DType::f32, AttentionWay::naive, operands, session);
+}
+
+void compare_results(const AttentionShape& shape, const Operands& operands, const Session& session,
+                     std::vector<AttentionTimes>& all) {
+  if (std::ranges::find(all, AttentionWay::naive, &AttentionTimes::way) == all.end()) return;
+  const Tensor exact = exact_result(shape, operands, session);
+  double largest = 0;
+  for (const float value : exact.values<float>())
+    largest = std::max(largest, std::abs(static_cast<double>(value)));
+  for (AttentionTimes& times : all) {
+    const Tensor result = whole_result(shape, times.type.dtype, times.way, operands, session);
+    const std::span<const float> ours = result.values<float>(), its = exact.values<float>();
+    double difference = 0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      const double distance = std::abs(static_cast<double>(ours[i]) - its[i]);
+      HONE_ASSERT(!std::isnan(distance), "{} attention in {} gives {} where {} is right",
+                  to_string(times.way), times.type.name, ours[i], its[i]);
+      difference = std::max(difference, distance);
+    }
+    times.max_difference = difference;
+    times.relative_difference = largest == 0 ? 0 : difference / largest;
+  }
+}
+
+// ---- what the device does at best
+
+/// Of products by the types of operands, and of memory.
+struct AttentionPeaks {
+  std::map<DType, Peak> products;
+  Peak bandwidth;
+
+  Floors floors(const AttentionType& type) const {
+    return {.fp32 = products.at(type.dtype), .bandwidth = bandwidth};
+  }
+};
+
+AttentionPeaks peaks_of(const std::vector<AttentionType>& types, Context& context) {
+  AttentionPeaks peaks;
+  cuda::CudaDevice* const card = card_of(*context.device);
+  const auto now = [](double value) { return Peak{value, value, ""}; };
+  if (card == nullptr) {
+    const int threads = context.pool.threads();
+    std::vector<std::string> notes;
+    const auto highest = [&](PeakKind kind, double value) {
+      return keep_highest(kind, threads, value, peaks_file(), notes);
+    };
+    const Peak products = highest(PeakKind::fp32_gflops, kernels::measure_fma_gflops(context.pool));
+    for (const AttentionType& type : types) peaks.products[type.dtype] = products;
+    peaks.bandwidth = highest(PeakKind::copy_gbps, kernels::measure_copy_gbps(context.pool));
+    tell_notes(context, notes);
+    return peaks;
+  }
+  for (const AttentionType& type : types)
+    peaks.products[type.dtype] = now(cuda::measure_products_gflops(*card, type.dtype));
+  peaks.bandwidth = now(cuda::measure_copy_gbps(*card));
+  return peaks;
+}
+
+// ---- told
+
+Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json to_json(const AttentionTimes& times, const AttentionJob& job, const AttentionPeaks& peaks) {
+  Json fields = {{"dtype", times.type.name},
+                 {"impl", to_string(times.way)},
+                 {"first_ms", times.first_ms},
+                 {"min_ms", times.min_ms},
+                 {"median_ms", times.median_ms},
+                 {"timed_runs", times.runs},
+                 {"tflops", 1e-3 * times.gflops(job.shape)},
+                 {"peak_tflops", 1e-3 * times.peak_gflops},
+                 {"share_of_peak", times.share_of_peak(job.shape)},
+                 {"speedup", optional_number(times.speedup)},
+                 {"max_difference", optional_number(times.max_difference)},
+                 {"relative_difference", optional_number(times.relative_difference)},
+                 {"needed_bytes", static_cast<std::int64_t>(times.needed_bytes)}};
+  if (job.profile)
+    fields["operators"] = to_json(operator_table(times.operators, peaks.floors(times.type), 0));
+  return fields;
+}
+
+Table attention_table(const std::vector<AttentionTimes>& all, const AttentionShape& shape) {
+  Table table({{"dtype", "Type"},
+               {"impl", "Way"},
+               {"first_ms", "First (ms)"},
+               {"min_ms", "Minimum (ms)"},
+               {"median_ms", "Median (ms)"},
+               {"runs", "Runs"},
+               {"tflops", "TFLOP/s"},
+               {"share_of_peak", "Of peak"},
+               {"speedup", "Times as fast"},
+               {"max_difference", "Largest difference", false},
+               {"relative_difference", "Of the largest", false},
+               {"needed_bytes", "Memory"}});
+  const auto small = [](const std::optional<double>& value) {
+    return value ? Cell(fmt::format("{:.1e}", *value)) : Cell(absent);
+  };
+  for (const AttentionTimes& t : all)
+    table.add_row({std::string(t.type.name), std::string(to_string(t.way)), real(t.first_ms, 2),
+                   real(t.min_ms, 3), real(t.median_ms, 3), t.runs, real(1e-3 * t.gflops(shape), 3),
+                   percent(t.share_of_peak(shape)),
+                   t.speedup ? Cell(real(*t.speedup, 2)) : Cell(absent), small(t.max_difference),
+                   small(t.relative_difference), bytes(static_cast<std::int64_t>(t.needed_bytes))});
+  return table;
+}
+
+std::string peaks_text(const AttentionPeaks& peaks, const std::vector<AttentionType>& types,
+                       bool on_host) {
+  std::string text;
+  for (const AttentionType& type : types) {
+    const Peak& peak = peaks.products.at(type.dtype);
+    text += fmt::format("Peak: {:.3g} TFLOP/s of {} of {} operands, {}.\n", 1e-3 * peak.value,
+                        on_host ? "multiply-adds" : "large products", type.name, provenance(peak));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view to_string(AttentionWay way) {
+  return kAttentionWays[static_cast<std::size_t>(way)];
+}
+
+double AttentionShape::scores() const {
+  const auto count = static_cast<double>(tokens);
+  return static_cast<double>(texts) * static_cast<double>(heads) * count * count;
+}
+
+AttentionResult bench_attention(const AttentionJob& job, Context& context) {
+  const Session session = context.session();
+  const bool on_host = session.device.host_accessible();
+  std::vector<AttentionType> types = job.types;
+  if (types.empty()) types.assign(std::begin(kAttentionTypes), std::end(kAttentionTypes));
+  if (job.types.empty() && on_host) types.resize(1);
+  for (const AttentionType& type : types)
+    user_check(!on_host || type.dtype == DType::f32,
+               "`dtype`: the processor computes attention in fp32 alone; {} is a graphics card's "
+               "(`device` cuda)",
+               type.name);
+  Operands exact;
+  for (const char* name : kAttentionOperands)
+    exact[name] = random_operand(job.shape, name, context.pool);
+  const AttentionPeaks peaks = peaks_of(types, context);
+  AttentionResult result;
+  Progress progress("attention", std::ssize(types),
+                    {.unit = "types", .end = ProgressEnd::vanishes, .output = context.progress});
+  std::int64_t done = 0;
+  for (const AttentionType& type : types) {
+    const Operands operands = rounded_operands(exact, type.dtype);
+    std::vector<AttentionTimes> ways = time_ways(job, type, operands, session);
+    compare_results(job.shape, operands, session, ways);
+    for (AttentionTimes& times : ways) {
+      times.peak_gflops = peaks.products.at(type.dtype).value;
+      result.times.push_back(std::move(times));
+    }
+    progress.update(++done);
+  }
+  progress.finish();
+  Json rows = Json::array();
+  for (const AttentionTimes& times : result.times) rows.push_back(to_json(times, job, peaks));
+  const std::string what =
+      fmt::format("attention of {} on {}", description_of(job.shape), device_text(session));
+  result.fields = {{"what", what},
+                   {"device", device_text(session)},
+                   {"threads", context.pool.threads()},
+                   {"shape", {job.shape.texts, job.shape.heads, job.shape.tokens, job.shape.size}},
+                   {"gflop", job.shape.flops() * 1e-9},
+                   {"times", rows}};
+  result.text = [what, on_host, types, peaks, job, times = result.times](const TextStyle& style) {
+    std::string text = fmt::format(
+        "{}: {:.2f} GFLOP in both products.\n\n{}\n{}", what, job.shape.flops() * 1e-9,
+        to_text(attention_table(times, job.shape), style), peaks_text(peaks, types, on_host));
+    text +=
+        "Differences are to the naive way of the same operands in fp32; the first run makes "
+        "kernels and memory ready.\n";
+    for (const AttentionTimes& one : times)
+      if (!one.operators.empty())
+        text +=
+            fmt::format("\n{} in {}, by operation{}:\n\n{}", to_string(one.way), one.type.name,
+                        on_host ? "" : ", each of which is waited for",
+                        to_text(operator_table(one.operators, peaks.floors(one.type), 0), style));
+    return text;
+  };
+  return result;
+}
+
+}  // namespace hone

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/jobs/run_profile.h"
+#include "hone/report/text_layout.h"
+#include "hone/runtime/context.h"
+#include "hone/tensor/dtype.h"
+
+/// How fast attention is on a device, step by step and as one operation, and how far apart their results are.
+namespace hone {
+
+/// How it is computed: products, scale and softmax as operations of their own, whose scores lie in memory, or by the operation
+/// `attention`.
+enum class AttentionWay : std::uint8_t { naive, fused };
+inline constexpr std::string_view kAttentionWays[] = {"naive", "fused"};
+std::string_view to_string(AttentionWay way);
+
+/// Types of operands and results, as people call them.
+struct AttentionType {
+  DType dtype;
+  std::string_view name;
+};
+inline constexpr AttentionType kAttentionTypes[] = {
+    {DType::f32, "fp32"}, {DType::bf16, "bf16"}, {DType::f16, "fp16"}};
+
+struct AttentionShape {
+  std::int64_t texts = 32, heads = 8, tokens = 128, size = 64;
+
+  double scores() const;  ///< of all texts and heads
+  /// Of both products.
+  double flops() const { return 4 * scores() * static_cast<double>(size); }
+};
+
+struct AttentionJob {
+  AttentionShape shape;
+  std::vector<AttentionType> types = {};  ///< none: all that the device has kernels for
+  std::vector<AttentionWay> ways = {AttentionWay::naive, AttentionWay::fused};
+  std::int64_t runs = 0;  ///< counted runs; 0: 20
+  bool profile = false;   ///< by operation, too
+};
+
+/// One way with operands of one type. Ways of a type took turns. Times are of one run, in milliseconds, short ones of many in a
+/// row; the first one makes kernels and memory ready.
+struct AttentionTimes {
+  AttentionType type;
+  AttentionWay way = AttentionWay::naive;
+  double first_ms = 0, min_ms = 0, median_ms = 0;
+  std::int64_t runs = 0;
+  double needed_bytes = 0;  ///< operands, values, room to work in
+  double peak_gflops = 0;   ///< of products of such operands
+  /// Medians of the naive way by those of this one; none where it was not run.
+  std::optional<double> speedup = {};
+  /// From the results of the naive way on the same operands in fp32: the largest difference, and as a share of the largest
+  /// result.
+  std::optional<double> max_difference = {}, relative_difference = {};
+  std::vector<OperatorTime> operators = {};  ///< with `profile`
+
+  double gflops(const AttentionShape& shape) const { return shape.flops() / min_ms * 1e-6; }
+  double share_of_peak(const AttentionShape& shape) const { return gflops(shape) / peak_gflops; }
+};
+
+struct AttentionResult {
+  std::vector<AttentionTimes> times;
+  Json fields;  ///< what programs read, see `result_of`
+  /// The same for people.
+  std::function<std::string(const TextStyle&)> text;
+};
+
+/// Times attention of random operands (texts, tokens, heads, size) without a mask, as heads lie where linears leave them, on the
+/// device of the context. Throws `UserError` where the host is asked for types that are a card's, or memory is short;
+/// `Interrupted`.
+AttentionResult bench_attention(const AttentionJob& job, Context& context);
+
+}  // namespace hone

@@ -1,0 +1,53 @@
+#include "hone/jobs/device_time.h"
+
+#include <memory>
+
+#include "hone/jobs/times_in_turn.h"
+
+namespace hone {
+namespace {
+
+/// Adds up what a card works.
+class CardClock {
+ public:
+  explicit CardClock(cuda::CudaDevice& card) : watch_(card) { watch_.start(); }
+  double read() {
+    seconds_ += watch_.stop_seconds();
+    watch_.start();
+    return seconds_;
+  }
+
+ private:
+  cuda::Stopwatch watch_;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+cuda::CudaDevice* card_of(Device& device) { return dynamic_cast<cuda::CudaDevice*>(&device); }
+
+std::string device_text(const Session& session) {
+  std::string text = to_string(session.device);
+  if (const std::string more = session.device.description(); !more.empty()) text += ", " + more;
+  if (session.values != DType::f32)
+    text += fmt::format(", values in {}", info(session.values).name);
+  return text;
+}
+
+std::string ran_on(const Json& fields) {
+  const std::string device = fields.at("device");
+  if (device != to_string(cpu())) return device;
+  const int threads = fields.at("threads");
+  return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
+}
+
+std::function<double()> clock_of(Device& device) {
+  if (cuda::CudaDevice* const card = card_of(device))
+    return [clock = std::make_shared<CardClock>(*card)] { return clock->read(); };
+  return [&device] {
+    device.wait();
+    return steady_seconds();
+  };
+}
+
+}  // namespace hone

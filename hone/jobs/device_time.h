@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "hone/base/json.h"
+#include "hone/cuda/device.h"
+#include "hone/runtime/session.h"
+
+/// What jobs that take times need to know of the device that they are taken on.
+namespace hone {
+
+/// The graphics card that a device is; null for another.
+cuda::CudaDevice* card_of(Device& device);
+
+/// Where and with which values graphs run: "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products of fp32 in tf32, values in bf16".
+std::string device_text(const Session& session);
+
+/// For people, of results with the keys `device` and `threads`: "one thread", "2 threads", or the card.
+std::string ran_on(const Json& fields);
+
+/// A clock for `rounds_in_turn` of work that is put on the device's queue: readings wait for what was put there, and tell
+/// seconds apart. A card's own, which does not run between two pieces of work; of the host the steady one. The device must
+/// outlive it.
+std::function<double()> clock_of(Device& device);
+
+}  // namespace hone

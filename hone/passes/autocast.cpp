@@ -1,0 +1,135 @@
+#include "hone/passes/autocast.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace hone {
+namespace {
+
+/// How an operation takes part.
+enum class Part {
+  none,    ///< reads f32
+  begins,  ///< computes in halves wherever it stands: a product
+  goes_on  ///< in halves where one of its values is one
+};
+
+struct Participant {
+  std::string_view op;
+  Part part;
+  /// Operands that are values, and so of its type; all others keep theirs.
+  std::vector<std::size_t> values;
+};
+
+// Losses, norms, softmax outside of attention, quantizers and updates are in no row: few digits cost them most.
+const Participant* participant(std::string_view op) {
+  static const std::vector<Participant> rows = {
+      {"linear", Part::begins, {0, 1, 2}}, {"fused_linear", Part::begins, {0, 1, 2, 3}},
+      {"matmul", Part::begins, {0, 1}},    {"attention", Part::begins, {0, 1, 2}},
+      {"add", Part::goes_on, {0, 1}},      {"mul", Part::goes_on, {0, 1}},
+      {"scale", Part::goes_on, {0}},       {"gelu", Part::goes_on, {0}},
+      {"relu", Part::goes_on, {0}},        {"tanh", Part::goes_on, {0}},
+      {"dropout", Part::goes_on, {0}},     {"layer_norm", Part::goes_on, {0}},
+      {"reshape", Part::goes_on, {0}},     {"transpose", Part::goes_on, {0}},
+      {"slice", Part::goes_on, {0}},       {"take_rows", Part::goes_on, {0}}};
+  const auto found = std::ranges::find(rows, op, &Participant::op);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+/// Builds the graph again, since types that only fit each other cannot change one after the other.
+class Caster {
+ public:
+  Caster(const Graph& graph, DType values) : graph_(graph), built_(graph.ops()), values_(values) {}
+
+  Graph run() {
+    for (const auto& node : graph_.nodes()) copy(*node);
+    // What is read from outside is as it was.
+    for (const auto& [name, value] : graph_.outputs())
+      built_.set_output(name, as(twin(value), value.type().dtype));
+    return std::move(built_);
+  }
+  bool changed() const { return changed_; }
+
+ private:
+  void copy(const Node& node) {
+    if (node.kind() == NodeKind::input) {
+      twins_[{const_cast<Node*>(&node), 0}] = built_.add_input(node.name(), node.types()[0]);
+      return;
+    }
+    if (node.kind() == NodeKind::parameter) {
+      twins_[{const_cast<Node*>(&node), 0}] =
+          built_.add_parameter(node.name(), node.types()[0], node.role(), node.trainable());
+      return;
+    }
+    const Participant* const row = participant(node.op().name);
+    const bool in_halves = row != nullptr && takes_part(node, *row);
+    std::vector<Value> inputs;
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+      const bool is_value = in_halves && std::ranges::find(row->values, i) != row->values.end();
+      const DType before = node.inputs()[i].type().dtype;
+      inputs.push_back(as(twin(node.inputs()[i]), is_value ? values_ : before));
+    }
+    Node& made = built_.add_node(node.op().name, std::move(inputs), node.attributes(), node.name());
+    for (std::size_t i = 0; i < node.types().size(); ++i) {
+      const int index = static_cast<int>(i);
+      twins_[{const_cast<Node*>(&node), index}] = {&made, index};
+    }
+  }
+
+  // Where all of its values are floats.
+  bool takes_part(const Node& node, const Participant& row) {
+    for (const std::size_t i : row.values)
+      if (i < node.inputs().size() && node.inputs()[i].type().dtype != DType::f32) return false;
+    const auto is_half = [&](std::size_t i) {
+      return i < node.inputs().size() && twin(node.inputs()[i]).type().dtype == values_;
+    };
+    return row.part == Part::begins || std::ranges::any_of(row.values, is_half);
+  }
+
+  Value twin(Value value) const { return twins_.at(value); }
+
+  // Once for each value and type, where it is read for the first time.
+  Value as(Value value, DType dtype) {
+    if (value.type().dtype == dtype) return value;
+    changed_ = true;
+    Value& cast = casts_[{value, dtype}];
+    if (!cast)
+      cast = built_.add("cast", {value}, {{"dtype", std::string(info(dtype).name)}},
+                        value.node->name() + ".cast");
+    return cast;
+  }
+
+  const Graph& graph_;
+  Graph built_;
+  DType values_;
+  std::map<Value, Value> twins_;
+  std::map<std::pair<Value, DType>, Value> casts_;
+  bool changed_ = false;
+};
+
+bool run_autocast(Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
+  return autocast(graph, parse_dtype(options.get<std::string>("values")));
+}
+
+}  // namespace
+
+bool autocast(Graph& graph, DType values) {
+  user_check(values == DType::bf16 || values == DType::f16, "`values` must be bf16 or f16, got {}",
+             info(values).name);
+  Caster caster(graph, values);
+  Graph built = caster.run();
+  if (!caster.changed()) return false;
+  graph = std::move(built);
+  return true;
+}
+
+PassDef autocast_pass() {
+  return {.name = "autocast",
+          .summary = "products, and what lies between them, in bf16 or f16",
+          .options = {{"values", "bf16 or f16", std::string("bf16")}},
+          .example = "values=f16",
+          .of_runs = true,
+          .run = run_autocast};
+}
+
+}  // namespace hone

@@ -1,0 +1,302 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// --device cuda on machines that something is wrong with, by a driver of the tests' own that no card is needed for
+// (drivers/failing_driver.cpp); and on a card that computes nothing, on which all of the host's way is gone.
+namespace hone::testing {
+namespace {
+
+constexpr int kWrongCommandLine = 2, kOurFault = 70;
+
+// The driver and libraries of a folder in place of the machine's, for the programs that are started.
+class DriverIn {
+ public:
+  DriverIn(const fs::path& folder, const std::string& state) {
+    const char* const set = ::getenv("LD_LIBRARY_PATH");
+    if (set != nullptr) before_ = set;
+    ::setenv("LD_LIBRARY_PATH", (folder.string() + (set ? ":" + before_ : "")).c_str(), 1);
+    ::setenv("HONE_TEST_CARD", state.c_str(), 1);
+    ::setenv("XDG_CACHE_HOME", caches_.path().c_str(), 1);
+  }
+  ~DriverIn() {
+    before_.empty() ? ::unsetenv("LD_LIBRARY_PATH")
+                    : ::setenv("LD_LIBRARY_PATH", before_.c_str(), 1);
+    ::unsetenv("HONE_TEST_CARD");
+    ::unsetenv("XDG_CACHE_HOME");
+  }
+  DriverIn(const DriverIn&) = delete;
+  DriverIn& operator=(const DriverIn&) = delete;
+
+ private:
+  std::string before_;
+  TemporaryFolder caches_;
+};
+
+// What HONE_TEST_CARD says; "" is a card without a fault.
+class CardOfTests : public DriverIn {
+ public:
+  explicit CardOfTests(const std::string& state = "") : DriverIn(HONE_DRIVERS, state) {}
+};
+
+fs::path plugin_file(const std::string& name) { return fs::path(HONE_PLUGINS) / (name + ".so"); }
+
+std::vector<std::string> on_card(std::vector<std::string> words) {
+  words.insert(words.end(), {"--device", "cuda", "--threads", "1", "--quiet"});
+  return words;
+}
+
+// Measuring, training, rounding, classifying and timing.
+std::vector<std::vector<std::string>> jobs_on_card(const fs::path& folder) {
+  const std::string model = workshop() / "model", data = workshop() / "reviews.csv";
+  return {on_card({"eval", model, "--data", data, "-o", folder / "measured"}),
+          on_card({"train", model, "--data", data, "--max_steps", "2", "-o", folder / "trained"}),
+          on_card({"quantize", model, "--format", "int", "--data", data, "-o", folder / "rounded"}),
+          on_card({"predict", model, "a fine film", "-o", folder / "predicted.csv"}),
+          on_card({"bench", model, "--batch", "2", "--tokens", "8", "--runs", "1"}),
+          on_card({"profile", model, "--batch", "2", "--tokens", "8", "-o", folder / "profile"})};
+}
+
+// Every job ends with this code and one message with these fragments, and leaves nothing.
+void expect_failures(int code, const std::vector<std::string>& fragments) {
+  const TemporaryFolder folder;
+  for (const std::vector<std::string>& words : jobs_on_card(folder.path())) {
+    const Ending ending = run_hone(words, folder.path());
+    EXPECT_EQ(ending.code, code) << words[0] << ": " << ending.messages;
+    EXPECT_EQ(ending.output, "") << words[0];
+    EXPECT_NE(ending.messages.find("error: "), std::string::npos) << words[0] << ending.messages;
+    EXPECT_EQ(ending.messages.find("error: "), ending.messages.rfind("error: "))
+        << words[0] << ": one error is told once: " << ending.messages;
+    for (const std::string& fragment : fragments)
+      EXPECT_NE(ending.messages.find(fragment), std::string::npos)
+          << words[0] << ": expected '" << fragment << "' in " << ending.messages;
+    EXPECT_EQ(entries(folder.path()), std::vector<std::string>()) << words[0];
+  }
+}
+
+Json doctors_findings() {
+  return run_json({"doctor", "--threads", "1"}, fs::temp_directory_path());
+}
+
+// The one problem that has this fragment.
+void expect_problem(const Json& found, const std::string& fragment) {
+  const auto names_it = [&](const Json& problem) {
+    return problem.get<std::string>().find(fragment) != std::string::npos;
+  };
+  EXPECT_EQ(std::ranges::count_if(found["problems"], names_it), 1)
+      << "expected '" << fragment << "' in " << found["problems"];
+}
+
+// ---- machines without a card that can be used
+
+TEST(Devices, WithoutADriverAreRefused) {
+  // Where a card is, what the loader finds first is no library.
+  const TemporaryFolder none;
+  none.file("libcuda.so.1", "no library\n");
+  const DriverIn driver(none.path(), "");
+  expect_failures(1,
+                  {"no graphics card can be used: NVIDIA's driver: libcuda.so.1 is not installed",
+                   "leave --device out to compute on the processor"});
+  const Json found = doctors_findings();
+  EXPECT_EQ(found["cards"], Json::array());
+  EXPECT_EQ(found["cards_missing"], "NVIDIA's driver: libcuda.so.1 is not installed");
+  EXPECT_EQ(found["card_peaks"], Json::object());
+  for (const Json& problem : found["problems"])
+    EXPECT_EQ(problem.get<std::string>().find("NVIDIA"), std::string::npos)
+        << "a machine without a card lacks nothing: " << problem;
+}
+
+TEST(Devices, WithoutACardAreRefused) {
+  const CardOfTests card("no_card");
+  expect_failures(1, {"no graphics card can be used: NVIDIA's driver is there, but no card",
+                      "leave --device out to compute on the processor"});
+}
+
+TEST(Devices, WithAnOldDriverAreRefused) {
+  const CardOfTests card("old_driver");
+  const std::string what = "NVIDIA's driver is too old: it is for CUDA 11.4, hone needs 12.0";
+  expect_failures(1, {what, "leave --device out to compute on the processor"});
+  const Json found = doctors_findings();
+  EXPECT_EQ(found["cards"], Json::array());
+  EXPECT_EQ(found["cards_missing"], what);
+}
+
+TEST(Devices, ThatAreOldAreRefused) {
+  const CardOfTests card("old_card");
+  const std::string what =
+      "cuda:0 (Card of the tests) has compute capability 7.0; hone's kernels need 8.0";
+  expect_failures(1, {what, "leave --device out to compute on the processor"});
+  const Json found = doctors_findings();
+  EXPECT_EQ(found["cards"].size(), 1);
+  EXPECT_EQ(found["card_peaks"], Json::object());
+  EXPECT_TRUE(found["cards_missing"].get<std::string>().starts_with(what));
+  expect_problem(found, what);
+}
+
+TEST(Devices, ThatCannotAllocateInStreamOrderAreRefused) {
+  const CardOfTests card("no_pools");
+  expect_failures(1, {"cuda:0 (Card of the tests) cannot allocate in stream order"});
+}
+
+TEST(Devices, ThatAreNotThereAreRefused) {
+  const CardOfTests card;
+  const Ending ending = run_hone({"bench", "tiny", "--device", "cuda:1"}, workshop());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_EQ(ending.messages, "error: there is no cuda:1; this machine has 1 card\n");
+}
+
+// A library of that name without the functions.
+TEST(Devices, WithoutACompilerAreShownByDoctorWithWhatToDo) {
+  const TemporaryFolder folder;
+  const fs::path drivers(HONE_DRIVERS);
+  for (const char* name : {"libcuda.so.1", "libcublasLt.so.13"})
+    fs::create_symlink(drivers / name, folder.path() / name);
+  fs::create_symlink(drivers / "libcuda.so.1", folder.path() / "libnvrtc.so.13");
+  const DriverIn driver(folder.path(), "");
+  const Json found = doctors_findings();
+  EXPECT_EQ(found["cards"].size(), 1);
+  EXPECT_EQ(found["cards_missing"],
+            "NVRTC, which compiles kernels: libnvrtc.so.13 is too old: it has no nvrtcVersion; "
+            "install it of CUDA 12 or 13, or put its folder into LD_LIBRARY_PATH");
+  expect_problem(found, "install it of CUDA 12 or 13, or put its folder into LD_LIBRARY_PATH");
+  expect_failures(1, {"kernels for the graphics card cannot be compiled: libnvrtc.so.13 is too old",
+                      "install NVRTC of CUDA 12 or 13"});
+}
+
+// ---- cards that fail
+
+TEST(Devices, ThatAreFullSayHowMuchIsMissing) {
+  const CardOfTests card("full");
+  expect_failures(1, {"not enough memory on cuda:0: ", "smaller"});
+}
+
+TEST(Devices, ThatAreLostEndTheJob) {
+  for (const char* state : {"error=214", "error=214,after=5"}) {
+    const CardOfTests card(state);
+    expect_failures(1, {"failed on the graphics card: CUDA_ERROR_ECC_UNCORRECTABLE: "
+                        "uncorrectable ECC error encountered"});
+  }
+}
+
+// A kernel of ours that reads where it may not.
+TEST(Devices, WhoseKernelsFailAskForAReport) {
+  for (const char* state : {"error=719", "error=719,after=5"}) {
+    const CardOfTests card(state);
+    expect_failures(kOurFault,
+                    {"internal error: ", "failed on the graphics card: CUDA_ERROR_LAUNCH_FAILED: ",
+                     "This is a fault of hone, not yours; please report it"});
+  }
+}
+
+TEST(Devices, ThatAreLostWhileTheyTrainLeaveACheckpointToGoOnFrom) {
+  const TemporaryFolder folder;
+  std::vector<std::string> words =
+      on_card({"train", workshop() / "model", "--data", workshop() / "reviews.csv", "--max_steps",
+               "6", "--save_steps", "1", "-o", "out"});
+  {
+    const CardOfTests card("error=214,after=700");
+    const Ending ending = run_hone(words, folder.path());
+    EXPECT_EQ(ending.code, 1);
+    EXPECT_NE(ending.messages.find("; the last checkpoint is out.partial/checkpoint-"),
+              std::string::npos)
+        << ending.messages;
+    EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"out.partial"});
+  }
+  const CardOfTests card;
+  words.push_back("--resume");
+  run_well(words, folder.path());
+  EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"out"});
+}
+
+// ---- a card that computes nothing
+
+TEST(Devices, RunAllJobs) {
+  const CardOfTests card;
+  const TemporaryFolder folder;
+  for (const std::vector<std::string>& words : jobs_on_card(folder.path()))
+    run_well(words, folder.path());
+  EXPECT_EQ(entries(folder.path()), (std::vector<std::string>{"measured", "predicted.csv",
+                                                              "profile", "rounded", "trained"}));
+  for (const char* precision : {"tf32", "bf16", "fp16"})
+    run_well(on_card({"eval", workshop() / "model", "--data", workshop() / "reviews.csv",
+                      "--precision", precision}),
+             folder.path());
+}
+
+TEST(Devices, AreDescribedByDoctor) {
+  const CardOfTests card;
+  const Json found = doctors_findings();
+  EXPECT_EQ(found["cards"],
+            (Json{"Card of the tests, 2 GiB, 100 multiprocessors, compute capability 8.0"}));
+  EXPECT_EQ(found["cards_missing"], nullptr);
+  for (const char* peak : {"fp32_tflops", "tf32_tflops", "bf16_tflops", "copy_gb_per_s"})
+    EXPECT_GT(found["card_peaks"][peak], 0) << peak;
+}
+
+// The example of docs/adding-a-kernel.md.
+TEST(Devices, RunAKernelOfAPluginBeforeTheirOwn) {
+  const CardOfTests card;
+  const auto profiled = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"bench", "tiny", "--batch", "2", "--tokens", "8", "--runs", "1",
+                               "--profile", "--plugin", plugin_file("gelu")});
+    return run_well(on_card(more), workshop()).output;
+  };
+  for (const std::string& shown :
+       {profiled({"--train"}), profiled({"--skip_pass", "fuse_linear"})}) {
+    EXPECT_NE(shown.find("gelu / mine "), std::string::npos) << shown;
+    EXPECT_EQ(shown.find("gelu / vector "), std::string::npos) << shown;
+  }
+  const std::string shown = run_well({"bench", "tiny", "--batch", "2", "--tokens", "8", "--runs",
+                                      "1", "--train", "--profile", "--plugin", plugin_file("gelu")},
+                                     workshop())
+                                .output;
+  EXPECT_NE(shown.find("gelu / vector "), std::string::npos) << "the processor has its own";
+}
+
+TEST(Devices, NameTheKernelsThatAFormatOfAPluginHasNone) {
+  const CardOfTests card;
+  const TemporaryFolder folder;
+  const Ending ending =
+      run_hone(on_card({"quantize", workshop() / "model", "--format", "nf4", "--plugin",
+                        plugin_file("nf4"), "--data", workshop() / "reviews.csv", "-o", "out"}),
+               folder.path());
+  EXPECT_EQ(ending.code, 1) << ending.messages;
+  for (const char* fragment : {"(quantize): no kernel on cuda:0; elements: the format is none of",
+                               "; integers: the format is not int"})
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
+  EXPECT_TRUE(entries(folder.path()).empty());
+}
+
+TEST(Devices, SayWhatTheCompilerSaysOfAPluginsKernel) {
+  const CardOfTests card;
+  const Ending ending = run_hone(on_card({"bench", "tiny", "--batch", "2", "--tokens", "8",
+                                          "--train", "--plugin", plugin_file("wrong_kernel")}),
+                                 workshop());
+  EXPECT_EQ(ending.code, 1);
+  for (const char* fragment : {"NVRTC 13.77 does not compile wrong.cu", "as its source asks for"})
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
+}
+
+// ---- command lines
+
+TEST(Devices, AreNamedOnTheCommandLineAlone) {
+  const TemporaryFolder folder;
+  const auto refuse = [&](const std::vector<std::string>& more, const std::string& fragment) {
+    std::vector<std::string> words = {
+        "eval", workshop() / "model", "--data", workshop() / "reviews.csv", "-o", "out"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ending ending = run_hone(words, folder.path());
+    EXPECT_EQ(ending.code, kWrongCommandLine) << ending.messages;
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
+    EXPECT_TRUE(entries(folder.path()).empty());
+  };
+  for (const char* device : {"gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:99999", "CUDA"})
+    refuse({"--device", device},
+           fmt::format("--device: expected cpu, cuda or cuda:N, got {}", device));
+  refuse({"--precision", "bf16"}, "give --device cuda, too");
+  refuse({"--device", "cuda", "--precision", "int8"}, "--precision");
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,248 @@
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hone/cuda/driver.h"
+
+// NVIDIA's driver as machines have it that something is wrong with, and one card that computes nothing: its memory is the
+// host's, copies are made, kernels are not run. HONE_TEST_CARD says what is wrong:
+//
+//     no_card                a driver without a card
+//     old_driver, old_card   of CUDA 11.4; of compute capability 7.0
+//     no_pools               it cannot allocate in stream order
+//     full                   no memory is left
+//     error=214              once it is open, whatever is put on its queue fails so
+//     error=719,after=5      once so many kernels were started
+//
+// All that hone/cuda/driver.cpp looks for is here.
+namespace {
+
+using hone::cuda::Address;
+using hone::cuda::DeviceNumber;
+using hone::cuda::Fact;
+using hone::cuda::Result;
+
+std::string_view state() {
+  const char* const set = std::getenv("HONE_TEST_CARD");
+  return set == nullptr ? "" : set;
+}
+
+std::optional<int> number_behind(std::string_view name) {
+  const std::size_t at = state().find(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  return std::atoi(std::string(state().substr(at + name.size())).c_str());
+}
+
+int launches = 0;
+
+// What anything on the queue ends with.
+Result queue() {
+  const std::optional<int> error = number_behind("error=");
+  return error && launches >= number_behind("after=").value_or(0) ? *error : 0;
+}
+
+void* host(Address address) { return std::bit_cast<void*>(address); }
+
+template <typename Handle>
+Result give(Handle* handle) {
+  static char some;
+  *handle = reinterpret_cast<Handle>(&some);
+  return 0;
+}
+
+// As the driver calls them.
+struct Words {
+  Result result;
+  const char *name, *text;
+};
+constexpr std::array<Words, 4> kWords = {
+    {{2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+     {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+     {214, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered"},
+     {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}}};
+
+Result say(Result result, const char** said, const char* Words::*member) {
+  for (const Words& words : kWords) {
+    if (words.result != result) continue;
+    *said = words.*member;
+    return 0;
+  }
+  *said = nullptr;
+  return 1;
+}
+
+}  // namespace
+
+extern "C" {
+
+Result cuGetErrorName(Result result, const char** name) { return say(result, name, &Words::name); }
+Result cuGetErrorString(Result result, const char** text) {
+  return say(result, text, &Words::text);
+}
+
+// ---- opening
+
+Result cuInit(unsigned) { return state() == "no_card" ? hone::cuda::kNoDevice : 0; }
+Result cuDriverGetVersion(int* version) {
+  *version = state() == "old_driver" ? 11040 : 12080;
+  return 0;
+}
+Result cuDeviceGetCount(int* count) {
+  *count = 1;
+  return 0;
+}
+Result cuDeviceGet(DeviceNumber* number, int index) {
+  *number = index;
+  return 0;
+}
+Result cuDeviceGetName(char* name, int size, DeviceNumber) {
+  std::strncpy(name, "Card of the tests", static_cast<std::size_t>(size));
+  return 0;
+}
+Result cuDeviceGetAttribute(int* value, Fact fact, DeviceNumber) {
+  switch (fact) {
+    case Fact::major:
+      *value = state() == "old_card" ? 7 : 8;
+      return 0;
+    case Fact::minor:
+      *value = 0;
+      return 0;
+    case Fact::memory_pools:
+      *value = state() == "no_pools" ? 0 : 1;
+      return 0;
+    case Fact::shared_bytes_per_block_at_most:
+      *value = 160 << 10;
+      return 0;
+    default:
+      *value = 100;
+      return 0;
+  }
+}
+Result cuDeviceTotalMem_v2(std::size_t* bytes, DeviceNumber) {
+  *bytes = std::size_t{2} << 30;
+  return 0;
+}
+Result cuDevicePrimaryCtxRetain(hone::cuda::ContextHandle* context, DeviceNumber) {
+  return give(context);
+}
+Result cuCtxSetCurrent(hone::cuda::ContextHandle) { return 0; }
+Result cuDeviceGetDefaultMemPool(hone::cuda::PoolHandle* pool, DeviceNumber) { return give(pool); }
+Result cuMemPoolSetAttribute(hone::cuda::PoolHandle, int, void*) { return 0; }
+Result cuMemPoolGetAttribute(hone::cuda::PoolHandle, int, void* value) {
+  *static_cast<unsigned long long*>(value) = 0;
+  return 0;
+}
+Result cuStreamCreate(hone::cuda::StreamHandle* stream, unsigned) { return give(stream); }
+
+// ---- memory
+
+Result cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  cuDeviceTotalMem_v2(total, 0);
+  *free = state() == "full" ? 0 : *total;
+  return queue();
+}
+Result cuMemAllocAsync(Address* address, std::size_t size, hone::cuda::StreamHandle) {
+  if (state() == "full") return hone::cuda::kOutOfMemory;
+  if (const Result lost = queue(); lost != 0) return lost;
+  void* const memory = ::operator new (size, std::align_val_t{256});
+  std::memset(memory, 0, size);
+  *address = reinterpret_cast<Address>(memory);
+  return 0;
+}
+Result cuMemFreeAsync(Address address, hone::cuda::StreamHandle) {
+  ::operator delete (host(address), std::align_val_t{256});
+  return queue();
+}
+Result cuMemAllocHost_v2(void** memory, std::size_t size) {
+  *memory = std::malloc(size);
+  return queue();
+}
+Result cuMemFreeHost(void* memory) {
+  std::free(memory);
+  return queue();
+}
+Result cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t size,
+                            hone::cuda::StreamHandle) {
+  std::memcpy(host(to), from, size);
+  return queue();
+}
+Result cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t size, hone::cuda::StreamHandle) {
+  std::memcpy(to, host(from), size);
+  return queue();
+}
+Result cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t size, hone::cuda::StreamHandle) {
+  std::memmove(host(to), host(from), size);
+  return queue();
+}
+Result cuMemsetD8Async(Address to, unsigned char value, std::size_t size,
+                       hone::cuda::StreamHandle) {
+  std::memset(host(to), value, size);
+  return queue();
+}
+
+// ---- the queue
+
+Result cuStreamSynchronize(hone::cuda::StreamHandle) { return queue(); }
+Result cuEventCreate(hone::cuda::EventHandle* event, unsigned) { return give(event); }
+Result cuEventDestroy_v2(hone::cuda::EventHandle) { return 0; }
+Result cuEventRecord(hone::cuda::EventHandle, hone::cuda::StreamHandle) { return queue(); }
+Result cuEventSynchronize(hone::cuda::EventHandle) { return queue(); }
+Result cuEventElapsedTime(float* milliseconds, hone::cuda::EventHandle, hone::cuda::EventHandle) {
+  *milliseconds = 1;
+  return queue();
+}
+
+// ---- kernels
+
+Result cuModuleLoadData(hone::cuda::ModuleHandle* module, const void*) {
+  give(module);
+  return queue();
+}
+Result cuModuleGetFunction(hone::cuda::FunctionHandle* function, hone::cuda::ModuleHandle,
+                           const char*) {
+  return give(function);
+}
+Result cuFuncSetAttribute(hone::cuda::FunctionHandle, int, int) { return 0; }
+// Takes no more blocks and threads than a card does.
+Result cuLaunchKernel(hone::cuda::FunctionHandle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                      hone::cuda::StreamHandle, void**, void**) {
+  constexpr Result kInvalidValue = 1;
+  ++launches;
+  const std::size_t threads = std::size_t{block_x} * block_y * block_z;
+  if (grid_x == 0 || grid_x > 0x7fffffff || grid_y == 0 || grid_y > 65535 || grid_z == 0 ||
+      grid_z > 65535 || threads == 0 || threads > 1024 || shared_bytes > (160u << 10))
+    return kInvalidValue;
+  return queue();
+}
+Result cuTensorMapEncodeTiled(void*, int, unsigned, void*, const std::uint64_t*,
+                              const std::uint64_t*, const std::uint32_t*, const std::uint32_t*, int,
+                              int, int, int) {
+  return 0;
+}
+
+// ---- captured runs, of which nothing is kept
+
+Result cuStreamBeginCapture_v2(hone::cuda::StreamHandle, int) { return queue(); }
+Result cuStreamEndCapture(hone::cuda::StreamHandle, hone::cuda::GraphHandle* graph) {
+  give(graph);
+  return queue();
+}
+Result cuGraphInstantiateWithFlags(hone::cuda::GraphRunHandle* run, hone::cuda::GraphHandle,
+                                   unsigned long long) {
+  give(run);
+  return queue();
+}
+Result cuGraphLaunch(hone::cuda::GraphRunHandle, hone::cuda::StreamHandle) {
+  ++launches;
+  return queue();
+}
+Result cuGraphExecDestroy(hone::cuda::GraphRunHandle) { return 0; }
+Result cuGraphDestroy(hone::cuda::GraphHandle) { return 0; }
+
+}  // extern "C"

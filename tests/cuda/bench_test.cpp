@@ -1,0 +1,74 @@
+#include "hone/cuda/captured.h"
+#include "hone/jobs/bench_attention.h"
+#include "hone/jobs/bench_dequantize.h"
+#include "tests/cuda/card.h"
+
+// What `hone bench` times on a card is right there.
+namespace hone::testing {
+namespace {
+
+class CudaBench : public OnCard {
+ protected:
+  static Context& card_context() {
+    static Context context(1, true, {}, {}, {}, [](Context& made) {
+      made.library = library();
+      made.device = &card();
+      made.executor = cuda::captured;
+    });
+    return context;
+  }
+};
+
+// Sizes that the tensor cores' kernel takes and one that it does not, of one text and of several, with tokens that fill no tile.
+TEST_F(CudaBench, ComputesAttentionOfEveryTypeBothWays) {
+  for (const AttentionShape& shape : {AttentionShape{2, 3, 130, 64}, AttentionShape{1, 2, 300, 128},
+                                      AttentionShape{3, 1, 1, 64}, AttentionShape{2, 2, 70, 32}}) {
+    const AttentionResult result =
+        bench_attention({.shape = shape, .runs = 2, .profile = true}, card_context());
+    ASSERT_EQ(result.times.size(), 6u);
+    for (const AttentionTimes& times : result.times) {
+      const double epsilon = times.type.dtype == DType::f32    ? 1e-5
+                             : times.type.dtype == DType::bf16 ? 0x1p-6
+                                                               : 0x1p-9;
+      EXPECT_LT(times.relative_difference.value(), epsilon)
+          << times.type.name << " " << to_string(times.way) << ", heads of " << shape.size;
+      EXPECT_GT(times.min_ms, 0);
+      EXPECT_FALSE(times.operators.empty());
+    }
+  }
+}
+
+// Decoded bits are held against the processor's before they are timed.
+TEST_F(CudaBench, DecodesTheBitsOfTheProcessor) {
+  for (const int bits : {8, 4})
+    for (const bool to_float : {false, true}) {
+      const DequantizeResult result = bench_dequantize({.elements = {1, 1001, 1 << 20},
+                                                        .groups = {1, 7, 8, 32, 512},
+                                                        .bits = bits,
+                                                        .to_float = to_float,
+                                                        .runs = 2},
+                                                       card_context());
+      ASSERT_EQ(result.times.size(), 15u);
+      for (const DequantizeTimes& times : result.times) {
+        EXPECT_GT(times.gbps(), 0);
+        EXPECT_TRUE(times.in_cache);
+        EXPECT_FALSE(times.partition);
+      }
+      EXPECT_FALSE(result.fields["times"][0].contains("partition"));
+      EXPECT_EQ(times_of(result.fields).size(), 15u);
+    }
+}
+
+// What tensors gave back can be had again, though the card keeps it for them.
+TEST_F(CudaBench, KnowsWhatMemoryIsTaken) {
+  const std::size_t before = card().held_bytes(), free = card().free_bytes().value();
+  constexpr std::size_t kBytes = std::size_t{256} << 20;
+  card().begin_most_held();
+  { const StoragePointer some = card().allocate(kBytes); }
+  EXPECT_GE(card().most_held_bytes(), before + kBytes);
+  EXPECT_EQ(card().held_bytes(), before);
+  EXPECT_GE(card().free_bytes().value() + (std::size_t{64} << 20), free);
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,81 @@
+#include "hone/jobs/bench_attention.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone {
+namespace {
+
+AttentionJob small_job() {
+  return {.shape = {.texts = 2, .heads = 3, .tokens = 17, .size = 8}, .runs = 2};
+}
+
+TEST(BenchAttention, HoldsBothWaysBesideEachOther) {
+  AttentionJob job = small_job();
+  job.profile = true;
+  const AttentionResult result = bench_attention(job, testing::quiet_context());
+  ASSERT_EQ(result.times.size(), 2u);  // the processor has fp32 alone
+  for (const AttentionTimes& times : result.times) {
+    EXPECT_EQ(times.type.name, "fp32");
+    EXPECT_EQ(times.runs, 2);
+    EXPECT_GT(times.first_ms, 0);
+    EXPECT_GT(times.min_ms, 0);
+    EXPECT_LE(times.min_ms, times.median_ms);
+    EXPECT_GT(times.share_of_peak(job.shape), 0);
+  }
+  const AttentionTimes &naive = result.times[0], &fused = result.times[1];
+  EXPECT_EQ(naive.max_difference, 0);
+  EXPECT_EQ(naive.speedup, 1);
+  EXPECT_LT(fused.relative_difference, 1e-5);
+  EXPECT_DOUBLE_EQ(fused.speedup.value(), naive.median_ms / fused.median_ms);
+  const auto calls_of = [](const AttentionTimes& times, const char* operation) {
+    const auto found = std::ranges::find(times.operators, operation, &OperatorTime::operation);
+    return found == times.operators.end() ? 0 : found->calls;
+  };
+  EXPECT_EQ(calls_of(naive, "matmul"), 2);
+  EXPECT_EQ(calls_of(naive, "softmax"), 1);
+  EXPECT_EQ(calls_of(fused, "attention"), 1);
+  EXPECT_EQ(calls_of(fused, "matmul"), 0);
+}
+
+TEST(BenchAttention, SaysTheSameToProgramsAndPeople) {
+  AttentionJob job = small_job();
+  job.profile = true;
+  const AttentionResult result = bench_attention(job, testing::quiet_context());
+  EXPECT_EQ(result.fields["device"], "cpu:0");
+  EXPECT_EQ(result.fields["shape"], (Json{2, 3, 17, 8}));
+  EXPECT_DOUBLE_EQ(result.fields["gflop"], 4e-9 * 2 * 3 * 17 * 17 * 8);
+  const Json& fused = result.fields["times"][1];
+  EXPECT_EQ(fused["dtype"], "fp32");
+  EXPECT_EQ(fused["impl"], "fused");
+  EXPECT_DOUBLE_EQ(fused["tflops"],
+                   result.fields["gflop"].get<double>() / fused["min_ms"].get<double>());
+  EXPECT_FALSE(fused["operators"].empty());
+  const std::string text = result.text({});
+  for (const char* part : {"attention of 2 texts, 3 heads, 17 tokens, heads of 8 on cpu:0",
+                           "TFLOP/s of multiply-adds of fp32 operands", "Times as fast",
+                           "naive in fp32, by operation"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(BenchAttention, TakesOneWayAlone) {
+  AttentionJob job = small_job();
+  job.ways = {AttentionWay::fused};
+  const AttentionResult result = bench_attention(job, testing::quiet_context());
+  ASSERT_EQ(result.times.size(), 1u);
+  EXPECT_FALSE(result.times[0].speedup);
+  EXPECT_TRUE(result.fields["times"][0]["max_difference"].is_null());
+  EXPECT_FALSE(result.fields["times"][0].contains("operators"));
+}
+
+TEST(BenchAttention, LeavesHalvesToCards) {
+  AttentionJob job = small_job();
+  job.types = {kAttentionTypes[0], kAttentionTypes[2]};
+  expect_user_error("fp16 is a graphics card's (`device` cuda)",
+                    [&] { bench_attention(job, testing::quiet_context()); });
+}
+
+}  // namespace
+}  // namespace hone
