@@ -6,6 +6,7 @@
 #include "hone/cuda/kernels.h"
 #include "hone/cuda/launch.h"
 #include "hone/kernels/loop_nest.h"
+#include "hone/ops/rules.h"
 
 // Element-wise operations: a row names the expression that the one kernel of element.cu computes, whose formulas
 // stand in hone/kernels/scalar/activation.h. Values may be floats or halves; halves are computed with in float.
@@ -13,10 +14,6 @@ namespace hone::cuda {
 namespace {
 
 constexpr std::int64_t kElementThreads = 128;
-
-bool is_value(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16;
-}
 
 std::string_view of_values(const CallSite& site) {
   return is_value(site.inputs[0].dtype) && site.outputs[0].dtype == site.inputs[0].dtype

@@ -4,6 +4,7 @@
 #include "hone/cuda/copy.h"
 #include "hone/cuda/kernels.h"
 #include "hone/cuda/launch.h"
+#include "hone/ops/rules.h"
 
 // Rows chosen by ids (hone/cuda/source/gather.cu), views, and copies of parts.
 namespace hone::cuda {
@@ -15,12 +16,8 @@ std::string_view takes_six_dimensions(const CallSite& site) {
   return site.outputs[0].rank() <= 6 ? "" : "more than 6 dimensions";
 }
 
-bool is_gathered_type(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16;
-}
-
 std::string_view takes_floats(const CallSite& site) {
-  return is_gathered_type(site.outputs[0].dtype) ? "" : "the result is not f32, bf16 or f16";
+  return is_value(site.outputs[0].dtype) ? "" : "the result is not f32, bf16 or f16";
 }
 
 std::string_view takes_table(const CallSite& site) {
@@ -34,7 +31,7 @@ std::string_view takes_source(const CallSite& site) {
 }
 
 std::string_view makes_float_table(const CallSite& site) {
-  if (!is_gathered_type(site.inputs[1].dtype)) return "dy is not f32, bf16 or f16";
+  if (!is_value(site.inputs[1].dtype)) return "dy is not f32, bf16 or f16";
   return site.outputs[0].dtype == DType::f32 ? "" : "the gradient of the table is not f32";
 }
 

@@ -3,19 +3,16 @@
 #include "hone/cuda/convert.h"
 #include "hone/cuda/kernels.h"
 #include "hone/cuda/launch.h"
+#include "hone/ops/rules.h"
 
 // Operations on rows: of lengths that fit into a warp's registers by hone/cuda/source/rows.cu, of others by
 // wide_rows.cu. Values may be of 2 bytes; gains and biases, and their gradients, are float.
 namespace hone::cuda {
 namespace {
 
-bool is_row_type(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16;
-}
-
 std::string_view takes_rows(const CallSite& site) {
   const DType dtype = site.inputs[0].dtype;
-  return is_row_type(dtype) && site.outputs[0].dtype == dtype ? "" : "x is not f32, bf16 or f16";
+  return is_value(dtype) && site.outputs[0].dtype == dtype ? "" : "x is not f32, bf16 or f16";
 }
 
 std::string_view takes_rows_and_gains(const CallSite& site) {

@@ -71,14 +71,17 @@ bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Sessi
 }
 
 std::string_view arithmetic_of_run(const Graph& graph, const Session& session) {
+  // Of what is quantized `simulated` says more than the type of its values.
+  const std::string_view own = arithmetic_of(graph);
+  if (own == kFloat && session.values != DType::f32)
+    return session.values == DType::bf16 ? kBfloat16 : kFloat16;
   Graph fused = graph;
-  if (!fuse_unpack(fused, session)) return arithmetic_of(graph);
+  if (!fuse_unpack(fused, session)) return own;
   const auto is_native = [&](const Node* node) {
     const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
     return kernel != nullptr && kernel->native.has_value();
   };
-  return std::ranges::any_of(fused.of_kind(NodeKind::operation), is_native) ? kNative
-                                                                            : arithmetic_of(graph);
+  return std::ranges::any_of(fused.of_kind(NodeKind::operation), is_native) ? kNative : own;
 }
 
 bool run_as_pass(Graph& graph, const Session& session, std::string_view name,

@@ -50,7 +50,10 @@ bool compute_once(Graph& graph, ParameterStore& parameters, const Session& sessi
 /// Both: the passes that all jobs run before they predict.
 bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Session& session);
 
-/// How a graph computes when it is run: `arithmetic_of`, or kNative where products of packed weights sum codes of few bits.
+inline constexpr std::string_view kBfloat16 = "bf16", kFloat16 = "fp16";
+
+/// How a graph computes when it is run: `arithmetic_of`, or kNative where products of packed weights sum codes of few bits, or
+/// kBfloat16 or kFloat16 where nothing is quantized and values are these.
 std::string_view arithmetic_of_run(const Graph& graph, const Session& session);
 
 /// Runs a change that only code can say (a plan of many formats) as the runner runs a pass called `name`. Throws

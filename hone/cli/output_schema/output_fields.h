@@ -32,8 +32,9 @@ std::vector<Document> documents_of_runs();
 std::vector<Fragment> fragments_of_runs();
 
 inline constexpr Field kModel = {"model", "text", "the model as it was named"};
-inline constexpr Field kArithmetic = {"arithmetic", "fp32|simulated|packed|native",
-                                      "simulated: values are rounded, sums are in fp32; packed: "
+inline constexpr Field kArithmetic = {"arithmetic", "fp32|bf16|fp16|simulated|packed|native",
+                                      "bf16, fp16: values are, sums are fp32; simulated: values "
+                                      "are rounded, sums are in fp32; packed: "
                                       "weights are kept in their codes, too; native: and products "
                                       "are of codes"};
 inline constexpr Field kWeightBits = {
