@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/cuda/launch.h"
+#include "hone/cuda/source/attention_call.cuh"
 
 namespace hone::cuda {
 namespace {

@@ -429,7 +429,8 @@ TEST(Schema, RefusesKeysItDoesNotKnowAndMissingOnes) {
   const std::vector<std::string> found = schema_problems(compared, schema_of("compare"));
   ASSERT_EQ(found.size(), 4u) << fmt::format("{}", fmt::join(found, "\n"));
   EXPECT_EQ(found[0],
-            ".a.arithmetic: \"fast\" is none of [\"fp32\",\"simulated\",\"packed\",\"native\"]");
+            ".a.arithmetic: \"fast\" is none of "
+            "[\"fp32\",\"bf16\",\"fp16\",\"simulated\",\"packed\",\"native\"]");
   EXPECT_EQ(found[1], ".b.eval_accuracy_interval[0]: 40 lies beyond 1");
 }
 
