@@ -159,7 +159,7 @@ void check_peaks(Context& context, Checkup& c) {
 
 // Why no card can be used; "" when one can.
 std::string cards_missing() {
-  if (const std::string driver = cuda::driver_missing(); !driver.empty()) return driver;
+  if (std::string driver = cuda::driver_missing(); !driver.empty()) return driver;
   constexpr const char* kInstall =
       "; install it of CUDA 12 or 13, or put its folder into LD_LIBRARY_PATH";
   if (const std::string compiler = cuda::compiler_state().missing; !compiler.empty())

@@ -131,7 +131,7 @@ AttentionTiles attention_tiles(const AttentionCall& c, const AttentionExtent& ex
                           : std::min(tiles.columns, quarter * ceil_divide(extent.columns, quarter));
   // Many queries for each key that a lane reads, where that leaves two blocks for each processor.
   const std::int64_t usual = usual_rows(extent, c.texts);
-  const bool many = c.texts * c.heads * (usual / 128) >= 2 * card.multiprocessors;
+  const bool many = c.texts * c.heads * (usual / 128) >= std::int64_t{2} * card.multiprocessors;
   tiles.rows = operands > 1                            ? (largest <= 128 ? 4 : 2)
                : largest <= 64 && usual >= 256 && many ? 8
                                                        : 4;

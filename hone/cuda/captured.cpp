@@ -116,7 +116,7 @@ class CapturedExecutable final : public Executable {
   // Where memory was taken or given back, what was captured before may not be there any more. Outputs are copied, since
   // captured runs write wherever their values lay, whoever holds that now.
   NamedTensors interpret(const NamedTensors& inputs, ParameterStore& parameters) {
-    const NamedTensors outputs = copies_of(interpreter_.run(inputs, parameters));
+    NamedTensors outputs = copies_of(interpreter_.run(inputs, parameters));
     if (const std::size_t now = interpreter_.reserved_bytes(); now != reserved_bytes_) {
       reserved_bytes_ = now;
       forget_graphs();
@@ -166,7 +166,7 @@ class CapturedExecutable final : public Executable {
   }
   Tensor dense_copy(const Tensor& tensor) {
     if (tensor.contiguous()) return tensor.copy_to(device_);
-    const Tensor dense = Tensor::empty(tensor.dtype(), tensor.sizes(), device_);
+    Tensor dense = Tensor::empty(tensor.dtype(), tensor.sizes(), device_);
     device_.copy_strided(tensor, dense);
     return dense;
   }

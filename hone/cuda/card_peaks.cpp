@@ -18,7 +18,7 @@ Tensor random_matrix(CudaDevice& device, std::int64_t size) {
   RandomSequence random(1, 1);
   Tensor rows = Tensor::empty(DType::f32, {kDifferentRows, size});
   for (float& value : rows.values<float>()) value = static_cast<float>(2 * random.uniform() - 1);
-  const Tensor matrix = Tensor::empty(DType::f32, {size, size}, device);
+  Tensor matrix = Tensor::empty(DType::f32, {size, size}, device);
   for (std::int64_t row = 0; row < size; row += kDifferentRows)
     device.upload(matrix.slice(0, row, row + kDifferentRows).device_pointer(),
                   {rows.device_pointer(), rows.size_bytes()});

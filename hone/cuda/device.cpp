@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <mutex>
 
@@ -209,7 +210,7 @@ class OpenedCard final : public CudaDevice {
     return bytes;
   }
   static Address address_of(const std::byte* pointer) { return reinterpret_cast<Address>(pointer); }
-  static std::byte* pointer_of(Address address) { return reinterpret_cast<std::byte*>(address); }
+  static std::byte* pointer_of(Address address) { return std::bit_cast<std::byte*>(address); }
 
   int index_;
   DeviceNumber number_;

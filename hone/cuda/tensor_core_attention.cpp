@@ -1,6 +1,7 @@
 #include "hone/cuda/tensor_core_attention.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "hone/cuda/launch.h"
@@ -21,9 +22,9 @@ struct TileShape {
 
   std::int64_t threads() const { return 128 * (queries / 64 + 1); }
   std::int64_t shared_bytes(bool masked) const {
-    constexpr std::int64_t kAlignment = 1024, kBarriers = 8 * (2 + 4 * kStages);
-    return kAlignment + 2 * size * (queries + 2 * kStages * kTileKeys) +
-           (masked ? kStages * kTileKeys * 4 : 0) + kBarriers;
+    constexpr std::int64_t kAlignment = 1024, kBarriers = std::int64_t{8} * (2 + 4 * kStages);
+    return kAlignment + 2 * size * (queries + std::int64_t{2} * kStages * kTileKeys) +
+           (masked ? std::int64_t{4} * kStages * kTileKeys : 0) + kBarriers;
   }
 };
 constexpr TileShape kTiles64{64, 192}, kTiles128{128, 128};
@@ -74,11 +75,10 @@ TensorMap map_of(const HeadsAttention& attention, const Heads& heads, std::int64
   const std::uint32_t box[] = {kBoxColumns, static_cast<std::uint32_t>(box_tokens), 1, 1};
   const std::uint32_t steps[] = {1, 1, 1, 1};
   TensorMap map;
-  check(
-      driver().encode_tensor_map(&map, attention.dtype == DType::bf16 ? kBfloat16 : kFloat16, 4,
-                                 reinterpret_cast<void*>(heads.address), sizes, strides, box, steps,
-                                 kNoInterleave, kSwizzle128Bytes, kPromote128Bytes, kFillZeros),
-      "describing a tensor to the copy engine");
+  check(driver().encode_tensor_map(&map, attention.dtype == DType::bf16 ? kBfloat16 : kFloat16, 4,
+                                   std::bit_cast<void*>(heads.address), sizes, strides, box, steps,
+                                   kNoInterleave, kSwizzle128Bytes, kPromote128Bytes, kFillZeros),
+        "describing a tensor to the copy engine");
   return map;
 }
 

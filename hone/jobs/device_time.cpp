@@ -35,7 +35,7 @@ std::string device_text(const Session& session) {
 }
 
 std::string ran_on(const Json& fields) {
-  const std::string device = fields.at("device");
+  std::string device = fields.at("device");
   if (device != to_string(cpu())) return device;
   const int threads = fields.at("threads");
   return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
