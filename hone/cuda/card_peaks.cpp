@@ -51,7 +51,7 @@ double measure_products_gflops(CudaDevice& device, DType type) {
   }
   const Tensor result = Tensor::empty(type, {n, n}, device);
   Product product{.rows = n, .columns = n, .inner = n};
-  product.operands = product.type = type;
+  product.type = type;
   product.a = product.b = {operand.device_pointer(), n, 1};
   product.result = result.device_pointer();
   const double count = static_cast<double>(n);

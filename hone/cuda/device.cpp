@@ -37,9 +37,6 @@ Card card_of(DeviceNumber number) {
   card.cache_bytes = static_cast<std::size_t>(fact(number, Fact::cache_bytes));
   card.shared_bytes_per_block = fact(number, Fact::shared_bytes_per_block_at_most);
   check(driver().device_memory(&card.memory_bytes, number), "asking for the memory");
-  // Two transfers in each clock.
-  card.memory_gb_per_s = 2.0 * fact(number, Fact::memory_clock_khz) * 1e3 *
-                         fact(number, Fact::memory_bus_bits) / 8 * 1e-9;
   return card;
 }
 

@@ -18,7 +18,6 @@ struct Card {
   std::size_t memory_bytes = 0;
   std::size_t cache_bytes = 0;
   int shared_bytes_per_block = 0;
-  double memory_gb_per_s = 0;  ///< by its clocks and bus, 0 where the driver does not say
 };
 
 /// What products of fp32 operands are computed in: TF32 keeps 10 bits behind the leading one of operands. Sums are fp32.

@@ -28,9 +28,6 @@ inline constexpr Result kNoDevice = 100;
 enum class Fact : int {
   shared_bytes_per_block_at_most = 97,
   multiprocessors = 16,
-  clock_khz = 13,
-  memory_clock_khz = 36,
-  memory_bus_bits = 37,
   cache_bytes = 38,
   major = 75,
   minor = 76,

@@ -15,7 +15,7 @@ namespace {
 Product linear_product_of(Call& call) {
   const Tensor &x = call.input(0), &weight = call.input(1);
   Product p{.rows = row_count(x), .columns = weight.size(0), .inner = weight.size(1)};
-  p.operands = p.type = x.dtype();
+  p.type = x.dtype();
   p.a = {x.device_pointer(), p.inner, 1};
   p.b = {weight.device_pointer(), 1, p.inner};
   if (call.has_input(2)) p.bias = call.input(2).device_pointer();
@@ -74,7 +74,7 @@ void run_fused_linear(Call& call) {
 void run_linear_weight_gradient(Call& call) {
   const Tensor &x = call.input(0), &dy = call.input(1);
   Product p{.rows = row_length(dy), .columns = row_length(x), .inner = row_count(x)};
-  p.operands = p.type = x.dtype();
+  p.type = x.dtype();
   p.a = {dy.device_pointer(), 1, p.rows};
   p.b = {x.device_pointer(), p.columns, 1};
   p.result = call.output().device_pointer();
@@ -110,7 +110,7 @@ void run_matmul(Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   const Sizes sizes = call.output_sizes();
   Product p{.columns = sizes.back(), .inner = a.size(-1)};
-  p.operands = p.type = a.dtype();
+  p.type = a.dtype();
   auto* const result = call.output().device_pointer();
   p.a = matrix_of(a);
   p.b = matrix_of(b);

@@ -31,7 +31,7 @@ struct Heuristic {
 enum DescriptionFact { kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBias = 8, kBiasType = 26 };
 enum LayoutFact { kBatchCount = 5, kBatchStride = 6 };
 enum PreferenceFact { kWorkspaceBytes = 1, kAlignmentA = 5 };
-constexpr int kCompute32F = 68, kComputeTf32 = 77, kCompute32I = 72;
+constexpr int kCompute32F = 68, kComputeTf32 = 77;
 constexpr int kReluBit = 2, kBiasBit = 4, kGeluBit = 32, kPlain = 1;
 // What Hopper's kernels ask for at most.
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;
@@ -95,10 +95,6 @@ int cuda_type(DType dtype) {
       return 0;
     case DType::f16:
       return 2;
-    case DType::i8:
-      return 3;
-    case DType::i32:
-      return 10;
     case DType::bf16:
       return 14;
     default:
@@ -113,7 +109,7 @@ void set(int (*setter)(Description, int, const void*, std::size_t), Description 
 }
 
 /// All that a product's choice of a kernel depends on.
-using Key = std::array<std::int64_t, 20>;
+using Key = std::array<std::int64_t, 19>;
 
 // Down to that of an element: what does not lie well is multiplied by other kernels.
 std::int64_t alignment(const void* pointer) {
@@ -164,12 +160,8 @@ class Engine {
     const Plan& plan = plan_for(p);
     if (p.bias != nullptr) set(library().description_set, plan.description, kBias, p.bias);
     const float one = 1, zero = 0;
-    const std::int32_t whole_one = 1, whole_zero = 0;
-    const bool whole = p.operands == DType::i8;
-    const void* const alpha = whole ? static_cast<const void*>(&whole_one) : &one;
-    const void* const none = whole ? static_cast<const void*>(&whole_zero) : &zero;
-    check_product(library().multiply(handle_, plan.description, alpha, p.b.data, plan.first,
-                                     p.a.data, plan.second, p.earlier != nullptr ? alpha : none,
+    check_product(library().multiply(handle_, plan.description, &one, p.b.data, plan.first,
+                                     p.a.data, plan.second, p.earlier != nullptr ? &one : &zero,
                                      p.earlier != nullptr ? p.earlier : p.result, plan.result,
                                      p.result, plan.result, &plan.algorithm, workspace_->pointer,
                                      kWorkspace, device_.stream()),
@@ -183,7 +175,6 @@ class Engine {
         p.columns,
         p.inner,
         p.batch,
-        static_cast<std::int64_t>(p.operands),
         static_cast<std::int64_t>(p.type),
         p.a.row_stride,
         p.a.column_stride,
@@ -213,13 +204,9 @@ class Engine {
 
   Plan plan(const Product& p) {
     Plan made;
-    const bool whole = p.operands == DType::i8;
-    const bool rounds = p.operands == DType::f32 && device_.arithmetic() == Arithmetic::tf32;
-    check_product(library().describe(&made.description,
-                                     whole    ? kCompute32I
-                                     : rounds ? kComputeTf32
-                                              : kCompute32F,
-                                     cuda_type(whole ? DType::i32 : DType::f32)),
+    const bool rounds = p.type == DType::f32 && device_.arithmetic() == Arithmetic::tf32;
+    check_product(library().describe(&made.description, rounds ? kComputeTf32 : kCompute32F,
+                                     cuda_type(DType::f32)),
                   "describing a product");
     // Of the transposes: what lies by rows is one already.
     set(library().description_set, made.description, kTransposeA,
@@ -235,8 +222,8 @@ class Engine {
       set(library().description_set, made.description, kBias, p.bias);
       set(library().description_set, made.description, kBiasType, std::int32_t{cuda_type(p.type)});
     }
-    made.first = layout_of(p.b, p.inner, p.columns, p.operands, p.batch);
-    made.second = layout_of(p.a, p.rows, p.inner, p.operands, p.batch);
+    made.first = layout_of(p.b, p.inner, p.columns, p.type, p.batch);
+    made.second = layout_of(p.a, p.rows, p.inner, p.type, p.batch);
     made.result = layout_of({p.result, p.columns, 1, p.result_batch_stride}, p.rows, p.columns,
                             p.type, p.batch);
     made.algorithm = choice(p, made);
@@ -263,7 +250,7 @@ class Engine {
     user_check(
         result_code == 0 && found > 0,
         "cuBLASLt has no kernel for a product of {} ({}, {}) and ({}, {}), {} times (status {})",
-        info(p.operands).name, p.rows, p.inner, p.inner, p.columns, p.batch, result_code);
+        info(p.type).name, p.rows, p.inner, p.inner, p.columns, p.batch, result_code);
     return best.algorithm;
   }
 

@@ -25,9 +25,7 @@ enum class Following { nothing, relu, gelu_tanh };
 struct Product {
   std::int64_t rows = 0, columns = 0, inner = 0;  ///< M, N, K
   std::int64_t batch = 1;
-  DType operands = DType::f32;  ///< of a and b: f32, bf16, f16, i8
-  DType type =
-      DType::f32;  ///< of bias, earlier and result: f32, or that of the operands; i32 of i8
+  DType type = DType::f32;  ///< of all of them: f32, bf16 or f16; sums are fp32
   Matrix a = {}, b = {};
   const void* bias = nullptr;  ///< null: none
   const void* earlier =

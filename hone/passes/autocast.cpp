@@ -7,9 +7,8 @@
 namespace hone {
 namespace {
 
-/// How an operation takes part.
+/// How an operation takes part; one that is in no row reads f32.
 enum class Part {
-  none,    ///< reads f32
   begins,  ///< computes in halves wherever it stands: a product
   goes_on  ///< in halves where one of its values is one
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hone/runtime/run_reference.h"
 #include "hone/runtime/session.h"
 
 namespace hone {
@@ -17,10 +18,8 @@ bool is_row_of(const Kernel& kernel, const CallSite& site, const Device& device)
 }
 
 bool has_halves(const CallSite& site) {
-  const auto is_half = [](const Type& type) {
-    return type.dtype == DType::bf16 || type.dtype == DType::f16;
-  };
-  return std::ranges::any_of(site.inputs, is_half) || std::ranges::any_of(site.outputs, is_half);
+  return std::ranges::any_of(site.inputs, is_half, &Type::dtype) ||
+         std::ranges::any_of(site.outputs, is_half, &Type::dtype);
 }
 
 // "" or why not.

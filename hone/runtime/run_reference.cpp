@@ -3,11 +3,8 @@
 #include <algorithm>
 
 namespace hone {
-namespace {
 
 bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
-
-}  // namespace
 
 void run_reference(Call& call) {
   const bool has_halves =
