@@ -12,7 +12,12 @@ namespace {
 
 struct PipelineLab : ::testing::Test {
   TemporaryFolder folder;
-  PipelineLab() { ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1); }
+  PipelineLab() {
+    ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
+    folder.file("small.json",
+                R"({"model_type": "bert", "hidden_size": 32, "num_hidden_layers": 2,
+                    "num_attention_heads": 2, "intermediate_size": 128})");
+  }
 
   Json results(const std::string& name) const {
     return read_json(folder.path() / name / "results.json");
@@ -27,7 +32,8 @@ struct PipelineLab : ::testing::Test {
 
 // Settings with which a lab is a matter of seconds.
 const std::vector<std::string> kSmall = {
-    "--set", "data=synth:tail?n=400", "--set", "pretraining_epochs=0.5", "--set", "texts=50"};
+    "--set", "shape=small.json",       "--set", "data=synth:tail?n=400",
+    "--set", "pretraining_epochs=0.5", "--set", "texts=50"};
 
 std::vector<std::string> small_lab(const std::string& name, const std::string& output,
                                    const std::vector<std::string>& more = {}) {

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kChain = R"toml(
 title = "A chain"
 [settings]
+model = "small.json"
 data = "synth:lookup?n=300"
 steps = 12
 [common]
@@ -23,7 +24,7 @@ data = "{data}"
 batch_size = 4
 [stage.full]
 run = "train"
-MODEL = "tiny"
+MODEL = "{model}"
 max_steps = "{steps}"
 save_steps = 2
 [stage.adapter]
@@ -80,6 +81,11 @@ source = "nobody"
 stage = "loss"
 )toml";
 
+// As many layers as bert-tiny, each a sixteenth of it.
+constexpr const char* kSmallShape =
+    R"json({"model_type": "bert", "hidden_size": 32, "num_hidden_layers": 2,
+    "num_attention_heads": 2, "intermediate_size": 128})json";
+
 // One stage, of a moment.
 const std::string kSeen = "[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n";
 
@@ -88,6 +94,7 @@ struct PipelineTest : ::testing::Test {
   PipelineTest() {
     ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
     folder.file("chain.toml", kChain);
+    folder.file("small.json", kSmallShape);
   }
 
   Ending run(std::vector<std::string> words) const {
@@ -167,8 +174,9 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   EXPECT_FALSE(fs::exists(folder.path() / "out.partial"));
   // Each of them is what its command would have made.
   EXPECT_EQ(all[0]["command_line"],
-            "hone train tiny --data 'synth:lookup?n=300' --max_steps 12 "
-            "--per_device_train_batch_size 4 --save_steps 2 --output_dir full");
+            fmt::format("hone train {} --data 'synth:lookup?n=300' --max_steps 12 "
+                        "--per_device_train_batch_size 4 --save_steps 2 --output_dir full",
+                        (folder.path() / "small.json").string()));
   const Json measured =
       run_json({"eval", "out/packed", "--data", "synth:lookup?n=300"}, folder.path());
   EXPECT_EQ(measured["eval_accuracy"], all[11]["result"]["b"]["eval_accuracy"]);
@@ -184,7 +192,7 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
 
 TEST_F(PipelineTest, LongStagesForetellWhatTheyHold) {
   // Weights as large as the program, so that what is held twice shows.
-  folder.file("small.json",
+  folder.file("large.json",
               R"json({"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 2,
     "num_attention_heads": 6, "intermediate_size": 1536, "vocab_size": 1000})json");
   const Ending ending = run_file(R"toml(
@@ -196,7 +204,7 @@ batch_size = 4
 max_seq_length = 32
 [stage.full]
 run = "train"
-MODEL = "small.json"
+MODEL = "large.json"
 max_steps = 1
 [stage.adapter]
 run = "train"
@@ -344,7 +352,7 @@ constexpr const char* kSearches = R"toml(
 data = "synth:lookup?n=300"
 [stage.full]
 run = "train"
-MODEL = "tiny"
+MODEL = "small.json"
 max_steps = 4
 logging_steps = 1
 [stage.search]
@@ -500,24 +508,33 @@ TEST_F(PipelineTest, WhatMeasuresTimeIsNotKept) {
 }
 
 TEST_F(PipelineTest, AnInterruptedOneGoesOnAtItsStageAndStep) {
+  // Of a size with which a training is seen on its way.
+  const std::vector<std::string> chain = {"chain.toml", "--set", "model=tiny", "--no_cache", "-o"};
+  const auto into = [&](const std::string& output, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = chain;
+    words.push_back(output);
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  std::vector<std::string> first = into("out");
+  first.insert(first.begin(), "run");
   const fs::path checkpoint = folder.path() / "out.partial/adapter.partial/checkpoint-2";
   const Ending ending =
-      run_hone_until({"run", "chain.toml", "-o", "out", "--no_cache"}, folder.path(), SIGTERM,
-                     [&] { return fs::exists(checkpoint); });
+      run_hone_until(first, folder.path(), SIGTERM, [&] { return fs::exists(checkpoint); });
   if (ending.code == 0) GTEST_SKIP() << "it was faster";
   ASSERT_EQ(ending.code, 143) << ending.messages;
   EXPECT_NE(ending.messages.find("To go on:\n  hone run chain.toml"), std::string::npos)
       << ending.messages;
-  const Ending refused = run({"chain.toml", "-o", "out", "--no_cache"});
+  const Ending refused = run(into("out"));
   EXPECT_EQ(refused.code, 1);
   EXPECT_NE(refused.messages.find("an earlier run was interrupted"), std::string::npos);
-  const Ending resumed = run({"chain.toml", "-o", "out", "--no_cache", "--resume"});
+  const Ending resumed = run(into("out", {"--resume"}));
   ASSERT_EQ(resumed.code, 0) << resumed.messages;
   EXPECT_EQ(states("out").at("full"), "done before");
   EXPECT_EQ(states("out").at("adapter"), "computed");
   const Json settings = read_json(folder.path() / "out/adapter/settings.json")["settings"];
   EXPECT_EQ(settings["resume"], true);
-  ASSERT_EQ(run({"chain.toml", "-o", "whole", "--no_cache"}).code, 0);
+  ASSERT_EQ(run(into("whole")).code, 0);
   EXPECT_EQ(made("out"), made("whole"));
   EXPECT_EQ(figures("out"), figures("whole"));
 }
@@ -705,11 +722,11 @@ TEST_F(PipelineTest, AFullDiskEndsItAndItGoesOn) {
   if (::mount("tmpfs", disk.path().c_str(), "tmpfs", 0, "size=12M") != 0)
     GTEST_SKIP() << "no right to mount a small disk";
   const std::string output = (disk.path() / "out").string();
-  const Ending full = run({"chain.toml", "-o", output});
+  const Ending full = run({"chain.toml", "--set", "model=tiny", "-o", output});
   EXPECT_EQ(full.code, 1);
   EXPECT_NE(full.messages.find("No space left on device"), std::string::npos) << full.messages;
   ::mount("tmpfs", disk.path().c_str(), "tmpfs", MS_REMOUNT, "size=400M");
-  const Ending resumed = run({"chain.toml", "-o", output, "--resume"});
+  const Ending resumed = run({"chain.toml", "--set", "model=tiny", "-o", output, "--resume"});
   EXPECT_EQ(resumed.code, 0) << resumed.messages;
   ::umount2(disk.path().c_str(), MNT_DETACH);
 }

@@ -159,6 +159,40 @@ TEST_F(SearchCommand, NeverComputesAResultTwice) {
   EXPECT_EQ(first["after"]["eval_loss"], second["after"]["eval_loss"]);
 }
 
+// What comes behind a training does not change its weights.
+TEST_F(SearchCommand, TakesWeightsThatAnotherSearchTrained) {
+  const std::string training =
+      "[training]\nmax_steps = 2\nlearning_rate = [1e-3, 1e-2]\nbatch = 4\n";
+  write("trained.toml", training);
+  write("pruned.toml", training + "[pruning]\nsparsity = 0.5\n");
+  const TemporaryFolder cache;
+  ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
+  const auto run = [&](const std::string& recipe, const std::string& output, bool from_store) {
+    Words words = search(recipe, {"--trials", "2", "-o", output});
+    if (from_store) std::erase(words, "--no_cache");
+    return run_json(words, folder());
+  };
+  run("trained.toml", "trained", /*from_store=*/true);
+  const Json pruned = run("pruned.toml", "pruned", /*from_store=*/true);
+  ::unsetenv("XDG_CACHE_HOME");
+  const Json alone = run("pruned.toml", "alone", /*from_store=*/false);
+  EXPECT_EQ(pruned["trials"]["cached"], 0);
+  EXPECT_EQ(pruned["after"]["eval_loss"], alone["after"]["eval_loss"]);
+  const auto trained_before = [&](const std::string& output) {
+    const auto storage = open_storage((folder() / output / "study.db").string(), true);
+    std::vector<std::shared_ptr<const Trial>> trials;
+    storage->read_trials(storage->find_study("search")->id, trials);
+    return std::ranges::count_if(trials, [](const auto& trial) {
+      return trial->user_attributes.contains("trained_before");
+    });
+  };
+  EXPECT_EQ(trained_before("trained"), 0);
+  EXPECT_EQ(trained_before("pruned"), 2);
+  EXPECT_EQ(trained_before("alone"), 0);
+  EXPECT_EQ(read_file(folder() / "pruned/best/model.safetensors"),
+            read_file(folder() / "alone/best/model.safetensors"));
+}
+
 TEST_F(SearchCommand, TakesArchitecturesThatTheirSizesAllow) {
   write("shapes.toml",
         "maximize = 'accuracy'\n"

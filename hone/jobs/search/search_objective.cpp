@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "hone/base/error.h"
 #include "hone/jobs/search/quiet_trial.h"
@@ -121,7 +120,8 @@ std::unique_ptr<ScratchFolder> SearchObjective::checkpoints_for(
 TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& configuration,
                                        std::uint64_t seed) {
   TrialRecord record;
-  TrialProgress progress{.asked = &asked_, .alone = &alone_};
+  TrialProgress progress{
+      .trained = cache_.trainings(/*large=*/false), .asked = &asked_, .alone = &alone_};
   const std::unique_ptr<ScratchFolder> scratch =
       checkpoints_for(run, configuration, seed, record, progress);
   WatchTrial watch;
@@ -132,11 +132,13 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
     };
   const bool times = measures_latency();
   MachineLock shared(times ? machine_lock_ : fs::path(), LOCK_SH);
-  const auto begin = std::chrono::steady_clock::now();
-  const double cpu_begin = cpu_seconds();
+  const double begin = steady_seconds(), cpu_begin = cpu_seconds();
   TrialModel trial = run_trial(subject_, space_, configuration, seed, watch, progress, context_);
-  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  record.cpu_seconds = cpu_seconds() - cpu_begin;  // of a process that runs one trial at a time
+  // What a trial takes does not depend on who trained its weights first.
+  record.seconds = steady_seconds() - begin + trial.stored_seconds;
+  // Of a process that runs one trial at a time.
+  record.cpu_seconds = cpu_seconds() - cpu_begin + trial.stored_cpu_seconds;
+  if (trial.stored_seconds > 0) run.set_user_attribute(kTrainedBeforeAttribute, true);
   TrialOutcome outcome{.state = TrialState::pruned};
   if (!trial.ended_early) {
     record.figures = trial.figures;
@@ -184,7 +186,8 @@ TrialOutcome SearchObjective::operator()(TrialRun& run) {
 TrialModel SearchObjective::model_of(const Trial& trial) {
   if (held_ && held_->number == trial.number) return held_->model;
   return run_trial(subject_, space_, space_.configuration_of(assignment_of(trial.parameters)),
-                   seed_of(trial), /*watch=*/{}, /*progress=*/{}, context_);
+                   seed_of(trial), /*watch=*/{}, {.trained = cache_.trainings(/*large=*/false)},
+                   context_);
 }
 
 }  // namespace hone

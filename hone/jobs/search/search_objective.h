@@ -15,6 +15,8 @@ inline constexpr const char* kIdentityAttribute = "identity";
 inline constexpr const char* kConfigurationAttribute = "configuration";
 inline constexpr const char* kAllocatedAttribute = "allocated";
 inline constexpr const char* kFromCheckpointAttribute = "from_checkpoint";
+/// Weights were trained by a trial before; what that took is in the seconds of this one.
+inline constexpr const char* kTrainedBeforeAttribute = "trained_before";
 
 /// Runs trials of one worker: from the values of a point to those of its objectives. Holds on to the best model that it made, so that
 /// the winner need not be made again.

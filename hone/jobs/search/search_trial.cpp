@@ -20,6 +20,7 @@
 #include "hone/jobs/prune/shapes.h"
 #include "hone/jobs/prune/sparsify.h"
 #include "hone/jobs/search/native_trial.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/jobs/training_settings.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/adapter.h"
@@ -199,6 +200,16 @@ std::map<std::string, double> figures_of_shape(const Graph& graph, const Quantiz
   return named;
 }
 
+/// What has passed since it was made.
+class TrialClock {
+ public:
+  double seconds() const { return steady_seconds() - begin_; }
+  double cpu_seconds() const { return hone::cpu_seconds() - cpu_begin_; }
+
+ private:
+  double begin_ = steady_seconds(), cpu_begin_ = hone::cpu_seconds();
+};
+
 /// A trial on its way: what its steps share.
 class TrialSteps {
  public:
@@ -233,6 +244,8 @@ class TrialSteps {
     trial.ended_early = ended_;
     if (ended_) return trial;
     trial.model = configuration_.native ? native(model) : round_weights(model, context_);
+    trial.stored_seconds = stored_.seconds;
+    trial.stored_cpu_seconds = stored_.cpu_seconds;
     measure_into(trial);
     return trial;
   }
@@ -319,8 +332,8 @@ class TrialSteps {
           model,
           adapter_options(adapter_text(*configuration_.lora), seed_, model, context_.library),
           context_.session());
-    std::optional<ParameterStore> known;
-    if (is_shelved()) known = progress_.trained.find(trained_by());
+    const std::optional<FinishedTraining> known = finished(trained_by());
+    const TrialClock clock;
     if (!known) {
       TrainingLog log;
       fine_tune(model, learnt_from_, training_options(*configuration_.training, "train"), log,
@@ -328,10 +341,27 @@ class TrialSteps {
     }
     if (configuration_.lora) transform(model, "fuse_lora", context_.session());
     if (known) {
-      model.parameters = std::move(*known);
-    } else if (is_shelved() && !ended_) {
-      progress_.trained.keep(trained_by(), model.parameters);
+      model.parameters = known->weights;
+    } else {
+      keep(trained_by(), model, clock);
     }
+  }
+
+  // A training that need not be run again; what it took counts as this trial's.
+  std::optional<FinishedTraining> finished(const Json& of) {
+    if (!is_shelved()) return std::nullopt;
+    std::optional<FinishedTraining> known = progress_.trained.find(of);
+    if (!known) return std::nullopt;
+    stored_.seconds += known->seconds;
+    stored_.cpu_seconds += known->cpu_seconds;
+    return known;
+  }
+
+  void keep(const Json& of, const Model& model, const TrialClock& clock) {
+    if (!is_shelved() || ended_) return;
+    progress_.trained.keep(of, {.weights = model.parameters,
+                                .seconds = clock.seconds(),
+                                .cpu_seconds = clock.cpu_seconds()});
   }
 
   // Whoever watches a training wants to see it.
@@ -408,12 +438,12 @@ class TrialSteps {
           .plan = plan_, .sparsities = sparsities_, .calibration = subject_.calibration};
       if (trains) {
         how.qat = true;
-        if (is_shelved()) how.trained = progress_.trained.find(trained_on_by());
+        if (const auto known = finished(trained_on_by())) how.trained = known->weights;
         if (!how.trained) how.fine_tune = training_options(*configuration_.train_on, "train_on");
       }
+      const TrialClock clock;
       model = hone::compress(model, learnt_from_, how, log, context_);
-      if (trains && is_shelved() && !how.trained && !ended_)
-        progress_.trained.keep(trained_on_by(), model.parameters);
+      if (trains && !how.trained) keep(trained_on_by(), model, clock);
     } else if (trains) {
       fine_tune(model, learnt_from_, training_options(*configuration_.train_on, "train_on"), log,
                 context_);
@@ -459,6 +489,7 @@ class TrialSteps {
   LayerSparsities sparsities_;
   std::map<std::string, double> shape_;
   std::int64_t evaluations_;
+  FinishedTraining stored_ = {};  // what those of the store took, without weights
   bool ended_ = false;
 };
 

@@ -56,6 +56,8 @@ struct TrialModel {
   std::map<std::string, std::vector<double>> intervals = {};
   Json allocated = {};  ///< formats and sparsities by layer, where the trial allocated them itself
   bool ended_early = false;  ///< `go_on` said so
+  /// What trainings took, when they were run, whose weights came from `TrainedWeights`.
+  double stored_seconds = 0, stored_cpu_seconds = 0;
 };
 
 /// Names of figures that formulas may have: those of the task's metrics, and of the model.
@@ -74,10 +76,17 @@ inline constexpr const char* kLatencyFigure = "latency_ms";
 using WatchTrial =
     std::function<bool(std::int64_t evaluation, const std::map<std::string, double>& figures)>;
 
-/// Weights that trainings gave, by what decides on them: trials that differ in what comes behind need not train again.
+/// What a training gave, and what it took.
+struct FinishedTraining {
+  ParameterStore weights;
+  double seconds = 0, cpu_seconds = 0;
+};
+
+/// Trainings that were run, by what decides on their weights: trials that differ in what comes behind need not train again.
 struct TrainedWeights {
-  std::function<std::optional<ParameterStore>(const Json& of)> find = {};  ///< null: none are kept
-  std::function<void(const Json& of, const ParameterStore&)> keep = {};
+  std::function<std::optional<FinishedTraining>(const Json& of)> find =
+      {};  ///< null: none are kept
+  std::function<void(const Json& of, const FinishedTraining&)> keep = {};
 };
 
 /// How far a trial came before it was ended, to go on from there.

@@ -46,6 +46,12 @@ std::map<std::string, std::vector<double>> intervals_from(const Json& about) {
   return intervals;
 }
 
+std::uintmax_t bytes_of(const ParameterStore& weights) {
+  std::uintmax_t bytes = 0;
+  for (const auto& [name, tensor] : weights.tensors()) bytes += tensor.size_bytes();
+  return bytes;
+}
+
 }  // namespace
 
 TrialCache::TrialCache(const fs::path& store, const TrialSubject& subject) {
@@ -120,21 +126,34 @@ void TrialCache::keep_finding(const Json& of, const Json& finding) {
   }
 }
 
-std::optional<ParameterStore> TrialCache::find_trained(const Json& of) {
+TrainedWeights TrialCache::trainings(bool large) {
+  return {.find = [this](const Json& of) { return find_trained(of); },
+          .keep = [this, large](const Json& of,
+                                const FinishedTraining& it) { keep_trained(of, it, large); }};
+}
+
+std::optional<FinishedTraining> TrialCache::find_trained(const Json& of) {
   if (!store_) return std::nullopt;
   const ScratchFolder scratch(store_->folder() / "trained");
   const fs::path folder = scratch.path() / "weights";
-  if (!store_->take(finding_key({{"trained", of}}), folder)) return std::nullopt;
+  const std::optional<Json> about = store_->take(finding_key({{"trained", of}}), folder);
+  if (!about) return std::nullopt;
   // The mapping of a file that is gone stays.
-  return ParameterStore(read_safetensors(folder / kWeights).tensors);
+  return FinishedTraining{.weights = ParameterStore(read_safetensors(folder / kWeights).tensors),
+                          .seconds = about->value("seconds", 0.0),
+                          .cpu_seconds = about->value("cpu_seconds", 0.0)};
 }
 
-void TrialCache::keep_trained(const Json& of, const ParameterStore& weights) {
+void TrialCache::keep_trained(const Json& of, const FinishedTraining& training, bool large) {
+  constexpr std::uintmax_t kShareOfStore = 200;
   if (!store_) return;
   try {
+    if (!large && bytes_of(training.weights) > store_->limit() / kShareOfStore) return;
     const ScratchFolder scratch(store_->folder() / "trained");
-    write_safetensors(scratch.path() / kWeights, weights.tensors());
-    store_->put(finding_key({{"trained", of}}), scratch.path(), {kWeights}, {{"trained", of}});
+    write_safetensors(scratch.path() / kWeights, training.weights.tensors());
+    store_->put(
+        finding_key({{"trained", of}}), scratch.path(), {kWeights},
+        {{"trained", of}, {"seconds", training.seconds}, {"cpu_seconds", training.cpu_seconds}});
   } catch (const UserError&) {
     return;  // a full disk: it is trained again
   }

@@ -41,9 +41,9 @@ class TrialCache {
   std::optional<Json> find_finding(const Json& of);
   void keep_finding(const Json& of, const Json& finding);
 
-  /// As `TrainedWeights` has them.
-  std::optional<ParameterStore> find_trained(const Json& of);
-  void keep_trained(const Json& of, const ParameterStore& weights);
+  /// The trainings of trials. Weights of more than a two-hundredth of the store, which would soon push out all else, are kept only
+  /// where `large` says so.
+  TrainedWeights trainings(bool large);
 
   /// Whether anything is kept.
   bool keeps() const { return store_.has_value(); }
@@ -61,6 +61,8 @@ class TrialCache {
 
  private:
   std::string finding_key(const Json& of) const;
+  std::optional<FinishedTraining> find_trained(const Json& of);
+  void keep_trained(const Json& of, const FinishedTraining& training, bool large);
   std::string checkpoint_key(const TrialConfiguration& configuration, std::uint64_t seed,
                              std::size_t evaluations) const;
 

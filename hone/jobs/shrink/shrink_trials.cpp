@@ -116,13 +116,10 @@ TrialModel ShrinkTrials::made(const TrialSubject& subject,
     remove_checkpoints();
     remember(kTraining, key);
   }
-  TrialProgress progress{
-      .folder = checkpoints_,
-      .trained = {
-          .find = [this](const Json& of) { return cache_.find_trained(of); },
-          .keep = [this](const Json& of, const ParameterStore& w) { cache_.keep_trained(of, w); }},
-      .asked = &asked_,
-      .alone = &alone_};
+  TrialProgress progress{.folder = checkpoints_,
+                         .trained = cache_.trainings(/*large=*/true),
+                         .asked = &asked_,
+                         .alone = &alone_};
   TrialModel model =
       run_trial(subject, space_, configuration, subject.seed, /*watch=*/{}, progress, context_);
   remove_checkpoints();
