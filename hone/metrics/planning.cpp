@@ -18,6 +18,21 @@ std::int64_t rounded_up(std::int64_t count) {
   return (count + unit - 1) / unit * unit;
 }
 
+// Of the sum over one example, by the rates and by the likeliest ones under a change of -margin.
+struct Deviations {
+  double of_rates = 0, of_null = 0;
+};
+
+Deviations deviations_of(const DisagreementRates& rates, double margin) {
+  const double lost = rates.lost, gained = rates.gained, change = rates.change();
+  // The likeliest share of lost examples there: the quadratic equation of `tango_score`, per example.
+  const double null = std::max(-margin, -1.0), b = (2 - gained + lost) * null - gained - lost,
+               d = -lost * null * (1 - null);
+  const double q = (std::sqrt(std::max(0.0, b * b - 8 * d)) - b) / 4;
+  return {.of_rates = std::sqrt(std::max(0.0, lost + gained - change * change)),
+          .of_null = std::sqrt(std::max(0.0, 2 * q + null * (1 - null)))};
+}
+
 }  // namespace
 
 DisagreementRates rates_seen(const Comparison& c) {
@@ -37,19 +52,23 @@ std::string condition_text(const DisagreementRates& rates) {
 
 std::optional<std::int64_t> planned_examples(const DisagreementRates& rates, double margin,
                                              double z) {
-  const double lost = rates.lost, gained = rates.gained, change = rates.change();
+  const double change = rates.change();
   if (change == -margin) return std::nullopt;
-  // The likeliest share of lost examples under a change of -margin: the quadratic equation of `tango_score`, per example.
-  const double null = std::max(-margin, -1.0), b = (2 - gained + lost) * null - gained - lost,
-               d = -lost * null * (1 - null);
-  const double q = (std::sqrt(std::max(0.0, b * b - 8 * d)) - b) / 4;
-  const double null_variance = std::max(0.0, 2 * q + null * (1 - null)),
-               variance = std::max(0.0, lost + gained - change * change);
+  const Deviations deviations = deviations_of(rates, margin);
   const double root =
-      (z * std::sqrt(null_variance) + kNormal80 * std::sqrt(variance)) / (change + margin);
+      (z * deviations.of_null + kNormal80 * deviations.of_rates) / (change + margin);
   const double count = std::max(1.0, std::ceil(root * root));
   if (!(count <= static_cast<double>(kMostExamples))) return std::nullopt;
   return static_cast<std::int64_t>(count);
+}
+
+double chance_to_be_shown_kept(const DisagreementRates& rates, double margin, std::int64_t examples,
+                               double z) {
+  const Deviations deviations = deviations_of(rates, margin);
+  const double beyond =
+      std::sqrt(static_cast<double>(examples)) * (rates.change() + margin) - z * deviations.of_null;
+  if (deviations.of_rates == 0) return beyond >= 0 ? 1 : 0;
+  return normal_tail(-beyond / deviations.of_rates);
 }
 
 std::optional<std::int64_t> planned_seeds(double gap, double deviation) {

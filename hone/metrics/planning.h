@@ -37,6 +37,11 @@ std::optional<std::int64_t> planned_examples(const DisagreementRates& rates, dou
                                              double z = kNormal975);
 inline constexpr std::int64_t kMostExamples = 10'000'000;
 
+/// How likely so many examples show that a candidate with these rates is kept: the same formula, read the other way,
+/// Φ((√n (change + margin) - z s₀) / s₁).
+double chance_to_be_shown_kept(const DisagreementRates& rates, double margin, std::int64_t examples,
+                               double z = kNormal975);
+
 /// How many seeds, whose changes have this standard deviation, show as often that their mean lies on this side of what is
 /// `gap` away from it (Guenther 1981, The American Statistician 35:243: the normal number and a term that makes up for
 /// Student's distribution). Nothing where it is no distance, and above `kMostSeeds`.

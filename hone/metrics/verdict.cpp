@@ -14,7 +14,6 @@ namespace hone {
 namespace {
 
 // One-sided, each way: together they are the 95 % interval.
-constexpr double kLevel = 0.025;
 
 /// What is tested: p-values of both claims, corrected where they are about one of several candidates, and the score that
 /// the strictest of the tests asks for.
@@ -53,8 +52,8 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
     v.summary = fmt::format("cannot tell: {} is not defined{}", c.figure.text, c.notes);
     return v;
   }
-  if (tested.kept_p <= kLevel || tested.lost_p <= kLevel) {
-    v.conclusion = tested.kept_p <= kLevel ? Conclusion::kept : Conclusion::lost;
+  if (tested.kept_p <= kVerdictLevel || tested.lost_p <= kVerdictLevel) {
+    v.conclusion = tested.kept_p <= kVerdictLevel ? Conclusion::kept : Conclusion::lost;
     v.summary = decided_text(v, c.differs) + c.notes;
     return v;
   }
@@ -103,7 +102,7 @@ std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates
   const std::vector<double> kept_p = holm_adjusted(kept), lost_p = holm_adjusted(lost);
   std::vector<Verdict> verdicts;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double z = normal_above(kLevel / static_cast<double>(candidates.size()));
+    const double z = normal_above(kVerdictLevel / static_cast<double>(candidates.size()));
     verdicts.push_back(
         verdict_by(candidates[i], margin, {kept_p[i], lost_p[i], z, std::ssize(candidates)}));
   }
@@ -116,7 +115,7 @@ Verdict verdict_of_look(const FigureChange& change, std::int64_t looks, double m
   return verdict_by(change, margin,
                     {.kept_p = of_all(normal_tail(score)),
                      .lost_p = of_all(normal_tail(-score)),
-                     .score = normal_above(kLevel / static_cast<double>(looks)),
+                     .score = normal_above(kVerdictLevel / static_cast<double>(looks)),
                      .candidates = looks,
                      .correction = "Bonferroni"});
 }

@@ -32,6 +32,9 @@ enum class Grounds {
 };
 std::string to_string(Grounds grounds);
 
+/// How often kept, and how often lost, is claimed falsely.
+inline constexpr double kVerdictLevel = 0.025;
+
 /// The loss of accuracy that is allowed when nobody says another: half a point.
 inline constexpr double kUsualMargin = 0.005;
 

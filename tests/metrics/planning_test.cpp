@@ -41,6 +41,20 @@ TEST(PlannedExamples, FollowNamsFormula) {
             *planned_examples({0.01, 0.01}, 0.005));
 }
 
+// As computed exactly, and four of five where that many are planned.
+TEST(ChanceToBeShownKept, IsThePower) {
+  const DisagreementRates rates = {0.02, 0.02};
+  for (const std::int64_t n : {500, 2000, 6000, 12000})
+    EXPECT_NEAR(chance_to_be_shown_kept(rates, 0.005, n), chance(n, rates, 0.005, is_kept), 0.05)
+        << n;
+  const double z = normal_above(0.025 / 10);
+  EXPECT_NEAR(chance_to_be_shown_kept(rates, 0.005, *planned_examples(rates, 0.005, z), z), 0.8,
+              1e-3);
+  // Nothing differs: all depends on how many examples there are.
+  EXPECT_EQ(chance_to_be_shown_kept({0, 0}, 0.005, 10), 0);
+  EXPECT_EQ(chance_to_be_shown_kept({0, 0}, 0.005, 10000), 1);
+}
+
 // The change is the one seen; the rate of disagreement is half an example more.
 TEST(RatesSeen, HaveTheChangeThatWasSeen) {
   for (const auto& [lost, gained] : {std::pair{0, 0}, {6, 2}, {0, 36}, {36, 0}, {18, 18}}) {

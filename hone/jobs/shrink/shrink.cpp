@@ -13,6 +13,7 @@
 #include "hone/jobs/search/search_subject.h"
 #include "hone/jobs/shrink/shrink_report.h"
 #include "hone/jobs/shrink/shrink_space.h"
+#include "hone/metrics/planning.h"
 #include "hone/models/transform.h"
 #include "hone/models/vocabulary_cut.h"
 #include "hone/passes/prune.h"
@@ -144,7 +145,8 @@ std::string space_text(const ShrinkJob& job, const TrialSubject& subject) {
 template <typename Holds>
 std::vector<TriedPoint> tried_points(const std::vector<JudgedPoint>& judged, const Holds& holds) {
   std::vector<TriedPoint> tried;
-  for (const JudgedPoint& one : judged) tried.push_back({one.point, one.shares, holds(one)});
+  for (const JudgedPoint& one : judged)
+    tried.push_back({one.point, one.shares, holds(one), one.flips});
   return tried;
 }
 
@@ -186,6 +188,8 @@ class Shrinking {
                         .look_seconds = job_.budget_seconds / static_cast<double>(job_.looks)};
       const double pace = pace_of(judged);
       state.seconds = [&, pace](const ShrinkPoint& p) { return pace * seconds_for(p); };
+      if (subject_.parent.model.facts.task() == Task::single_label)
+        state.shown_kept = [&](double flips) { return chance_to_show(flips); };
       state.tried = tried_points(judged, [&](const JudgedPoint& one) { return stays(one); });
       std::string why;
       std::optional<ShrinkStep> step = next_step(state, why);
@@ -226,6 +230,14 @@ class Shrinking {
                                       : epochs * static_cast<double>(subject_.data.train.size()));
     }
     return kFixedSeconds + texts * timer_.ms() / 1000;
+  }
+
+  // Of a model that is neither better nor worse: half of what it answers otherwise is right in it alone where answers are two.
+  double chance_to_show(double flips) const {
+    const DisagreementRates rates{.lost = flips / 2, .gained = flips / 2};
+    return chance_to_be_shown_kept(rates, job_.margin(),
+                                   static_cast<std::int64_t>(subject_.data.validation.size()),
+                                   normal_above(kVerdictLevel / static_cast<double>(job_.looks)));
   }
 
   // How much longer points took than that says.

@@ -8,6 +8,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/metrics/median.h"
 
 namespace hone {
 namespace {
@@ -214,6 +215,17 @@ std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoi
   return best;
 }
 
+double flips_of(const ShrinkState& state, const ShrinkPoint& point) {
+  constexpr double kFlipsOfRootDamage = 0.3, kFlipsOfTrained = 0.02;
+  if (work_of(state, point) == 0) return kFlipsOfRootDamage * std::sqrt(damage_of(state, point));
+  std::vector<double> seen;
+  for (const TriedPoint& other : state.tried)
+    if (work_of(state, other.point) > 0 && std::isfinite(other.flips)) seen.push_back(other.flips);
+  if (seen.empty()) return kFlipsOfTrained;
+  std::ranges::sort(seen);
+  return median_of_sorted(seen);
+}
+
 double chance_of(const ShrinkState& state, const ShrinkPoint& point) {
   const std::size_t work = work_of(state, point);
   double harmless = kHarmless, too_much = kTooMuch[std::min(work, std::size(kTooMuch) - 1)];
@@ -233,7 +245,9 @@ double chance_of(const ShrinkState& state, const ShrinkPoint& point) {
   if (damage <= harmless) return kSure;
   if (damage >= too_much || too_much <= harmless) return kHopeless;
   const double way = std::log(damage / harmless) / std::log(too_much / harmless);
-  return kSure + (kHopeless - kSure) * way;
+  const double chance = kSure + (kHopeless - kSure) * way;
+  if (!state.shown_kept) return chance;
+  return std::min(chance, std::max(kHopeless, state.shown_kept(flips_of(state, point))));
 }
 
 std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) {

@@ -124,6 +124,27 @@ TEST_F(ShrinkPlan, ChancesFallWithDamageAndRiseWithWork) {
   EXPECT_GT(chance_of(state, {1, 2, 0}), 0.05);
 }
 
+// Few texts show little, however good a point is; what was kept already needs no guess.
+TEST_F(ShrinkPlan, ChancesAreNoHigherThanTextsCanShow) {
+  ShrinkState state = state_with(effects_of(0.0025));
+  const ShrinkPoint half = {2, 0, 0}, trained = {2, 1, 0};
+  EXPECT_NEAR(flips_of(state, half), 0.3 * 0.05, 1e-12);
+  EXPECT_NEAR(flips_of(state, trained), 0.02, 1e-12);
+  std::vector<double> asked;
+  state.shown_kept = [&](double flips) {
+    asked.push_back(flips);
+    return 0.3;
+  };
+  EXPECT_DOUBLE_EQ(chance_of(state, half), 0.3);
+  EXPECT_DOUBLE_EQ(chance_of(state, trained), 0.3);
+  EXPECT_EQ(asked, (std::vector<double>{flips_of(state, half), flips_of(state, trained)}));
+  state.shown_kept = [](double) { return 0.0; };
+  EXPECT_DOUBLE_EQ(chance_of(state, half), 0.05);
+  state.tried.push_back({trained, {}, true, 0.008});
+  EXPECT_DOUBLE_EQ(chance_of(state, trained), 0.95);
+  EXPECT_NEAR(flips_of(state, {1, 2, 0}), 0.008, 1e-12);
+}
+
 // What rounding costs behind a training is not made good by it.
 TEST_F(ShrinkPlan, TrainsFloatsOnlyWhereUnitsGo) {
   LevelEffects effects = effects_of(500);
