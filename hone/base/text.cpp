@@ -33,6 +33,11 @@ bool glob_match(std::string_view glob, std::string_view name) {
   return g == glob.size();
 }
 
+bool matches_any(std::span<const std::string> globs, std::string_view name) {
+  return std::ranges::any_of(globs,
+                             [&](const std::string& glob) { return glob_match(glob, name); });
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> pieces;
   while (!text.empty()) {

@@ -11,6 +11,8 @@ namespace hone {
 /// Whether `name` matches the glob: `*` any run of characters, `?` one character, everything else
 /// itself.
 bool glob_match(std::string_view glob, std::string_view name);
+/// Whether one of the globs matches it.
+bool matches_any(std::span<const std::string> globs, std::string_view name);
 
 /// Splits at every `separator`; "a,,b" gives three pieces, "" gives none.
 std::vector<std::string> split(std::string_view text, char separator);

@@ -43,11 +43,9 @@ UnitScores magnitudes(const ParameterStore& parameters, const std::string& metho
 }  // namespace
 
 bool is_named(const UnitGroup& group, const std::vector<std::string>& globs) {
-  return std::ranges::any_of(globs, [&](const std::string& glob) {
-    return glob_match(glob, group.reader->name()) ||
-           std::ranges::any_of(group.makers,
-                               [&](const Node* maker) { return glob_match(glob, maker->name()); });
-  });
+  return matches_any(globs, group.reader->name()) ||
+         std::ranges::any_of(group.makers,
+                             [&](const Node* maker) { return matches_any(globs, maker->name()); });
 }
 
 bool prune_structure(Graph& graph, ParameterStore& parameters, const StructureOptions& options,

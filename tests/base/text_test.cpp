@@ -24,6 +24,9 @@ TEST(Glob, MatchesRunsAndSingleCharacters) {
   EXPECT_FALSE(glob_match("bert.*.weight", "bert.encoder.bias"));
   EXPECT_FALSE(glob_match("weight", "weights"));
   EXPECT_FALSE(glob_match("a*b", "ac"));
+  EXPECT_TRUE(matches_any(std::vector<std::string>{"a*", "b*"}, "bert"));
+  EXPECT_FALSE(matches_any(std::vector<std::string>{"a*", "c*"}, "bert"));
+  EXPECT_FALSE(matches_any({}, "bert"));
 }
 
 TEST(Glob, ManyStarsTakeNoExponentialTime) {

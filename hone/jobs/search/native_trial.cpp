@@ -70,12 +70,8 @@ NativeTrial native_trial(const Model& model, const Json& native, const Allocatio
   const std::string frozen = native.value("freeze", std::string());
   const std::vector<std::string> globs =
       frozen.empty() ? std::vector<std::string>() : split(frozen, ',');
-  const auto is_frozen = [&](const std::string& layer) {
-    return std::ranges::any_of(globs,
-                               [&](const std::string& glob) { return glob_match(glob, layer); });
-  };
   for (const auto& [layer, chosen] : native_plan(graph, any, native_input(any, formats))) {
-    if (is_frozen(layer)) continue;
+    if (matches_any(globs, layer)) continue;
     if (!chosen.input) {
       LayerFormats of_table;
       of_table.weight = tables;

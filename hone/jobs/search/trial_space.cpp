@@ -11,11 +11,6 @@ namespace {
 // Above this many architectures the linears of all of them are not looked at one by one.
 constexpr std::uint64_t kMostArchitectures = 100'000;
 
-bool is_named_by(const std::vector<std::string>& globs, const std::string& name) {
-  return std::ranges::any_of(globs,
-                             [&](const std::string& glob) { return glob_match(glob, name); });
-}
-
 std::string square_name(const std::string& linear) { return linear + "_type"; }
 
 // The meant value of a setting, of a trial that has it.
@@ -221,7 +216,7 @@ std::vector<Json> TrialSpace::first_points() const {
 const PrecisionGroup* TrialSpace::group_of(const std::string& linear) const {
   const PrecisionGroup* last = nullptr;
   for (const PrecisionGroup& group : recipe_.precision)
-    if (is_named_by(group.layers, linear)) last = &group;
+    if (matches_any(group.layers, linear)) last = &group;
   return last;
 }
 
@@ -231,7 +226,7 @@ void TrialSpace::add_precision() {
   for (const PrecisionGroup& group : recipe_.precision) {
     user_check(
         std::ranges::any_of(
-            linears, [&](const std::string& name) { return is_named_by(group.layers, name); }),
+            linears, [&](const std::string& name) { return matches_any(group.layers, name); }),
         "{}: [[precision]]: '{}' names no linear; see the names in `hone inspect MODEL`",
         recipe_.at(group.line), group.name());
     std::vector<std::string> own;

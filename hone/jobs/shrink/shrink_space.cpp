@@ -32,11 +32,6 @@ std::string shares_of(std::int64_t count) {
   return gone == 0 ? "" : shares;
 }
 
-bool is_named(const std::string& name, const std::vector<std::string>& globs) {
-  return std::ranges::any_of(globs,
-                             [&](const std::string& glob) { return glob_match(glob, name); });
-}
-
 // Of a group that may lose some.
 std::int64_t fewest_units(const Graph& graph, UnitKind kind,
                           const std::vector<std::string>& freeze) {
@@ -94,7 +89,7 @@ std::vector<std::string> shrink_means() { return {std::begin(kMeans), std::end(k
 
 bool freezes_tables(const Model& model, const std::vector<std::string>& freeze) {
   return std::ranges::any_of(all_native(model), [&](const auto& entry) {
-    return !entry.second.input && is_named(entry.first, freeze);
+    return !entry.second.input && matches_any(freeze, entry.first);
   });
 }
 
