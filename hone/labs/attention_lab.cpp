@@ -85,19 +85,37 @@ std::vector<Column> attention_columns() {
           {"mean_100", "Mean of 100"},
           {"needed_bytes", "Memory"},
           {"relative_difference", "Largest difference"},
-          {"why_not", "Not run", false}};
+          {"why_not", "Remark", false}};
 }
 
 std::vector<Cell> missing_row(const TimedAttention& one, std::string_view device,
-                              std::string_view dtype, const std::string& way,
-                              const std::string& why_not) {
+                              std::string_view dtype, const std::string& why_not) {
   std::vector<Cell> row(attention_columns().size(), absent);
   row[0] = one.name();
   row[1] = std::string(device);
   row[2] = std::string(dtype);
-  row[3] = way;
+  row[3] = "naive and fused";
   row.back() = why_not;
   return row;
+}
+
+std::vector<Cell> run_row(const TimedAttention& one, const std::string& device, const Json& found,
+                          const AttentionType& type, std::string_view way) {
+  const Json &row = *way_of(found, type.name, way), *naive = way_of(found, type.name, "naive");
+  std::vector<Cell> cells = {one.name(),
+                             device,
+                             std::string(type.name),
+                             std::string(way),
+                             real(row.at("first_ms"), 2),
+                             real(row.at("median_ms"), 3),
+                             &row == naive ? Cell(absent) : speedup_of(naive, row)};
+  for (const std::int64_t n : kRunsOfMeans) cells.push_back(mean_of(row, n));
+  cells.push_back(bytes(row.at("needed_bytes")));
+  const Json& difference = row.at("relative_difference");
+  cells.push_back(difference.is_number() ? Cell(fmt::format("{:.1e}", difference.get<double>()))
+                                         : Cell(absent));
+  cells.push_back(absent);
+  return cells;
 }
 
 // Every shape, device, type and way; those that were not run say why.
@@ -107,32 +125,17 @@ Table attention_overview(const std::vector<TimedAttention>& shapes, const LabRun
   const std::string device(run.context.device->kind());
   for (const TimedAttention& one : shapes) {
     const Json& found = run.found.at(stage_of(one));
-    for (const AttentionType& type : kAttentionTypes)
-      for (const std::string_view way : kAttentionWays) {
-        const Json* row = way_of(found, type.name, way);
-        if (row == nullptr) {
-          table.add_row(missing_row(one, device, type.name, std::string(way),
-                                    "not run: the processor computes attention in fp32 alone"));
-          continue;
-        }
-        std::vector<Cell> cells = {one.name(),
-                                   device,
-                                   std::string(type.name),
-                                   std::string(way),
-                                   real(row->at("first_ms"), 2),
-                                   real(row->at("median_ms"), 3),
-                                   speedup_of(way_of(found, type.name, "naive"), *row)};
-        for (const std::int64_t n : kRunsOfMeans) cells.push_back(mean_of(*row, n));
-        cells.push_back(bytes(row->at("needed_bytes")));
-        const Json& difference = row->at("relative_difference");
-        cells.push_back(difference.is_number()
-                            ? Cell(fmt::format("{:.1e}", difference.get<double>()))
-                            : Cell(absent));
-        cells.push_back(absent);
-        table.add_row(std::move(cells));
+    for (const AttentionType& type : kAttentionTypes) {
+      if (way_of(found, type.name, "naive") == nullptr) {
+        table.add_row(missing_row(one, device, type.name,
+                                  "not run: the processor computes attention in fp32 alone"));
+        continue;
       }
+      for (const std::string_view way : kAttentionWays)
+        table.add_row(run_row(one, device, found, type, way));
+    }
     for (const AttentionType& type : kAttentionTypes)
-      table.add_row(missing_row(one, other.name, type.name, "naive and fused", other.why_not));
+      table.add_row(missing_row(one, other.name, type.name, other.why_not));
   }
   return table;
 }
