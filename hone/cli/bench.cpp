@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <functional>
 #include <set>
 
 #include "hone/base/text.h"
@@ -13,6 +14,8 @@
 #include "hone/cli/settings.h"
 #include "hone/jobs/bench_attention.h"
 #include "hone/jobs/bench_dequantize.h"
+#include "hone/jobs/bench_iterations.h"
+#include "hone/jobs/bench_naive.h"
 #include "hone/jobs/bench_sampler.h"
 #include "hone/jobs/bench_storage.h"
 
@@ -27,9 +30,9 @@ struct Subject {
   std::set<std::string> flags;
 };
 const Subject kSubjects[] = {
-    {"",
-     {"batch", "tokens", "train", "qat", "format", "native", "lora", "profile", "adapter", "runs",
-      "device", "precision"}},
+    {"", {"batch",    "tokens",  "train",     "qat",    "format",    "native",     "lora",
+          "profile",  "adapter", "runs",      "device", "precision", "iterations", "ignored",
+          "executor", "process", "processes", "naive",  "figure",    "overwrite"}},
     {kAttention, {"shape", "dtype", "impl", "profile", "runs", "device", "precision"}},
     {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}},
     {kSampler,
@@ -41,9 +44,15 @@ struct BenchArguments {
   BenchFlags flags;
   AttentionJob attention;
   std::string shape = "32,8,128,64", dtypes, ways = "naive,fused";
+  IterationsJob iterations;
+  std::int64_t ignored = 0;
+  std::string executors, process = "both";
+  bool naive = false;
   DequantizeJob dequantize;
   std::string elements, groups;
   std::string to = "bf16";
+  std::string figure;
+  bool overwrite = false;
   StorageBenchJob storage;
   SamplerBenchJob sampler;
   std::string profile;  ///< of a sampler a version of Optuna, else no value
@@ -93,6 +102,10 @@ const Subject& subject_of(const BenchArguments& a) {
   return kSubjects[0];
 }
 
+bool is_by_call(const CLI::App& app) {
+  return app.count("--iterations") + app.count("--executor") + app.count("--naive") > 0;
+}
+
 // Flags that would do nothing are refused.
 void check_use(const BenchArguments& a, const CLI::App& app) {
   const Subject& asked = subject_of(a);
@@ -127,6 +140,8 @@ void run_dequantize(BenchArguments& a, const CLI::App& app) {
   if (app.count("--group") > 0) job.groups = parse_counts("--group", a.groups);
   job.to_float = a.to == "fp32";
   job.runs = a.job.options.runs;
+  job.figure = a.figure;
+  job.overwrite = a.overwrite;
   Context context = make_context(a.run);
   const DequantizeResult result = bench_dequantize(job, context);
   if (a.run.json) return print_result("bench", result.fields);
@@ -187,12 +202,61 @@ void run_sampler(BenchArguments& a, const CLI::App& app) {
   });
 }
 
+// What only a model that is timed call by call takes, and what such a one does not.
+void check_iterations(const BenchArguments& a, const CLI::App& app) {
+  const bool by_call = is_by_call(app);
+  for (const char* name : {"ignored", "process", "processes", "figure", "overwrite"})
+    if (app.count(fmt::format("--{}", name)) > 0 && (!by_call || a.naive))
+      throw UsageError(fmt::format(
+          "hone bench: --{} of a model is of calls one by one; give --iterations, without --naive",
+          name));
+  for (const char* name : {"runs", "profile"})
+    if (app.count(fmt::format("--{}", name)) > 0 && by_call)
+      throw UsageError(fmt::format(
+          "hone bench: --{} does nothing with --iterations, --executor and --naive: every "
+          "call is told",
+          name));
+  if (a.naive && app.count("--executor") > 0)
+    throw UsageError("hone bench: --naive is of the interpreter; leave --executor out");
+}
+
+void run_iterations(BenchArguments& a, const CLI::App& app) {
+  Context context = make_context(a.run);
+  take(a.flags, "bench", context.library.formats, a.job.options);
+  a.job.seed = a.run.seed;
+  if (a.naive) {
+    const NaiveResult result =
+        bench_naive({.work = a.job, .rounds = a.iterations.iterations}, context);
+    if (a.run.json) return print_result("bench", result.fields);
+    return print_text(a.run, "{}", result.text(text_style(a.run)));
+  }
+  IterationsJob& job = a.iterations;
+  job.work = a.job;
+  if (app.count("--executor") > 0)
+    job.ways = parse_words("--executor", a.executors, execution_way_names(), std::identity());
+  if (app.count("--ignored") > 0) job.ignored = a.ignored;
+  const auto process = std::ranges::find(kIterationProcesses, a.process);
+  job.process = static_cast<IterationProcess>(process - std::begin(kIterationProcesses));
+  static const std::set<std::string> own = {"executor",    "iterations", "process", "processes",
+                                            "json",        "quiet",      "figure",  "overwrite",
+                                            "show_passes", "dump_passes"};
+  job.words = words_of(app, [](const std::string& name) { return !own.contains(name); });
+  job.words.insert(job.words.begin(), "bench");
+  job.figure = a.figure;
+  job.overwrite = a.overwrite;
+  const IterationsResult result = bench_iterations(job, context);
+  if (a.run.json) return print_result("bench", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
 void run_bench(BenchArguments& a, const CLI::App& app) {
   check_use(a, app);
   if (a.job.model == kSampler) return run_sampler(a, app);
   if (a.job.model == kDequantize) return run_dequantize(a, app);
   if (a.job.model == kStorage) return run_storage(a);
   if (a.job.model == kAttention) return run_attention(a, app);
+  check_iterations(a, app);
+  if (is_by_call(app)) return run_iterations(a, app);
   a.job.profile = given_as_flag(a, app);
   Context context = make_context(a.run);
   take(a.flags, "bench", context.library.formats, a.job.options);
@@ -223,6 +287,28 @@ Command bench_command() {
                        "counted runs; 0: 60, or 12 when one takes over 200 ms; of attention 20; 20 "
                        "trials of a sampler")
             ->check(number_from(0));
+        app.add_option("--iterations", a->iterations.iterations,
+                       "of a model: time every call from the first one on, so many of each "
+                       "executor, in fresh and warm processes")
+            ->check(number_from(2));
+        app.add_option(
+            "--executor", a->executors,
+            fmt::format("of a model, call by call: ways to run it side by side, by comma, "
+                        "the first is what others are held against: {}; by default all",
+                        fmt::join(execution_way_names(), ", ")));
+        app.add_option("--ignored", a->ignored,
+                       "of calls one by one: so many at the beginning are in no median; by default "
+                       "10, of fewer than 50 a fifth")
+            ->check(number_from(0));
+        app.add_option("--process", a->process,
+                       "of calls one by one: warm, in this process alone; this, of one executor, "
+                       "from the beginning of this process; both, in others that begin fresh, too")
+            ->check(one_of({std::begin(kIterationProcesses), std::end(kIterationProcesses)}));
+        app.add_option("--processes", a->iterations.processes,
+                       "of calls one by one: fresh processes of each executor")
+            ->check(number_from(1));
+        app.add_flag("--naive", a->naive,
+                     "of a model: measure what each mistake of a naive measurement costs");
         app.add_option(
                "--profile", a->profile,
                "of a model and attention: show where the time went, by kernel; of sampler, with a "
@@ -244,10 +330,10 @@ Command bench_command() {
             ->check(one_of({"8", "4"}));
         app.add_option("--to", a->to, "of dequantize: what elements become")
             ->check(one_of({"bf16", "fp32"}));
-        app.add_option("--figure", a->dequantize.figure,
-                       "of dequantize: how the first array is cut up, mase-cuda's way and ours, "
-                       "drawn as FIGURE.svg and FIGURE.png");
-        app.add_flag("--overwrite", a->dequantize.overwrite, "replace what --figure names");
+        app.add_option("--figure", a->figure,
+                       "of dequantize: how the first array is cut up, mase-cuda's way and ours; of "
+                       "calls one by one their times: drawn as FIGURE.svg and FIGURE.png");
+        app.add_flag("--overwrite", a->overwrite, "replace what --figure names");
         app.add_option("--storage", a->storage.storage,
                        "of storage: path of an SQLite file, or postgresql://USER@HOST/DATABASE; "
                        "what is made there is removed again");

@@ -24,6 +24,8 @@ struct LabArguments {
   RunArguments run;
 };
 
+constexpr const char* kAllLabs = "all";  // a pipeline of labs
+
 struct LabRow {
   std::string name, title, costs;
 };
@@ -33,6 +35,7 @@ std::vector<LabRow> all_labs() {
   for (const ShippedPipeline& one : shipped_pipelines())
     rows.push_back({one.name, one.title, one.costs});
   for (const Lab& lab : labs()) rows.push_back({lab.name, lab.title, lab.costs});
+  std::ranges::sort(rows, {}, &LabRow::name);
   return rows;
 }
 
@@ -84,17 +87,47 @@ void add_common(Pipeline& pipeline, const CLI::App& app) {
   }
 }
 
+// Whether a lab takes an option that only some take; `coded`: null for a pipeline.
+bool takes(const Lab* coded, std::string_view option) {
+  if (option == "plugin") return true;
+  if (option == "device" || option == "precision") return coded != nullptr;
+  if (coded == nullptr) return true;
+  return coded->input == LabInput::model_and_texts ||
+         (option == "model" && coded->input == LabInput::model);
+}
+
+// Of a pipeline whose stages are labs, each gets what it takes.
+void add_to_labs(Pipeline& pipeline, const CLI::App& app) {
+  for (PipelineStage& stage : pipeline.stages) {
+    const auto name = std::ranges::find(stage.options, "NAME", &StageOption::name);
+    const auto coded = std::ranges::find(labs(), name->values.front().before, &Lab::name);
+    for (const char* option : {"model", "data", "plugin", "device", "precision"}) {
+      const CLI::Option* given = app.get_option(fmt::format("--{}", option));
+      if (given->count() == 0 || !takes(coded == labs().end() ? nullptr : &*coded, option))
+        continue;
+      StageOption own{.name = option};
+      for (const std::string& value : given->results()) own.values.push_back({.before = value});
+      stage.options.push_back(own);
+    }
+  }
+}
+
 void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& app) {
   if (a.show) return print_text(a.run, "{}", lab.text);
+  const bool of_labs = lab.name == kAllLabs;
+  if (of_labs && app.count("--no_cache") > 0)
+    throw UsageError(
+        "hone lab all: --no_cache: labs hand on to each other what they have trained by that "
+        "store");
   for (const char* option : {"--device", "--precision"})
-    if (app.count(option) > 0)
+    if (app.count(option) > 0 && !of_labs)
       throw UsageError(fmt::format(
           "hone lab {0}: {1} is for labs that are no pipelines; stages are commands of their own: "
           "`hone lab {0} --show` prints them, to be run with `{2}` where a stage takes it",
           lab.name, option, option + 2));
   std::map<std::string, std::string> given = given_settings(a.settings);
-  if (!a.job.model.empty()) given["model"] = a.job.model;
-  if (!a.job.data.options.source.empty()) given["data"] = a.job.data.options.source;
+  if (!a.job.model.empty() && !of_labs) given["model"] = a.job.model;
+  if (!a.job.data.options.source.empty() && !of_labs) given["data"] = a.job.data.options.source;
   if (a.job.output.folder.empty())
     throw UsageError(
         fmt::format("hone lab {}: -o FOLDER is missing: what it finds is written there", lab.name));
@@ -108,11 +141,14 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
                   .command = "lab",
                   .facts = {{"lab", lab.name}, {"fidelity", a.fidelity}}};
   add_common(job.pipeline, app);
+  if (of_labs) add_to_labs(job.pipeline, app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";
-  job.estimate = [&](Context& context) {
-    return lab_stage_costs(job.pipeline, a.job.model, a.job.data, a.run.seed, context);
-  };
+  // Each of several labs says itself what it takes.
+  if (!of_labs)
+    job.estimate = [&](Context& context) {
+      return lab_stage_costs(job.pipeline, a.job.model, a.job.data, a.run.seed, context);
+    };
   Context context = make_context(a.run);
   const PipelineResult result = run_pipeline(job, stage_commands(), context);
   if (result.was_finished) return print_finished(job.output, result.fields, a.run.json);
@@ -131,6 +167,9 @@ void run_coded(const Lab& lab, LabArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
+  static const std::set<std::string> of_processes = {"device", "precision", "plugin", "skip_pass"};
+  a.job.words = words_of(app, [](const std::string& name) { return of_processes.contains(name); });
+  a.job.words.push_back(fmt::format("--threads={}", a.run.threads));
   const LabResult result = run_lab(lab, a.job, context);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
   if (a.run.json) return print_result("lab", result.fields);

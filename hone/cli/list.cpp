@@ -20,6 +20,7 @@ Command draw_command();
 Command eval_command();
 Command formats_command();
 Command inspect_command();
+Command kernels_command();
 Command lab_command();
 Command lora_command();
 Command man_command();
@@ -66,8 +67,8 @@ const std::vector<CommandGroup>& command_groups() {
         lora_command(), convert_command(), tokenize_command(), pass_command()},
        /*brief=*/true},
       {"Program",
-       {doctor_command(), formats_command(), passes_command(), cache_command(), study_command(),
-        watch_command(), schema_command(), completion_command(), man_command()},
+       {doctor_command(), formats_command(), passes_command(), kernels_command(), cache_command(),
+        study_command(), watch_command(), schema_command(), completion_command(), man_command()},
        /*brief=*/true},
   };
   return groups;

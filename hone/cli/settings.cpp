@@ -55,6 +55,20 @@ std::string command_name(const CLI::App& app) {
 
 std::string command_line(const CLI::App& app) { return command_line(app, {}); }
 
+std::vector<std::string> words_of(const CLI::App& app,
+                                  const std::function<bool(const std::string& name)>& keeps) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = argument_name(*option);
+    if (option->count() == 0 || !keeps(name)) continue;
+    if (is_flag(*option)) words.push_back("--" + name);
+    for (const std::string& value : option->results())
+      if (!is_flag(*option))
+        words.push_back(option->get_positional() ? value : fmt::format("--{}={}", name, value));
+  }
+  return words;
+}
+
 Invocation invocation_of(const CLI::App& app) {
   Invocation invocation{command_name(app), command_line(app), settings_of(app),
                         values_of(app, default_of)};

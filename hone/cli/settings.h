@@ -1,6 +1,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "hone/jobs/run_report.h"
 
@@ -22,6 +25,10 @@ std::string command_name(const CLI::App& app);
 
 /// A line for a shell that asks for the same again: the arguments that were given, in the order of the help.
 std::string command_line(const CLI::App& app);
+
+/// The words that give again what was given, of arguments that `keeps` keeps (by `argument_name`).
+std::vector<std::string> words_of(const CLI::App& app,
+                                  const std::function<bool(const std::string& name)>& keeps);
 
 /// Both, begun now, with the defaults. `app` must outlive it.
 Invocation invocation_of(const CLI::App& app);

@@ -26,7 +26,7 @@ constexpr std::string_view kPipelines[] = {
     "no_cache"};
 // Commands that have nothing to leave, or would run themselves.
 constexpr std::string_view kNoStages[] = {"run",  "cache",  "schema",  "completion", "man",
-                                          "runs", "passes", "formats", "doctor"};
+                                          "runs", "passes", "formats", "kernels",    "doctor"};
 
 bool is_read(Access access) { return access != Access::none && access != Access::writes; }
 

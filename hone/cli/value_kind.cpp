@@ -102,7 +102,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"freeze", "tensor", "target", "together"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},
       {{"widths", "sparsities", "formats", "methods", "inputs", "fields", "elements", "group",
-        "options", "operands"},
+        "options", "operands", "executor"},
        {.shown = "LIST"}},
       {{"budget"}, {.shown = "BUDGET"}},
       {{"goal"}, {.shown = "both|size|latency", .words = {"both", "size", "latency"}}},
@@ -122,6 +122,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"study"}, {.shown = "NAME"}},
       {{"to"}, {.shown = "bf16|fp32", .words = {"bf16", "fp32"}}},
       {{"profile"}, {.shown = "VERSION", .words = tpe_profile_names()}},
+      {{"process"}, {.shown = "both|warm|this", .words = {"both", "warm", "this"}}},
       {{"function"}, {.shown = "cont|mixed", .words = {"cont", "mixed"}}},
   };
   return table;

@@ -5,44 +5,21 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/base/cpu.h"
-#include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "hone/cuda/card_peaks.h"
-#include "hone/jobs/compress.h"
 #include "hone/jobs/device_time.h"
-#include "hone/jobs/native/native_copy.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/kernels/peak.h"
 #include "hone/models/adapter.h"
-#include "hone/passes/lora.h"
 #include "hone/passes/quantize.h"
 #include "hone/report/table.h"
-#include "hone/train/calibration.h"
 #include "hone/train/memory_check.h"
-#include "hone/train/remove_padding.h"
-#include "hone/train/text_examples.h"
-#include "hone/train/training_graph.h"
 
 namespace hone {
 namespace {
 
 // Times of a quiet machine differ by less than this factor.
 constexpr double kBusy = 1.25;
-
-std::string format_of(const Model& model, const BenchOptions& options) {
-  if (options.format) return to_string(*options.format);
-  return model.quantization ? summary(model.quantization->plan) : "";
-}
-
-// "hone interpreter inference, simulated mxint(bits=8), my-model 8x128"
-std::string describe(const BenchTimes& result, const std::string& name, const BenchOptions& options,
-                     const Device& device, bool adapted) {
-  return fmt::format("hone {} {}, {}{}{}, {}{} {}x{}",
-                     device.host_accessible() ? "interpreter" : to_string(device),
-                     options.train ? "training step" : "inference", result.arithmetic,
-                     result.format.empty() ? "" : " ", result.format, name,
-                     adapted ? " with adapters" : "", options.batch, options.tokens);
-}
 
 // How products of codes are spoken of.
 struct NativeKind {
@@ -79,17 +56,6 @@ double native_gop(const Graph& graph, const Bindings& bindings, const Session& s
       flops += node->op().flops({node->input_types(), node->attributes()}, bindings);
   }
   return flops / 1e9;
-}
-
-// The model called so.
-Model bench_model(const std::string& source, const std::string& adapter, std::uint64_t seed,
-                  Context& context) {
-  // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
-  // step.
-  user_check(!is_fresh(source) || adapter.empty(),
-             "`adapter`: {} has fresh weights, on which nothing was trained", source);
-  return is_fresh(source) ? new_model(fresh_facts(source), context.library.ops, seed, &context.pool)
-                          : open_with_adapter(source, adapter, context, seed).model;
 }
 
 Table profile_table(const BenchTimes& result) {
@@ -170,107 +136,58 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
 
 }  // namespace
 
-EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tokens) {
-  const Task task = model.facts.task();
-  EncodedSet set{.ids = {},
-                 .labels = {},
-                 .task = task,
-                 .target_width = task == Task::single_label ? 0 : model.facts.class_count()};
-  RandomSequence random(0, stream_of("bench"));
-  const auto choose = [&](std::int64_t below) {
-    return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(below)));
-  };
-  for (std::int64_t row = 0; row < count; ++row) {
-    std::vector<std::int32_t> ids;
-    for (std::int64_t token = 0; token < tokens; ++token)
-      ids.push_back(choose(model.facts.limits.vocabulary));
-    set.ids.push_back(std::move(ids));
-    set.labels.push_back(choose(model.facts.class_count()));
-    for (std::int64_t i = 0; i < set.target_width; ++i)
-      set.targets.push_back(static_cast<float>(choose(2)));
-  }
-  return set;
+Model bench_model(const BenchJob& job, Context& context) {
+  // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
+  // step.
+  user_check(!is_fresh(job.model) || job.adapter.empty(),
+             "`adapter`: {} has fresh weights, on which nothing was trained", job.model);
+  return is_fresh(job.model)
+             ? new_model(fresh_facts(job.model), context.library.ops, job.seed, &context.pool)
+             : open_with_adapter(job.model, job.adapter, context, job.seed).model;
 }
 
-BenchTimes bench(Model model, const std::string& name, const BenchOptions& options,
-                 Context& context) {
-  user_check(options.tokens <= model.facts.limits.tokens,
-             "`tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
-             options.tokens);
-  if (options.native) {
-    BenchOptions rest = options;
-    rest.native.reset();
-    return bench(native_copy(model, name, *options.native, context), name, rest, context);
-  }
-  if (options.lora) {
-    Model adapted = model;
-    const LoraOptions lora = with_context("`lora`", [&] {
-      return adapter_options(*options.lora, LoraOptions().seed, model, context.library);
-    });
-    insert_adapters(adapted, lora, context.session());
-    BenchOptions rest = options;
-    rest.lora.reset();
-    rest.train = true;
-    return bench(std::move(adapted), name, rest, context);
-  }
-  if (options.format) check_unquantized(model, name);
-  const Session session = context.session();
-  Graph graph = options.train ? model.graph : forward_graph(model);
-  if (options.format) {
-    run_as_pass(graph, session, kQuantizer, [&] {
-      return quantize(graph, uniform_plan(graph, LayerFormats::reads(*options.format)));
-    });
-  }
-  // Not kept twice: what is trained would be copied.
-  ParameterStore parameters = std::exchange(model.parameters, {}).on(session.device);
-  const Graph calibrated = graph;
-  std::optional<TextLayout> layout;
-  if (options.train) {
-    layout = prepare_for_gradients(graph, session.values);
-    add_training_step(graph, {});
-  } else {
-    fuse_for_inference(graph, parameters, session);
-  }
-  const Bindings bindings = {
-      {'B', options.batch}, {'S', options.tokens}, {'T', options.batch * options.tokens}};
-  check_memory(graph, bindings, session, parameters,
-               fmt::format("a {} of {} texts of {} tokens", options.train ? "training step" : "run",
-                           options.batch, options.tokens));
-  const EncodedSet texts = random_texts(model, options.batch, options.tokens);
-  if (options.format)
-    calibrate(calibrated, parameters, text_examples(texts), {options.batch, 1}, session);
-  if (options.train) {
-    add_optimizer_state(graph, parameters);
-  } else {
-    compute_once(graph, parameters, session);
-  }
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
-  NamedTensors inputs = text_examples(texts).batch(rows, 0);
-  if (layout) inputs = without_padding(std::move(inputs), *layout);
-  inputs["learning_rate"] = Tensor::scalar(5e-5f);
+std::string bench_format(const Model& model, const BenchOptions& options) {
+  if (options.format) return to_string(*options.format);
+  return model.quantization ? summary(model.quantization->plan) : "";
+}
 
+std::string_view bench_arithmetic(const Model& model, const BenchOptions& options,
+                                  const Session& session) {
+  return options.format ? kSimulated : arithmetic_of_run(forward_graph(model), session);
+}
+
+std::string bench_text(const Model& model, const std::string& name, const BenchOptions& options,
+                       std::string_view how, std::string_view arithmetic) {
+  const std::string format = bench_format(model, options);
+  return fmt::format(
+      "hone {} {}, {}{}{}, {}{} {}x{}", how, options.train ? "training step" : "inference",
+      arithmetic, format.empty() ? "" : " ", format, name,
+      adapters(model.graph).empty() ? "" : " with adapters", options.batch, options.tokens);
+}
+
+BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked,
+                 Context& context) {
+  BenchOptions options = asked;
+  Model model = bench_subject(std::move(given), name, options, context);
+  const Session session = context.session();
+  const bool on_host = session.device.host_accessible();
   BenchTimes result;
-  result.format = format_of(model, options);
-  result.arithmetic =
-      options.format ? kSimulated : arithmetic_of_run(forward_graph(model), session);
-  result.what = describe(result, name, options, session.device, !adapters(model.graph).empty());
-  result.gflop = cost(graph, bindings).flops / 1e9;
-  result.needed_bytes = needed_bytes(graph, bindings, session);
+  result.on_host = on_host;
+  result.format = bench_format(model, options);
+  result.arithmetic = bench_arithmetic(model, options, session);
+  result.what = bench_text(model, name, options,
+                           on_host ? "interpreter" : to_string(session.device), result.arithmetic);
+  const ExecutionWay& way = find_execution_way("interpreter");
+  // Not kept twice: what is trained would be copied.
+  ParameterStore parameters = std::exchange(model.parameters, {});
+  BenchWork work = bench_work(model, std::move(parameters), options, way, session);
+  const Bindings& bindings = work.bindings;
+  result.gflop = cost(work.graph, bindings).flops / 1e9;
+  result.needed_bytes = needed_bytes(work.graph, bindings, session);
   result.device = device_text(session);
-  const bool on_host = result.on_host = session.device.host_accessible();
   const double peak_before = products_peak_gflops(session);
-  const std::unique_ptr<Executable> executable = session.executable(graph);
-  std::int64_t step = 0;
-  const auto run = [&] {
-    ++step;
-    inputs["step"] = Tensor::scalar(step);
-    inputs["random_key"] = Tensor::scalar(step);
-    executable->run(inputs, parameters);
-    session.device.wait();
-  };
-  // Other devices have them already.
-  for (auto& [name, tensor] : inputs) tensor = tensor.on(session.device);
+  const std::unique_ptr<Executable> executable = work.executable(way, session);
+  const auto run = [&] { work.run(*executable, session.device); };
   result.first_ms = run_ms(run);
   // A device may make itself ready in the runs after the first, too (cuda/captured.h).
   constexpr int kWarmRuns = 3;
@@ -294,7 +211,7 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
                                        peaks_file(), result.notes)
                         : Peak{peak_now, peak_now, ""};
   for (const NativeKind& kind : kNativeKinds) {
-    const double gop = native_gop(graph, bindings, session, kind.kind);
+    const double gop = native_gop(work.graph, bindings, session, kind.kind);
     if (gop > 0)
       result.native[kind.kind] = {
           gop, keep_highest(kind.kind, result.threads, kind.measure(context.pool), peaks_file(),
@@ -304,7 +221,7 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
 }
 
 BenchResult bench(const BenchJob& job, Context& context) {
-  Model model = bench_model(job.model, job.adapter, job.seed, context);
+  Model model = bench_model(job, context);
   BenchResult result{
       .times = bench(std::move(model), job.model, job.options, context), .fields = {}, .text = {}};
   tell_notes(context, result.times.notes);

@@ -6,29 +6,12 @@
 #include <string>
 
 #include "hone/base/json.h"
-#include "hone/data/encoded_set.h"
+#include "hone/jobs/bench_work.h"
 #include "hone/jobs/run_profile.h"
-#include "hone/models/model_source.h"
-#include "hone/passes/quantize.h"
 #include "hone/report/text_layout.h"
-#include "hone/runtime/interpreter.h"
 #include "hone/runtime/peaks.h"
 
 namespace hone {
-
-struct BenchOptions {
-  std::int64_t batch = 8;
-  std::int64_t tokens = 128;
-  bool train = false;  ///< a whole training step with dropout and AdamW; otherwise inference
-  /// Quantizers in front of every linear, for the step or the inference.
-  std::optional<Format> format = {};
-  /// The format of weights, packed, for products of codes (jobs/native/native_copy.h).
-  std::optional<Format> native = {};
-  /// Of low-rank adapters that alone are trained, with the head (models/adapter.h).
-  std::optional<std::string> lora = {};
-  std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
-  bool records = false;   ///< every operation of the counted runs
-};
 
 /// Products of codes of one kind of arithmetic.
 struct NativeProducts {
@@ -72,9 +55,6 @@ struct BenchTimes {
 BenchTimes bench(Model model, const std::string& name, const BenchOptions& options,
                  Context& context);
 
-/// Texts of random tokens of the model's, without padding, with labels of its task.
-EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tokens);
-
 /// Which model is to be timed, and at what.
 struct BenchJob {
   std::string
@@ -84,6 +64,18 @@ struct BenchJob {
   bool profile = false;  ///< tell where the time went, by kernel
   std::uint64_t seed = 42;
 };
+
+/// The model that is to be timed. Throws `UserError` as `open_model`, and for an adapter on fresh weights.
+Model bench_model(const BenchJob& job, Context& context);
+
+/// How a piece of work is called: "hone interpreter inference, simulated mxint(bits=8), my-model 8x128". `how`: what runs it.
+std::string bench_text(const Model& model, const std::string& name, const BenchOptions& options,
+                       std::string_view how, std::string_view arithmetic);
+/// The formats of the quantizers in what is timed; empty: there are none.
+std::string bench_format(const Model& model, const BenchOptions& options);
+/// How it computes, as `arithmetic_of_run` says.
+std::string_view bench_arithmetic(const Model& model, const BenchOptions& options,
+                                  const Session& session);
 
 struct BenchResult {
   BenchTimes times;

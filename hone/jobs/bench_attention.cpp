@@ -132,6 +132,7 @@ std::vector<AttentionTimes> time_ways(const AttentionJob& job, const AttentionTy
   std::vector<std::vector<double>> ms = rounds_in_turn(works, runs, {}, clock_of(session.device));
   std::optional<double> naive_ms;
   for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].rounds_ms = ms[i];
     std::ranges::sort(ms[i]);
     all[i].runs = runs;
     all[i].min_ms = ms[i].front();
@@ -251,6 +252,7 @@ Json to_json(const AttentionTimes& times, const AttentionJob& job, const Attenti
                  {"min_ms", times.min_ms},
                  {"median_ms", times.median_ms},
                  {"timed_runs", times.runs},
+                 {"rounds_ms", times.rounds_ms},
                  {"tflops", 1e-3 * times.gflops(job.shape)},
                  {"peak_tflops", 1e-3 * times.peak_gflops},
                  {"share_of_peak", times.share_of_peak(job.shape)},

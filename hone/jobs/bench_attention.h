@@ -51,6 +51,7 @@ struct AttentionTimes {
   AttentionType type;
   AttentionWay way = AttentionWay::naive;
   double first_ms = 0, min_ms = 0, median_ms = 0;
+  std::vector<double> rounds_ms = {};  ///< of each run, in their order
   std::int64_t runs = 0;
   double needed_bytes = 0;  ///< operands, values, room to work in
   double peak_gflops = 0;   ///< of products of such operands

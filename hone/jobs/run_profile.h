@@ -42,6 +42,9 @@ struct RunProfile {
       lanes;  ///< of each thread; `value_bytes` says nothing there
 };
 
+/// What all operations of a graph read and write in one run, in bytes, as if no cache held any of it.
+double moved_bytes(const Graph& graph, const Bindings& bindings);
+
 /// Records the runs of an executable while it lives.
 class RunRecorder {
  public:

@@ -10,6 +10,7 @@
 #include "hone/base/own_process.h"
 #include "hone/base/text.h"
 #include "hone/cuda/card_peaks.h"
+#include "hone/jobs/bench.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/times_in_turn.h"
@@ -31,10 +32,10 @@ void announce(const Context& context, const std::string& text) {
 }
 
 LabStage training_stage(const LabRun& run, const LabRates& rates) {
-  const LabTraining& training = *run.subject.training;
-  const Model& model = run.subject.source.model;
+  const LabTraining& training = *run.subject->training;
+  const Model& model = run.subject->source.model;
   const auto tokens =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_tokens(run.subject.data.train)));
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_tokens(run.subject->data.train)));
   const Cost step = cost(forward_graph(model), {{'B', training.batch}, {'S', tokens}});
   const auto weights = static_cast<double>(step.parameter_bytes);
   return {.name = "train",
@@ -46,14 +47,15 @@ LabStage training_stage(const LabRun& run, const LabRates& rates) {
                        4 * weights + kStepsOfTraining * static_cast<double>(step.peak_value_bytes),
                    .disk_bytes = 4 * weights},
           .run = [](LabRun& r) {
-            return train_subject(r.subject, r.job.resume, r.job.seed, r.job.invocation.command,
+            return train_subject(*r.subject, r.job.resume, r.job.seed, r.job.invocation.command,
                                  r.output, r.context);
           }};
 }
 
 std::vector<LabStage> stages_of(const Lab& lab, const LabRun& run, const LabRates& rates) {
   std::vector<LabStage> stages = lab.stages(run, rates);
-  if (run.subject.training) stages.insert(stages.begin(), training_stage(run, rates));
+  if (run.subject != nullptr && run.subject->training)
+    stages.insert(stages.begin(), training_stage(run, rates));
   return stages;
 }
 
@@ -160,15 +162,20 @@ Section cost_section(const std::vector<LabStage>& stages, const Json& seconds) {
 }
 
 RunReport run_report(const Lab& lab, const LabRun& run, const LabReport& found) {
-  const LabSubject& subject = run.subject;
   RunReport report{.title = fmt::format("Lab {}: {}", lab.name, lab.title),
                    .headline = found.headline,
                    .invocation = run.job.invocation,
-                   .basis = basis_of(subject.data_source, subject.data, found.arithmetic),
-                   .sections = found.sections,
-                   .notes = subject.notes};
+                   .sections = found.sections};
+  report.results = Json::object();
+  if (run.subject != nullptr) {
+    const LabSubject& subject = *run.subject;
+    report.basis = basis_of(subject.data_source, subject.data, found.arithmetic);
+    report.notes = subject.notes;
+    report.results = subject_of(subject.name, subject.data.identity, subject.data.measured);
+  } else {
+    report.basis = {found.arithmetic, 1, found.data, "none", "nothing is chosen"};
+  }
   report.notes.insert(report.notes.end(), found.notes.begin(), found.notes.end());
-  report.results = subject_of(subject.name, subject.data.identity, subject.data.measured);
   report.results.update({{"lab", lab.name},
                          {"title", lab.title},
                          {"fidelity", to_string(run.job.fidelity)},
@@ -178,6 +185,14 @@ RunReport run_report(const Lab& lab, const LabRun& run, const LabReport& found) 
                          {"notes", report.notes}});
   report.results.update(found.results);
   return report;
+}
+
+// What would do nothing is refused.
+void check_input(const Lab& lab, const LabJob& job) {
+  user_check(lab.input == LabInput::model_and_texts || job.data.options.source.empty(),
+             "lab {} reads no texts; leave `data` out", lab.name);
+  user_check(lab.input != LabInput::nothing || job.model.empty(),
+             "lab {} runs no model; leave `model` out", lab.name);
 }
 
 }  // namespace
@@ -194,6 +209,7 @@ std::vector<std::string> lab_names() {
   std::vector<std::string> names;
   for (const ShippedPipeline& lab : shipped_pipelines()) names.push_back(lab.name);
   for (const Lab& lab : labs()) names.push_back(lab.name);
+  std::ranges::sort(names);
   return names;
 }
 
@@ -207,15 +223,24 @@ const Lab& find_lab(std::string_view name) {
 }
 
 LabResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
+  check_input(lab, job);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
-  LabSubject subject = lab_subject(job.model, job.data, job.fidelity, job.seed, context);
-  if (!begin_run(job.invocation, subject.source.model.parameters, subject.data, output))
-    return {.was_finished = true, .fields = finished_results(output)};
-  LabRun run{.job = job, .subject = subject, .output = output, .context = context};
+  std::optional<LabSubject> subject;
+  if (lab.input == LabInput::model_and_texts)
+    subject = lab_subject(job.model, job.data, job.fidelity, job.seed, context);
+  ParameterStore given;
+  if (!subject && !job.model.empty())
+    given = bench_model({.model = job.model, .seed = job.seed}, context).parameters;
+  const bool begun =
+      subject ? begin_run(job.invocation, subject->source.model.parameters, subject->data, output)
+              : begin_run(job.invocation, given, {}, output);
+  if (!begun) return {.was_finished = true, .fields = finished_results(output)};
+  LabRun run{
+      .job = job, .subject = subject ? &*subject : nullptr, .output = output, .context = context};
   const std::vector<LabStage> stages = stages_of(lab, run, measured_rates(context));
   Json seconds = Json::object();
   take_up(run, stages, seconds);
-  if (run.found.contains("train")) open_trained(subject, output, context);
+  if (run.found.contains("train")) open_trained(*subject, output, context);
   announce(context, cost_text(lab, job, stages, run));
   foretell_memory(static_cast<double>(resident_bytes()) +
                   total_cost(stages, run.found).memory_bytes);

@@ -15,6 +15,13 @@
 ///     run_lab(find_lab("4.3"), {.output = {.folder = "mxint8"}}, context);
 namespace hone {
 
+/// What a lab works on.
+enum class LabInput : std::uint8_t {
+  model_and_texts,  ///< `LabJob::model`, trained where none is given, and `LabJob::data`
+  model,            ///< models with fresh weights, or `LabJob::model` in their place; no texts
+  nothing,
+};
+
 /// What a lab is asked for.
 struct LabJob {
   Fidelity fidelity = Fidelity::quick;
@@ -25,12 +32,14 @@ struct LabJob {
   std::uint64_t seed = 42;
   JobOutput output;
   Invocation invocation = {};  ///< for the report and the record of the run
+  /// Options for processes of its own that compute as this one does: "--threads=2", "--device=cuda".
+  std::vector<std::string> words = {};
 };
 
 /// What a lab works on, in all its stages.
 struct LabRun {
   const LabJob& job;
-  LabSubject& subject;
+  LabSubject* subject;          ///< null: the lab works on no texts
   OutputFolder& output;         ///< where it writes; the folder takes its place when all is done
   Json found = Json::object();  ///< by the stages before, by their names
   Context& context;
@@ -78,6 +87,8 @@ struct LabReport {
   Json results = Json::object();   ///< its own keys of results.json
   std::vector<std::string> notes;  ///< what could not be drawn, and what else is worth knowing
   std::string arithmetic;          ///< of its figures, for what they stand on
+  std::string data =
+      {};  ///< the same of a lab that works on no texts: "random ids without padding"
   std::function<std::string(const TextStyle&)> text;  ///< the tables for people
 };
 
@@ -89,6 +100,7 @@ struct Lab {
   /// What is to be done, in order. The subject has fresh weights where a model is trained first.
   std::function<std::vector<LabStage>(const LabRun&, const LabRates&)> stages;
   std::function<LabReport(const LabRun&)> report;
+  LabInput input = LabInput::model_and_texts;
 };
 
 /// All labs, in the order of their names (lab_list.cpp).
@@ -96,7 +108,7 @@ const std::vector<Lab>& labs();
 /// Throws `UserError`, which names all labs that there are.
 const Lab& find_lab(std::string_view name);
 
-/// Names of all labs, those that are pipelines first (labs/shipped_pipelines.h).
+/// Names of all labs, in order, those that are pipelines among them (labs/shipped_pipelines.h).
 std::vector<std::string> lab_names();
 
 struct LabResult {

@@ -228,7 +228,7 @@ Json study_shape(const ModelShape& shape, LabRun& run) {
   add_process("packed, linears alone, each unpacked as a whole in front of its product",
               kRules[0].key, true);
   progress.finish();
-  if (is_own) found["vocabulary"] = vocabulary_use(run.subject);
+  if (is_own) found["vocabulary"] = vocabulary_use(*run.subject);
   return found;
 }
 
@@ -281,7 +281,7 @@ std::vector<LabStage> memory_stages(const LabRun& run, const std::vector<std::st
                {fmt::format("left out: {} takes about {}, and {} can be had", shape.name,
                             human_bytes(stage.cost.memory_bytes), human_bytes(available))});
   };
-  add({kOwnShape, "the model's own shape", run.subject.source.model.facts});
+  add({kOwnShape, "the model's own shape", run.subject->source.model.facts});
   for (const std::string& name : shapes) add(made_up_shape(name));
   return stages;
 }

@@ -154,9 +154,9 @@ Json number_json(double value) { return std::isfinite(value) ? Json(value) : Jso
 
 Json study_linears(LabRun& run, const ProductSizes& sizes) {
   Context& context = run.context;
-  const Model& model = run.subject.source.model;
+  const Model& model = run.subject->source.model;
   const Graph graph = plain_graph(model);
-  const ChoicePart part = choice_part(run.subject.data);
+  const ChoicePart part = choice_part(run.subject->data);
   const EncodedSet texts = first_texts(part.examples, sizes.sensitivity_texts);
   const Measurement parent =
       measure(model, texts, kEvalBatch, context, "fp32", ProgressEnd::vanishes);
@@ -305,9 +305,9 @@ Json output_errors(const Measurement& parent, const Measurement& model) {
 
 Json study_models(LabRun& run, const ProductSizes& sizes) {
   Context& context = run.context;
-  const Model& model = run.subject.source.model;
+  const Model& model = run.subject->source.model;
   const Graph graph = plain_graph(model);
-  const EncodedSet& texts = run.subject.data.test;
+  const EncodedSet& texts = run.subject->data.test;
   const Bindings bindings = {{'B', sizes.batch}, {'S', sizes.tokens}};
   const double all_macs = cost(graph, bindings).flops / 2;
   const double linear_macs =
@@ -332,7 +332,7 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
       parent = measured;
     }
     const ProductCounts counts = counts_of(graph, ways, bindings, arithmetic == kNative);
-    Json json = to_json(row, run.subject.source.model.facts.labels);
+    Json json = to_json(row, run.subject->source.model.facts.labels);
     json["logits"] = output_errors(*parent, measured);
     json["linears"] = Json::object();
     for (const LinearWay way : {LinearWay::float32, LinearWay::weight_only, LinearWay::codes})
@@ -371,10 +371,10 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
 std::vector<LabStage> product_stages(const LabRun& run, const ProductSizes& given,
                                      const LabRates& rates) {
   ProductSizes sizes = given;
-  const Model& model = run.subject.source.model;
+  const Model& model = run.subject->source.model;
   sizes.tokens = std::min(sizes.tokens, model.facts.limits.tokens);
   const Graph graph = plain_graph(model);
-  const EncodedSplits& data = run.subject.data;
+  const EncodedSplits& data = run.subject->data;
   const auto flops_of = [&](const EncodedSet& set, std::int64_t most) {
     double tokens = 0;
     const std::int64_t count = most == 0 ? set.size() : std::min(most, set.size());

@@ -145,11 +145,11 @@ Figure work_figure(const Json& found, const LabRun& run) {
     bars.series.push_back(std::move(series));
     return bars;
   };
-  const EncodedSet& test = run.subject.data.test;
+  const EncodedSet& test = run.subject->data.test;
   return {
       .title = fmt::format(
           "{}, in fp32, packed and native; {}; one seed", run_text(found),
-          fmt::format("{}, n = {}", run.subject.data.measured.facts.part, grouped(test.size()))),
+          fmt::format("{}, n = {}", run.subject->data.measured.facts.part, grouped(test.size()))),
       .panels = {panel(
                      "Time of a run", "Median (ms)",
                      [](const Json& m) { return m.at("median_ms").get<double>(); }, 2),
@@ -228,7 +228,7 @@ LabPart product_part(const LabRun& run) {
   write_file(folder / "products_answers.csv", to_csv(answers));
   write_file(folder / "products_linears.csv", to_csv(linears));
   part.tables = {answers, work};
-  const std::string measured_on = describe(run.subject.data.measured);
+  const std::string measured_on = describe(run.subject->data.measured);
   Section section{"fp32, W8A16, W8A8, and mixed", {}};
   section.blocks = {
       figure_block(
@@ -257,7 +257,7 @@ LabPart product_part(const LabRun& run) {
               "measured, and none is claimed.",
               found.at("timed_runs").get<std::int64_t>(), run_text(found), ran_on(found),
               fmt::format("{:.1f}", 1e-6 * found.at("other_multiply_adds").get<double>()))},
-      Paragraph{rule_text(sensitivity, run.subject.data.measured.facts.part)}};
+      Paragraph{rule_text(sensitivity, run.subject->data.measured.facts.part)}};
   part.sections.push_back(std::move(section));
   part.sections.push_back(
       {"Each linear alone",

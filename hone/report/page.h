@@ -62,11 +62,19 @@ struct Preformatted {
   std::string text;
 };
 
-using Block = std::variant<Paragraph, Facts, PageTable, PageFigure, ChangedTexts, Preformatted>;
+/// The sections of another page that `to_html` has made, a level lower, under its title and headline; without those from the
+/// heading `until` on, if it has one that is called so.
+struct EmbeddedPage {
+  std::string html;
+  std::string until = {};
+};
+
+using Block =
+    std::variant<Paragraph, Facts, PageTable, PageFigure, ChangedTexts, Preformatted, EmbeddedPage>;
 
 /// Without blocks it is left out.
 struct Section {
-  std::string heading;
+  std::string heading;  ///< empty: none, as its block has one
   std::vector<Block> blocks;
   bool folded = false;  ///< shown by its heading alone until somebody opens it
 };

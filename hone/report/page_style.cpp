@@ -31,6 +31,8 @@ letter-spacing:-.01em;margin:.5rem 0 0;max-width:24em;overflow-wrap:break-word;t
 .subtitle{margin:.9rem 0 0;color:var(--quiet);max-width:68ch}
 section,details{margin-top:2.75rem}
 h2{font-size:1.12rem;font-weight:650;margin:0 0 .75rem;line-height:1.3}
+h3{font-size:1rem;font-weight:650;margin:0 0 .5rem;line-height:1.3}
+.embedded section,.embedded details{margin-top:1.5rem}
 p{margin:.75rem 0;max-width:68ch;overflow-wrap:break-word}
 dl{display:grid;grid-template-columns:minmax(8rem,max-content) minmax(0,1fr);gap:.35rem 1.75rem;
 margin:.75rem 0;max-width:54rem}
@@ -96,7 +98,7 @@ padding:.7rem .9rem;min-width:0}
 blockquote{margin:.4rem 0 0;overflow-wrap:anywhere;white-space:pre-line;max-height:12rem;
 overflow-y:auto}
 summary{cursor:pointer;width:fit-content}
-summary h2{display:inline;margin:0}
+summary h2,summary h3{display:inline;margin:0}
 @media (min-width:40.01rem){
 .dense{font-size:.8rem}
 .dense th,.dense td{padding:.4rem .35rem}

@@ -120,6 +120,13 @@ std::unique_ptr<Executable> interpreted(const Graph& graph, const Session& sessi
   return std::make_unique<Interpreter>(graph, session.library, session.pool, session.device);
 }
 
+void Interpreter::release_memory() {
+  device_.wait();
+  buffers_ = BufferPool(device_);
+  workspace_.reset();
+  ready_for_.clear();
+}
+
 void Interpreter::load_inputs(const NamedTensors& inputs, Bindings& bindings) {
   for (const Node* node : graph_.of_kind(NodeKind::input)) {
     if (node->users().empty() && !graph_.is_output(*node)) continue;

@@ -24,6 +24,9 @@ class Interpreter final : public Executable {
   NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) override;
   void record(std::vector<OperationSpan>* spans) override { spans_ = spans; }
 
+  /// Gives what is held between runs back to the device; the next run takes it anew.
+  void release_memory();
+
   /// Memory held for intermediate values and for what kernels work in, and the most that it has been.
   std::size_t reserved_bytes() const { return buffers_.reserved_bytes() + workspace_size_bytes(); }
   std::size_t peak_reserved_bytes() const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hone/runtime/kernel_choice.h"
 #include "hone/runtime/run_reference.h"
 #include "hone/runtime/session.h"
 
@@ -10,25 +11,6 @@ namespace hone {
 CallSite call_site(const Node& node) {
   return {node.op(), node.attributes(), node.input_types(), node.types()};
 }
-
-namespace {
-
-bool is_row_of(const Kernel& kernel, const CallSite& site, const Device& device) {
-  return kernel.op == site.op.name && kernel.device == device.kind();
-}
-
-bool has_halves(const CallSite& site) {
-  return std::ranges::any_of(site.inputs, is_half, &Type::dtype) ||
-         std::ranges::any_of(site.outputs, is_half, &Type::dtype);
-}
-
-// "" or why not.
-std::string_view refusal(const Kernel& kernel, const CallSite& site) {
-  if (!kernel.takes_halves && has_halves(site)) return "values are not f32";
-  return kernel.accepts(site);
-}
-
-}  // namespace
 
 std::vector<Type> types_of(const std::vector<Value>& values) {
   std::vector<Type> types;
@@ -45,11 +27,8 @@ bool has_fast_kernel(std::string_view op, const Attributes& attributes,
 }
 
 const Kernel* fast_kernel(const KernelTable& kernels, const CallSite& site, const Device& device) {
-  const auto runs = [&](const Kernel& kernel) {
-    return is_row_of(kernel, site, device) && refusal(kernel, site).empty();
-  };
-  const auto kernel = std::ranges::find_if(kernels, runs);
-  return kernel == kernels.end() ? nullptr : &*kernel;
+  const std::vector<KernelAnswer> answers = kernel_answers(kernels, site, device);
+  return answers.empty() || !answers.back().refusal.empty() ? nullptr : answers.back().kernel;
 }
 
 const Kernel* find_kernel(const KernelTable& kernels, const Node& node, const Device& device) {
@@ -57,9 +36,8 @@ const Kernel* find_kernel(const KernelTable& kernels, const Node& node, const De
   const Kernel* found = fast_kernel(kernels, site, device);
   if (found != nullptr || device.host_accessible()) return found;
   std::string refusals;
-  for (const Kernel& kernel : kernels)
-    if (is_row_of(kernel, site, device))
-      refusals += fmt::format("; {}: {}", kernel.name, refusal(kernel, site));
+  for (const KernelAnswer& answer : kernel_answers(kernels, site, device))
+    refusals += fmt::format("; {}: {}", answer.kernel->name, answer.refusal);
   fail("no kernel on {}{}", to_string(device), refusals);
 }
 

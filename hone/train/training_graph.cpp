@@ -19,9 +19,11 @@ struct Trained {
 };
 
 // Of the parameters that `loss` depends on; what no loss reads is neither computed nor differentiated.
-std::vector<Trained> differentiate(Graph& graph, Value loss) {
-  hoist_slices_before_gradients(graph);
-  fuse_attention(graph);
+std::vector<Trained> differentiate(Graph& graph, Value loss, Fusing fusing = Fusing::all) {
+  if (fusing == Fusing::all) {
+    hoist_slices_before_gradients(graph);
+    fuse_attention(graph);
+  }
   std::vector<Value> trainable;
   for (Node* parameter : graph.of_kind(NodeKind::parameter)) {
     if (parameter->trainable()) trainable.push_back({parameter, 0});
@@ -92,8 +94,9 @@ void add_updates(Graph& graph, const std::vector<Trained>& trained, const AdamWO
 }
 
 // Once gradients are taken.
-void fuse(Graph& graph) {
+void fuse(Graph& graph, Fusing fusing = Fusing::all) {
   remove_dead_code(graph);
+  if (fusing == Fusing::none) return;
   fuse_linear(graph);
   fuse_dropout(graph);
 }
@@ -113,9 +116,9 @@ std::string_view parameter_of(std::string_view state) {
 
 }  // namespace
 
-void add_training_step(Graph& graph, const AdamWOptions& options) {
-  add_updates(graph, differentiate(graph, loss_of(graph)), options);
-  fuse(graph);
+void add_training_step(Graph& graph, const AdamWOptions& options, Fusing fusing) {
+  add_updates(graph, differentiate(graph, loss_of(graph), fusing), options);
+  fuse(graph, fusing);
 }
 
 void add_gradient_sums(Graph& graph) {

@@ -6,13 +6,17 @@
 
 namespace hone {
 
+/// Whether operations are made fewer and larger ones around the gradients, or stay as the model has them, which is only of use
+/// to hold against.
+enum class Fusing : std::uint8_t { all, none };
+
 /// Makes a graph with the output `loss` into one whole training step: the gradients of its trainable parameters, their
 /// common norm, and an AdamW update of each in place.
 ///
 /// New inputs: `learning_rate` f32[] and `step` i64[] (from 1). New output: `grad_norm` f32[], before clipping. The
 /// moments become parameters called "adamw.m.<parameter>" and "adamw.v.<parameter>" (see `add_optimizer_state`).
 /// Throws `UserError` when nothing is trainable.
-void add_training_step(Graph& graph, const AdamWOptions& options);
+void add_training_step(Graph& graph, const AdamWOptions& options, Fusing fusing = Fusing::all);
 
 /// Makes a graph with the output `loss` into a part of a training step, whose batches come one after the other: it adds the
 /// gradients of `share` times the loss to sums in place, parameters called "adamw.sum.<parameter>".

@@ -16,6 +16,12 @@ Json bench(std::vector<std::string> more) {
   return run_json(words, workshop());
 }
 
+// Call by call.
+Json bench_calls(std::vector<std::string> more) {
+  more.insert(more.begin(), {"bench", "model", "--batch", "1", "--tokens", "4"});
+  return run_json(more, workshop());
+}
+
 TEST(Bench, ReportsTimesAndWhatTheyWereTakenOf) {
   const Json result = bench({"--threads", "1"});
   EXPECT_NE(result["what"].get<std::string>().find("1x4"), std::string::npos);
@@ -103,6 +109,62 @@ TEST(Bench, SaysThatAQuantizedModelIsSimulated) {
   const Ending refused = run_hone(twice, workshop());
   EXPECT_EQ(refused.code, 1);
   EXPECT_NE(refused.messages.find("quantized already"), std::string::npos) << refused.messages;
+}
+
+TEST(BenchIterations, TimesFreshProcessesAndAWarmOne) {
+  const TemporaryFolder folder;
+  const std::string figure = folder.path() / "calls";
+  const Json result =
+      bench_calls({"--iterations", "22", "--processes", "2", "--threads", "1", "--figure", figure});
+  EXPECT_EQ(result["iterations"], 22);
+  EXPECT_EQ(result["ignored"], 4);
+  ASSERT_EQ(result["executors"].size(), 2u);
+  for (const Json& executor : result["executors"]) {
+    EXPECT_EQ(executor["warm"]["calls_ms"].size(), 22u);
+    ASSERT_EQ(executor["fresh"].size(), 2u);
+    EXPECT_EQ(executor["fresh"][1]["calls_ms"].size(), 22u);
+    for (std::size_t i = 0; i < 2; ++i) {
+      double sum = 0;
+      for (const Json& call : executor["fresh"][i]["calls_ms"]) sum += call.get<double>();
+      EXPECT_GT(executor["process_ms"][i].get<double>(), sum) << "all of it, and reading the model";
+    }
+  }
+  EXPECT_EQ(result["times"].size(), 4u);
+  EXPECT_EQ(result["comparisons"].size(), 2u);
+  EXPECT_TRUE(path_exists(figure + ".svg"));
+  EXPECT_TRUE(read_file(figure + ".png").starts_with("\x89PNG"));
+}
+
+TEST(BenchIterations, RunsOneExecutorFromTheBeginningOfItsProcess) {
+  const Json result =
+      bench_calls({"--executor", "eager", "--iterations", "3", "--process", "this"});
+  EXPECT_EQ(result["executors"].size(), 1u);
+  EXPECT_TRUE(result["executors"][0]["warm"].is_null());
+  EXPECT_EQ(result["executors"][0]["fresh"][0]["calls_ms"].size(), 3u);
+  EXPECT_TRUE(result["comparisons"].empty());
+}
+
+TEST(BenchIterations, MeasuresMistakesWhenAsked) {
+  const Json result = bench_calls({"--naive", "--iterations", "7"});
+  EXPECT_EQ(result["rounds"], 7);
+  EXPECT_EQ(result["mistakes"].size(), 7u);
+}
+
+TEST(BenchIterations, RefusesWhatDoesNothingOrCannotBe) {
+  const auto expect_refusal = [](int code, const char* message, std::vector<std::string> words) {
+    words.insert(words.begin(), {"bench", "model"});
+    const Ending ending = run_hone(words, workshop());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
+  };
+  expect_refusal(2, "--executor: expected some of eager, interpreter, each once",
+                 {"--executor", "fast"});
+  expect_refusal(2, "--ignored of a model is of calls one by one", {"--ignored", "3"});
+  expect_refusal(2, "--runs does nothing with --iterations", {"--iterations", "9", "--runs", "3"});
+  expect_refusal(2, "--naive is of the interpreter", {"--naive", "--executor", "eager"});
+  expect_refusal(1, "--naive is of inference", {"--naive", "--train", "--tokens", "4"});
+  expect_refusal(1, "--process this: one executor has this process to itself",
+                 {"--iterations", "3", "--process", "this", "--tokens", "4"});
 }
 
 TEST(BenchAttention, TakesItsShapeTypesAndWaysByComma) {

@@ -50,11 +50,57 @@ TEST_F(PipelineLab, AreListedBesideTheOthers) {
   const Json listed = run_json({"lab"}, folder.path())["labs"];
   std::vector<std::string> names;
   for (const Json& lab : listed) names.push_back(lab["lab"]);
-  EXPECT_EQ(names, (std::vector<std::string>{"0.1", "0.2", "0.3", "1.1", "1.2", "2.1", "2.2", "3.1",
-                                             "3.2", "3.3", "3.4", "4.3"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"0.1", "0.2", "0.3", "1.1", "1.2", "2.1", "2.2", "3.1", "3.2",
+                                      "3.3", "3.4", "4.1", "4.2", "4.3", "4.4", "all"}));
   const Ending ending = run_hone({"lab", "1.3", "-o", "x"}, folder.path());
   EXPECT_EQ(ending.code, 2);
-  EXPECT_NE(ending.messages.find("3.4 or 4.3, got '1.3'"), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find("4.4 or all, got '1.3'"), std::string::npos) << ending.messages;
+}
+
+// Lab 4.1, which starts the program anew for its fresh processes.
+TEST(SpeedLab, HoldsExecutorsBesideEachOther) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() / "lab";
+  const Json result =
+      run_json({"lab", "4.1", "--model", "model", "-o", out, "--quiet"}, workshop());
+  // Two sizes of inference and a training step, two executors and the other device each.
+  ASSERT_EQ(result["overview"].size(), 3u * 3);
+  EXPECT_TRUE(result["overview"][0]["speedup"].is_null());
+  EXPECT_TRUE(result["overview"][1]["speedup_interval"].is_array());
+  EXPECT_TRUE(result["overview"][1]["ratio_100"].is_number());
+  EXPECT_TRUE(result["overview"][2]["executor"].get<std::string>().starts_with("not run: "));
+  ASSERT_EQ(result["works"].size(), 3u);
+  EXPECT_EQ(result["works"][0]["executors"][0]["fresh"].size(), 3u);
+  EXPECT_EQ(result["naive"][0]["mistakes"].size(), 7u);
+  for (const char* file : {"report.html", "overview.csv", "executors.csv", "means.csv",
+                           "comparisons.csv", "mistakes.csv", "calls_model-training-8.png"})
+    EXPECT_TRUE(path_exists(out + "/" + file)) << file;
+  const Ending again =
+      run_hone({"lab", "4.1", "--model", "model", "-o", out, "--quiet", "--resume"}, workshop());
+  EXPECT_EQ(again.code, 0) << again.messages;
+}
+
+// The pipeline of all labs, cut down to two of them.
+TEST_F(PipelineLab, StandOnOnePage) {
+  std::string text = run_well({"lab", "all", "--show"}, folder.path()).output;
+  const std::size_t begin = text.find("name = [") + 8;
+  text.replace(begin, text.find(']', begin) - begin, "\"0.1\", \"4.4\"");
+  folder.file("two.toml", text);
+  run_well({"run", "two.toml", "-o", "two", "--quiet"}, folder.path());
+  const std::string page = read_file(folder.path() / "two/report.html");
+  for (const char* told : {"<h2>Lab 0.1: a graph, and passes over it</h2>",
+                           "<h2>Lab 4.4: a kernel of one", "<h3>Dropouts</h3>", "page-1-figure-1-",
+                           "examples/cpu_gelu", "All of it: lab/4.4/report.html"})
+    EXPECT_NE(page.find(told), std::string::npos) << told;
+  EXPECT_TRUE(path_exists(folder.path() / "two/lab/0.1/drawn/graph.svg"));
+}
+
+TEST_F(PipelineLab, HandOnWhatTheyTrainedSoThatAllWantTheStore) {
+  const Ending ending = run_hone({"lab", "all", "--no_cache", "-o", "x"}, folder.path());
+  EXPECT_EQ(ending.code, 2);
+  EXPECT_NE(ending.messages.find("--no_cache: labs hand on to each other"), std::string::npos)
+      << ending.messages;
 }
 
 TEST_F(PipelineLab, LeaveCardsToStages) {

@@ -61,6 +61,21 @@ TEST(Interpreter, TakesItsMemoryOnce) {
   EXPECT_EQ(interpreter.reserved_bytes(), reserved);
 }
 
+TEST(Interpreter, GivesItsMemoryBackWhenAsked) {
+  const Graph graph = parse(kModel);
+  ThreadPool pool(1);
+  ParameterStore parameters = square_weights();
+  Interpreter interpreter(graph, references(), pool);
+  const NamedTensors first = interpreter.run({{"x", rows(100)}}, parameters);
+  const std::size_t reserved = interpreter.reserved_bytes();
+  interpreter.release_memory();
+  EXPECT_EQ(interpreter.reserved_bytes(), 0u);
+  const NamedTensors second = interpreter.run({{"x", rows(100)}}, parameters);
+  EXPECT_EQ(interpreter.reserved_bytes(), reserved);
+  for (const auto& [name, tensor] : first)
+    EXPECT_EQ(elements_of(second.at(name)), elements_of(tensor)) << "results outlive the memory";
+}
+
 TEST(Interpreter, ReleasesValuesAfterTheirLastUse) {
   std::string chain = "%x = input : f32[1000]\n%v0 = relu(%x) : f32[1000]\n";
   for (int i = 1; i < 10; ++i) chain += fmt::format("%v{} = relu(%v{}) : f32[1000]\n", i, i - 1);

@@ -163,6 +163,7 @@ struct Pipeline {
   std::vector<PipelineFigure> figures = {};
   std::vector<PipelineTable> tables = {};
   std::vector<PipelinePicture> pictures = {};
+  std::vector<std::size_t> chapters = {};  ///< stages whose reports stand in that of the pipeline
   std::vector<PublishedFigure> published = {};
   std::vector<PipelineClaim> claims = {};
   std::map<std::string, std::string> settings = {};  ///< with what was given in place of the file's

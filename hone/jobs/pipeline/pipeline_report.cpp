@@ -288,6 +288,15 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
     drawn.blocks.push_back(PageFigure{read_file(file), "", picture.title, picture.title});
   }
   if (!drawn.blocks.empty()) report.sections.push_back(drawn);
+  for (const std::size_t chapter : pipeline.chapters) {
+    const fs::path file = folder / outcomes[chapter].stands_for / "report.html";
+    user_check(path_exists(file), "chapters: the stage {} has left no report",
+               pipeline.stages[chapter].name);
+    report.sections.push_back(
+        {"",
+         {EmbeddedPage{read_file(file), "What this stands on"},
+          Paragraph{fmt::format("All of it: {}/report.html", pipeline.stages[chapter].name)}}});
+  }
   if (!pipeline.published.empty()) {
     Table published(
         {{"what", "What", false}, {"value", "Published", false}, {"source", "By", false}});

@@ -27,6 +27,8 @@ class ShownReader {
     if (const toml::node* pictures = file_.get("picture"))
       for (const auto& [name, node] : in_order(table_at(*pictures, "picture", place_)))
         read_picture(name, *node);
+    if (const toml::node* chapters = file_.get("chapters"))
+      pipeline_.chapters = stages_named(*chapters, "chapters");
     read_published();
     if (const toml::node* claims = file_.get("claim"))
       for (const auto& [name, node] : in_order(table_at(*claims, "claim", place_)))
@@ -312,6 +314,7 @@ void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size
     fail("{}, line {}: {}: the stage {} is left out, as no other needs it", pipeline.where, line,
          what, names[stage]);
   };
+  keep(pipeline.chapters, moved);
   for (PipelineFigure& figure : pipeline.figures) {
     for (PipelineCurve& curve : figure.curves) keep(curve.stages, moved);
     for (PipelineReference& reference : figure.references) {

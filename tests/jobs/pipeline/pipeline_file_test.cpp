@@ -416,5 +416,22 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
                     });
 }
 
+TEST(PipelineFile, NamesStagesWhoseReportsStandInItsOwn) {
+  const Pipeline pipeline = parse(R"toml(
+chapters = ["lab"]
+[stage.last]
+run = "eval"
+MODEL = "{lab/4.2}"
+[stage.lab]
+each = { name = ["0.1", "4.2"] }
+run = "lab"
+NAME = "{name}"
+)toml");
+  EXPECT_EQ(names_of(pipeline), (Names{"lab/0.1", "lab/4.2", "last"}));
+  EXPECT_EQ(pipeline.chapters, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(options_of(pipeline, "lab/4.2"), "NAME=4.2");
+  expect_user_error("chain.toml, line 1", [] { parse("chapters = [\"none\"]\n"); });
+}
+
 }  // namespace
 }  // namespace hone

@@ -1,0 +1,337 @@
+#include "hone/jobs/bench_naive.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "hone/autodiff/gradients.h"
+#include "hone/base/interrupt.h"
+#include "hone/jobs/call_series.h"
+#include "hone/jobs/device_time.h"
+#include "hone/passes/fuse_attention.h"
+#include "hone/passes/hoist_slices.h"
+#include "hone/passes/remove_dropout.h"
+#include "hone/runtime/interpreter.h"
+#include "hone/runtime/run_passes.h"
+#include "hone/tensor/dense.h"
+#include "hone/train/memory_check.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kNaiveCalls = 5;
+constexpr std::int64_t kBeginnings = 7;  // loops of five calls that begin with nothing
+
+/// A graph with what it runs on, and the executable.
+struct NaiveRunner {
+  BenchWork work;
+  std::unique_ptr<Executable> executable = nullptr;
+
+  void run(Device& device) { work.run(*executable, device); }
+};
+
+std::unique_ptr<NaiveRunner> runner_of(BenchWork work, const Session& session) {
+  auto runner = std::make_unique<NaiveRunner>(NaiveRunner{std::move(work)});
+  runner->executable = session.executable(runner->work.graph);
+  return runner;
+}
+
+// As when somebody forgot `model.eval()`: dropout stays.
+BenchWork in_training_mode(const Model& model, const BenchOptions& options,
+                           const Session& session) {
+  PassWatch watch = session.watch != nullptr ? *session.watch : PassWatch{};
+  watch.skipped.insert("remove_dropout");
+  Session skipping = session;
+  skipping.watch = &watch;
+  return bench_work(model, model.parameters, options, find_execution_way("interpreter"), skipping);
+}
+
+// What the gradients of the trainable parameters read of a forward graph: results of operations, by their names.
+std::vector<std::pair<std::string, int>> kept_for_gradients(Graph graph) {
+  std::set<const Node*> forward;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) forward.insert(node);
+  std::vector<Value> trainable;
+  for (Node* parameter : graph.of_kind(NodeKind::parameter))
+    if (parameter->trainable()) trainable.push_back({parameter, 0});
+  add_gradients(graph, graph.output("loss"), trainable);
+  std::set<std::pair<std::string, int>> kept;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    if (forward.contains(node)) continue;
+    for (const Value& input : node->inputs())
+      if (forward.contains(input.node)) kept.emplace(input.node->name(), input.index);
+  }
+  return {kept.begin(), kept.end()};
+}
+
+// As when somebody forgot `torch.no_grad()`: every value that gradients read is kept until the run has ended.
+BenchWork with_gradients_recorded(const Model& model, const BenchOptions& options,
+                                  const BenchWork& honest, const Session& session) {
+  BenchWork work{.graph = model.graph,
+                 .parameters = model.parameters.on(session.device),
+                 .inputs = honest.inputs,
+                 .bindings = honest.bindings};
+  remove_dropout(work.graph);
+  hoist_slices_before_gradients(work.graph);
+  fuse_attention(work.graph);
+  const auto kept = kept_for_gradients(work.graph);
+  const Value logits = work.graph.output("logits");
+  work.graph.clear_outputs();
+  work.graph.set_output("logits", logits);
+  for (const auto& [name, index] : kept)
+    work.graph.set_output(fmt::format("kept.{}.{}", name, index), {work.graph.find(name), index});
+  run_passes(work.graph, work.parameters, session, {"remove_dead_code", "fuse_linear"});
+  compute_once(work.graph, work.parameters, session);
+  check_memory(work.graph, work.bindings, session, work.parameters,
+               fmt::format("a run of {} texts of {} tokens with gradients recorded", options.batch,
+                           options.tokens));
+  return work;
+}
+
+// Making the batch, copying it to the device, and the answers back.
+void run_with_copies(NaiveRunner& runner, const EncodedSet& texts,
+                     const std::vector<std::int64_t>& rows, Device& device) {
+  NamedTensors inputs = text_examples(texts).batch(rows, 0);
+  for (auto& [name, tensor] : inputs) runner.work.inputs[name] = tensor.on(device);
+  const NamedTensors outputs = runner.executable->run(runner.work.inputs, runner.work.parameters);
+  for (const auto& [name, tensor] : outputs) dense_on(tensor, cpu());
+}
+
+Interval middle_share(std::vector<double> sorted, double share) {
+  const auto last = static_cast<double>(sorted.size() - 1);
+  const auto at = [&](double q) { return sorted[static_cast<std::size_t>(std::lround(q * last))]; };
+  return {at((1 - share) / 2), at((1 + share) / 2)};
+}
+
+/// Ratios of what was told to the honest figure, in any order.
+NaiveMistake told_of_tries(std::string name, std::string what, std::vector<double> ms,
+                           double honest_ms) {
+  std::ranges::sort(ms);
+  NaiveMistake mistake{.name = std::move(name), .what = std::move(what)};
+  mistake.ms = median_of_sorted(ms);
+  mistake.ratio = mistake.ms / honest_ms;
+  mistake.tries = std::ssize(ms);
+  const Interval interval = median_interval(ms);
+  mistake.ratio_interval = {interval.low / honest_ms, interval.high / honest_ms};
+  return mistake;
+}
+
+// Of work that took turns with the honest one.
+NaiveMistake told_in_turn(std::string name, std::string what, std::span<const double> honest,
+                          std::span<const double> naive) {
+  const TimesInTurn turns = compare_rounds(naive, honest);
+  return {.name = std::move(name),
+          .what = std::move(what),
+          .ms = turns.before.median_ms,
+          .ratio = turns.speedup,
+          .ratio_interval = turns.speedup_interval,
+          .tries = std::ssize(naive)};
+}
+
+// What means of five calls say, wherever they begin.
+NaiveMistake told_by_five(std::span<const double> honest, double honest_ms) {
+  std::vector<double> means;
+  for (std::size_t i = 0; i + kNaiveCalls <= honest.size(); ++i)
+    means.push_back(std::accumulate(honest.begin() + static_cast<std::ptrdiff_t>(i),
+                                    honest.begin() + static_cast<std::ptrdiff_t>(i + kNaiveCalls),
+                                    0.0) /
+                    static_cast<double>(kNaiveCalls));
+  std::ranges::sort(means);
+  const Interval spread = middle_share(means, 0.95);
+  return {.name = "n = 5",
+          .what = "the mean of five warm runs; 95 % of such means lie between the ends",
+          .ms = median_of_sorted(means),
+          .ratio = median_of_sorted(means) / honest_ms,
+          .ratio_interval = {spread.low / honest_ms, spread.high / honest_ms},
+          .tries = std::ssize(means)};
+}
+
+/// Loops of five calls from nothing, each with what was timed of it.
+struct Beginnings {
+  std::vector<double> with_ready_ms, first_calls_ms;
+};
+
+Beginnings time_beginnings(const Model& model, const BenchOptions& options,
+                           const Session& session) {
+  Beginnings all;
+  const ExecutionWay& way = find_execution_way("interpreter");
+  for (std::int64_t i = 0; i < kBeginnings; ++i) {
+    stop_if_interrupted();
+    BenchWork work = bench_work(model, model.parameters, options, way, session);
+    CallSeries series{.stages = work.stages};
+    std::unique_ptr<Executable> executable;
+    series.stages.push_back(
+        {"planning", run_ms([&] { executable = work.executable(way, session); })});
+    for (std::size_t call = 0; call < kNaiveCalls; ++call)
+      series.calls_ms.push_back(run_ms([&] { work.run(*executable, session.device); }));
+    all.with_ready_ms.push_back(series.mean_with_ready_ms(kNaiveCalls));
+    all.first_calls_ms.push_back(series.mean_ms(kNaiveCalls, 0));
+  }
+  return all;
+}
+
+Json to_json(const NaiveTimes& times, const NaiveJob& job) {
+  Json mistakes = Json::array();
+  for (const NaiveMistake& one : times.mistakes) {
+    const bool made = one.why_not.empty();
+    mistakes.push_back(
+        {{"mistake", one.name},
+         {"what", one.what},
+         {"why_not", made ? Json() : Json(one.why_not)},
+         {"ms", made ? Json(one.ms) : Json()},
+         {"ratio", made ? Json(one.ratio) : Json()},
+         {"ratio_interval", made ? Json{one.ratio_interval.low, one.ratio_interval.high} : Json()},
+         {"tries", one.tries}});
+  }
+  Json fields = {{"model", job.work.model},
+                 {"what", times.what},
+                 {"device", times.device},
+                 {"threads", times.threads},
+                 {"batch", job.work.options.batch},
+                 {"tokens", job.work.options.tokens},
+                 {"rounds", times.rounds},
+                 {"honest_ms", times.honest_ms},
+                 {"honest_interval", {times.honest_interval.low, times.honest_interval.high}},
+                 {"mistakes", mistakes}};
+  if (!job.work.adapter.empty()) fields["adapter"] = job.work.adapter;
+  return fields;
+}
+
+}  // namespace
+
+NaiveTimes naive_times_of(const Json& fields) {
+  NaiveTimes times{
+      .what = fields.at("what"),
+      .device = fields.at("device"),
+      .threads = fields.at("threads"),
+      .honest_ms = fields.at("honest_ms"),
+      .honest_interval = {fields.at("honest_interval")[0], fields.at("honest_interval")[1]},
+      .rounds = fields.at("rounds")};
+  for (const Json& one : fields.at("mistakes")) {
+    NaiveMistake mistake{.name = one.at("mistake"), .what = one.at("what")};
+    mistake.tries = one.at("tries");
+    if (one.at("why_not").is_string()) {
+      mistake.why_not = one.at("why_not");
+    } else {
+      mistake.ms = one.at("ms");
+      mistake.ratio = one.at("ratio");
+      mistake.ratio_interval = {one.at("ratio_interval")[0], one.at("ratio_interval")[1]};
+    }
+    times.mistakes.push_back(std::move(mistake));
+  }
+  return times;
+}
+
+Table naive_table(const NaiveTimes& times) {
+  Table table({{"mistake", "What is done otherwise", false},
+               {"ms", "Tells (ms)"},
+               {"ratio", "Of the honest figure"},
+               {"tries", "Tries"},
+               {"what", "How", false}});
+  table.add_row({"nothing: the honest figure", real(times.honest_ms, 3),
+                 number_within(1, times.honest_interval.low / times.honest_ms,
+                               times.honest_interval.high / times.honest_ms),
+                 times.rounds, "the median of warm runs of inference, nothing else timed"});
+  for (const NaiveMistake& one : times.mistakes) {
+    if (one.why_not.empty()) {
+      table.add_row({one.name, real(one.ms, 3),
+                     number_within(one.ratio, one.ratio_interval.low, one.ratio_interval.high),
+                     one.tries, one.what});
+    } else {
+      table.add_row({one.name, absent, absent, absent, "not run: " + one.why_not});
+    }
+  }
+  return table;
+}
+
+NaiveResult bench_naive(const NaiveJob& job, Context& context) {
+  BenchOptions options = job.work.options;
+  user_check(!options.train && !options.lora,
+             "`naive` is of inference: a training step has dropout and gradients by right");
+  user_check(job.rounds >= static_cast<std::int64_t>(kFewestForMedianInterval),
+             "`iterations`: expected at least {} with `naive`, as there is an interval of no fewer",
+             kFewestForMedianInterval);
+  const Session session = context.session();
+  Device& device = session.device;
+  const Model model =
+      bench_subject(bench_model(job.work, context), job.work.model, options, context);
+  const ExecutionWay& way = find_execution_way("interpreter");
+  const auto honest =
+      runner_of(bench_work(model, model.parameters, options, way, session), session);
+  const auto training = runner_of(in_training_mode(model, options, session), session);
+  const auto copying =
+      runner_of(bench_work(model, model.parameters, options, way, session), session);
+  const bool has_gradients = !options.format && !model.quantization;
+  const auto recording =
+      has_gradients
+          ? runner_of(with_gradients_recorded(model, options, honest->work, session), session)
+          : nullptr;
+  const EncodedSet texts = random_texts(model, options.batch, options.tokens);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
+  std::iota(rows.begin(), rows.end(), 0);
+  BenchWork forgetting = bench_work(model, model.parameters, options, way, session);
+  std::optional<Interpreter> forgetful;
+  if (device.host_accessible()) forgetful.emplace(forgetting.graph, session.library, session.pool);
+
+  std::vector<std::function<void()>> works = {
+      [&] { honest->run(device); },
+      [&] { training->run(device); },
+      [&] { run_with_copies(*copying, texts, rows, device); },
+  };
+  if (recording) works.emplace_back([&] { recording->run(device); });
+  if (forgetful)
+    works.emplace_back([&] {
+      forgetting.run(*forgetful, device);
+      forgetful->release_memory();
+    });
+  Progress progress("rounds", job.rounds,
+                    {.unit = "rounds", .end = ProgressEnd::vanishes, .output = context.progress});
+  std::int64_t done = 0;
+  const auto ms = rounds_in_turn(works, job.rounds, [&] { progress.update(++done); });
+  progress.finish();
+  const Beginnings beginnings = time_beginnings(model, options, session);
+
+  std::vector<double> sorted = ms[0];
+  std::ranges::sort(sorted);
+  NaiveTimes times{.what = bench_text(model, job.work.model, options,
+                                      device.host_accessible() ? "interpreter" : to_string(device),
+                                      bench_arithmetic(model, options, session)),
+                   .device = device_text(session),
+                   .threads = context.pool.threads(),
+                   .honest_ms = median_of_sorted(sorted),
+                   .honest_interval = median_interval(sorted),
+                   .rounds = job.rounds};
+  times.mistakes = {
+      told_of_tries(
+          "preparation timed",
+          "five calls from nothing, with passes, planning and packing in the timed region",
+          beginnings.with_ready_ms, times.honest_ms),
+      told_of_tries("no warm-up", "the first five calls of a graph that is ready",
+                    beginnings.first_calls_ms, times.honest_ms),
+      told_by_five(ms[0], times.honest_ms),
+      told_in_turn("training mode", "dropout stays in the graph and draws", ms[0], ms[1]),
+      told_in_turn("copies timed",
+                   "the batch is put together and copied in, the answers are copied out", ms[0],
+                   ms[2])};
+  const NaiveMistake recorded{
+      .name = "gradients recorded",
+      .what = "every value that gradients read is kept until the run has ended",
+      .why_not = "a quantized model records none here"};
+  const NaiveMistake anew{.name = "buffers anew",
+                          .what = "memory of all values is taken and given back in every call",
+                          .why_not = "runs of a card are started as one, with their memory"};
+  times.mistakes.push_back(recording ? told_in_turn(recorded.name, recorded.what, ms[0], ms[3])
+                                     : recorded);
+  times.mistakes.push_back(forgetful ? told_in_turn(anew.name, anew.what, ms[0], ms.back()) : anew);
+  NaiveResult result{.times = times, .fields = to_json(times, job), .text = {}};
+  result.text = [times](const TextStyle& style) {
+    return fmt::format(
+        "{}: what mistakes of measuring cost, each alone\n\n{}\nRuns took turns in {} rounds; ends "
+        "are those of 95 % intervals of the middle.\n",
+        times.what, to_text(naive_table(times), style), times.rounds);
+  };
+  return result;
+}
+
+}  // namespace hone

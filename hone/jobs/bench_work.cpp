@@ -1,0 +1,140 @@
+#include "hone/jobs/bench_work.h"
+
+#include <utility>
+
+#include "hone/base/random.h"
+#include "hone/jobs/compress.h"
+#include "hone/jobs/native/native_copy.h"
+#include "hone/jobs/times_in_turn.h"
+#include "hone/models/adapter.h"
+#include "hone/passes/lora.h"
+#include "hone/runtime/run_passes.h"
+#include "hone/train/calibration.h"
+#include "hone/train/memory_check.h"
+#include "hone/train/remove_padding.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+// Makes the graph a training step; returns how its inputs lie, where they have no padding.
+std::optional<TextLayout> prepare_training(Graph& graph, const ExecutionWay& way,
+                                           const Session& session, std::vector<StageTime>& stages) {
+  std::optional<TextLayout> layout;
+  stages.push_back({"passes", run_ms([&] {
+                      if (way.fusing == Fusing::all)
+                        layout = prepare_for_gradients(graph, session.values);
+                    })});
+  stages.push_back({"gradients", run_ms([&] { add_training_step(graph, {}, way.fusing); })});
+  return layout;
+}
+
+void prepare_passes(Graph& graph, ParameterStore& parameters, const ExecutionWay& way,
+                    const Session& session) {
+  if (way.fusing == Fusing::all) {
+    fuse_for_inference(graph, parameters, session);
+  } else {
+    run_passes(graph, parameters, session, {"remove_dropout", "remove_dead_code"});
+  }
+}
+
+}  // namespace
+
+EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tokens) {
+  const Task task = model.facts.task();
+  EncodedSet set{.ids = {},
+                 .labels = {},
+                 .task = task,
+                 .target_width = task == Task::single_label ? 0 : model.facts.class_count()};
+  RandomSequence random(0, stream_of("bench"));
+  const auto choose = [&](std::int64_t below) {
+    return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(below)));
+  };
+  for (std::int64_t row = 0; row < count; ++row) {
+    std::vector<std::int32_t> ids;
+    for (std::int64_t token = 0; token < tokens; ++token)
+      ids.push_back(choose(model.facts.limits.vocabulary));
+    set.ids.push_back(std::move(ids));
+    set.labels.push_back(choose(model.facts.class_count()));
+    for (std::int64_t i = 0; i < set.target_width; ++i)
+      set.targets.push_back(static_cast<float>(choose(2)));
+  }
+  return set;
+}
+
+Model bench_subject(Model model, const std::string& name, BenchOptions& options, Context& context) {
+  user_check(options.tokens <= model.facts.limits.tokens,
+             "`tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
+             options.tokens);
+  if (options.native) model = native_copy(model, name, *std::exchange(options.native, {}), context);
+  if (const auto lora = std::exchange(options.lora, {})) {
+    const LoraOptions asked = with_context("`lora`", [&] {
+      return adapter_options(*lora, LoraOptions().seed, model, context.library);
+    });
+    insert_adapters(model, asked, context.session());
+    options.train = true;
+  }
+  if (options.format) check_unquantized(model, name);
+  return model;
+}
+
+void BenchWork::run(Executable& executable, Device& device) {
+  ++step;
+  inputs["step"] = Tensor::scalar(step);
+  inputs["random_key"] = Tensor::scalar(step);
+  executable.run(inputs, parameters);
+  device.wait();
+}
+
+std::unique_ptr<Executable> BenchWork::executable(const ExecutionWay& way,
+                                                  const Session& session) const {
+  return (way.executor != nullptr ? way.executor : session.executor)(graph, session);
+}
+
+BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchOptions& options,
+                     const ExecutionWay& way, const Session& session) {
+  user_check(way.fusing == Fusing::all || session.values == DType::f32,
+             "the executor {} runs graphs as models have them, in fp32; leave `precision` out",
+             way.name);
+  BenchWork work{.graph = options.train ? model.graph : forward_graph(model),
+                 .parameters = std::move(parameters)};
+  if (options.format) {
+    run_as_pass(work.graph, session, kQuantizer, [&] {
+      return quantize(work.graph, uniform_plan(work.graph, LayerFormats::reads(*options.format)));
+    });
+  }
+  work.parameters = std::move(work.parameters).on(session.device);
+  const Graph calibrated = work.graph;
+  std::optional<TextLayout> layout;
+  if (options.train) {
+    layout = prepare_training(work.graph, way, session, work.stages);
+  } else {
+    work.stages.push_back(
+        {"passes", run_ms([&] { prepare_passes(work.graph, work.parameters, way, session); })});
+  }
+  work.bindings = {
+      {'B', options.batch}, {'S', options.tokens}, {'T', options.batch * options.tokens}};
+  check_memory(work.graph, work.bindings, session, work.parameters,
+               fmt::format("a {} of {} texts of {} tokens", options.train ? "training step" : "run",
+                           options.batch, options.tokens));
+  const EncodedSet texts = random_texts(model, options.batch, options.tokens);
+  if (options.format)
+    calibrate(calibrated, work.parameters, text_examples(texts), {options.batch, 1}, session);
+  if (options.train) {
+    work.stages.push_back(
+        {"optimizer", run_ms([&] { add_optimizer_state(work.graph, work.parameters); })});
+  } else if (way.fusing == Fusing::all) {
+    work.stages.push_back(
+        {"constants", run_ms([&] { compute_once(work.graph, work.parameters, session); })});
+  }
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
+  work.inputs = text_examples(texts).batch(rows, 0);
+  if (layout) work.inputs = without_padding(std::move(work.inputs), *layout);
+  work.inputs["learning_rate"] = Tensor::scalar(5e-5f);
+  // Other devices have them already.
+  for (auto& [name, tensor] : work.inputs) tensor = tensor.on(session.device);
+  return work;
+}
+
+}  // namespace hone

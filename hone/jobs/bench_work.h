@@ -1,0 +1,65 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/data/encoded_set.h"
+#include "hone/jobs/execution_way.h"
+#include "hone/models/model_source.h"
+#include "hone/passes/quantize.h"
+
+/// A run of a model, or a step of its training, made ready to be timed.
+namespace hone {
+
+struct BenchOptions {
+  std::int64_t batch = 8;
+  std::int64_t tokens = 128;
+  bool train = false;  ///< a whole training step with dropout and AdamW; otherwise inference
+  /// Quantizers in front of every linear, for the step or the inference.
+  std::optional<Format> format = {};
+  /// The format of weights, packed, for products of codes (jobs/native/native_copy.h).
+  std::optional<Format> native = {};
+  /// Of low-rank adapters that alone are trained, with the head (models/adapter.h).
+  std::optional<std::string> lora = {};
+  std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
+  bool records = false;   ///< every operation of the counted runs
+};
+
+/// Texts of random tokens of the model's, without padding, with labels of its task.
+EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tokens);
+
+/// The model as it is timed: with its weights packed, or with adapters, where the options ask for that; these ask for it no
+/// more then. Throws `UserError` as `native_copy`, for more tokens than the model has positions, and for quantizers in a
+/// model that has some.
+Model bench_subject(Model model, const std::string& name, BenchOptions& options, Context& context);
+
+/// A part of making work ready, and how long it took.
+struct StageTime {
+  std::string name;  ///< "passes"
+  double ms = 0;
+};
+
+/// A graph with all that its runs need.
+struct BenchWork {
+  Graph graph;
+  ParameterStore parameters;
+  NamedTensors inputs = {};  ///< on the device
+  Bindings bindings = {};
+  /// What was done, in order: "passes"; of a training step "gradients" and "optimizer", else "constants" (what depends on
+  /// parameters alone, computed once).
+  std::vector<StageTime> stages = {};
+  std::int64_t step = 0;  ///< runs so far
+
+  /// Runs it once, to its end on the device. Every run of a training draws other dropout.
+  void run(Executable& executable, Device& device);
+  /// By the way's executor.
+  std::unique_ptr<Executable> executable(const ExecutionWay& way, const Session& session) const;
+};
+
+/// The work on random texts, as `way` has it. `parameters`: those of the model, not kept twice where it has none itself. Throws
+/// `UserError` where memory is short.
+BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchOptions& options,
+                     const ExecutionWay& way, const Session& session);
+
+}  // namespace hone

@@ -1,0 +1,134 @@
+#include "hone/jobs/call_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kFewestForP95 = 20;
+constexpr double kOnePercent = 0.01;
+constexpr double kNormalQuartiles = 1.349;
+
+double sum_of_calls(const std::vector<double>& values, std::size_t begin, std::size_t count) {
+  HONE_ASSERT(begin + count <= values.size() && count > 0, "{} of {} values from {} on", count,
+              values.size(), begin);
+  const auto first = values.begin() + static_cast<std::ptrdiff_t>(begin);
+  return std::accumulate(first, first + static_cast<std::ptrdiff_t>(count), 0.0);
+}
+
+// The k-th in order, k the least with a share q of all at or below it.
+double quantile_of_sorted(std::span<const double> sorted, double q) {
+  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
+  return sorted[std::max<std::size_t>(rank, 1) - 1];
+}
+
+std::optional<std::int64_t> calls_to_one_percent(const CallSummary& summary) {
+  if (!summary.median_interval) return std::nullopt;
+  const double half = std::max(summary.median_interval->high - summary.median_ms,
+                               summary.median_ms - summary.median_interval->low);
+  const double times = half / (kOnePercent * summary.median_ms);
+  if (times <= 1) return std::nullopt;
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(summary.calls) * times * times));
+}
+
+// Nothing: it is never caught up.
+std::optional<std::int64_t> call_of(double extra, double gain) {
+  if (extra <= 0 && gain >= 0) return 1;
+  if (gain <= 0) return std::nullopt;
+  const double call = 1 + std::ceil(extra / gain);
+  return call < static_cast<double>(kMostRounds) ? std::optional(static_cast<std::int64_t>(call))
+                                                 : std::nullopt;
+}
+
+}  // namespace
+
+double CallSeries::ready_ms() const {
+  double sum = 0;
+  for (const StageTime& stage : stages) sum += stage.ms;
+  return sum;
+}
+
+double CallSeries::mean_ms(std::size_t n, std::size_t ignored) const {
+  return sum_of_calls(calls_ms, ignored, n) / static_cast<double>(n);
+}
+
+double CallSeries::mean_with_ready_ms(std::size_t n) const {
+  return (ready_ms() + sum_of_calls(calls_ms, 0, n)) / static_cast<double>(n);
+}
+
+std::vector<double> CallSeries::cumulative_ms() const {
+  std::vector<double> all;
+  double sum = ready_ms();
+  for (const double call : calls_ms) all.push_back(sum += call);
+  return all;
+}
+
+Json to_json(const CallSeries& series) {
+  Json stages = Json::array();
+  for (const StageTime& stage : series.stages)
+    stages.push_back({{"stage", stage.name}, {"ms", stage.ms}});
+  return {{"stages", stages}, {"calls_ms", series.calls_ms}};
+}
+
+CallSeries call_series_of(const Json& series) {
+  CallSeries read;
+  for (const Json& stage : series.at("stages"))
+    read.stages.push_back({stage.at("stage"), stage.at("ms")});
+  read.calls_ms = series.at("calls_ms").get<std::vector<double>>();
+  return read;
+}
+
+CallSummary summary_of(const CallSeries& series, std::size_t ignored) {
+  HONE_ASSERT(ignored < series.calls_ms.size(), "all of {} calls are ignored",
+              series.calls_ms.size());
+  std::vector<double> sorted(series.calls_ms.begin() + static_cast<std::ptrdiff_t>(ignored),
+                             series.calls_ms.end());
+  std::ranges::sort(sorted);
+  CallSummary summary{
+      .calls = sorted.size(), .min_ms = sorted.front(), .median_ms = median_of_sorted(sorted)};
+  if (sorted.size() >= kFewestForMedianInterval) summary.median_interval = median_interval(sorted);
+  if (sorted.size() >= kFewestForP95) summary.p95_ms = quantile_of_sorted(sorted, 0.95);
+  summary.calls_for_one_percent = calls_to_one_percent(summary);
+  return summary;
+}
+
+std::optional<std::int64_t> rounds_to_tell(std::span<const double> before_ms,
+                                           std::span<const double> after_ms) {
+  HONE_ASSERT(before_ms.size() == after_ms.size() && before_ms.size() >= kFewestForMedianInterval,
+              "{} and {} rounds", before_ms.size(), after_ms.size());
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < before_ms.size(); ++i)
+    logs.push_back(std::log(before_ms[i] / after_ms[i]));
+  std::ranges::sort(logs);
+  const double sigma =
+      (quantile_of_sorted(logs, 0.75) - quantile_of_sorted(logs, 0.25)) / kNormalQuartiles;
+  const double distance = std::abs(median_of_sorted(logs));
+  const double rounds =
+      std::numbers::pi / 2 * std::pow((kNormal975 + kNormal80) * sigma / distance, 2);
+  if (!(rounds <= static_cast<double>(kMostRounds))) return std::nullopt;
+  return std::max(static_cast<std::int64_t>(std::ceil(rounds)),
+                  static_cast<std::int64_t>(kFewestForMedianInterval));
+}
+
+BreakEven break_even(const Within& extra_ms, const Within& gain_ms) {
+  return {.call = call_of(extra_ms.value, gain_ms.value),
+          .low = call_of(extra_ms.low, gain_ms.high).value_or(kMostRounds),
+          .high = call_of(extra_ms.high, gain_ms.low)};
+}
+
+std::string break_even_text(const BreakEven& even) {
+  if (!even.call) return "never, as far as these calls tell";
+  const std::string from = *even.call == 1 ? "from the first call on"
+                                           : fmt::format("from call {} on", grouped(*even.call));
+  if (even.high == even.call && even.low == *even.call) return from;
+  return even.high ? fmt::format("{} ({} to {})", from, grouped(even.low), grouped(*even.high))
+                   : fmt::format("{} ({} at the earliest, perhaps never)", from, grouped(even.low));
+}
+
+}  // namespace hone

@@ -1,0 +1,63 @@
+#include "hone/jobs/execution_way.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+/// Is made ready anew in every run.
+class EagerExecutable final : public Executable {
+ public:
+  EagerExecutable(const Graph& graph, const Session& session) : graph_(graph), session_(session) {}
+
+  NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) override {
+    const std::unique_ptr<Executable> once = interpreted(graph_, session_);
+    once->record(spans_);
+    return once->run(inputs, parameters);
+  }
+  void record(std::vector<OperationSpan>* spans) override { spans_ = spans; }
+
+ private:
+  const Graph& graph_;
+  Session session_;
+  std::vector<OperationSpan>* spans_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Executable> run_eagerly(const Graph& graph, const Session& session) {
+  return std::make_unique<EagerExecutable>(graph, session);
+}
+
+const std::vector<ExecutionWay>& execution_ways() {
+  static const std::vector<ExecutionWay> all = {
+      {.name = "eager",
+       .summary = "operation by operation as the model has them: nothing is fused, and nothing is "
+                  "kept between two calls",
+       .fusing = Fusing::none,
+       .executor = run_eagerly},
+      {.name = "interpreter",
+       .summary = "fused operations, one after the other, in memory and with packed weights that "
+                  "are kept; on a card as one CUDA graph"}};
+  return all;
+}
+
+std::vector<std::string> execution_way_names() {
+  std::vector<std::string> names;
+  for (const ExecutionWay& way : execution_ways()) names.emplace_back(way.name);
+  return names;
+}
+
+const ExecutionWay& find_execution_way(std::string_view name) {
+  const auto& all = execution_ways();
+  const auto found = std::ranges::find(all, name, &ExecutionWay::name);
+  user_check(found != all.end(), "no executor is called '{}'; those there are: {}", name,
+             fmt::join(execution_way_names(), ", "));
+  return *found;
+}
+
+}  // namespace hone

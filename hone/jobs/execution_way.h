@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/runtime/session.h"
+#include "hone/train/training_graph.h"
+
+/// Ways to run one and the same graph, to be held against each other: a table.
+namespace hone {
+
+/// How a model's graph is made ready, and what runs it.
+struct ExecutionWay {
+  std::string_view name;     ///< of `--executor`
+  std::string_view summary;  ///< for people, what it does
+  Fusing fusing = Fusing::all;
+  Executor executor = nullptr;  ///< null: that of the session
+};
+
+/// All of them; the first is what others are compared with.
+const std::vector<ExecutionWay>& execution_ways();
+std::vector<std::string> execution_way_names();
+/// Throws `UserError`, which names all.
+const ExecutionWay& find_execution_way(std::string_view name);
+
+/// Runs a graph operation by operation, and keeps nothing between two runs: neither the order of operations with their
+/// kernels, nor memory, nor weights as kernels pack them.
+std::unique_ptr<Executable> run_eagerly(const Graph& graph, const Session& session);
+
+}  // namespace hone

@@ -1,0 +1,326 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "hone/base/text.h"
+#include "hone/jobs/bench_iterations.h"
+#include "hone/jobs/times_in_turn.h"
+
+// What `bench_iterations` has found, told.
+namespace hone {
+namespace {
+
+constexpr std::int64_t kLoopLengths[] = {5, 20, 100};
+
+/// Calls of one way in one kind of process; of several fresh processes the first, with what beginning took in all.
+struct Told {
+  const WayTimes& way;
+  std::string process;  // "warm", "fresh"
+  const CallSeries& series;
+  Within start_ms;
+};
+
+std::vector<Told> told_of(const WayTimes& way) {
+  std::vector<Told> all;
+  if (!way.fresh.empty()) {
+    std::vector<double> starts;
+    for (const CallSeries& one : way.fresh) starts.push_back(one.start_ms());
+    std::ranges::sort(starts);
+    all.push_back({way,
+                   "fresh",
+                   way.fresh.front(),
+                   {median_of_sorted(starts), starts.front(), starts.back()}});
+  }
+  if (way.warm) {
+    const double start = way.warm->start_ms();
+    all.push_back({way, "warm", *way.warm, {start, start, start}});
+  }
+  return all;
+}
+
+// The same kind of process of the first way; null where it has none.
+std::optional<Told> same_process(const IterationTimes& times, const Told& one) {
+  for (const Told& first : told_of(times.ways.front()))
+    if (first.process == one.process) return first;
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> loop_lengths(std::int64_t calls) {
+  std::vector<std::int64_t> lengths;
+  for (const std::int64_t n : kLoopLengths)
+    if (n < calls) lengths.push_back(n);
+  lengths.push_back(calls);
+  return lengths;
+}
+
+Cell milliseconds(double ms) { return real(ms, ms < 10 ? 3 : ms < 1000 ? 2 : 1); }
+Cell milliseconds(const std::optional<double>& ms) { return ms ? milliseconds(*ms) : Cell(absent); }
+
+/// Another way against the first in one kind of process.
+struct WayComparison {
+  std::string process;
+  std::optional<TimesInTurn> turns = {};  ///< of calls that took turns
+  std::optional<std::int64_t> rounds_to_tell = {};
+  Within extra_ms = {}, gain_ms = {};
+  BreakEven even = {};
+};
+
+std::span<const double> counted_calls(const CallSeries& series, std::int64_t ignored) {
+  return std::span(series.calls_ms).subspan(static_cast<std::size_t>(ignored));
+}
+
+// What a call takes less than with the first way: the middle of the differences of calls that took turns, of other processes of
+// the middles.
+Within gain_of(const Told& first, const Told& one, std::int64_t ignored, bool took_turns) {
+  const std::span<const double> a = counted_calls(first.series, ignored),
+                                b = counted_calls(one.series, ignored);
+  if (!took_turns) {
+    const CallSummary before = summary_of(first.series, static_cast<std::size_t>(ignored)),
+                      after = summary_of(one.series, static_cast<std::size_t>(ignored));
+    const double gain = before.median_ms - after.median_ms;
+    if (!before.median_interval || !after.median_interval) return {gain, gain, gain};
+    return {gain, before.median_interval->low - after.median_interval->high,
+            before.median_interval->high - after.median_interval->low};
+  }
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < a.size(); ++i) gains.push_back(a[i] - b[i]);
+  std::ranges::sort(gains);
+  const double gain = median_of_sorted(gains);
+  if (gains.size() < kFewestForMedianInterval) return {gain, gain, gain};
+  const Interval interval = median_interval(gains);
+  return {gain, interval.low, interval.high};
+}
+
+WayComparison compare_told(const Told& first, const Told& one, std::int64_t ignored) {
+  WayComparison found{.process = one.process};
+  const bool took_turns = one.process == "warm";
+  const std::span<const double> a = counted_calls(first.series, ignored),
+                                b = counted_calls(one.series, ignored);
+  if (took_turns && a.size() >= kFewestForMedianInterval) {
+    found.turns = compare_rounds(a, b);
+    found.rounds_to_tell = rounds_to_tell(a, b);
+  }
+  found.extra_ms = {one.start_ms.value - first.start_ms.value,
+                    one.start_ms.low - first.start_ms.high, one.start_ms.high - first.start_ms.low};
+  found.gain_ms = gain_of(first, one, ignored, took_turns);
+  found.even = break_even(found.extra_ms, found.gain_ms);
+  return found;
+}
+
+// Of all ways but the first.
+std::vector<std::pair<std::string, WayComparison>> comparisons_of(const IterationTimes& times) {
+  std::vector<std::pair<std::string, WayComparison>> all;
+  for (std::size_t i = 1; i < times.ways.size(); ++i)
+    for (const Told& one : told_of(times.ways[i]))
+      if (const std::optional<Told> first = same_process(times, one))
+        all.emplace_back(times.ways[i].way, compare_told(*first, one, times.ignored));
+  return all;
+}
+
+std::string precision_sentence(const WayTimes& way, const CallSummary& summary) {
+  if (!summary.median_interval)
+    return fmt::format(
+        "{}: {} calls are too few for an interval of their median; {} and more have one.", way.way,
+        summary.calls, kFewestForMedianInterval);
+  if (!summary.calls_for_one_percent) return "";
+  return fmt::format(
+      "{}: the median of {} calls is known to {:.1f} % only; about {} would tell it to 1 %, if "
+      "they spread as these do.",
+      way.way, summary.calls,
+      100 *
+          std::max(summary.median_interval->high - summary.median_ms,
+                   summary.median_ms - summary.median_interval->low) /
+          summary.median_ms,
+      grouped(*summary.calls_for_one_percent));
+}
+
+std::string turns_sentence(const std::string& way, const std::string& first,
+                           const WayComparison& found) {
+  std::string text =
+      fmt::format("{} against {}, call by call: {}", way, first, speedup_text(*found.turns));
+  if (found.turns->shown_faster() || found.turns->shown_slower()) return text + ".";
+  return text + (found.rounds_to_tell
+                     ? fmt::format(
+                           "; about {} rounds would tell them apart four times out of five, if the "
+                           "true ratio is the one seen.",
+                           grouped(*found.rounds_to_tell))
+                     : std::string("; the two are as good as equal."));
+}
+
+std::string even_sentence(const std::string& way, const std::string& first,
+                          const WayComparison& found) {
+  return fmt::format(
+      "In a {} process {} is ahead of {} {}: until the first answer is there it takes {:.3g} ms "
+      "{}, "
+      "and then {:.3g} ms {} a call.",
+      found.process, way, first, break_even_text(found.even), std::abs(found.extra_ms.value),
+      found.extra_ms.value > 0 ? "more" : "less", std::abs(found.gain_ms.value),
+      found.gain_ms.value > 0 ? "less" : "more");
+}
+
+Cell ratio_of(double before, double after) { return real(before / after, 2); }
+
+}  // namespace
+
+Table executor_table(const IterationTimes& times) {
+  Table table({{"executor", "Executor", false},
+               {"process", "Process", false},
+               {"processes", "Processes"},
+               {"start_ms", "To the first answer (ms)"},
+               {"start_least_ms", "Least"},
+               {"start_most_ms", "Most"},
+               {"first_ms", "First call (ms)"},
+               {"min_ms", "Minimum (ms)"},
+               {"median_ms", "Median (ms)"},
+               {"median_low_ms", "95 % from"},
+               {"median_high_ms", "to"},
+               {"p95_ms", "p95 (ms)"},
+               {"counted", "Calls counted"},
+               {"calls_for_one_percent", "Calls for 1 %"}});
+  for (const WayTimes& way : times.ways)
+    for (const Told& one : told_of(way)) {
+      const CallSummary s = summary_of(one.series, static_cast<std::size_t>(times.ignored));
+      const bool fresh = one.process == "fresh";
+      table.add_row({way.way, one.process, fresh ? std::ssize(way.fresh) : 1,
+                     milliseconds(one.start_ms.value),
+                     fresh ? milliseconds(one.start_ms.low) : Cell(absent),
+                     fresh ? milliseconds(one.start_ms.high) : Cell(absent),
+                     milliseconds(one.series.calls_ms.front()), milliseconds(s.min_ms),
+                     milliseconds(s.median_ms),
+                     s.median_interval ? milliseconds(s.median_interval->low) : Cell(absent),
+                     s.median_interval ? milliseconds(s.median_interval->high) : Cell(absent),
+                     milliseconds(s.p95_ms), static_cast<std::int64_t>(s.calls),
+                     s.calls_for_one_percent ? Cell(*s.calls_for_one_percent) : Cell(absent)});
+    }
+  return table;
+}
+
+Table graph_table(const IterationTimes& times) {
+  Table table({{"executor", "Executor", false},
+               {"operations", "Operations", false},
+               {"moved_bytes", "Read and written a call", false},
+               {"moved_share", "Of the first", false}});
+  for (const WayTimes& way : times.ways)
+    table.add_row({way.way, way.operations, bytes(static_cast<std::int64_t>(way.moved_bytes)),
+                   percent(way.moved_bytes / times.ways.front().moved_bytes)});
+  return table;
+}
+
+Table stage_table(const IterationTimes& times) {
+  Table table({{"executor", "Executor", false},
+               {"process", "Process", false},
+               {"stage", "Making ready", false},
+               {"ms", "Time (ms)"}});
+  for (const WayTimes& way : times.ways)
+    for (const Told& one : told_of(way)) {
+      for (const StageTime& stage : one.series.stages)
+        table.add_row({way.way, one.process, stage.name, milliseconds(stage.ms)});
+      table.add_row(
+          {way.way, one.process, "first call", milliseconds(one.series.calls_ms.front())});
+    }
+  return table;
+}
+
+Table means_table(const IterationTimes& times) {
+  Table table({{"executor", "Executor", false},
+               {"process", "Process", false},
+               {"n", "n"},
+               {"with_ready_ms", "Mean, making ready counted (ms)"},
+               {"mean_ms", "Mean from the first call (ms)"},
+               {"later_ms", "Mean, first ones ignored (ms)"},
+               {"with_ready_ratio", "Times as fast, making ready counted"},
+               {"mean_ratio", "From the first call"},
+               {"later_ratio", "First ones ignored"}});
+  const auto ignored = static_cast<std::size_t>(times.ignored);
+  for (const WayTimes& way : times.ways)
+    for (const Told& one : told_of(way)) {
+      const std::optional<Told> first = same_process(times, one);
+      for (const std::int64_t length : loop_lengths(times.iterations)) {
+        const auto n = static_cast<std::size_t>(length);
+        const std::size_t later = std::min(n, one.series.calls_ms.size() - ignored);
+        const auto values = [&](const CallSeries& series) {
+          return std::array{series.mean_with_ready_ms(n), series.mean_ms(n, 0),
+                            series.mean_ms(later, ignored)};
+        };
+        const auto own = values(one.series);
+        std::vector<Cell> row = {way.way,
+                                 one.process,
+                                 length,
+                                 milliseconds(own[0]),
+                                 milliseconds(own[1]),
+                                 milliseconds(own[2])};
+        for (std::size_t i = 0; i < own.size(); ++i)
+          row.push_back(first ? ratio_of(values(first->series)[i], own[i]) : Cell(absent));
+        table.add_row(std::move(row));
+      }
+    }
+  return table;
+}
+
+Table comparison_table(const IterationTimes& times) {
+  Table table({{"executor", "Executor", false},
+               {"beside", "Against", false},
+               {"process", "Process", false},
+               {"speedup", "Times as fast"},
+               {"rounds_to_tell", "Rounds to tell"},
+               {"extra_ms", "More to begin with (ms)"},
+               {"gain_ms", "Less a call (ms)"},
+               {"break_even_call", "Ahead from call"},
+               {"break_even_low", "At the earliest"},
+               {"break_even_high", "At the latest"}});
+  const auto whole = [](const std::optional<std::int64_t>& value) {
+    return value ? Cell(*value) : Cell(absent);
+  };
+  for (const auto& [way, found] : comparisons_of(times))
+    table.add_row({way, times.ways.front().way, found.process,
+                   found.turns
+                       ? number_within(found.turns->speedup, found.turns->speedup_interval.low,
+                                       found.turns->speedup_interval.high)
+                       : Cell(absent),
+                   whole(found.rounds_to_tell), milliseconds(found.extra_ms.value),
+                   milliseconds(found.gain_ms.value), whole(found.even.call),
+                   found.even.call ? Cell(found.even.low) : Cell(absent), whole(found.even.high)});
+  return table;
+}
+
+std::vector<std::string> iteration_sentences(const IterationTimes& times) {
+  std::vector<std::string> sentences;
+  const std::string& first = times.ways.front().way;
+  for (const auto& [way, found] : comparisons_of(times)) {
+    if (found.turns) sentences.push_back(turns_sentence(way, first, found));
+    sentences.push_back(even_sentence(way, first, found));
+  }
+  for (const WayTimes& way : times.ways) {
+    const CallSeries& series = way.warm ? *way.warm : way.fresh.front();
+    const std::string sentence =
+        precision_sentence(way, summary_of(series, static_cast<std::size_t>(times.ignored)));
+    if (!sentence.empty()) sentences.push_back(sentence);
+  }
+  return sentences;
+}
+
+Figure iterations_figure(const IterationTimes& times) {
+  Panel each{.title = "Each call",
+             .x = {.label = "Call", .logarithmic = true},
+             .y = {.label = "Time (ms)", .logarithmic = true}};
+  Panel sum{.title = "From the beginning, making ready counted",
+            .x = {.label = "Calls", .logarithmic = true},
+            .y = {.label = "Time so far (ms)", .logarithmic = true}};
+  for (const WayTimes& way : times.ways)
+    for (const Told& one : told_of(way)) {
+      const std::string label = fmt::format("{}, {}", way.way, one.process);
+      Series calls{.label = label, .draw = Draw::line}, sums{.label = label, .draw = Draw::line};
+      const std::vector<double> cumulative = one.series.cumulative_ms();
+      for (std::size_t i = 0; i < cumulative.size(); ++i) {
+        const auto call = static_cast<double>(i + 1);
+        calls.points.push_back({call, one.series.calls_ms[i]});
+        sums.points.push_back({call, cumulative[i]});
+      }
+      each.series.push_back(std::move(calls));
+      sum.series.push_back(std::move(sums));
+    }
+  return {.title = times.what, .panels = {each, sum}, .width = 1100};
+}
+
+}  // namespace hone

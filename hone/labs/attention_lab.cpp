@@ -1,0 +1,291 @@
+#include "hone/labs/attention_lab.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "hone/base/text.h"
+#include "hone/jobs/device_time.h"
+#include "hone/jobs/times_in_turn.h"
+#include "hone/labs/other_device.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kRunsOfMeans[] = {5, 20, 100};
+
+std::vector<TimedAttention> usual_shapes(Fidelity fidelity) {
+  std::vector<TimedAttention> shapes = {{.shape = {32, 8, 128, 64}},
+                                        {.shape = {8, 8, 512, 64}, .runs = 20},
+                                        {.shape = {1, 8, 2048, 64}, .runs = 20}};
+  if (fidelity == Fidelity::quick) return shapes;
+  shapes.push_back({.shape = {32, 8, 512, 64}, .runs = 20});
+  shapes.push_back({.shape = {1, 8, 4096, 64}, .runs = 20});
+  for (TimedAttention& one : shapes) one.runs = 100;
+  return shapes;
+}
+
+std::string stage_of(const TimedAttention& one) {
+  const AttentionShape& s = one.shape;
+  return fmt::format("attention-{}x{}x{}x{}", s.texts, s.heads, s.tokens, s.size);
+}
+
+LabStage attention_stage(const TimedAttention& one, const LabRates& rates) {
+  const double scores_bytes = 4 * one.shape.scores();
+  return {
+      .name = stage_of(one),
+      .what =
+          fmt::format("times attention of {}, {} runs of each way in turn", one.name(), one.runs),
+      .cost = {.seconds =
+                   0.3 + 2 * static_cast<double>(one.runs + 8) *
+                             (one.shape.flops() / rates.flops + 4 * scores_bytes / rates.bytes),
+               .memory_bytes = 3 * scores_bytes},
+      .run = [one](LabRun& run) {
+        return bench_attention({.shape = one.shape, .runs = one.runs, .profile = true}, run.context)
+            .fields;
+      }};
+}
+
+// ---- told
+
+const Json* way_of(const Json& found, std::string_view dtype, std::string_view way) {
+  for (const Json& row : found.at("times"))
+    if (row.at("dtype") == dtype && row.at("impl") == way) return &row;
+  return nullptr;
+}
+
+std::vector<double> rounds_of(const Json& row) {
+  return row.at("rounds_ms").get<std::vector<double>>();
+}
+
+// The mean of the first n runs, the very first among them; nothing where there were fewer.
+Cell mean_of(const Json& row, std::int64_t n) {
+  const std::vector<double> rounds = rounds_of(row);
+  if (std::ssize(rounds) < n - 1) return absent;
+  const double sum =
+      std::accumulate(rounds.begin(), rounds.begin() + (n - 1), row.at("first_ms").get<double>());
+  return real(sum / static_cast<double>(n), 3);
+}
+
+Cell speedup_of(const Json* naive, const Json& row) {
+  if (naive == nullptr || rounds_of(row).size() < kFewestForMedianInterval) return absent;
+  const TimesInTurn turns = compare_rounds(rounds_of(*naive), rounds_of(row));
+  return number_within(turns.speedup, turns.speedup_interval.low, turns.speedup_interval.high);
+}
+
+std::vector<Column> attention_columns() {
+  return {{"shape", "Texts, heads, tokens, size", false},
+          {"device", "Device", false},
+          {"dtype", "Type", false},
+          {"impl", "Way", false},
+          {"first_ms", "First (ms)"},
+          {"median_ms", "Median (ms)"},
+          {"speedup", "Times as fast"},
+          {"mean_5", "Mean of 5 (ms)"},
+          {"mean_20", "Mean of 20"},
+          {"mean_100", "Mean of 100"},
+          {"needed_bytes", "Memory"},
+          {"relative_difference", "Largest difference"},
+          {"why_not", "Remark", false}};
+}
+
+std::vector<Cell> missing_row(const TimedAttention& one, std::string_view device,
+                              std::string_view dtype, const std::string& why_not) {
+  std::vector<Cell> row(attention_columns().size(), absent);
+  row[0] = one.name();
+  row[1] = std::string(device);
+  row[2] = std::string(dtype);
+  row[3] = "naive and fused";
+  row.back() = why_not;
+  return row;
+}
+
+std::vector<Cell> run_row(const TimedAttention& one, const std::string& device, const Json& found,
+                          const AttentionType& type, std::string_view way) {
+  const Json &row = *way_of(found, type.name, way), *naive = way_of(found, type.name, "naive");
+  std::vector<Cell> cells = {one.name(),
+                             device,
+                             std::string(type.name),
+                             std::string(way),
+                             real(row.at("first_ms"), 2),
+                             real(row.at("median_ms"), 3),
+                             &row == naive ? Cell(absent) : speedup_of(naive, row)};
+  for (const std::int64_t n : kRunsOfMeans) cells.push_back(mean_of(row, n));
+  cells.push_back(bytes(row.at("needed_bytes")));
+  const Json& difference = row.at("relative_difference");
+  cells.push_back(difference.is_number() ? Cell(fmt::format("{:.1e}", difference.get<double>()))
+                                         : Cell(absent));
+  cells.push_back(absent);
+  return cells;
+}
+
+// Every shape, device, type and way; those that were not run say why.
+Table attention_overview(const std::vector<TimedAttention>& shapes, const LabRun& run) {
+  Table table(attention_columns());
+  const OtherDevice other = other_device(run.context);
+  const std::string device(run.context.device->kind());
+  for (const TimedAttention& one : shapes) {
+    const Json& found = run.found.at(stage_of(one));
+    for (const AttentionType& type : kAttentionTypes) {
+      if (way_of(found, type.name, "naive") == nullptr) {
+        table.add_row(missing_row(one, device, type.name,
+                                  "not run: the processor computes attention in fp32 alone"));
+        continue;
+      }
+      for (const std::string_view way : kAttentionWays)
+        table.add_row(run_row(one, device, found, type, way));
+    }
+    for (const AttentionType& type : kAttentionTypes)
+      table.add_row(missing_row(one, other.name, type.name, other.why_not));
+  }
+  return table;
+}
+
+// Calls, their own time and that of one call, as a profiler tells it: operations hold no others, so own time is all of it.
+Table operators_overview(const std::vector<TimedAttention>& shapes, const LabRun& run) {
+  Table table({{"shape", "Texts, heads, tokens, size", false},
+               {"dtype", "Type", false},
+               {"impl", "Way", false},
+               {"operation", "Operation", false},
+               {"kernel", "Kernel", false},
+               {"calls", "Calls"},
+               {"self_ms", "Self = total (ms)"},
+               {"share", "Share"},
+               {"call_us", "A call (µs)"}});
+  for (const TimedAttention& one : shapes)
+    for (const Json& way : run.found.at(stage_of(one)).at("times"))
+      for (const Json& row : way.at("operators"))
+        table.add_row({one.name(), way.at("dtype").get<std::string>(),
+                       way.at("impl").get<std::string>(), row.at("operation").get<std::string>(),
+                       row.at("kernel").is_string() ? Cell(row.at("kernel").get<std::string>())
+                                                    : Cell(absent),
+                       row.at("calls").get<std::int64_t>(), real(row.at("ms"), 3),
+                       percent(row.at("share")), real(row.at("call_us"), 1)});
+  return table;
+}
+
+Table published_attention() {
+  Table table({{"what", "What"}, {"published", "Published"}, {"source", "By", false}});
+  const char* reports = "reports of the lab: scaled_dot_product_attention of PyTorch";
+  table.add_row({"CPU, fp32", "1.15 to 1.7 times as fast", reports});
+  table.add_row({"CPU, of a type that it does not name",
+                 "33 times as fast; with 15 360 calls of select, so its naive product is likely of "
+                 "fp16, one slow matrix at a time",
+                 "report 003"});
+  table.add_row({"GPU", "1.8 to 8 times as fast", reports});
+  return table;
+}
+
+// Panels over the tokens of a text, for the types that were run.
+Figure attention_figure(const std::vector<TimedAttention>& shapes, const LabRun& run) {
+  Panel speed{.title = "Fused against naive",
+              .x = {.label = "Tokens", .logarithmic = true},
+              .y = {.label = "Times as fast"}};
+  Panel memory{.title = "Memory of a run, by text",
+               .x = {.label = "Tokens", .logarithmic = true},
+               .y = {.label = "MiB", .logarithmic = true}};
+  speed.references.push_back({.y = 1, .label = "as fast"});
+  for (const AttentionType& type : kAttentionTypes) {
+    Series speeds{
+        .label = fmt::format("fused, {}", type.name), .draw = Draw::points, .spread = Spread::bars};
+    for (const std::string_view way : kAttentionWays) {
+      Series held{.label = fmt::format("{}, {}", way, type.name), .draw = Draw::points};
+      for (const TimedAttention& one : shapes) {
+        const Json& found = run.found.at(stage_of(one));
+        const Json *row = way_of(found, type.name, way), *naive = way_of(found, type.name, "naive");
+        if (row == nullptr) continue;
+        const auto tokens = static_cast<double>(one.shape.tokens);
+        held.points.push_back({.x = tokens,
+                               .y = row->at("needed_bytes").get<double>() / (1 << 20) /
+                                    static_cast<double>(one.shape.texts),
+                               .name = one.name()});
+        if (way != "fused" || naive == nullptr || rounds_of(*row).size() < kFewestForMedianInterval)
+          continue;
+        const TimesInTurn turns = compare_rounds(rounds_of(*naive), rounds_of(*row));
+        speeds.points.push_back({.x = tokens,
+                                 .y = turns.speedup,
+                                 .low = turns.speedup_interval.low,
+                                 .high = turns.speedup_interval.high,
+                                 .name = one.name()});
+      }
+      if (!held.points.empty()) memory.series.push_back(std::move(held));
+    }
+    if (!speeds.points.empty()) speed.series.push_back(std::move(speeds));
+  }
+  return {.title = "Attention in one operation against step by step",
+          .panels = {speed, memory},
+          .width = 1000};
+}
+
+std::string headline_of_attention(const TimedAttention& one, const LabRun& run) {
+  const Json& found = run.found.at(stage_of(one));
+  const Json *naive = way_of(found, "fp32", "naive"), *fused = way_of(found, "fp32", "fused");
+  return fmt::format(
+      "Attention of {} in fp32 on {}: as one operation {}, in {} of memory instead of {}",
+      one.name(), ran_on(found), speedup_text(compare_rounds(rounds_of(*naive), rounds_of(*fused))),
+      human_bytes(fused->at("needed_bytes").get<double>()),
+      human_bytes(naive->at("needed_bytes").get<double>()));
+}
+
+LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>& shapes) {
+  LabReport report;
+  report.arithmetic = "as each row says; sums in fp32";
+  report.data = "random operands, uniform with variance 1";
+  const Table overview = attention_overview(shapes, run),
+              operators = operators_overview(shapes, run);
+  write_file(run.folder() / "overview.csv", to_csv(overview));
+  write_file(run.folder() / "operators.csv", to_csv(operators));
+  report.headline = headline_of_attention(shapes.front(), run) + ".";
+  report.sections = {
+      {"Naive and fused",
+       {PageTable{
+            overview,
+            "Ways of a type took turns, after two runs each that do not count; runs below a "
+            "millisecond are many in a row. Times as fast: against naive of the same type, "
+            "median of the ratios in turn with its 95 % interval. Means are of the first run "
+            "and those that count behind it. Differences are to naive of the same operands in "
+            "fp32, as a share of the largest result; operands are random, as on operands that "
+            "are all alike wrong weights show nothing."},
+        figure_block(attention_figure(shapes, run), run.folder() / "attention",
+                     "How many times as fast fused attention is, and what memory it takes, against "
+                     "the tokens of a text",
+                     report.notes)}},
+      {"By operation",
+       {PageTable{operators,
+                  "Of one run, mean of three; operations hold no others, so their own "
+                  "time is all of their time."}}},
+      {"What others have published",
+       {PageTable{published_attention(),
+                  "Of other machines and another program; none is a target."}}}};
+  report.results = {{"overview", to_json(overview)},
+                    {"operators", to_json(operators)},
+                    {"published", to_json(published_attention())}};
+  report.text = [overview](const TextStyle& style) { return to_text(overview, style) + "\n"; };
+  return report;
+}
+
+}  // namespace
+
+std::string TimedAttention::name() const {
+  return fmt::format("{} x {} x {} x {}", shape.texts, shape.heads, shape.tokens, shape.size);
+}
+
+Lab attention_lab(std::function<std::vector<TimedAttention>(Fidelity)> shapes) {
+  return {
+      .name = "4.2",
+      .title = "attention step by step and as one operation",
+      .costs = "quick: half a minute; paper and full: minutes",
+      .stages =
+          [shapes](const LabRun& run, const LabRates& rates) {
+            std::vector<LabStage> stages;
+            for (const TimedAttention& one : shapes(run.job.fidelity))
+              stages.push_back(attention_stage(one, rates));
+            return stages;
+          },
+      .report =
+          [shapes](const LabRun& run) { return report_attention(run, shapes(run.job.fidelity)); },
+      .input = LabInput::nothing};
+}
+
+Lab attention_lab() { return attention_lab(usual_shapes); }
+
+}  // namespace hone

@@ -1,0 +1,30 @@
+#include "hone/labs/other_device.h"
+
+#include "hone/base/error.h"
+#include "hone/cuda/driver.h"
+
+namespace hone {
+
+OtherDevice other_device(const Context& context) {
+  if (context.device != &cpu()) return {"cpu", "not run: give `device` cpu"};
+  const std::string missing = cuda::driver_missing();
+  return {"cuda", missing.empty() ? "not run: give `device` cuda"
+                                  : fmt::format("not run: no device ({})", missing)};
+}
+
+Table joined(const Column& column, const std::vector<std::pair<std::string, Table>>& tables) {
+  HONE_ASSERT(!tables.empty(), "no tables");
+  std::vector<Column> columns = {column};
+  const auto& own = tables.front().second.columns();
+  columns.insert(columns.end(), own.begin(), own.end());
+  Table all(columns);
+  for (const auto& [name, table] : tables)
+    for (const std::vector<Cell>& row : table.rows()) {
+      std::vector<Cell> cells = {name};
+      cells.insert(cells.end(), row.begin(), row.end());
+      all.add_row(std::move(cells));
+    }
+  return all;
+}
+
+}  // namespace hone

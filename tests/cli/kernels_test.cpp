@@ -1,0 +1,34 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+
+namespace hone::testing {
+namespace {
+
+TEST(KernelsCommand, ListsAllOrThoseOfADevice) {
+  const Json all = run_json({"kernels"}, workshop())["kernels"],
+             of_cards = run_json({"kernels", "--device", "cuda"}, workshop())["kernels"];
+  EXPECT_GT(all.size(), of_cards.size());
+  for (const Json& row : of_cards) EXPECT_EQ(row["device"], "cuda");
+  const std::string text = run_well({"kernels", "--device", "cpu"}, workshop()).output;
+  for (const char* part : {"attention", "Weights prepared", "int8", "the first that accepts"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+}
+
+TEST(KernelsCommand, TellsWhichAModelTakes) {
+  const Json result = run_json({"kernels", "--model", "model"}, workshop());
+  EXPECT_EQ(result["what"], "inference of model");
+  EXPECT_FALSE(result["nodes"].empty());
+  EXPECT_EQ(run_json({"kernels", "--model", "model", "--train"}, workshop())["what"],
+            "a training step of model");
+}
+
+TEST(KernelsCommand, RefusesWhatDoesNothing) {
+  const Ending ending = run_hone({"kernels", "--train"}, workshop());
+  EXPECT_EQ(ending.code, 2);
+  EXPECT_NE(ending.messages.find("--train is of a model; give --model, too"), std::string::npos)
+      << ending.messages;
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,90 @@
+#include "hone/jobs/bench_iterations.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone {
+namespace {
+
+IterationsJob calls_job() {
+  return {.work = {.model = "tiny", .options = {.batch = 1, .tokens = 4}},
+          .iterations = 25,
+          .process = IterationProcess::warm};
+}
+
+TEST(BenchIterations, RecordsEveryCallOfEveryWay) {
+  const IterationsResult result = bench_iterations(calls_job(), testing::quiet_context());
+  EXPECT_EQ(result.times.ignored, 5) << "a fifth of fewer than fifty";
+  ASSERT_EQ(result.times.ways.size(), execution_ways().size());
+  for (const WayTimes& way : result.times.ways) {
+    ASSERT_TRUE(way.warm);
+    EXPECT_EQ(way.warm->calls_ms.size(), 25u);
+    EXPECT_EQ(way.warm->stages.front().name, "passes");
+    EXPECT_EQ(way.warm->stages.back().name, "planning");
+    EXPECT_TRUE(way.fresh.empty());
+    EXPECT_GT(way.operations, 0);
+    EXPECT_GT(way.moved_bytes, 0);
+  }
+  EXPECT_GT(result.times.ways[0].operations, result.times.ways[1].operations);
+}
+
+TEST(BenchIterations, SaysTheSameToProgramsAndPeople) {
+  const IterationsResult result = bench_iterations(calls_job(), testing::quiet_context());
+  const IterationTimes read = iteration_times_of(result.fields);
+  ASSERT_EQ(read.ways.size(), 2u);
+  EXPECT_EQ(read.ways[1].warm->calls_ms, result.times.ways[1].warm->calls_ms);
+  EXPECT_EQ(to_json(means_table(read)), result.fields["means"]);
+  EXPECT_EQ(result.fields["means"].size(), 2u * 3) << "of 5, 20 and all";
+  const Json& comparison = result.fields["comparisons"][0];
+  EXPECT_EQ(comparison["executor"], "interpreter");
+  EXPECT_EQ(comparison["beside"], "eager");
+  EXPECT_GT(comparison["speedup"], 0);
+  const std::string text = result.text({});
+  for (const char* part : {"tiny 1x4", "interpreter against eager, call by call",
+                           "process interpreter is ahead of eager", "Making ready", "first call"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(BenchIterations, SaysWhereCallsAreTooFew) {
+  IterationsJob job = calls_job();
+  job.iterations = 5;
+  job.ways = {"interpreter"};
+  const IterationsResult result = bench_iterations(job, testing::quiet_context());
+  const std::string text = result.text({});
+  EXPECT_NE(
+      text.find("interpreter: 4 calls are too few for an interval of their median; 6 and more"),
+      std::string::npos)
+      << text;
+  EXPECT_TRUE(result.fields["times"][0]["p95_ms"].is_null());
+}
+
+TEST(BenchIterations, TimesATrainingStepToo) {
+  IterationsJob job = calls_job();
+  job.work.options.train = true;
+  job.iterations = 3;
+  job.ways = {"interpreter"};
+  const IterationsResult result = bench_iterations(job, testing::quiet_context());
+  std::vector<std::string> stages;
+  for (const StageTime& stage : result.times.ways[0].warm->stages) stages.push_back(stage.name);
+  EXPECT_EQ(stages, (std::vector<std::string>{"passes", "gradients", "optimizer", "planning"}));
+}
+
+TEST(BenchIterations, RefusesWhatCannotBe) {
+  Context& context = testing::quiet_context();
+  const auto expect_refusal = [&](const char* message, auto change) {
+    IterationsJob job = calls_job();
+    change(job);
+    expect_user_error(message, [&] { bench_iterations(job, context); });
+  };
+  expect_refusal("one call is the first alone", [](IterationsJob& job) { job.iterations = 1; });
+  expect_refusal("25 calls of 25 would leave none", [](IterationsJob& job) { job.ignored = 25; });
+  expect_refusal("no executor is called 'fast'", [](IterationsJob& job) { job.ways = {"fast"}; });
+  expect_refusal("each once", [](IterationsJob& job) { job.ways = {"eager", "eager"}; });
+  expect_refusal("one executor has this process to itself",
+                 [](IterationsJob& job) { job.process = IterationProcess::own; });
+}
+
+}  // namespace
+}  // namespace hone

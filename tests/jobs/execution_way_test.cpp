@@ -1,0 +1,84 @@
+#include "hone/jobs/execution_way.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/analysis/cost.h"
+#include "hone/jobs/bench_work.h"
+#include "tests/support/expect.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone {
+namespace {
+
+using testing::elements_of;
+
+NamedTensors outputs_of(BenchWork& work, const ExecutionWay& way, const Session& session) {
+  const std::unique_ptr<Executable> executable = work.executable(way, session);
+  work.inputs["step"] = Tensor::scalar<std::int64_t>(1);
+  work.inputs["random_key"] = Tensor::scalar<std::int64_t>(1);
+  NamedTensors outputs = executable->run(work.inputs, work.parameters);
+  return outputs;
+}
+
+std::vector<BenchWork> works_of(const Model& model, bool train) {
+  std::vector<BenchWork> works;
+  const Session session = testing::quiet_context().session();
+  for (const ExecutionWay& way : execution_ways())
+    works.push_back(bench_work(model, model.parameters, {.batch = 3, .tokens = 11, .train = train},
+                               way, session));
+  return works;
+}
+
+TEST(ExecutionWays, GiveTheSameAnswers) {
+  const Model model = testing::tiny_model();
+  const Session session = testing::quiet_context().session();
+  std::vector<BenchWork> works = works_of(model, /*train=*/false);
+  const std::vector<float> first =
+      elements_of(outputs_of(works[0], execution_ways()[0], session).at("logits"));
+  for (std::size_t i = 1; i < works.size(); ++i) {
+    const std::vector<float> own =
+        elements_of(outputs_of(works[i], execution_ways()[i], session).at("logits"));
+    ASSERT_EQ(own.size(), first.size());
+    for (std::size_t k = 0; k < own.size(); ++k)
+      EXPECT_NEAR(own[k], first[k], 1e-5 * std::max(1.0f, std::abs(first[k])))
+          << execution_ways()[i].name;
+  }
+}
+
+// Without dropout, which draws by places that padding decides on.
+TEST(ExecutionWays, TrainAlike) {
+  Model model = testing::tiny_model();
+  remove_dropout(model.graph);
+  const Session session = testing::quiet_context().session();
+  std::vector<BenchWork> works = works_of(model, /*train=*/true);
+  std::vector<double> losses, norms;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    const NamedTensors outputs = outputs_of(works[i], execution_ways()[i], session);
+    losses.push_back(elements_of(outputs.at("loss"))[0]);
+    norms.push_back(elements_of(outputs.at("grad_norm"))[0]);
+  }
+  for (std::size_t i = 1; i < works.size(); ++i) {
+    EXPECT_NEAR(losses[i], losses[0], 1e-5 * losses[0]) << execution_ways()[i].name;
+    EXPECT_NEAR(norms[i], norms[0], 1e-5 * norms[0]) << execution_ways()[i].name;
+  }
+}
+
+TEST(ExecutionWays, EagerFusesNothing) {
+  const Model model = testing::tiny_model();
+  for (const bool train : {false, true}) {
+    const std::vector<BenchWork> works = works_of(model, train);
+    const Graph &eager = works[0].graph, &fused = works[1].graph;
+    EXPECT_TRUE(eager.operations("attention").empty());
+    EXPECT_FALSE(fused.operations("attention").empty());
+    EXPECT_GT(eager.of_kind(NodeKind::operation).size(), fused.of_kind(NodeKind::operation).size());
+  }
+}
+
+TEST(ExecutionWays, AreFoundByTheirNames) {
+  EXPECT_EQ(find_execution_way("eager").name, "eager");
+  expect_user_error("no executor is called 'fast'; those there are: eager, interpreter",
+                    [] { find_execution_way("fast"); });
+}
+
+}  // namespace
+}  // namespace hone

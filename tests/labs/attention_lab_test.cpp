@@ -1,0 +1,91 @@
+#include "hone/labs/attention_lab.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/labs/kernel_lab.h"
+#include "tests/support/expect.h"
+#include "tests/support/tiny_jobs.h"
+
+// Labs 4.2 and 4.4, cut small. 4.1 starts the program anew, so its test runs the program (tests/cli/lab_test.cpp).
+namespace hone {
+namespace {
+
+LabJob job_in(const fs::path& folder) { return {.output = {.folder = folder.string()}}; }
+
+TEST(AttentionLab, HasARowForWhatIsNotRun) {
+  const TemporaryFolder folder;
+  const Lab lab = attention_lab([](Fidelity) {
+    return std::vector<TimedAttention>{{.shape = {2, 2, 9, 8}, .runs = 20},
+                                       {.shape = {1, 2, 33, 8}, .runs = 6}};
+  });
+  const LabResult result = run_lab(lab, job_in(folder.path() / "lab"), testing::quiet_context());
+  const Json& rows = result.fields["overview"];
+  ASSERT_EQ(rows.size(), 2u * (2 + 2 + 3)) << "two ways of fp32, and types that are not run";
+  EXPECT_TRUE(rows[0]["why_not"].is_null());
+  EXPECT_EQ(rows[0]["impl"], "naive");
+  EXPECT_TRUE(rows[0]["mean_20"].is_number());
+  EXPECT_TRUE(rows[0]["mean_100"].is_null());
+  EXPECT_TRUE(rows[1]["speedup_interval"].is_array());
+  EXPECT_EQ(rows[2]["dtype"], "bf16");
+  EXPECT_EQ(rows[2]["why_not"], "not run: the processor computes attention in fp32 alone");
+  EXPECT_TRUE(rows[0]["speedup"].is_null());
+  EXPECT_EQ(rows[4]["device"], "cuda");
+  EXPECT_TRUE(rows[4]["why_not"].get<std::string>().starts_with("not run: ")) << rows[4];
+  EXPECT_FALSE(result.fields["operators"].empty());
+  for (const char* file : {"report.html", "results.json", "overview.csv", "operators.csv",
+                           "attention.svg", "attention.png"})
+    EXPECT_TRUE(path_exists(folder.path() / "lab" / file)) << file;
+  EXPECT_NE(result.fields["summary"].get<std::string>().find("2 x 2 x 9 x 8 in fp32"),
+            std::string::npos);
+  EXPECT_FALSE(result.fields.contains("data"));
+}
+
+TEST(AttentionLab, RefusesModelsAndTexts) {
+  const TemporaryFolder folder;
+  LabJob job = job_in(folder.path() / "lab");
+  job.model = "tiny";
+  expect_user_error("lab 4.2 runs no model; leave `model` out",
+                    [&] { run_lab(attention_lab(), job, testing::quiet_context()); });
+  job.model.clear();
+  job.data.options.source = "synth:tail";
+  expect_user_error("lab 4.2 reads no texts; leave `data` out",
+                    [&] { run_lab(attention_lab(), job, testing::quiet_context()); });
+}
+
+std::string_view anything(const CallSite&) { return ""; }
+void negate(Call& call) {
+  const std::int64_t count = call.input(0).count();
+  const float* x = call.input(0).data<float>();
+  float* y = call.output().data<float>();
+  for (std::int64_t i = 0; i < count; ++i) y[i] = -x[i];
+}
+
+TEST(KernelLab, TellsOfAKernelOfOnesOwn) {
+  const TemporaryFolder folder;
+  Context context(/*threads=*/1, /*quiet=*/true);
+  context.library.kernels.insert(
+      context.library.kernels.begin(),
+      {.op = "gelu", .device = "cpu", .name = "mine", .accepts = anything, .run = negate});
+  const Lab lab =
+      kernel_lab([](Fidelity) { return KernelCheckJob{.batch = 1, .tokens = 8, .rounds = 6}; });
+  const LabResult result = run_lab(lab, job_in(folder.path() / "lab"), context);
+  ASSERT_FALSE(result.fields["kernels"].empty());
+  EXPECT_EQ(result.fields["kernels"][0]["kernel"], "mine");
+  EXPECT_EQ(result.fields["kernels"][0]["right"], false);
+  EXPECT_EQ(result.fields["not_run"][0]["device"], "cuda");
+  const std::string page = read_file(folder.path() / "lab/report.html");
+  EXPECT_NE(page.find("beside the reference it is wrong"), std::string::npos);
+  EXPECT_TRUE(path_exists(folder.path() / "lab/kernels.csv"));
+}
+
+TEST(KernelLab, SaysHowToGiveOneWhereThereIsNone) {
+  const TemporaryFolder folder;
+  const LabResult result =
+      run_lab(kernel_lab(), job_in(folder.path() / "lab"), testing::quiet_context());
+  EXPECT_TRUE(result.fields["kernels"].empty());
+  EXPECT_NE(result.fields["summary"].get<std::string>().find("examples/cpu_gelu"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone
