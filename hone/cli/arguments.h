@@ -64,9 +64,10 @@ struct RunArguments {
   PassArguments passes;
   std::string device = "cpu";
   std::string precision = "fp32";
+  std::string executor = "interpreter";
 };
 void declare(CLI::App& app, RunArguments& arguments);
-/// `--device` and `--precision`, of commands whose graphs may run on a graphics card.
+/// `--device`, `--precision` and `--executor`, of commands whose graphs may be run in several ways.
 void declare_device(CLI::App& app, RunArguments& arguments);
 /// Those of them that say how it computes and what it shows, without what its result could depend on.
 void declare_screen(CLI::App& app, RunArguments& arguments);

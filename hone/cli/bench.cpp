@@ -29,8 +29,8 @@ struct Subject {
 const Subject kSubjects[] = {
     {"",
      {"batch", "tokens", "train", "qat", "format", "native", "lora", "profile", "adapter", "runs",
-      "device", "precision"}},
-    {kAttention, {"shape", "dtype", "impl", "profile", "runs", "device", "precision"}},
+      "device", "precision", "executor"}},
+    {kAttention, {"shape", "dtype", "impl", "profile", "runs", "device", "precision", "executor"}},
     {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}},
     {kSampler,
      {"sampler", "profile", "compatible", "trials", "parameters", "function", "replay", "runs"}},

@@ -58,7 +58,7 @@ bool is_of_lab(const std::string& name) {
       "no_cache", "output_dir", "json",        "quiet",
       "color",    "threads",    "help",        "overwrite_output_dir",
       "plugin",   "skip_pass",  "dump_passes", "show_passes",
-      "device",   "precision"};
+      "device",   "precision",  "executor"};
   return own.contains(name);
 }
 
@@ -86,7 +86,7 @@ void add_common(Pipeline& pipeline, const CLI::App& app) {
 
 void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& app) {
   if (a.show) return print_text(a.run, "{}", lab.text);
-  for (const char* option : {"--device", "--precision"})
+  for (const char* option : {"--device", "--precision", "--executor"})
     if (app.count(option) > 0)
       throw UsageError(fmt::format(
           "hone lab {0}: {1} is for labs that are no pipelines; stages are commands of their own: "

@@ -8,6 +8,7 @@
 #include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "hone/cuda/card_peaks.h"
+#include "hone/jobs/bench_work.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/native/native_copy.h"
@@ -36,9 +37,12 @@ std::string format_of(const Model& model, const BenchOptions& options) {
 
 // "hone interpreter inference, simulated mxint(bits=8), my-model 8x128"
 std::string describe(const BenchTimes& result, const std::string& name, const BenchOptions& options,
-                     const Device& device, bool adapted) {
-  return fmt::format("hone {} {}, {}{}{}, {}{} {}x{}",
-                     device.host_accessible() ? "interpreter" : to_string(device),
+                     const Session& session, bool adapted) {
+  const bool on_host = session.device.host_accessible();
+  const std::string by = !on_host                          ? to_string(session.device)
+                         : session.executor == interpreted ? "interpreter"
+                                                           : "compiled";
+  return fmt::format("hone {} {}, {}{}{}, {}{} {}x{}", by,
                      options.train ? "training step" : "inference", result.arithmetic,
                      result.format.empty() ? "" : " ", result.format, name,
                      adapted ? " with adapters" : "", options.batch, options.tokens);
@@ -79,17 +83,6 @@ double native_gop(const Graph& graph, const Bindings& bindings, const Session& s
       flops += node->op().flops({node->input_types(), node->attributes()}, bindings);
   }
   return flops / 1e9;
-}
-
-// The model called so.
-Model bench_model(const std::string& source, const std::string& adapter, std::uint64_t seed,
-                  Context& context) {
-  // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
-  // step.
-  user_check(!is_fresh(source) || adapter.empty(),
-             "`adapter`: {} has fresh weights, on which nothing was trained", source);
-  return is_fresh(source) ? new_model(fresh_facts(source), context.library.ops, seed, &context.pool)
-                          : open_with_adapter(source, adapter, context, seed).model;
 }
 
 Table profile_table(const BenchTimes& result) {
@@ -170,107 +163,26 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
 
 }  // namespace
 
-EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tokens) {
-  const Task task = model.facts.task();
-  EncodedSet set{.ids = {},
-                 .labels = {},
-                 .task = task,
-                 .target_width = task == Task::single_label ? 0 : model.facts.class_count()};
-  RandomSequence random(0, stream_of("bench"));
-  const auto choose = [&](std::int64_t below) {
-    return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(below)));
-  };
-  for (std::int64_t row = 0; row < count; ++row) {
-    std::vector<std::int32_t> ids;
-    for (std::int64_t token = 0; token < tokens; ++token)
-      ids.push_back(choose(model.facts.limits.vocabulary));
-    set.ids.push_back(std::move(ids));
-    set.labels.push_back(choose(model.facts.class_count()));
-    for (std::int64_t i = 0; i < set.target_width; ++i)
-      set.targets.push_back(static_cast<float>(choose(2)));
-  }
-  return set;
-}
-
-BenchTimes bench(Model model, const std::string& name, const BenchOptions& options,
+BenchTimes bench(Model model, const std::string& name, const BenchOptions& asked,
                  Context& context) {
-  user_check(options.tokens <= model.facts.limits.tokens,
-             "`tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
-             options.tokens);
-  if (options.native) {
-    BenchOptions rest = options;
-    rest.native.reset();
-    return bench(native_copy(model, name, *options.native, context), name, rest, context);
-  }
-  if (options.lora) {
-    Model adapted = model;
-    const LoraOptions lora = with_context("`lora`", [&] {
-      return adapter_options(*options.lora, LoraOptions().seed, model, context.library);
-    });
-    insert_adapters(adapted, lora, context.session());
-    BenchOptions rest = options;
-    rest.lora.reset();
-    rest.train = true;
-    return bench(std::move(adapted), name, rest, context);
-  }
-  if (options.format) check_unquantized(model, name);
+  BenchWork work = bench_work(std::move(model), name, asked, context);
+  const BenchOptions& options = work.options;
   const Session session = context.session();
-  Graph graph = options.train ? model.graph : forward_graph(model);
-  if (options.format) {
-    run_as_pass(graph, session, kQuantizer, [&] {
-      return quantize(graph, uniform_plan(graph, LayerFormats::reads(*options.format)));
-    });
-  }
-  // Not kept twice: what is trained would be copied.
-  ParameterStore parameters = std::exchange(model.parameters, {}).on(session.device);
-  const Graph calibrated = graph;
-  std::optional<TextLayout> layout;
-  if (options.train) {
-    layout = prepare_for_gradients(graph, session.values);
-    add_training_step(graph, {});
-  } else {
-    fuse_for_inference(graph, parameters, session);
-  }
-  const Bindings bindings = {
-      {'B', options.batch}, {'S', options.tokens}, {'T', options.batch * options.tokens}};
-  check_memory(graph, bindings, session, parameters,
-               fmt::format("a {} of {} texts of {} tokens", options.train ? "training step" : "run",
-                           options.batch, options.tokens));
-  const EncodedSet texts = random_texts(model, options.batch, options.tokens);
-  if (options.format)
-    calibrate(calibrated, parameters, text_examples(texts), {options.batch, 1}, session);
-  if (options.train) {
-    add_optimizer_state(graph, parameters);
-  } else {
-    compute_once(graph, parameters, session);
-  }
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
-  NamedTensors inputs = text_examples(texts).batch(rows, 0);
-  if (layout) inputs = without_padding(std::move(inputs), *layout);
-  inputs["learning_rate"] = Tensor::scalar(5e-5f);
-
   BenchTimes result;
-  result.format = format_of(model, options);
+  result.format = format_of(work.model, options);
   result.arithmetic =
-      options.format ? kSimulated : arithmetic_of_run(forward_graph(model), session);
-  result.what = describe(result, name, options, session.device, !adapters(model.graph).empty());
-  result.gflop = cost(graph, bindings).flops / 1e9;
-  result.needed_bytes = needed_bytes(graph, bindings, session);
+      options.format ? kSimulated : arithmetic_of_run(forward_graph(work.model), session);
+  result.what = describe(result, name, options, session, !adapters(work.model.graph).empty());
+  result.gflop = cost(work.graph, work.bindings).flops / 1e9;
+  result.needed_bytes = needed_bytes(work.graph, work.bindings, session);
   result.device = device_text(session);
   const bool on_host = result.on_host = session.device.host_accessible();
   const double peak_before = products_peak_gflops(session);
-  const std::unique_ptr<Executable> executable = session.executable(graph);
-  std::int64_t step = 0;
+  const std::unique_ptr<Executable> executable = session.executable(work.graph);
   const auto run = [&] {
-    ++step;
-    inputs["step"] = Tensor::scalar(step);
-    inputs["random_key"] = Tensor::scalar(step);
-    executable->run(inputs, parameters);
+    work.run(*executable);
     session.device.wait();
   };
-  // Other devices have them already.
-  for (auto& [name, tensor] : inputs) tensor = tensor.on(session.device);
   result.first_ms = run_ms(run);
   // A device may make itself ready in the runs after the first, too (cuda/captured.h).
   constexpr int kWarmRuns = 3;
@@ -283,7 +195,7 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
   const RunRecorder recorder(*executable, /*threads=*/options.records);
   const std::vector<double> recorded = runs_ms(run, result.runs);
   if (on_host) times = recorded;
-  if (options.records) result.recorded = recorder.profile(bindings, session, result.runs);
+  if (options.records) result.recorded = recorder.profile(work.bindings, session, result.runs);
   result.min_ms = times.front();
   result.median_ms = median_of_sorted(times);
   result.kernels = kernel_times(recorder.spans());
@@ -294,7 +206,7 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
                                        peaks_file(), result.notes)
                         : Peak{peak_now, peak_now, ""};
   for (const NativeKind& kind : kNativeKinds) {
-    const double gop = native_gop(graph, bindings, session, kind.kind);
+    const double gop = native_gop(work.graph, work.bindings, session, kind.kind);
     if (gop > 0)
       result.native[kind.kind] = {
           gop, keep_highest(kind.kind, result.threads, kind.measure(context.pool), peaks_file(),

@@ -72,9 +72,6 @@ struct BenchTimes {
 BenchTimes bench(Model model, const std::string& name, const BenchOptions& options,
                  Context& context);
 
-/// Texts of random tokens of the model's, without padding, with labels of its task.
-EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tokens);
-
 /// Which model is to be timed, and at what.
 struct BenchJob {
   std::string
