@@ -4,6 +4,10 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 # ON: half the time for a first build. OFF: less for each change after it.
 UNITY ?= ON
+# 0: without LLVM 19, and so without --executor compiled.
+LLVM ?= 1
+export LLVM
+LLVM_OPTION = -DHONE_LLVM=$(if $(filter 0,$(LLVM)),OFF,ON)
 
 .PHONY: build demo install test test-long bench asan tsan fuzz format lint clean
 
@@ -12,7 +16,7 @@ packages-to-%:
 	@tools/install-dependencies $*
 
 build: packages-to-run
-	@cmake -S . -B $(BUILD) -G Ninja -DHONE_UNITY=$(UNITY) -DHONE_TESTS=OFF > /dev/null
+	@cmake -S . -B $(BUILD) -G Ninja -DHONE_UNITY=$(UNITY) $(LLVM_OPTION) -DHONE_TESTS=OFF > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target hone
 
 # A small model trained on built-in data, and the smallest and fastest one that is shown to answer as well.
@@ -27,7 +31,7 @@ install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 test: packages-to-test
-	@cmake -S . -B $(BUILD) -G Ninja -DHONE_UNITY=$(UNITY) -DHONE_TESTS=ON > /dev/null
+	@cmake -S . -B $(BUILD) -G Ninja -DHONE_UNITY=$(UNITY) $(LLVM_OPTION) -DHONE_TESTS=ON > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	ctest --test-dir $(BUILD) -L fast -j $(JOBS) --output-on-failure
 
@@ -35,27 +39,27 @@ test-long: test
 	ctest --test-dir $(BUILD) -L long --output-on-failure
 
 bench: packages-to-bench
-	@cmake -S . -B $(BUILD)-bench -G Ninja -DHONE_BENCH=ON -DHONE_TESTS=OFF > /dev/null
+	@cmake -S . -B $(BUILD)-bench -G Ninja -DHONE_BENCH=ON -DHONE_TESTS=OFF $(LLVM_OPTION) > /dev/null
 	@cmake --build $(BUILD)-bench -j $(JOBS) --target kernels_bench formats_bench
 	$(BUILD)-bench/bench/kernels_bench
 	$(BUILD)-bench/bench/formats_bench
 
 # The tests under the address and undefined-behaviour sanitizers.
 asan: packages-to-test
-	@cmake -S . -B $(BUILD)-asan -G Ninja -DHONE_UNITY=$(UNITY) -DHONE_SANITIZE=address > /dev/null
+	@cmake -S . -B $(BUILD)-asan -G Ninja -DHONE_UNITY=$(UNITY) $(LLVM_OPTION) -DHONE_SANITIZE=address > /dev/null
 	@cmake --build $(BUILD)-asan -j $(JOBS)
 	ctest --test-dir $(BUILD)-asan -L fast -j $(JOBS) --output-on-failure
 
 # The thread pool, and the kernels that use it, under the thread sanitizer.
 tsan: packages-to-test
-	@cmake -S . -B $(BUILD)-tsan -G Ninja -DHONE_SANITIZE=thread > /dev/null
+	@cmake -S . -B $(BUILD)-tsan -G Ninja -DHONE_SANITIZE=thread $(LLVM_OPTION) > /dev/null
 	@cmake --build $(BUILD)-tsan -j $(JOBS) --target base_test
 	$(BUILD)-tsan/tests/base/base_test --gtest_filter='ThreadPool*'
 
 # Every fuzzer for FUZZ_SECONDS each (60). A longer run of some: see tools/fuzz.
 fuzz: packages-to-fuzz
 	@cmake -S . -B $(BUILD)-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DHONE_FUZZ=ON \
-	  -DHONE_TESTS=OFF -DHONE_SANITIZE=address > /dev/null
+	  -DHONE_TESTS=OFF -DHONE_SANITIZE=address $(LLVM_OPTION) > /dev/null
 	@cmake --build $(BUILD)-fuzz -j $(JOBS) --target fuzzers
 	tools/fuzz $(BUILD)-fuzz
 
@@ -67,7 +71,7 @@ format: packages-to-lint
 # clang-tidy cannot read what gcc precompiled.
 lint: packages-to-lint
 	clang-format --dry-run --Werror $(SOURCES)
-	@cmake -S . -B $(BUILD)-lint -G Ninja -DHONE_TESTS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON > /dev/null
+	@cmake -S . -B $(BUILD)-lint -G Ninja -DHONE_TESTS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON $(LLVM_OPTION) > /dev/null
 	run-clang-tidy -quiet -p $(BUILD)-lint -extra-arg=-Wno-unknown-warning-option \
 	  -extra-arg=-Wno-unused-command-line-argument 'hone/.*\.cpp$$'
 

@@ -15,6 +15,8 @@
 #include "hone/base/terminal.h"
 #include "hone/base/text.h"
 #include "hone/cli/screen.h"
+#include "hone/compiler/compiled.h"
+#include "hone/compiler/machine_code.h"
 #include "hone/cuda/captured.h"
 #include "hone/cuda/device.h"
 #include "hone/cuda/kernels.h"
@@ -173,12 +175,26 @@ std::string check_device(const std::string& text) {
              : fmt::format("expected cpu, cuda or cuda:N, got {}", text);
 }
 
+void choose_executor(const RunArguments& a, Context& context) {
+  if (a.executor == "interpreter") return;
+  const std::string missing = compiler::code_generation_missing();
+  if (missing.empty()) {
+    context.executor = compiler::compiled;
+  } else {
+    tell_warnings(context, {fmt::format("--executor compiled fuses nothing and runs as interpreter "
+                                        "does: {}",
+                                        missing)});
+  }
+}
+
 void choose_device(const RunArguments& a, Context& context) {
   if (a.device == "cpu") {
     if (a.precision != "fp32")
       throw UsageError("--precision is of graphs on a graphics card; give --device cuda, too");
-    return;
+    return choose_executor(a, context);
   }
+  if (a.executor != "interpreter")
+    throw UsageError("--executor is of the processor; a graphics card has its own");
   cuda::CudaDevice& card = cuda::device(card_number(a.device).value());
   card.set_arithmetic(a.precision == "tf32" ? cuda::Arithmetic::tf32 : cuda::Arithmetic::fp32);
   context.values = a.precision == "bf16"   ? DType::bf16
@@ -199,6 +215,14 @@ void declare_device(CLI::App& app, RunArguments& a) {
                  "on a graphics card: fp32, tf32 (of products alone), or bf16 or fp16 of values; "
                  "sums are fp32 always")
       ->check(one_of(precisions()));
+}
+
+void declare_device_and_executor(CLI::App& app, RunArguments& a) {
+  declare_device(app, a);
+  app.add_option("--executor", a.executor,
+                 "on the processor: interpreter, operation by operation; or compiled, with "
+                 "element-wise operations fused into generated code")
+      ->check(one_of({"interpreter", "compiled"}));
 }
 
 Context make_context(const RunArguments& a) {

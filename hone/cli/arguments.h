@@ -64,10 +64,13 @@ struct RunArguments {
   PassArguments passes;
   std::string device = "cpu";
   std::string precision = "fp32";
+  std::string executor = "interpreter";
 };
 void declare(CLI::App& app, RunArguments& arguments);
-/// `--device` and `--precision`, of commands whose graphs may run on a graphics card.
+/// `--device` and `--precision`, of commands whose graphs may be run elsewhere.
 void declare_device(CLI::App& app, RunArguments& arguments);
+/// These and `--executor`.
+void declare_device_and_executor(CLI::App& app, RunArguments& arguments);
 /// Those of them that say how it computes and what it shows, without what its result could depend on.
 void declare_screen(CLI::App& app, RunArguments& arguments);
 

@@ -294,7 +294,8 @@ Command bench_command() {
         app.add_option(
             "--executor", a->executors,
             fmt::format("of a model, call by call: ways to run it side by side, by comma, "
-                        "the first is what others are held against: {}; by default all",
+                        "the first is what others are held against: {}; by default all that can be "
+                        "had here",
                         fmt::join(execution_way_names(), ", ")));
         app.add_option("--ignored", a->ignored,
                        "of calls one by one: so many at the beginning are in no median; by default "

@@ -7,6 +7,7 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/compiler/machine_code.h"
 #include "hone/cuda/card_peaks.h"
 #include "hone/cuda/compiler.h"
 #include "hone/cuda/products.h"
@@ -157,6 +158,18 @@ void check_peaks(Context& context, Checkup& c) {
   c.problems.insert(c.problems.end(), notes.begin(), notes.end());
 }
 
+// Whether --executor compiled would generate code. Without it nothing is amiss.
+void check_code_generation(Checkup& c) {
+  const std::string missing = compiler::code_generation_missing();
+  const int lanes = compiler::vector_lanes();
+  c.add("llvm", "generated code",
+        missing.empty()
+            ? fmt::format("by LLVM {}, vectors of {} floats", compiler::llvm_version(), lanes)
+            : "none: " + missing,
+        compiler::llvm_version().empty() ? Json() : Json(compiler::llvm_version()));
+  c.json["vector_lanes"] = lanes;
+}
+
 // Why no card can be used; "" when one can.
 std::string cards_missing() {
   if (std::string driver = cuda::driver_missing(); !driver.empty()) return driver;
@@ -257,6 +270,7 @@ void check_up(const RunArguments& a) {
   Checkup c;
   check_processor(machine, context.pool.threads(), c);
   check_peaks(context, c);
+  check_code_generation(c);
   check_cards(c);
   check_memory(machine, c);
   check_folder("disk_here_bytes", "disk here", fs::current_path(), c);

@@ -43,7 +43,7 @@ Command eval_command() {
                 ->check(number_from(1));
             declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);
-            declare_device(app, a->run);
+            declare_device_and_executor(app, a->run);
             return [a, &app] { evaluate(*a, app); };
           }};
 }

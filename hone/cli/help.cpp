@@ -63,7 +63,7 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positi
 std::string overview(std::size_t columns) {
   std::string text =
       "hone fine-tunes and quantizes transformers, and measures what that costs\n"
-      "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n\n";
+      "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n";
   const bool narrow = columns > 0 && columns < kRoomForTwo;
   std::size_t width = 0;  // of the names
   for (const Command& command : commands()) width = std::max(width, command.name.size());

@@ -12,6 +12,7 @@ Command cache_command();
 Command choose_command();
 Command compare_command();
 Command compare_formats_command();
+Command compile_command();
 Command completion_command();
 Command convert_command();
 Command doctor_command();
@@ -57,7 +58,8 @@ const std::vector<CommandGroup>& command_groups() {
       {"Chain", {run_command(), search_command()}},
       {"Smaller", {quantize_command(), prune_command(), pack_command()}},
       {"Look",
-       {inspect_command(), draw_command(), diff_command(), bench_command(), profile_command()}},
+       {inspect_command(), draw_command(), diff_command(), bench_command(), profile_command(),
+        compile_command()}},
       {"Study",
        {compare_formats_command(), widths_command(), sparsities_command(), sensitivity_command(),
         statistics_command(), choose_command()},

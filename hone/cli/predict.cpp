@@ -135,7 +135,7 @@ Command predict_command() {
                        "file to write, JSON lines (.jsonl) or CSV (.csv)");
         app.add_flag("--overwrite", a->job.overwrite, "replace the file if it exists");
         declare(app, a->run);
-        declare_device(app, a->run);
+        declare_device_and_executor(app, a->run);
         return [a, pair] {
           a->pair = !pair->empty();
           predict(*a);

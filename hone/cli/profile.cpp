@@ -48,7 +48,7 @@ Command profile_command() {
                 ->check(number_from(0));
             declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);
-            declare_device(app, a->run);
+            declare_device_and_executor(app, a->run);
             return [a, &app] { profile(*a, app); };
           }};
 }

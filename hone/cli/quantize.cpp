@@ -132,7 +132,7 @@ Command quantize_command() {
             declare_seeds(app, a->job.seeds);
             declare(app, a->job.output);
             declare(app, a->run);
-            declare_device(app, a->run);
+            declare_device_and_executor(app, a->run);
             return [a, &app] { quantize(*a, app); };
           }};
 }

@@ -55,7 +55,7 @@ Command train_command() {
             declare_seeds(app, a->job.seeds);
             declare(app, a->job.output);
             declare(app, a->run);
-            declare_device(app, a->run);
+            declare_device_and_executor(app, a->run);
             return [a, &app] { train(*a, app); };
           }};
 }

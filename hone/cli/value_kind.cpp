@@ -97,7 +97,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"lora"}, {.shown = "OPTIONS"}},
       {{"OPTION", "set"}, {.shown = "NAME=VALUE"}},
       {{"limit", "shrink"}, {.shown = "SIZE"}},
-      {{"dump_passes"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
+      {{"dump_passes", "stages"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
       {{"PASS", "skip_pass"}, {.shown = "PASS", .words = pass_names()}},
       {{"freeze", "tensor", "target", "together"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},

@@ -3,11 +3,13 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hone/ir/attribute.h"
+#include "hone/ir/formula.h"
 #include "hone/ir/role.h"
 #include "hone/ir/type.h"
 #include "hone/tensor/tensor.h"
@@ -58,9 +60,12 @@ struct OpDef {
   /// Of views: an input with gaps is copied instead, for this output has none.
   bool closes_gaps = false;
   /// Output types. Throws `UserError` when the inputs do not fit.
-  std::vector<Type> (*infer)(const TypeContext&);
+  std::vector<Type> (*infer)(const TypeContext&) = nullptr;
+  /// Of element-wise operations: each result as a formula of one element of each operand, where truth values are 0 and 1.
+  /// What the record leaves out follows from it (`element_wise` of hone/ops/element_wise.h), and what a compiler generates.
+  std::vector<Formula> (*formula)(const Attributes&, std::span<const Formula> operands) = nullptr;
   /// Plain loops with double accumulation; the truth every other kernel is compared with.
-  void (*reference)(Call&);
+  void (*reference)(Call&) = nullptr;
   /// One gradient per input, an empty `Value` where there is none. Null: not differentiable.
   std::vector<Value> (*gradient)(GradientContext&) = nullptr;
   /// Floating-point operations of one run, with the symbols bound. Null: none worth counting.

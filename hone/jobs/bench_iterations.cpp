@@ -102,10 +102,8 @@ void time_all_fresh(IterationTimes& times, const IterationsJob& job, const Progr
   progress.finish();
 }
 
-void check_iterations(const IterationsJob& job) {
-  user_check(!job.ways.empty(), "`executor`: none is given; those there are: {}",
-             fmt::join(execution_way_names(), ", "));
-  for (const std::string& way : job.ways) find_execution_way(way);
+void check_iterations(const IterationsJob& job, const Session& session) {
+  for (const std::string& way : job.ways) check_usable(find_execution_way(way), session);
   user_check(std::set<std::string>(job.ways.begin(), job.ways.end()).size() == job.ways.size(),
              "`executor`: each once, got {}", fmt::join(job.ways, ", "));
   user_check(job.iterations >= 2, "`iterations`: one call is the first alone; give 2 or more");
@@ -177,11 +175,13 @@ IterationTimes iteration_times_of(const Json& fields) {
   return times;
 }
 
-IterationsResult bench_iterations(const IterationsJob& job, Context& context) {
-  check_iterations(job);
+IterationsResult bench_iterations(const IterationsJob& asked, Context& context) {
+  const Session session = context.session();
+  IterationsJob job = asked;
+  if (job.ways.empty()) job.ways = usable_ways(session);
+  check_iterations(job, session);
   for (const char* extension : {".svg", ".png", ".tsv", ".gp"})
     if (!job.figure.empty()) check_output_file(job.figure + extension, job.overwrite);
-  const Session session = context.session();
   BenchOptions options = job.work.options;
   const Model model =
       bench_subject(bench_model(job.work, context), job.work.model, options, context);

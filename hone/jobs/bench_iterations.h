@@ -25,8 +25,8 @@ inline constexpr std::string_view kIterationProcesses[] = {"both", "warm", "this
 
 struct IterationsJob {
   BenchJob work = {};
-  std::vector<std::string> ways =
-      execution_way_names();     ///< the first is what others are held against
+  /// The first is what others are held against. None: all that can be had here.
+  std::vector<std::string> ways = {};
   std::int64_t iterations = 50;  ///< calls of each
   /// Calls at the beginning that no middle is taken of; none given: 10, of fewer than 50 calls a fifth.
   std::optional<std::int64_t> ignored = {};
@@ -45,7 +45,7 @@ struct WayTimes {
   std::optional<CallSeries> warm = {};
   std::vector<CallSeries> fresh = {};
   std::vector<double> process_ms =
-      {};  ///< of fresh ones from start to end, reading the model included
+      {};                       ///< of fresh ones from start to end, reading the model included
   std::int64_t operations = 0;  ///< of its graph
   double moved_bytes = 0;       ///< that they read and write in a call, as if no cache held any
 };

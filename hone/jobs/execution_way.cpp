@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "hone/base/text.h"
+#include "hone/compiler/compiled.h"
+#include "hone/compiler/machine_code.h"
 
 namespace hone {
 namespace {
@@ -27,6 +29,15 @@ class EagerExecutable final : public Executable {
   std::vector<OperationSpan>* spans_ = nullptr;
 };
 
+std::string not_compiled(const Session& session) {
+  if (!session.device.host_accessible()) return "code is generated for the processor alone";
+  return compiler::code_generation_missing();
+}
+
+std::string objection_of(const ExecutionWay& way, const Session& session) {
+  return way.objection == nullptr ? "" : way.objection(session);
+}
+
 }  // namespace
 
 std::unique_ptr<Executable> run_eagerly(const Graph& graph, const Session& session) {
@@ -42,7 +53,12 @@ const std::vector<ExecutionWay>& execution_ways() {
        .executor = run_eagerly},
       {.name = "interpreter",
        .summary = "fused operations, one after the other, in memory and with packed weights that "
-                  "are kept; on a card as one CUDA graph"}};
+                  "are kept; on a card as one CUDA graph"},
+      {.name = "compiled",
+       .summary = "as interpreter, with element-wise operations fused further, into code that is "
+                  "generated for the processor",
+       .executor = compiler::compiled,
+       .objection = not_compiled}};
   return all;
 }
 
@@ -58,6 +74,18 @@ const ExecutionWay& find_execution_way(std::string_view name) {
   user_check(found != all.end(), "no executor is called '{}'; those there are: {}", name,
              fmt::join(execution_way_names(), ", "));
   return *found;
+}
+
+std::vector<std::string> usable_ways(const Session& session) {
+  std::vector<std::string> names;
+  for (const ExecutionWay& way : execution_ways())
+    if (objection_of(way, session).empty()) names.emplace_back(way.name);
+  return names;
+}
+
+void check_usable(const ExecutionWay& way, const Session& session) {
+  const std::string objection = objection_of(way, session);
+  user_check(objection.empty(), "the executor {} cannot be had here: {}", way.name, objection);
 }
 
 }  // namespace hone

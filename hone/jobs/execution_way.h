@@ -16,6 +16,8 @@ struct ExecutionWay {
   std::string_view summary;  ///< for people, what it does
   Fusing fusing = Fusing::all;
   Executor executor = nullptr;  ///< null: that of the session
+  /// Why graphs of a session cannot be run so; "": they can. Null: those of all can.
+  std::string (*objection)(const Session&) = nullptr;
 };
 
 /// All of them; the first is what others are compared with.
@@ -23,6 +25,10 @@ const std::vector<ExecutionWay>& execution_ways();
 std::vector<std::string> execution_way_names();
 /// Throws `UserError`, which names all.
 const ExecutionWay& find_execution_way(std::string_view name);
+/// Those that graphs of a session can be run by, by name.
+std::vector<std::string> usable_ways(const Session& session);
+/// Throws `UserError` where those of this one cannot.
+void check_usable(const ExecutionWay& way, const Session& session);
 
 /// Runs a graph operation by operation, and keeps nothing between two runs: neither the order of operations with their
 /// kernels, nor memory, nor weights as kernels pack them.

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "hone/base/text.h"
-#include "hone/jobs/bench.h"
+#include "hone/jobs/bench_work.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/passes/pack.h"

@@ -18,7 +18,8 @@ double bytes_of(const Type& type, const Bindings& bindings) {
   return elements(type, bindings) * static_cast<double>(info(type.dtype).size_bytes);
 }
 
-// What a node reads and writes. Of a table that rows are taken from these alone are read.
+}  // namespace
+
 double bytes_moved(const Node& node, const Bindings& bindings) {
   if (node.trait() == Trait::view) return 0;
   double written = 0, read = 0;
@@ -26,6 +27,8 @@ double bytes_moved(const Node& node, const Bindings& bindings) {
   for (const Type& type : node.input_types()) read += bytes_of(type, bindings);
   return node.trait() == Trait::gather ? 2 * written : read + written;
 }
+
+namespace {
 
 OperatorTime operator_of(const Node& node, std::string_view kernel, const Bindings& bindings,
                          const Session& session) {

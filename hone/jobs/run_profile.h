@@ -26,6 +26,9 @@ struct OperatorTime {
   PeakKind arithmetic = PeakKind::fp32_gflops;
 };
 
+/// Bytes that a node reads and writes, as if no cache held any of them. Of a table that rows are taken from, those alone.
+double bytes_moved(const Node& node, const Bindings& bindings);
+
 /// One operation of one run, in microseconds from the first one on.
 struct TimelineSpan {
   std::size_t node = 0;  ///< index into the operators

@@ -90,7 +90,7 @@ LabCost cost_of(const SpeedWork& work, const LabRun& run, const LabRates& rates)
   const Model model = bench_model(work.job(run.job.seed), run.context);
   const Cost one = cost(forward_graph(model), {{'B', work.batch}, {'S', work.model.tokens}});
   const double call = (work.train ? kStepsOfTraining : 1) * one.flops / rates.flops;
-  const auto ways = static_cast<double>(execution_ways().size()),
+  const auto ways = static_cast<double>(usable_ways(run.context.session()).size()),
              calls = static_cast<double>(work.model.iterations),
              processes = static_cast<double>(work.model.processes);
   return {.seconds = ways * (1 + processes) * calls * call,

@@ -2,22 +2,18 @@
 
 #include <array>
 #include <cmath>
-#include <numbers>
 
 #include "hone/base/error.h"
+#include "hone/kernels/scalar/activation.h"
 
 namespace hone::ops {
 namespace {
 
-double gelu_tanh(double x) {
-  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-}
-
 constexpr std::array<ActivationRow, 5> kActivations = {
     {{"none", [](double x) { return x; }},
-     {"relu", [](double x) { return x < 0 ? 0 : x; }},
-     {"gelu", [](double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }},
-     {"gelu_tanh", gelu_tanh},
+     {"relu", scalar::relu<double>},
+     {"gelu", scalar::gelu_erf<double>},
+     {"gelu_tanh", scalar::gelu_tanh<double>},
      {"tanh", [](double x) { return std::tanh(x); }}}};
 
 }  // namespace

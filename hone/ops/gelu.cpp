@@ -1,5 +1,5 @@
 #include "hone/kernels/scalar/activation.h"
-#include "hone/ops/reference.h"
+#include "hone/ops/of_formula.h"
 #include "hone/ops/rules.h"
 
 // y = x Phi(x): Hendrycks and Gimpel, "Gaussian error linear units", 2016. approximate = "none"
@@ -19,41 +19,38 @@ std::vector<Type> infer(const TypeContext& context) {
   return same_as_first(context);
 }
 
-void forward(Call& call) {
-  reference::map(call,
-                 by_tanh(call.attributes) ? scalar::gelu_tanh<double> : scalar::gelu_erf<double>);
+std::vector<Formula> forward(const Attributes& attributes, std::span<const Formula> in) {
+  return {by_tanh(attributes) ? scalar::gelu_tanh(in[0]) : scalar::gelu_erf(in[0])};
 }
 
-void backward(Call& call) {
-  reference::map2(call, by_tanh(call.attributes) ? scalar::gelu_tanh_gradient<double>
-                                                 : scalar::gelu_erf_gradient<double>);
+std::vector<Formula> backward(const Attributes& attributes, std::span<const Formula> in) {
+  return {by_tanh(attributes) ? scalar::gelu_tanh_gradient(in[0], in[1])
+                              : scalar::gelu_erf_gradient(in[0], in[1])};
 }
 
 }  // namespace
 
 std::vector<OpDef> gelu() {
-  return {
-      {.name = "gelu",
-       .summary = "y = x Phi(x), by erf (approximate=\"none\") or tanh",
-       .inputs = {"x"},
-       .attributes = {{"approximate", std::string("none")}},
-       .trait = Trait::element_wise,
-       .in_place = 0,
-       .infer = infer,
-       .reference = forward,
-       .gradient = [](GradientContext& c) -> std::vector<Value> {
-         return {c.add("gelu_gradient", {c.input(0), c.output_gradient()}, c.node.attributes())};
-       },
-       .flops = one_per_element},
-      {.name = "gelu_gradient",
-       .summary = "dx = dy gelu'(x)",
-       .inputs = {"x", "dy"},
-       .attributes = {{"approximate", std::string("none")}},
-       .trait = Trait::element_wise,
-       .in_place = 1,
-       .infer = infer,
-       .reference = backward,
-       .flops = one_per_element}};
+  return {of_formula({.name = "gelu",
+                      .summary = "y = x Phi(x), by erf (approximate=\"none\") or tanh",
+                      .inputs = {"x"},
+                      .attributes = {{"approximate", std::string("none")}},
+                      .in_place = 0,
+                      .infer = infer,
+                      .formula = forward,
+                      .gradient = [](GradientContext& c) -> std::vector<Value> {
+                        return {c.add("gelu_gradient", {c.input(0), c.output_gradient()},
+                                      c.node.attributes())};
+                      },
+                      .flops = one_per_element}),
+          of_formula({.name = "gelu_gradient",
+                      .summary = "dx = dy gelu'(x)",
+                      .inputs = {"x", "dy"},
+                      .attributes = {{"approximate", std::string("none")}},
+                      .in_place = 1,
+                      .infer = infer,
+                      .formula = backward,
+                      .flops = one_per_element})};
 }
 
 }  // namespace hone::ops

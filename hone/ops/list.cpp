@@ -14,6 +14,7 @@ std::vector<OpDef> cast();
 std::vector<OpDef> concat();
 std::vector<OpDef> cross_entropy();
 std::vector<OpDef> dropout();
+std::vector<OpDef> elementwise();
 std::vector<OpDef> embedding();
 std::vector<OpDef> encode_rows();
 std::vector<OpDef> full();
@@ -58,6 +59,7 @@ OpTable builtin_ops() {
                            ops::concat,
                            ops::cross_entropy,
                            ops::dropout,
+                           ops::elementwise,
                            ops::embedding,
                            ops::encode_rows,
                            ops::full,

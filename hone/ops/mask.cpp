@@ -1,5 +1,5 @@
 #include "hone/kernels/scalar/activation.h"
-#include "hone/ops/reference.h"
+#include "hone/ops/of_formula.h"
 #include "hone/ops/rules.h"
 
 // y = x where it is kept, else 0: pruned weights. What is not kept is 0 whatever training makes of x, and has no gradient.
@@ -15,28 +15,22 @@ std::vector<Type> infer(const TypeContext& context) {
   return {x};
 }
 
-void forward(Call& call) {
-  const Tensor x = reference::dense(call.input(0)), kept = reference::dense(call.input(1));
-  const std::span<const float> from = x.values<float>();
-  const std::span<float> to = call.output().values<float>();
-  const bool* const is_kept = kept.data<bool>();
-  for (std::size_t i = 0; i < from.size(); ++i) to[i] = scalar::mask(from[i], is_kept[i]);
-}
-
 }  // namespace
 
 std::vector<OpDef> mask() {
-  return {{.name = "mask",
-           .summary = "y = x where it is kept, else 0",
-           .inputs = {"x", {"kept", OperandRole::state}},
-           .trait = Trait::element_wise,
-           .in_place = 0,
-           .infer = infer,
-           .reference = forward,
-           .gradient = [](GradientContext& c) -> std::vector<Value> {
-             return {c.add("mask", {c.output_gradient(), c.input(1)}), {}};
-           },
-           .flops = one_per_element}};
+  return {of_formula({.name = "mask",
+                      .summary = "y = x where it is kept, else 0",
+                      .inputs = {"x", {"kept", OperandRole::state}},
+                      .in_place = 0,
+                      .infer = infer,
+                      .formula =
+                          [](const Attributes&, std::span<const Formula> in) {
+                            return std::vector{scalar::mask(in[0], in[1] > 0)};
+                          },
+                      .gradient = [](GradientContext& c) -> std::vector<Value> {
+                        return {c.add("mask", {c.output_gradient(), c.input(1)}), {}};
+                      },
+                      .flops = one_per_element})};
 }
 
 }  // namespace hone::ops

@@ -6,6 +6,7 @@
 #include "hone/passes/freeze.h"
 #include "hone/passes/fuse_attention.h"
 #include "hone/passes/fuse_dropout.h"
+#include "hone/passes/fuse_elementwise.h"
 #include "hone/passes/fuse_linear.h"
 #include "hone/passes/hoist_slices.h"
 #include "hone/passes/keep_outputs.h"
@@ -33,6 +34,7 @@ PassTable graph_passes() {
                              freeze_pass(),
                              fuse_attention_pass(),
                              fuse_dropout_pass(),
+                             fuse_elementwise_pass(),
                              fuse_linear_pass(),
                              fuse_lora_pass(),
                              hoist_slices_pass(),

@@ -10,9 +10,9 @@ namespace hone {
 
 /// Numbers, names (letters, digits, `_` and dots), + - * /, signs and parentheses, with the usual precedence.
 ///
-///     const Formula objective = parse_formula("accuracy - 0.01*average_bits");
+///     const FigureFormula objective = parse_formula("accuracy - 0.01*average_bits");
 ///     objective.value({{"accuracy", 0.8}, {"average_bits", 6}})     // 0.74
-class Formula {
+class FigureFormula {
  public:
   /// Throws `UserError` for a name that `figures` does not have.
   double value(const std::map<std::string, double>& figures) const;
@@ -33,12 +33,12 @@ class Formula {
 };
 
 /// Throws `UserError` that shows the text and the place that is not understood.
-Formula parse_formula(std::string_view text);
+FigureFormula parse_formula(std::string_view text);
 
 /// "average_bits <= 6": what must hold. Violated by as much as `left` is above `right`.
 struct FormulaConstraint {
   std::string text;
-  Formula left, right;
+  FigureFormula left, right;
   /// Above 0: violated.
   double violation(const std::map<std::string, double>& figures) const {
     return left.value(figures) - right.value(figures);

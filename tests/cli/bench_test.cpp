@@ -114,8 +114,8 @@ TEST(Bench, SaysThatAQuantizedModelIsSimulated) {
 TEST(BenchIterations, TimesFreshProcessesAndAWarmOne) {
   const TemporaryFolder folder;
   const std::string figure = folder.path() / "calls";
-  const Json result =
-      bench_calls({"--iterations", "22", "--processes", "2", "--threads", "1", "--figure", figure});
+  const Json result = bench_calls({"--executor", "eager,interpreter", "--iterations", "22",
+                                   "--processes", "2", "--threads", "1", "--figure", figure});
   EXPECT_EQ(result["iterations"], 22);
   EXPECT_EQ(result["ignored"], 4);
   ASSERT_EQ(result["executors"].size(), 2u);
@@ -157,7 +157,7 @@ TEST(BenchIterations, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code) << ending.messages;
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "--executor: expected some of eager, interpreter, each once",
+  expect_refusal(2, "--executor: expected some of eager, interpreter, compiled, each once",
                  {"--executor", "fast"});
   expect_refusal(2, "--ignored of a model is of calls one by one", {"--ignored", "3"});
   expect_refusal(2, "--runs does nothing with --iterations", {"--iterations", "9", "--runs", "3"});

@@ -43,6 +43,7 @@ TEST(ProjectFiles, NoticeHasEveryLibrary) {
                                                        {"xxhash", "libxxhash-dev"},
                                                        {"utf8proc", "libutf8proc-dev"},
                                                        {"hwy", "libhwy-dev"},
+                                                       {"LLVM", "llvm-19-dev"},
                                                        {"tomlplusplus", "libtomlplusplus-dev"},
                                                        {"sqlite3", "libsqlite3-dev"},
                                                        {"pq", "libpq-dev"},

@@ -177,6 +177,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"kernels --model model"},
       {fmt::format("kernels --model model --train --plugin {}/cpu_gelu.so", HONE_PLUGINS)},
       {"profile model --batch 2 --tokens 8 --runs 1 --train"},
+      {"compile model --batch 2 --tokens 8"},
+      {"compile model --batch 2 --tokens 8 --train --explain --runs 6 --stages stages"},
       {"profile model --batch 2 --tokens 8 --runs 1 --native bf16"},
       {"profile model --batch 2 --tokens 8 --runs 1 --by node --native int(bits=8,per=row) -o "
        "profiled",

@@ -93,6 +93,15 @@ output y = %y)",
 %y = dropout(%x, %key) {p=0.4, stream=7, limits=[3, 9]} : f32[3, 5]
 output y = %y)",
        .fixed = {{"key", Tensor::scalar<std::int64_t>(3)}}},
+      {.name = "elementwise of several results and stretched operands",
+       .text = R"graph(%a = input : f32[2, 3]
+%b = input : f32[3]
+%kept = input : bool[2, 1]
+%p = elementwise(%a, %b, %kept) {formula="t0 = x0 * x1; t0; select(0 < x2, tanh(0.25 * t0), x0) * (2 + x1)"} : f32[2, 3], f32[2, 3]
+%y = mul(%p:0, %p:1) : f32[2, 3]
+output y = %y
+output p = %p:1)graph",
+       .fixed = {{"kept", booleans({2, 1}, {1, 0})}}},
       {.name = "embedding with a repeated and an unused row",
        .text = R"(%ids = input : i64[2, 2]
 %table = input : f32[4, 3]
@@ -235,6 +244,30 @@ output y = %y)"},
       {.name = "transpose that is not its own inverse", .text = R"(%x = input : f32[2, 3, 4]
 %y = transpose(%x) {axes=[1, 2, 0]} : f32[3, 4, 2]
 output y = %y)"},
+      // Gradients are formulas, too, and so have gradients.
+      {.name = "tanh_gradient", .text = R"(%y = input : f32[3, 5]
+%dy = input : f32[3, 5]
+%dx = tanh_gradient(%y, %dy) : f32[3, 5]
+output dx = %dx)"},
+      {.name = "relu_gradient", .text = R"(%y = input : f32[3, 5]
+%dy = input : f32[3, 5]
+%dx = relu_gradient(%y, %dy) : f32[3, 5]
+output dx = %dx)"},
+      {.name = "gelu_gradient by erf", .text = R"(%x = input : f32[3, 5]
+%dy = input : f32[3, 5]
+%dx = gelu_gradient(%x, %dy) {approximate="none"} : f32[3, 5]
+output dx = %dx)"},
+      {.name = "gelu_gradient by tanh", .text = R"(%x = input : f32[3, 5]
+%dy = input : f32[3, 5]
+%dx = gelu_gradient(%x, %dy) {approximate="tanh"} : f32[3, 5]
+output dx = %dx)"},
+      {.name = "threshold_gradient",
+       .text = R"(%x = input : f32[3, 5]
+%dy = input : f32[3, 5]
+%least = input : f32[]
+%dx = threshold_gradient(%x, %dy, %least) : f32[3, 5]
+output dx = %dx)",
+       .fixed = {{"least", Tensor::scalar(0.125f)}}},
   };
   return cases;
 }

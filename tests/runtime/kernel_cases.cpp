@@ -62,6 +62,32 @@ output y = %y
   return cases;
 }
 
+std::vector<KernelCase> formula_cases() {
+  std::vector<KernelCase> cases;
+  for (const char* shape : {"[1]", "[13]", "[3, 1037, 33]"}) {
+    // exp is a polynomial of fp32 operations, too.
+    cases.push_back(
+        unary("elementwise(%x) {formula=\"x0 / (1 + exp(-1.702 * x0))\"}", shape, 8, 0));
+    cases.push_back(with_gradient(
+        "elementwise(%x, %dy) {formula=\"select(x0 < x1, abs(x0), sqrt(x0 * x0 + 1)) - x1\"}",
+        shape, 2, 2 * kUlp));
+  }
+  // Several results, of operands that are stretched along the last dimension, the first and all.
+  cases.push_back({.text = R"graph(%x = input : f32[3, 1037, 33]
+%row = input : f32[33]
+%column = input : f32[3, 1037, 1]
+%one = input : f32[]
+%kept = input : bool[3, 1037, 33]
+%y = elementwise(%x, %row, %column, %one, %kept) {formula="t0 = x0 + x1 * x2; t0; select(0 < x4, tanh(t0), x3); erf(t0)"} : f32[3, 1037, 33], f32[3, 1037, 33], f32[3, 1037, 33]
+output y = %y:0
+output z = %y:1
+output w = %y:2
+)graph",
+                   .relative = 8,
+                   .absolute = 8 * kUlp});
+  return cases;
+}
+
 std::vector<KernelCase> pruning_cases() {
   std::vector<KernelCase> cases;
   for (const char* shape : {"[1]", "[13]", "[3, 1037, 33]"}) {
@@ -572,9 +598,9 @@ output y = %y
 
 std::vector<KernelCase> kernel_cases() {
   std::vector<KernelCase> cases;
-  for (const auto& part :
-       {element_wise_cases(), pruning_cases(), strided_and_broadcast_cases(), row_cases(),
-        loss_cases(), product_cases(), attention_cases(), packed_cases(), other_cases()})
+  for (const auto& part : {element_wise_cases(), formula_cases(), pruning_cases(),
+                           strided_and_broadcast_cases(), row_cases(), loss_cases(),
+                           product_cases(), attention_cases(), packed_cases(), other_cases()})
     cases.insert(cases.end(), part.begin(), part.end());
   return cases;
 }

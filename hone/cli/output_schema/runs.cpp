@@ -68,6 +68,8 @@ std::vector<Document> documents_of_runs() {
           {"read_gb_per_s", "GB/s", "reading memory, measured"},
           {"peaks", "peak[]", "the same with where they come from"},
           {"peaks_file", "text?", "where they are kept; null: nowhere"},
+          {"llvm", "text?", "version of what generates code for --executor compiled; null: none"},
+          {"vector_lanes", "integer", "floats in a vector of generated code; 0: there is none"},
           {"cards", "text[]", "graphics cards, by the number of their device"},
           {"cards_missing", "text?", "why no card can be used; null: one can"},
           {"card_peaks", "number{}",

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "hone/jobs/bench.h"
+#include "hone/jobs/bench_work.h"
 #include "hone/jobs/compress.h"
 #include "hone/models/transform.h"
 

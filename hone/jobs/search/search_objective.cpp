@@ -49,7 +49,7 @@ SearchObjective::SearchObjective(const SearchJob& job, const TrialSubject& subje
       cache_(job.cache, subject) {}
 
 bool SearchObjective::measures_latency() const {
-  const auto names_it = [](const Formula& formula) {
+  const auto names_it = [](const FigureFormula& formula) {
     const std::vector<std::string> names = formula.names();
     return std::ranges::find(names, kLatencyFigure) != names.end();
   };

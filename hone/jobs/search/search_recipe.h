@@ -98,7 +98,7 @@ struct PrecisionGroup {
 };
 
 struct ObjectiveFormula {
-  Formula formula;
+  FigureFormula formula;
   Direction direction = Direction::maximize;
 };
 

@@ -493,7 +493,7 @@ class TrialSteps {
   bool ended_ = false;
 };
 
-void check_figures(const Formula& formula, const std::vector<std::string>& known) {
+void check_figures(const FigureFormula& formula, const std::vector<std::string>& known) {
   for (const std::string& name : formula.names())
     user_check(std::ranges::find(known, name) != known.end(),
                "formula '{}': no figure is called '{}'; there are {}{}", formula.text(), name,

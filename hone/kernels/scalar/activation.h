@@ -2,18 +2,25 @@
 
 #include <cmath>
 
-/// Formulas of element-wise operations, each written once: references take them in double, graphics cards in float.
+/// Formulas of element-wise operations, each written once: graphics cards take them of floats, the operations' records of
+/// `Formula` (hone/ir/formula.h), from which references and generated code follow. So functions and comparisons are those of
+/// the type.
 namespace hone::scalar {
+
+template <typename T>
+T select(bool condition, T yes, T no) {
+  return condition ? yes : no;
+}
 
 // ---- max(x, 0); NaN stays
 
 template <typename T>
 T relu(T x) {
-  return x < 0 ? T(0) : x;
+  return select(x < 0, T(0), x);
 }
 template <typename T>
 T relu_gradient(T y, T dy) {
-  return y > 0 ? dy : T(0);
+  return select(y > 0, dy, T(0));
 }
 
 // ---- tanh, by its result
@@ -32,17 +39,21 @@ inline constexpr double kGeluCubic = 0.044715;
 
 template <typename T>
 T gelu_erf(T x) {
-  return T(0.5) * x * (1 + std::erf(x / T(kSqrtOf2)));
+  using std::erf;
+  return T(0.5) * x * (1 + erf(x / T(kSqrtOf2)));
 }
 template <typename T>
 T gelu_erf_gradient(T x, T dy) {
-  const T density = std::exp(T(-0.5) * x * x) / T(kSqrtOf2Pi);
-  return dy * (T(0.5) * (1 + std::erf(x / T(kSqrtOf2))) + x * density);
+  using std::erf;
+  using std::exp;
+  const T density = exp(T(-0.5) * x * x) / T(kSqrtOf2Pi);
+  return dy * (T(0.5) * (1 + erf(x / T(kSqrtOf2))) + x * density);
 }
 
 template <typename T>
 T tanh_of_gelu(T x) {
-  return std::tanh(T(kSqrtOf2ByPi) * (x + T(kGeluCubic) * x * x * x));
+  using std::tanh;
+  return tanh(T(kSqrtOf2ByPi) * (x + T(kGeluCubic) * x * x * x));
 }
 template <typename T>
 T gelu_tanh(T x) {
@@ -57,15 +68,16 @@ T gelu_tanh_gradient(T x, T dy) {
 
 // ---- x where it is kept, else 0
 
-template <typename T>
-T mask(T x, bool kept) {
-  return kept ? x : T(0);
+template <typename T, typename Condition>
+T mask(T x, Condition kept) {
+  return select(kept, x, T(0));
 }
 
 /// What goes where values go that are at least `least` in magnitude.
 template <typename T>
 T threshold_gradient(T x, T dy, T least) {
-  return std::fabs(x) < least ? T(0) : dy;
+  using std::fabs;
+  return select(fabs(x) < least, T(0), dy);
 }
 template <typename T>
 T threshold(T x, T least) {

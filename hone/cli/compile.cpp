@@ -1,0 +1,53 @@
+#include "hone/jobs/compile.h"
+
+#include "hone/cli/arguments.h"
+#include "hone/cli/bench_flags.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+
+namespace hone {
+namespace {
+
+struct CompileArguments {
+  CompileJob job;
+  BenchFlags flags;
+  RunArguments run;
+};
+
+void compile(CompileArguments& a) {
+  Context context = make_context(a.run);
+  take(a.flags, "compile", context.library.formats, a.job.work.options);
+  a.job.work.seed = a.run.seed;
+  const CompileResult result = compile(a.job, context);
+  if (a.run.json) return print_result("compile", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+}  // namespace
+
+Command compile_command() {
+  return {"compile", "what code is generated for a model, and what it gains",
+          "hone compile tiny --train --batch 8 --tokens 128 --explain",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<CompileArguments>();
+            app.add_option("MODEL", a->job.work.model,
+                           "model folder, tiny or base (with BERT's vocabulary)")
+                ->required();
+            declare_adapter(app, a->job.work.adapter);
+            declare(app, a->flags, a->job.work.options);
+            app.add_flag("--explain", a->job.explain,
+                         "run it in turn by the interpreter and compiled, and set the time of "
+                         "each group beside its floor");
+            app.add_option("--runs", a->job.runs, "of --explain, of each")
+                ->check(number_from(static_cast<double>(kFewestForMedianInterval)));
+            app.add_option("--stages", a->job.stages,
+                           "folder to write the graph, the fused graph and the code of each group "
+                           "to");
+            app.add_flag("--overwrite", a->job.overwrite, "replace what --stages names");
+            declare(app, a->run);
+            return [a] { compile(*a); };
+          },
+          /*measures_time=*/true};
+}
+
+}  // namespace hone

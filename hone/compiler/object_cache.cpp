@@ -1,0 +1,73 @@
+#include "hone/compiler/object_cache.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "hone/base/cache_folder.h"
+#include "hone/base/error.h"
+#include "hone/base/hash.h"
+
+namespace hone::compiler {
+namespace {
+
+fs::path folder() {
+  const fs::path cache = cache_folder();
+  return cache.empty() ? fs::path() : cache / "code";
+}
+
+fs::path file_of(const std::string& key) { return folder() / (key + ".o"); }
+
+struct KeptFile {
+  fs::path path;
+  std::uintmax_t bytes = 0;
+  fs::file_time_type written;
+};
+
+// Other processes may remove the same ones.
+void make_room(std::uintmax_t bytes) {
+  std::vector<KeptFile> files;
+  std::uintmax_t sum = bytes;
+  for (const auto& entry : fs::directory_iterator(folder())) {
+    std::error_code gone;
+    const KeptFile file{entry.path(), entry.file_size(gone), entry.last_write_time(gone)};
+    if (gone || file.path.extension() != ".o") continue;
+    sum += file.bytes;
+    files.push_back(file);
+  }
+  std::ranges::sort(files, {}, &KeptFile::written);
+  for (const KeptFile& oldest : files) {
+    if (sum <= kMostBytes) return;
+    std::error_code gone;
+    fs::remove(oldest.path, gone);
+    sum -= oldest.bytes;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> kept_object(const std::string& key) {
+  std::error_code error;
+  if (folder().empty() || !fs::exists(file_of(key), error)) return std::nullopt;
+  try {
+    const std::string text = read_file(file_of(key));
+    const std::string print = fingerprint(std::string_view());
+    if (text.size() < print.size()) return std::nullopt;
+    std::string object = text.substr(print.size());
+    if (fingerprint(object) != std::string_view(text).substr(0, print.size())) return std::nullopt;
+    return object;
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+void keep_object(const std::string& key, std::string_view object) {
+  if (folder().empty()) return;
+  try {
+    fs::create_directories(folder());
+    make_room(object.size());
+    write_file(file_of(key), fingerprint(object) + std::string(object));
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+  }
+}
+
+}  // namespace hone::compiler

@@ -1,0 +1,261 @@
+#include "hone/jobs/compile.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "hone/base/interrupt.h"
+#include "hone/base/output_folder.h"
+#include "hone/compiler/compiled.h"
+#include "hone/compiler/generated_code.h"
+#include "hone/compiler/machine_code.h"
+#include "hone/ir/print.h"
+#include "hone/jobs/bench_work.h"
+#include "hone/jobs/run_profile.h"
+#include "hone/kernels/peak.h"
+#include "hone/metrics/median.h"
+#include "hone/passes/fuse_elementwise.h"
+#include "hone/report/table.h"
+
+namespace hone {
+namespace {
+
+// ---- what is compiled
+
+// Why an operation with a formula stands alone.
+std::string reason_alone(const Node& node) {
+  const auto has_formula = [](const Node* other) {
+    return other->kind() == NodeKind::operation && other->op().formula != nullptr;
+  };
+  std::vector<const Node*> neighbours(node.users().begin(), node.users().end());
+  for (const Value& input : node.inputs()) neighbours.push_back(input.node);
+  std::erase_if(neighbours, [&](const Node* other) { return !has_formula(other); });
+  if (neighbours.empty()) return "no neighbour has a formula";
+  if (node.types()[0].dtype != DType::f32) return "its values are not f32";
+  const auto is_alike = [&](const Node* other) { return other->types()[0] == node.types()[0]; };
+  return std::ranges::any_of(neighbours, is_alike) ? "an operation stands between its neighbours"
+                                                   : "its neighbours have other shapes";
+}
+
+std::vector<CompiledGroup> groups_of(const Graph& before, const Graph& after,
+                                     const Session& session) {
+  std::vector<FusedElementwise> fused;
+  Graph copy = before;
+  fuse_elementwise(copy, &fused);
+  std::vector<CompiledGroup> groups;
+  for (const Node* node : after.of_kind(NodeKind::operation)) {
+    if (node->op().formula == nullptr) continue;
+    const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
+    const auto found = std::ranges::find(fused, node->name(), &FusedElementwise::node);
+    const bool is_fused = found != fused.end();
+    CompiledGroup group{.name = node->name(),
+                        .nodes = is_fused ? found->operations : std::vector{node->name()},
+                        .kernel = node->is("elementwise") ? "generated"
+                                  : kernel == nullptr     ? "reference"
+                                                          : std::string(kernel->name),
+                        .reason = is_fused ? "" : reason_alone(*node)};
+    for (const std::string& name : group.nodes)
+      group.operations.emplace_back(before.find(name)->op().name);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::string file_name(std::string name) {
+  std::ranges::replace(name, '/', '_');
+  return name;
+}
+
+void write_stages(const CompileJob& job, const Graph& before, const Graph& after) {
+  if (job.stages.empty()) return;
+  OutputFolder folder(job.stages, {.overwrite = job.overwrite});
+  write_file(folder.path() / "graph.txt", to_string(before));
+  write_file(folder.path() / "fused.txt", to_string(after));
+  for (const Node* node : after.operations("elementwise"))
+    write_file(folder.path() / (file_name(node->name()) + ".ll"),
+               compiler::generated_text(node->attributes().get<std::string>("formula"),
+                                        compiler::operand_kinds(call_site(*node))));
+  folder.commit();
+}
+
+// ---- what it is worth
+
+/// Both ways of one graph, run in turn and recorded.
+struct RecordedRuns {
+  std::vector<double> apart_ms, compiled_ms;                // of whole runs, in their order
+  std::map<std::string, std::vector<double>> apart, fused;  // seconds of each node, by its name
+};
+
+void add_spans(const std::vector<OperationSpan>& spans,
+               std::map<std::string, std::vector<double>>& seconds) {
+  for (const OperationSpan& span : spans) seconds[span.node->name()].push_back(span.seconds());
+}
+
+RecordedRuns run_in_turn(BenchWork& work, Executable& apart, Executable& compiled,
+                         std::int64_t runs, Device& device) {
+  RecordedRuns recorded;
+  for (std::int64_t i = 0; i < runs; ++i) {
+    stop_if_interrupted();
+    for (const bool is_compiled : {i % 2 == 0, i % 2 != 0}) {
+      Executable& executable = is_compiled ? compiled : apart;
+      std::vector<OperationSpan> spans;
+      executable.record(&spans);
+      (is_compiled ? recorded.compiled_ms : recorded.apart_ms).push_back(run_ms([&] {
+        work.run(executable, device);
+      }));
+      executable.record(nullptr);
+      add_spans(spans, is_compiled ? recorded.fused : recorded.apart);
+    }
+  }
+  return recorded;
+}
+
+double median_seconds(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  return median_of_sorted(values);
+}
+
+void measure_groups(std::vector<CompiledGroup>& groups, const BenchWork& work, const Graph& after,
+                    const RecordedRuns& recorded, const Floors& floors) {
+  for (CompiledGroup& group : groups) {
+    for (const std::string& name : group.nodes) {
+      group.bytes_apart += bytes_moved(*work.graph.find(name), work.bindings);
+      group.apart_us += 1e6 * median_seconds(recorded.apart.at(name));
+    }
+    const Node& node = *after.find(group.name);
+    OperatorTime one;
+    one.calls = 1;
+    one.bytes = bytes_moved(node, work.bindings);
+    one.flops = node.op().flops({node.input_types(), node.attributes()}, work.bindings);
+    group.bytes = one.bytes;
+    group.floor_us = 1e6 * std::max(floors.memory_seconds(one), floors.compute_seconds(one));
+    group.us = 1e6 * median_seconds(recorded.fused.at(group.name));
+  }
+}
+
+Floors measured_floors(Context& context, std::vector<std::string>& notes) {
+  const int threads = context.pool.threads();
+  return {.fp32 = keep_highest(PeakKind::fp32_gflops, threads,
+                               kernels::measure_fma_gflops(context.pool), peaks_file(), notes),
+          .bandwidth = keep_highest(PeakKind::copy_gbps, threads,
+                                    kernels::measure_copy_gbps(context.pool), peaks_file(), notes)};
+}
+
+// ---- what is said of it
+
+Table groups_table(const CompileResult& result, bool measured) {
+  std::vector<Column> columns = {{"group", "Group"},
+                                 {"operations", "Operations"},
+                                 {"kernel", "Kernel"},
+                                 {"reason", "Not fused, for"}};
+  if (measured)
+    columns.insert(columns.end(), {{"bytes_saved", "Bytes saved"},
+                                   {"floor_us", "Floor (us)"},
+                                   {"apart_us", "Interpreter (us)"},
+                                   {"compiled_us", "Compiled (us)"}});
+  Table table(columns);
+  for (const CompiledGroup& group : result.groups) {
+    std::vector<Cell> row = {group.name, fmt::format("{}", fmt::join(group.operations, " ")),
+                             group.kernel, group.reason.empty() ? Cell(absent) : group.reason};
+    if (measured)
+      row.insert(row.end(), {Bytes{static_cast<std::int64_t>(group.bytes_apart - group.bytes)},
+                             real(group.floor_us, 1), real(group.apart_us, 1), real(group.us, 1)});
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+std::string stages_text(const CompileResult& result) {
+  const CompileStages& s = result.stages;
+  return fmt::format(
+      "{} functions of generated code, {} made now and {} from the cache.\n"
+      "Milliseconds: model {:.1f}, passes {:.1f}, planning {:.1f}, code {:.1f}; first run {:.1f}, "
+      "second {:.1f}, which packs weights.\n",
+      result.loaded, result.compiled, result.loaded - result.compiled, s.model_ms, s.passes_ms,
+      s.planning_ms, s.code_ms, s.first_run_ms, s.second_run_ms);
+}
+
+Json fields_of(const CompileResult& result, const CompileJob& job, int threads) {
+  const CompileStages& s = result.stages;
+  Json fields = {{"model", job.work.model},
+                 {"batch", job.work.options.batch},
+                 {"tokens", job.work.options.tokens},
+                 {"train", job.work.options.train},
+                 {"threads", threads},
+                 {"llvm", compiler::llvm_version()},
+                 {"vector_lanes", compiler::vector_lanes()},
+                 {"functions", result.loaded},
+                 {"functions_made", result.compiled},
+                 {"stages_ms",
+                  {{"model", s.model_ms},
+                   {"passes", s.passes_ms},
+                   {"planning", s.planning_ms},
+                   {"code", s.code_ms},
+                   {"first_run", s.first_run_ms},
+                   {"second_run", s.second_run_ms}}},
+                 {"groups", to_json(groups_table(result, result.times.has_value()))}};
+  if (result.times) fields["times"] = to_json(*result.times, "interpreter", "compiled");
+  return fields;
+}
+
+}  // namespace
+
+CompileResult compile(const CompileJob& job, Context& context) {
+  if (const std::string missing = compiler::code_generation_missing(); !missing.empty())
+    throw UserError(fmt::format("no code can be generated: {}", missing));
+  CompileResult result;
+  std::optional<Model> model;
+  result.stages.model_ms = run_ms([&] { model = bench_model(job.work, context); });
+  Session session = context.session();
+  BenchOptions options = job.work.options;
+  std::optional<BenchWork> work;
+  result.stages.passes_ms = run_ms([&] {
+    Model subject = bench_subject(std::move(*model), job.work.model, options, context);
+    ParameterStore parameters = std::exchange(subject.parameters, {});
+    work = bench_work(subject, std::move(parameters), options, find_execution_way("interpreter"),
+                      session);
+  });
+  const Graph after = compiler::compiled_graph(work->graph, session);
+  write_stages(job, work->graph, after);
+  session.executor = compiler::compiled;
+  const compiler::CodeCounts before = compiler::code_counts();
+  std::unique_ptr<Executable> executable;
+  const double ready_ms = run_ms([&] { executable = session.executable(work->graph); });
+  const compiler::CodeCounts counts = compiler::code_counts();
+  result.compiled = counts.compiled - before.compiled;
+  result.loaded = counts.loaded - before.loaded;
+  result.stages.code_ms = 1e3 * (counts.seconds - before.seconds);
+  result.stages.planning_ms = ready_ms - result.stages.code_ms;
+  result.stages.first_run_ms = run_ms([&] { work->run(*executable, session.device); });
+  result.stages.second_run_ms = run_ms([&] { work->run(*executable, session.device); });
+  result.groups = groups_of(work->graph, after, session);
+  std::vector<std::string> notes;
+  std::string worth;
+  if (job.explain) {
+    const auto apart = interpreted(work->graph, session);
+    run_in_turn(*work, *apart, *executable, 2, session.device);
+    const RecordedRuns recorded = run_in_turn(*work, *apart, *executable, job.runs, session.device);
+    const Floors floors = measured_floors(context, notes);
+    measure_groups(result.groups, *work, after, recorded, floors);
+    result.times = compare_rounds(recorded.apart_ms, recorded.compiled_ms);
+    worth = fmt::format(
+        "Runs in turn, {} of each: interpreter {:.3f} ms at least, {:.3f} in the median; compiled "
+        "{:.3f} and {:.3f}: {}.\nFloor: what a group reads and writes at {:.1f} GB/s, the best "
+        "that "
+        "this machine was seen to copy; what lies in caches is faster.\n",
+        job.runs, result.times->before.min_ms, result.times->before.median_ms,
+        result.times->after.min_ms, result.times->after.median_ms, speedup_text(*result.times),
+        floors.bandwidth.value);
+  }
+  tell_notes(context, notes);
+  result.fields = fields_of(result, job, context.pool.threads());
+  result.text = [table = groups_table(result, job.explain), stages = stages_text(result),
+                 worth](const TextStyle& style) {
+    return fmt::format("{}\n{}{}", to_text(table, style), stages, worth);
+  };
+  return result;
+}
+
+}  // namespace hone
