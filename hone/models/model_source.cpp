@@ -119,6 +119,14 @@ void check_padding(const Tokenizer& tokenizer, const ModelFacts& facts, const fs
              padding.value_or(0));
 }
 
+// What makes texts into what a model of images reads is not there.
+void check_reads_texts(const ModelFacts& facts, const std::string& name) {
+  user_check(!facts.limits.image,
+             "{}: it reads images, which no command gives to a model yet; programs load and run it "
+             "(hone/frontends/huggingface/model.h)",
+             name);
+}
+
 // The folder whose tokenizer the model has; empty where it has one of no files.
 const fs::path& tokenizer_folder(const TextModel& source) {
   return source.tokenizer_folder.empty() ? source.folder : source.tokenizer_folder;
@@ -212,6 +220,7 @@ TextModel open_model(const std::string& source, Context& context, std::uint64_t 
 }
 
 Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts) {
+  check_reads_texts(facts, encoder.folder.string());
   const Architecture& architecture = find_architecture(facts.architecture, "a model");
   Tokenizer tokenizer = load_tokenizer(encoder.folder, architecture.tokenizer_class);
   if (encoder.lowercase) tokenizer = in_lower_case(tokenizer, encoder.folder);
@@ -222,6 +231,7 @@ Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts
 TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& context,
                      std::uint64_t seed, const LabelScheme& labels, const Json& keys) {
   const Json said = fresh_config(name);
+  check_reads_texts(model_facts(said, name), name);
   Json config = said;
   config["vocab_size"] = tokenizer.vocabulary_size();
   config["pad_token_id"] = tokenizer.pad_id();

@@ -3,8 +3,10 @@
 #include "hone/passes/dead_code.h"
 #include "hone/passes/distill.h"
 #include "hone/passes/drop_layers.h"
+#include "hone/passes/fold_batch_norm.h"
 #include "hone/passes/freeze.h"
 #include "hone/passes/fuse_attention.h"
+#include "hone/passes/fuse_conv2d.h"
 #include "hone/passes/fuse_dropout.h"
 #include "hone/passes/fuse_elementwise.h"
 #include "hone/passes/fuse_linear.h"
@@ -20,6 +22,7 @@
 #include "hone/passes/replace_by_identity.h"
 #include "hone/passes/smooth_labels.h"
 #include "hone/passes/trim_vocabulary.h"
+#include "hone/passes/use_batch_statistics.h"
 #include "hone/passes/weigh_classes.h"
 
 namespace hone {
@@ -31,8 +34,10 @@ PassTable graph_passes() {
                              distill_pass(),
                              drop_layers_pass(),
                              erase_operations_pass(),
+                             fold_batch_norm_pass(),
                              freeze_pass(),
                              fuse_attention_pass(),
+                             fuse_conv2d_pass(),
                              fuse_dropout_pass(),
                              fuse_elementwise_pass(),
                              fuse_linear_pass(),
@@ -53,6 +58,7 @@ PassTable graph_passes() {
                              smooth_labels_pass(),
                              trim_vocabulary_pass(),
                              unprune_pass(),
+                             use_batch_statistics_pass(),
                              weigh_classes_pass()})
     table.emplace(def.name, def);
   return table;

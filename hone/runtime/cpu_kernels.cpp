@@ -20,6 +20,7 @@
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
 #include "hone/runtime/activation_name.h"
+#include "hone/runtime/image_kernels.h"
 #include "hone/runtime/kernel.h"
 #include "hone/runtime/packed_kernels.h"
 #include "hone/tensor/mapped.h"
@@ -673,8 +674,8 @@ KernelTable cpu_kernels() {
       {"threshold", "cpu", "vector", anything, threshold},
       {"threshold_gradient", "cpu", "vector", anything, threshold_gradient},
   };
-  const KernelTable packed = packed_kernels();
-  table.insert(table.end(), packed.begin(), packed.end());
+  for (const KernelTable& more : {image_kernels(), packed_kernels()})
+    table.insert(table.end(), more.begin(), more.end());
   return table;
 }
 

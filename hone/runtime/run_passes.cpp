@@ -52,10 +52,10 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
 }
 
 bool fuse_for_inference(Graph& graph, ParameterStore& parameters, const Session& session) {
-  const bool fused =
-      run_passes(graph, parameters, session,
-                 {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention",
-                  "fuse_linear", "fuse_unpack", "merge_equal", "fuse_codes"});
+  const bool fused = run_passes(
+      graph, parameters, session,
+      {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention", "fold_batch_norm",
+       "fuse_linear", "fuse_conv2d", "fuse_unpack", "merge_equal", "fuse_codes"});
   if (session.values == DType::f32) return fused;
   const std::string cast = fmt::format("autocast(values={})", info(session.values).name);
   return run_passes(graph, parameters, session, {cast}) || fused;

@@ -6,6 +6,7 @@
 #include "hone/passes/fuse_dropout.h"
 #include "hone/passes/fuse_linear.h"
 #include "hone/passes/hoist_slices.h"
+#include "hone/passes/use_batch_statistics.h"
 
 namespace hone {
 namespace {
@@ -24,6 +25,7 @@ std::vector<Trained> differentiate(Graph& graph, Value loss, Fusing fusing = Fus
     hoist_slices_before_gradients(graph);
     fuse_attention(graph);
   }
+  use_batch_statistics(graph);
   std::vector<Value> trainable;
   for (Node* parameter : graph.of_kind(NodeKind::parameter)) {
     if (parameter->trainable()) trainable.push_back({parameter, 0});

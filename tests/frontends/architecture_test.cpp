@@ -265,7 +265,7 @@ TEST(Architecture, BuildsTheGraphOfBertThatFoldersKnow) {
 TEST(Architecture, UnknownOnesAreRefusedWithThoseThatAreKnown) {
   EXPECT_EQ(user_error_of([] { find_architecture("albert", "config.json"); }),
             "config.json: model_type 'albert' is not supported; supported are bert, distilbert, "
-            "electra, roberta; did you mean 'bert'?");
+            "electra, resnet, roberta; did you mean 'bert'?");
 }
 
 std::vector<std::string> warnings_of(const std::string& golden) {

@@ -484,7 +484,8 @@ TEST(Model, UnknownModelTypesNameTheSupportedOnes) {
   const TemporaryFolder folder;
   write_small(folder, {{"model_type", "gpt2"}});
   expect_user_error(
-      "model_type 'gpt2' is not supported; supported are bert, distilbert, electra, roberta",
+      "model_type 'gpt2' is not supported; supported are bert, distilbert, electra, resnet, "
+      "roberta",
       [&] { load(folder.path()); });
   write_small(folder, {{"model_type", "bart"}});
   expect_user_error("did you mean 'bert'?", [&] { load(folder.path()); });

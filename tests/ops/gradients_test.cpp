@@ -55,6 +55,36 @@ output y = %y)",
       {.name = "cast", .text = R"(%x = input : f32[5]
 %y = cast(%x) {dtype="f32"} : f32[5]
 output y = %y)"},
+      {.name = "batch_norm_training", .text = R"(%x = input : f32[3, 2, 1, 2]
+%gamma = input : f32[2]
+%beta = input : f32[2]
+%y = batch_norm_training(%x, %gamma, %beta) : f32[3, 2, 1, 2], f32[2], f32[2]
+output y = %y)"},
+      {.name = "conv2d with a bias, padding, stride and groups",
+       .text = R"(%x = input : f32[2, 2, 4, 3]
+%weight = input : f32[4, 1, 3, 2]
+%bias = input : f32[4]
+%y = conv2d(%x, %weight, %bias) {stride=2, padding=1, groups=2} : f32[2, 4, 2, 2]
+output y = %y)"},
+      {.name = "conv2d with dilation", .text = R"(%x = input : f32[1, 2, 4, 5]
+%weight = input : f32[3, 2, 2, 2]
+%y = conv2d(%x, %weight) {dilation=2, padding=1} : f32[1, 3, 4, 5]
+output y = %y)"},
+      {.name = "global_average_pool", .text = R"(%x = input : f32[2, 3, 2, 2]
+%y = global_average_pool(%x) : f32[2, 3]
+output y = %y)"},
+      // Values of one window lie further apart than the differences' steps.
+      {.name = "max_pool2d",
+       .text = R"(%x = input : f32[1, 2, 4, 4]
+%spread = input : f32[1, 2, 4, 4]
+%s = scale(%x) {factor=0.05} : f32[1, 2, 4, 4]
+%apart = add(%s, %spread) : f32[1, 2, 4, 4]
+%y = max_pool2d(%apart) {kernel=3, stride=2, padding=1} : f32[1, 2, 2, 2]
+output y = %y)",
+       .fixed = {{"spread",
+                  Tensor::of<float>({1, 2, 4, 4},
+                                    {3, 9, 1, 7, 14, 2, 11, 5, 8, 16, 4,  12, 6,  10, 15, 13,
+                                     5, 2, 8, 1, 12, 9, 3,  6, 7, 16, 10, 4,  13, 11, 14, 15})}}},
       {.name = "concat of a value twice around another", .text = R"(%a = input : f32[2, 3]
 %b = input : f32[2, 1]
 %y = concat(%a, %b, %a) {axis=1} : f32[2, 7]

@@ -4,13 +4,19 @@
 #include "hone/frontends/huggingface/bert.h"
 #include "hone/frontends/huggingface/distilbert.h"
 #include "hone/frontends/huggingface/electra.h"
+#include "hone/frontends/huggingface/resnet.h"
 #include "hone/frontends/huggingface/roberta.h"
 
 namespace hone {
 namespace {
 
+InputLimits image_limits(const ImageConfig& image) {
+  return {.image = ImageSize{image.num_channels, image.image_size, image.image_size}, .tokens = 1};
+}
+
 const std::vector<Architecture>& architectures() {
-  static const std::vector<Architecture> rows = {bert(), distilbert(), electra(), roberta()};
+  static const std::vector<Architecture> rows = {bert(), distilbert(), electra(), resnet(),
+                                                 roberta()};
   return rows;
 }
 
@@ -31,7 +37,8 @@ ModelFacts facts_of(const Architecture& architecture, const Json& config, std::s
   return {.architecture = std::string(architecture.model_type()),
           .config = config,
           .labels = read.labels,
-          .limits = input_limits(architecture.encoder, read),
+          .limits = architecture.of_images() ? image_limits(read.image)
+                                             : input_limits(architecture.encoder, read),
           .problem_type = read.problem_type};
 }
 
@@ -47,12 +54,16 @@ EncoderConfig config_of(const ModelFacts& facts) {
   return config;
 }
 
+Value add_text_logits(ModuleBuilder& builder, const Architecture& architecture,
+                      const EncoderConfig& config, const GraphInputs& inputs) {
+  const Value hidden = add_encoder(builder, architecture.encoder, config, inputs);  // (B, S, H)
+  return add_classification_head(builder, architecture.head, config, hidden);       // (B, labels)
+}
+
 Graph build_graph(const OpTable& ops, const Architecture& architecture, const EncoderConfig& config,
                   const GraphInputs& inputs) {
   ModuleBuilder builder(ops);
-  const Value hidden = add_encoder(builder, architecture.encoder, config, inputs);  // (B, S, H)
-  const Value logits =
-      add_classification_head(builder, architecture.head, config, hidden);  // (B, labels)
+  const Value logits = architecture.add_logits(builder, architecture, config, inputs);
   Graph& graph = builder.graph();
   graph.set_output("logits", logits);
   if (inputs.labels) add_loss(graph, *inputs.labels, logits);

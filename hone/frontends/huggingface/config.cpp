@@ -128,11 +128,12 @@ const char* key_of(const ConfigKeys& keys, std::int64_t EncoderConfig::*member) 
 }
 
 void check_together(const ConfigKeys& keys, const EncoderConfig& config, std::string_view where) {
-  user_check(config.hidden_size % config.num_attention_heads == 0,
-             "{}: {}: expected a multiple of {}, {}, got {}", where,
-             key_of(keys, &EncoderConfig::hidden_size),
-             key_of(keys, &EncoderConfig::num_attention_heads), config.num_attention_heads,
-             config.hidden_size);
+  if (keys.knows_tokens())
+    user_check(config.hidden_size % config.num_attention_heads == 0,
+               "{}: {}: expected a multiple of {}, {}, got {}", where,
+               key_of(keys, &EncoderConfig::hidden_size),
+               key_of(keys, &EncoderConfig::num_attention_heads), config.num_attention_heads,
+               config.hidden_size);
   user_check(config.problem_type != Task::single_label || config.num_labels() > 1,
              "{}: problem_type: expected 2 labels or more for single_label_classification, got 1",
              where);
@@ -154,6 +155,37 @@ std::optional<Task> read_problem_type(const Source& source) {
   for (const Task task : kTasks)
     if (to_string(task) == name) return task;
   source.refuse("problem_type", fmt::format("{}", fmt::join(task_names(), ", ")), *value);
+}
+
+// [64, 128]
+std::vector<std::int64_t> whole_numbers(const Source& source, const char* key, const Json& value) {
+  constexpr std::size_t kMost = 64;
+  constexpr double kLargest = 65536;
+  if (!value.is_array() || value.empty() || value.size() > kMost)
+    source.refuse(key, fmt::format("a list of 1 to {} whole numbers", kMost), value);
+  std::vector<std::int64_t> numbers;
+  for (const Json& item : value) numbers.push_back(whole_number(source, key, item, 1, kLargest));
+  return numbers;
+}
+
+ImageConfig read_image_config(const Source& source, const ConfigKeys& keys, ImageConfig config) {
+  constexpr double kLargest = 16384;
+  for (const auto& row : keys.image_sizes)
+    if (const Json* value = source.find(row.key))
+      config.*row.member = whole_number(source, row.key, *value, 1, kLargest);
+  for (const auto& row : keys.image_lists)
+    if (const Json* value = source.find(row.key))
+      config.*row.member = whole_numbers(source, row.key, *value);
+  for (const auto& row : keys.image_switches)
+    if (const Json* value = source.find(row.key))
+      config.*row.member = truth(source, row.key, *value);
+  if (keys.layer_type == nullptr) return config;
+  if (const Json* value = source.find(keys.layer_type)) {
+    config.layer_type = string(source, keys.layer_type, *value);
+    if (config.layer_type != "basic" && config.layer_type != "bottleneck")
+      source.refuse(keys.layer_type, "basic or bottleneck", *value);
+  }
+  return config;
 }
 
 std::string read_activation(const Source& source, const char* key, const std::string& otherwise) {
@@ -222,10 +254,13 @@ EncoderConfig read_config(const ConfigKeys& keys, const Json& json, std::string_
   for (const auto& row : keys.switches)
     if (const Json* value = source.find(row.key))
       config.*row.member = truth(source, row.key, *value);
-  if (const Json* value = source.find(keys.classifier_dropout))
-    config.classifier_dropout = number(source, keys.classifier_dropout, *value, 0, 1);
+  config.image = read_image_config(source, keys, config.image);
   config.hidden_act = read_activation(source, keys.activation, config.hidden_act);
-  config.pad_token_id = read_padding(source, config);
+  if (keys.knows_tokens()) {
+    if (const Json* value = source.find(keys.classifier_dropout))
+      config.classifier_dropout = number(source, keys.classifier_dropout, *value, 0, 1);
+    config.pad_token_id = read_padding(source, config);
+  }
   config.problem_type = read_problem_type(source);
   config.labels = read_labels(source);
   check_together(keys, config, where);
@@ -243,8 +278,14 @@ Json to_json(const ConfigKeys& keys, const EncoderConfig& config) {
   const auto put = [&](const char* key, const auto& value) {
     json[key] = value ? Json(*value) : Json(nullptr);
   };
-  put(keys.classifier_dropout, config.classifier_dropout);
-  put("pad_token_id", config.pad_token_id);
+  if (keys.knows_tokens()) {
+    put(keys.classifier_dropout, config.classifier_dropout);
+    put("pad_token_id", config.pad_token_id);
+  }
+  for (const auto& row : keys.image_sizes) json[row.key] = config.image.*row.member;
+  for (const auto& row : keys.image_lists) json[row.key] = config.image.*row.member;
+  for (const auto& row : keys.image_switches) json[row.key] = config.image.*row.member;
+  if (keys.layer_type != nullptr) json[keys.layer_type] = config.image.layer_type;
   json["problem_type"] = config.problem_type ? Json(to_string(*config.problem_type)) : Json();
   for (const FixedKey& fixed : keys.fixed)
     if (fixed.is_written) json[fixed.key] = Json::parse(fixed.expected);

@@ -12,7 +12,19 @@
 /// The config.json of a Hugging Face model.
 namespace hone {
 
-/// What the config.json of an encoder for the classification of sequences says, whatever its keys are called there: members
+/// The part of EncoderConfig that is of networks of convolutions alone: members have the names of ResNet's keys.
+struct ImageConfig {
+  std::int64_t num_channels = 3;
+  std::int64_t image_size =
+      224;  ///< height and width; ours: Hugging Face has it elsewhere
+  std::vector<std::int64_t> hidden_sizes = {256, 512, 1024, 2048};  ///< channels of each stage
+  std::vector<std::int64_t> depths = {3, 4, 6, 3};                  ///< layers of each stage
+  std::string layer_type = "bottleneck";                            ///< or "basic"
+  bool downsample_in_first_stage = false;
+  bool downsample_in_bottleneck = false;  ///< by its first convolution, not its second
+};
+
+/// What the config.json of an encoder for the classification of sequences or of images says, whatever its keys are called there: members
 /// have the names of BERT's keys, and the defaults that Hugging Face has for BERT.
 struct EncoderConfig {
   std::int64_t vocab_size = 30522;
@@ -30,6 +42,7 @@ struct EncoderConfig {
   double initializer_range = 0.02;
   double layer_norm_eps = 1e-12;
   std::optional<std::int64_t> pad_token_id = 0;  ///< none: no row of the embeddings is for padding
+  ImageConfig image = {};                        ///< of a model of images, which knows no tokens
   bool sinusoidal_positions = false;  ///< fresh embeddings of positions are sines and cosines
   std::optional<Task> problem_type;   ///< none: decided by the labels
   std::vector<std::string> labels = {"LABEL_0", "LABEL_1"};  ///< names, by class; at least one
@@ -53,6 +66,13 @@ struct ConfigKey {
   double most = 0;
 };
 
+/// A key that is in a config of images alone.
+template <typename Value>
+struct ImageKey {
+  const char* key;
+  Value ImageConfig::*member;
+};
+
 /// A key that is refused unless it says the one thing we do.
 struct FixedKey {
   const char* key;
@@ -68,11 +88,19 @@ struct ConfigKeys {
   std::vector<ConfigKey<std::int64_t>> sizes;
   std::vector<ConfigKey<double>> numbers;
   std::vector<ConfigKey<bool>> switches = {};
+  std::vector<ImageKey<std::int64_t>> image_sizes = {};
+  std::vector<ImageKey<std::vector<std::int64_t>>> image_lists = {};
+  std::vector<ImageKey<bool>> image_switches = {};
+  const char* layer_type =
+      nullptr;  ///< the key that says "basic" or "bottleneck"; null: there is none
   const char* activation = "hidden_act";
+  /// With `pad_token_id` beside it; null: a model that knows no tokens, and has neither.
   const char* classifier_dropout = "classifier_dropout";
   std::vector<FixedKey> fixed;
   /// What must hold between them beyond what holds for all. May be null.
   void (*check)(const EncoderConfig& config, std::string_view where) = nullptr;
+
+  bool knows_tokens() const { return classifier_dropout != nullptr; }
 };
 
 /// The keys of BERT, which most that came after it have too.

@@ -32,10 +32,30 @@ std::optional<std::int64_t> padding_row(const Node& parameter) {
   return std::nullopt;
 }
 
+// What a parameter of a model of images is drawn by, or begins as.
+Tensor initial_image_value(const Node& parameter, std::uint64_t seed, ThreadPool& pool) {
+  const Shape& shape = parameter.types()[0].shape;
+  for (const Node* user : parameter.users()) {
+    if (!user->is("batch_norm")) continue;
+    for (const std::size_t statistic : {3, 4}) {
+      if (user->input(statistic).node != &parameter) continue;
+      Tensor tensor = Tensor::zeros(DType::f32, resolve(shape, {}));
+      if (statistic == 4) std::ranges::fill(tensor.values<float>(), 1.0f);
+      return tensor;
+    }
+  }
+  double variance = 0;
+  if (shape.size() == 4)
+    variance = 2 / static_cast<double>(shape[0].size * shape[2].size * shape[3].size);
+  if (shape.size() == 2) variance = 1 / (3 * static_cast<double>(shape[1].size));
+  return initial_value(parameter, std::sqrt(variance), seed, pool);
+}
+
 }  // namespace
 
 Tensor initial_value(const Node& parameter, const Architecture& architecture,
                      const EncoderConfig& config, std::uint64_t seed, ThreadPool& pool) {
+  if (architecture.of_images()) return initial_image_value(parameter, seed, pool);
   Tensor tensor = initial_value(parameter, config.initializer_range, seed, pool);
   if (config.sinusoidal_positions && parameter.name() == position_table(architecture.encoder))
     fill_with_sines(tensor);

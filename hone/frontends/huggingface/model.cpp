@@ -62,10 +62,10 @@ class WeightMatcher {
         asked_by_(std::move(asked_by)) {
     for (auto& [name, tensor] : checkpoint.tensors)
       tensors_.emplace(modern_name(name), std::move(tensor));
-    for (const std::string_view buffer : arch.buffers) {
-      tensors_.erase(std::string(buffer));
-      tensors_.erase(std::string(buffer.substr(prefix_.size())));
-    }
+    for (const std::string_view buffer : arch.buffers)
+      std::erase_if(tensors_, [&](const auto& item) {
+        return glob_match(buffer, item.first) || glob_match(buffer, prefix_ + item.first);
+      });
   }
 
   // The tensor of a parameter, or an undefined one when the checkpoint has none.
@@ -282,6 +282,7 @@ double bytes_of_parameters(const Graph& graph) {
 // A pass that lets rows, neurons or layers go leaves a model that another config builds.
 void follow_sizes(Model& model) {
   const Architecture& arch = architecture_of(model.facts);
+  if (arch.of_images()) return;
   const EncoderModules& modules = arch.encoder;
   const std::string layers = fmt::format("{}.{}.", modules.name, modules.layers);
   const std::string widened = fmt::format(".{}.bias", modules.layer.widened);

@@ -11,8 +11,16 @@
 /// What a graph cannot say of its model, whatever the architecture.
 namespace hone {
 
-/// What a model can be given.
+/// What an image is to a model.
+struct ImageSize {
+  std::int64_t channels = 3, height = 0, width = 0;
+
+  bool operator==(const ImageSize&) const = default;
+};
+
+/// What a model can be given: images where `image` says so, each of which counts as a text of one token; else texts.
 struct InputLimits {
+  std::optional<ImageSize> image = {};
   std::int64_t tokens = 0;      ///< of the longest text, special ones included
   std::int64_t vocabulary = 0;  ///< numbers of tokens lie below
   /// The types that tokens may have; 0: none are read, and the texts of a pair are told apart by the token between them.

@@ -27,6 +27,24 @@ Value ModuleBuilder::layer_norm(Value x, const std::string& path, double eps) {
   return graph_.add("layer_norm", {x, gamma, bias(path, size)}, {{"eps", eps}}, path);
 }
 
+Value ModuleBuilder::convolution(Value x, const std::string& path, std::int64_t outputs,
+                                 std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
+  const Value filters = weight(path, {outputs, x.type().dim(1), kernel, kernel});
+  return graph_.add("conv2d", {x, filters}, {{"stride", stride}, {"padding", padding}}, path);
+}
+
+Value ModuleBuilder::batch_norm(Value x, const std::string& path) {
+  const Dim channels = x.type().dim(1);
+  const Value gamma = parameter(path + ".weight", {channels}, ParameterRole::gain);
+  const Value beta = bias(path, channels);
+  const auto running = [&](const char* name) {
+    return graph_.add_parameter(path + name, {DType::f32, {channels}}, ParameterRole::buffer,
+                                /*trainable=*/false);
+  };
+  const Value mean = running(".running_mean");
+  return graph_.add("batch_norm", {x, gamma, beta, mean, running(".running_var")}, {}, path);
+}
+
 Value ModuleBuilder::dropout(Value x, const std::string& path, double p, Shape limits) {
   if (p == 0) return x;
   if (!random_key_) random_key_ = graph_.add_input("random_key", {DType::i64, {}});

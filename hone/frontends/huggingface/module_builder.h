@@ -21,6 +21,11 @@ class ModuleBuilder {
   Value linear(Value x, const std::string& path, std::int64_t outputs);
   /// Over the last axis.
   Value layer_norm(Value x, const std::string& path, double eps);
+  /// x (B, C, H, W) -> (B, outputs, …) by a square kernel, without a bias.
+  Value convolution(Value x, const std::string& path, std::int64_t outputs, std::int64_t kernel,
+                    std::int64_t stride, std::int64_t padding);
+  /// Over the channels of x (B, C, H, W), by PATH.running_mean and PATH.running_var until training puts those of the batch there.
+  Value batch_norm(Value x, const std::string& path);
   /// Draws from the input `random_key` i64[]; x itself where p is 0. `limits` is the shape of x with the most tokens a text
   /// may have, so that padding decides on no mask.
   Value dropout(Value x, const std::string& path, double p, Shape limits);

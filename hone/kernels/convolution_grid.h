@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hone/kernels/convolution.h"
+
+/// What a convolution reads, as convolution.h's products see it.
+namespace hone::kernels {
+
+/// A place of the kernel: where it reads, relative to that of the grid.
+struct Tap {
+  std::int64_t row = 0, column = 0;
+};
+
+/// A place (n, i, j) of the grid.
+struct GridPlace {
+  std::int64_t image = 0, row = 0, column = 0;
+};
+
+/// Places (n, i, j), each of which reads images[n, c, i step + tap.row, j step + tap.column] of every channel c by every tap.
+struct Grid {
+  const float* images = nullptr;  ///< the first channel that is read, of the first image
+  std::int64_t elements = 0;      ///< from there on
+  std::int64_t batch = 0, channels = 0, height = 0, width = 0;
+  std::int64_t image_stride = 0, channel_stride = 0;
+  std::int64_t rows = 0, columns = 0;  ///< of an image's places
+  std::int64_t step = 1;
+  std::vector<Tap> taps;
+
+  std::int64_t places() const { return batch * rows * columns; }
+  GridPlace place(std::int64_t index) const {
+    return {index / (rows * columns), index / columns % rows, index % columns};
+  }
+  /// To the next place.
+  void advance(GridPlace& place) const {
+    if (++place.column < columns) return;
+    place.column = 0;
+    if (++place.row < rows) return;
+    place.row = 0;
+    ++place.image;
+  }
+};
+
+/// What the results of a group read of x.
+inline Grid forward_grid(const ConvolutionShape& shape, const float* x, std::int64_t group) {
+  const std::int64_t pixels = shape.height * shape.width, channels = shape.channels / shape.groups,
+                     skipped = group * channels * pixels;
+  Grid grid{.images = x + skipped,
+            .elements = shape.batch * shape.channels * pixels - skipped,
+            .batch = shape.batch,
+            .channels = channels,
+            .height = shape.height,
+            .width = shape.width,
+            .image_stride = shape.channels * pixels,
+            .channel_stride = pixels,
+            .rows = shape.result_height(),
+            .columns = shape.result_width(),
+            .step = shape.stride,
+            .taps = {}};
+  for (std::int64_t u = 0; u < shape.kernel_height; ++u)
+    for (std::int64_t v = 0; v < shape.kernel_width; ++v)
+      grid.taps.push_back({u * shape.dilation - shape.padding, v * shape.dilation - shape.padding});
+  return grid;
+}
+
+/// Channels in blocks of nearly as many products, of at most `kMostDepth` where a channel has fewer: a function of the sizes alone.
+inline constexpr std::int64_t kMostDepth = 256;
+inline std::int64_t channel_blocks(std::int64_t channels, std::int64_t taps) {
+  const std::int64_t depth = channels * taps, blocks = (depth + kMostDepth - 1) / kMostDepth;
+  return blocks < 1 ? 1 : blocks > channels ? channels : blocks;
+}
+/// The first channel of a block.
+inline std::int64_t block_begin(std::int64_t channels, std::int64_t blocks, std::int64_t block) {
+  return channels * block / blocks;
+}
+
+}  // namespace hone::kernels

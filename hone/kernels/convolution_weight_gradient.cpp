@@ -1,0 +1,161 @@
+// dweight (O, K) = dy (O, pixels) columns (K, pixels)^T. A chunk has some channels of x, and so some columns of dweight, and a part of the
+// outputs. It goes through all images in blocks of pixels, writes what its channels give of a block, turns that into panels and adds the
+// products to its sums: all of them in one order, whatever the chunks are.
+#include <algorithm>
+#include <numeric>
+
+#include "hone/kernels/convolution.h"
+#include "hone/kernels/convolution_grid.h"
+#include "hone/kernels/scratch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hone/kernels/convolution_weight_gradient.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "hone/kernels/convolution_columns-inl.h"
+#include "hone/kernels/gemm_pack-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr std::int64_t kPanelColumns = kPanelVectors * kLanes;
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Adds the sums of a piece to what is there.
+struct AddSums {
+  float* sums;
+  std::int64_t stride;
+
+  template <int kRows, int kVectors>
+  HWY_INLINE void announce() const {}
+
+  template <int kRows, int kVectors>
+  HWY_INLINE void take(const SumVector (&sum)[kRows][kVectors]) const {
+    const Floats d;
+    float* row = sums;  // a copy, which no store can change
+    const std::int64_t step = stride;
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i, row += step) {
+#pragma GCC unroll 3
+      for (int j = 0; j < kVectors; ++j) {
+        float* const to = row + j * kLanes;
+        hn::StoreU(hn::Add(hn::LoadU(d, to), sum[i][j]), d, to);
+      }
+    }
+  }
+};
+
+// One group's product.
+struct WeightProduct {
+  Grid grid;
+  const float* dy;  // of the group's first output
+  std::int64_t rows, dy_image_stride;
+  float* dweight;  // (rows, channels taps)
+
+  std::int64_t taps() const { return static_cast<std::int64_t>(grid.taps.size()); }
+  std::int64_t pixels() const { return grid.rows * grid.columns; }
+};
+
+// Channels of a chunk: a multiple of a panel's columns, or all there are.
+std::int64_t chunk_channels(const WeightProduct& product) {
+  constexpr std::int64_t kColumns = 96;
+  const std::int64_t whole = kPanelColumns / std::gcd(kPanelColumns, product.taps());
+  const std::int64_t wanted =
+      std::max<std::int64_t>(1, kColumns / (whole * product.taps())) * whole;
+  return std::min(product.grid.channels, wanted);
+}
+
+// Adds the products of some pixels of an image: `values` (columns, pixels padded) as panels.
+void add_pixels(const WeightProduct& product, const float* values, std::int64_t value_stride,
+                std::int64_t columns, std::int64_t image, std::int64_t pixel_begin,
+                std::int64_t depth, std::int64_t row_begin, std::int64_t row_end, float* sums,
+                std::int64_t sum_stride) {
+  static thread_local Scratch scratch;
+  float* const panel = scratch.floats(static_cast<std::size_t>(depth * kPanelColumns));
+  for (std::int64_t column = 0; column < columns; column += kPanelColumns) {
+    const std::int64_t count = std::min(kPanelColumns, columns - column),
+                       vectors = ceil_div(count, kLanes);
+    pack_panel({values + column * value_stride, value_stride, 1, count}, vectors * kLanes, depth,
+               panel);
+    for (std::int64_t row = row_begin; row < row_end; row += kPanelRows) {
+      const std::int64_t rows = std::min<std::int64_t>(kPanelRows, row_end - row);
+      const float* const dy =
+          product.dy + image * product.dy_image_stride + row * product.pixels() + pixel_begin;
+      micro_kernel<AddSums>(rows, vectors)(
+          {dy, product.pixels(), 1}, depth, {panel, false},
+          {sums + (row - row_begin) * sum_stride + column, sum_stride});
+    }
+  }
+}
+
+void compute_chunk(const WeightProduct& product, std::int64_t channel_begin,
+                   std::int64_t channel_end, std::int64_t row_begin, std::int64_t row_end) {
+  static thread_local Scratch values_scratch, sums_scratch;
+  static thread_local Columns places;
+  const std::int64_t columns = (channel_end - channel_begin) * product.taps(),
+                     sum_stride = ceil_div(columns, kPanelColumns) * kPanelColumns,
+                     pixels = product.pixels(), blocks = ceil_div(pixels, kMostDepth);
+  const std::int64_t sum_rows = ceil_div(row_end - row_begin, kPanelRows) * kPanelRows;
+  float* const sums = sums_scratch.floats(static_cast<std::size_t>(sum_rows * sum_stride));
+  std::fill_n(sums, sum_rows * sum_stride, 0.0f);
+  float* const values =
+      values_scratch.floats(static_cast<std::size_t>(columns * (kMostDepth + kLanes)));
+  for (std::int64_t image = 0; image < product.grid.batch; ++image) {
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const std::int64_t begin = block_begin(pixels, blocks, block),
+                         end = block_begin(pixels, blocks, block + 1);
+      places.take(product.grid, image * pixels + begin, image * pixels + end);
+      const std::int64_t stride = places.vectors() * kLanes;
+      places.write(product.grid, channel_begin, channel_end, values, stride);
+      add_pixels(product, values, stride, columns, image, begin, end - begin, row_begin, row_end,
+                 sums, sum_stride);
+    }
+  }
+  const std::int64_t depth = product.grid.channels * product.taps();
+  for (std::int64_t row = row_begin; row < row_end; ++row)
+    std::copy_n(sums + (row - row_begin) * sum_stride, columns,
+                product.dweight + row * depth + channel_begin * product.taps());
+}
+
+void weight_gradient(ThreadPool& pool, const ConvolutionShape& s, const float* x, const float* dy,
+                     float* dweight) {
+  constexpr std::int64_t kMostRows = 256, kLeastRows = 32, kEnough = 16;
+  const std::int64_t rows = s.outputs / s.groups, pixels = s.result_height() * s.result_width();
+  for (std::int64_t g = 0; g < s.groups; ++g) {
+    const WeightProduct product{forward_grid(s, x, g), dy + g * rows * pixels, rows,
+                                s.outputs * pixels, dweight + g * rows * s.depth()};
+    const std::int64_t width = chunk_channels(product), channels = product.grid.channels,
+                       parts = ceil_div(channels, width);
+    std::int64_t row_tiles = ceil_div(rows, kMostRows);
+    while (parts * row_tiles < kEnough && rows / row_tiles > kLeastRows) row_tiles *= 2;
+    parallel_ranges(pool, parts * row_tiles, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t part = i / row_tiles, tile = i % row_tiles;
+        compute_chunk(product, part * width, std::min(channels, (part + 1) * width),
+                      block_begin(rows, row_tiles, tile), block_begin(rows, row_tiles, tile + 1));
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hone::kernels {
+
+HWY_EXPORT(weight_gradient);
+
+void convolution_weight_gradient(ThreadPool& pool, const ConvolutionShape& shape, const float* x,
+                                 const float* dy, float* dweight) {
+  HWY_DYNAMIC_DISPATCH(weight_gradient)(pool, shape, x, dy, dweight);
+}
+
+}  // namespace hone::kernels
+#endif  // HWY_ONCE

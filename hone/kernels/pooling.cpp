@@ -1,0 +1,159 @@
+// The largest value of a window (what is no number counts as larger than all) is that of its columns' largest ones: rows first, a vector at a time, then along the row.
+#include "hone/kernels/pooling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hone/kernels/grain.h"
+#include "hone/kernels/scratch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hone/kernels/pooling.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "hone/kernels/lane_sum-inl.h"
+#include "hone/kernels/vector_loop-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+// The larger of two, the first where they are equal; what is no number stays.
+HWY_INLINE hn::Vec<Floats> larger(hn::Vec<Floats> best, hn::Vec<Floats> next) {
+  return hn::IfThenElse(hn::Or(hn::Gt(next, best), hn::IsNaN(next)), next, best);
+}
+
+// columns[j] = the largest of rows [begin, end) at j.
+void largest_of_rows(const float* plane, std::int64_t width, std::int64_t begin, std::int64_t end,
+                     float* columns) {
+  const Floats d;
+  for_vectors(d, width, [&](std::int64_t j, auto part) HWY_ATTR {
+    auto best = load(d, plane + begin * width + j, part);
+    for (std::int64_t row = begin + 1; row < end; ++row)
+      best = larger(best, load(d, plane + row * width + j, part));
+    store(best, d, columns + j, part);
+  });
+}
+
+// y[j] = the largest of columns[j stride … j stride + kernel), which are padded already.
+void largest_of_columns(const PoolingShape& s, const float* columns, float* y) {
+  const Floats d;
+  constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+  const std::int64_t count = s.result_width();
+  std::int64_t j = 0;
+  if (s.stride == 2) {
+    for (; j + kWidth <= count; j += kWidth) {
+      hn::Vec<Floats> best, next, other;
+      hn::LoadInterleaved2(d, columns + 2 * j, best, other);
+      for (std::int64_t v = 1; v < s.kernel; ++v) {
+        hn::LoadInterleaved2(d, columns + 2 * j + v, next, other);
+        best = larger(best, next);
+      }
+      hn::StoreU(best, d, y + j);
+    }
+  }
+  for (; j < count; ++j) {
+    float best = columns[j * s.stride];
+    for (std::int64_t v = 1; v < s.kernel; ++v) {
+      const float next = columns[j * s.stride + v];
+      if (next > best || std::isnan(next)) best = next;
+    }
+    y[j] = best;
+  }
+}
+
+void pool_plane(const PoolingShape& s, const float* plane, float* y) {
+  static thread_local Scratch scratch;
+  constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+  // What padding holds is below everything; a vector of pairs may read past the last window.
+  const std::int64_t padded = s.width + 2 * s.padding;
+  float* const columns = scratch.floats(static_cast<std::size_t>(padded + 2 * kWidth));
+  std::fill_n(columns, padded + 2 * kWidth, -std::numeric_limits<float>::infinity());
+  for (std::int64_t i = 0; i < s.result_height(); ++i) {
+    const std::int64_t first = i * s.stride - s.padding;
+    largest_of_rows(plane, s.width, std::max<std::int64_t>(0, first),
+                    std::min(s.height, first + s.kernel), columns + s.padding);
+    largest_of_columns(s, columns, y + i * s.result_width());
+  }
+}
+
+float mean_of_plane(std::int64_t pixels, const float* plane) {
+  const Floats d;
+  const float sum = sum_of_terms(
+      pixels, [&](std::int64_t i, auto part) HWY_ATTR { return load(d, plane + i, part); });
+  return sum / static_cast<float>(pixels);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hone::kernels {
+namespace {
+
+HWY_EXPORT(pool_plane);
+HWY_EXPORT(mean_of_plane);
+
+template <class Body>
+void for_each_plane(ThreadPool& pool, std::int64_t planes, std::int64_t pixels, Body&& body) {
+  parallel_ranges(pool, planes, rows_per_chunk(pixels), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t plane = begin; plane < end; ++plane) body(plane);
+  });
+}
+
+// Where the first largest value of a window stands in its plane.
+std::int64_t first_largest(const PoolingShape& s, const float* plane, std::int64_t row,
+                           std::int64_t column) {
+  std::int64_t best = std::max<std::int64_t>(0, row) * s.width + std::max<std::int64_t>(0, column);
+  for (std::int64_t i = std::max<std::int64_t>(0, row); i < std::min(s.height, row + s.kernel); ++i)
+    for (std::int64_t j = std::max<std::int64_t>(0, column);
+         j < std::min(s.width, column + s.kernel); ++j)
+      if (plane[i * s.width + j] > plane[best] || std::isnan(plane[i * s.width + j]))
+        best = i * s.width + j;
+  return best;
+}
+
+}  // namespace
+
+void max_pool(ThreadPool& pool, const PoolingShape& s, const float* x, float* y) {
+  const std::int64_t results = s.result_height() * s.result_width();
+  for_each_plane(pool, s.planes, s.height * s.width, [&](std::int64_t plane) {
+    HWY_DYNAMIC_DISPATCH(pool_plane)(s, x + plane * s.height * s.width, y + plane * results);
+  });
+}
+
+void max_pool_gradient(ThreadPool& pool, const PoolingShape& s, const float* x, const float* dy,
+                       float* dx) {
+  const std::int64_t pixels = s.height * s.width;
+  for_each_plane(pool, s.planes, pixels, [&](std::int64_t plane) {
+    const float* const from = x + plane * pixels;
+    float* const to = dx + plane * pixels;
+    std::fill_n(to, pixels, 0.0f);
+    const float* slope = dy + plane * s.result_height() * s.result_width();
+    for (std::int64_t i = 0; i < s.result_height(); ++i)
+      for (std::int64_t j = 0; j < s.result_width(); ++j)
+        to[first_largest(s, from, i * s.stride - s.padding, j * s.stride - s.padding)] += *slope++;
+  });
+}
+
+void average_pool(ThreadPool& pool, std::int64_t planes, std::int64_t pixels, const float* x,
+                  float* y) {
+  for_each_plane(pool, planes, pixels, [&](std::int64_t plane) {
+    y[plane] = HWY_DYNAMIC_DISPATCH(mean_of_plane)(pixels, x + plane * pixels);
+  });
+}
+
+void average_pool_gradient(ThreadPool& pool, std::int64_t planes, std::int64_t pixels,
+                           const float* dy, float* dx) {
+  for_each_plane(pool, planes, pixels, [&](std::int64_t plane) {
+    std::fill_n(dx + plane * pixels, pixels, dy[plane] / static_cast<float>(pixels));
+  });
+}
+
+}  // namespace hone::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,182 @@
+#include "hone/runtime/image_kernels.h"
+
+#include "hone/kernels/batch_norm.h"
+#include "hone/kernels/convolution.h"
+#include "hone/kernels/pooling.h"
+#include "hone/ops/convolution_rules.h"
+#include "hone/runtime/activation_name.h"
+#include "hone/tensor/mapped.h"
+
+namespace hone {
+namespace {
+
+const float* values_of(const Call& call, std::size_t index) {
+  return call.input(index).data<float>();
+}
+
+std::string_view every_image(const CallSite&) { return ""; }
+
+std::int64_t float_bytes(std::size_t count) {
+  return static_cast<std::int64_t>(count * sizeof(float));
+}
+
+kernels::ConvolutionShape shape_of(const Call& call) {
+  return ops::convolution_shape(call.input(0).sizes(), call.input(1).sizes(), call.attributes);
+}
+
+std::int64_t convolution_workspace(const CallSite& site, const Bindings& bindings) {
+  return float_bytes(kernels::convolution_packed_floats(
+      ops::convolution_shape(resolve(site.inputs[0].shape, bindings),
+                             resolve(site.inputs[1].shape, bindings), site.attributes)));
+}
+
+// The weight as the product reads it. It is held beside the weight, but where that lies in a file, whose pages go back to the
+// system.
+std::shared_ptr<const void> packed_convolution_weight(const Call& call) {
+  const Tensor& weight = call.input(1);
+  const kernels::ConvolutionShape shape = shape_of(call);
+  StoragePointer packed = cpu().allocate(kernels::convolution_packed_floats(shape) * sizeof(float));
+  kernels::convolution_pack(call.pool(), shape, weight.data<float>(),
+                            reinterpret_cast<float*>(packed->pointer));
+  release_pages(weight);
+  return packed;
+}
+
+void run_convolution(Call& call, const kernels::ConvolutionEpilogue& epilogue) {
+  const kernels::ConvolutionShape shape = shape_of(call);
+  const float* const x = values_of(call, 0);
+  float* const y = call.output().data<float>();
+  const float* packed = nullptr;
+  if (const auto* prepared = static_cast<const Storage*>(call.prepared)) {
+    packed = reinterpret_cast<const float*>(prepared->pointer);
+  } else {
+    auto* const workspace = static_cast<float*>(call.workspace);
+    kernels::convolution_pack(call.pool(), shape, values_of(call, 1), workspace);
+    packed = workspace;
+  }
+  kernels::convolution(call.pool(), shape, x, packed, y, epilogue);
+}
+
+void conv2d(Call& call) {
+  run_convolution(call, {.bias = call.has_input(2) ? values_of(call, 2) : nullptr});
+}
+
+void fused_conv2d(Call& call) {
+  run_convolution(
+      call, {.bias = values_of(call, 2),
+             .residual = call.has_input(3) ? values_of(call, 3) : nullptr,
+             .activation = activation_called(call.attributes.get<std::string>("activation"))});
+}
+
+std::int64_t conv2d_input_gradient_workspace(const CallSite& site, const Bindings& bindings) {
+  return float_bytes(kernels::convolution_input_gradient_floats(
+      ops::convolution_shape(resolve(site.outputs[0].shape, bindings),
+                             resolve(site.inputs[0].shape, bindings), site.attributes)));
+}
+
+void conv2d_input_gradient(Call& call) {
+  const float *weight = values_of(call, 0), *dy = values_of(call, 1);
+  Tensor& dx = call.output();
+  kernels::convolution_input_gradient(
+      call.pool(), ops::convolution_shape(dx.sizes(), call.input(0).sizes(), call.attributes),
+      weight, dy, dx.data<float>(), static_cast<float*>(call.workspace));
+}
+
+void conv2d_weight_gradient(Call& call) {
+  const float *x = values_of(call, 0), *dy = values_of(call, 1);
+  Tensor& dweight = call.output();
+  kernels::convolution_weight_gradient(
+      call.pool(), ops::convolution_shape(call.input(0).sizes(), dweight.sizes(), call.attributes),
+      x, dy, dweight.data<float>());
+}
+
+kernels::BatchNormShape norm_shape(const Call& call) {
+  const Tensor& x = call.input(0);
+  const std::int64_t planes = x.size(0) * x.size(1);
+  return {x.size(0), x.size(1), planes == 0 ? 0 : x.count() / planes};
+}
+
+float norm_epsilon(const Call& call) {
+  return static_cast<float>(call.attributes.get<double>("eps"));
+}
+
+void batch_norm(Call& call) {
+  const kernels::BatchNormShape shape = norm_shape(call);
+  const float* const x = values_of(call, 0);
+  kernels::batch_norm(call.pool(), shape, x, values_of(call, 1), values_of(call, 2),
+                      values_of(call, 3), values_of(call, 4), norm_epsilon(call),
+                      call.output().data<float>());
+}
+
+void batch_norm_training(Call& call) {
+  const kernels::BatchNormShape shape = norm_shape(call);
+  if (shape.count() < 2) return call.op.reference(call);  // says what is wrong
+  const float* const x = values_of(call, 0);
+  kernels::batch_norm_training(call.pool(), shape, x, values_of(call, 1), values_of(call, 2),
+                               norm_epsilon(call), call.output().data<float>(),
+                               call.output(1).data<float>(), call.output(2).data<float>());
+}
+
+void batch_norm_gradient(Call& call) {
+  const kernels::BatchNormShape shape = norm_shape(call);
+  if (shape.count() < 2) return call.op.reference(call);
+  const float *x = values_of(call, 0), *gamma = values_of(call, 1), *dy = values_of(call, 2);
+  kernels::batch_norm_gradient(call.pool(), shape, x, gamma, norm_epsilon(call), dy,
+                               call.output().data<float>(), call.output(1).data<float>(),
+                               call.output(2).data<float>());
+}
+
+kernels::PoolingShape window_of(const Call& call) {
+  const Sizes& x = call.input(0).sizes();
+  return {.planes = x[0] * x[1],
+          .height = x[2],
+          .width = x[3],
+          .kernel = call.attributes.get<std::int64_t>("kernel"),
+          .stride = call.attributes.get<std::int64_t>("stride"),
+          .padding = call.attributes.get<std::int64_t>("padding")};
+}
+
+void max_pool2d(Call& call) {
+  const float* const x = values_of(call, 0);
+  kernels::max_pool(call.pool(), window_of(call), x, call.output().data<float>());
+}
+
+void max_pool2d_gradient(Call& call) {
+  const float *x = values_of(call, 0), *dy = values_of(call, 1);
+  kernels::max_pool_gradient(call.pool(), window_of(call), x, dy, call.output().data<float>());
+}
+
+void global_average_pool(Call& call) {
+  const Tensor& x = call.input(0);
+  kernels::average_pool(call.pool(), x.size(0) * x.size(1), x.size(2) * x.size(3), x.data<float>(),
+                        call.output().data<float>());
+}
+
+void global_average_pool_gradient(Call& call) {
+  const float* const dy = values_of(call, 0);
+  Tensor& dx = call.output();
+  kernels::average_pool_gradient(call.pool(), dx.size(0) * dx.size(1), dx.size(2) * dx.size(3), dy,
+                                 dx.data<float>());
+}
+
+}  // namespace
+
+KernelTable image_kernels() {
+  return {
+      {"batch_norm", "cpu", "channels", every_image, batch_norm},
+      {"batch_norm_gradient", "cpu", "channels", every_image, batch_norm_gradient},
+      {"batch_norm_training", "cpu", "channels", every_image, batch_norm_training},
+      {"conv2d", "cpu", "gemm", every_image, conv2d, Layout::dense, packed_convolution_weight,
+       convolution_workspace},
+      {"conv2d_input_gradient", "cpu", "gemm", every_image, conv2d_input_gradient, Layout::dense,
+       nullptr, conv2d_input_gradient_workspace},
+      {"conv2d_weight_gradient", "cpu", "gemm", every_image, conv2d_weight_gradient},
+      {"fused_conv2d", "cpu", "gemm", every_image, fused_conv2d, Layout::dense,
+       packed_convolution_weight, convolution_workspace},
+      {"global_average_pool", "cpu", "planes", every_image, global_average_pool},
+      {"global_average_pool_gradient", "cpu", "planes", every_image, global_average_pool_gradient},
+      {"max_pool2d", "cpu", "planes", every_image, max_pool2d},
+      {"max_pool2d_gradient", "cpu", "planes", every_image, max_pool2d_gradient}};
+}
+
+}  // namespace hone
