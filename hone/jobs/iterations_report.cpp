@@ -12,6 +12,7 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kLoopLengths[] = {5, 20, 100};
+constexpr std::string_view kWarm = "warm";
 
 /// Calls of one way in one kind of process; of several fresh processes the first, with what beginning took in all.
 struct Told {
@@ -150,13 +151,13 @@ std::string turns_sentence(const std::string& way, const std::string& first,
 
 std::string even_sentence(const std::string& way, const std::string& first,
                           const WayComparison& found) {
+  const char* const starts = found.process == kWarm ? ", of one start each," : "";
   return fmt::format(
-      "In a {} process {} is ahead of {} {}: until the first answer is there it takes {:.3g} ms "
-      "{}, "
-      "and then {:.3g} ms {} a call.",
-      found.process, way, first, break_even_text(found.even), std::abs(found.extra_ms.value),
-      found.extra_ms.value > 0 ? "more" : "less", std::abs(found.gain_ms.value),
-      found.gain_ms.value > 0 ? "less" : "more");
+      "In a {} process{} {} is ahead of {} {}: until the first answer is there it takes {:.3g} ms "
+      "{}, and then {:.3g} ms {} a call.",
+      found.process, starts, way, first, break_even_text(found.even),
+      std::abs(found.extra_ms.value), found.extra_ms.value > 0 ? "more" : "less",
+      std::abs(found.gain_ms.value), found.gain_ms.value > 0 ? "less" : "more");
 }
 
 Cell ratio_of(double before, double after) { return real(before / after, 2); }
@@ -287,10 +288,11 @@ Table comparison_table(const IterationTimes& times) {
 std::vector<std::string> iteration_sentences(const IterationTimes& times) {
   std::vector<std::string> sentences;
   const std::string& first = times.ways.front().way;
-  for (const auto& [way, found] : comparisons_of(times)) {
+  const auto comparisons = comparisons_of(times);
+  for (const auto& [way, found] : comparisons)
     if (found.turns) sentences.push_back(turns_sentence(way, first, found));
+  for (const auto& [way, found] : comparisons)
     sentences.push_back(even_sentence(way, first, found));
-  }
   for (const WayTimes& way : times.ways) {
     const CallSeries& series = way.warm ? *way.warm : way.fresh.front();
     const std::string sentence =

@@ -4,6 +4,7 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/jobs/bench_work.h"
+#include "tests/support/evaluate.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
