@@ -10,12 +10,6 @@
 namespace hone::testing {
 namespace {
 
-bool generates_code() {
-  static const bool does =
-      run_json({"doctor", "--threads", "1"}, fs::temp_directory_path())["vector_lanes"] != 0;
-  return does;
-}
-
 TEST(Compile, ExplainsWhatItFused) {
   if (!generates_code()) GTEST_SKIP();
   const TemporaryFolder folder;

@@ -151,6 +151,12 @@ Json run_json(std::vector<std::string> arguments, const fs::path& folder) {
   return lines.empty() ? Json() : lines.front();
 }
 
+bool generates_code() {
+  static const bool does =
+      run_json({"doctor", "--threads", "1"}, fs::temp_directory_path())["vector_lanes"] != 0;
+  return does;
+}
+
 std::vector<std::string> command_names() {
   // "Begin    lab         an experiment": a group's name on its first line only; or "Shell    man, schema".
   const std::vector<std::string> lines =

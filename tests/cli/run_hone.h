@@ -55,6 +55,9 @@ Json run_json(std::vector<std::string> arguments, const fs::path& folder);
 /// The names of all commands, as `hone --help` lists them.
 std::vector<std::string> command_names();
 
+/// Whether the program generates code on this machine (`hone doctor` says why not).
+bool generates_code();
+
 /// The words of a line as a shell splits it, without expansions: 'a b' and "a b" are one word.
 std::vector<std::string> shell_words(std::string_view line);
 

@@ -309,6 +309,7 @@ void run_all(Contract& contract, const fs::path& folder) {
     SCOPED_TRACE(run.line);
     std::vector<std::string> words = shell_words(run.line);
     words.emplace_back("--json");
+    if (words[0] == "compile" && !generates_code()) continue;
     const Ending ending = run_hone(words, folder);
     ASSERT_TRUE(ending.code == 0 || ending.code == 3) << ending.messages;
     const std::string& command = words[0];
@@ -392,9 +393,11 @@ stage = "beside"
   Contract contract;
   run_all(contract, folder.path());
   // No row of the schema without a run that has its key.
-  for (const std::string& name : document_names())
+  for (const std::string& name : document_names()) {
+    if (name == "compile" && !generates_code()) continue;
     for (const std::string& key : schema_keys(schema_of(name)))
       EXPECT_TRUE(contract.seen[name].contains(key)) << name << ": no run has " << key;
+  }
 }
 
 TEST(Schema, HoldsForEveryFormat) {
