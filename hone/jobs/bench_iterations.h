@@ -45,7 +45,7 @@ struct WayTimes {
   std::optional<CallSeries> warm = {};
   std::vector<CallSeries> fresh = {};
   std::vector<double> process_ms =
-      {};  ///< of fresh ones from start to end, reading the model included
+      {};                       ///< of fresh ones from start to end, reading the model included
   std::int64_t operations = 0;  ///< of its graph
   double moved_bytes = 0;       ///< that they read and write in a call, as if no cache held any
 };
