@@ -8,7 +8,8 @@ namespace {
 
 using namespace hone;
 
-constexpr std::int64_t kGrain = 4096;  // elements of a chunk: by sizes alone, so that threads change no bit
+constexpr std::int64_t kGrain =
+    4096;  // elements of a chunk: by sizes alone, so that threads change no bit
 
 // "" or why another kernel has to run such calls.
 std::string_view accepts(const CallSite& site) {

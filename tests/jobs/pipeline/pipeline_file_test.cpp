@@ -427,10 +427,11 @@ each = { name = ["0.1", "4.2"] }
 run = "lab"
 NAME = "{name}"
 )toml");
-  EXPECT_EQ(names_of(pipeline), (Names{"lab/0.1", "lab/4.2", "last"}));
-  EXPECT_EQ(pipeline.chapters, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(names_of(pipeline), (Names{"lab/4.2", "last", "lab/0.1"}));
+  EXPECT_EQ(pipeline.chapters, (std::vector<std::size_t>{2, 0}));
   EXPECT_EQ(options_of(pipeline, "lab/4.2"), "NAME=4.2");
-  expect_user_error("chain.toml, line 1", [] { parse("chapters = [\"none\"]\n"); });
+  expect_user_error("chain.toml, line 1",
+                    [] { parse("chapters = [\"none\"]\n[stage.a]\nrun = \"eval\"\n"); });
 }
 
 }  // namespace
