@@ -560,8 +560,8 @@ TEST_F(PipelineTest, SaysWhereItIsWrongBeforeAnythingRuns) {
        "line 1: stage a: hone has no command 'trian'; did you mean "
        "'train'?"},
       {"[stage.a]\nrun = \"lab 9\"",
-       "line 1: stage a: NAME: expected 0.1, 0.2, 0.3, 1.1, 1.2, 2.1, 2.2, 3.1, 3.2, 3.3, 3.4 or "
-       "4.3, got '9'"},
+       "line 1: stage a: NAME: expected 0.1, 0.2, 0.3, 1.1, 1.2, 2.1, 2.2, 3.1, 3.2, 3.3, 3.4, "
+       "4.1, 4.2, 4.3, 4.4 or all, got '9'"},
       {"[stage.a]\nrun = \"man\"", "line 1: stage a: `hone man` cannot be a stage"},
       {train + data + "leraning_rate = 1e-3",
        "line 5: stage a: `hone train` has no option "

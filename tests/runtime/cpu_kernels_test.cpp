@@ -22,12 +22,6 @@ const Library& with_kernels() {
   return library;
 }
 
-std::vector<KernelCase> all_cases() {
-  std::vector<KernelCase> cases = kernel_cases();
-  for (KernelCase& more : image_kernel_cases()) cases.push_back(std::move(more));
-  return cases;
-}
-
 struct Results {
   NamedTensors outputs;
   std::set<std::string> kernels;  ///< "operation / kernel"
@@ -57,7 +51,7 @@ void expect_near(const Tensor& got, const Tensor& expected, const KernelCase& ke
 }
 
 TEST(CpuKernels, AgreeWithTheReferences) {
-  for (const KernelCase& kernel_case : all_cases()) {
+  for (const KernelCase& kernel_case : all_kernel_cases()) {
     const Results expected = run(kernel_case, references(), 1),
                   got = run(kernel_case, with_kernels(), 1);
     for (const auto& [name, tensor] : expected.outputs)
@@ -66,7 +60,7 @@ TEST(CpuKernels, AgreeWithTheReferences) {
 }
 
 TEST(CpuKernels, GiveTheSameBitsForAnyNumberOfThreads) {
-  for (const KernelCase& kernel_case : all_cases()) {
+  for (const KernelCase& kernel_case : all_kernel_cases()) {
     const Results one = run(kernel_case, with_kernels(), 1),
                   three = run(kernel_case, with_kernels(), 3);
     for (const auto& [name, tensor] : one.outputs)
@@ -97,7 +91,7 @@ TEST(CpuKernels, LeaveTargetsThatAreNoneToTheReference) {
 
 TEST(CpuKernels, HaveACaseForEveryRowOfTheTable) {
   std::set<std::string> covered;
-  for (const KernelCase& kernel_case : all_cases())
+  for (const KernelCase& kernel_case : all_kernel_cases())
     covered.merge(run(kernel_case, with_kernels(), 1).kernels);
   for (const Kernel& kernel : with_kernels().kernels)
     EXPECT_TRUE(covered.contains(fmt::format("{} / {}", kernel.op, kernel.name)))

@@ -121,6 +121,14 @@ output dmean = %dmean
   }
 }
 
+void add_moving_average(std::vector<KernelCase>& cases) {
+  cases.push_back({.text = R"(%average = input : f32[37]
+%x = input : f32[37]
+%y = moving_average(%average, %x) {momentum=0.1} : f32[37]
+output y = %y
+)"});
+}
+
 }  // namespace
 
 std::vector<KernelCase> image_kernel_cases() {
@@ -128,6 +136,13 @@ std::vector<KernelCase> image_kernel_cases() {
   add_convolutions(cases);
   add_batch_norms(cases);
   add_pools(cases);
+  add_moving_average(cases);
+  return cases;
+}
+
+std::vector<KernelCase> all_kernel_cases() {
+  std::vector<KernelCase> cases = kernel_cases();
+  for (KernelCase& more : image_kernel_cases()) cases.push_back(std::move(more));
   return cases;
 }
 

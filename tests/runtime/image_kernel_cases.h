@@ -7,4 +7,7 @@ namespace hone::testing {
 /// Those of operations on images, which graphics cards have no kernels for.
 std::vector<KernelCase> image_kernel_cases();
 
+/// `kernel_cases` and these.
+std::vector<KernelCase> all_kernel_cases();
+
 }  // namespace hone::testing

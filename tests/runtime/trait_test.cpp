@@ -5,7 +5,7 @@
 #include <set>
 
 #include "hone/base/random.h"
-#include "tests/runtime/kernel_cases.h"
+#include "tests/runtime/image_kernel_cases.h"
 
 // What the records of operations claim that a result depends on, held to by changing everything else.
 namespace hone::testing {
@@ -82,7 +82,7 @@ class TraitsHold : public ::testing::TestWithParam<bool> {};
 TEST_P(TraitsHold, WhateverIsElsewhere) {
   const Library& library = GetParam() ? builtin_with_kernels() : references();
   std::set<std::string> held;
-  for (const KernelCase& kernel_case : kernel_cases()) {
+  for (const KernelCase& kernel_case : all_kernel_cases()) {
     const Graph graph = parse_graph(kernel_case.text, library.ops, library.formats);
     const Node* node = claiming(graph);
     if (node == nullptr || element_count(*node) > kMostElements) continue;
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(OfReferencesAndKernels, TraitsHold, ::testing::Bool());
 TEST_P(TraitsHold, OfMemoryThatOutputsShare) {
   const Library& library = GetParam() ? builtin_with_kernels() : references();
   std::set<std::string> held;
-  for (const KernelCase& kernel_case : kernel_cases()) {
+  for (const KernelCase& kernel_case : all_kernel_cases()) {
     Graph graph = parse_graph(kernel_case.text, library.ops, library.formats);
     if (!graph.of_kind(NodeKind::parameter).empty()) continue;
     const NamedTensors drawn = draw_inputs(graph, kernel_case);
@@ -158,7 +158,7 @@ TEST_P(TraitsHold, OfMemoryThatOutputsShare) {
 TEST(Traits, InPlaceIsNoOtherResult) {
   const Library& library = builtin_with_kernels();
   std::set<std::string> held;
-  for (const KernelCase& kernel_case : kernel_cases()) {
+  for (const KernelCase& kernel_case : all_kernel_cases()) {
     Graph graph = parse_graph(kernel_case.text, library.ops, library.formats);
     const std::vector<Node*> operations = graph.of_kind(NodeKind::operation);
     if (operations.size() != 1 || !operations[0]->op().in_place) continue;
