@@ -70,8 +70,9 @@ const std::vector<CommandGroup>& command_groups() {
        /*brief=*/true},
       {"Program",
        {doctor_command(), formats_command(), passes_command(), kernels_command(), cache_command(),
-        study_command(), watch_command(), schema_command(), completion_command(), man_command()},
+        study_command(), watch_command()},
        /*brief=*/true},
+      {"Shell", {schema_command(), completion_command(), man_command()}, /*brief=*/true},
   };
   return groups;
 }
