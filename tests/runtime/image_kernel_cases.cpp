@@ -94,6 +94,25 @@ output dbeta = %d:2
   }
 }
 
+// One operation each, as the test of work in place wants it.
+void add_batch_norms_alone(std::vector<KernelCase>& cases) {
+  const std::string inputs = R"(%x = input : f32[2, 3, 17, 19]
+%gamma = input : f32[3]
+%last = input : f32[LAST]
+)";
+  for (const auto& [last, operation] : std::vector<std::pair<std::string, std::string>>{
+           {"3", "batch_norm(%x, %gamma, %last, %last, %gamma) {eps=2.5} : f32[2, 3, 17, 19]"},
+           {"3", "batch_norm_training(%x, %gamma, %last) : f32[2, 3, 17, 19], f32[3], f32[3]"},
+           {"2, 3, 17, 19",
+            "batch_norm_gradient(%x, %gamma, %last) : f32[2, 3, 17, 19], f32[3], f32[3]"}}) {
+    std::string text = inputs;
+    text.replace(text.find("LAST"), 4, last);
+    cases.push_back({.text = text + "%y = " + operation + "\noutput y = %y\n",
+                     .relative = 64,
+                     .absolute = 256 * kUlp + rounding_of(300)});
+  }
+}
+
 void add_pools(std::vector<KernelCase>& cases) {
   for (const auto& [height, width, kernel, stride, padding] :
        {std::array<std::int64_t, 5>{1, 1, 1, 1, 0},
@@ -135,6 +154,7 @@ std::vector<KernelCase> image_kernel_cases() {
   std::vector<KernelCase> cases;
   add_convolutions(cases);
   add_batch_norms(cases);
+  add_batch_norms_alone(cases);
   add_pools(cases);
   add_moving_average(cases);
   return cases;
