@@ -158,7 +158,7 @@ std::vector<Document> documents_of_analyses() {
           {"value", "number", "of the function there; less is better"}}}}},
       {"kernels",
        "The kernels of operations.",
-       {{"", {kResult, {"kernels", "kernel_row[]", "all, by their operations"}}},
+       {{"without --model", {kResult, {"kernels", "kernel_row[]", "all, by their operations"}}},
         {"with --model",
          {kResult,
           kModel,
