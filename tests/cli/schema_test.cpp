@@ -206,6 +206,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"inspect packed --verify --no_graph"},
       {"unpack packed -o unpacked"},
       {"pack model --weight_format binary --input_format binary -o signs"},
+      {"kernels --model signs"},
       {"bench signs --batch 2 --tokens 8 --runs 1"},
       {"profile signs --batch 2 --tokens 8 --runs 1"},
       {"lab"},
@@ -302,7 +303,9 @@ std::vector<SchemaRun> runs_of_minutes() {
 // Whether a key of the document `lab` is in the forms and fragments that these alone print.
 bool is_of_minutes(const std::string& key) {
   static const std::set<std::string> groups = {
-      "4.1", "4.2", "lab_executor", "lab_work", "lab_attention", "lab_operator", "published_speed"};
+      "4.1",           "4.2",         "lab_executor",   "lab_work",   "lab_attention",
+      "lab_operator",  "call_series", "executor_calls", "loop_mean",  "executor_comparison",
+      "naive_mistake", "naive_times", "executor_times", "stage_time", "published_speed"};
   return groups.contains(key.substr(0, key.find('/')));
 }
 
