@@ -9,7 +9,7 @@ namespace hone {
 struct CompileJob {
   BenchJob work = {};
   bool explain = false;
-  std::int64_t runs = 40;  ///< of `explain`, of each; `kFewestForMedianInterval` at least
+  std::int64_t runs = 40;   ///< of `explain`, of each; `kFewestForMedianInterval` at least
   std::string stages = {};  ///< folder for the graphs and the code; empty: none is written
   bool overwrite = false;   ///< of that folder
 };

@@ -143,7 +143,7 @@ FormulaConstraint parse_constraint(std::string_view text) {
   user_check(at != std::string_view::npos && text.substr(at + 1).starts_with('='),
              "constraint '{}': expected two formulas with <= or >= between them", text);
   FigureFormula left = parse_formula(text.substr(0, at)),
-                   right = parse_formula(text.substr(at + 2));
+                right = parse_formula(text.substr(at + 2));
   if (text[at] == '>') std::swap(left, right);
   return {std::string(trim(text)), std::move(left), std::move(right)};
 }

@@ -19,7 +19,7 @@ TEST(FuseElementwise, TakesChainsAndWhatTheyStretch) {
 %y = mask(%act, %kept) : f32[B, 3]
 output y = %y
 )",
-               R"graph(%x = input : f32[B, 3]
+             R"graph(%x = input : f32[B, 3]
 %bias = input : f32[3]
 %kept = input : bool[B, 3]
 %y.fused = elementwise(%x, %bias, %kept) {formula="t0 = x0 + x1; select(0 < x2, select(t0 < 0, 0, t0), 0)"} : f32[B, 3]
@@ -38,7 +38,7 @@ TEST(FuseElementwise, KeepsWhatOthersRead) {
 output y = %y
 output z = %z
 )",
-               R"graph(%x = input : f32[B, 3]
+             R"graph(%x = input : f32[B, 3]
 %w = input : f32[3, 3]
 %y.fused = elementwise(%x) {formula="t0 = x0 + x0; t0; tanh(0.5 * t0)"} : f32[B, 3], f32[B, 3]
 %z = linear(%y.fused, %w) : f32[B, 3]
@@ -82,7 +82,7 @@ TEST(FuseElementwise, PutsInFrontWhatMayBeOverwritten) {
 %y = relu(%sum) : f32[B, 3]
 output y = %y
 )",
-               R"graph(%x = input : f32[B, 3]
+             R"graph(%x = input : f32[B, 3]
 %w = input : f32[3, 3]
 %z = linear(%x, %w) : f32[B, 3]
 %y.fused = elementwise(%z, %x) {formula="t0 = x1 + x0; select(t0 < 0, 0, t0)"} : f32[B, 3]
@@ -97,7 +97,7 @@ TEST(FuseElementwise, TakesFormulasIn) {
 %y = add(%p:0, %p:1) : f32[B]
 output y = %y
 )",
-               R"(%x = input : f32[B]
+             R"(%x = input : f32[B]
 %y.fused = elementwise(%x) {formula="2 * x0 + x0 * x0"} : f32[B]
 output y = %y.fused
 )");
