@@ -62,7 +62,7 @@ struct OpDef {
   /// Output types. Throws `UserError` when the inputs do not fit.
   std::vector<Type> (*infer)(const TypeContext&) = nullptr;
   /// Of element-wise operations: each result as a formula of one element of each operand, where truth values are 0 and 1.
-  /// What the record leaves out follows from it (`element_wise` of hone/ops/element_wise.h), and what a compiler generates.
+  /// What the record leaves out follows from it (`of_formula` of hone/ops/of_formula.h), and what a compiler generates.
   std::vector<Formula> (*formula)(const Attributes&, std::span<const Formula> operands) = nullptr;
   /// Plain loops with double accumulation; the truth every other kernel is compared with.
   void (*reference)(Call&) = nullptr;

@@ -62,7 +62,7 @@ void time_calls(IterationTimes& times, const Model& model, const IterationsJob& 
     WayTimes& way = times.ways[i];
     const BenchWork& work = runners[i]->work;
     way.operations = std::ssize(work.graph.of_kind(NodeKind::operation));
-    way.moved_bytes = moved_bytes(work.graph, work.bindings);
+    way.moved_bytes = bytes_moved(work.graph, work.bindings);
     if (job.process == IterationProcess::own) {
       way.fresh = {runners[i]->series};
     } else {

@@ -45,7 +45,7 @@ OperatorTime operator_of(const Node& node, std::string_view kernel, const Bindin
 
 }  // namespace
 
-double moved_bytes(const Graph& graph, const Bindings& bindings) {
+double bytes_moved(const Graph& graph, const Bindings& bindings) {
   double sum = 0;
   for (const Node* node : graph.of_kind(NodeKind::operation)) sum += bytes_moved(*node, bindings);
   return sum;

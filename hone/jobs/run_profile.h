@@ -46,7 +46,7 @@ struct RunProfile {
 };
 
 /// What all operations of a graph read and write in one run, in bytes, as if no cache held any of it.
-double moved_bytes(const Graph& graph, const Bindings& bindings);
+double bytes_moved(const Graph& graph, const Bindings& bindings);
 
 /// Records the runs of an executable while it lives.
 class RunRecorder {
