@@ -133,7 +133,8 @@ void register_products() {
       {{1024, 3072, 768}, false, true}, {{1024, 768, 3072}, false, true},
       {{768, 768, 1024}, true, false},  {{1024, 128, 128}, false, true},
       {{1024, 512, 128}, false, true},  {{1024, 128, 512}, false, true},
-      {{128, 128, 1024}, true, false},  {{16, 768, 768}, false, true}};
+      {{128, 128, 1024}, true, false},  {{512, 128, 1024}, true, false},
+      {{128, 512, 1024}, true, false},  {{16, 768, 768}, false, true}};
   for (const Product& product : products) {
     benchmark::RegisterBenchmark(("gemm/onednn/1/" + name_of(product)).c_str(), gemm_onednn,
                                  product);

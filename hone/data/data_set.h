@@ -99,7 +99,7 @@ struct DataOptions {
 ///   classes "neg" and "pos";
 /// - a folder with files called train, validation or test, or a glob over files: see
 ///   hone/data/data_files.h;
-/// - `synth:NAME?seed=S&n=COUNT`: see hone/data/synthetic.h.
+/// - `synth:NAME?seed=S&n=COUNT&test=COUNT`: see hone/data/synthetic.h.
 /// Throws `UserError` naming file, line and column at fault.
 DataSet load_data_set(const DataOptions& options, ThreadPool& pool);
 

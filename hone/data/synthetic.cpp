@@ -56,9 +56,9 @@ Integer parse_number(std::string_view parameter, std::string_view text) {
 void set_parameter(SyntheticOptions& options, std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   const std::string_view name = assignment.substr(0, equals);
-  const std::vector<std::string> names = {"seed", "n"};
+  const std::vector<std::string> names = {"seed", "n", "test"};
   user_check(std::find(names.begin(), names.end(), name) != names.end(),
-             "synth: unknown parameter '{}'{}; expected seed=NUMBER or n=COUNT", name,
+             "synth: unknown parameter '{}'{}; expected seed=NUMBER, n=COUNT or test=COUNT", name,
              did_you_mean(name, names));
   user_check(equals != std::string_view::npos,
              "synth: parameter '{0}' has no value; write {0}=NUMBER", name);
@@ -66,9 +66,14 @@ void set_parameter(SyntheticOptions& options, std::string_view assignment) {
   if (name == "seed") {
     options.seed = parse_number<std::uint64_t>(name, value);
   } else {
-    options.train_count = parse_number<std::int64_t>(name, value);
-    user_check(options.train_count >= 1 && options.train_count <= kMostExamples,
-               "synth: n: expected 1 to {}, got {}", kMostExamples, options.train_count);
+    const auto count = parse_number<std::int64_t>(name, value);
+    user_check(count >= 1 && count <= kMostExamples, "synth: {}: expected 1 to {}, got {}", name,
+               kMostExamples, count);
+    if (name == "n") {
+      options.train_count = count;
+    } else {
+      options.test_count = count;
+    }
   }
 }
 
@@ -101,16 +106,18 @@ SyntheticOptions parse_synthetic(std::string_view source) {
 
 DataSet make_synthetic(const SyntheticOptions& options) {
   const Lexicon lexicon = make_lexicon();
-  const std::int64_t test_count = std::max<std::int64_t>(500, options.train_count / 5);
+  const std::int64_t test_count =
+      options.test_count.value_or(std::max<std::int64_t>(500, options.train_count / 5));
   DataSet data;
   data.train = make_examples(options, lexicon, "train", options.train_count);
   data.test = make_examples(options, lexicon, "test", test_count);
   data.task = options.generator->task;
   for (const std::string_view name : options.generator->label_names)
     data.label_names.emplace_back(name);
-  data.description =
-      fmt::format("{}{}?seed={}&n={}: {} train, {} test", kSyntheticPrefix, options.generator->name,
-                  options.seed, options.train_count, options.train_count, test_count);
+  data.description = fmt::format("{}{}?seed={}&n={}{}: {} train, {} test", kSyntheticPrefix,
+                                 options.generator->name, options.seed, options.train_count,
+                                 options.test_count ? fmt::format("&test={}", test_count) : "",
+                                 options.train_count, test_count);
   return data;
 }
 

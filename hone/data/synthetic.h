@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,18 +48,19 @@ inline constexpr std::size_t kTopics = 5;
 /// topics: topic t has the words from 8t on of `Lexicon::entities`.
 Example make_topics(const Lexicon& lexicon, RandomSequence& random);
 
-/// What `synth:NAME?seed=S&n=COUNT` asks for.
+/// What `synth:NAME?seed=S&n=COUNT&test=COUNT` asks for.
 struct SyntheticOptions {
   const Generator* generator = nullptr;
   std::uint64_t seed = 7;
   std::int64_t train_count = 30000;
+  std::optional<std::int64_t> test_count = {};  // max(500, train_count / 5) unless it is said
 };
 
 /// Throws `UserError` for unknown names and parameters, with the nearest known one.
 SyntheticOptions parse_synthetic(std::string_view source);
 
-/// `train_count` training and max(500, train_count / 5) test examples, from independent streams of
-/// the seed. A smaller set is the beginning of a greater one.
+/// The training and the test examples, from independent streams of the seed. A smaller set is the beginning of a
+/// greater one.
 DataSet make_synthetic(const SyntheticOptions& options);
 
 }  // namespace hone

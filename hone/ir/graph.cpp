@@ -45,7 +45,9 @@ std::vector<std::string> keys(const auto& map) {
 
 const OpDef& find_op(const OpTable& ops, std::string_view name) {
   const auto found = ops.find(name);
-  user_check(found != ops.end(), "unknown operation '{}'{}", name, did_you_mean(name, keys(ops)));
+  // Every node that is added comes by here: what might have been meant is sought only where nothing was found.
+  if (found == ops.end())
+    throw UserError(fmt::format("unknown operation '{}'{}", name, did_you_mean(name, keys(ops))));
   return found->second;
 }
 
@@ -81,8 +83,9 @@ Attributes complete_attributes(const OpDef& op, const Attributes& given) {
   Attributes attributes = op.attributes;
   for (const auto& [name, value] : given.items()) {
     const Attribute* known = op.attributes.find(name);
-    user_check(known != nullptr, "has no attribute '{}'{}", name,
-               did_you_mean(name, keys(op.attributes.items())));
+    if (known == nullptr)
+      throw UserError(fmt::format("has no attribute '{}'{}", name,
+                                  did_you_mean(name, keys(op.attributes.items()))));
     user_check(std::holds_alternative<std::monostate>(*known) || known->index() == value.index(),
                "attribute '{}' has the wrong type", name);
     attributes.set(name, value);

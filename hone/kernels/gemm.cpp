@@ -75,14 +75,16 @@ std::int64_t tile_rows_for(const GemmShape& shape, std::int64_t column_tiles) {
   return rows;
 }
 
-Plan plan_for(const GemmShape& shape) {
+// Each tile packs the rows of A that it needs where those are not contiguous: with few columns that takes longer than it saves.
+Plan plan_for(const GemmShape& shape, bool a_transposed) {
   constexpr std::int64_t kTilePanels = 16;
   constexpr std::int64_t kTilePanelsOfFewRows = 2;
+  constexpr std::int64_t kFewRowsTransposed = 32;
   Plan plan{};
   plan.shape = shape;
   plan.depth_blocks = std::max<std::int64_t>(1, ceil_div(shape.k, kMaxDepth));
   plan.column_panels = ceil_div(ceil_div(shape.n, kLanes), kPanelVectors);
-  const bool few_rows = shape.m <= kMaxTileRows;
+  const bool few_rows = shape.m <= (a_transposed ? kFewRowsTransposed : kMaxTileRows);
   plan.column_tiles = ceil_div(plan.column_panels, few_rows ? kTilePanelsOfFewRows : kTilePanels);
   plan.tile_rows = few_rows ? kMaxTileRows : tile_rows_for(shape, plan.column_tiles);
   return plan;
@@ -253,8 +255,8 @@ std::size_t packed_floats(const Plan& plan) {
   return static_cast<std::size_t>(plan.shape.k * plan.padded_columns());
 }
 
-std::size_t workspace_floats(const GemmShape& shape) {
-  const Plan plan = plan_for(shape);
+std::size_t workspace_floats(const GemmShape& shape, bool a_transposed) {
+  const Plan plan = plan_for(shape, a_transposed);
   return plan.uses_b_once() ? 0 : packed_floats(plan);
 }
 
@@ -278,24 +280,24 @@ void compute(ThreadPool* pool, const Plan& plan, const ConstMatrix& a, const Rig
 
 void multiply(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
               float* c, std::int64_t c_stride, const Epilogue& epilogue, float* workspace) {
-  const Plan plan = plan_for(shape);
+  const Plan plan = plan_for(shape, a.column_stride != 1);
   const Right right{b, plan.uses_b_once() ? nullptr : packed_b(pool, plan, b, workspace)};
   compute(pool, plan, a, right, {c, c_stride, epilogue});
 }
 
 std::size_t size_of_packed(std::int64_t n, std::int64_t k) {
-  return packed_floats(plan_for({0, n, k}));
+  return packed_floats(plan_for({0, n, k}, false));
 }
 
 void pack_right(ThreadPool* pool, std::int64_t n, std::int64_t k, const ConstMatrix& b,
                 float* packed) {
-  pack_whole_b(pool, plan_for({0, n, k}), b, packed);
+  pack_whole_b(pool, plan_for({0, n, k}, false), b, packed);
 }
 
 void multiply_packed(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a,
                      const float* packed, float* c, std::int64_t c_stride,
                      const Epilogue& epilogue) {
-  compute(pool, plan_for(shape), a, {{}, packed}, {c, c_stride, epilogue});
+  compute(pool, plan_for(shape, a.column_stride != 1), a, {{}, packed}, {c, c_stride, epilogue});
 }
 
 }  // namespace
@@ -356,9 +358,9 @@ void gemm_alone(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix&
   HWY_DYNAMIC_DISPATCH(multiply)(nullptr, shape, a, b, c, c_stride, epilogue, nullptr);
 }
 
-std::size_t gemm_workspace_floats(const GemmShape& shape) {
+std::size_t gemm_workspace_floats(const GemmShape& shape, bool a_transposed) {
   if (shape.m == 0 || shape.n == 0 || is_small(shape)) return 0;
-  return HWY_DYNAMIC_DISPATCH(workspace_floats)(shape);
+  return HWY_DYNAMIC_DISPATCH(workspace_floats)(shape, a_transposed);
 }
 
 std::size_t gemm_packed_floats(std::int64_t n, std::int64_t k) {
@@ -411,7 +413,8 @@ void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
 }
 
 std::size_t gemm_batched_workspace_floats(const GemmShape& shape) {
-  return is_large(shape) ? gemm_workspace_floats(shape) : 0;
+  // As much as A takes that is transposed: other ones take no more.
+  return is_large(shape) ? gemm_workspace_floats(shape, true) : 0;
 }
 
 }  // namespace hone::kernels

@@ -43,8 +43,8 @@ void gemm_alone(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix&
                 std::int64_t c_stride, const Epilogue& epilogue = {});
 
 /// What a product works in: all of B, packed, where several chunks read it; what a thread works in alone, up to some MiB,
-/// it keeps itself.
-std::size_t gemm_workspace_floats(const GemmShape& shape);
+/// it keeps itself. `a_transposed`: columns of A are contiguous, not its rows.
+std::size_t gemm_workspace_floats(const GemmShape& shape, bool a_transposed = false);
 
 /// B (K,N) as the products of this processor read it, for what multiplies by the same B again and
 /// again: `gemm_pack` fills `gemm_packed_floats(n, k)` floats, aligned to a line of the cache.

@@ -408,8 +408,8 @@ std::int64_t linear_weight_gradient_workspace(const CallSite& site, const Bindin
   const Sizes x = sizes_of(site, 0, bindings), dy = sizes_of(site, 1, bindings);
   const std::int64_t inputs = x.back(), outputs = dy.back(), rows = rows_of(x);
   if (!is_narrow(inputs, outputs))
-    return bytes_of(kernels::gemm_workspace_floats({outputs, inputs, rows}));
-  return bytes_of(kernels::gemm_workspace_floats({inputs, outputs, rows}) +
+    return bytes_of(kernels::gemm_workspace_floats({outputs, inputs, rows}, true));
+  return bytes_of(kernels::gemm_workspace_floats({inputs, outputs, rows}, true) +
                   static_cast<std::size_t>(inputs * outputs));
 }
 
@@ -419,7 +419,7 @@ void narrow_weight_gradient(Call& call) {
   const std::int64_t inputs = row_length(x), outputs = row_length(dy);
   const kernels::GemmShape shape{inputs, outputs, row_count(x)};
   float* const packed = workspace(call);
-  float* const transposed = packed + kernels::gemm_workspace_floats(shape);
+  float* const transposed = packed + kernels::gemm_workspace_floats(shape, true);
   kernels::gemm(call.pool(), shape, {floats(call, 0), 1, inputs}, {floats(call, 1), outputs, 1},
                 transposed, outputs, {}, packed);
   kernels::copy(call.pool(), Sizes{outputs, inputs}, {transposed, Sizes{1, outputs}},

@@ -103,8 +103,8 @@ TEST(Card, NamesTheModelOfTheHubThatItComesFrom) {
 
 TEST(Card, OfTheOriginalProtocolHasOneMarkedFigure) {
   const TemporaryFolder folder;
-  run_well({"train", "tiny", "--data", "synth:lookup?n=300", "--max_steps", "1", "--protocol",
-            "original", "-o", "out"},
+  run_well({"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--max_steps", "1",
+            "--protocol", "original", "-o", "out"},
            folder.path());
   const Card card = card_of(folder.path() / "out");
   expect_yaml(card.metadata);
@@ -116,8 +116,8 @@ TEST(Card, OfTheOriginalProtocolHasOneMarkedFigure) {
 
 TEST(Card, OfGeneratedTextsSaysSo) {
   const TemporaryFolder folder;
-  run_well({"train", "tiny", "--data", "synth:lookup?n=300", "--max_steps", "1", "--seeds", "2",
-            "--save_steps", "1", "-o", "seeds"},
+  run_well({"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--max_steps", "1", "--seeds",
+            "2", "--save_steps", "1", "-o", "seeds"},
            folder.path());
   const Card card = card_of(folder.path() / "seeds/seed-43");
   expect_in(card.metadata, "- name: \"seeds/seed-43\"\n");

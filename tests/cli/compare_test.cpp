@@ -130,8 +130,9 @@ TEST(Compare, PairsTheSeedsOfRepeatedJobs) {
 
 TEST(Compare, RefusesModelsWithOtherClasses) {
   const TemporaryFolder folder;
-  run_well({"train", "tiny", "--data", "synth:lookup?n=300", "--max_steps", "1", "-o", "other"},
-           folder.path());
+  run_well(
+      {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--max_steps", "1", "-o", "other"},
+      folder.path());
   const Ending ending = run_hone({"compare", models() / "trained", folder.path() / "other",
                                   "--data", models() / "reviews.csv"},
                                  folder.path());

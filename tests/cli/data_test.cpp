@@ -208,11 +208,11 @@ TEST(Data, OfOnesOwnTeachesFreshWeightsItsWords) {
 
 TEST(Data, ThatIsBuiltInKeepsItsVocabulary) {
   const TemporaryFolder folder;
-  const Ending ending =
-      run_well({"train", "tiny", "--data", "synth:lookup?n=300", "--max_steps", "1", "-o", "model"},
-               folder.path());
+  const Ending ending = run_well(
+      {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--max_steps", "1", "-o", "model"},
+      folder.path());
   EXPECT_EQ(ending.messages.find("vocabulary"), std::string::npos) << ending.messages;
-  EXPECT_NE(run_well({"tokenize", "tiny", "--data", "synth:lookup?n=300"}, folder.path())
+  EXPECT_NE(run_well({"tokenize", "tiny", "--data", "synth:lookup?n=300&test=60"}, folder.path())
                 .output.find("tokens, those of the built-in data."),
             std::string::npos);
 }

@@ -50,10 +50,10 @@ TEST(Diff, NamesWhatMaskAndLabelsMake) {
 
 TEST(Diff, TellsWhichParametersHaveOtherValues) {
   const TemporaryFolder folder;
-  run_well({"train", "tiny", "--data", "synth:tail?n=100", "--max_steps", "1", "--freeze",
+  run_well({"train", "tiny", "--data", "synth:tail?n=100&test=60", "--max_steps", "1", "--freeze",
             "bert.embeddings.*", "-o", "a"},
            folder.path());
-  run_well({"train", "a", "--data", "synth:tail?n=100", "--max_steps", "1", "--freeze",
+  run_well({"train", "a", "--data", "synth:tail?n=100&test=60", "--max_steps", "1", "--freeze",
             "bert.embeddings.*", "-o", "b"},
            folder.path());
   const Json found = run_json({"diff", "a", "b"}, folder.path());

@@ -114,7 +114,7 @@ TEST_F(Refusal, OfTextsWithoutRoomNamesTheFlag) {
 }
 
 TEST_F(Refusal, OfValuesSaysWhatWasExpected) {
-  const std::vector<std::string> data = {"--data", "synth:lookup?n=300", "-o", "out"};
+  const std::vector<std::string> data = {"--data", "synth:lookup?n=300&test=60", "-o", "out"};
   const auto expect_value = [&](int code, std::string_view fragment,
                                 std::vector<std::string> values) {
     values.insert(values.begin(), data.begin(), data.end());
@@ -198,12 +198,12 @@ TEST_F(Refusal, OfParametersToFreezeNamesTheFlag) {
   const std::string nothing = "--freeze: expected a glob of parameters, got nothing";
   expect(kUsageError, nothing, {"inspect", "tiny", "--freeze", ""});
   expect_of_training(kUsageError, nothing,
-                     {"--data", "synth:lookup?n=300", "-o", "out", "--freeze", ""});
+                     {"--data", "synth:lookup?n=300&test=60", "-o", "out", "--freeze", ""});
 }
 
 TEST_F(Refusal, OfAFolderThatExists) {
   expect_of_training(kUserError, "mine: exists already and has no record.json of this program",
-                     {"--data", "synth:lookup?n=300", "-o", "mine"});
+                     {"--data", "synth:lookup?n=300&test=60", "-o", "mine"});
 }
 
 TEST_F(Refusal, OfDataSaysWhatIsThere) {

@@ -25,7 +25,7 @@ TEST(Eval, MeasuresAllOfASingleFile) {
 
 TEST(Eval, FindsWhatTrainingMeasured) {
   const TemporaryFolder folder;
-  const std::vector<std::string> data = {"--data", "synth:lookup?n=300"};
+  const std::vector<std::string> data = {"--data", "synth:lookup?n=300&test=60"};
   const Json trained = run_json(
       {"train", "tiny", data[0], data[1], "--max_steps", "2", "-o", "model"}, folder.path());
   for (const char* part : {"validation", "test"}) {

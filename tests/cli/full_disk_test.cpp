@@ -31,9 +31,17 @@ class SmallDisk {
   bool mounted_ = false;
 };
 
-const std::vector<std::string> kTraining = {
-    "train",   "tiny", "--data", "synth:lookup?n=300", "--max_steps", "6", "--save_steps", "2",
-    "--batch", "4",    "-o"};
+const std::vector<std::string> kTraining = {"train",
+                                            "tiny",
+                                            "--data",
+                                            "synth:lookup?n=300&test=60",
+                                            "--max_steps",
+                                            "6",
+                                            "--save_steps",
+                                            "2",
+                                            "--batch",
+                                            "4",
+                                            "-o"};
 
 std::vector<std::string> training(const fs::path& output, std::vector<std::string> more = {}) {
   std::vector<std::string> words = kTraining;

@@ -32,7 +32,7 @@ struct PipelineLab : ::testing::Test {
 
 // Settings with which a lab is a matter of seconds.
 const std::vector<std::string> kSmall = {
-    "--set", "shape=small.json",       "--set", "data=synth:tail?n=400",
+    "--set", "shape=small.json",       "--set", "data=synth:tail?n=400&test=60",
     "--set", "pretraining_epochs=0.5", "--set", "texts=50"};
 
 std::vector<std::string> small_lab(const std::string& name, const std::string& output,
@@ -198,7 +198,7 @@ std::vector<std::string> small_search(const std::string& name, const std::string
                                       const std::vector<std::string>& more = {}) {
   std::vector<std::string> words = {"lab", name, "--quiet", "-o", output};
   for (const char* setting :
-       {"data=synth:tail?n=400", "texts=50", "draws=[1]", "shape_trials=2", "rates=1e-3",
+       {"data=synth:tail?n=400&test=60", "texts=50", "draws=[1]", "shape_trials=2", "rates=1e-3",
         "trial_epochs=0.05",
         "shapes=num_hidden_layers = [1, 2]\nhidden_size = 16\nnum_attention_heads = "
         "2\nintermediate_size = 16\n"})
@@ -300,7 +300,8 @@ TEST_F(PipelineLab, RefusesWhatItHasNot) {
     EXPECT_FALSE(fs::exists(folder.path() / "x"));
   };
   refuse("-o FOLDER is missing", {"lab", "0.1"});
-  refuse("lab 0.2: has no setting 'data'", {"lab", "0.2", "-o", "x", "--data", "synth:tail?n=400"});
+  refuse("lab 0.2: has no setting 'data'",
+         {"lab", "0.2", "-o", "x", "--data", "synth:tail?n=400&test=60"});
   refuse("lab 1.1: has no setting 'width'; its settings are",
          {"lab", "1.1", "-o", "x", "--set", "width=4"});
   refuse("hone lab 4.3: --show is for labs that are pipelines", {"lab", "4.3", "--show"});

@@ -148,7 +148,8 @@ TEST_F(Overwrite, RefusesHomesAndMountPoints) {
   const char* home = ::getenv("HOME");
   const std::string before = home == nullptr ? "" : home;
   ::setenv("HOME", at("data").c_str(), 1);
-  const Words train = {"train", "tiny", "--data", "synth:lookup?n=99", "--max_steps", "1", "-o"};
+  const Words train = {"train",       "tiny", "--data", "synth:lookup?n=99&test=60",
+                       "--max_steps", "1",    "-o"};
   expect_refusal("is a home", joined(train, {"data"}));
   ::setenv("HOME", before.c_str(), 1);
   fs::create_directory(at("disk"));
@@ -261,7 +262,7 @@ TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
 }
 
 TEST_F(Overwrite, OfOneFolderIsDoneByOneProcess) {
-  const Words words = {"train",       "tiny", "--data",       "synth:lookup?n=300",
+  const Words words = {"train",       "tiny", "--data",       "synth:lookup?n=300&test=60",
                        "--max_steps", "400",  "--save_steps", "2",
                        "--batch",     "4",    "-o",           "new"};
   std::string message;

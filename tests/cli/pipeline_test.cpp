@@ -17,7 +17,7 @@ constexpr const char* kChain = R"toml(
 title = "A chain"
 [settings]
 model = "small.json"
-data = "synth:lookup?n=300"
+data = "synth:lookup?n=300&test=60"
 steps = 12
 [common]
 data = "{data}"
@@ -174,11 +174,11 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   EXPECT_FALSE(fs::exists(folder.path() / "out.partial"));
   // Each of them is what its command would have made.
   EXPECT_EQ(all[0]["command_line"],
-            fmt::format("hone train {} --data 'synth:lookup?n=300' --max_steps 12 "
+            fmt::format("hone train {} --data 'synth:lookup?n=300&test=60' --max_steps 12 "
                         "--per_device_train_batch_size 4 --save_steps 2 --output_dir full",
                         (folder.path() / "small.json").string()));
   const Json measured =
-      run_json({"eval", "out/packed", "--data", "synth:lookup?n=300"}, folder.path());
+      run_json({"eval", "out/packed", "--data", "synth:lookup?n=300&test=60"}, folder.path());
   EXPECT_EQ(measured["eval_accuracy"], all[11]["result"]["b"]["eval_accuracy"]);
   // What is chosen goes on.
   const Json best = all[7];
@@ -197,7 +197,7 @@ TEST_F(PipelineTest, LongStagesForetellWhatTheyHold) {
     "num_attention_heads": 6, "intermediate_size": 1536, "vocab_size": 1000})json");
   const Ending ending = run_file(R"toml(
 [settings]
-data = "synth:lookup?n=80"
+data = "synth:lookup?n=80&test=60"
 [common]
 data = "{data}"
 batch_size = 4
@@ -349,7 +349,7 @@ stages = "large"
 // Two samplers with two seeds each over the same points, which are computed once.
 constexpr const char* kSearches = R"toml(
 [common]
-data = "synth:lookup?n=300"
+data = "synth:lookup?n=300&test=60"
 [stage.full]
 run = "train"
 MODEL = "small.json"
@@ -554,7 +554,7 @@ TEST_F(PipelineTest, KilledAtAnyMomentItGoesOnToTheSameBits) {
 
 TEST_F(PipelineTest, SaysWhereItIsWrongBeforeAnythingRuns) {
   const std::string train = "[stage.a]\nrun = \"train\"\nMODEL = \"tiny\"\n",
-                    data = "data = \"synth:lookup?n=300\"\n";
+                    data = "data = \"synth:lookup?n=300&test=60\"\n";
   const std::pair<std::string, std::string> cases[] = {
       {"[stage.a]\nrun = \"trian\"",
        "line 1: stage a: hone has no command 'trian'; did you mean "
@@ -598,7 +598,7 @@ TEST_F(PipelineTest, AStageThatFailsSaysSoOnceAndWhatWasDoneStays) {
 [stage.full]
 run = "train"
 MODEL = "tiny"
-data = "synth:lookup?n=300"
+data = "synth:lookup?n=300&test=60"
 max_steps = 1
 [stage.broken]
 run = "eval"
@@ -614,7 +614,7 @@ data = "empty.csv"
       << ending.messages;
   EXPECT_TRUE(fs::exists(folder.path() / "other.partial/full/model.safetensors"));
   std::string mended = text;
-  mended.replace(mended.find("empty.csv"), 9, "synth:lookup?n=300");
+  mended.replace(mended.find("empty.csv"), 9, "synth:lookup?n=300&test=60");
   const Ending resumed = run_file(mended, {"--resume"});
   ASSERT_EQ(resumed.code, 0) << resumed.messages;
   EXPECT_EQ(states("other").at("full"), "done before");
@@ -625,7 +625,7 @@ TEST_F(PipelineTest, AStageMayHaveToFail) {
 [stage.refused]
 run = "quantize"
 MODEL = "tiny"
-data = "synth:lookup?n=300"
+data = "synth:lookup?n=300&test=60"
 format = "integer(width=8,frac=4)"
 split = "validation"
 validation_split = 0
@@ -657,13 +657,13 @@ TEST_F(PipelineTest, AGateThatDoesNotPassIsAFinding) {
 [stage.full]
 run = "train"
 MODEL = "tiny"
-data = "synth:lookup?n=300"
+data = "synth:lookup?n=300&test=60"
 max_steps = 1
 [stage.gate]
 run = "compare"
 A = "{full}"
 B = "{full}"
-data = "synth:lookup?n=300"
+data = "synth:lookup?n=300&test=60"
 max_drop = 0
 )toml";
   const Ending ending = run_file(text);

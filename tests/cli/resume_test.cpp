@@ -10,7 +10,7 @@ namespace hone::testing {
 namespace {
 
 const std::vector<std::string> kTraining = {
-    "train",           "tiny", "--data",       "synth:lookup?n=300",
+    "train",           "tiny", "--data",       "synth:lookup?n=300&test=60",
     "--max_steps",     "12",   "--save_steps", "3",
     "--logging_steps", "2",    "--batch",      "4"};
 
@@ -76,7 +76,7 @@ TEST_F(Resume, AfterCtrlCGivesTheSameBits) {
   EXPECT_EQ(ending.output, "");
   for (const char* fragment :
        {"stopping after this step", "interrupted after step ", "stopped.partial/checkpoint-",
-        "To go on:\n  hone train tiny --data 'synth:lookup?n=300' ", " --resume\n"})
+        "To go on:\n  hone train tiny --data 'synth:lookup?n=300&test=60' ", " --resume\n"})
     EXPECT_NE(ending.messages.find(fragment), std::string::npos) << fragment << ending.messages;
   EXPECT_FALSE(fs::exists(folder() / "stopped"));
   run_well(training({"-o", "stopped", "--resume"}), folder());
@@ -138,8 +138,8 @@ TEST_F(Resume, BeginsWhereThereIsNothingAndEndsWhereAllIsDone) {
 
 TEST_F(Resume, OfATrainingThatDivergedSaysSoAtOnce) {
   const Ending first = run_hone(
-      {"train", "tiny", "--data", "synth:lookup?n=300", "--max_steps", "12", "--save_steps", "1",
-       "--batch", "4", "--lr", "1e37", "--warmup_steps", "1", "-o", "diverged"},
+      {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--max_steps", "12", "--save_steps",
+       "1", "--batch", "4", "--lr", "1e37", "--warmup_steps", "1", "-o", "diverged"},
       folder());
   EXPECT_EQ(first.code, 1);
   for (const char* fragment :
@@ -151,7 +151,7 @@ TEST_F(Resume, OfATrainingThatDivergedSaysSoAtOnce) {
   const std::vector<std::string> before = entries(folder() / "diverged.partial");
   EXPECT_EQ(before, (std::vector<std::string>{"checkpoint-1", "record.json"}));
   // Whatever the other arguments are, the data is not even looked for.
-  for (const char* data : {"synth:lookup?n=300", "none.csv"}) {
+  for (const char* data : {"synth:lookup?n=300&test=60", "none.csv"}) {
     const Ending again =
         run_hone({"train", "tiny", "--data", data, "-o", "diverged", "--resume"}, folder());
     EXPECT_EQ(again.code, 1);
@@ -196,7 +196,7 @@ TEST_F(Resume, OfSeedsOneOfWhichDivergedNamesIt) {
 }
 
 TEST_F(Resume, OfEveryJobEndsWhereAllIsDone) {
-  const std::vector<std::string> data = {"--data", "synth:lookup?n=300", "--max_steps", "2",
+  const std::vector<std::string> data = {"--data", "synth:lookup?n=300&test=60", "--max_steps", "2",
                                          "--resume"};
   const std::vector<std::vector<std::string>> jobs = {
       {"quantize", "whole", "--format", "int(bits=4)", "-o", "done-ptq"},
@@ -211,7 +211,8 @@ TEST_F(Resume, OfEveryJobEndsWhereAllIsDone) {
 
 // The keys that differ would not say it.
 TEST_F(Resume, NamesTheCommandThatMadeTheFolder) {
-  const std::vector<std::string> data = {"--data", "synth:lookup?n=300", "--max_steps", "2"};
+  const std::vector<std::string> data = {"--data", "synth:lookup?n=300&test=60", "--max_steps",
+                                         "2"};
   const std::vector<std::vector<std::string>> jobs = {
       {"train", "whole", "-o", "of-train"},
       {"quantize", "whole", "--format", "int(bits=4)", "-o", "of-quantize"},
@@ -245,10 +246,10 @@ TEST_F(Resume, NamesTheCommandThatMadeTheFolder) {
 TEST_F(Resume, NamesTheCommandThatWasInterrupted) {
   run_hone_until(training({"-o", "stopped-training"}), folder(), SIGKILL,
                  [&] { return fs::exists(folder() / "stopped-training.partial/checkpoint-3"); });
-  const Ending ending =
-      run_hone({"quantize", "whole", "--qat", "--format", "int(bits=4)", "--data",
-                "synth:lookup?n=300", "--max_steps", "2", "--resume", "-o", "stopped-training"},
-               folder());
+  const Ending ending = run_hone(
+      {"quantize", "whole", "--qat", "--format", "int(bits=4)", "--data",
+       "synth:lookup?n=300&test=60", "--max_steps", "2", "--resume", "-o", "stopped-training"},
+      folder());
   EXPECT_EQ(ending.code, 1);
   EXPECT_NE(ending.messages.find("stopped-training.partial: is of `hone train`, and `hone "
                                  "quantize` has nothing to resume there"),
@@ -258,9 +259,10 @@ TEST_F(Resume, NamesTheCommandThatWasInterrupted) {
 
 // A gate that was not passed is not passed by asking again.
 TEST_F(Resume, OfAJobThatFailedItsGateFailsItAgain) {
-  const std::vector<std::string> words = {"quantize",   "whole", "--format", "int(bits=2)",
-                                          "--max_drop", "0.1",   "--data",   "synth:lookup?n=300",
-                                          "--resume",   "-o",    "gate"};
+  const std::vector<std::string> words = {
+      "quantize",   "whole", "--format", "int(bits=2)",
+      "--max_drop", "0.1",   "--data",   "synth:lookup?n=300&test=60",
+      "--resume",   "-o",    "gate"};
   const Ending first = run_hone(words, folder()), second = run_hone(words, folder());
   ASSERT_EQ(first.code, 3) << first.messages;
   EXPECT_EQ(second.code, 3) << second.messages;
@@ -312,7 +314,7 @@ TEST_F(Resume, OfQuantizationAwareTrainingGivesTheSameBits) {
                                   "--format",
                                   "int(bits=4,scale=learned)",
                                   "--data",
-                                  "synth:lookup?n=300",
+                                  "synth:lookup?n=300&test=60",
                                   "--max_steps",
                                   "6",
                                   "--save_steps",
@@ -349,9 +351,10 @@ TEST_F(Resume, OfSeedsRepeatsNoneThatIsDone) {
 
 TEST_F(Resume, OfAStudyRepeatsNoTrainingThatIsDone) {
   const auto study = [](const std::string& output, std::vector<std::string> more) {
-    std::vector<std::string> words = {"widths",      "whole", "--widths", "6.3,8.4",
-                                      "--max_steps", "2",     "--data",   "synth:lookup?n=300",
-                                      "-o",          output,  "--json"};
+    std::vector<std::string> words = {
+        "widths",      "whole", "--widths", "6.3,8.4",
+        "--max_steps", "2",     "--data",   "synth:lookup?n=300&test=60",
+        "-o",          output,  "--json"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
@@ -374,7 +377,7 @@ TEST_F(Resume, OfAStudyRepeatsNoTrainingThatIsDone) {
 // 50 kills at random moments, as many runs as that takes.
 TEST_F(Resume, LongManyKillsGiveTheSameBits) {
   const auto command = [](const std::string& output) {
-    return std::vector<std::string>{"train",        "tiny", "--data",  "synth:lookup?n=300",
+    return std::vector<std::string>{"train",        "tiny", "--data",  "synth:lookup?n=300&test=60",
                                     "--max_steps",  "150",  "--batch", "4",
                                     "--save_steps", "2",    "--quiet", "-o",
                                     output};
@@ -387,7 +390,7 @@ TEST_F(Resume, LongManyKillsGiveTheSameBits) {
 
 TEST_F(Resume, OfALabGoesOnBehindItsLastStage) {
   const std::vector<std::string> line = {
-      "lab", "4.3", "--model", "whole", "--data", "synth:lookup?n=300", "-o", "lab"};
+      "lab", "4.3", "--model", "whole", "--data", "synth:lookup?n=300&test=60", "-o", "lab"};
   const fs::path stage = folder() / "lab.partial/stages/decode.json";
   const Ending ending = run_hone_until(line, folder(), SIGINT, [&] { return fs::exists(stage); });
   ASSERT_EQ(ending.code, 130) << ending.messages;

@@ -104,7 +104,7 @@ const fs::path& trainings() {
     };
     train("1e-3", "reviews.csv", "first");
     train("2e-3", "reviews.csv", "second");
-    train("1e-3", "synth:lookup?n=300", "third");
+    train("1e-3", "synth:lookup?n=300&test=60", "third");
   }
   return folder.path();
 }
@@ -156,7 +156,7 @@ TEST(Runs, OfOtherTextsAreNotRankedTogether) {
   const Json result = run_json(
       {"runs", "third", "first", "second", "--sort", "accuracy", "--reverse"}, trainings());
   ASSERT_EQ(result["groups"].size(), 2u);
-  EXPECT_EQ(result["groups"][0]["data"], "synth:lookup?n=300");
+  EXPECT_EQ(result["groups"][0]["data"], "synth:lookup?n=300&test=60");
   EXPECT_EQ(result["groups"][1]["part"], "validation");
   EXPECT_EQ(result["runs"][0]["group"], 1);
   EXPECT_EQ(result["runs"][0]["folder"], "third");
@@ -166,7 +166,7 @@ TEST(Runs, OfOtherTextsAreNotRankedTogether) {
   for (const char* there : {"Group", "cannot be ranked against each other",
                             "group 1 is validation of "
                             "reviews.csv, n = 4",
-                            "group 2 is test of synth:lookup?n=300"})
+                            "group 2 is test of synth:lookup?n=300&test=60"})
     EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
 }
 

@@ -52,23 +52,27 @@ std::vector<SchemaRun> runs_of_classes() {
       {"quantize learnt --format integer(width=4,frac=3) --data reviews.csv --explain --max_drop "
        "100 -o coarse",
        "coarse"},
-      {"train tiny --data synth:lookup?n=300 --max_steps 2 --logging_steps 1 --eval_steps 1 -o "
+      {"train small.json --data synth:lookup?n=300&test=60 --max_steps 2 --logging_steps 1 "
+       "--eval_steps 1 -o "
        "trained",
        "trained"},
-      {"train tiny --data synth:lookup?n=300 --max_steps 2 --logging_steps 1 --eval_steps 1 -o "
+      {"train small.json --data synth:lookup?n=300&test=60 --max_steps 2 --logging_steps 1 "
+       "--eval_steps 1 -o "
        "trained --resume"},
-      {"train tiny --data synth:lookup?n=300 --max_steps 1 --protocol original -o original",
+      {"train small.json --data synth:lookup?n=300&test=60 --max_steps 1 --protocol original -o "
+       "original",
        "original"},
-      {"train tiny --data topics.csv --max_steps 1 --class_weights balanced -o topics", "topics"},
-      {"train tiny --data reviews.csv --max_steps 1 --validation_split 0 -o unmeasured",
+      {"train small.json --data topics.csv --max_steps 1 --class_weights balanced -o topics",
+       "topics"},
+      {"train small.json --data reviews.csv --max_steps 1 --validation_split 0 -o unmeasured",
        "unmeasured"},
-      {"train tiny --data synth:lookup?n=300 --vocab_size 60 --max_steps 1 --seeds 5 "
+      {"train small.json --data synth:lookup?n=300&test=60 --vocab_size 60 --max_steps 1 --seeds 5 "
        "--class_weights balanced -o seeds",
        "seeds"},
       {"train model --lora r=2 --data reviews.csv --max_steps 1 -o adapter", "adapter"},
       {"train model --lora r=2 --data reviews.csv --max_steps 1 --seeds 2 -o adapters", "adapters"},
-      {"train tiny --distill model --data reviews.csv --max_steps 1 -o learner", "learner"},
-      {"train tiny --distill model --data reviews.csv --max_steps 1 --seeds 2 -o learners",
+      {"train small.json --distill model --data reviews.csv --max_steps 1 -o learner", "learner"},
+      {"train small.json --distill model --data reviews.csv --max_steps 1 --seeds 2 -o learners",
        "learners"},
       {"compare model model --adapter_a adapter --adapter_b adapter --data reviews.csv"},
       {"lora merge model --adapter adapter -o merged", "merged"},
@@ -84,7 +88,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"eval model --data good.csv"},
       {"compare learnt coarse --data reviews.csv --split all --max_drop 100 -o compared",
        "compared"},
-      {"compare seeds seeds --data synth:lookup?n=300"},
+      {"compare seeds seeds --data synth:lookup?n=300&test=60"},
       {"predict model --data reviews.csv"},
       {"predict model dull --text_pair fine"},
       {"predict model --data reviews.csv --fields "
@@ -117,7 +121,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"formats int(bits=4) --input model/model.safetensors --tensor *LayerNorm*"},
       {"compare-formats model --choice bf16 --choice ternary/none --data reviews.csv -o formats",
        "formats"},
-      {"compare-formats trained --choice bf16 --data synth:lookup?n=300 -o fine_formats",
+      {"compare-formats trained --choice bf16 --data synth:lookup?n=300&test=60 -o fine_formats",
        "fine_formats"},
       {"compare-formats tiny --choice integer(width=24,frac=14) --data synth:lookup?n=2000 "
        "--validation_split 0.9 --max_seq_length 16 --calibration_batches 1"},
@@ -134,7 +138,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"passes quantize"},
       {"plan model --format integer(width=8,frac=4)"},
       {"widths model --widths 8.4 --max_steps 1 --data reviews.csv -o widths", "widths"},
-      {"widths trained --widths 32.16 --max_steps 1 --data synth:lookup?n=300 -o wide", "wide"},
+      {"widths trained --widths 32.16 --max_steps 1 --data synth:lookup?n=300&test=60 -o wide",
+       "wide"},
       {"prune model --sparsity 0.5 --activations 0.2 --calibration_batches 1 --max_steps 2 "
        "--schedule cubic --max_drop 100 --data reviews.csv -o pruned",
        "pruned"},
@@ -210,9 +215,10 @@ std::vector<SchemaRun> runs_of_classes() {
       {"bench signs --batch 2 --tokens 8 --runs 1"},
       {"profile signs --batch 2 --tokens 8 --runs 1"},
       {"lab"},
-      {"lab 0.3 --set data=synth:tail?n=200 --set pretraining_epochs=0.1 -o tuned_lab",
+      {"lab 0.3 --set data=synth:tail?n=200&test=60 --set pretraining_epochs=0.1 -o tuned_lab",
        "tuned_lab"},
-      {"lab 3.1 --set data=synth:tail?n=200 --set texts=20 --set 'samplers=[\"random\"]' --set "
+      {"lab 3.1 --set data=synth:tail?n=200&test=60 --set texts=20 --set 'samplers=[\"random\"]' "
+       "--set "
        "draws=[1,2] --set shape_trials=1 --set shapes=hidden_size=[16,32] --set rates=1e-3 --set "
        "trial_epochs=0.05 --set trials=1 --set after_epochs=0.05 -o searched_lab",
        "searched_lab"},
@@ -231,13 +237,14 @@ std::vector<SchemaRun> runs_of_classes() {
 // The same for a task beside classes, on a file of 30 texts called `name` and built-in data; `answer`: what a prediction has.
 std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& file,
                                     const std::string& built_in, const std::string& answer) {
-  const std::string texts = " --data " + file, generated = " --data " + built_in + "?n=60";
+  const std::string texts = " --data " + file, generated = " --data " + built_in + "?n=60&test=60";
   const std::string quantize = "quantize " + name + " --format integer(width=8,frac=4)" + texts;
   return {
-      {"train tiny --max_steps 1" + texts + " -o " + name, name},
-      {"train tiny --max_steps 1 --logging_steps 1" + generated + " -o " + name + "_made",
+      {"train small.json --max_steps 1" + texts + " -o " + name, name},
+      {"train small.json --max_steps 1 --logging_steps 1" + generated + " -o " + name + "_made",
        name + "_made"},
-      {"train tiny --max_steps 1 --seeds 5" + texts + " -o " + name + "_seeds", name + "_seeds"},
+      {"train small.json --max_steps 1 --seeds 5" + texts + " -o " + name + "_seeds",
+       name + "_seeds"},
       {"eval " + name + texts + " -o " + name + "_measured", name + "_measured"},
       {"predict " + name + texts},
       {"predict " + name + texts + " --fields " + answer},
@@ -402,6 +409,8 @@ stage = "beside"
         fmt::format(R"({{"text": "text {} of {}", "label": {}}})", i, i % 3, sets[i % 3]) + "\n";
   }
   folder.file("numbers.csv", numbers);
+  folder.file("small.json", R"({"model_type": "bert", "hidden_size": 32, "num_hidden_layers": 2,
+      "num_attention_heads": 2, "intermediate_size": 128})");
   folder.file("space.toml",
               "[[precision]]\nchoice = 'together'\nformats = ['bf16', 'int(bits=8)']\n");
   folder.file("labels.jsonl", labels);

@@ -12,8 +12,9 @@ namespace {
 
 // Six steps of eight texts on built-in data.
 std::vector<std::string> six_steps(std::vector<std::string> more) {
-  std::vector<std::string> words = {"train",       "tiny", "--data",          "synth:lookup?n=300",
-                                    "--max_steps", "6",    "--logging_steps", "2"};
+  std::vector<std::string> words = {
+      "train",       "tiny", "--data",          "synth:lookup?n=300&test=60",
+      "--max_steps", "6",    "--logging_steps", "2"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -59,8 +60,8 @@ TEST(Train, ReportsWithTheKeysOfHuggingFace) {
   // A tenth of the 300 texts is set aside.
   EXPECT_EQ(result["train_samples"], 270);
   EXPECT_EQ(result["validation"]["eval_samples"], 30);
-  EXPECT_EQ(result["test"]["eval_samples"], 500);
-  // Of 30 and of 500 texts, Newcombe's interval is wide.
+  EXPECT_EQ(result["test"]["eval_samples"], 60);
+  // Of 30 and of 60 texts, Newcombe's interval is wide.
   const Json& gap = result["validation_test_gap_interval"];
   EXPECT_LT(gap[0], result["validation_test_gap"]);
   EXPECT_GT(gap[1].get<double>() - gap[0].get<double>(), 0.2);
@@ -141,10 +142,10 @@ TEST(Train, ShowsPrecisionRecallAndConfusion) {
   const TemporaryFolder folder;
   const Ending ending = run_well(six_steps({"-o", "model"}), folder.path());
   for (const char* text :
-       {"\nTest, n = 500", "Precision", "macro mean", "taken for negative", "\nAUC of positive: "})
+       {"\nTest, n = 60", "Precision", "macro mean", "taken for negative", "\nAUC of positive: "})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text;
   // The verdict first, then the tables.
-  EXPECT_TRUE(ending.output.starts_with("Accuracy on test, n = 500: ")) << ending.output;
+  EXPECT_TRUE(ending.output.starts_with("Accuracy on test, n = 60: ")) << ending.output;
   EXPECT_NE(ending.output.substr(0, ending.output.find('\n')).find("the most frequent class alone"),
             std::string::npos);
   const Json results = read_json(folder.path() / "model/results.json");
@@ -152,7 +153,7 @@ TEST(Train, ShowsPrecisionRecallAndConfusion) {
   std::int64_t texts = 0;
   for (const Json& row : rows)
     for (const Json& count : row) texts += count.get<std::int64_t>();
-  EXPECT_EQ(texts, 500);
+  EXPECT_EQ(texts, 60);
   EXPECT_NE(read_file(folder.path() / "model/report.html").find("taken for negative"),
             std::string::npos);
 }
@@ -398,12 +399,16 @@ TEST(Train, LearnsFromAParentWithItsLabels) {
     EXPECT_NE(refused.messages.find(fragment), std::string::npos) << refused.messages;
   };
   refuse("--distill_alpha requires --distill",
-         {"train", "tiny", "--data", "synth:lookup?n=300", "--distill_alpha", "0.5", "-o", "no"},
+         {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--distill_alpha", "0.5", "-o",
+          "no"},
          2);
   refuse("--distill: tiny has fresh weights, from which nothing can be learnt",
-         {"train", "tiny", "--data", "synth:lookup?n=300", "--distill", "tiny", "-o", "no"}, 1);
-  refuse("a parent must have the same labels in the same order",
-         {"train", "tiny", "--data", "synth:lookup?n=300", "--distill", "moved", "-o", "no"}, 1);
+         {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--distill", "tiny", "-o", "no"},
+         1);
+  refuse(
+      "a parent must have the same labels in the same order",
+      {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--distill", "moved", "-o", "no"},
+      1);
   refuse("--distill is a way to train; with --qat the quantized model learns from a parent",
          {"quantize", "moved", "--format", "integer(width=8,frac=4)", "--data",
           workshop() / "reviews.csv", "--distill", "moved", "-o", "no"},
@@ -416,7 +421,7 @@ TEST(Train, TakesSettingsOfTheTrainer) {
     std::vector<std::string> words = {"train",
                                       "tiny",
                                       "--data",
-                                      "synth:lookup?n=300",
+                                      "synth:lookup?n=300&test=60",
                                       "--lr",
                                       "1e-3",
                                       "--max_steps",

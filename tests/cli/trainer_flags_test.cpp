@@ -23,8 +23,9 @@ bool is_flag_of_train(const std::string& flag) {
 // What the program answers to a flag with a value.
 std::string answer_to(const std::string& flag) {
   const TemporaryFolder folder;
-  const Ending ending = run_hone(
-      {"train", "tiny", "--data", "synth:lookup?n=300", "-o", "out", flag, "1"}, folder.path());
+  const Ending ending =
+      run_hone({"train", "tiny", "--data", "synth:lookup?n=300&test=60", "-o", "out", flag, "1"},
+               folder.path());
   EXPECT_EQ(ending.code, kUsageError) << flag << ": " << ending.messages;
   EXPECT_TRUE(entries(folder.path()).empty()) << flag;
   return ending.messages;
@@ -101,9 +102,9 @@ TEST(TrainerFlags, AreThereOrAnswered) {
 // As the Trainer's parser takes them.
 TEST(TrainerFlags, ThatAreTrueSayHow) {
   const TemporaryFolder folder;
-  const Ending ending = run_hone(
-      {"train", "tiny", "--data", "synth:lookup?n=300", "-o", "out", "--group_by_length", "True"},
-      folder.path());
+  const Ending ending = run_hone({"train", "tiny", "--data", "synth:lookup?n=300&test=60", "-o",
+                                  "out", "--group_by_length", "True"},
+                                 folder.path());
   EXPECT_EQ(ending.code, kUsageError);
   EXPECT_NE(ending.messages.find("a flag without a value is true; --flag=false turns it off"),
             std::string::npos)

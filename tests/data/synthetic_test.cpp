@@ -246,6 +246,17 @@ TEST(Synthetic, MakesAFifthAsManyTestTextsButAtLeastFiveHundred) {
   EXPECT_EQ(make("synth:compare?n=5000").test.size(), 1000u);
 }
 
+TEST(Synthetic, MakesAsManyTestTextsAsAreAskedFor) {
+  const DataSet data = make("synth:compare?n=10&test=3");
+  EXPECT_EQ(data.train.size(), 10u);
+  EXPECT_EQ(data.description, "synth:compare?seed=7&n=10&test=3: 10 train, 3 test");
+  const DataSet more = make("synth:compare?n=10");
+  ASSERT_EQ(data.test.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(data.test[i].text, more.test[i].text);
+  expect_user_error("synth: test: expected 1 to 10000000, got 0",
+                    [] { parse_synthetic("synth:compare?test=0"); });
+}
+
 TEST(Synthetic, HasTheDefaultsOfTheSpecification) {
   const SyntheticOptions options = parse_synthetic("synth:negation");
   EXPECT_EQ(options.generator, &generators()[0]);

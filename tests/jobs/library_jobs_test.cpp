@@ -29,7 +29,7 @@ namespace {
 
 JobData lookup_texts() {
   JobData data;
-  data.options.source = "synth:lookup?n=300";
+  data.options.source = "synth:lookup?n=300&test=60";
   data.max_seq_length = 16;
   return data;
 }
@@ -58,7 +58,7 @@ TEST(LibraryJobs, TrainMeasureQuantizeCompareAndSuggest) {
   const TrainResult trained = train_model(train_job(at("model")), told.context);
   EXPECT_FALSE(trained.was_finished);
   EXPECT_EQ(trained.fields["steps"], 2);
-  EXPECT_NE(trained.text({}).find("Accuracy on test, n = 500"), std::string::npos);
+  EXPECT_NE(trained.text({}).find("Accuracy on test, n = 60"), std::string::npos);
 
   const EvaluateResult measured =
       evaluate_model({.model = at("model"), .data = lookup_texts()}, told.context);
@@ -213,7 +213,7 @@ TEST(LibraryJobs, PredictGivesEmbeddings) {
   EXPECT_EQ(result.subject.pooling, "mean");
   EXPECT_FALSE(result.subject.normalized);
   EXPECT_EQ(result.subject.width, 128);
-  ASSERT_EQ(result.predictions.size(), 500u);
+  ASSERT_EQ(result.predictions.size(), 60u);
   for (const Prediction& p : result.predictions) {
     EXPECT_EQ(p.embedding.size(), 128u);
     EXPECT_TRUE(std::ranges::all_of(p.embedding, [](float x) { return std::isfinite(x); }));
@@ -257,8 +257,8 @@ TEST(LibraryJobs, CompareTellsWhatTwoModelsSayOfTheSameTexts) {
   EXPECT_EQ(changed["text"], before[example].row.text);
   EXPECT_EQ(result.fields["gate"]["passed"], true) << "everything may be lost";
   EXPECT_TRUE(result.verdict.kept());
-  EXPECT_EQ(result.part, "test, n = 500");
-  EXPECT_NE(result.text({}).find("B against A, test, n = 500: " + result.verdict.summary),
+  EXPECT_EQ(result.part, "test, n = 60");
+  EXPECT_NE(result.text({}).find("B against A, test, n = 60: " + result.verdict.summary),
             std::string::npos);
   EXPECT_TRUE(path_exists(folder.path() / "compared" / "report.html"));
 

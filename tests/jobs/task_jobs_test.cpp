@@ -29,8 +29,9 @@ struct TaskCase {
 };
 
 constexpr TaskCase kCases[] = {
-    {"Numbers", "synth:score?n=300", Task::regression, "r2", "R² on test, n = "},
-    {"Labels", "synth:topics?n=300", Task::multi_label, "f1_micro", "Micro F1 on test, n = "}};
+    {"Numbers", "synth:score?n=300&test=60", Task::regression, "r2", "R² on test, n = "},
+    {"Labels", "synth:topics?n=300&test=60", Task::multi_label, "f1_micro",
+     "Micro F1 on test, n = "}};
 
 Context& quiet() {
   static Context context{/*threads=*/1, /*quiet=*/true, {}, {}, [](std::string_view) {}};

@@ -14,7 +14,7 @@ namespace {
 
 JobData few_texts() {
   JobData data;
-  data.options.source = "synth:lookup?n=300";
+  data.options.source = "synth:lookup?n=300&test=60";
   data.max_seq_length = 16;
   data.max_eval_samples = 40;
   return data;

@@ -24,7 +24,7 @@ class Mxint8Lab : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TemporaryFolder>();
     JobData data;
-    data.options.source = "synth:lookup?n=300";
+    data.options.source = "synth:lookup?n=300&test=60";
     data.max_seq_length = 16;
     TrainJob training{
         .model = "tiny", .data = data, .output = {.folder = (folder() / "model").string()}};
