@@ -1,6 +1,7 @@
 #include "hone/compiler/object_cache.h"
 
 #include <algorithm>
+#include <fstream>
 #include <vector>
 
 #include "hone/base/cache_folder.h"
@@ -23,6 +24,18 @@ struct KeptFile {
   fs::file_time_type written;
 };
 
+// What others have put there is none of ours: ours begin with a fingerprint and, behind it, the magic number of ELF.
+bool is_ours(const fs::path& path) {
+  const std::size_t digits = fingerprint(std::string_view()).size();
+  const std::string_view magic =
+      "\x7f"
+      "ELF";
+  std::string head(digits + magic.size(), ' ');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return file && head.ends_with(magic) && head.find_first_not_of("0123456789abcdef") == digits;
+}
+
 // Other processes may remove the same ones.
 void make_room(std::uintmax_t bytes) {
   std::vector<KeptFile> files;
@@ -30,7 +43,7 @@ void make_room(std::uintmax_t bytes) {
   for (const auto& entry : fs::directory_iterator(folder())) {
     std::error_code gone;
     const KeptFile file{entry.path(), entry.file_size(gone), entry.last_write_time(gone)};
-    if (gone || file.path.extension() != ".o") continue;
+    if (gone || file.path.extension() != ".o" || !is_ours(file.path)) continue;
     sum += file.bytes;
     files.push_back(file);
   }

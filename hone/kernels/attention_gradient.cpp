@@ -91,31 +91,6 @@ struct StoreTile {
   }
 };
 
-// Adds a tile to what is there.
-struct AddTile {
-  float* to;
-  std::int64_t row_stride;
-
-  template <int kRows, int kVectors>
-  HWY_INLINE void announce() const {}
-
-  template <int kRows, int kVectors>
-  HWY_INLINE void take(const SumVector (&sum)[kRows][kVectors]) const {
-    const Floats d;
-#pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 3
-      for (int j = 0; j < kVectors; ++j) {
-        float* const place = to + i * row_stride + j * kLanes;
-        hn::Store(hn::Add(hn::Load(d, place), sum[i][j]), d, place);
-      }
-    }
-  }
-  AddTile at(std::int64_t row, std::int64_t column) const {
-    return {to + row * row_stride + column, row_stride};
-  }
-};
-
 // Rows as they stand by packed columns.
 template <class Finish>
 void multiply(const RowPanel& rows, std::int64_t count, const PackedColumns& columns,
@@ -242,10 +217,10 @@ void add_block(const Head& head, const Work& w, const PackedColumns& keys,
   }
   multiply(RowPanel{drops ? w.left : w.weights, 1, w.stride}, s.keys,
            pack(dy, 1, head.dy.token_stride, s.value_size, count, w.dy_by_size),
-           AddTile{w.dv, whole_vectors(s.value_size)});
+           KeepSums{w.dv, whole_vectors(s.value_size), /*add=*/true});
   multiply(RowPanel{w.gradients, 1, w.stride}, s.keys,
            pack(w.queries, 1, s.head_size, s.head_size, count, w.queries_by_size),
-           AddTile{w.dk, size});
+           KeepSums{w.dk, size, /*add=*/true});
 }
 
 void copy_rows(const float* from, std::int64_t rows, std::int64_t columns, const Heads& to) {

@@ -119,37 +119,6 @@ struct Tiles {
   }
 };
 
-// Stores the sums of a piece, or adds them to what is there.
-struct KeepSums {
-  float* sums;
-  std::int64_t stride;
-  bool add;
-
-  template <int kRows, int kVectors>
-  HWY_INLINE void announce() const {}
-
-  template <int kRows, int kVectors>
-  HWY_INLINE void take(const SumVector (&sum)[kRows][kVectors]) const {
-    add ? put<true>(sum) : put<false>(sum);
-  }
-
- private:
-  template <bool kAdd, int kRows, int kVectors>
-  HWY_INLINE void put(const SumVector (&sum)[kRows][kVectors]) const {
-    const Floats d;
-    float* row = sums;  // a copy, which no store can change
-    const std::int64_t step = stride;
-#pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i, row += step) {
-#pragma GCC unroll 3
-      for (int j = 0; j < kVectors; ++j) {
-        float* const to = row + j * kLanes;
-        hn::StoreU(kAdd ? hn::Add(hn::LoadU(d, to), sum[i][j]) : sum[i][j], d, to);
-      }
-    }
-  }
-};
-
 // Puts the sums (rows from `row_begin` on, columns) where they belong.
 void write_results(const GridProduct& product, const float* sums, std::int64_t stride,
                    std::int64_t row_begin, std::int64_t row_end, std::int64_t column_begin,

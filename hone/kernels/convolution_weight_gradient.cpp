@@ -25,30 +25,6 @@ constexpr std::int64_t kPanelColumns = kPanelVectors * kLanes;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Adds the sums of a piece to what is there.
-struct AddSums {
-  float* sums;
-  std::int64_t stride;
-
-  template <int kRows, int kVectors>
-  HWY_INLINE void announce() const {}
-
-  template <int kRows, int kVectors>
-  HWY_INLINE void take(const SumVector (&sum)[kRows][kVectors]) const {
-    const Floats d;
-    float* row = sums;  // a copy, which no store can change
-    const std::int64_t step = stride;
-#pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i, row += step) {
-#pragma GCC unroll 3
-      for (int j = 0; j < kVectors; ++j) {
-        float* const to = row + j * kLanes;
-        hn::StoreU(hn::Add(hn::LoadU(d, to), sum[i][j]), d, to);
-      }
-    }
-  }
-};
-
 // One group's product.
 struct WeightProduct {
   Grid grid;
@@ -85,9 +61,9 @@ void add_pixels(const WeightProduct& product, const float* values, std::int64_t 
       const std::int64_t rows = std::min<std::int64_t>(kPanelRows, row_end - row);
       const float* const dy =
           product.dy + image * product.dy_image_stride + row * product.pixels() + pixel_begin;
-      micro_kernel<AddSums>(rows, vectors)(
+      micro_kernel<KeepSums>(rows, vectors)(
           {dy, product.pixels(), 1}, depth, {panel, false},
-          {sums + (row - row_begin) * sum_stride + column, sum_stride});
+          {sums + (row - row_begin) * sum_stride + column, sum_stride, /*add=*/true});
     }
   }
 }

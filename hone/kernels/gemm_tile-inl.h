@@ -14,6 +14,8 @@
 //       HWY_INLINE void announce() const;                                      // before the first step: may prefetch
 //     };
 //     micro_kernel<Store>(rows, vectors)(row_panel, depth, column_panel, Store{});
+//
+// Here stands the one that most take, `KeepSums`.
 #if defined(HONE_KERNELS_GEMM_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_GEMM_TILE_INL_H_
 #undef HONE_KERNELS_GEMM_TILE_INL_H_
@@ -56,6 +58,41 @@ struct ColumnPanel {
 // How many floats of packed columns are asked for before they are needed: 8 KiB, some microseconds of a memory that
 // serves two cores.
 inline constexpr std::int64_t kFetchedAhead = 2048;
+
+// Stores the sums of a piece, or adds them to what is there.
+struct KeepSums {
+  float* sums;
+  std::int64_t stride;
+  bool add;
+
+  template <int kRows, int kVectors>
+  HWY_INLINE void announce() const {}
+
+  template <int kRows, int kVectors>
+  HWY_INLINE void take(const SumVector (&sum)[kRows][kVectors]) const {
+    add ? put<true>(sum) : put<false>(sum);
+  }
+
+  KeepSums at(std::int64_t row, std::int64_t column) const {
+    return {sums + row * stride + column, stride, add};
+  }
+
+ private:
+  template <bool kAdd, int kRows, int kVectors>
+  HWY_INLINE void put(const SumVector (&sum)[kRows][kVectors]) const {
+    const Floats d;
+    float* row = sums;  // a copy, which no store can change
+    const std::int64_t step = stride;
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i, row += step) {
+#pragma GCC unroll 3
+      for (int j = 0; j < kVectors; ++j) {
+        float* const to = row + j * kLanes;
+        hn::StoreU(kAdd ? hn::Add(hn::LoadU(d, to), sum[i][j]) : sum[i][j], d, to);
+      }
+    }
+  }
+};
 
 // Hands the sums of kRows rows and kVectors vectors of columns over `depth` steps to `finish`.
 template <int kRows, int kVectors, class Finish>

@@ -152,13 +152,17 @@ TEST_F(GeneratedCodes, AreKeptForTheNextProcess) {
   EXPECT_EQ(files, 1);
 }
 
-TEST_F(GeneratedCodes, KeepNoMoreThanTheyMay) {
-  const std::string large(kMostBytes / 4, 'x');
-  for (const char* key : {"a", "b", "c", "d", "e"}) keep_object(key, large);
+TEST_F(GeneratedCodes, KeepNoMoreThanTheyMayAndRemoveNothingElse) {
+  const std::string large = "\177ELF" + std::string(kMostBytes / 4, 'x');
+  keep_object("a", large);
+  write_file(cache_.code() / "of_somebody_else.o", large);
+  for (const char* key : {"b", "c", "d", "e"}) keep_object(key, large);
   EXPECT_FALSE(kept_object("a").has_value());
   EXPECT_TRUE(kept_object("e").has_value());
+  EXPECT_TRUE(fs::exists(cache_.code() / "of_somebody_else.o"));
   std::uintmax_t bytes = 0;
-  for (const auto& entry : fs::directory_iterator(cache_.code())) bytes += entry.file_size();
+  for (const auto& entry : fs::directory_iterator(cache_.code()))
+    if (entry.path().filename() != "of_somebody_else.o") bytes += entry.file_size();
   EXPECT_LE(bytes, kMostBytes + 64);
 }
 
