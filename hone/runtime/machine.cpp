@@ -1,6 +1,7 @@
 #include "hone/runtime/machine.h"
 
 #include <fmt/core.h>
+#include <png.h>
 #include <snappy-stubs-public.h>
 #include <sys/utsname.h>
 #include <toml++/toml.h>
@@ -11,6 +12,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
+
+// behind <cstdio>, which it needs
+#include <jpeglib.h>
 
 #include "hone/base/text.h"
 #include "hone/base/thread_pool.h"
@@ -46,6 +51,10 @@ std::vector<LibraryVersion> library_versions() {
   return {{"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
                               FMT_VERSION % 100)},
           {"Highway", kernels::highway_version()},
+          {"libjpeg-turbo", fmt::format("{}.{}.{}", LIBJPEG_TURBO_VERSION_NUMBER / 1000000,
+                                        LIBJPEG_TURBO_VERSION_NUMBER / 1000 % 1000,
+                                        LIBJPEG_TURBO_VERSION_NUMBER % 1000)},
+          {"libpng", PNG_LIBPNG_VER_STRING},
           {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
                                         NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
           {"snappy", fmt::format("{}.{}.{}", SNAPPY_MAJOR, SNAPPY_MINOR, SNAPPY_PATCHLEVEL)},

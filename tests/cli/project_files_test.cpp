@@ -39,6 +39,8 @@ TEST(ProjectFiles, NoticeHasEveryLibrary) {
                                                        {"CLI11", "libcli11-dev"},
                                                        {"ZLIB", "zlib1g-dev"},
                                                        {"Snappy", "libsnappy-dev"},
+                                                       {"PNG", "libpng-dev"},
+                                                       {"JPEG", "libjpeg-dev"},
                                                        {"zstd", "libzstd-dev"},
                                                        {"xxhash", "libxxhash-dev"},
                                                        {"utf8proc", "libutf8proc-dev"},

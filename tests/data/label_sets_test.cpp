@@ -8,7 +8,7 @@ namespace hone {
 namespace {
 
 using Names = std::vector<std::string>;
-using Rows = std::vector<std::vector<float>>;
+using LabelRows = std::vector<std::vector<float>>;
 
 struct FoundSets {
   Targets targets;
@@ -62,7 +62,7 @@ std::string flags_note(int width) {
 TEST(LabelLists, HoldNamesInSortedOrder) {
   const FoundSets found = lists({{"rude", "angry"}, {}, {"calm"}});
   EXPECT_EQ(found.targets.names, (Names{"angry", "calm", "rude"}));
-  EXPECT_EQ(found.targets.rows, (Rows{{1, 0, 1}, {0, 0, 0}, {0, 1, 0}}));
+  EXPECT_EQ(found.targets.rows, (LabelRows{{1, 0, 1}, {0, 0, 0}, {0, 1, 0}}));
   EXPECT_EQ(found.targets.written, (Names{"[\"angry\",\"rude\"]", "[]", "[\"calm\"]"}));
   EXPECT_EQ(found.notes, Names{});
 }
@@ -70,45 +70,46 @@ TEST(LabelLists, HoldNamesInSortedOrder) {
 TEST(LabelLists, HoldNumbersOfLabels) {
   const FoundSets plain = lists({{"0", "2"}, {"2.0"}, {}});
   EXPECT_EQ(plain.targets.names, (Names{"0", "1", "2"}));
-  EXPECT_EQ(plain.targets.rows, (Rows{{1, 0, 1}, {0, 0, 1}, {0, 0, 0}}));
+  EXPECT_EQ(plain.targets.rows, (LabelRows{{1, 0, 1}, {0, 0, 1}, {0, 0, 0}}));
   EXPECT_EQ(plain.notes, Names{kNumbersOfLabels});
   const FoundSets named = lists({{"0", "2"}, {"2"}}, {.of_data = {"joy", "fear", "rage"}});
   EXPECT_EQ(named.targets.names, (Names{"joy", "fear", "rage"}));
-  EXPECT_EQ(named.targets.rows, (Rows{{1, 0, 1}, {0, 0, 1}}));
+  EXPECT_EQ(named.targets.rows, (LabelRows{{1, 0, 1}, {0, 0, 1}}));
   // By the data's names where the model knows them.
   const FoundSets model = lists({{"0", "2"}, {"2"}}, {.of_data = {"joy", "fear", "rage"},
                                                       .of_model = {"rage", "love", "joy", "fear"}});
-  EXPECT_EQ(model.targets.rows, (Rows{{1, 0, 1, 0}, {1, 0, 0, 0}}));
+  EXPECT_EQ(model.targets.rows, (LabelRows{{1, 0, 1, 0}, {1, 0, 0, 0}}));
   // One number in each row, and more labels than that.
   EXPECT_EQ(lists({{"0"}, {"1"}}, {.of_model = {"a", "b", "c"}}).targets.rows,
-            (Rows{{1, 0, 0}, {0, 1, 0}}));
+            (LabelRows{{1, 0, 0}, {0, 1, 0}}));
 }
 
 TEST(LabelLists, OfAModelAreItsLabels) {
-  EXPECT_EQ(lists({{"b"}}, {.of_model = {"a", "b"}}).targets.rows, (Rows{{0, 1}}));
+  EXPECT_EQ(lists({{"b"}}, {.of_model = {"a", "b"}}).targets.rows, (LabelRows{{0, 1}}));
   EXPECT_EQ(mismatch_of([] {
               lists({{"b"}, {"c"}}, {.of_model = {"a", "b"}});
             }),
             "d.csv: line 3: label 'c' is none of the model's classes: a, b");
-  EXPECT_EQ(lists({{}, {}}, {.of_model = {"a", "b"}}).targets.rows, (Rows{{0, 0}, {0, 0}}));
+  EXPECT_EQ(lists({{}, {}}, {.of_model = {"a", "b"}}).targets.rows, (LabelRows{{0, 0}, {0, 0}}));
   const FoundSets unnamed = lists({{"x", "y"}, {"x"}}, {.most = 3});
   EXPECT_EQ(unnamed.targets.names, (Names{"x", "y", "LABEL_2"}));
-  EXPECT_EQ(unnamed.targets.rows, (Rows{{1, 1, 0}, {1, 0, 0}}));
+  EXPECT_EQ(unnamed.targets.rows, (LabelRows{{1, 1, 0}, {1, 0, 0}}));
 }
 
 TEST(LabelLists, OfZerosAndOnesForEveryLabelAreYesAndNo) {
   const FoundSets found = lists({{"0", "1", "1"}, {"0.0", "0.0", "1.0"}});
   EXPECT_EQ(found.targets.names, (Names{"LABEL_0", "LABEL_1", "LABEL_2"}));
-  EXPECT_EQ(found.targets.rows, (Rows{{0, 1, 1}, {0, 0, 1}}));
+  EXPECT_EQ(found.targets.rows, (LabelRows{{0, 1, 1}, {0, 0, 1}}));
   EXPECT_EQ(found.targets.written, (Names{"011", "001"}));
   EXPECT_EQ(found.notes, Names{flags_note(3)});
-  EXPECT_EQ(lists({{"0", "1"}, {"1", "1"}}).targets.rows, (Rows{{0, 1}, {1, 1}}));
-  EXPECT_EQ(lists({{"true"}, {"false"}}).targets.rows, (Rows{{1}, {0}})) << "words are no numbers";
+  EXPECT_EQ(lists({{"0", "1"}, {"1", "1"}}).targets.rows, (LabelRows{{0, 1}, {1, 1}}));
+  EXPECT_EQ(lists({{"true"}, {"false"}}).targets.rows, (LabelRows{{1}, {0}}))
+      << "words are no numbers";
   const FoundSets named = lists({{"0", "1", "1"}}, {.of_data = {"joy", "fear", "rage"}});
   EXPECT_EQ(named.targets.names, (Names{"joy", "fear", "rage"}));
   const FoundSets model = lists(
       {{"0", "1", "1"}}, {.of_data = {"joy", "fear", "rage"}, .of_model = {"rage", "joy", "fear"}});
-  EXPECT_EQ(model.targets.rows, (Rows{{1, 0, 1}}));
+  EXPECT_EQ(model.targets.rows, (LabelRows{{1, 0, 1}}));
 }
 
 TEST(LabelLists, ThatMayBeEitherAreRefused) {
@@ -163,7 +164,7 @@ TEST(LabelColumns, HaveAYesOrNoEach) {
   const FoundSets found =
       columns({"rude", "threat"}, {{"1", "0"}, {"False", "TRUE"}, {"0.0", "0"}});
   EXPECT_EQ(found.targets.names, (Names{"rude", "threat"}));
-  EXPECT_EQ(found.targets.rows, (Rows{{1, 0}, {0, 1}, {0, 0}}));
+  EXPECT_EQ(found.targets.rows, (LabelRows{{1, 0}, {0, 1}, {0, 0}}));
   EXPECT_EQ(found.targets.written, (Names{"10", "01", "00"}));
   EXPECT_EQ(found.notes, Names{});
   for (const char* other : {"", "2", "yes", "-1"})
@@ -176,10 +177,10 @@ TEST(LabelColumns, HaveAYesOrNoEach) {
 TEST(LabelColumns, AreThoseOfTheModel) {
   EXPECT_EQ(
       columns({"rude", "threat"}, {{"1", "0"}}, {.of_model = {"threat", "rude"}}).targets.rows,
-      (Rows{{0, 1}}));
+      (LabelRows{{0, 1}}));
   const FoundSets found = columns({"rude", "threat"}, {{"1", "0"}}, {.of_model = {"r", "t"}});
   EXPECT_EQ(found.targets.names, (Names{"r", "t"}));
-  EXPECT_EQ(found.targets.rows, (Rows{{1, 0}}));
+  EXPECT_EQ(found.targets.rows, (LabelRows{{1, 0}}));
   EXPECT_EQ(found.notes, Names{"labels are matched by their order: the data calls them rude, "
                                "threat, the model r, t"});
   EXPECT_EQ(mismatch_of([] {
@@ -193,7 +194,7 @@ TEST(LabelCells, HoldNamesBetweenOneSeparator) {
   for (const char* separator : {",", ";", "|"}) {
     const FoundSets found = cells({fmt::format("rude{} angry", separator), "", " ", "calm"});
     EXPECT_EQ(found.targets.names, (Names{"angry", "calm", "rude"}));
-    EXPECT_EQ(found.targets.rows, (Rows{{1, 0, 1}, {0, 0, 0}, {0, 0, 0}, {0, 1, 0}}));
+    EXPECT_EQ(found.targets.rows, (LabelRows{{1, 0, 1}, {0, 0, 0}, {0, 0, 0}, {0, 1, 0}}));
     EXPECT_EQ(found.notes,
               Names{fmt::format("labels are taken to be separated by '{}'", separator)});
   }
@@ -205,8 +206,8 @@ TEST(LabelCells, HoldNamesBetweenOneSeparator) {
 TEST(LabelCells, HoldArrays) {
   const FoundSets found = cells({"[\"a, b\", \"c\"]", "[]", "[\"c\"]"});
   EXPECT_EQ(found.targets.names, (Names{"a, b", "c"}));
-  EXPECT_EQ(found.targets.rows, (Rows{{1, 1}, {0, 0}, {0, 1}}));
-  EXPECT_EQ(cells({"0,1,1", "0,0,1"}).targets.rows, (Rows{{0, 1, 1}, {0, 0, 1}}));
+  EXPECT_EQ(found.targets.rows, (LabelRows{{1, 1}, {0, 0}, {0, 1}}));
+  EXPECT_EQ(cells({"0,1,1", "0,0,1"}).targets.rows, (LabelRows{{0, 1, 1}, {0, 0, 1}}));
 }
 
 TEST(LabelCells, AreRefusedWhereNamesCannotBeTold) {

@@ -8,7 +8,7 @@ namespace hone {
 namespace {
 
 using Names = std::vector<std::string>;
-using Rows = std::vector<std::vector<float>>;
+using TargetRows = std::vector<std::vector<float>>;
 
 std::string line(std::size_t row) { return "d.csv: line " + std::to_string(row + 2); }
 
@@ -31,7 +31,7 @@ Targets numbers_of(const std::vector<Names>& lists, const Names& columns,
 TEST(ReadNumbers, TakesThoseOfAColumn) {
   const Targets targets = numbers_of({" 2.50", "-1", "1e-3"});
   EXPECT_EQ(targets.names, Names{"score"});
-  EXPECT_EQ(targets.rows, (Rows{{2.5F}, {-1}, {0.001F}}));
+  EXPECT_EQ(targets.rows, (TargetRows{{2.5F}, {-1}, {0.001F}}));
   EXPECT_EQ(targets.written, (Names{"2.5", "-1", "0.001"}));
 }
 
@@ -39,7 +39,7 @@ TEST(ReadNumbers, TakesThoseOfSeveralColumnsAndOfLists) {
   EXPECT_EQ(numbers_of({{"1", "2"}, {"3", "4"}}, {"joy", "fear"}).names, (Names{"joy", "fear"}));
   const Targets lists = numbers_of({{"1", "0.5"}, {"3", "4"}}, {"score"});
   EXPECT_EQ(lists.names, (Names{"LABEL_0", "LABEL_1"}));
-  EXPECT_EQ(lists.rows, (Rows{{1, 0.5F}, {3, 4}}));
+  EXPECT_EQ(lists.rows, (TargetRows{{1, 0.5F}, {3, 4}}));
   EXPECT_EQ(lists.written, (Names{"1 0.5", "3 4"}));
   EXPECT_EQ(numbers_of({{"1"}, {"3"}}, {"score"}).names, Names{"score"});
   EXPECT_EQ(numbers_of({"[1, 0.5]", "[3, 4]"}).rows, lists.rows) << "arrays in cells";
@@ -50,11 +50,11 @@ TEST(ReadNumbers, OfColumnsAreTheOutputsOfTheirNames) {
   const KnownClasses model = {.of_model = {"good", "bad"}};
   const Targets targets = numbers_of({{"1", "2"}, {"3", "4"}}, {"bad", "good"}, model, &notes);
   EXPECT_EQ(targets.names, (Names{"good", "bad"}));
-  EXPECT_EQ(targets.rows, (Rows{{2, 1}, {4, 3}}));
+  EXPECT_EQ(targets.rows, (TargetRows{{2, 1}, {4, 3}}));
   numbers_of({{"1", "2"}}, {"score"}, model, &notes);
   numbers_of({{"1"}}, {"score"}, {.of_model = {"stars"}}, &notes);
   EXPECT_EQ(notes, Names{});
-  EXPECT_EQ(numbers_of({{"1", "2"}}, {"worse", "fine"}, model, &notes).rows, (Rows{{1, 2}}));
+  EXPECT_EQ(numbers_of({{"1", "2"}}, {"worse", "fine"}, model, &notes).rows, (TargetRows{{1, 2}}));
   EXPECT_EQ(notes, Names{"numbers are matched by their order: the data calls them worse, fine, the "
                          "model good, bad"});
 }

@@ -6,17 +6,11 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/data/image_set.h"
 #include "hone/metrics/task.h"
 
 /// What a graph cannot say of its model, whatever the architecture.
 namespace hone {
-
-/// What an image is to a model.
-struct ImageSize {
-  std::int64_t channels = 3, height = 0, width = 0;
-
-  bool operator==(const ImageSize&) const = default;
-};
 
 /// What a model can be given: images where `image` says so, each of which counts as a text of one token; else texts.
 struct InputLimits {
