@@ -22,6 +22,8 @@ void csv(std::string_view bytes);
 void graph_file(std::string_view bytes);
 /// Graphs as text, which survive printing.
 void graph_text(std::string_view bytes);
+/// preprocessor_config.json, which survives being written.
+void image_processor(std::string_view bytes);
 /// Tables of JSON lines or of one array.
 void json_table(std::string_view bytes);
 /// graph.hone and, behind a zero byte, parameters.safetensors of packed weights: the values of all codes, and products and
@@ -29,6 +31,8 @@ void json_table(std::string_view bytes);
 void packed(std::string_view bytes);
 /// Parquet files: all columns that can be read.
 void parquet(std::string_view bytes);
+/// PNG and JPEG, made into what a model reads.
+void picture(std::string_view bytes);
 /// model.safetensors.
 void safetensors(std::string_view bytes);
 /// The files of sentence-transformers, as an object of their contents by name.
@@ -53,9 +57,11 @@ inline constexpr Target kTargets[] = {
     {"csv", csv},
     {"graph_file", graph_file},
     {"graph_text", graph_text},
+    {"image_processor", image_processor},
     {"json_table", json_table},
     {"packed", packed},
     {"parquet", parquet},
+    {"picture", picture},
     {"safetensors", safetensors},
     {"sentence_modules", sentence_modules},
     {"tokenizer", tokenizer},

@@ -44,6 +44,7 @@ constexpr std::string_view kEvents = "events.out.tfevents.*", kEventFolder = "ru
 constexpr std::string_view kResults[] = {"vocab.json",
                                          "merges.txt",
                                          "added_tokens.json",
+                                         "preprocessor_config.json",
                                          "unrounded.safetensors",
                                          "graph.hone",
                                          "parameters.safetensors",

@@ -307,7 +307,8 @@ void declare_row_hashes(CLI::App& app, bool& row_hashes) {
 
 void declare_run_size(CLI::App& app, std::int64_t& batch, std::int64_t& tokens,
                       const std::string& purpose) {
-  app.add_option("--batch", batch, "texts per run, for " + purpose)->check(number_from(1));
+  app.add_option("--batch", batch, "texts or images per run, for " + purpose)
+      ->check(number_from(1));
   app.add_option("--tokens", tokens,
                  fmt::format("tokens per text, for {}; by default 128, or the model's positions if "
                              "fewer",

@@ -276,7 +276,8 @@ Command bench_command() {
         auto a = std::make_shared<BenchArguments>();
         app.add_option(
                "MODEL", a->job.model,
-               "model folder, tiny or base (with BERT's vocabulary); or attention, step by step "
+               "model folder, tiny or base (with BERT's vocabulary) or resnet18; or attention, "
+               "step by step "
                "and "
                "as one operation; dequantize, for decoding MXINT to memory; sampler, for what "
                "suggests the trials of a search; or storage, for where they stand")

@@ -6,8 +6,10 @@
 namespace hone {
 
 void declare(CLI::App& app, BenchFlags& flags, BenchOptions& options) {
-  app.add_option("--batch", options.batch, "texts per run")->check(number_from(1));
-  app.add_option("--tokens", options.tokens, "tokens per text")->check(number_from(1));
+  app.add_option("--batch", options.batch, "texts or images per run")->check(number_from(1));
+  app.add_option("--tokens", options.tokens,
+                 "tokens per text; by default 128, or the model's positions if fewer")
+      ->check(number_from(1));
   app.add_flag("--train", options.train, "a training step with dropout and AdamW");
   app.add_option("--qat", flags.qat, "a training step with quantizers of this format");
   app.add_option("--format", flags.format, "put quantizers of this format into it");

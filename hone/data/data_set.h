@@ -26,6 +26,8 @@ struct Example {
   /// Where it was read: an index of `DataSet::files`, -1 for what was made, and the line or row there.
   std::int32_t file = -1;
   std::int64_t row = 0;
+  /// Of an image, whose name is the text: the fingerprint of its bytes. 0: the text is all there is.
+  std::uint64_t image_hash = 0;
 };
 
 /// All texts of the examples, of pairs both, one behind the other.
@@ -97,6 +99,8 @@ struct DataOptions {
 ///   the caller splits;
 /// - a folder like aclImdb: `{train,test}/{neg,pos}/*.txt`, negative ones first, by file name;
 ///   classes "neg" and "pos";
+/// - a folder of pictures with a folder for each class, or a safetensors file of images (hone/data/written_data.h): texts are
+///   the names of images. So are those of a table in whose text column every row names a picture;
 /// - a folder with files called train, validation or test, or a glob over files: see
 ///   hone/data/data_files.h;
 /// - `synth:NAME?seed=S&n=COUNT&test=COUNT`: see hone/data/synthetic.h.

@@ -99,6 +99,7 @@ std::int64_t longest_text(const EncodedSet& set) {
 EncodedSet select_examples(const EncodedSet& set, std::span<const std::int64_t> rows) {
   EncodedSet some{.ids = {}, .labels = {}, .task = set.task, .target_width = set.target_width};
   some.pad_id = set.pad_id;
+  some.images = set.images;
   std::map<std::int32_t, std::int32_t> numbers;  // of texts, from 0 on again
   for (const std::int64_t row : rows) {
     const auto i = static_cast<std::size_t>(row);

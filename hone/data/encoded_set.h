@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "hone/base/thread_pool.h"
 #include "hone/data/data_set.h"
+#include "hone/data/image_set.h"
 #include "hone/text/tokenizer.h"
 
 /// From labelled texts to the integer arrays a model takes.
@@ -15,7 +17,7 @@
 ///     const Batch batch = make_batch(set, rows);
 namespace hone {
 
-/// Tokenized examples.
+/// Tokenized examples; or images, each of which counts as a text of one token, its number in `images`.
 struct EncodedSet {
   std::vector<std::vector<std::int32_t>> ids;  ///< per text, with the special tokens
   std::vector<std::int32_t> labels;
@@ -31,6 +33,7 @@ struct EncodedSet {
   /// Ill-formed parts of UTF-8 in the parts of the texts that were read.
   std::int64_t replaced_bytes = 0;
   std::int32_t pad_id = 0;  ///< what shorter texts of a batch are filled up with
+  std::shared_ptr<const ImageSet> images = nullptr;  ///< null where the examples are texts
 
   std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
 };

@@ -65,6 +65,7 @@ std::string folded(std::string_view text) {
 }  // namespace
 
 std::uint64_t row_hash(const Example& example) {
+  if (example.image_hash != 0) return example.image_hash;
   std::string text = folded(example.text);
   if (example.text_pair) text += '\0' + folded(*example.text_pair);
   return short_fingerprint(text);

@@ -5,6 +5,7 @@
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/data/labelled_file.h"
+#include "hone/data/named_pictures.h"
 #include "hone/data/written_data.h"
 #include "hone/text/utf8.h"
 
@@ -83,6 +84,7 @@ class Reader {
     const bool pairs = !columns_->text_pair.empty(), labelled = !columns_->labels.empty();
     std::int64_t replaced = 0;
     part.examples.reserve(part.examples.size() + records.size());
+    const std::size_t first = part.examples.size();
     const auto number = static_cast<std::int32_t>(files.size());
     files.push_back({file.path.string(), file.table.unit});
     for (Record& row : records) {
@@ -94,6 +96,7 @@ class Reader {
       part.examples.push_back(std::move(example));
       if (labelled) part.answers.push_back(std::move(row.answer));
     }
+    take_pictures(file.path, std::span(part.examples).subspan(first), pool_);
     if (replaced > 0)
       warnings.push_back(
           fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",

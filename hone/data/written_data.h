@@ -29,6 +29,22 @@ bool is_review_folder(const fs::path& folder);
 WrittenData read_review_folder(const fs::path& folder, const DataOptions& options,
                                ThreadPool& pool);
 
+/// Whether it, or its `train`, has folders of pictures (hone/data/image_file.h).
+bool is_image_folder(const fs::path& folder);
+
+/// Reads `{train,validation,test}/CLASS/*.png` (or .jpg, .jpeg), or all of `CLASS/*.png` as train: examples whose texts are the
+/// paths of pictures, by class and name. Notes what was no such file. Throws `UserError` with the path: a class without
+/// pictures, another task than classes.
+WrittenData read_image_folder(const fs::path& folder, const DataOptions& options, ThreadPool& pool);
+
+/// Whether the name ends as a safetensors file's does.
+bool is_image_tensors(const std::string& source);
+
+/// Reads a safetensors file with `images` (images, channels, height, width), u8 or f32, and `labels` (images), whole numbers:
+/// examples whose texts are "PATH#0", "PATH#1", … Throws `UserError` with the path for what is missing, and for another task
+/// than classes.
+WrittenData read_image_tensors(const fs::path& path, const DataOptions& options);
+
 /// Reads tables (hone/data/data_table.h). The first file decides on the columns. A validation or test
 /// part without labels, or where all are -1 as in the hub's test parts, is left out and noted.
 /// Throws `UserError` with path and line or row: see `DataTable`, no records, text that is not UTF-8

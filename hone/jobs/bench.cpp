@@ -106,7 +106,7 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
                  {"arithmetic", times.arithmetic},
                  {"device", times.device},
                  {"batch", job.options.batch},
-                 {"tokens", job.options.tokens},
+                 {"tokens", times.tokens},
                  {"first_ms", times.first_ms},
                  {"min_ms", times.min_ms},
                  {"median_ms", times.median_ms},
@@ -159,10 +159,14 @@ std::string_view bench_arithmetic(const Model& model, const BenchOptions& option
 std::string bench_text(const Model& model, const std::string& name, const BenchOptions& options,
                        std::string_view how, std::string_view arithmetic) {
   const std::string format = bench_format(model, options);
-  return fmt::format(
-      "hone {} {}, {}{}{}, {}{} {}x{}", how, options.train ? "training step" : "inference",
-      arithmetic, format.empty() ? "" : " ", format, name,
-      adapters(model.graph).empty() ? "" : " with adapters", options.batch, options.tokens);
+  const std::optional<ImageSize>& image = model.facts.limits.image;
+  const std::string size =
+      image ? fmt::format("{}x{}x{}", image->channels, image->height, image->width)
+            : std::to_string(options.tokens);
+  return fmt::format("hone {} {}, {}{}{}, {}{} {}x{}", how,
+                     options.train ? "training step" : "inference", arithmetic,
+                     format.empty() ? "" : " ", format, name,
+                     adapters(model.graph).empty() ? "" : " with adapters", options.batch, size);
 }
 
 BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked,
@@ -173,6 +177,7 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   const bool on_host = session.device.host_accessible();
   BenchTimes result;
   result.on_host = on_host;
+  result.tokens = options.tokens;
   result.format = bench_format(model, options);
   result.arithmetic = bench_arithmetic(model, options, session);
   result.what = bench_text(model, name, options,

@@ -24,7 +24,8 @@ struct BenchTimes {
   std::string what;
   std::string device;  ///< "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products in fp32"
   bool on_host = true;
-  std::string format;  ///< of the quantizers in what is timed; empty: there are none
+  std::string format;       ///< of the quantizers in what is timed; empty: there are none
+  std::int64_t tokens = 0;  ///< of each example
   double first_ms = 0;
   double min_ms = 0;
   double median_ms = 0;
@@ -50,8 +51,8 @@ struct BenchTimes {
   }
 };
 
-/// Times the interpreter on random ids without padding. Throws `UserError` as `native_copy`, and when `options.format` is given for a model that is
-/// quantized already.
+/// Times the interpreter on random ids without padding, or on random images. Throws `UserError` as `native_copy`, and when
+/// `options.format` is given for a model that is quantized already.
 BenchTimes bench(Model model, const std::string& name, const BenchOptions& options,
                  Context& context);
 

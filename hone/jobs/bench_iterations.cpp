@@ -136,8 +136,7 @@ Json executors_json(const IterationTimes& times) {
   return all;
 }
 
-Json to_json(const IterationTimes& times, const IterationsJob& job) {
-  const BenchOptions& options = job.work.options;
+Json to_json(const IterationTimes& times, const IterationsJob& job, const BenchOptions& options) {
   Json fields = {{"model", job.work.model},
                  {"what", times.what},
                  {"device", times.device},
@@ -196,7 +195,7 @@ IterationsResult bench_iterations(const IterationsJob& asked, Context& context) 
   if (job.process == IterationProcess::both) time_all_fresh(times, job, context.progress);
   if (job.process != IterationProcess::own) call_once(model, job, options, session);
   time_calls(times, model, job, options, session, context.progress);
-  IterationsResult result{.times = times, .fields = to_json(times, job), .text = {}};
+  IterationsResult result{.times = times, .fields = to_json(times, job, options), .text = {}};
   if (!job.figure.empty()) write_figure(iterations_figure(times), job.figure);
   result.text = [times](const TextStyle& style) {
     std::string text =

@@ -9,6 +9,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/jobs/call_series.h"
 #include "hone/jobs/device_time.h"
+#include "hone/models/text_limit.h"
 #include "hone/passes/fuse_attention.h"
 #include "hone/passes/hoist_slices.h"
 #include "hone/passes/remove_dropout.h"
@@ -84,8 +85,8 @@ BenchWork with_gradients_recorded(const Model& model, const BenchOptions& option
   run_passes(work.graph, work.parameters, session, {"remove_dead_code", "fuse_linear"});
   compute_once(work.graph, work.parameters, session);
   check_memory(work.graph, work.bindings, session, work.parameters,
-               fmt::format("a run of {} texts of {} tokens with gradients recorded", options.batch,
-                           options.tokens));
+               fmt::format("a run of {} with gradients recorded",
+                           run_size_text(options.batch, options.tokens, model.facts.limits)));
   return work;
 }
 
@@ -189,7 +190,7 @@ Json to_json(const NaiveTimes& times, const NaiveJob& job) {
                  {"device", times.device},
                  {"threads", times.threads},
                  {"batch", job.work.options.batch},
-                 {"tokens", job.work.options.tokens},
+                 {"tokens", times.tokens},
                  {"rounds", times.rounds},
                  {"honest_ms", times.honest_ms},
                  {"honest_interval", {times.honest_interval.low, times.honest_interval.high}},
@@ -267,7 +268,7 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
       has_gradients
           ? runner_of(with_gradients_recorded(model, options, honest->work, session), session)
           : nullptr;
-  const EncodedSet texts = random_texts(model, options.batch, options.tokens);
+  const EncodedSet texts = random_examples(model, options.batch, options.tokens);
   std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
   std::iota(rows.begin(), rows.end(), 0);
   BenchWork forgetting = bench_work(model, model.parameters, options, way, session);
@@ -299,6 +300,7 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
                                       bench_arithmetic(model, options, session)),
                    .device = device_text(session),
                    .threads = context.pool.threads(),
+                   .tokens = options.tokens,
                    .honest_ms = median_of_sorted(sorted),
                    .honest_interval = median_interval(sorted),
                    .rounds = job.rounds};

@@ -34,7 +34,8 @@ struct NaiveMistake {
 struct NaiveTimes {
   std::string what, device;
   int threads = 0;
-  double honest_ms = 0;  ///< the middle of warm runs, nothing else timed
+  std::int64_t tokens = 0;  ///< of each example
+  double honest_ms = 0;     ///< the middle of warm runs, nothing else timed
   Interval honest_interval = {};
   std::int64_t rounds = 0;
   std::vector<NaiveMistake> mistakes = {};

@@ -7,6 +7,7 @@
 #include "hone/jobs/native/native_copy.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/models/adapter.h"
+#include "hone/models/text_limit.h"
 #include "hone/passes/lora.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/train/calibration.h"
@@ -40,7 +41,7 @@ void prepare_passes(Graph& graph, ParameterStore& parameters, const ExecutionWay
 
 }  // namespace
 
-EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tokens) {
+EncodedSet random_examples(const Model& model, std::int64_t count, std::int64_t tokens) {
   const Task task = model.facts.task();
   EncodedSet set{.ids = {},
                  .labels = {},
@@ -50,10 +51,17 @@ EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tok
   const auto choose = [&](std::int64_t below) {
     return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(below)));
   };
+  const InputLimits& limits = model.facts.limits;
+  if (limits.image) {
+    auto images = std::make_shared<ImageSet>(ImageSet{.size = *limits.image});
+    images->values.resize(static_cast<std::size_t>(count * limits.image->values()));
+    for (float& value : images->values) value = static_cast<float>(random.normal());
+    set.images = std::move(images);
+  }
   for (std::int64_t row = 0; row < count; ++row) {
     std::vector<std::int32_t> ids;
     for (std::int64_t token = 0; token < tokens; ++token)
-      ids.push_back(choose(model.facts.limits.vocabulary));
+      ids.push_back(limits.image ? static_cast<std::int32_t>(row) : choose(limits.vocabulary));
     set.ids.push_back(std::move(ids));
     set.labels.push_back(choose(model.facts.class_count()));
     for (std::int64_t i = 0; i < set.target_width; ++i)
@@ -63,9 +71,7 @@ EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tok
 }
 
 Model bench_subject(Model model, const std::string& name, BenchOptions& options, Context& context) {
-  user_check(options.tokens <= model.facts.limits.tokens,
-             "`tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
-             options.tokens);
+  options.tokens = tokens_of_run(options.tokens, model.facts.limits);
   if (options.native) model = native_copy(model, name, *std::exchange(options.native, {}), context);
   if (const auto lora = std::exchange(options.lora, {})) {
     const LoraOptions asked = with_context("`lora`", [&] {
@@ -115,9 +121,9 @@ BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchO
   work.bindings = {
       {'B', options.batch}, {'S', options.tokens}, {'T', options.batch * options.tokens}};
   check_memory(work.graph, work.bindings, session, work.parameters,
-               fmt::format("a {} of {} texts of {} tokens", options.train ? "training step" : "run",
-                           options.batch, options.tokens));
-  const EncodedSet texts = random_texts(model, options.batch, options.tokens);
+               fmt::format("a {} of {}", options.train ? "training step" : "run",
+                           run_size_text(options.batch, options.tokens, model.facts.limits)));
+  const EncodedSet texts = random_examples(model, options.batch, options.tokens);
   if (options.format)
     calibrate(calibrated, work.parameters, text_examples(texts), {options.batch, 1}, session);
   if (options.train) {

@@ -14,8 +14,8 @@ namespace hone {
 
 struct BenchOptions {
   std::int64_t batch = 8;
-  std::int64_t tokens = 128;
-  bool train = false;  ///< a whole training step with dropout and AdamW; otherwise inference
+  std::int64_t tokens = 0;  ///< 0: as `tokens_of_run` says
+  bool train = false;       ///< a whole training step with dropout and AdamW; otherwise inference
   /// Quantizers in front of every linear, for the step or the inference.
   std::optional<Format> format = {};
   /// The format of weights, packed, for products of codes (jobs/native/native_copy.h).
@@ -26,12 +26,12 @@ struct BenchOptions {
   bool records = false;   ///< every operation of the counted runs
 };
 
-/// Texts of random tokens of the model's, without padding, with labels of its task.
-EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tokens);
+/// Texts of random tokens of the model's, without padding, or images of N(0, 1), with labels of its task.
+EncodedSet random_examples(const Model& model, std::int64_t count, std::int64_t tokens);
 
 /// The model as it is timed: with its weights packed, or with adapters, where the options ask for that; these ask for it no
-/// more then. Throws `UserError` as `native_copy`, for more tokens than the model has positions, and for quantizers in a
-/// model that has some.
+/// more then, and have tokens. Throws `UserError` as `native_copy`, for more tokens than the model has positions, and for
+/// quantizers in a model that has some.
 Model bench_subject(Model model, const std::string& name, BenchOptions& options, Context& context);
 
 /// A part of making work ready, and how long it took.

@@ -177,12 +177,13 @@ std::string stages_text(const CompileResult& result) {
       s.planning_ms, s.code_ms, s.first_run_ms, s.second_run_ms);
 }
 
-Json fields_of(const CompileResult& result, const CompileJob& job, int threads) {
+Json fields_of(const CompileResult& result, const CompileJob& job, const BenchOptions& options,
+               int threads) {
   const CompileStages& s = result.stages;
   Json fields = {{"model", job.work.model},
-                 {"batch", job.work.options.batch},
-                 {"tokens", job.work.options.tokens},
-                 {"train", job.work.options.train},
+                 {"batch", options.batch},
+                 {"tokens", options.tokens},
+                 {"train", options.train},
                  {"threads", threads},
                  {"llvm", compiler::llvm_version()},
                  {"vector_lanes", compiler::vector_lanes()},
@@ -250,7 +251,7 @@ CompileResult compile(const CompileJob& job, Context& context) {
         floors.bandwidth.value);
   }
   tell_notes(context, notes);
-  result.fields = fields_of(result, job, context.pool.threads());
+  result.fields = fields_of(result, job, options, context.pool.threads());
   result.text = [table = groups_table(result, job.explain), stages = stages_text(result),
                  worth](const TextStyle& style) {
     return fmt::format("{}\n{}{}", to_text(table, style), stages, worth);

@@ -101,7 +101,7 @@ Colouring colouring_of(const DrawJob& job, const TextModel& source, const Graph&
     case ColouredBy::cost: {
       const std::int64_t tokens = tokens_of_run(job.tokens, source.model.facts.limits);
       Colouring cost = coloured_by_cost(graph, {{'B', job.batch}, {'S', tokens}});
-      cost.legend += fmt::format(" at {} x {} tokens", job.batch, tokens);
+      cost.legend += " of " + run_size_text(job.batch, tokens, source.model.facts.limits);
       return cost;
     }
     case ColouredBy::sensitivity:

@@ -70,11 +70,15 @@ std::string head_text(const Model& model) {
 // "bert, tells 2 classes apart: bad, good; texts of up to 512 tokens, pairs too, of a vocabulary of 30 522."
 std::string facts_text(const Model& model) {
   const ModelFacts& facts = model.facts;
-  return fmt::format("{}{}, {}; texts of up to {} tokens{}, of a vocabulary of {}.",
-                     facts.architecture,
-                     facts.problem_type ? ", " + to_string(*facts.problem_type) : "",
-                     head_text(model), grouped(facts.limits.tokens),
-                     facts.limits.pairs() ? ", pairs too" : "", grouped(facts.limits.vocabulary));
+  const std::string what = fmt::format(
+      "{}{}, {}", facts.architecture,
+      facts.problem_type ? ", " + to_string(*facts.problem_type) : "", head_text(model));
+  if (const std::optional<ImageSize>& image = facts.limits.image)
+    return fmt::format("{}; images of {} channels, {} x {}.", what, image->channels, image->height,
+                       image->width);
+  return fmt::format("{}; texts of up to {} tokens{}, of a vocabulary of {}.", what,
+                     grouped(facts.limits.tokens), facts.limits.pairs() ? ", pairs too" : "",
+                     grouped(facts.limits.vocabulary));
 }
 
 std::string graph_history_text(const History& history) {
@@ -91,8 +95,19 @@ std::string graph_history_text(const History& history) {
   return text;
 }
 
-Table cost_table(const InspectResult& result, const InspectJob& job, std::int64_t tokens) {
-  Table costs({{"run", "One run at " + fmt::format("{} x {} tokens", job.batch, tokens)},
+Json limits_of(const InputLimits& limits) {
+  if (limits.image)
+    return {{"channels", limits.image->channels},
+            {"height", limits.image->height},
+            {"width", limits.image->width}};
+  return {{"tokens", limits.tokens},
+          {"vocabulary", limits.vocabulary},
+          {"token_types", limits.token_types}};
+}
+
+Table cost_table(const InspectResult& result, const InspectJob& job, const InputLimits& limits,
+                 std::int64_t tokens) {
+  Table costs({{"run", "One run of " + run_size_text(job.batch, tokens, limits)},
                {"gflop", "GFLOP"},
                {"parameter_bytes", "Parameters"},
                {"moment_bytes", "Optimizer"},
@@ -143,10 +158,7 @@ Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t to
           {"architecture", facts.architecture},
           {"labels", labels_of(model)},
           {"task", facts.problem_type ? Json(to_string(*facts.problem_type)) : Json()},
-          {"limits",
-           {{"tokens", facts.limits.tokens},
-            {"vocabulary", facts.limits.vocabulary},
-            {"token_types", facts.limits.token_types}}},
+          {"limits", limits_of(facts.limits)},
           {"history", facts.history.passes},
           {"history_complete", facts.history.complete},
           {"graph", result.graph},
@@ -223,7 +235,7 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   if (job.verify) about += fmt::format("\nAll of its {} files are as they were written.", verified);
   result.text = [about, history = graph_history_text(facts.history), counts,
                  bits = bits_text(result.bits, job.bit_count),
-                 costs = cost_table(result, job, tokens)](const TextStyle& style) {
+                 costs = cost_table(result, job, facts.limits, tokens)](const TextStyle& style) {
     return fmt::format("{}\n{}\n{}\n\n{}\n{}", about, history, fitted(bits, style.columns),
                        to_text(counts, style), to_text(costs, style));
   };

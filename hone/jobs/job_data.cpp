@@ -103,11 +103,7 @@ std::optional<TrainedOn> known_record(const std::string& model) {
 
 KnownLabels known_labels(const std::string& model) {
   const bool fresh = is_fresh(model);
-  const ModelFacts facts = [&] {
-    if (fresh) return fresh_facts(model);
-    const fs::path file = find_encoder(model) / "config.json";
-    return model_facts(read_json(file), file.string());
-  }();
+  const ModelFacts facts = facts_of_model(model);
   KnownLabels known{.task = facts.problem_type};
   if (!fresh) known.names = facts.chosen_labels();
   if (facts.class_count() == 1 || !known.names.empty()) known.task = facts.task();

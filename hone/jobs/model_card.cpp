@@ -135,10 +135,11 @@ std::string base_model(const ModelCard& card) {
 }
 
 std::string metadata(const ModelCard& card, const Model& model, bool others_load) {
-  std::string text = fmt::format("---\nlibrary_name: {}\npipeline_tag: text-classification\n",
+  std::string text = fmt::format("---\nlibrary_name: {}\npipeline_tag: {}-classification\n",
                                  is_adapter(card) ? "peft"
                                  : !others_load   ? "hone"
-                                                  : "transformers");
+                                                  : "transformers",
+                                 model.facts.limits.image ? "image" : "text");
   const std::string base = base_model(card);
   if (!base.empty()) text += fmt::format("base_model: {}\n", yaml(base));
   // What a pass makes of a model, or what lost tokens, is none of the relations that the hub knows.
@@ -221,9 +222,10 @@ std::string introduction(const ModelCard& card, const Model& model) {
           ? fmt::format("{} after the pass {}", code(parent), code(text_at(card.result, "pass")))
           : fmt::format("{} with the adapter {} in its weights", code(parent),
                         code(text_at(card.result, "adapter")));
-  return fmt::format("# {}\n\nA {} {} of texts: {}. It {}.\n\n", card.name,
+  return fmt::format("# {}\n\nA {} {} of {}: {}. It {}.\n\n", card.name,
                      find_architecture(model.facts.architecture, card.name).title,
-                     model.facts.task() == Task::regression ? "regression" : "classifier", origin,
+                     model.facts.task() == Task::regression ? "regression" : "classifier",
+                     model.facts.limits.image ? "images" : "texts", origin,
                      what_it_does(model.facts.task(), fmt::format("{}", fmt::join(labels, ", "))));
 }
 
@@ -474,6 +476,12 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, bool 
           ? fmt::format("every text gets what it is given of its {} labels",
                         model.facts.labels.size())
           : fmt::format("every text gets one of its {} labels", model.facts.labels.size());
+  if (const std::optional<ImageSize>& image = model.facts.limits.image) {
+    lines.push_back(fmt::format(
+        "It reads the middle of pictures, of {} x {} pixels, as preprocessor_config.json says.",
+        image->height, image->width));
+    return lines;
+  }
   lines.push_back(
       fmt::format("Texts of more than {} tokens are cut, and {}, also one that is about something "
                   "else.",

@@ -44,7 +44,8 @@ TimesInTurn time_both(const Model& before, const Model& after, std::int64_t toke
                   context.session());
   std::vector<std::int64_t> rows(kTimedTexts);
   std::iota(rows.begin(), rows.end(), 0);
-  const NamedTensors batch = text_examples(random_texts(after, kTimedTexts, tokens)).batch(rows, 0);
+  const NamedTensors batch =
+      text_examples(random_examples(after, kTimedTexts, tokens)).batch(rows, 0);
   return time_in_turn([&] { first.rows(batch); }, [&] { second.rows(batch); });
 }
 

@@ -205,7 +205,7 @@ TextPredictor::TextPredictor(const TextModel& source, std::int64_t max_seq_lengt
       limit_(text_limit(max_seq_length, source)),
       batch_size_(batch_size),
       predictor_(forward_graph(source.model), source.model.parameters, context.session()) {
-  check_room(limit_, source.tokenizer, /*pairs=*/false);
+  check_text_room(source, limit_);
 }
 
 TextPredictor::TextPredictor(const EmbeddingModel& model, std::int64_t max_seq_length,
@@ -218,13 +218,16 @@ TextPredictor::TextPredictor(const EmbeddingModel& model, std::int64_t max_seq_l
       batch_size_(batch_size),
       predictor_(embedding_graph(model.source.model, model.modules), model.source.model.parameters,
                  context.session()) {
-  check_room(limit_, source_.tokenizer, /*pairs=*/false);
+  check_text_room(source_, limit_);
 }
 
 std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
   std::vector<Example> examples;
-  for (const TextRow& row : rows) examples.push_back({prompt_ + row.text, 0, row.text_pair});
-  const EncodedSet set = encode_examples(context_.pool, source_.tokenizer, examples, limit_.tokens);
+  for (const TextRow& row : rows) {
+    examples.push_back(row.example());
+    examples.back().text = prompt_ + row.text;
+  }
+  const EncodedSet set = encode_for(source_, examples, limit_, context_);
   const ExampleSource source = text_examples(set);
   const auto padded = [&](std::int64_t row) {
     constexpr std::int64_t kMultiple = 8;

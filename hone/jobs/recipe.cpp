@@ -171,7 +171,7 @@ QuantizationPlan resolve(const Recipe& recipe, const Graph& graph) {
   QuantizationPlan plan;
   for (const Node* node : nodes) {
     LayerFormats layer;
-    if (node->is(kUsualLayer)) apply(recipe.defaults, *node, layer);
+    if (is_usual_layer(*node)) apply(recipe.defaults, *node, layer);
     for (const RecipeRule& rule : recipe.rules)
       if (matches(rule, *node)) apply(rule.formats, *node, layer);
     if (layer != LayerFormats{}) plan.emplace_back(node->name(), layer);

@@ -34,7 +34,7 @@ using OperandFormats = std::map<Operand, std::optional<Format>>;
 
 struct RecipeRule {
   std::string where;  ///< for messages: "recipe.toml, line 3"
-  std::vector<std::string> ops = {std::string(kUsualLayer)};
+  std::vector<std::string> ops = {std::begin(kUsualLayers), std::end(kUsualLayers)};
   std::optional<std::string> name;   ///< glob
   std::optional<std::string> regex;  ///< ECMAScript, found anywhere in the name
   OperandFormats formats;

@@ -36,6 +36,11 @@ std::string describe(const EncodedSet& set) {
   for (const auto& ids : set.ids) add_piece(hash, std::as_bytes(std::span(ids)));
   add_piece(hash, std::as_bytes(std::span(set.labels)));
   add_piece(hash, std::as_bytes(std::span(set.type_1_begins)));
+  if (set.images != nullptr) {
+    add_piece(hash, std::as_bytes(std::span(set.images->bytes)));
+    for (const auto* values : {&set.images->factors, &set.images->shifts, &set.images->values})
+      add_piece(hash, std::as_bytes(std::span(*values)));
+  }
   return fmt::format("{} texts, fingerprint {}", set.size(), hash.text());
 }
 

@@ -10,6 +10,7 @@
 #include "hone/data/label_sets.h"
 #include "hone/data/labelled_file.h"
 #include "hone/data/labels.h"
+#include "hone/data/named_pictures.h"
 #include "hone/data/number_targets.h"
 #include "hone/data/row_hash.h"
 #include "hone/data/splits.h"
@@ -160,7 +161,7 @@ Part find_part(const std::string& name, bool train, bool validation, bool test,
 void cut_out(const Part& part, const std::optional<TrainedOn>& record, const std::string& source,
              TextRows& data) {
   std::vector<std::uint64_t> hashes;
-  for (const TextRow& row : data.rows) hashes.push_back(row_hash({row.text, 0, row.text_pair}));
+  for (const TextRow& row : data.rows) hashes.push_back(row_hash(row.example()));
   const std::optional<SetAside> aside = rows_set_aside_before(hashes, record, /*takes_new=*/true);
   const bool validation = part.name == "validation";
   user_check(aside || !validation,
@@ -205,6 +206,7 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
       data.notes.insert(data.notes.end(), file.table.notes.begin(), file.table.notes.end());
       if (!choice->gold.empty()) class_names = file.table.class_names(choice->gold);
     }
+    const std::size_t first = data.rows.size();
     for (Record& record : file.read(choice.value_or(ColumnChoice()), pool)) {
       const auto where = [&] { return file.place(record.number); };
       if (options.strict) {
@@ -220,6 +222,7 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
       if (!choice->gold.empty() || !choice->golds.empty()) row.gold = gold_of(record, scheme.task);
       if (data.many_files) row.file = path.lexically_normal().string();
     }
+    take_pictures(path, std::span(data.rows).subspan(first), pool);
   }
   user_check(!data.rows.empty(), "{}: there are no texts", options.source);
   if (replaced > 0)
@@ -249,6 +252,7 @@ TextRows rows_of(const DataSet& set, const std::string& part_name, const LabelSc
       row.id = std::ssize(data.rows);
       row.text = example.text;
       row.text_pair = example.text_pair;
+      row.image_hash = example.image_hash;
       row.gold = truth_text(set.scheme(), example);
       if (set.task != Task::single_label) take_gold(row, set.scheme(), example.targets);
     }
@@ -295,8 +299,9 @@ TextRows read_text_rows(const DataOptions& options, const std::string& part,
   DataOptions with_columns = options;
   if (record) with_columns.remembered = record->columns;
   if (!scheme.names.empty()) with_columns.task = scheme.task;
-  const bool table =
-      !options.source.starts_with(kSyntheticPrefix) && !is_review_folder(options.source);
+  const bool table = !options.source.starts_with(kSyntheticPrefix) &&
+                     !is_review_folder(options.source) && !is_image_folder(options.source) &&
+                     !is_image_tensors(options.source);
   return described(table ? read_files(with_columns, part, scheme, record, pool)
                          : rows_of(load_data_set(options, pool), part, scheme, record));
 }

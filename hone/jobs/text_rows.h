@@ -21,7 +21,12 @@ struct TextRow {
   /// The same for programs, where the model tells numbers or sets of labels: a number, an object of several by name, or a
   /// list of labels; null: the label is a text.
   Json gold_value = {};
-  std::string file = {};  ///< where it stands, of several files
+  std::string file = {};         ///< where it stands, of several files
+  std::uint64_t image_hash = 0;  ///< as `Example::image_hash`
+
+  Example example() const {
+    return {.text = text, .text_pair = text_pair, .image_hash = image_hash};
+  }
 };
 
 struct TextRows {

@@ -23,7 +23,23 @@ const std::vector<UsualModel>& usual_models() {
   static const std::vector<UsualModel> table = {
       {Fidelity::quick, {.name = "tiny", .what = "BERT-tiny", .batches = {8, 1}}},
       {Fidelity::paper,
-       {.name = "base", .what = "BERT-base", .batches = {1}, .processes = 1, .naive_rounds = 20}}};
+       {.name = "base", .what = "BERT-base", .batches = {1}, .processes = 1, .naive_rounds = 20}},
+      {Fidelity::quick,
+       {.name = "resnet18",
+        .what = "ResNet-18",
+        .batches = {1},
+        .tokens = 0,
+        .iterations = 20,
+        .processes = 1,
+        .naive_rounds = 20}},
+      {Fidelity::paper,
+       {.name = "resnet18",
+        .what = "ResNet-18",
+        .batches = {128},
+        .tokens = 0,
+        .iterations = 10,
+        .processes = 1,
+        .inference_alone = true}}};
   return table;
 }
 
@@ -44,8 +60,9 @@ struct SpeedWork {
     return fmt::format("{}-{}-{}", model.what, train ? "training" : "inference", batch);
   }
   std::string name() const {
-    return fmt::format("{}, {}, {} x {}", model.what, train ? "training step" : "inference", batch,
-                       model.tokens);
+    const std::string size = model.tokens > 0 ? fmt::format("{} x {}", batch, model.tokens)
+                                              : fmt::format("{} of images", batch);
+    return fmt::format("{}, {}, {}", model.what, train ? "training step" : "inference", size);
   }
   BenchJob job(std::uint64_t seed) const {
     return {.model = model.name,
@@ -63,15 +80,22 @@ std::vector<TimedModel> models_of(const LabRun& run, const std::vector<TimedMode
   own.name = run.job.model;
   own.what = "model";
   const Model model = bench_model({.model = own.name, .seed = run.job.seed}, run.context);
-  own.tokens = std::min(own.tokens, model.facts.limits.tokens);
+  const InputLimits& limits = model.facts.limits;
+  own.tokens = limits.image ? 0 : std::min(own.tokens, limits.tokens);
   return {own};
+}
+
+// Without those of which inference alone is timed.
+std::vector<TimedModel> timed_wholly(std::vector<TimedModel> models) {
+  std::erase_if(models, [](const TimedModel& model) { return model.inference_alone; });
+  return models;
 }
 
 std::vector<SpeedWork> works_of(const std::vector<TimedModel>& models) {
   std::vector<SpeedWork> works;
   for (const TimedModel& model : models) {
     for (const std::int64_t batch : model.batches) works.push_back({model, batch, false});
-    works.push_back({model, model.batches.front(), true});
+    if (!model.inference_alone) works.push_back({model, model.batches.front(), true});
   }
   return works;
 }
@@ -79,8 +103,8 @@ std::vector<SpeedWork> works_of(const std::vector<TimedModel>& models) {
 // The command that a fresh process of one executor runs.
 std::vector<std::string> fresh_words(const SpeedWork& work, const LabJob& job) {
   std::vector<std::string> words = {"bench", work.model.name, fmt::format("--batch={}", work.batch),
-                                    fmt::format("--tokens={}", work.model.tokens),
                                     fmt::format("--seed={}", job.seed)};
+  if (work.model.tokens > 0) words.push_back(fmt::format("--tokens={}", work.model.tokens));
   if (work.train) words.emplace_back("--train");
   words.insert(words.end(), job.words.begin(), job.words.end());
   return words;
@@ -88,7 +112,8 @@ std::vector<std::string> fresh_words(const SpeedWork& work, const LabJob& job) {
 
 LabCost cost_of(const SpeedWork& work, const LabRun& run, const LabRates& rates) {
   const Model model = bench_model(work.job(run.job.seed), run.context);
-  const Cost one = cost(forward_graph(model), {{'B', work.batch}, {'S', work.model.tokens}});
+  const Cost one = cost(forward_graph(model),
+                        {{'B', work.batch}, {'S', std::max<std::int64_t>(1, work.model.tokens)}});
   const double call = (work.train ? kStepsOfTraining : 1) * one.flops / rates.flops;
   const auto ways = static_cast<double>(usable_ways(run.context.session()).size()),
              calls = static_cast<double>(work.model.iterations),
@@ -259,7 +284,7 @@ Section mistakes_section(const std::vector<std::pair<std::string, Table>>& table
 LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual) {
   LabReport report;
   report.arithmetic = run.context.values == DType::f32 ? "fp32" : "mixed precision";
-  report.data = "random ids without padding, fresh weights";
+  report.data = "random ids without padding, random images, fresh weights";
   std::vector<FoundTimes> all;
   std::vector<std::pair<std::string, Table>> executors, means, comparisons, mistakes;
   const std::vector<TimedModel> models = models_of(run, usual);
@@ -269,7 +294,7 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
     means.emplace_back(work.name(), means_table(all.back().times));
     comparisons.emplace_back(work.name(), comparison_table(all.back().times));
   }
-  for (const TimedModel& model : models)
+  for (const TimedModel& model : timed_wholly(models))
     mistakes.emplace_back(SpeedWork{model, model.batches.front(), false}.name(),
                           naive_table(naive_times_of(run.found.at(naive_stage(model)))));
   const Table overview = overview_table(all, other_device(run.context));
@@ -302,7 +327,8 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
     found["work"] = one.work.name();
     works.push_back(std::move(found));
   }
-  for (const TimedModel& model : models) naive.push_back(run.found.at(naive_stage(model)));
+  for (const TimedModel& model : timed_wholly(models))
+    naive.push_back(run.found.at(naive_stage(model)));
   report.results = {{"overview", to_json(overview)},
                     {"works", works},
                     {"naive", naive},
@@ -329,7 +355,7 @@ Lab speed_lab(std::function<std::vector<TimedModel>(Fidelity)> models) {
             std::vector<LabStage> stages;
             for (const SpeedWork& work : works_of(own))
               stages.push_back(iterations_stage(work, run, rates));
-            for (const TimedModel& model : own)
+            for (const TimedModel& model : timed_wholly(own))
               stages.push_back(mistakes_stage({model, model.batches.front(), false}, run, rates));
             return stages;
           },

@@ -4,6 +4,7 @@
 
 namespace hone {
 EmbeddingModel open_embedding_model(const std::string& name, Context& context, std::uint64_t seed) {
+  check_reads_texts(facts_of_model(name), name, "an embedding");
   if (is_fresh(name)) return {open_model(name, context, seed), {.encoder = {.is_listed = false}}};
   SentenceModules modules = read_sentence_modules(find_model(name));
   TextModel source = open_model(name, context, seed, {}, HeadFit::unused);

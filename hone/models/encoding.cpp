@@ -6,6 +6,7 @@
 
 #include "hone/base/text.h"
 #include "hone/data/row_hash.h"
+#include "hone/models/image_examples.h"
 #include "hone/models/vocabulary.h"
 
 namespace hone {
@@ -20,18 +21,38 @@ void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer,
   check_room(limit, tokenizer, /*pairs=*/true);
 }
 
+EncodedSet encode_for(const TextModel& source, const std::vector<Example>& examples,
+                      const TextLimit& limit, Context& context) {
+  const Task task = source.model.facts.task();
+  if (source.images) return encode_images(context.pool, *source.images, examples, task);
+  // Else it would read their names, in which classes may stand.
+  for (const Example& example : examples)
+    user_check(example.image_hash == 0, "{}: it is an image, and the model ({}) reads texts",
+               example.text, source.model.facts.architecture);
+  return encode_examples(context.pool, source.tokenizer, examples, limit.tokens, task);
+}
+
+void check_text_room(const TextModel& source, const TextLimit& limit) {
+  if (!source.images) check_room(limit, source.tokenizer, /*pairs=*/false);
+}
+
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
                        const std::string& name, std::int64_t max_seq_length, Context& context,
                        std::vector<std::string>& warnings) {
   const TextLimit limit = text_limit(max_seq_length, source);
+  if (source.images) {
+    EncodedSet set =
+        with_context(name, [&] { return encode_for(source, examples, limit, context); });
+    set.text_numbers = text_numbers(row_hashes(examples));
+    return set;
+  }
   if (!examples.empty() && examples[0].text_pair)
     check_takes_pairs(source.model.facts.limits, source.tokenizer, limit);
-  check_room(limit, source.tokenizer, /*pairs=*/false);
+  check_text_room(source, limit);
   const std::string shorter = length_warning(max_seq_length, source.model.facts.limits.tokens);
   if (!shorter.empty() && std::ranges::find(warnings, shorter) == warnings.end())
     warnings.push_back(shorter);
-  EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit.tokens,
-                                   source.model.facts.task());
+  EncodedSet set = encode_for(source, examples, limit, context);
   set.text_numbers = text_numbers(row_hashes(examples));
   // What is so of one part is so of all.
   const auto is_of_spelling = [](const std::string& warning) {

@@ -32,8 +32,16 @@ struct EncodedSplits {
 void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer,
                        const TextLimit& limit);
 
-/// Tokenizes `examples` for the model, cut where `text_limit` says; says in `warnings`, with `name` in front, what was cut or
-/// replaced, and that the model has fewer positions than `max_seq_length`.
+/// The examples as the model reads them: images, or texts of at most `limit` tokens. Throws `UserError` as `encode_images`, and
+/// for images where the model reads texts.
+EncodedSet encode_for(const TextModel& source, const std::vector<Example>& examples,
+                      const TextLimit& limit, Context& context);
+
+/// Throws `UserError` unless special tokens have room (see check_room), where the model reads texts.
+void check_text_room(const TextModel& source, const TextLimit& limit);
+
+/// Tokenizes `examples` for the model, or reads its images, cut where `text_limit` says; says in `warnings`, with `name` in
+/// front, what was cut or replaced, and that the model has fewer positions than `max_seq_length`.
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
                        const std::string& name, std::int64_t max_seq_length, Context& context,
                        std::vector<std::string>& warnings);

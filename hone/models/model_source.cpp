@@ -9,6 +9,7 @@
 #include "hone/data/synthetic_words.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/hub_cache.h"
+#include "hone/frontends/huggingface/image_processor.h"
 #include "hone/models/adapter.h"
 #include "hone/passes/quantize.h"
 #include "hone/text/tokenizer_files.h"
@@ -26,6 +27,8 @@ constexpr Preset kPresets[] = {
                  "num_attention_heads": 2, "intermediate_size": 512})"},
     {"base", R"({"model_type": "bert", "hidden_size": 768, "num_hidden_layers": 12,
                  "num_attention_heads": 12, "intermediate_size": 3072})"},
+    {"resnet18", R"({"model_type": "resnet", "hidden_sizes": [64, 128, 256, 512],
+                     "depths": [2, 2, 2, 2], "layer_type": "basic", "num_labels": 1000})"},
 };
 
 bool is_preset(std::string_view name) {
@@ -35,6 +38,11 @@ bool is_preset(std::string_view name) {
 bool is_config_file(const std::string& name) {
   std::error_code error;
   return name.ends_with(".json") && fs::is_regular_file(name, error);
+}
+
+fs::path folder_of(const std::string& config_file) {
+  const fs::path parent = fs::path(config_file).parent_path();
+  return parent.empty() ? "." : parent;
 }
 
 Json fresh_config(const std::string& name) {
@@ -119,12 +127,19 @@ void check_padding(const Tokenizer& tokenizer, const ModelFacts& facts, const fs
              padding.value_or(0));
 }
 
-// What makes texts into what a model of images reads is not there.
-void check_reads_texts(const ModelFacts& facts, const std::string& name) {
-  user_check(!facts.limits.image,
-             "{}: it reads images, which no command gives to a model yet; programs load and run it "
-             "(hone/frontends/huggingface/model.h)",
-             name);
+// As the folder says, if it does.
+ImagePreparation read_folder_preparation(const fs::path& folder, const ImageSize& size) {
+  const fs::path file = folder / kImageProcessorFile;
+  if (folder.empty() || !path_exists(file)) return usual_preparation(size);
+  return read_preparation(read_json(file), size, file.string());
+}
+
+// A model that reads images, as the folder of its config.json says, if there is one.
+TextModel image_model(Model model, const fs::path& folder) {
+  const ImageSize size = *model.facts.limits.image;
+  TextModel made{std::move(model), synthetic_tokenizer(), {}};
+  made.images = read_folder_preparation(folder, size);
+  return made;
 }
 
 // The folder whose tokenizer the model has; empty where it has one of no files.
@@ -143,6 +158,14 @@ void check_vocabulary(TextModel& source) {
   source.model.warnings.push_back(fmt::format(
       "{} of {} rows of the embedding have no token in the vocabulary; fine if they are padding",
       surplus, rows));
+}
+
+// With the tokenizer of its folder.
+TextModel read_text_model(Model model, const SentenceEncoder& encoder) {
+  Tokenizer tokenizer = read_tokenizer(encoder, model.facts);
+  TextModel read{std::move(model), std::move(tokenizer), encoder.folder, {}, encoder.limit};
+  check_vocabulary(read);
+  return read;
 }
 
 }  // namespace
@@ -175,12 +198,18 @@ bool is_fresh(const std::string& name) {
 
 fs::path folder_with_tokenizer(const std::string& name) {
   if (!is_config_file(name)) return {};
-  const fs::path parent = fs::path(name).parent_path(), folder = parent.empty() ? "." : parent;
+  const fs::path folder = folder_of(name);
   return has_tokenizer(folder) ? folder : fs::path();
 }
 
 fs::path find_encoder(const std::string& name) {
   return read_sentence_encoder(find_model(name)).folder;
+}
+
+ModelFacts facts_of_model(const std::string& name) {
+  if (is_fresh(name)) return fresh_facts(name);
+  const fs::path file = find_encoder(name) / "config.json";
+  return model_facts(read_json(file), file.string());
 }
 
 TextModel open_model(const std::string& source, Context& context, std::uint64_t seed,
@@ -191,11 +220,11 @@ TextModel open_model(const std::string& source, Context& context, std::uint64_t 
     const fs::path& folder = encoder.folder;
     Model model =
         load_model(folder, context.library.ops, context.library.formats, seed, labels, head);
-    Tokenizer tokenizer = read_tokenizer(encoder, model.facts);
-    TextModel opened{std::move(model), std::move(tokenizer), folder, read_trained_on(folder),
-                     encoder.limit};
+    TextModel opened = model.facts.limits.image ? image_model(std::move(model), folder)
+                                                : read_text_model(std::move(model), encoder);
+    opened.folder = folder;
+    opened.trained_on = read_trained_on(folder);
     if (encoder.is_listed) opened.modules = whole;
-    check_vocabulary(opened);
     if (std::string reason = disbelief(folder); !reason.empty())
       opened.model.warnings.push_back(std::move(reason));
     if (opened.model.fresh_head()) {
@@ -220,7 +249,6 @@ TextModel open_model(const std::string& source, Context& context, std::uint64_t 
 }
 
 Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts) {
-  check_reads_texts(facts, encoder.folder.string());
   const Architecture& architecture = find_architecture(facts.architecture, "a model");
   Tokenizer tokenizer = load_tokenizer(encoder.folder, architecture.tokenizer_class);
   if (encoder.lowercase) tokenizer = in_lower_case(tokenizer, encoder.folder);
@@ -231,13 +259,21 @@ Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts
 TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& context,
                      std::uint64_t seed, const LabelScheme& labels, const Json& keys) {
   const Json said = fresh_config(name);
-  check_reads_texts(model_facts(said, name), name);
+  const bool of_images = model_facts(said, name).limits.image.has_value();
   Json config = said;
-  config["vocab_size"] = tokenizer.vocabulary_size();
-  config["pad_token_id"] = tokenizer.pad_id();
+  if (!of_images) {
+    config["vocab_size"] = tokenizer.vocabulary_size();
+    config["pad_token_id"] = tokenizer.pad_id();
+  }
   config.update(keys);
   ModelFacts facts = model_facts(config, name);
   if (!labels.names.empty()) take_labels(facts, labels);
+  if (of_images) {
+    TextModel made = image_model(new_model(facts, context.library.ops, seed, &context.pool),
+                                 is_config_file(name) ? folder_of(name) : fs::path());
+    made.trained_on = TrainedOn{};
+    return made;
+  }
   TextModel made{new_model(facts, context.library.ops, seed, &context.pool),
                  std::move(tokenizer),
                  {},
@@ -248,7 +284,18 @@ TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& cont
   return made;
 }
 
+void check_reads_texts(const ModelFacts& facts, const std::string& name, std::string_view what) {
+  user_check(!facts.limits.image, "{}: it reads images; {} is of models of texts alone", name,
+             what);
+}
+
 void write_tokenizer(const TextModel& source, const fs::path& folder) {
+  if (source.images) {
+    const fs::path file = source.folder / kImageProcessorFile;
+    const bool given = !source.folder.empty() && path_exists(file);
+    return write_file(folder / kImageProcessorFile,
+                      given ? read_file(file) : to_document(to_json(*source.images)));
+  }
   const fs::path& from = tokenizer_folder(source);
   if (from.empty()) return save_tokenizer(source.tokenizer, folder);
   for (const fs::path& file : tokenizer_files(from))

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/data/image_preparation.h"
 #include "hone/data/trained_on.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/frontends/huggingface/sentence_modules.h"
@@ -11,11 +12,11 @@
 
 namespace hone {
 
-/// A model with the tokenizer that goes with it.
+/// A model with what makes its examples into what it reads: its tokenizer, or of images their preparation.
 struct TextModel {
   Model model;
-  Tokenizer tokenizer;
-  fs::path folder;  ///< where it was read from; empty for a fresh one
+  Tokenizer tokenizer;  ///< of the built-in data, and not read, where the model reads images
+  fs::path folder;      ///< where it was read from; empty for a fresh one
   /// What it has learnt from; none where that is not known.
   std::optional<TrainedOn> trained_on = {};
   std::optional<TokenLimit> limit = {};  ///< where its folder says that texts are cut
@@ -23,11 +24,12 @@ struct TextModel {
   fs::path modules = {};
   /// Where the files of its tokenizer lie, if not in `folder`: beside the config.json of fresh weights.
   fs::path tokenizer_folder = {};
+  std::optional<ImagePreparation> images = {};  ///< of a model of images
 };
 
 /// Configs that have a name, for models with fresh weights; `open_model` gives them the built-in data's vocabulary, and a
-/// config.json the tokenizer that lies beside it, if any.
-/// "tiny" is that of bert-tiny (2 layers, hidden 128), "base" that of BERT-base (12 layers, hidden 768).
+/// config.json the tokenizer that lies beside it, if any. "tiny" is that of bert-tiny (2 layers, hidden 128), "base" that
+/// of BERT-base (12 layers, hidden 768), "resnet18" that of ResNet-18 for images of 224 x 224.
 std::vector<std::string> fresh_model_names();
 /// What the config of a fresh model says: that of such a name, with BERT's vocabulary of 30 522, or a config.json. Throws
 /// `UserError` for an unknown name, and for a config that is none.
@@ -43,6 +45,9 @@ bool is_fresh(const std::string& name);
 
 /// The folder of config.json and weights of the model called so: that of find_model, or of the encoder that it lists.
 fs::path find_encoder(const std::string& name);
+
+/// What the config of the model called so says, opened or fresh. Throws as `find_encoder` and `fresh_facts`.
+ModelFacts facts_of_model(const std::string& name);
 
 /// The folder of the config.json that `name` is, where a tokenizer lies beside it for the fresh weights; empty for all else.
 fs::path folder_with_tokenizer(const std::string& name);
@@ -64,7 +69,11 @@ TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& cont
                      std::uint64_t seed, const LabelScheme& labels,
                      const Json& keys = Json::object());
 
-/// Writes the tokenizer into an existing folder; the files of a folder it was read from are copied as they are.
+/// Throws `UserError` for a model of images, called `name`: `what` is of models of texts alone.
+void check_reads_texts(const ModelFacts& facts, const std::string& name, std::string_view what);
+
+/// Writes the tokenizer, or of images the preparation, into an existing folder; the files of a folder it was read from are
+/// copied as they are.
 void write_tokenizer(const TextModel& source, const fs::path& folder);
 
 /// Throws `UserError` for a model, called `name`, that tells no classes apart because its files have no head.

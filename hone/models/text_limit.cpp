@@ -43,9 +43,18 @@ std::string reason(const TextLimit& limit) {
 
 std::int64_t tokens_of_run(std::int64_t wanted, const InputLimits& limits) {
   constexpr std::int64_t kUsual = 128;
+  user_check(!limits.image || wanted <= limits.tokens,
+             "`tokens` is of texts and the model reads images; leave it out");
   user_check(wanted <= limits.tokens, "`tokens`: the model has {} positions, got {}", limits.tokens,
              wanted);
   return wanted > 0 ? wanted : std::min(kUsual, limits.tokens);
+}
+
+std::string run_size_text(std::int64_t batch, std::int64_t tokens, const InputLimits& limits) {
+  if (limits.image)
+    return fmt::format("{} images of {} x {} x {}", batch, limits.image->channels,
+                       limits.image->height, limits.image->width);
+  return fmt::format("{} texts of {} tokens", batch, tokens);
 }
 
 std::string length_warning(std::int64_t max_seq_length, std::int64_t positions) {

@@ -37,6 +37,9 @@ std::string reason(const TextLimit& limit);
 /// takes if fewer. Throws `UserError` where more are wanted than it takes.
 std::int64_t tokens_of_run(std::int64_t wanted, const InputLimits& limits);
 
+/// "8 texts of 128 tokens", "8 images of 3 x 224 x 224".
+std::string run_size_text(std::int64_t batch, std::int64_t tokens, const InputLimits& limits);
+
 /// That the model has fewer positions than `max_seq_length`; empty where it does not.
 std::string length_warning(std::int64_t max_seq_length, std::int64_t positions);
 

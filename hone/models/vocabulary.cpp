@@ -48,6 +48,9 @@ bool learns_vocabulary(const VocabularyOptions& options) {
              "`vocab_size`: {} has its vocabulary; only fresh weights ({}, a config.json without a "
              "tokenizer beside it) learn one",
              options.model, fmt::join(fresh_model_names(), ", "));
+  if (fresh && options.vocab_size == 0 && fresh_facts(options.model).limits.image) return false;
+  if (fresh && options.vocab_size > 0)
+    check_reads_texts(fresh_facts(options.model), options.model, "`vocab_size`");
   return fresh && (options.vocab_size > 0 || !options.data.starts_with(kSyntheticPrefix));
 }
 

@@ -292,11 +292,16 @@ bool has_operand(const Node& node, Operand operand) {
   return false;
 }
 
+bool is_usual_layer(const Node& node) {
+  return node.kind() == NodeKind::operation &&
+         std::ranges::find(kUsualLayers, node.op().name) != std::end(kUsualLayers);
+}
+
 QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
                               std::string_view op) {
   QuantizationPlan plan;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!node->is(op)) continue;
+    if (op.empty() ? !is_usual_layer(*node) : !node->is(op)) continue;
     plan.emplace_back(node->name(), present(*node, formats));
   }
   return plan;

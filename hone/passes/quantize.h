@@ -24,9 +24,13 @@ bool is_quantizer(const Node& node);
 inline constexpr std::string_view kUnpack = "unpack";
 bool is_unpacked(const Node& node);
 
-/// The plan that gives every operation called `op` the same formats.
+/// What plans and recipes are of where they name no operations: linears and convolutions.
+inline constexpr std::string_view kUsualLayers[] = {kUsualLayer, "conv2d"};
+bool is_usual_layer(const Node& node);
+
+/// The plan that gives every operation called `op`, or where that is empty every usual layer, the same formats.
 QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
-                              std::string_view op = kUsualLayer);
+                              std::string_view op = {});
 
 /// Puts `quantize(…; format)` in front of (for outputs: behind) the operands that the plan gives
 /// formats. A tensor that several operations read in the same format is quantized once. The state

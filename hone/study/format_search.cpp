@@ -229,7 +229,7 @@ std::string to_recipe(const QuantizationPlan& plan, const Graph& graph) {
     text += fmt::format("[[rule]]\nname = \"{}\"\n", name);
     const Node* layer = graph.find(name);
     user_check(layer != nullptr, "the graph has no operation '{}'", name);
-    if (!layer->is(kUsualLayer)) text += fmt::format("op = \"{}\"\n", layer->op().name);
+    if (!is_usual_layer(*layer)) text += fmt::format("op = \"{}\"\n", layer->op().name);
     for (const Operand operand : kOperands)
       if (formats[operand])
         text += fmt::format("{} = \"{}\"\n", to_string(operand), to_string(*formats[operand]));

@@ -166,7 +166,8 @@ SensitivityStudy measure_sensitivity(const Model& model, const std::vector<Layer
                                      Context& context) {
   const Variant base{forward_graph(model), model.parameters};
   std::vector<std::string> layers;
-  for (const Node* node : base.graph.operations(kUsualLayer)) layers.push_back(node->name());
+  for (const Node* node : base.graph.of_kind(NodeKind::operation))
+    if (is_usual_layer(*node)) layers.push_back(node->name());
   user_check(!layers.empty() && !changes.empty(), "there is no layer to change, or no change");
   const std::vector<std::optional<CalibratedModel>> states =
       calibrated_in_each(base, changes, training, calibration, context);

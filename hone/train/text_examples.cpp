@@ -8,9 +8,32 @@ Tensor labels_of(const Batch& batch) {
                                  : Tensor::of({batch.batch, batch.target_width}, batch.targets);
 }
 
+Tensor pixels_of(const ImageSet& images, std::span<const std::int64_t> numbers) {
+  const ImageSize& size = images.size;
+  Tensor pixels =
+      Tensor::empty(DType::f32, {std::ssize(numbers), size.channels, size.height, size.width});
+  float* to = pixels.data<float>();
+  for (const std::int64_t number : numbers) {
+    images.write(number, to);
+    to += size.values();
+  }
+  return pixels;
+}
+
+// Images cannot be padded, and are all of one length.
+ExampleSource image_examples(const EncodedSet& set) {
+  return {.lengths = lengths_of(set),
+          .batch = [&set](std::span<const std::int64_t> rows, std::int64_t) {
+            const Batch batch = make_batch(set, rows);
+            return NamedTensors{{"pixel_values", pixels_of(*set.images, batch.input_ids)},
+                                {"labels", labels_of(batch)}};
+          }};
+}
+
 }  // namespace
 
 ExampleSource text_examples(const EncodedSet& set) {
+  if (set.images != nullptr) return image_examples(set);
   return {.lengths = lengths_of(set),
           .batch = [&set](std::span<const std::int64_t> rows, std::int64_t least_length) {
             const Batch batch = make_batch(set, rows, least_length);

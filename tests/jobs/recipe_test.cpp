@@ -103,9 +103,10 @@ TEST(Recipe, PrunesLayersByRulesOfWhichTheLastWins) {
 }
 
 TEST(Recipe, RefusesRulesWithoutEffect) {
-  EXPECT_EQ(refusal("[[rule]]\nname = 'bart.*'\nweight = 'none'"),
-            "recipe.toml, line 1: the rule matches no operation (op linear, name 'bart.*'); see "
-            "the names in `hone inspect MODEL`");
+  EXPECT_EQ(
+      refusal("[[rule]]\nname = 'bart.*'\nweight = 'none'"),
+      "recipe.toml, line 1: the rule matches no operation (op linear, conv2d, name 'bart.*'); see "
+      "the names in `hone inspect MODEL`");
   EXPECT_EQ(refusal("[[rule]]\nop = 'matmul'\nweight = 'integer'"),
             "recipe.toml, line 1: no operation that the rule matches has a weight");
   EXPECT_EQ(refusal("[[rule]]\nname = '*'"),

@@ -15,7 +15,8 @@ namespace hone {
 /// The part of EncoderConfig that is of networks of convolutions alone: members have the names of ResNet's keys.
 struct ImageConfig {
   std::int64_t num_channels = 3;
-  std::int64_t image_size = 224;  ///< height and width; ours: Hugging Face has it elsewhere
+  std::int64_t image_size =
+      224;  ///< height and width; ours: Hugging Face has it in preprocessor_config.json
   std::vector<std::int64_t> hidden_sizes = {256, 512, 1024, 2048};  ///< channels of each stage
   std::vector<std::int64_t> depths = {3, 4, 6, 3};                  ///< layers of each stage
   std::string layer_type = "bottleneck";                            ///< or "basic"

@@ -10,6 +10,7 @@
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/frontends/huggingface/graph_file.h"
+#include "hone/frontends/huggingface/image_processor.h"
 #include "hone/frontends/huggingface/own_keys.h"
 #include "hone/ir/print.h"
 #include "hone/passes/keep_outputs.h"
@@ -313,6 +314,14 @@ void foretell_parameters(const Graph& graph) {
                   kBeside);
 }
 
+// Hugging Face has it in the file that prepares images.
+void take_image_size(Json& config, const fs::path& folder) {
+  const fs::path file = folder / kImageProcessorFile;
+  if (!config.is_object() || config.contains("image_size") || !path_exists(file)) return;
+  if (const std::optional<std::int64_t> size = processed_size(read_json(file)))
+    config["image_size"] = *size;
+}
+
 }  // namespace
 
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
@@ -321,8 +330,9 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
              "{}: no such model folder; give a folder with config.json and weights",
              folder.string());
   const std::string where = (folder / "config.json").string();
-  const Json file = read_json(folder / "config.json");
+  Json file = read_json(folder / "config.json");
   const Architecture& arch = find_architecture(model_type(file, where), where);
+  if (arch.of_images()) take_image_size(file, folder);
   ModelFacts facts = facts_of(arch, file, where);
   std::optional<Quantization> quantization = read_quantization(file, formats, where);
   Checkpoint checkpoint = load_checkpoint(folder);

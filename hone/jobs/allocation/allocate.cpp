@@ -264,6 +264,7 @@ void check_timed(const AllocateJob& job, const Model& model) {
 // What cannot be met is told before anything is measured, the model as it is among that.
 LayerCosts checked_costs(const AllocateJob& job, Context& context) {
   const Model model = open_model(job.model, context, job.seed).model;
+  check_reads_texts(model.facts, job.model, "an allocation");
   check_unquantized(model, job.model);
   check_timed(job, model);
   LayerCosts costs = layer_costs(plain_graph(model), job.request.options);

@@ -44,7 +44,7 @@ LatencyTable measure_latency(const Model& model, const std::vector<std::string>&
     layer.pop_back();
   }
   table.whole_ms =
-      median_batch_ms(model, random_texts(model, batch.texts, batch.tokens), context) / texts;
+      median_batch_ms(model, random_examples(model, batch.texts, batch.tokens), context) / texts;
   table.rest_ms = table.whole_ms - linears;
   return table;
 }
@@ -68,7 +68,7 @@ ModelTimes time_whole(const Model& model, const Model& chosen, const BatchSize& 
                       Context& context) {
   Model packed = chosen;
   if (packed.quantization) transform(packed, "pack", context.session());
-  const EncodedSet texts = random_texts(model, batch.texts, batch.tokens);
+  const EncodedSet texts = random_examples(model, batch.texts, batch.tokens);
   return time_models(model, packed, texts, batch.texts, context).front();
 }
 

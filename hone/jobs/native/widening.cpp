@@ -22,7 +22,8 @@ EncodedSet trial_texts(const EncodedSet& texts, const CalibrationRun& run) {
                   .labels = {},
                   .task = texts.task,
                   .target_width = texts.target_width,
-                  .pad_id = texts.pad_id};
+                  .pad_id = texts.pad_id,
+                  .images = texts.images};
   std::vector<std::int64_t> rows = calibration_rows(texts.size(), run);
   if (std::ssize(rows) > kMostTexts) rows.resize(kMostTexts);
   for (const std::int64_t row : rows) {

@@ -93,6 +93,7 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
+  check_reads_texts(parent.model.facts, job.model, "a vocabulary");
   std::vector<Example> texts;
   EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
                                     FiguresOf::one_model, context, report.notes,

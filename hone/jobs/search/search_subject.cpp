@@ -51,6 +51,7 @@ TrialSubject read_subject(const SearchJob& job, const SearchRecipe& recipe, Cont
                           std::vector<std::string>& notes) {
   const bool chooses_architecture = !recipe.architecture.empty() || recipe.square_linears;
   const bool fresh = is_fresh(job.model);
+  check_reads_texts(facts_of_model(job.model), job.model, "a search");
   TrialSubject subject{.name = job.model,
                        .parent = open_model(job.model, context, job.seed),
                        .fresh = fresh || chooses_architecture,

@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/data/image_file.h"
+#include "hone/data/named_pictures.h"
+#include "hone/data/written_data.h"
+
+namespace hone {
+namespace {
+
+struct ImagePart {
+  const char* folder;
+  std::vector<Example> DataSet::*examples;
+};
+constexpr ImagePart kImageParts[] = {
+    {"train", &DataSet::train},    {"validation", &DataSet::validation},
+    {"dev", &DataSet::validation}, {"valid", &DataSet::validation},
+    {"val", &DataSet::validation}, {"test", &DataSet::test}};
+
+// What is not hidden in it, by name; folders, or all else.
+std::vector<fs::path> visible(const fs::path& folder, bool folders) {
+  std::error_code error;
+  std::vector<fs::path> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (!entry.path().filename().string().starts_with('.') && entry.is_directory() == folders)
+      paths.push_back(entry.path());
+  user_check(!error, "{}: {}", folder.string(), error.message());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+bool has_pictures(const fs::path& folder) {
+  return std::ranges::any_of(visible(folder, /*folders=*/false),
+                             [](const fs::path& path) { return is_picture_name(path.string()); });
+}
+
+bool has_classes(const fs::path& folder) {
+  return is_folder(folder) && std::ranges::any_of(visible(folder, /*folders=*/true), has_pictures);
+}
+
+// Appends the examples of a part; returns how many files were left out.
+std::size_t read_classes(const fs::path& folder, WrittenData& written,
+                         std::vector<Example>& examples) {
+  std::size_t left_out = 0;
+  for (const fs::path& of_class : visible(folder, /*folders=*/true)) {
+    std::vector<fs::path> pictures = visible(of_class, /*folders=*/false);
+    left_out += std::erase_if(pictures,
+                              [](const fs::path& path) { return !is_picture_name(path.string()); });
+    user_check(!pictures.empty(),
+               "{}: no PNG or JPEG in it; each folder is a class: put its pictures there, or "
+               "remove it",
+               of_class.string());
+    for (const fs::path& picture : pictures) {
+      examples.push_back(
+          {.text = picture.string(), .file = static_cast<std::int32_t>(written.data.files.size())});
+      written.data.files.push_back({picture.string(), ""});
+      written.answers.push_back({.value = of_class.filename().string()});
+    }
+  }
+  return left_out;
+}
+
+}  // namespace
+
+bool is_image_folder(const fs::path& folder) {
+  return has_classes(folder) || has_classes(folder / "train");
+}
+
+WrittenData read_image_folder(const fs::path& folder, const DataOptions& options,
+                              ThreadPool& pool) {
+  user_check(!options.task || options.task == Task::single_label,
+             "{}: images by class are no data for {}; give a table that names them with such "
+             "labels, or another `problem_type`",
+             folder.string(), to_string(options.task.value_or(Task::single_label)));
+  WrittenData written{.task = Task::single_label, .by_folder = true};
+  std::size_t left_out = 0;
+  if (has_classes(folder / "train")) {
+    for (const ImagePart& part : kImageParts)
+      if (is_folder(folder / part.folder))
+        left_out += read_classes(folder / part.folder, written, written.data.*part.examples);
+  } else {
+    left_out = read_classes(folder, written, written.data.train);
+  }
+  if (left_out > 0)
+    written.data.notes.push_back(fmt::format(
+        "{}: {} files that are no .png, .jpg or .jpeg were left out", folder.string(), left_out));
+  for (std::vector<Example>* part :
+       {&written.data.train, &written.data.validation, &written.data.test})
+    take_picture_hashes(std::span(*part), pool);
+  return written;
+}
+
+}  // namespace hone

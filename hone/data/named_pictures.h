@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "hone/base/file.h"
+#include "hone/base/thread_pool.h"
+#include "hone/data/image_file.h"
+
+/// Pictures that the texts of rows name.
+namespace hone {
+
+/// `Example::image_hash` of a picture. Throws `UserError` for a file that cannot be read.
+std::uint64_t picture_hash(const fs::path& picture);
+
+/// Takes the fingerprints of the pictures that all texts name.
+template <typename Row>
+void take_picture_hashes(std::span<Row> rows, ThreadPool& pool) {
+  constexpr std::int64_t kFilesPerChunk = 64;
+  parallel_ranges(
+      pool, std::ssize(rows), kFilesPerChunk, [&](std::int64_t begin, std::int64_t end) {
+        for (Row& row :
+             rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)))
+          row.image_hash = picture_hash(row.text);
+      });
+}
+
+/// Where all texts of a table name pictures (`is_picture_name`), makes paths of them that begin with the table's folder,
+/// and takes their fingerprints.
+template <typename Row>
+void take_pictures(const fs::path& table, std::span<Row> rows, ThreadPool& pool) {
+  if (!std::ranges::all_of(rows, [](const Row& row) { return is_picture_name(row.text); })) return;
+  for (Row& row : rows) row.text = (table.parent_path() / row.text).string();
+  take_picture_hashes(rows, pool);
+}
+
+}  // namespace hone

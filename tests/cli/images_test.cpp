@@ -1,0 +1,191 @@
+#include <gtest/gtest.h>
+#include <png.h>
+#include <signal.h>
+
+#include <cmath>
+
+#include "hone/tensor/safetensors.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+#include "tests/support/test_data.h"
+
+// Models of images as people use them.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::int64_t kEdge = 12;  // pixels
+
+// Stripes: upright ones of class 0, lying ones of class 1.
+std::uint8_t stripe(std::int64_t row, std::int64_t column, std::int64_t number) {
+  const std::int64_t along = number % 2 == 0 ? column : row;
+  return static_cast<std::uint8_t>((along + number / 2) % 4 < 2 ? 30 + number : 200 - number);
+}
+
+void write_png(const fs::path& file, std::int64_t number) {
+  std::vector<std::uint8_t> bytes;
+  for (std::int64_t i = 0; i < kEdge * kEdge; ++i)
+    bytes.insert(bytes.end(), 3, stripe(i / kEdge, i % kEdge, number));
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = image.height = kEdge;
+  image.format = PNG_FORMAT_RGB;
+  ASSERT_NE(png_image_write_to_file(&image, file.c_str(), 0, bytes.data(), 0, nullptr), 0);
+}
+
+// Folders by class, of PNGs and one JPEG each.
+void write_pictures(const fs::path& folder) {
+  const fs::path jpeg = test_data() / "data/golden_pictures/tall.jpg";
+  for (const std::string part : {"train", "validation"}) {
+    for (const char* name : {"upright", "lying"}) fs::create_directories(folder / part / name);
+    const std::int64_t first = part == "train" ? 0 : 24;
+    for (std::int64_t i = first; i < first + 24; ++i)
+      write_png(folder / part / (i % 2 == 0 ? "upright" : "lying") / fmt::format("{}.png", i), i);
+  }
+  fs::copy_file(jpeg, folder / "train/upright/tall.jpg");
+}
+
+void write_tensors(const fs::path& file) {
+  constexpr std::int64_t kImages = 40;
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int64_t> labels;
+  for (std::int64_t number = 0; number < kImages; ++number) {
+    labels.push_back(number % 2);
+    for (std::int64_t i = 0; i < 3 * kEdge * kEdge; ++i)
+      bytes.push_back(stripe(i / kEdge % kEdge, i % kEdge, number));
+  }
+  write_safetensors(file, {{"images", Tensor::of({kImages, 3, kEdge, kEdge}, bytes)},
+                           {"labels", Tensor::of({kImages}, labels)}});
+}
+
+/// A folder with pictures, tensors, the config of a small network, and the model `learnt`, trained on the pictures.
+class Images : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    write_pictures(folder() / "pictures");
+    write_tensors(folder() / "images.safetensors");
+    write_file(folder() / "config.json",
+               R"({"model_type": "resnet", "embedding_size": 8, "hidden_sizes": [8, 12],
+                   "depths": [1, 1], "layer_type": "basic", "image_size": 12})");
+    run_well(training({"-o", "learnt"}), folder());
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+  static const fs::path& folder() { return folder_->path(); }
+
+  static Words training(const Words& more) {
+    Words words = {"train", "config.json", "--data",       "pictures", "--max_steps", "24",
+                   "--lr",  "1e-2",        "--batch_size", "8",        "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  static std::string weights(const std::string& model) {
+    return read_file(folder() / model / "model.safetensors");
+  }
+  static void expect_refusal(const std::string& fragment, const Words& words, int code = 1) {
+    const Ending ending = run_hone(words, folder());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos)
+        << "expected '" << fragment << "' in " << ending.messages;
+  }
+
+ private:
+  static std::unique_ptr<TemporaryFolder> folder_;
+};
+std::unique_ptr<TemporaryFolder> Images::folder_;
+
+TEST_F(Images, AreLearntFromFolders) {
+  const Json result =
+      run_json({"eval", "learnt", "--data", "pictures", "--split", "validation"}, folder());
+  EXPECT_GE(result["accuracy"].get<double>(), 0.9) << result;
+  for (const char* file : {"preprocessor_config.json", "config.json", "model.safetensors"})
+    EXPECT_TRUE(fs::exists(folder() / "learnt" / file)) << file;
+  EXPECT_FALSE(fs::exists(folder() / "learnt/tokenizer.json"));
+  const std::string card = read_file(folder() / "learnt/README.md");
+  EXPECT_NE(card.find("pipeline_tag: image-classification"), std::string::npos) << card;
+}
+
+TEST_F(Images, AreClassifiedByName) {
+  const std::string picture = "pictures/validation/lying/25.png";
+  EXPECT_EQ(run_json({"predict", "learnt", picture}, folder())["label"], "lying");
+  const std::vector<Json> rows = json_lines(
+      run_well({"predict", "learnt", "--data", "pictures", "--split", "validation", "--json"},
+               folder())
+          .output);
+  EXPECT_EQ(rows.size(), 24);
+  write_file(folder() / "some.csv", "image,label\n" + picture + ",lying\n");
+  const std::vector<Json> table =
+      json_lines(run_well({"predict", "learnt", "--data", "some.csv", "--json"}, folder()).output);
+  ASSERT_EQ(table.size(), 1);
+  EXPECT_EQ(table[0]["label"], "lying");
+}
+
+TEST_F(Images, ThatCannotBeReadAreNamed) {
+  write_file(folder() / "broken.png", "\x89PNG and no more");
+  expect_refusal("broken.png: no PNG that can be read", {"predict", "learnt", "broken.png"});
+  expect_refusal("a fine film", {"predict", "learnt", "a fine film"});
+  expect_refusal("none.png", {"predict", "learnt", "none.png"});
+}
+
+TEST_F(Images, AreLearntFromTensors) {
+  const Json result = run_json({"train", "config.json", "--data", "images.safetensors",
+                                "--max_steps", "2", "--batch_size", "8", "-o", "of-tensors"},
+                               folder());
+  EXPECT_EQ(result["task"], "single_label_classification") << result;
+}
+
+TEST_F(Images, AreLearntToTheSameBitsAfterAKill) {
+  Words command = training({"--save_steps", "8", "-o", "killed"});
+  const Ending ending = run_hone_until(command, folder(), SIGKILL, [&] {
+    return fs::exists(folder() / "killed.partial/checkpoint-8");
+  });
+  if (ending.code != 0) {
+    EXPECT_EQ(ending.code, 128 + SIGKILL) << ending.messages;
+    command.push_back("--resume");
+    run_well(command, folder());
+  }
+  EXPECT_TRUE(weights("killed") == weights("learnt"));
+}
+
+TEST_F(Images, AreReadByModelsInFormats) {
+  const Json rounded = run_json(
+      {"quantize", "learnt", "--format", "int(bits=8)", "--data", "pictures", "-o", "rounded"},
+      folder());
+  EXPECT_EQ(rounded["layers"].size(), 0) << rounded;
+}
+
+TEST_F(Images, HaveASizeThatInspectTells) {
+  const Json facts = run_json({"inspect", "learnt"}, folder());
+  EXPECT_EQ(facts["limits"], (Json{{"channels", 3}, {"height", kEdge}, {"width", kEdge}}));
+  EXPECT_NE(run_well({"inspect", "learnt"}, folder()).output.find("images of 3 x 12 x 12"),
+            std::string::npos);
+}
+
+TEST_F(Images, AreTimed) {
+  const Json times = run_json({"bench", "learnt", "--batch", "2", "--runs", "2"}, folder());
+  EXPECT_NE(times["what"].get<std::string>().find("learnt 2x3x12x12"), std::string::npos);
+  EXPECT_EQ(
+      run_json({"bench", "learnt", "--batch", "2", "--runs", "2", "--train"}, folder())["batch"],
+      2);
+  expect_refusal("--tokens is of texts and the model reads images",
+                 {"bench", "learnt", "--tokens", "128"});
+}
+
+TEST_F(Images, AreNotWhatModelsOfTextsRead) {
+  expect_refusal("0.png: it is an image, and the model (bert) reads texts",
+                 {"train", "tiny", "--data", "pictures", "--max_steps", "1", "-o", "of-names"});
+  EXPECT_FALSE(fs::exists(folder() / "of-names"));
+}
+
+TEST_F(Images, AreNotWhatCommandsForTextsTake) {
+  expect_refusal("learnt: it reads images; a tokenizer is of models of texts alone",
+                 {"tokenize", "learnt", "--data", "pictures"});
+  expect_refusal("learnt: it reads images; an embedding is of models of texts alone",
+                 {"predict", "learnt", "a.png", "--embed"});
+  expect_refusal("learnt: it reads images; a vocabulary is of models of texts alone",
+                 {"trim", "learnt", "--data", "pictures", "-o", "trimmed"});
+}
+
+}  // namespace
+}  // namespace hone::testing
