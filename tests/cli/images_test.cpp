@@ -98,7 +98,7 @@ std::unique_ptr<TemporaryFolder> Images::folder_;
 TEST_F(Images, AreLearntFromFolders) {
   const Json result =
       run_json({"eval", "learnt", "--data", "pictures", "--split", "validation"}, folder());
-  EXPECT_GE(result["accuracy"].get<double>(), 0.9) << result;
+  EXPECT_GE(result["eval_accuracy"].get<double>(), 0.9) << result;
   for (const char* file : {"preprocessor_config.json", "config.json", "model.safetensors"})
     EXPECT_TRUE(fs::exists(folder() / "learnt" / file)) << file;
   EXPECT_FALSE(fs::exists(folder() / "learnt/tokenizer.json"));
@@ -132,7 +132,10 @@ TEST_F(Images, AreLearntFromTensors) {
   const Json result = run_json({"train", "config.json", "--data", "images.safetensors",
                                 "--max_steps", "2", "--batch_size", "8", "-o", "of-tensors"},
                                folder());
-  EXPECT_EQ(result["task"], "single_label_classification") << result;
+  EXPECT_EQ(result["steps"], 2);
+  const std::string label =
+      run_json({"predict", "of-tensors", "images.safetensors#3"}, folder())["label"];
+  EXPECT_TRUE(label == "0" || label == "1") << label;
 }
 
 TEST_F(Images, AreLearntToTheSameBitsAfterAKill) {
@@ -148,11 +151,38 @@ TEST_F(Images, AreLearntToTheSameBitsAfterAKill) {
   EXPECT_TRUE(weights("killed") == weights("learnt"));
 }
 
+// Six convolutions and the classifier.
 TEST_F(Images, AreReadByModelsInFormats) {
-  const Json rounded = run_json(
-      {"quantize", "learnt", "--format", "int(bits=8)", "--data", "pictures", "-o", "rounded"},
-      folder());
-  EXPECT_EQ(rounded["layers"].size(), 0) << rounded;
+  Words quantize = {"quantize", "learnt", "--format", "int(bits=8)", "--data", "pictures"};
+  const auto made = [&](const std::string& name, const Words& more = {}) {
+    Words words = quantize;
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {"-o", name});
+    return run_json(words, folder());
+  };
+  EXPECT_EQ(made("rounded")["quantized_modules"], 7);
+  EXPECT_EQ(made("aware", {"--qat", "--max_steps", "2"})["quantized_modules"], 7);
+  run_well({"pack", "learnt", "--weight_format", "int(bits=8,per=row)", "-o", "packed"}, folder());
+  EXPECT_LT(fs::file_size(folder() / "packed/parameters.safetensors"),
+            fs::file_size(folder() / "learnt/model.safetensors"));
+  const Json result = run_json({"eval", "packed", "--data", "pictures"}, folder());
+  EXPECT_EQ(result["arithmetic"], "packed") << result;
+}
+
+TEST_F(Images, ArePrunedWeightByWeight) {
+  const Json pruned = run_json(
+      {"prune", "learnt", "--sparsity", "0.5", "--data", "pictures", "-o", "pruned"}, folder());
+  EXPECT_EQ(pruned["part"], "validation");
+  expect_refusal(
+      "there are no neurons in the graph that could go",
+      {"prune", "learnt", "--structure", "neurons", "--data", "pictures", "-o", "narrow"});
+}
+
+TEST_F(Images, AreProfiledByOperation) {
+  const std::string table =
+      run_well({"profile", "learnt", "--batch", "2", "--runs", "2"}, folder()).output;
+  EXPECT_NE(table.find("fused_conv2d"), std::string::npos) << table;
+  EXPECT_EQ(table.find("batch_norm"), std::string::npos) << table;
 }
 
 TEST_F(Images, HaveASizeThatInspectTells) {
@@ -173,7 +203,7 @@ TEST_F(Images, AreTimed) {
 }
 
 TEST_F(Images, AreNotWhatModelsOfTextsRead) {
-  expect_refusal("0.png: it is an image, and the model (bert) reads texts",
+  expect_refusal(".png: it is an image, and the model (bert) reads texts",
                  {"train", "tiny", "--data", "pictures", "--max_steps", "1", "-o", "of-names"});
   EXPECT_FALSE(fs::exists(folder() / "of-names"));
 }
