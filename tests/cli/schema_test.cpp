@@ -168,6 +168,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"cache"},
       {"inspect model"},
       {"inspect model --freeze * --no_graph"},
+      {"inspect images.json"},
       {"draw model -o graph.dot"},
       {"diff model tiny --inputs_b input_ids -o both.dot --csv both.csv"},
       {"tokenize model --data reviews.csv --texts 1"},
@@ -411,6 +412,9 @@ stage = "beside"
   folder.file("numbers.csv", numbers);
   folder.file("small.json", R"({"model_type": "bert", "hidden_size": 32, "num_hidden_layers": 2,
       "num_attention_heads": 2, "intermediate_size": 128})");
+  folder.file("images.json",
+              R"({"model_type": "resnet", "embedding_size": 8, "hidden_sizes": [8, 12],
+      "depths": [1, 1], "layer_type": "basic", "image_size": 12})");
   folder.file("space.toml",
               "[[precision]]\nchoice = 'together'\nformats = ['bf16', 'int(bits=8)']\n");
   folder.file("labels.jsonl", labels);
