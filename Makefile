@@ -1,6 +1,8 @@
 # The commands of the project; CMake does the work. BUILD is the build folder.
 BUILD ?= build
 JOBS ?= $(shell nproc)
+# Tests wait for disks and for each other: one more than there are processors.
+TESTS_AT_A_TIME ?= $(shell expr $(JOBS) + 1)
 PREFIX ?= /usr/local
 # ON: half the time for a first build. OFF: less for each change after it.
 UNITY ?= ON
@@ -33,7 +35,7 @@ install: build
 test: packages-to-test
 	@cmake -S . -B $(BUILD) -G Ninja -DHONE_UNITY=$(UNITY) $(LLVM_OPTION) -DHONE_TESTS=ON > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
-	ctest --test-dir $(BUILD) -L fast -j $(JOBS) --output-on-failure
+	ctest --test-dir $(BUILD) -L fast -j $(TESTS_AT_A_TIME) --output-on-failure
 
 test-long: test
 	ctest --test-dir $(BUILD) -L long --output-on-failure
@@ -48,7 +50,7 @@ bench: packages-to-bench
 asan: packages-to-test
 	@cmake -S . -B $(BUILD)-asan -G Ninja -DHONE_UNITY=$(UNITY) $(LLVM_OPTION) -DHONE_SANITIZE=address > /dev/null
 	@cmake --build $(BUILD)-asan -j $(JOBS)
-	ctest --test-dir $(BUILD)-asan -L fast -j $(JOBS) --output-on-failure
+	ctest --test-dir $(BUILD)-asan -L fast -j $(TESTS_AT_A_TIME) --output-on-failure
 
 # The thread pool, and the kernels that use it, under the thread sanitizer.
 tsan: packages-to-test

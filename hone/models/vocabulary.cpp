@@ -1,7 +1,5 @@
 #include "hone/models/vocabulary.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "hone/base/text.h"
@@ -44,10 +42,11 @@ std::int64_t count_words(const Tokenizer& tokenizer, const EncodedSet& texts) {
 
 bool learns_vocabulary(const VocabularyOptions& options) {
   const bool fresh = is_fresh(options.model) && folder_with_tokenizer(options.model).empty();
-  user_check(fresh || options.vocab_size == 0,
-             "`vocab_size`: {} has its vocabulary; only fresh weights ({}, a config.json without a "
-             "tokenizer beside it) learn one",
-             options.model, fmt::join(fresh_model_names(), ", "));
+  user_check(
+      fresh || options.vocab_size == 0,
+      "`vocab_size`: {} has its vocabulary; only fresh weights of a model of texts (tiny, base, a "
+      "config.json without a tokenizer beside it) learn one",
+      options.model);
   if (fresh && options.vocab_size == 0 && fresh_facts(options.model).limits.image) return false;
   if (fresh && options.vocab_size > 0)
     check_reads_texts(fresh_facts(options.model), options.model, "`vocab_size`");

@@ -129,7 +129,7 @@ TEST(Draw, ColoursByWhatIsAskedFor) {
     return read_file(folder.path() / "graph.dot");
   };
   EXPECT_NE(drawn({"--colour", "cost", "--batch", "2", "--tokens", "16"}, "model")
-                .find("share of a run's FLOP at 2 x 16 tokens"),
+                .find("share of a run's FLOP of 2 texts of 16 tokens"),
             std::string::npos);
   run_well({"prune", "model", "--sparsity", "0.5", "--data", "reviews.csv", "-o", "half"},
            folder.path());

@@ -15,8 +15,8 @@ namespace {
 
 const fs::path kGolden = test_data() / "frontends" / "golden";
 
-TEST(FreshModel, ShapesAreThoseOfBertTinyAndBase) {
-  EXPECT_EQ(fresh_model_names(), (std::vector<std::string>{"tiny", "base"}));
+TEST(FreshModel, ShapesAreThoseOfBertTinyAndBaseAndResNet18) {
+  EXPECT_EQ(fresh_model_names(), (std::vector<std::string>{"tiny", "base", "resnet18"}));
   const auto total = [](const char* name) {
     return total_parameters(build_graph(testing::quiet_context().library.ops, bert(),
                                         config_of(fresh_facts(name)), {}))
@@ -24,7 +24,8 @@ TEST(FreshModel, ShapesAreThoseOfBertTinyAndBase) {
   };
   EXPECT_EQ(total("tiny"), 4'386'178);
   EXPECT_EQ(total("base"), 109'483'778);  // BertForSequenceClassification of bert-base-uncased
-  expect_user_error("'large' is no built-in shape; there are tiny, base",
+  EXPECT_EQ(fresh_facts("resnet18").limits.image.value().height, 224);
+  expect_user_error("'large' is no built-in shape; there are tiny, base, resnet18",
                     [] { fresh_facts("large"); });
 }
 
