@@ -33,8 +33,9 @@ std::vector<Weights> weights_of(std::int64_t from, std::int64_t to, Resampling r
   std::vector<Weights> all;
   for (std::int64_t i = 0; i < to; ++i) {
     const double centre = (static_cast<double>(i) + 0.5) * scale;
-    const auto first = std::max<std::int64_t>(0, static_cast<std::int64_t>(centre - support + 0.5));
-    const auto last = std::min(from, static_cast<std::int64_t>(centre + support + 0.5));
+    const auto first =
+        std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(centre - support + 0.5)));
+    const auto last = std::min(from, static_cast<std::int64_t>(std::floor(centre + support + 0.5)));
     std::vector<double> values;
     double sum = 0;
     for (std::int64_t j = first; j < last; ++j) {
@@ -45,7 +46,7 @@ std::vector<Weights> weights_of(std::int64_t from, std::int64_t to, Resampling r
     Weights weights{first, {}};
     for (const double value : values) {
       const double fixed = value / sum * (1 << kPrecisionBits);
-      weights.of.push_back(static_cast<std::int32_t>(fixed < 0 ? fixed - 0.5 : fixed + 0.5));
+      weights.of.push_back(static_cast<std::int32_t>(std::lround(fixed)));
     }
     all.push_back(std::move(weights));
   }
