@@ -66,6 +66,14 @@ std::vector<std::pair<std::string, int>> kept_for_gradients(Graph graph) {
   return {kept.begin(), kept.end()};
 }
 
+// Why runs of this model record no gradients; "": they would.
+std::string no_gradients_of(const Model& model, const BenchOptions& options) {
+  if (options.format || model.quantization) return "a quantized model records none here";
+  for (const Node* node : model.graph.of_kind(NodeKind::operation))
+    if (node->is("batch_norm")) return "batch norms by running statistics have none here";
+  return "";
+}
+
 // As when somebody forgot `torch.no_grad()`: every value that gradients read is kept until the run has ended.
 BenchWork with_gradients_recorded(const Model& model, const BenchOptions& options,
                                   const BenchWork& honest, const Session& session) {
@@ -263,9 +271,9 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   const auto training = runner_of(in_training_mode(model, options, session), session);
   const auto copying =
       runner_of(bench_work(model, model.parameters, options, way, session), session);
-  const bool has_gradients = !options.format && !model.quantization;
+  const std::string no_gradients = no_gradients_of(model, options);
   const auto recording =
-      has_gradients
+      no_gradients.empty()
           ? runner_of(with_gradients_recorded(model, options, honest->work, session), session)
           : nullptr;
   const EncodedSet texts = random_examples(model, options.batch, options.tokens);
@@ -319,7 +327,7 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   const NaiveMistake recorded{
       .name = "gradients recorded",
       .what = "every value that gradients read is kept until the run has ended",
-      .why_not = "a quantized model records none here"};
+      .why_not = no_gradients};
   const NaiveMistake anew{.name = "buffers anew",
                           .what = "memory of all values is taken and given back in every call",
                           .why_not = "runs of a card are started as one, with their memory"};

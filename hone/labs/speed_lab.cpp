@@ -348,7 +348,8 @@ Lab speed_lab(std::function<std::vector<TimedModel>(Fidelity)> models) {
   return {
       .name = "4.1",
       .title = "executors side by side, call by call",
-      .costs = "quick: a minute or two; paper and full: about twenty, as BERT-base is timed, too",
+      .costs =
+          "quick: some minutes; paper and full: about half an hour, as BERT-base is timed, too",
       .stages =
           [models](const LabRun& run, const LabRates& rates) {
             const std::vector<TimedModel> own = models_of(run, models(run.job.fidelity));

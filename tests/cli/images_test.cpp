@@ -198,6 +198,11 @@ TEST_F(Images, AreTimed) {
   EXPECT_EQ(
       run_json({"bench", "learnt", "--batch", "2", "--runs", "2", "--train"}, folder())["batch"],
       2);
+  const std::string mistakes =
+      run_well({"bench", "learnt", "--batch", "2", "--naive", "--iterations", "6"}, folder())
+          .output;
+  EXPECT_NE(mistakes.find("not run: batch norms by running statistics"), std::string::npos)
+      << mistakes;
   expect_refusal("--tokens is of texts and the model reads images",
                  {"bench", "learnt", "--tokens", "128"});
 }
