@@ -13,27 +13,17 @@
 #include <cstring>
 #include <utility>
 
+#include "hone/base/descriptor.h"
 #include "hone/base/error.h"
 
 namespace hone {
 namespace {
 
-/// A file descriptor that closes itself.
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags) : value_(::open(path.c_str(), flags | O_CLOEXEC)) {
-    user_check(value_ >= 0, "{}: cannot open: {}", path.string(), std::strerror(errno));
-  }
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int value() const { return value_; }
-
- private:
-  int value_;
-};
+int open_file(const fs::path& path, int flags) {
+  const int number = ::open(path.c_str(), flags | O_CLOEXEC);
+  user_check(number >= 0, "{}: cannot open: {}", path.string(), std::strerror(errno));
+  return number;
+}
 
 // "a folder", for messages.
 std::string_view kind_of(fs::file_type type) {
@@ -81,13 +71,13 @@ class OpenedFile {
  public:
   explicit OpenedFile(const fs::path& path)
       // Should a pipe have taken its place since, this does not wait.
-      : file_(regular_file(path), O_RDONLY | O_NONBLOCK) {
+      : file_(open_file(regular_file(path), O_RDONLY | O_NONBLOCK)) {
     struct stat info {};
-    user_check(::fstat(file_.value(), &info) == 0, "{}: {}", path.string(), std::strerror(errno));
+    user_check(::fstat(file_.number(), &info) == 0, "{}: {}", path.string(), std::strerror(errno));
     user_check(S_ISREG(info.st_mode), "{}: expected a file, found something else", path.string());
     size_ = static_cast<std::size_t>(info.st_size);
   }
-  int descriptor() const { return file_.value(); }
+  int descriptor() const { return file_.number(); }
   std::size_t size() const { return size_; }
 
  private:

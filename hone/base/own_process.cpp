@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "hone/base/cpu.h"
+#include "hone/base/descriptor.h"
 #include "hone/base/error.h"
 #include "hone/base/interrupt.h"
 
@@ -28,35 +29,7 @@ constexpr const char* kFailureVariable = "HONE_FAILURE_DESCRIPTOR";
 constexpr int kFailureDescriptor = 3;  // the first behind the standard streams
 /// There each message is its kind, a text, and the end of it.
 constexpr char kFailure = 'F', kMemory = 'M', kPeak = 'P', kWarning = 'W', kEnd = '\0';
-constexpr const char* kProgram = "/proc/self/exe";
-
-/// A descriptor that closes once.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-  void set(int number) { number_ = number; }
-  void close() {
-    if (number_ >= 0) ::close(number_);
-    number_ = -1;
-  }
-
- private:
-  int number_;
-};
-
-struct Pipe {
-  Descriptor reader, writer;
-  Pipe() {
-    int ends[2];
-    user_check(::pipe2(ends, O_CLOEXEC) == 0, "cannot make a pipe: {}", std::strerror(errno));
-    reader.set(ends[0]);
-    writer.set(ends[1]);
-  }
-};
+constexpr const char* kOwnProgram = "/proc/self/exe";
 
 // Adds what has come; closes at the end.
 void read_some(Descriptor& from, std::string& to) {
@@ -118,7 +91,7 @@ void take_messages(CommandEnding& ending) {
   ::signal(SIGPIPE, SIG_DFL);
   if (::chdir(folder) == 0 && ::dup2(input, STDIN_FILENO) >= 0 &&
       ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(failure, kFailureDescriptor) >= 0)
-    ::execve(kProgram, arguments, environment);
+    ::execve(kOwnProgram, arguments, environment);
   ::_exit(127);
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "hone/base/descriptor.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 
@@ -27,37 +28,16 @@ class SpawnActions {
   posix_spawn_file_actions_t actions_;
 };
 
-/// The two ends of a pipe; each closes once.
-class Pipe {
- public:
-  Pipe() {
-    user_check(::pipe2(ends_, O_CLOEXEC) == 0, "cannot make a pipe: {}", std::strerror(errno));
+std::string read_all(const Descriptor& from) {
+  std::string text;
+  char piece[4096];
+  for (;;) {
+    const ssize_t count = ::read(from.number(), piece, sizeof(piece));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return text;
+    text.append(piece, static_cast<std::size_t>(count));
   }
-  ~Pipe() {
-    close_writer();
-    ::close(ends_[0]);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  int writer() const { return ends_[1]; }
-  void close_writer() {
-    if (ends_[1] >= 0) ::close(ends_[1]);
-    ends_[1] = -1;
-  }
-  std::string read_all() {
-    std::string text;
-    char piece[4096];
-    for (;;) {
-      const ssize_t count = ::read(ends_[0], piece, sizeof(piece));
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return text;
-      text.append(piece, static_cast<std::size_t>(count));
-    }
-  }
-
- private:
-  int ends_[2] = {-1, -1};
-};
+}
 
 int wait_for(pid_t process) {
   int status = 0;
@@ -80,15 +60,15 @@ std::string run_program(const std::vector<std::string>& command, const fs::path&
   SpawnActions actions;
   ::posix_spawn_file_actions_addchdir_np(actions.get(), folder.c_str());
   ::posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(actions.get(), pipe.writer(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(actions.get(), pipe.writer(), STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(actions.get(), pipe.writer.number(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(actions.get(), pipe.writer.number(), STDERR_FILENO);
   pid_t process = 0;
   const int error =
       ::posix_spawnp(&process, name.c_str(), actions.get(), nullptr, arguments.data(), environ);
   user_check(error != ENOENT, "{} is not installed; install the package {}", name, package);
   user_check(error == 0, "cannot start {}: {}", name, std::strerror(error));
-  pipe.close_writer();
-  std::string output = pipe.read_all();
+  pipe.writer.close();
+  std::string output = read_all(pipe.reader);
   const int status = wait_for(process);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return output;
   const std::string ending = WIFEXITED(status) ? fmt::format("with code {}", WEXITSTATUS(status))

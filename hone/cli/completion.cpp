@@ -66,7 +66,7 @@ std::string in_quotes(std::string_view text) {
   return result + "'";
 }
 
-std::string words_of(const ValueKind& kind) {
+std::string words_of_kind(const ValueKind& kind) {
   return fmt::format("{}", fmt::join(kind.words, " "));
 }
 
@@ -121,7 +121,7 @@ std::string bash_script() {
       const std::string offer =
           argument.kind == nullptr
               ? ":"
-              : fmt::format("_hone_offer {}{}", in_quotes(words_of(*argument.kind)),
+              : fmt::format("_hone_offer {}{}", in_quotes(words_of_kind(*argument.kind)),
                             argument.kind->files     ? " files"
                             : argument.kind->folders ? " folders"
                                                      : "");
@@ -216,7 +216,7 @@ std::string fish_script() {
       if (argument.takes_value && !argument.flags.empty()) line += " -r";
       if (argument.kind != nullptr) {
         if (argument.kind->files) line += " -F";
-        std::string words = words_of(*argument.kind);
+        std::string words = words_of_kind(*argument.kind);
         if (argument.kind->folders) words += " (__fish_complete_directories)";
         if (!words.empty()) line += " -a " + in_quotes(words);
       }

@@ -36,6 +36,8 @@ struct EncodedSet {
   std::shared_ptr<const ImageSet> images = nullptr;  ///< null where the examples are texts
 
   std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
+  /// What its examples are called: "texts" or "images".
+  std::string_view noun() const { return images ? "images" : "texts"; }
 };
 
 /// Tokenizes all examples, pairs or single texts, by all threads of the pool. `task` is that of their data set; all have

@@ -21,10 +21,10 @@ namespace hone {
 namespace {
 
 // Two tensors with the same key are the same elements in the same order.
-using Place = std::tuple<const std::byte*, DType, Sizes>;
+using TensorPlace = std::tuple<const std::byte*, DType, Sizes>;
 
 // Without elements there is no place.
-Place place_of(const Tensor& tensor) {
+TensorPlace place_of(const Tensor& tensor) {
   return {tensor.device_pointer(), tensor.dtype(), tensor.sizes()};
 }
 
@@ -87,7 +87,7 @@ Conversion convert_weights(const fs::path& model, const fs::path& output) {
       .file = checkpoint.source == kOwnWeightsFile ? kOwnWeightsFile : kWeightsFile,
       .tensors = {},
       .copied = {}};
-  std::map<Place, std::string> written;
+  std::map<TensorPlace, std::string> written;
   TensorMap tensors;
   std::map<std::string, std::string> metadata = {{"format", "pt"}};
   for (const auto& [name, tensor] : checkpoint.tensors) {

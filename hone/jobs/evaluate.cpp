@@ -51,7 +51,7 @@ Table EvaluateResult::figures() const {
        share_text(e.baseline)});
   table.add_row({"loss", fmt::format("{:.4f}", e.loss)});
   table.add_row({"arithmetic", arithmetic_text(fields)});
-  table.add_row({"time", fmt::format("{:.2f} s, {} texts/s", measured.seconds,
+  table.add_row({"time", fmt::format("{:.2f} s, {} examples/s", measured.seconds,
                                      grouped(std::llround(static_cast<double>(e.examples) /
                                                           measured.seconds)))});
   return table;

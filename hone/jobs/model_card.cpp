@@ -134,12 +134,17 @@ std::string base_model(const ModelCard& card) {
   return name ? name->repository : "";
 }
 
+// As the hub calls what is classified.
+std::string_view kind_of_examples(const Model& model) {
+  return model.facts.limits.image ? "image" : "text";
+}
+
 std::string metadata(const ModelCard& card, const Model& model, bool others_load) {
   std::string text = fmt::format("---\nlibrary_name: {}\npipeline_tag: {}-classification\n",
                                  is_adapter(card) ? "peft"
                                  : !others_load   ? "hone"
                                                   : "transformers",
-                                 model.facts.limits.image ? "image" : "text");
+                                 kind_of_examples(model));
   const std::string base = base_model(card);
   if (!base.empty()) text += fmt::format("base_model: {}\n", yaml(base));
   // What a pass makes of a model, or what lost tokens, is none of the relations that the hub knows.
@@ -148,7 +153,8 @@ std::string metadata(const ModelCard& card, const Model& model, bool others_load
                                                      : is_adapter(card) ? "adapter"
                                                      : is_changed(card) ? "merge"
                                                                         : "finetune");
-  text += fmt::format("tags:\n- hone\n- {}\n- text-classification\n", model.facts.architecture);
+  text += fmt::format("tags:\n- hone\n- {}\n- {}-classification\n", model.facts.architecture,
+                      kind_of_examples(model));
   if (is_adapter(card)) text += "- lora\n";
   if (is_pruned(card)) text += "- pruned\n";
   if (model.quantization)
@@ -178,9 +184,9 @@ std::string metadata(const ModelCard& card, const Model& model, bool others_load
     }
     if (metrics.empty()) continue;
     results += fmt::format(
-        "  - task:\n      type: text-classification\n    dataset:\n      name: {}\n      type: {}\n"
+        "  - task:\n      type: {}-classification\n    dataset:\n      name: {}\n      type: {}\n"
         "      split: {}\n    metrics:\n{}",
-        yaml(source), yaml(source), row.part, metrics);
+        kind_of_examples(model), yaml(source), yaml(source), row.part, metrics);
   }
   if (!results.empty())
     text += fmt::format("model-index:\n- name: {}\n  results:\n{}", yaml(card.name), results);
@@ -310,7 +316,7 @@ std::string classes(const ModelCard& card) {
   const Json& confusion = value_at(measurement, "eval_confusion");
   const bool confused = confusion.is_array() && of_class.size() <= kMostConfusedClasses;
   const bool several = measurement.contains("eval_labels");
-  std::string header = fmt::format("| {} | texts | precision | recall | F1 |",
+  std::string header = fmt::format("| {} | examples | precision | recall | F1 |",
                                    several ? "label" : "class"),
               line = "|---|---|---|---|---|", body;
   std::size_t row = 0;
@@ -388,6 +394,7 @@ std::string origin(const ModelCard& card, const Model& model) {
 std::vector<std::string> limits(const ModelCard& card, const Model& model, bool others_load) {
   const Json& r = card.result;
   const Json& data = value_at(r, "data");
+  const std::string_view kind = kind_of_examples(model);
   std::vector<std::string> lines;
   if (text_at(data, "source").starts_with(kSyntheticPrefix) && !is_changed(card))
     lines.push_back(
@@ -398,20 +405,20 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, bool 
     const std::int64_t n = m.value("eval_samples", std::int64_t{0});
     if (n < kFewTexts)
       lines.push_back(fmt::format(
-          "Its {} was measured on {} texts only ({} part): 95 % intervals of so few are wide, here "
+          "Its {} was measured on {} {}s only ({} part): 95 % intervals of so few are wide, here "
           "{}.",
-          figure_of(m).text, grouped(n), row.part,
+          figure_of(m).text, grouped(n), kind, row.part,
           interval_text(value_at(m, fmt::format("eval_{}_interval", figure_of(m).key)))));
     if (value_at(m, "eval_only_predicts").is_string())
       lines.push_back(
-          fmt::format("It predicts one class only: every text of the {} part was taken for {}.",
+          fmt::format("It predicts one class only: every {} of the {} part was taken for {}.", kind,
                       row.part, code(m["eval_only_predicts"].get<std::string>())));
     for (const auto& [label, figures] : of_classes_or_labels(m).items()) {
       const Json& recall = value_at(figures, "recall");
       if (recall.is_number() && recall.get<double>() < kRarelyFound)
-        lines.push_back(fmt::format(
-            "Texts of {} are found in {} of cases ({} part, {} such texts).", code(label),
-            percent_text(recall), row.part, grouped(figures.value("support", std::int64_t{0}))));
+        lines.push_back(fmt::format("{} is found in {} of cases ({} part, {} such {}s).",
+                                    code(label), percent_text(recall), row.part,
+                                    grouped(figures.value("support", std::int64_t{0})), kind));
     }
   }
   // What was only quantized has learnt nothing from this data.
@@ -420,8 +427,8 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, bool 
     if (learnt && text_at(part, "part") == "train")
       for (const auto& [label, rows] : value_at(part, "classes").items())
         if (rows.is_number() && rows.get<std::int64_t>() < kFewOfAClass)
-          lines.push_back(
-              fmt::format("It has seen {} texts of {} in training.", to_line(rows), code(label)));
+          lines.push_back(fmt::format("It has seen {} {}s of {} in training.", to_line(rows), kind,
+                                      code(label)));
   if (own_rows(card).empty()) lines.push_back("How well it does was not measured.");
   if (is_adapter(card)) {
     lines.push_back(fmt::format(

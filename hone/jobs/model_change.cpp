@@ -7,6 +7,7 @@
 #include "hone/jobs/bench_work.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/size_and_time.h"
+#include "hone/models/text_limit.h"
 #include "hone/passes/pack.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/result.h"
@@ -93,10 +94,10 @@ std::string parameters_text(const ModelChange& change) {
 std::string times_text(const ModelChange& change) {
   const TimesInTurn& times = change.times;
   return fmt::format(
-      "{} texts of {} tokens: {:.2f} ms at least and {:.2f} in the median, {:.2f} and {:.2f} "
+      "{}: {:.2f} ms at least and {:.2f} in the median, {:.2f} and {:.2f} "
       "before; "
       "{}.",
-      change.batch, change.tokens, times.after.min_ms, times.after.median_ms, times.before.min_ms,
+      change.timed, times.after.min_ms, times.after.median_ms, times.before.min_ms,
       times.before.median_ms, speedup_text(times));
 }
 
@@ -133,6 +134,7 @@ ModelChange describe_change(const TextModel& before, const TextModel& after, con
   change.size = model_size(after.model, folder);
   change.batch = kTimedTexts;
   change.tokens = std::min(kTimedTokens, after.model.facts.limits.tokens);
+  change.timed = run_size_text(change.batch, change.tokens, after.model.facts.limits);
   change.times = time_both(before.model, after.model, change.tokens, context);
   change.bits_before = average_weight_bits(before.model);
   change.bits = average_weight_bits(after.model);

@@ -38,6 +38,7 @@ struct ModelChange {
   std::vector<OperationCount> operations;  ///< kinds of before in their order, then new ones
   ModelSize size_before, size;
   std::int64_t batch = 0, tokens = 0;  ///< of what was timed: texts drawn at random
+  std::string timed = {};              ///< the same in words: `run_size_text`
   TimesInTurn times;
   double bits_before = 32, bits = 32;  ///< of quantized weights, see `average_weight_bits`
   std::string_view arithmetic_before, arithmetic;

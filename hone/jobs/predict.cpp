@@ -132,8 +132,10 @@ PredictResult predict_texts(const PredictJob& job, Context& context) {
       from_stream ? job.stream : growing_stretches(std::move(rows.rows), first);
   std::optional<Progress> progress;
   if (job.progress && total > 1)
-    progress.emplace("predict", total,
-                     ProgressOptions{.unit = "texts", .output = context.progress});
+    progress.emplace(
+        "predict", total,
+        ProgressOptions{.unit = asked.model().model.facts.limits.image ? "images" : "texts",
+                        .output = context.progress});
   const auto give_all_to = [&](const PredictionSink& sink) {
     for (std::vector<TextRow> some = source.next(most); !some.empty(); some = source.next(most)) {
       sink(predictor.predict(std::move(some)));

@@ -41,6 +41,12 @@ Facts machine_facts(const Machine& machine, int threads) {
   return facts;
 }
 
+// Notes are said behind "note:" as they come; here each stands for itself.
+std::string as_sentence(std::string note) {
+  if (!note.empty() && note[0] >= 'a' && note[0] <= 'z') note[0] = static_cast<char>(note[0] - 32);
+  return note;
+}
+
 std::string seeds_text(std::int64_t seeds) {
   if (seeds == 0) return "none: nothing was drawn at random";
   return seeds == 1 ? "1: how far another seed would lie from this was not measured"
@@ -51,10 +57,11 @@ Page page_of(const RunReport& report, const std::string& start, double seconds,
              const Machine& machine, int threads) {
   const Basis& basis = report.basis;
   Page page{.title = report.title, .headline = report.headline, .sections = report.sections};
-  page.subtitle = fmt::format("hone {}, {}, {}", hone_version(), start, clock_text(seconds));
+  page.subtitle = fmt::format("hone {}, {}, took {}", hone_version(), start, clock_text(seconds));
   if (!report.notes.empty()) {
     Section notes{"Notes", {}};
-    for (const std::string& note : report.notes) notes.blocks.push_back(Paragraph{note});
+    for (const std::string& note : report.notes)
+      notes.blocks.push_back(Paragraph{as_sentence(note)});
     page.sections.push_back(notes);
   }
   page.sections.push_back({"What this stands on",
@@ -88,8 +95,8 @@ Basis basis_of(const std::string& source, const EncodedSplits& data, std::string
       splits += fmt::format("; {}: {}", facts.part, facts.sample);
   const bool honest = data.protocol == Protocol::honest;
   return {std::move(arithmetic), seeds, data_text(source, data.identity), splits,
-          honest ? "honest: choices are made on the validation part"
-                 : "original: choices are made on the test part, so its figures flatter"};
+          honest ? "choices are made on the validation part (honest)"
+                 : "choices are made on the test part, so its figures flatter (original)"};
 }
 
 void write_run_report(const RunReport& report, const fs::path& folder, const Context& context) {

@@ -27,17 +27,22 @@ Json to_json(const RoundTimes& times) {
 
 std::string times_line(const ModelTimes& one, int threads) {
   const TimesInTurn& times = one.times;
-  const std::string way =
-      one.at_a_time == 1 ? "One text at a time" : fmt::format("{} texts at a time", one.at_a_time);
-  const std::string tokens = one.tokens == one.tokens_after
-                                 ? fmt::format("{:.1f} tokens on average", one.tokens)
-                                 : fmt::format("{:.1f} tokens on average before and {:.1f} after",
-                                               one.tokens, one.tokens_after);
+  const bool texts = one.noun == "texts";
+  const std::string way = one.at_a_time == 1
+                              ? fmt::format("One {} at a time", texts ? "text" : "image")
+                              : fmt::format("{} {} at a time", one.at_a_time, one.noun);
+  const std::string tokens =
+      !texts ? ""
+      : one.tokens == one.tokens_after
+          ? fmt::format(" of {:.1f} tokens on average", one.tokens)
+          : fmt::format(" of {:.1f} tokens on average before and {:.1f} after", one.tokens,
+                        one.tokens_after);
   return fmt::format(
-      "{}: {}; {:.3g} ms a text at least and {:.3g} in the median, {:.3g} and {:.3g} before; {} "
-      "texts of {}, {}.",
+      "{}: {}; {:.3g} ms each in the fastest round and {:.3g} in the median one, {:.3g} and {:.3g} "
+      "before; {} "
+      "{}{}, {}.",
       way, speedup_text(times), times.after.min_ms, times.after.median_ms, times.before.min_ms,
-      times.before.median_ms, grouped(one.texts), tokens,
+      times.before.median_ms, grouped(one.texts), one.noun, tokens,
       threads == 1 ? "one thread" : fmt::format("{} threads", threads));
 }
 

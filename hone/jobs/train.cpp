@@ -425,7 +425,7 @@ std::vector<std::string> parts_told(const Splits& splits) {
   std::vector<std::string> lines;
   for (const PartFacts& facts : splits.identity.parts)
     if (facts.part == "train")
-      lines.push_back(fmt::format("train: {} texts{}: {}{}", grouped(facts.rows),
+      lines.push_back(fmt::format("train: {} examples{}: {}{}", grouped(facts.rows),
                                   facts.sample.empty() ? "" : fmt::format(" ({})", facts.sample),
                                   class_counts_text(facts, splits.source.label_names),
                                   majority_told(splits.source, facts)));
@@ -477,7 +477,7 @@ std::string text_of(const Trained& trained, const std::string& choice, const std
   if (const std::string before = before_text(result); !before.empty()) text += before + "\n";
   const Json& loss = result["train_loss"];
   return text +
-         fmt::format("{}; {} texts/s, mean loss {}; one seed; written to {}\n{}\n", choice,
+         fmt::format("{}; {} examples/s, mean loss {}; one seed; written to {}\n{}\n", choice,
                      static_cast<long long>(result["train_samples_per_second"].get<double>()),
                      loss.is_null() ? "–" : fmt::format("{:.4f}", loss.get<double>()), folder,
                      trained.size);

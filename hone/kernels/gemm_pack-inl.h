@@ -26,14 +26,28 @@ struct Lines {
   std::int64_t count;
 };
 
+// Values that are packed in the order of the depth are fetched so many steps early: strides of a large matrix are no
+// stream that a processor sees by itself.
+inline constexpr std::int64_t kStepsFetchedAhead = 8;
+inline constexpr std::int64_t kFloatsPerLine = 64 / sizeof(float);
+
+inline void fetch_ahead(const float* values, std::int64_t count, std::int64_t depth_stride) {
+  for (std::int64_t i = 0; i < count; i += kFloatsPerLine)
+    __builtin_prefetch(values + kStepsFetchedAhead * depth_stride + i);
+}
+
 // panel[l * width + i] = value l of line i for neighbouring lines; `width` is a multiple of
 // kPanelRows.
 inline void copy_panel(const Lines& lines, std::int64_t width, std::int64_t depth, float* panel) {
-  const hn::CappedTag<float, kPanelRows> d;
+  const Floats d;
+  const hn::CappedTag<float, kPanelRows> narrow;
   for (std::int64_t l = 0; l < depth; ++l) {
     const float* const from = lines.data + l * lines.depth_stride;
-    for (std::int64_t i = 0; i < width; i += kPanelRows)
-      hn::StoreU(hn::LoadU(d, from + i), d, panel + l * width + i);
+    float* const to = panel + l * width;
+    fetch_ahead(from, width, lines.depth_stride);
+    std::int64_t i = 0;
+    for (; i + kLanes <= width; i += kLanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    for (; i < width; i += kPanelRows) hn::StoreU(hn::LoadU(narrow, from + i), narrow, to + i);
   }
 }
 
@@ -85,6 +99,7 @@ inline void pack_a(const RowBlock& block, float* packed) {
   for (std::int64_t l = 0; l < block.depth; ++l) {
     const float* const values = block.data + l * block.depth_stride;
     float* const to = packed + l * kPanelRows;
+    fetch_ahead(values, whole, block.depth_stride);
     for (std::int64_t i = 0; i < whole; i += kPanelRows)
       hn::Store(hn::LoadU(d, values + i), d, to + i * block.depth);
     std::copy(values + whole, values + block.rows, to + whole * block.depth);

@@ -42,7 +42,7 @@ struct Steps {
 };
 
 // Which input of `node` is the mask, if it adds one.
-std::optional<std::size_t> mask_of(const Node& node) {
+std::optional<std::size_t> added_mask_of(const Node& node) {
   for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
     const Type &mask = node.inputs()[i].type(), &scores = node.inputs()[1 - i].type();
     if (scores == node.types()[0] && is_stack(scores) && is_key_mask(mask, scores)) return i;
@@ -75,7 +75,7 @@ std::optional<Steps> steps_of(const Graph& graph, Node& context) {
   steps.before.push_back(softmax);
   Value scores = softmax->inputs()[0];
   if (Node* add = only_step(graph, scores, "add")) {
-    const std::optional<std::size_t> mask = mask_of(*add);
+    const std::optional<std::size_t> mask = added_mask_of(*add);
     if (!mask) return std::nullopt;
     steps.before.push_back(add);
     steps.mask = add->inputs()[*mask];

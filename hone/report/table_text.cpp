@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kGap = 2;  // spaces between two columns
+constexpr std::size_t kColumnGap = 2;  // spaces between two columns
 // Texts are not shortened below these: the first column says which row it is, and prose is to be read.
 constexpr std::size_t kShortestText = 28, kShortestName = 14;
 constexpr std::size_t kMostLines = 4;  // of a row under its name
@@ -77,8 +77,8 @@ struct Stack {
   }
   std::size_t total_width(const TextColumns& columns) const {
     std::size_t total = 0;
-    for (std::size_t slot = 0; slot < slots; ++slot) total += width(columns, slot) + kGap;
-    return total == 0 ? 0 : total - kGap;
+    for (std::size_t slot = 0; slot < slots; ++slot) total += width(columns, slot) + kColumnGap;
+    return total == 0 ? 0 : total - kColumnGap;
   }
   /// The columns of each line, as wide as their slots.
   std::vector<TextColumns> lines(const TextColumns& columns) const {
@@ -152,7 +152,7 @@ std::string line_of(const TextColumns& columns, const std::vector<Piece>& pieces
     space = (text.empty()             ? space + pad
              : columns[i].to_the_left ? pad
                                       : "") +
-            std::string(kGap, ' ');
+            std::string(kColumnGap, ' ');
   }
   return line;
 }
@@ -184,7 +184,7 @@ std::string grid(const TextColumns& columns, std::size_t rows, const TextStyle& 
 
 // Names and what they are: the second column is broken into lines.
 std::string facts(TextColumns columns, std::size_t rows, const TextStyle& style) {
-  columns[1].width = style.columns - columns[0].width - kGap;
+  columns[1].width = style.columns - columns[0].width - kColumnGap;
   std::string text = header_line(columns, "", style) + rule_line(columns, "", style);
   for (std::size_t row = 0; row < rows; ++row) {
     Piece name = columns[0].cells[row];
@@ -237,7 +237,7 @@ std::string records(const Table& table, TextColumns columns, const TextStyle& st
   std::size_t name_width = 0;
   for (std::size_t i = 1; i < columns.size(); ++i)
     name_width = std::max(name_width, display_width(columns[i].header));
-  const std::size_t before = kIndent.size() + name_width + kGap, below = 2 * kIndent.size();
+  const std::size_t before = kIndent.size() + name_width + kColumnGap, below = 2 * kIndent.size();
   const auto room_after = [&](std::size_t used) {
     return style.columns > used ? style.columns - used : 1;
   };
@@ -256,7 +256,7 @@ std::string records(const Table& table, TextColumns columns, const TextStyle& st
       const bool beside = prose || display_width(cell.text) <= room_after(before);
       std::string start = std::string(kIndent) + toned(header, Tone::quiet, style);
       if (beside) {
-        start += std::string(name_width - display_width(header) + kGap, ' ');
+        start += std::string(name_width - display_width(header) + kColumnGap, ' ');
       } else {
         text += start + "\n";
         start = std::string(below, ' ');
@@ -306,7 +306,8 @@ std::optional<std::string> laid_out(const Table& table, const Form& form, const 
       if (style.columns > 0 && total_width(columns) > style.columns) return std::nullopt;
       return grid(columns, rows, style);
     case Form::facts:
-      if (columns.size() != 2 || !columns[1].text || columns[0].width + kGap + 12 > style.columns)
+      if (columns.size() != 2 || !columns[1].text ||
+          columns[0].width + kColumnGap + 12 > style.columns)
         return std::nullopt;
       return facts(columns, rows, style);
     case Form::shortened: {

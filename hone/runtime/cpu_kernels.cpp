@@ -38,9 +38,6 @@ const float* optional_floats(const Call& call, std::size_t index) {
 }
 std::int64_t count(const Call& call) { return call.input(0).count(); }
 std::int64_t row_length(const Tensor& tensor) { return tensor.size(-1); }
-std::int64_t row_count(const Tensor& tensor) {
-  return row_length(tensor) == 0 ? 0 : tensor.count() / row_length(tensor);
-}
 
 std::string_view anything(const CallSite&) { return ""; }
 
@@ -127,13 +124,15 @@ void dropout_of_places(Call& call, const RandomStream& stream) {
   const float* const x = floats(call, 0);
   float* const y = call.output().data<float>();
   constexpr std::int64_t kRows = 64;
-  parallel_ranges(
-      call.pool(), row_count(call.input(0)), kRows, [&](std::int64_t begin, std::int64_t end) {
-        std::int64_t words[kRows];
-        for (std::int64_t i = begin; i < end; ++i) words[i - begin] = places[i] * columns;
-        kernels::dropout_rows(probability, stream, {words, static_cast<std::size_t>(end - begin)},
-                              columns, x + begin * columns, y + begin * columns);
-      });
+  parallel_ranges(call.pool(), row_count(call.input(0).sizes()), kRows,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    std::int64_t words[kRows];
+                    for (std::int64_t i = begin; i < end; ++i)
+                      words[i - begin] = places[i] * columns;
+                    kernels::dropout_rows(probability, stream,
+                                          {words, static_cast<std::size_t>(end - begin)}, columns,
+                                          x + begin * columns, y + begin * columns);
+                  });
 }
 
 void dropout(Call& call) {
@@ -186,7 +185,7 @@ void dropped_linear(Call& call) {
 
 std::int64_t dropped_linear_gradient_workspace(const CallSite& site, const Bindings& bindings) {
   const Sizes x = resolve(site.inputs[0].shape, bindings);
-  const std::int64_t rows = x.back() == 0 ? 0 : element_count(x) / x.back();
+  const std::int64_t rows = row_count(x);
   return static_cast<std::int64_t>(sizeof(float)) *
          kernels::dropped_product_workspace_floats(rows, x.back(),
                                                    resolve(site.inputs[2].dim(0), bindings));
@@ -223,13 +222,13 @@ std::string_view float_result(const CallSite& site) {
 
 void softmax(Call& call) {
   const Tensor& x = call.input(0);
-  const std::int64_t rows = row_count(x), length = row_length(x);
+  const std::int64_t rows = row_count(x.sizes()), length = row_length(x);
   const float* in = floats(call, 0);
   kernels::softmax(call.pool(), rows, length, in, call.output().data<float>());
 }
 
 void softmax_gradient(Call& call) {
-  const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
+  const std::int64_t rows = row_count(call.input(0).sizes()), length = row_length(call.input(0));
   const float *y = floats(call, 0), *dy = floats(call, 1);
   kernels::softmax_gradient(call.pool(), rows, length, y, dy, call.output().data<float>());
 }
@@ -237,14 +236,14 @@ void softmax_gradient(Call& call) {
 float epsilon(const Call& call) { return static_cast<float>(call.attributes.get<double>("eps")); }
 
 void layer_norm(Call& call) {
-  const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
+  const std::int64_t rows = row_count(call.input(0).sizes()), length = row_length(call.input(0));
   const float *x = floats(call, 0), *gamma = floats(call, 1), *beta = floats(call, 2);
   kernels::layer_norm(call.pool(), rows, length, x, gamma, beta, epsilon(call),
                       call.output().data<float>());
 }
 
 void layer_norm_gradient(Call& call) {
-  const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
+  const std::int64_t rows = row_count(call.input(0).sizes()), length = row_length(call.input(0));
   const float *x = floats(call, 0), *gamma = floats(call, 1), *dy = floats(call, 2);
   kernels::layer_norm_gradient(call.pool(), rows, length, x, gamma, epsilon(call), dy,
                                call.output().data<float>(), call.output(1).data<float>(),
@@ -363,21 +362,16 @@ Sizes sizes_of(const CallSite& site, std::size_t input, const Bindings& bindings
   return resolve(site.inputs[input].shape, bindings);
 }
 
-std::int64_t rows_of(Sizes sizes) {
-  sizes.pop_back();
-  return element_count(sizes);
-}
-
 std::int64_t linear_workspace(const CallSite& site, const Bindings& bindings) {
   const Sizes weight = sizes_of(site, 1, bindings);
-  return bytes_of(
-      kernels::gemm_workspace_floats({rows_of(sizes_of(site, 0, bindings)), weight[0], weight[1]}));
+  return bytes_of(kernels::gemm_workspace_floats(
+      {row_count(sizes_of(site, 0, bindings)), weight[0], weight[1]}));
 }
 
 void run_linear(Call& call, const kernels::Epilogue& epilogue) {
   const Tensor& weight = call.input(1);
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
-  const kernels::GemmShape shape{row_count(call.input(0)), outputs, inputs};
+  const kernels::GemmShape shape{row_count(call.input(0).sizes()), outputs, inputs};
   const kernels::ConstMatrix x{floats(call, 0), inputs, 1};
   float* y = call.output().data<float>();
   if (const auto* packed = static_cast<const Storage*>(call.prepared)) {
@@ -406,7 +400,7 @@ bool is_narrow(std::int64_t inputs, std::int64_t outputs) {
 
 std::int64_t linear_weight_gradient_workspace(const CallSite& site, const Bindings& bindings) {
   const Sizes x = sizes_of(site, 0, bindings), dy = sizes_of(site, 1, bindings);
-  const std::int64_t inputs = x.back(), outputs = dy.back(), rows = rows_of(x);
+  const std::int64_t inputs = x.back(), outputs = dy.back(), rows = row_count(x);
   if (!is_narrow(inputs, outputs))
     return bytes_of(kernels::gemm_workspace_floats({outputs, inputs, rows}, true));
   return bytes_of(kernels::gemm_workspace_floats({inputs, outputs, rows}, true) +
@@ -417,7 +411,7 @@ std::int64_t linear_weight_gradient_workspace(const CallSite& site, const Bindin
 void narrow_weight_gradient(Call& call) {
   const Tensor &x = call.input(0), &dy = call.input(1);
   const std::int64_t inputs = row_length(x), outputs = row_length(dy);
-  const kernels::GemmShape shape{inputs, outputs, row_count(x)};
+  const kernels::GemmShape shape{inputs, outputs, row_count(x.sizes())};
   float* const packed = workspace(call);
   float* const transposed = packed + kernels::gemm_workspace_floats(shape, true);
   kernels::gemm(call.pool(), shape, {floats(call, 0), 1, inputs}, {floats(call, 1), outputs, 1},
@@ -431,7 +425,7 @@ void linear_weight_gradient(Call& call) {
   const Tensor &x = call.input(0), &dy = call.input(1);
   const std::int64_t inputs = row_length(x), outputs = row_length(dy);
   if (is_narrow(inputs, outputs) && call.workspace != nullptr) return narrow_weight_gradient(call);
-  kernels::gemm(call.pool(), {outputs, inputs, row_count(x)}, {floats(call, 1), 1, outputs},
+  kernels::gemm(call.pool(), {outputs, inputs, row_count(x.sizes())}, {floats(call, 1), 1, outputs},
                 {floats(call, 0), inputs, 1}, call.output().data<float>(), inputs, {},
                 workspace(call));
 }
@@ -457,7 +451,7 @@ std::int64_t matmul_workspace(const CallSite& site, const Bindings& bindings) {
       kernels::gemm_batched_workspace_floats({a[a.size() - 2], y.back(), a.back()});
   if (site.inputs[1].rank() > 2) return bytes_of(batched);
   return bytes_of(
-      std::max(batched, kernels::gemm_workspace_floats({rows_of(a), y.back(), a.back()})));
+      std::max(batched, kernels::gemm_workspace_floats({row_count(a), y.back(), a.back()})));
 }
 
 void matmul(Call& call) {
@@ -466,8 +460,8 @@ void matmul(Call& call) {
   const std::int64_t n = sizes.back(), k = a.size(-1);
   float* y = call.output().data<float>();
   if (rows_times_matrix(call))
-    return kernels::gemm(call.pool(), {row_count(a), n, k}, {a.data<float>(), k, 1}, matrix(b), y,
-                         n, {}, workspace(call));
+    return kernels::gemm(call.pool(), {row_count(a.sizes()), n, k}, {a.data<float>(), k, 1},
+                         matrix(b), y, n, {}, workspace(call));
   const Sizes a_strides = stretched(a, sizes), b_strides = stretched(b, sizes),
               y_strides = contiguous_strides(sizes);
   // The last two leading dimensions, 1 where there are fewer.

@@ -22,7 +22,7 @@ using kernels::Int8Weight;
 
 // Of `packed_linear` and its kind, and of `packed_embedding`; the states of the weight's format follow, those of what results
 // are rounded to before them.
-constexpr std::size_t kLinearCodes = 1, kBias = 3, kResidual = 4;
+constexpr std::size_t kLinearCodes = 1, kPackedBias = 3, kPackedResidual = 4;
 constexpr std::size_t kTableCodes = 1, kTableStates = 3;
 // Of `packed_rows`.
 constexpr std::size_t kRowsCodes = 0, kRowsStates = 2;
@@ -39,7 +39,7 @@ const Format& output_format_of(const Attributes& attributes) {
   return attributes.get<Format>("output_format");
 }
 std::size_t output_states(const Attributes& attributes) {
-  return adds_residual(attributes) ? kResidual + 1 : kResidual;
+  return adds_residual(attributes) ? kPackedResidual + 1 : kPackedResidual;
 }
 std::size_t linear_states(const Attributes& attributes) {
   return output_states(attributes) +
@@ -51,7 +51,6 @@ Sizes weight_sizes(const Attributes& attributes) {
 Arrangement arrangement_of(const Attributes& attributes) {
   return parse_arrangement(attributes.get<std::string>("arrangement"));
 }
-std::int64_t rows_of(const Sizes& x) { return x.back() == 0 ? 0 : element_count(x) / x.back(); }
 
 std::vector<Tensor> states_from(const Call& call, std::size_t first, const Format& format) {
   std::vector<Tensor> state;
@@ -163,11 +162,11 @@ void packed_rows(Call& call) {
 // ---- products of floats with codes as they are decoded
 
 kernels::Epilogue epilogue_of(const Call& call) {
-  return {
-      .bias = call.input(kBias).data<float>(),
-      .activation = activation_called(call.attributes.get<std::string>("activation")),
-      .residual = adds_residual(call.attributes) ? call.input(kResidual).data<float>() : nullptr,
-      .residual_stride = weight_sizes(call.attributes)[0]};
+  return {.bias = call.input(kPackedBias).data<float>(),
+          .activation = activation_called(call.attributes.get<std::string>("activation")),
+          .residual =
+              adds_residual(call.attributes) ? call.input(kPackedResidual).data<float>() : nullptr,
+          .residual_stride = weight_sizes(call.attributes)[0]};
 }
 
 PreparedWeight prepare_panels(const Call& call) {
@@ -263,9 +262,9 @@ void coded_linear(Call& call) {
     else
       weight.scales = product.row_scales.data();
     const Tensor& x = call.input(0);
-    kernels::weight_only_product(call.pool(), {x.data<float>(), rows_of(x.sizes()), weight.columns},
-                                 weight, epilogue_of(call), call.output().data<float>(),
-                                 weight.rows);
+    kernels::weight_only_product(call.pool(),
+                                 {x.data<float>(), row_count(x.sizes()), weight.columns}, weight,
+                                 epilogue_of(call), call.output().data<float>(), weight.rows);
   });
 }
 
@@ -301,7 +300,7 @@ void linear_by_rows(Call& call) {
       for (std::int64_t begin = 0; begin < outputs; begin += together) {
         const std::int64_t count = std::min(together, outputs - begin);
         rows.read(call.pool(), begin, count, values);
-        kernels::gemm(call.pool(), {rows_of(x.sizes()), count, columns},
+        kernels::gemm(call.pool(), {row_count(x.sizes()), count, columns},
                       {x.data<float>(), columns, 1}, {values, 1, columns}, y + begin, outputs,
                       epilogue);
         epilogue.bias += count;
@@ -470,7 +469,7 @@ kernels::Int8Grid prepare_grid(const Call& call) {
 void encode_rows(Call& call) {
   const Tensor& x = call.input(0);
   const Format& format = format_of(call.attributes);
-  const Int8Rows rows = kernels::int8_rows(int8_shape(rows_of(x.sizes()), x.size(-1), format),
+  const Int8Rows rows = kernels::int8_rows(int8_shape(row_count(x.sizes()), x.size(-1), format),
                                            call.output().data<std::uint8_t>());
   if (format.def->name == "mxint")
     return kernels::round_rows_in_blocks(call.pool(), x.data<float>(), int8_blocks(format), rows);
@@ -495,7 +494,7 @@ void native_linear(Call& call) {
     const Tensor& codes = call.input(0);
     const std::int64_t columns = prepared.integers.columns;
     const Int8Rows rows = kernels::int8_rows(
-        int8_shape(rows_of(codes.sizes()), columns, input_format_of(call.attributes)),
+        int8_shape(row_count(codes.sizes()), columns, input_format_of(call.attributes)),
         codes.data<std::uint8_t>());
     const Int8Weight weight = weight_of(call, prepared);
     if (!rounds_output(call.attributes))
@@ -531,7 +530,8 @@ void binary_linear(Call& call) {
   with_weight<prepare_signs>(call, [&](const PreparedWeight& weight) {
     const Tensor& x = call.input(0);
     const std::int64_t outputs = weight.sizes[0], columns = weight.sizes[1];
-    const kernels::SignRows rows = kernels::sign_rows(rows_of(x.sizes()), columns, call.workspace);
+    const kernels::SignRows rows =
+        kernels::sign_rows(row_count(x.sizes()), columns, call.workspace);
     kernels::take_signs(call.pool(), x.data<float>(),
                         input_format_of(call.attributes).is("scale", "row"), rows);
     kernels::sign_product(
@@ -543,7 +543,7 @@ void binary_linear(Call& call) {
 
 std::int64_t binary_linear_bytes(const CallSite& site, const Bindings& bindings) {
   const Sizes x = resolve(site.inputs[0].shape, bindings);
-  return static_cast<std::int64_t>(kernels::sign_rows_bytes(rows_of(x), x.back()));
+  return static_cast<std::int64_t>(kernels::sign_rows_bytes(row_count(x), x.back()));
 }
 
 // ---- products of bfloat16
@@ -560,14 +560,15 @@ std::string_view are_bfloat16(const CallSite& site) {
 void bfloat16_linear(Call& call) {
   const Tensor &x = call.input(0), &y = call.output();
   const std::int64_t columns = x.sizes().back(), outputs = y.sizes().back();
-  kernels::gemm_bf16(call.pool(), {rows_of(x.sizes()), outputs, columns}, x.data<float>(), columns,
-                     call.input(kLinearCodes).data<std::uint8_t>(), call.output().data<float>(),
-                     outputs, epilogue_of(call), static_cast<std::uint32_t*>(call.workspace));
+  kernels::gemm_bf16(call.pool(), {row_count(x.sizes()), outputs, columns}, x.data<float>(),
+                     columns, call.input(kLinearCodes).data<std::uint8_t>(),
+                     call.output().data<float>(), outputs, epilogue_of(call),
+                     static_cast<std::uint32_t*>(call.workspace));
 }
 
 std::int64_t bfloat16_linear_bytes(const CallSite& site, const Bindings& bindings) {
   const Sizes x = resolve(site.inputs[0].shape, bindings);
-  return static_cast<std::int64_t>(kernels::gemm_bf16_workspace_words(rows_of(x), x.back()) *
+  return static_cast<std::int64_t>(kernels::gemm_bf16_workspace_words(row_count(x), x.back()) *
                                    sizeof(std::uint32_t));
 }
 

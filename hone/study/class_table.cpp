@@ -17,7 +17,7 @@ namespace {
 // No column leaves: those of two models are compared.
 Table table_of_classes(const char* label) {
   return Table({{"label", label},
-                {"support", "Texts", /*lifts=*/false},
+                {"support", "Examples", /*lifts=*/false},
                 {"precision", "Precision", /*lifts=*/false},
                 {"recall", "Recall", /*lifts=*/false},
                 {"f1", "F1", /*lifts=*/false}});
@@ -25,7 +25,7 @@ Table table_of_classes(const char* label) {
 
 // Read by rows and by columns, so that none leaves.
 Table table_of_confusion(const std::vector<std::string>& labels) {
-  std::vector<Column> columns = {{"label", "Texts of"}};
+  std::vector<Column> columns = {{"label", "Examples of"}};
   for (std::size_t c = 0; c < labels.size(); ++c)
     columns.push_back({fmt::format("taken_for_{}", c), "taken for " + labels[c], /*lifts=*/false});
   return Table(std::move(columns));

@@ -105,7 +105,9 @@ std::map<std::string, LayerInput> look_at_inputs(const Model& model,
   std::map<std::string, Gatherer> gatherers;
   RandomSequence random(run.seed, stream_of("rows of inputs"));
   Progress progress("look at inputs", std::ssize(sample),
-                    {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});
+                    {.unit = std::string(texts.noun()),
+                     .end = ProgressEnd::vanishes,
+                     .output = context.progress});
   for (std::size_t i = 0; i < sample.size(); ++i) {
     stop_if_interrupted();
     const NamedTensors values =

@@ -173,8 +173,9 @@ SensitivityStudy measure_sensitivity(const Model& model, const std::vector<Layer
       calibrated_in_each(base, changes, training, calibration, context);
   const std::size_t count = layers.size() * changes.size();
   const ExampleSource source = text_examples(data);
-  Progress progress("layers", static_cast<std::int64_t>(count) * data.size(),
-                    {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});
+  Progress progress(
+      "layers", static_cast<std::int64_t>(count) * data.size(),
+      {.unit = std::string(data.noun()), .end = ProgressEnd::vanishes, .output = context.progress});
   SensitivityStudy study;
   study.cost = rows_of_variants(
       base, count,
@@ -223,8 +224,9 @@ std::vector<Divergence> measure_allocations(
   };
   const ExampleSource source = text_examples(data);
   // The model itself is a variant too.
-  Progress progress("swaps", std::ssize(allocations) * data.size(),
-                    {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});
+  Progress progress(
+      "swaps", std::ssize(allocations) * data.size(),
+      {.unit = std::string(data.noun()), .end = ProgressEnd::vanishes, .output = context.progress});
   const VariantRows rows = rows_of_variants(
       allocated(allocations.front()), allocations.size(),
       [&](std::size_t i) {

@@ -90,7 +90,8 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
   const ExampleSource source = text_examples(data);
   check_batches(predictor.graph(), source.lengths, batch_size, context.session(),
                 predictor.parameters(), "");
-  Progress progress(title, data.size(), {.unit = "texts", .end = end, .output = context.progress});
+  Progress progress(title, data.size(),
+                    {.unit = std::string(data.noun()), .end = end, .output = context.progress});
   Measurement measured;
   measured.logits =
       predictor.rows(source, batch_size, [&](std::int64_t done) { progress.update(done); });

@@ -193,7 +193,9 @@ std::vector<TensorStatistics> measure_statistics(const Model& model,
                fmt::format("a text of up to {} tokens", longest_text(texts)), std::nullopt,
                static_cast<double>(Observation::kBytes * count_rows(wanted.varying)));
   Progress progress("look at values", texts.size(),
-                    {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});
+                    {.unit = std::string(texts.noun()),
+                     .end = ProgressEnd::vanishes,
+                     .output = context.progress});
   for (std::int64_t text = 0; text < texts.size(); ++text) {
     stop_if_interrupted();
     include(executable->run(source.batch(std::span(&text, 1), 0), parameters), wanted.varying,

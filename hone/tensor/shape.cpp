@@ -23,6 +23,10 @@ std::int64_t element_count(const Sizes& sizes) {
   return count;
 }
 
+std::int64_t row_count(const Sizes& sizes) {
+  return sizes.back() == 0 ? 0 : element_count(sizes) / sizes.back();
+}
+
 Sizes contiguous_strides(const Sizes& sizes) {
   Sizes strides(sizes.size());
   std::int64_t stride = 1;

@@ -14,6 +14,8 @@ using Sizes = std::vector<std::int64_t>;
 
 /// Product of the extents; 1 for a scalar.
 std::int64_t element_count(const Sizes& sizes);
+/// Rows of a tensor, the last dimension being a row: the product of the others; 0 where rows are empty.
+std::int64_t row_count(const Sizes& sizes);
 /// Strides of a row-major tensor without gaps.
 Sizes contiguous_strides(const Sizes& sizes);
 /// "[8, 128]"

@@ -14,14 +14,15 @@ namespace {
 constexpr std::size_t kShortWord = 40;  // bytes up to which searching all pairs beats a queue
 
 /// A pair that could be joined when it came into the queue.
-struct Candidate {
+struct RankedPair {
   std::uint32_t rank;
   std::size_t at;
-  bool operator>(const Candidate& other) const {
+  bool operator>(const RankedPair& other) const {
     return rank != other.rank ? rank > other.rank : at > other.at;
   }
 };
-using Candidates = std::priority_queue<Candidate, std::vector<Candidate>, std::greater<Candidate>>;
+using RankedPairs =
+    std::priority_queue<RankedPair, std::vector<RankedPair>, std::greater<RankedPair>>;
 
 /// A piece of a long word, and where its neighbours are.
 struct Piece {
@@ -140,7 +141,7 @@ void BytePair::join_long(std::string_view word, std::vector<std::int32_t>& ids) 
   pieces.reserve(word.size());
   for (std::size_t i = 0; i < word.size(); ++i)
     pieces.push_back({byte_ids_[static_cast<unsigned char>(word[i])], i - 1, i + 1});
-  Candidates queue;
+  RankedPairs queue;
   const auto rank_at = [&](std::size_t at) {
     const std::size_t after = pieces[at].after;
     return after < pieces.size() ? rank(pieces[at].id, pieces[after].id) : PairTable::kNone;
@@ -151,7 +152,7 @@ void BytePair::join_long(std::string_view word, std::vector<std::int32_t>& ids) 
   };
   for (std::size_t i = 0; i < pieces.size(); ++i) offer(i);
   while (!queue.empty()) {
-    const Candidate best = queue.top();
+    const RankedPair best = queue.top();
     queue.pop();
     Piece& left = pieces[best.at];
     if (left.id < 0 || rank_at(best.at) != best.rank) continue;  // joined otherwise since

@@ -22,11 +22,11 @@ struct Pair {
 };
 
 /// A pair as it was when it came into the queue; its count may have fallen since.
-struct Candidate {
+struct CountedPair {
   std::int64_t count;
   std::uint64_t key;
   std::uint32_t pair;
-  bool operator<(const Candidate& other) const {
+  bool operator<(const CountedPair& other) const {
     return count != other.count ? count < other.count : key > other.key;
   }
 };
@@ -44,7 +44,7 @@ class Trainer {
 
   std::vector<std::string> train() {
     while (tokens_.size() < options_.vocab_size && !queue_.empty()) {
-      Candidate best = queue_.top();
+      CountedPair best = queue_.top();
       queue_.pop();
       const std::int64_t count = pairs_[best.pair].count;
       if (best.count != count) {  // it fell: back to where it belongs
@@ -129,7 +129,7 @@ class Trainer {
     if (count > 0 && (pair.words.empty() || pair.words.back() != word)) pair.words.push_back(word);
   }
 
-  void offer(const Candidate& candidate) {
+  void offer(const CountedPair& candidate) {
     if (candidate.count >= std::max<std::int64_t>(1, options_.min_frequency))
       queue_.push(candidate);
   }
@@ -140,7 +140,7 @@ class Trainer {
   }
 
   // All pairs that this makes have the new piece in them, so they are new too; those of before only become rarer.
-  void join(const Candidate& best) {
+  void join(const CountedPair& best) {
     const Id left = static_cast<Id>(best.key >> 32), right = static_cast<Id>(best.key);
     const Id joined = static_cast<Id>(tokens_.size());
     tokens_.push_back(tokens_[left] + tokens_[right].substr(kPrefix.size()));
@@ -181,7 +181,7 @@ class Trainer {
   PairTable table_;
   std::vector<Pair> pairs_;
   std::vector<std::uint64_t> keys_;  // of pairs_
-  std::priority_queue<Candidate> queue_;
+  std::priority_queue<CountedPair> queue_;
 };
 
 }  // namespace

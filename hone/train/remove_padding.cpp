@@ -14,8 +14,9 @@
 namespace hone {
 namespace {
 
-constexpr const char *kIds = "input_ids", *kMask = "attention_mask", *kPositions = "positions",
-                     *kPlaces = "places", *kBegins = "text_begins", *kLengths = "text_lengths";
+constexpr const char *kIds = "input_ids", *kAttentionMask = "attention_mask",
+                     *kPositions = "positions", *kPlaces = "places", *kBegins = "text_begins",
+                     *kLengths = "text_lengths";
 
 const Dim kTexts = Dim::of_symbol('B'), kLength = Dim::of_symbol('S'),
           kTokens = Dim::of_symbol('T');
@@ -52,7 +53,8 @@ class Unpadder {
   explicit Unpadder(const Graph& padded) : padded_(padded), graph_(padded.ops()) {}
 
   Graph build() {
-    require(padded_.find(kIds) != nullptr && padded_.find(kMask) != nullptr, "there is no padding");
+    require(padded_.find(kIds) != nullptr && padded_.find(kAttentionMask) != nullptr,
+            "there is no padding");
     begins_ = add_input(kBegins, {DType::i64, {kTexts}});
     lengths_ = add_input(kLengths, {DType::i64, {kTexts}});
     for (const auto& node : padded_.nodes()) {
@@ -91,7 +93,7 @@ class Unpadder {
   void take_input(const Node& node) {
     const Type& type = node.types()[0];
     const Value own{const_cast<Node*>(&node), 0};
-    if (node.name() == kMask) {
+    if (node.name() == kAttentionMask) {
       masks_.insert(own);
     } else if (is_of_tokens(type.shape)) {
       twins_[own] = add_input(node.name(), {type.dtype, in_one_run(type.shape)});
@@ -293,7 +295,7 @@ std::int64_t most_tokens(std::vector<std::int64_t> lengths, std::int64_t texts) 
 }
 
 NamedTensors without_padding(NamedTensors batch, const TextLayout& layout) {
-  const Tensor mask = dense_on(batch.at(kMask), cpu());
+  const Tensor mask = dense_on(batch.at(kAttentionMask), cpu());
   const std::int64_t texts = mask.size(0), length = mask.size(1);
   const std::span<const std::int64_t> real = mask.values<std::int64_t>();
   std::vector<std::int64_t> begins, lengths, kept, places;
@@ -321,7 +323,7 @@ NamedTensors without_padding(NamedTensors batch, const TextLayout& layout) {
       positions.push_back(is_padding ? id : ++position);
     }
   }
-  batch.erase(kMask);
+  batch.erase(kAttentionMask);
   for (auto& [name, tensor] : batch) {
     if (tensor.sizes() != Sizes{texts, length} || tensor.dtype() != DType::i64) continue;
     const Tensor padded = dense_on(tensor, cpu());

@@ -12,7 +12,6 @@
 namespace hone::testing {
 namespace {
 
-constexpr int kUserError = 1;
 constexpr const char* kWeights = "model.safetensors";
 const fs::path kGolden = test_data() / "frontends" / "golden";
 

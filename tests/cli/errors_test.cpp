@@ -7,9 +7,6 @@
 namespace hone::testing {
 namespace {
 
-constexpr int kUserError = 1;
-constexpr int kUsageError = 2;
-
 class Refusal : public ::testing::Test {
  protected:
   Refusal() {

@@ -135,11 +135,11 @@ TEST(Formats, RefusesWhatItDoesNotKnow) {
                  folder.path());
 }
 
-const std::vector<float> kWeights = {0.3f, -0.8f, 100, 0.01f};
+const std::vector<float> kStoredWeights = {0.3f, -0.8f, 100, 0.01f};
 
 TemporaryFolder& with_tensors(TemporaryFolder& folder) {
   write_safetensors(folder.path() / "in.safetensors",
-                    {{"a.weight", Tensor::of<float>({2, 2}, kWeights)},
+                    {{"a.weight", Tensor::of<float>({2, 2}, kStoredWeights)},
                      {"a.bias", Tensor::of<float>({1}, {0.3f})}},
                     {});
   return folder;

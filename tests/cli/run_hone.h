@@ -11,6 +11,9 @@
 /// The program as its users meet it: words in, bytes on two streams and an exit code out.
 namespace hone::testing {
 
+/// What it ends with where somebody gave it what it cannot take, and where the words were wrong.
+inline constexpr int kUserError = 1, kUsageError = 2;
+
 struct Ending {
   int code = 0;          ///< exit code; 128 + n when signal n ended it
   std::string output;    ///< standard output

@@ -9,8 +9,6 @@
 namespace hone::testing {
 namespace {
 
-constexpr int kUsageError = 2;
-
 std::string help_of_train() {
   static const std::string help = run_well({"train", "--help"}, fs::temp_directory_path()).output;
   return help;

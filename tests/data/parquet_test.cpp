@@ -21,7 +21,7 @@ ThreadPool& pool() {
   return threads;
 }
 
-fs::path golden(const std::string& name) { return kGolden / (name + ".parquet"); }
+fs::path golden_parquet(const std::string& name) { return kGolden / (name + ".parquet"); }
 
 template <typename T>
 std::vector<T> column(const ParquetFile& file, std::string_view name) {
@@ -68,52 +68,52 @@ void expect_refused(const std::string& fragment, const fs::path& path, std::stri
 
 TEST(Parquet, ReadsEveryCodecInBothVersionsOfPages) {
   for (const char* codec : {"none", "snappy", "gzip", "zstd"}) {
-    expect_table(golden(fmt::format("{}_v1", codec)));
-    expect_table(golden(fmt::format("{}_v2", codec)));
+    expect_table(golden_parquet(fmt::format("{}_v1", codec)));
+    expect_table(golden_parquet(fmt::format("{}_v2", codec)));
   }
 }
 
-TEST(Parquet, ReadsRequiredColumnsWithoutLevels) { expect_table(golden("plain")); }
+TEST(Parquet, ReadsRequiredColumnsWithoutLevels) { expect_table(golden_parquet("plain")); }
 
 TEST(Parquet, ReadsDictionariesAlsoWhereTheyOverflow) {
-  expect_table(golden("dictionary"));
-  expect_table(golden("dictionary_overflow"));
+  expect_table(golden_parquet("dictionary"));
+  expect_table(golden_parquet("dictionary_overflow"));
 }
 
 TEST(Parquet, PutsRowGroupsAndPagesInOrder) {
-  expect_table(golden("row_groups"));
-  expect_table(golden("pages"));
+  expect_table(golden_parquet("row_groups"));
+  expect_table(golden_parquet("pages"));
 }
 
 TEST(Parquet, ReadsDifferences) {
-  expect_table(golden("delta"));
-  const ParquetFile file(golden("delta_length"));
+  expect_table(golden_parquet("delta"));
+  const ParquetFile file(golden_parquet("delta_length"));
   EXPECT_EQ(column<std::string>(file, "text"), by_row<std::string>(text_of));
 }
 
-TEST(Parquet, PassesOverStatisticsAndIndexes) { expect_table(golden("statistics")); }
+TEST(Parquet, PassesOverStatisticsAndIndexes) { expect_table(golden_parquet("statistics")); }
 
-TEST(Parquet, ReadsTablesWithoutRows) { expect_table(golden("empty"), 0); }
+TEST(Parquet, ReadsTablesWithoutRows) { expect_table(golden_parquet("empty"), 0); }
 
 TEST(Parquet, GivesTheSameForAnyNumberOfThreads) {
   ThreadPool one(1), many(5);
-  const ParquetFile file(golden("dictionary_overflow"));
+  const ParquetFile file(golden_parquet("dictionary_overflow"));
   EXPECT_EQ(file.read("text", one).values, file.read("text", many).values);
 }
 
 TEST(Parquet, ReadsWhatArrowWrites) {
-  const ParquetFile file(golden("arrow_types"));
+  const ParquetFile file(golden_parquet("arrow_types"));
   EXPECT_EQ(column<std::string>(file, "text"), by_row<std::string>(text_of, 20));
   EXPECT_EQ(column<std::string>(file, "kind")[1], "good");
   EXPECT_EQ(column<std::string>(file, "bytes")[3], "\x03\xff");
   expect_refused(
       "column 'long': row group 0, page at byte 1158: row 11 holds "
       "9223372036854775808, more than 9223372036854775807",
-      golden("arrow_types"), "long");
+      golden_parquet("arrow_types"), "long");
 }
 
 TEST(Parquet, ShowsTheColumnsAsATable) {
-  const ParquetFile file(golden("nested"));
+  const ParquetFile file(golden_parquet("nested"));
   std::vector<std::string> shown;
   for (const ParquetSchemaColumn& column : file.columns())
     shown.push_back(column.name + ": " + column.type + (column.readable ? "" : " (not read)"));
@@ -125,7 +125,7 @@ TEST(Parquet, ShowsTheColumnsAsATable) {
 }
 
 TEST(Parquet, ReadsFlatColumnsBesideNestedOnes) {
-  const ParquetFile file(golden("nested"));
+  const ParquetFile file(golden_parquet("nested"));
   EXPECT_EQ(column<std::int64_t>(file, "before"), (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(column<std::string>(file, "after"), (std::vector<std::string>{"x", "y"}));
 }
@@ -134,43 +134,45 @@ TEST(Parquet, RefusesNestedAndOtherColumnsByName) {
   expect_refused(
       "column 'tokens' is of type list<string>; only flat columns of strings, whole numbers, "
       "numbers and booleans are read",
-      golden("nested"), "tokens");
-  expect_refused("column 'when' is of type timestamp", golden("nested"), "when");
-  expect_refused("column 'none' is of type null", golden("nulls"), "none");
+      golden_parquet("nested"), "tokens");
+  expect_refused("column 'when' is of type timestamp", golden_parquet("nested"), "when");
+  expect_refused("column 'none' is of type null", golden_parquet("nulls"), "none");
   expect_refused("no column 'txt'; did you mean 'text'?; the columns are: text, label",
-                 golden("hub"), "txt");
+                 golden_parquet("hub"), "txt");
 }
 
 TEST(Parquet, NamesTheRowOfANull) {
   const std::string message = "row 3 is null; take such rows out, or fill them";
-  expect_user_error(message, [&] { ParquetFile(golden("nulls")).read("text", pool()); });
-  expect_user_error("row 5 is null", [&] { ParquetFile(golden("nulls")).read("label", pool()); });
-  expect_user_error("row 1 is null", [&] { ParquetFile(golden("nulls")).read("all", pool()); });
+  expect_user_error(message, [&] { ParquetFile(golden_parquet("nulls")).read("text", pool()); });
+  expect_user_error("row 5 is null",
+                    [&] { ParquetFile(golden_parquet("nulls")).read("label", pool()); });
+  expect_user_error("row 1 is null",
+                    [&] { ParquetFile(golden_parquet("nulls")).read("all", pool()); });
 }
 
 TEST(Parquet, RefusesCodecsByName) {
   const std::string message =
       "column 'text': row group 0: the column is packed by {}; read are snappy, gzip, zstd and no "
       "packing: write the file anew with one of them (pyarrow: compression='zstd')";
-  expect_refused(fmt::format(fmt::runtime(message), "brotli"), golden("brotli"), "text");
-  expect_refused(fmt::format(fmt::runtime(message), "lz4_raw"), golden("lz4"), "text");
+  expect_refused(fmt::format(fmt::runtime(message), "brotli"), golden_parquet("brotli"), "text");
+  expect_refused(fmt::format(fmt::runtime(message), "lz4_raw"), golden_parquet("lz4"), "text");
 }
 
-TEST(Parquet, JoinsStreamsOfBytes) { expect_table(golden("split")); }
+TEST(Parquet, JoinsStreamsOfBytes) { expect_table(golden_parquet("split")); }
 
 TEST(Parquet, RefusesFilesThatUnpackOutOfAllProportion) {
   const std::string message =
       "the column would take more than 64 MiB of memory, out of all proportion to the file";
   for (const char* name : {"bomb_rows", "bomb_dictionary", "bomb_page", "bomb_prefix"}) {
     SCOPED_TRACE(name);
-    const ParquetFile file(golden(name));
-    EXPECT_LT(fs::file_size(golden(name)), 30'000u);
+    const ParquetFile file(golden_parquet(name));
+    EXPECT_LT(fs::file_size(golden_parquet(name)), 30'000u);
     expect_user_error(message, [&] { file.read(file.columns()[0].name, pool()); });
   }
 }
 
 TEST(Parquet, KeepsTheMetadataOfTheHub) {
-  const ParquetFile file(golden("hub"));
+  const ParquetFile file(golden_parquet("hub"));
   const Json features = parse_json(file.metadata().at("huggingface"), "huggingface");
   EXPECT_EQ(features["info"]["features"]["label"]["names"], (Json{"neg", "pos"}));
   EXPECT_EQ(column<std::int64_t>(file, "label"), (std::vector<std::int64_t>{1, 0}));
@@ -195,7 +197,7 @@ TEST(Parquet, RefusesFilesThatAreNone) {
 }
 
 TEST(Parquet, NoTruncationIsAccepted) {
-  const std::string whole = read_file(golden("hub"));
+  const std::string whole = read_file(golden_parquet("hub"));
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const std::string_view part = std::string_view(whole).substr(0, length);
     EXPECT_THROW(ParquetFile(part, "part"), UserError) << length << " bytes";
@@ -204,7 +206,7 @@ TEST(Parquet, NoTruncationIsAccepted) {
 
 // Bytes elsewhere may change names or nothing at all, but must not bring down the program.
 TEST(Parquet, NoticesEveryDamagedByteOfPagesWithCheckSums) {
-  const std::string whole = read_file(golden("check_sums"));
+  const std::string whole = read_file(golden_parquet("check_sums"));
   constexpr std::size_t kPageBegin = 100, kPageEnd = 1500;  // of the dictionary of the first column
   for (std::size_t i = 0; i < whole.size(); i += 7) {
     std::string damaged = whole;

@@ -68,15 +68,15 @@ struct AttentionCase {
 };
 
 // The weights of one query, not yet divided by their sum, and how far a score may err at most.
-struct Weights {
+struct AttentionWeights {
   std::vector<double> of_key;
   double sum = 0;
   double score_error = 0;
 };
 
-Weights weights_of(const AttentionCase& c, std::int64_t text, std::int64_t head,
-                   std::int64_t query) {
-  Weights weights;
+AttentionWeights weights_of(const AttentionCase& c, std::int64_t text, std::int64_t head,
+                            std::int64_t query) {
+  AttentionWeights weights;
   std::vector<double>& scores = weights.of_key;
   for (std::int64_t t = 0; t < c.shape.keys; ++t) {
     const float *q = c.query(text, head, query), *k = c.key(text, head, t);
@@ -106,7 +106,7 @@ void expect_near_doubles(const AttentionCase& c, const std::vector<float>& y) {
   for (std::int64_t text = 0; text < s.batch; ++text) {
     for (std::int64_t head = 0; head < s.heads; ++head) {
       for (std::int64_t query = 0; query < s.queries; ++query) {
-        const Weights weights = weights_of(c, text, head, query);
+        const AttentionWeights weights = weights_of(c, text, head, query);
         for (std::int64_t e = 0; e < s.value_size; ++e) {
           double expected = 0, magnitude = 0;
           for (std::int64_t t = 0; t < s.keys; ++t) {

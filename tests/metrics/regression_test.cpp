@@ -15,11 +15,11 @@ namespace {
 using testing::golden_cases;
 using Floats = std::vector<float>;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
-RegressionEvaluation evaluated(const Floats& predictions, const Floats& targets,
-                               std::int64_t outputs = 1,
-                               const std::vector<std::int32_t>& texts = {}) {
+RegressionEvaluation regression_of(const Floats& predictions, const Floats& targets,
+                                   std::int64_t outputs = 1,
+                                   const std::vector<std::int32_t>& texts = {}) {
   return evaluate_regression({predictions, outputs}, targets, texts);
 }
 
@@ -33,8 +33,8 @@ void expect_errors(const ErrorFigures& got, const Json& expected) {
 TEST(EvaluateRegression, AgreesWithScipyAndScikitLearn) {
   for (const Json& golden : golden_cases("regression")) {
     const RegressionEvaluation e =
-        evaluated(golden.at("predictions").get<Floats>(), golden.at("targets").get<Floats>(),
-                  golden.at("outputs").get<std::int64_t>());
+        regression_of(golden.at("predictions").get<Floats>(), golden.at("targets").get<Floats>(),
+                      golden.at("outputs").get<std::int64_t>());
     expect_errors(e.errors, golden.at("errors"));
     expect_errors(e.baseline, golden.at("baseline"));
     ASSERT_EQ(e.of_output.size(), golden.at("of_output").size());
@@ -53,7 +53,7 @@ TEST(EvaluateRegression, AgreesWithScipyAndScikitLearn) {
 }
 
 TEST(EvaluateRegression, CountsWhatIsMeasuredByHand) {
-  const RegressionEvaluation e = evaluated({1, 2, 5, 4}, {1, 3, 4, 8});
+  const RegressionEvaluation e = regression_of({1, 2, 5, 4}, {1, 3, 4, 8});
   EXPECT_EQ(e.examples, 4);
   EXPECT_DOUBLE_EQ(e.errors.mse, 18.0 / 4);
   EXPECT_DOUBLE_EQ(e.errors.mae, 6.0 / 4);
@@ -65,8 +65,8 @@ TEST(EvaluateRegression, CountsWhatIsMeasuredByHand) {
 }
 
 TEST(EvaluateRegression, TakesPredictionsThatAreNoNumbersForNothing) {
-  for (const float wrong : {kNan, std::numeric_limits<float>::infinity()}) {
-    const RegressionEvaluation e = evaluated({1, wrong, 3}, {1, 2, 3});
+  for (const float wrong : {kNotANumber, std::numeric_limits<float>::infinity()}) {
+    const RegressionEvaluation e = regression_of({1, wrong, 3}, {1, 2, 3});
     EXPECT_EQ(e.without_prediction, 1);
     for (const double figure : {e.errors.mse, e.errors.rmse, e.errors.mae, e.errors.r2, e.pearson,
                                 e.spearman, e.of_output[0].errors.mse})
@@ -79,25 +79,25 @@ TEST(EvaluateRegression, TakesPredictionsThatAreNoNumbersForNothing) {
 }
 
 TEST(EvaluateRegression, LeavesUndefinedWhatDividesByNoVariance) {
-  const RegressionEvaluation same_targets = evaluated({1, 2, 3}, {2, 2, 2});
+  const RegressionEvaluation same_targets = regression_of({1, 2, 3}, {2, 2, 2});
   EXPECT_TRUE(std::isnan(same_targets.errors.r2));
   EXPECT_TRUE(std::isnan(same_targets.pearson));
   EXPECT_EQ(concerns(same_targets)[0],
             "all 3 targets are the same: no variance is there to be explained");
-  const RegressionEvaluation same_predictions = evaluated({0.1f, 0.1f, 0.1f}, {1, 2, 3});
+  const RegressionEvaluation same_predictions = regression_of({0.1f, 0.1f, 0.1f}, {1, 2, 3});
   EXPECT_TRUE(std::isnan(same_predictions.pearson));
   EXPECT_TRUE(std::isnan(same_predictions.spearman));
   EXPECT_EQ(concerns(same_predictions)[0], "the model gives the same number for all 3 texts");
-  EXPECT_EQ(concerns(evaluated({3, 2, 1}, {1, 2, 3}))[0],
+  EXPECT_EQ(concerns(regression_of({3, 2, 1}, {1, 2, 3}))[0],
             "the model is no better than always giving the mean: its root mean squared error is "
             "1.633, that of the mean 0.8165");
-  EXPECT_TRUE(concerns(evaluated({1, 2, 3}, {1, 2, 3})).empty());
-  EXPECT_TRUE(std::isnan(evaluated({}, {}).errors.mse));
+  EXPECT_TRUE(concerns(regression_of({1, 2, 3}, {1, 2, 3})).empty());
+  EXPECT_TRUE(std::isnan(regression_of({}, {}).errors.mse));
 }
 
 TEST(EvaluateRegression, RefusesTargetsThatAreNoNumbers) {
   EXPECT_EQ(user_error_of([] {
-              evaluated({1, 2, 3, 4}, {1, 2, 3, kNan}, 2);
+              regression_of({1, 2, 3, 4}, {1, 2, 3, kNotANumber}, 2);
             }),
             "targets: example 1 has nan, expected a finite number; check the label column, or "
             "leave examples without a target out");
@@ -118,7 +118,7 @@ TEST(CorrelationIntervals, AreFishersAndBonettsAndWrights) {
 
 TEST(CorrelationIntervals, DoNotNarrowByRepetition) {
   Floats p = {1, 2, 5, 4, 3, 7}, t = {1, 3, 4, 8, 2, 6};
-  const OutputFigures once = evaluated(p, t).of_output[0];
+  const OutputFigures once = regression_of(p, t).of_output[0];
   std::vector<std::int32_t> texts;
   Floats predictions, targets;
   for (int copy = 0; copy < 3; ++copy)
@@ -127,10 +127,10 @@ TEST(CorrelationIntervals, DoNotNarrowByRepetition) {
       predictions.push_back(p[static_cast<std::size_t>(i)]);
       targets.push_back(t[static_cast<std::size_t>(i)]);
     }
-  const OutputFigures thrice = evaluated(predictions, targets, 1, texts).of_output[0];
+  const OutputFigures thrice = regression_of(predictions, targets, 1, texts).of_output[0];
   EXPECT_NEAR(thrice.pearson.interval.low, once.pearson.interval.low, 1e-12);
   EXPECT_NEAR(thrice.spearman.interval.high, once.spearman.interval.high, 1e-12);
-  EXPECT_GT(evaluated(predictions, targets).of_output[0].pearson.interval.low,
+  EXPECT_GT(regression_of(predictions, targets).of_output[0].pearson.interval.low,
             once.pearson.interval.low);
 }
 
@@ -142,18 +142,18 @@ TEST(RanksOf, AreMeansWhereValuesTie) {
 TEST(CompareRegression, IsTheDifferenceOfBothR2) {
   const Floats t = {1, 3, 4, 8, 2, 6}, a = {1, 2, 5, 6, 3, 7}, b = {2, 2, 5, 4, 3, 7};
   const RegressionComparison c = compare_regression({a, 1}, {b, 1}, t);
-  EXPECT_NEAR(c.r2.change, evaluated(b, t).errors.r2 - evaluated(a, t).errors.r2, 1e-15);
+  EXPECT_NEAR(c.r2.change, regression_of(b, t).errors.r2 - regression_of(a, t).errors.r2, 1e-15);
   EXPECT_DOUBLE_EQ(c.mean_shift, 3.0 / 6);
   EXPECT_EQ(c.r2.figure, kR2);
   EXPECT_LT(c.r2.interval->low, c.r2.change);
   // Two outputs at once are the sums over both.
   const Floats t2 = {1, 3, 4, 8, 2, 6}, a2 = {1, 2, 5, 6, 3, 7}, b2 = {2, 2, 5, 4, 3, 7};
   EXPECT_NEAR(compare_regression({a2, 2}, {b2, 2}, t2).r2.change,
-              evaluated(b2, t2, 2).errors.r2 - evaluated(a2, t2, 2).errors.r2, 1e-15);
+              regression_of(b2, t2, 2).errors.r2 - regression_of(a2, t2, 2).errors.r2, 1e-15);
 }
 
 TEST(CompareRegression, LeavesItUnclearWhereNumbersAreNone) {
-  const Floats t = {1, 3, 4}, a = {1, 2, 5}, b = {kNan, 2, kNan};
+  const Floats t = {1, 3, 4}, a = {1, 2, 5}, b = {kNotANumber, 2, kNotANumber};
   const Verdict v = verdict(compare_regression({a, 1}, {b, 1}, t).r2);
   EXPECT_EQ(v.conclusion, Conclusion::unclear);
   EXPECT_TRUE(std::isnan(v.change));

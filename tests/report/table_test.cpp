@@ -150,7 +150,7 @@ TEST(DisplayText, ShowsControlCharactersInOneLine) {
   EXPECT_EQ(to_json(table)[0]["a\nb"], "x\ny") << "programs get what there is";
 }
 
-Table example() {
+Table example_table() {
   Table table(
       {{"format", "Format"}, {"accuracy", "Accuracy"}, {"flips", "Flips"}, {"size_bytes", "Size"}});
   table.add_row({"fp32", percent(0.8381), absent, bytes(17544712)});
@@ -159,7 +159,7 @@ Table example() {
 }
 
 TEST(TableText, AlignsNumbersToTheRight) {
-  EXPECT_EQ(to_text(example()),
+  EXPECT_EQ(to_text(example_table()),
             "Format  Accuracy   Flips       Size\n"
             "──────  ────────  ──────  ─────────\n"
             "fp32      83.8 %       –  16.73 MiB\n"
@@ -194,7 +194,7 @@ TEST(TableText, LeavesNoSpacesAtTheEnd) {
 TEST(TableText, OfNoRowsIsTheHeader) { EXPECT_EQ(to_text(Table({Column{"a", "A"}})), "A\n─\n"); }
 
 TEST(TableCsv, GivesRawNumbersUnderKeys) {
-  EXPECT_EQ(to_csv(example()),
+  EXPECT_EQ(to_csv(example_table()),
             "format,accuracy,flips,size_bytes\r\n"
             "fp32,0.8381,,17544712\r\n"
             "mxint8,0.8379,0.0012,16316424\r\n");
@@ -211,7 +211,7 @@ TEST(TableCsv, QuotesWhatWouldBreakIt) {
 }
 
 TEST(TableJson, GivesRawNumbersUnderKeys) {
-  EXPECT_EQ(to_line(to_json(example())),
+  EXPECT_EQ(to_line(to_json(example_table())),
             R"([{"format":"fp32","accuracy":0.8381,"flips":null,"size_bytes":17544712},)"
             R"({"format":"mxint8","accuracy":0.8379,"flips":0.0012,"size_bytes":16316424}])");
 }
@@ -244,7 +244,7 @@ TEST(Table, HasListsOfNumbers) {
 }
 
 TEST(Table, RefusesRowsOfAnotherWidthAndKeysTwice) {
-  Table table = example();
+  Table table = example_table();
   EXPECT_THROW(table.add_row({"fp32"}), InternalError);
   EXPECT_THROW(Table(std::vector<Column>{{"a", "A"}, {"a", "B"}}), InternalError);
 }

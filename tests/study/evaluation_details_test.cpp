@@ -40,7 +40,7 @@ TEST(Details, HasASquareConfusionMatrix) {
   const std::vector<std::int32_t> truth = {0, 1, 2};
   const TaskEvaluation e = evaluate({logits, 3}, {.classes = truth});
   const std::string text = details_text({{"test", e}}, {"a", "b", "c"}, {});
-  EXPECT_NE(text.find("Texts of  taken for a  taken for b  taken for c\n"), std::string::npos)
+  EXPECT_NE(text.find("Examples of  taken for a  taken for b  taken for c\n"), std::string::npos)
       << text;
 }
 

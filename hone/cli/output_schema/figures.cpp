@@ -222,7 +222,7 @@ std::vector<Fragment> fragments_of_figures() {
         {"eval_effective_samples", "texts",
          "how many different texts would say as much; what the intervals rest on"},
         {"eval_runtime", "s", "how long it took"},
-        {"eval_samples_per_second", "texts/s", "how fast it was"}}},
+        {"eval_samples_per_second", "examples/s", "how fast it was"}}},
       {"measurement",
        "What a model does on labelled texts.",
        {{"", "evaluation"},

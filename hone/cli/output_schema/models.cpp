@@ -31,7 +31,7 @@ std::vector<Document> documents_of_models() {
           kSubject,
           {"train_loss", "nats?", "mean over all steps; null: there were none"},
           {"train_runtime", "s", "how long it took"},
-          {"train_samples_per_second", "texts/s", "how fast it was"},
+          {"train_samples_per_second", "examples/s", "how fast it was"},
           {"train_steps_per_second", "steps/s", "the same in steps"},
           {"train_samples", "texts", "of the training part"},
           {"steps", "steps", "done"},

@@ -33,7 +33,7 @@ constexpr UnitType kQuantities[] = {
     {"dB", "number", "dB"},
     {"s", "number", "s"},
     {"ms", "number", "ms"},
-    {"texts/s", "number", "texts/s"},
+    {"examples/s", "number", "examples/s"},
     {"steps/s", "number", "steps/s"},
     {"FLOP", "number", "FLOP"},
     {"GFLOP", "number", "GFLOP"},

@@ -246,7 +246,7 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
                   context.session());
   Rounds rounds("time models", std::ssize(ways) * kTimedRounds, context);
   for (const Way& way : ways) {
-    ModelTimes result{.at_a_time = way.at_a_time};
+    ModelTimes result{.at_a_time = way.at_a_time, .noun = set.noun()};
     const std::vector<NamedTensors> batches =
         first_batches(before.graph(), set, way.at_a_time, way.most_batches, result);
     const std::vector<NamedTensors> own = set_of_native != nullptr

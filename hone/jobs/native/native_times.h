@@ -46,6 +46,7 @@ std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
 struct ModelTimes {
   std::int64_t at_a_time = 1;  ///< texts in a batch, padded to the longest of them
   std::int64_t texts = 0;      ///< that a round classifies
+  std::string_view noun = {};  ///< what they are: `EncodedSet::noun`
   double tokens = 0;           ///< of a text, on average, without padding
   double tokens_after = 0;     ///< the same of the second model's, where it has its own
   TimesInTurn times = {};

@@ -127,7 +127,7 @@ Trimming trim(const ShrinkJob& job, const TrialSubject& given, const fs::path& f
     found.summary = verdict.summary;
   } else {
     found.kept = true;
-    found.summary = fmt::format("no text of {} has another, so each is answered as before",
+    found.summary = fmt::format("no text of {} has another, so each is the same tokens as before",
                                 name_and_size(given.data.measured_choice()));
   }
   if (!found.kept) return trimming;

@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <utility>
 
 namespace hone {
 namespace {
 
-Point point_of(const JudgedPoint& one, double x, double scale) {
+// In points of the figure by which the task is judged.
+Point point_of(const JudgedPoint& one, double x) {
   return {x,
-          scale * one.figure,
-          scale * one.figure_interval.low,
-          scale * one.figure_interval.high,
-          fmt::format("trial {}", one.trial),
+          100 * one.change,
+          100 * one.change_interval.low,
+          100 * one.change_interval.high,
+          fmt::format("{}", one.trial),
           one.step};
 }
 
@@ -30,19 +32,15 @@ Series front_of(const std::vector<Point>& points) {
   return front;
 }
 
-// One interval stands for all, which are much alike: more of them would push points aside.
+// What decides stands in it: intervals of the change, and the margin.
 Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double original_x,
                const std::function<double(const JudgedPoint&)>& x_of) {
-  const TaskEvaluation& original = f.subject.parent_measured->evaluation;
-  const bool share = !original.figure.may_be_negative;
-  const double scale = share ? 100 : 1;
-  Series given{.label = "as it was given", .draw = Draw::points, .spread = Spread::bars},
-      kept{.label = "shown to be kept", .draw = Draw::points},
-      unclear{.label = "not shown", .draw = Draw::points},
-      lost{.label = "shown to be lost", .draw = Draw::points},
-      chosen{.label = "chosen", .draw = Draw::points};
-  given.points.push_back({original_x, scale * original.value, scale * original.interval.low,
-                          scale * original.interval.high, "as it was given"});
+  const auto judged = [](const char* label) {
+    return Series{.label = label, .draw = Draw::points, .spread = Spread::bars, .with_names = true};
+  };
+  Series given{.label = "as it was given", .points = {{original_x, 0}}, .draw = Draw::points};
+  Series kept = judged("shown to be kept"), unclear = judged("not shown"),
+         lost = judged("shown to be lost"), chosen = judged("chosen");
   std::vector<Point> all = given.points;
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const JudgedPoint& one = f.points[i];
@@ -51,16 +49,17 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
                      : one.conclusion == Conclusion::kept ? kept
                      : one.conclusion == Conclusion::lost ? lost
                                                           : unclear;
-    series.points.push_back(point_of(one, x_of(one), scale));
+    series.points.push_back(point_of(one, x_of(one)));
     all.push_back(series.points.back());
   }
-  Panel panel{
-      .x = {.label = x_label},
-      .y = {.label = fmt::format("{}{}", figure_title(original.figure), share ? " (%)" : "")}};
-  for (const Series& series :
-       {std::ref(given), std::ref(kept), std::ref(unclear), std::ref(lost), std::ref(chosen)})
-    if (!series.points.empty()) panel.series.push_back(series);
-  panel.series.push_back(front_of(all));
+  const std::string_view figure = f.subject.parent_measured->evaluation.figure.text;
+  Panel panel{.x = {.label = x_label}, .y = {.label = fmt::format("Points of {}, 95 %", figure)}};
+  panel.references.push_back(
+      {-f.job.max_drop_points, fmt::format("margin: -{:g} points", f.job.max_drop_points)});
+  for (Series* const series : {&given, &kept, &unclear, &lost, &chosen})
+    if (!series->points.empty()) panel.series.push_back(std::move(*series));
+  if (Series front = front_of(all); front.points.size() > 1)
+    panel.series.push_back(std::move(front));
   return panel;
 }
 
@@ -69,7 +68,7 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
 Figure tried_figure(const ShrinkFindings& f) {
   constexpr double kMiB = 1024 * 1024;
   const auto original = static_cast<double>(f.timer.original_bytes());
-  Figure figure{.title = fmt::format("What was tried, on {}",
+  Figure figure{.title = fmt::format("What was tried, on {}, beside the model as it was given",
                                      name_and_size(f.subject.data.measured_choice())),
                 .width = 1000};
   figure.panels = {

@@ -14,6 +14,7 @@
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/shrink/shrink_figures.h"
 #include "hone/models/model_size.h"
+#include "hone/models/vocabulary_cut.h"
 #include "hone/passes/pack.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/study/comparison_table.h"
@@ -64,6 +65,12 @@ std::string share_of(double after, double before) {
   return fmt::format("{:.1f} %", 100 * after / before);
 }
 
+// "20.7 % (18.1 to 21.6)": the median ratio of rounds that took turns, as everywhere; the ratio of medians may differ from it.
+std::string time_share_text(const TimesInTurn& times) {
+  return fmt::format("{} ({:.1f} to {:.1f})", share_of(1, times.speedup),
+                     100 / times.speedup_interval.high, 100 / times.speedup_interval.low);
+}
+
 // What a person asks first, a row each.
 Table before_and_after_table(const Written& w) {
   Table table(
@@ -82,12 +89,11 @@ Table before_and_after_table(const Written& w) {
       static_cast<double>(t.size.memory_bytes), bytes_text);
   row("Parameters", static_cast<double>(t.size_before.parameters),
       static_cast<double>(t.size.parameters), count_text);
-  // The median ratio of rounds that took turns, as everywhere; the ratio of medians may differ from it.
   for (const ModelTimes& one : t.times)
     table.add_row({one.at_a_time == 1 ? std::string("A text, alone")
                                       : fmt::format("A text, {} at a time", one.at_a_time),
                    ms_text(one.times.before.median_ms), ms_text(one.times.after.median_ms),
-                   share_of(1, one.times.speedup)});
+                   time_share_text(one.times)});
   const auto figure = [](const TaskEvaluation& evaluation) { return figure_sentence(evaluation); };
   table.add_row({figure_title(w.both.before.evaluation.figure), figure(w.both.before.evaluation),
                  figure(w.both.after.evaluation), change_sentence(w.both.comparison)});
@@ -116,7 +122,7 @@ Table trail_table(const ShrinkFindings& f) {
                {"change_high", "to"},
                {"flips", "Flips"},
                {"p_value", "p"},
-               {"verdict", "Verdict"},
+               {"verdict", "Verdict", /*lifts=*/false},
                {"examples_needed", "Texts needed"},
                {"foretold_seconds", "Foretold (s)"},
                {"seconds", "Took (s)"},
@@ -142,29 +148,74 @@ Table trail_table(const ShrinkFindings& f) {
   return table;
 }
 
-// The same for a screen; the page and trail.csv have the rest.
+// "kept, chosen"
+Cell verdict_cell(const ShrinkFindings& f, std::size_t i) {
+  const JudgedPoint& one = f.points[i];
+  Cell cell(!one.failure.empty() ? "failed"
+            : f.chosen == i      ? fmt::format("{}, chosen", to_string(one.conclusion))
+                                 : std::string(to_string(one.conclusion)));
+  cell.tone = one.kept() ? Tone::good : Tone::plain;
+  return cell;
+}
+
+Cell change_cell(const JudgedPoint& one) {
+  if (!one.failure.empty()) return absent;
+  return fmt::format("{:+.2f} ({:+.2f} to {:+.2f})", 100 * one.change,
+                     100 * one.change_interval.low, 100 * one.change_interval.high);
+}
+
+// "15.1 % (19.8 %)"
+Cell beside_foretold(const JudgedPoint& one, const std::string& measured,
+                     const std::string& foretold) {
+  return fmt::format("{} ({})", one.failure.empty() ? measured : "–", foretold);
+}
+
+// The same for a page; trail.csv has a column for each number.
+Table page_trail(const ShrinkFindings& f) {
+  Table table({{"trial", "Trial"},
+               {"step", "What was new"},
+               {"bytes_share", "Bytes (foretold)"},
+               {"time_share", "Time (foretold)"},
+               {"chance", "Chance to be kept"},
+               {"change", "Change (95 %)"},
+               {"flips", "Flips"},
+               {"p_value", "p"},
+               {"verdict", "Verdict", /*lifts=*/false},
+               {"examples_needed", "Texts needed"},
+               {"seconds", "Took (foretold), s"}});
+  const auto share = [](double value) { return share_of(value, 1); };
+  for (std::size_t i = 0; i < f.points.size(); ++i) {
+    const JudgedPoint& one = f.points[i];
+    const bool made = one.failure.empty();
+    table.add_row({one.trial, one.step,
+                   beside_foretold(one, share(one.shares.bytes), share(one.foretold.bytes)),
+                   beside_foretold(one, share(one.shares.time), share(one.foretold.time)),
+                   percent(one.chance, 0), change_cell(one),
+                   made && !std::isnan(one.flips) ? percent(one.flips, 2) : Cell(absent),
+                   made ? Cell(PValue{one.p_value}) : Cell(absent), verdict_cell(f, i),
+                   one.examples_needed ? Cell(*one.examples_needed) : Cell(absent),
+                   beside_foretold(one, fmt::format("{:.1f}", one.seconds),
+                                   fmt::format("{:.1f}", one.foretold_seconds))});
+  }
+  return table;
+}
+
+// The same for a screen.
 Table brief_trail(const ShrinkFindings& f) {
   Table table({{"trial", "Trial"},
                {"bytes_share", "Bytes"},
                {"time_share", "Time"},
                {"change", "Change"},
-               {"verdict", "Verdict"},
+               {"verdict", "Verdict", /*lifts=*/false},
                {"seconds", "Took (s)"},
                {"step", "What was new"}});
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const JudgedPoint& one = f.points[i];
     const bool made = one.failure.empty();
     const auto when_made = [&](Cell cell) { return made ? std::move(cell) : Cell(absent); };
-    Cell verdict(!made           ? "failed"
-                 : f.chosen == i ? fmt::format("{}, chosen", to_string(one.conclusion))
-                                 : std::string(to_string(one.conclusion)));
-    verdict.tone = one.kept() ? Tone::good : Tone::plain;
-    const auto [low, high] = one.change_interval;
     table.add_row({one.trial, when_made(percent(one.shares.bytes)),
-                   when_made(percent(one.shares.time)),
-                   when_made(fmt::format("{:+.2f} ({:+.2f} to {:+.2f})", 100 * one.change,
-                                         100 * low, 100 * high)),
-                   verdict, when_made(real(one.seconds, 1)), one.step});
+                   when_made(percent(one.shares.time)), change_cell(one), verdict_cell(f, i),
+                   when_made(real(one.seconds, 1)), one.step});
   }
   return table;
 }
@@ -179,21 +230,30 @@ Table layer_table(const Model& model) {
   };
   for (const auto& [layer, formats] : model.quantization->plan) {
     const Node* node = graph.find(layer);
-    Cell shape = absent;
+    Cell shape = absent, input = text(formats.input);
     if (node != nullptr && node->is(kUsualLayer))
       shape = Cell::List{node->types()[0].dim(-1).size, node->input_types()[0].dim(-1).size};
-    table.add_row({layer, text(formats.weight), text(formats.input), shape});
+    // A table is read by numbers of rows, which have no format.
+    if (node != nullptr && node->is("embedding")) input = absent;
+    table.add_row({layer, text(formats.weight), input, shape});
   }
   return table;
 }
 
-std::string trimmed_text(const TrimmedVocabulary& trimmed) {
+std::string trimmed_text(const ShrinkFindings& f) {
+  const TrimmedVocabulary& trimmed = *f.trimmed;
+  const auto respelled = [&] {
+    return respelled_texts(f.original.tokenizer, f.data.test, f.subject.parent.tokenizer,
+                           f.subject.data.test)
+        .size();
+  };
   return trimmed.kept
              ? fmt::format(
-                   "{} of {} tokens stay, those that the training part uses ({}). Words that "
-                   "it does not have may be other tokens now, and be answered otherwise: "
-                   "--only prune,quantize,train keeps all tokens.",
-                   grouped(trimmed.after), grouped(trimmed.before), trimmed.summary)
+                   "{} of {} tokens stay, those that the training part uses ({}; {} of {} are "
+                   "other tokens). Words that it does not have may be other tokens now, and be "
+                   "answered otherwise: --only prune,quantize,train keeps all tokens.",
+                   grouped(trimmed.after), grouped(trimmed.before), trimmed.summary,
+                   grouped(static_cast<std::int64_t>(respelled())), name_and_size(f.data.measured))
              : fmt::format("All {} tokens stay: with the {} that the training part uses, {}.",
                            grouped(trimmed.before), grouped(trimmed.after), trimmed.summary);
 }
@@ -204,12 +264,13 @@ std::int64_t looks_of(const ShrinkFindings& f) {
 
 std::vector<std::string> sentences_of(const ShrinkFindings& f) {
   std::vector<std::string> lines;
-  if (f.trimmed) lines.push_back(trimmed_text(*f.trimmed));
+  if (f.trimmed) lines.push_back(trimmed_text(f));
   const std::int64_t looks = looks_of(f);
   lines.push_back(fmt::format(
-      "{} look{} at {}, of {} that verdicts are corrected for (Bonferroni); it ended as {}. It "
-      "took {}.",
-      looks, looks == 1 ? "" : "s", made_on(f), f.job.looks, f.end, clock_text(f.seconds)));
+      "{} of at most {} looks at {} {} taken, and verdicts are corrected for {} (Bonferroni). It "
+      "ended as {}. To look took {}.",
+      looks, f.job.looks, made_on(f), looks == 1 ? "was" : "were", f.job.looks, f.end,
+      clock_text(f.seconds)));
   if (f.chosen) {
     const JudgedPoint& one = f.points[*f.chosen];
     lines.push_back(
@@ -237,11 +298,11 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
       "flatter what was chosen; {}",
       same_part
           ? "the result is measured on the same texts: measure it on others to know."
-          : "the other part was looked at once in this run, at the end; runs before it are not "
-            "counted."));
+          : "the other part was looked at once in this run, at the end. If this command was run "
+            "before on the same data, that is not counted."));
   lines.push_back(
       "What is tried follows times measured on this machine now, so the same command may choose "
-      "another point; the same point gives the same model.");
+      "otherwise; the same steps with the same data and seed give the same model, bit for bit.");
   return lines;
 }
 
@@ -250,8 +311,8 @@ std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f)
   if (f.points.empty()) return [](const TextStyle&) { return std::string(); };
   const std::string told = fmt::format(
       "{}; bytes in memory and time of a text, some at a time, of what the model takes that was "
-      "given; points of {}, 95 %, each look alone. What is new is beside the best before it; "
-      "narrow: 4 bits in place of 8.",
+      "given; points of {}, 95 %, each look alone. What is new is what the best before it had "
+      "not; shares of heads, neurons and layers are of the model that was given.",
       made_on(f), f.subject.parent_measured->evaluation.figure.text);
   return [told, trail = brief_trail(f)](const TextStyle& style) {
     return fmt::format("{}\n{}\n\n", to_text(trail, style), told);
@@ -260,14 +321,15 @@ std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f)
 
 std::string headline_of(const ShrinkFindings& f, const Written& w) {
   const SizeAndTime& t = w.takes;
-  std::vector<std::string> parts = {
-      fmt::format("{} of the bytes", share_of(static_cast<double>(t.size.memory_bytes),
-                                              static_cast<double>(t.size_before.memory_bytes)))};
+  std::vector<std::string> times;
   for (const ModelTimes& one : t.times)
-    parts.push_back(fmt::format(
-        "{} of the time {}", share_of(1, one.times.speedup),
-        one.at_a_time == 1 ? "alone" : fmt::format("{} texts at a time", one.at_a_time)));
-  const std::string takes = fmt::format("{}", fmt::join(parts, ", "));
+    times.push_back(
+        fmt::format("{} of the time {}", time_share_text(one.times),
+                    one.at_a_time == 1 ? "alone" : fmt::format("in batches of {}", one.at_a_time)));
+  const std::string takes = fmt::format("{} of the bytes of its weights and, for a text, {}",
+                                        share_of(static_cast<double>(t.size.memory_bytes),
+                                                 static_cast<double>(t.size_before.memory_bytes)),
+                                        fmt::join(times, ", "));
   const std::string reported =
       fmt::format("{}: {}", name_and_size(f.data.measured), w.both.verdict.summary);
   if (!f.proven)
@@ -323,16 +385,19 @@ void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
   if (!f.points.empty())
     tried.push_back(figure_block(
         tried_figure(f), folder / "shrink",
-        "What was tried: the figure the task is judged by against bytes and against time.",
+        "What was tried: points beside the model as it was given, against bytes and against time.",
         report.notes));
   tried.emplace_back(PageTable{
-      trail,
+      page_trail(f),
       fmt::format(
-          "Every step on {}, and what was foretold of it from what each level does alone on "
-          "training texts. What is new in a step is beside the best before it; narrow: 4 bits "
-          "in place of 8. Shares are of the model as it was given; intervals are of each look "
-          "alone, p is corrected for {} looks, kept is 0.025 or less.",
-          made_on(f), f.job.looks)});
+          "Every step on {}, in brackets what was foretold of it from what each level does alone "
+          "on training texts. What is new is what the best before it had not; all shares are of "
+          "the model as it was given. Training (trained: by floats, then QAT: through the "
+          "quantizers) is towards the answers of that model on training texts. Changes are points "
+          "of {}, their intervals of each look alone; p is of a loss of {:g} points or more, "
+          "corrected for {} looks: kept is 0.025 or less. Times are short measurements on the way.",
+          made_on(f), f.subject.parent_measured->evaluation.figure.text, f.job.max_drop_points,
+          f.job.looks)});
   report.sections.push_back({"What was tried", std::move(tried)});
   write_file(folder / "trail.csv", to_csv(trail));
   write_file(folder / "space.toml", f.space);
@@ -392,11 +457,16 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
   }
   report.results["gate"] = gate_json(verdict);
   std::vector<std::string> lines = sentences_of(f);
+  if (const std::optional<Comparison>& counted = written.both.comparison.counted)
+    lines.push_back(fmt::format("Of {}, {} right answers became wrong and {} wrong ones right.",
+                                name_and_size(f.data.measured), grouped(counted->only_parent),
+                                grouped(counted->only_candidate)));
   for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
   const std::string caption = fmt::format(
-      "{}, {}; change and interval are beside the model as it was given. Times are medians of "
-      "rounds that took turns, their shares medians of the ratios of rounds.",
-      name_and_size(f.data.measured), written.arithmetic);
+      "{}, {}; the change is from the model as it was given, and kept is that all of its 95 % "
+      "interval lies above -{:g} points; flips are predictions that differ. Times are medians of "
+      "rounds that took turns, their shares medians of the ratios of rounds, in brackets 95 %.",
+      name_and_size(f.data.measured), written.arithmetic, f.job.max_drop_points);
   report.sections = {{"Before and after", {PageTable{both, caption}}}};
   for (const std::string& line : lines) report.sections[0].blocks.emplace_back(Paragraph{line});
   report.sections[0].blocks.emplace_back(Preformatted{how_to_run(f)});
