@@ -1,13 +1,5 @@
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
-#include "hone/base/error.h"
-
 /// Open files and pipes of the system that close themselves.
 namespace hone {
 
@@ -20,10 +12,7 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
   int number() const { return number_; }
   void set(int number) { number_ = number; }
-  void close() {
-    if (number_ >= 0) ::close(number_);
-    number_ = -1;
-  }
+  void close();
 
  private:
   int number_;
@@ -32,12 +21,7 @@ class Descriptor {
 /// The two ends of a pipe, which no program that is started inherits. Throws `UserError` where the system has none left.
 struct Pipe {
   Descriptor reader, writer;
-  Pipe() {
-    int ends[2];
-    user_check(::pipe2(ends, O_CLOEXEC) == 0, "cannot make a pipe: {}", std::strerror(errno));
-    reader.set(ends[0]);
-    writer.set(ends[1]);
-  }
+  Pipe();
 };
 
 }  // namespace hone

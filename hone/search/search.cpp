@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "hone/base/interrupt.h"
-#include "hone/search/engine/heartbeat.h"
+#include "hone/base/periodic.h"
 #include "hone/search/engine/proposal.h"
 #include "hone/search/engine/recovery.h"
 #include "hone/search/engine/trial_run.h"
@@ -160,8 +160,13 @@ class Worker {
     return std::nullopt;
   }
 
+  // Says that the worker of a running trial lives. What the storage throws is left to whoever writes to the trial next.
+  Periodic beating(std::int64_t trial) {
+    return Periodic(options_.beat_seconds, [this, trial] { storage_.beat(trial); });
+  }
+
   void wait_for_others(const Trial& trial, bool draws) {
-    const Heartbeat heartbeat(storage_, trial.id, options_.beat_seconds);
+    const Periodic heartbeat = beating(trial.id);
     for (Pause pause; !may_start(trial.number, draws); pause.rest()) {
       stop_if_interrupted();
       sweep();
@@ -169,7 +174,7 @@ class Worker {
   }
 
   void run_trial(Trial trial) {
-    const Heartbeat heartbeat(storage_, trial.id, options_.beat_seconds);
+    const Periodic heartbeat = beating(trial.id);
     const auto number = trial.number;
     StudyRun run(storage_, study_, pruner_, options_, table_, std::move(trial));
     try {

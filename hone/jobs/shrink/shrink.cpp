@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hone/base/interrupt.h"
+#include "hone/base/periodic.h"
 #include "hone/base/text.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
@@ -24,6 +25,7 @@ namespace hone {
 namespace {
 
 constexpr const char* kSecondsSpent = "seconds_spent";
+constexpr double kClockSeconds = 2;
 
 SearchJob search_of(const ShrinkJob& job, const std::string& model) {
   SearchJob search{.model = model, .recipe = {}, .output = {}};
@@ -169,13 +171,13 @@ class Shrinking {
 
   // Returns why it ended.
   std::string run(std::int64_t foretold_on) {
+    // Whatever ends this run, the next one knows what it took.
+    const Periodic clock(kClockSeconds, [this] { trials_.store(kSecondsSpent, spent()); });
     const LevelEffects effects = trials_.effects(foretold_on);
-    trials_.remember(kSecondsSpent, spent());
     trials_.finish_waiting();  // a look that was interrupted comes first
     for (;;) {
       stop_if_interrupted();
       const std::vector<JudgedPoint> judged = trials_.judged();
-      trials_.remember(kSecondsSpent, spent());
       const auto looks = looks_before_ + std::ssize(judged);
       if (looks >= job_.looks)
         return fmt::format("the {} looks at {} that verdicts are corrected for are used up",

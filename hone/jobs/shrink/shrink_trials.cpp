@@ -100,8 +100,12 @@ Json ShrinkTrials::remembered(const std::string& key) const {
 }
 
 void ShrinkTrials::remember(const std::string& key, const Json& value) {
-  storage_->set_study_attribute(study_.id, AttributeOwner::user, key, value);
+  store(key, value);
   study_.user_attributes[key] = value;
+}
+
+void ShrinkTrials::store(const std::string& key, const Json& value) {
+  storage_->set_study_attribute(study_.id, AttributeOwner::user, key, value);
 }
 
 TrialConfiguration ShrinkTrials::configuration_of(const ShrinkPoint& point) const {

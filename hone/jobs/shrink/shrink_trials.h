@@ -62,6 +62,8 @@ class ShrinkTrials {
   /// What is remembered of the study under this key; null: nothing.
   Json remembered(const std::string& key) const;
   void remember(const std::string& key, const Json& value);
+  /// Only for the next run, from any thread.
+  void store(const std::string& key, const Json& value);
 
   /// What tells what levels, and formats of layers, do alone: as many training texts as some of the budget pays for. Remembered, so
   /// that a run that goes on has the same.

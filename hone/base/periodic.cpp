@@ -1,13 +1,15 @@
-#include "hone/search/engine/heartbeat.h"
+#include "hone/base/periodic.h"
 
 #include <chrono>
+#include <exception>
+#include <utility>
 
 namespace hone {
 
-Heartbeat::Heartbeat(StudyStorage& storage, std::int64_t trial, double seconds)
-    : storage_(storage), trial_(trial), seconds_(seconds), thread_([this] { beat(); }) {}
+Periodic::Periodic(double seconds, std::function<void()> body)
+    : seconds_(seconds), body_(std::move(body)), thread_([this] { run(); }) {}
 
-Heartbeat::~Heartbeat() {
+Periodic::~Periodic() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -16,12 +18,12 @@ Heartbeat::~Heartbeat() {
   thread_.join();
 }
 
-void Heartbeat::beat() {
+void Periodic::run() {
   std::unique_lock lock(mutex_);
   while (!ended_) {
     lock.unlock();
     try {
-      storage_.beat(trial_);
+      body_();
     } catch (const std::exception&) {
     }
     lock.lock();
