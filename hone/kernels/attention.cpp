@@ -122,7 +122,7 @@ void score(const Panel& panel, const float* k, std::int64_t token_stride, const 
   for (std::int64_t i = 0; i < keys; i += kPanelRows) {
     const std::int64_t rows = std::min<std::int64_t>(kPanelRows, keys - i);
     micro_kernel<TakeScores>(rows, panel.vectors())(
-        {k + i * token_stride, token_stride, 1}, head_size, {panel.queries, false},
+        {k + i * token_stride, token_stride, 1}, head_size, {panel.queries},
         {panel.scores + i * panel.width, panel.maximum, mask == nullptr ? nullptr : mask + i,
          panel.width});
   }
@@ -176,7 +176,7 @@ void gather(const Panel& panel, const float* v, std::int64_t token_stride, std::
   for (std::int64_t i = 0; i < value_size; i += kPanelRows) {
     const std::int64_t rows = std::min<std::int64_t>(kPanelRows, value_size - i);
     micro_kernel<TakeContext>(rows, panel.vectors())(
-        {v + i, 1, token_stride}, keys, {panel.scores, false},
+        {v + i, 1, token_stride}, keys, {panel.scores},
         {panel.context + i * panel.width, panel.fade, panel.width});
   }
 }

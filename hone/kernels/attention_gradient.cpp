@@ -100,7 +100,7 @@ void multiply(const RowPanel& rows, std::int64_t count, const PackedColumns& col
     for (std::int64_t i = 0; i < count; i += kPanelRows)
       micro_kernel<Finish>(std::min<std::int64_t>(kPanelRows, count - i), vectors)(
           {rows.data + i * rows.row_stride, rows.row_stride, rows.depth_stride}, columns.depth,
-          {columns.panel(j), false}, finish.at(i, j));
+          {columns.panel(j)}, finish.at(i, j));
   }
 }
 

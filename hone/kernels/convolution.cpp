@@ -183,7 +183,7 @@ void compute_tile(const GridProduct& product, const Tiles& tiles, std::int64_t r
       for (std::int64_t row = row_begin; row < row_end; row += kPanelRows) {
         const std::int64_t rows = std::min<std::int64_t>(kPanelRows, row_end - row);
         micro_kernel<KeepSums>(rows, columns.vectors())(
-            {weight + row * depth, 1, kPanelRows}, depth, {panel, false},
+            {weight + row * depth, 1, kPanelRows}, depth, {panel},
             {sums + (row - row_begin) * kStride, kStride, block > 0});
       }
     }

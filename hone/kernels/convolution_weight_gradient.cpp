@@ -62,7 +62,7 @@ void add_pixels(const WeightProduct& product, const float* values, std::int64_t 
       const float* const dy =
           product.dy + image * product.dy_image_stride + row * product.pixels() + pixel_begin;
       micro_kernel<KeepSums>(rows, vectors)(
-          {dy, product.pixels(), 1}, depth, {panel, false},
+          {dy, product.pixels(), 1}, depth, {panel},
           {sums + (row - row_begin) * sum_stride + column, sum_stride, /*add=*/true});
     }
   }

@@ -151,14 +151,32 @@ std::int64_t panel_offset(const Plan& plan, std::int64_t block, std::int64_t pan
 }
 
 // The panel, packed by now at the latest.
-ColumnPanel packed_panel(const Plan& plan, const Right& right, std::int64_t block,
-                         std::int64_t panel) {
-  if (right.packed != nullptr) return {right.packed + panel_offset(plan, block, panel), true};
+const float* packed_panel(const Plan& plan, const Right& right, std::int64_t block,
+                          std::int64_t panel) {
+  if (right.packed != nullptr) return right.packed + panel_offset(plan, block, panel);
   static thread_local Scratch scratch;
   float* const packed =
       scratch.floats(static_cast<std::size_t>(kPanelVectors * kLanes * kMaxDepth));
   pack_b(plan, right.matrix, block, panel, packed);
-  return {packed, false};
+  return packed;
+}
+
+// So many floats of a panel are asked for before they are needed: 8 KiB, some microseconds of a memory that serves two cores.
+constexpr std::int64_t kFetchedAhead = 2048;
+// While so few pieces of rows take a panel memory would be idle after the first of them: each fetches its share of the next panel.
+constexpr std::int64_t kFewPieces = 6;
+
+bool fetch_next_panel(std::int64_t pieces) { return pieces > 1 && pieces <= kFewPieces; }
+
+// The panel that a column tile needs behind this one, or that the next tile begins with; null: there is none.
+const float* next_panel(const Plan& plan, const Right& right, std::int64_t block,
+                        std::int64_t panel, std::int64_t column_tile) {
+  const auto at = [&](std::int64_t b, std::int64_t p) {
+    return right.packed + panel_offset(plan, b, p);
+  };
+  if (panel + 1 < plan.panel_begin(column_tile + 1)) return at(block, panel + 1);
+  if (block + 1 < plan.depth_blocks) return at(block + 1, plan.panel_begin(column_tile));
+  return panel + 1 < plan.column_panels ? at(0, panel + 1) : nullptr;
 }
 
 // Where results go and what they start from.
@@ -190,6 +208,8 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
                     std::int64_t row_begin, std::int64_t column_tile) {
   const bool first = depth_block == 0;
   const bool goes_on = depth_block + 1 == plan.depth_blocks && to.epilogue.goes_on();
+  const std::int64_t pieces = ceil_div(left.rows, kPanelRows);
+  const bool fetches_next = fetch_next_panel(pieces);
   for (std::int64_t panel = plan.panel_begin(column_tile);
        panel < plan.panel_begin(column_tile + 1); ++panel) {
     const std::int64_t column = plan.column_begin(panel);
@@ -197,7 +217,12 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
     const std::int64_t columns = std::min(width, plan.shape.n - column);
     const float* const bias = first && to.epilogue.bias ? to.epilogue.bias + column : nullptr;
     const bool add_c = !first || to.epilogue.accumulate;
-    ColumnPanel b = packed_panel(plan, right, depth_block, panel);
+    ColumnPanel b{packed_panel(plan, right, depth_block, panel)};
+    if (right.packed != nullptr) {
+      b.ahead = fetches_next ? next_panel(plan, right, depth_block, panel, column_tile)
+                             : b.data + kFetchedAhead;
+      b.ahead_step = fetches_next ? ceil_div(width, pieces) : width;
+    }
     for (std::int64_t i = 0; i < left.rows; i += kPanelRows) {
       const std::int64_t rows = std::min<std::int64_t>(kPanelRows, left.rows - i);
       const RowPanel panel_of_a = row_panel(left, packed_a, i);
@@ -210,7 +235,10 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
       }
       if (goes_on)
         finish_piece({finish.c, to.c_stride, row_begin + i, column, rows, columns}, to.epilogue);
-      b.in_memory = false;
+      if (!fetches_next)
+        b.ahead = nullptr;
+      else if (b.ahead != nullptr)
+        b.ahead += b.ahead_step * left.depth;
     }
   }
 }

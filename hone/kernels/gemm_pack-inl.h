@@ -29,7 +29,6 @@ struct Lines {
 // Values that are packed in the order of the depth are fetched so many steps early: strides of a large matrix are no
 // stream that a processor sees by itself.
 inline constexpr std::int64_t kStepsFetchedAhead = 8;
-inline constexpr std::int64_t kFloatsPerLine = 64 / sizeof(float);
 
 inline void fetch_ahead(const float* values, std::int64_t count, std::int64_t depth_stride) {
   for (std::int64_t i = 0; i < count; i += kFloatsPerLine)

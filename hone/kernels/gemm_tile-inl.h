@@ -39,6 +39,7 @@ using SumVector = hn::Vec<Floats>;
 
 inline constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 inline constexpr int kPanelVectors = 3;
+inline constexpr std::int64_t kFloatsPerLine = 64 / sizeof(float);
 inline constexpr int kPanelRows = kLanes == 16 ? 8 : 4;
 
 // Up to kPanelRows rows, packed or as they stand: value l of row i is data[i * row_stride + l * depth_stride].
@@ -48,16 +49,13 @@ struct RowPanel {
   std::int64_t depth_stride;
 };
 
-// Packed columns: value l of column j is data[l * width + j], the width 1 to kPanelVectors vectors; and whether they still
-// lie in memory: then what follows is asked for early.
+// Packed columns: value l of column j is data[l * width + j], the width 1 to kPanelVectors vectors. Where what is needed later
+// still lies in memory, every step asks for two lines of it, `ahead_step` floats behind those of the step before.
 struct ColumnPanel {
   const float* data;
-  bool in_memory;
+  const float* ahead = nullptr;  // null: nothing is asked for
+  std::int64_t ahead_step = 0;
 };
-
-// How many floats of packed columns are asked for before they are needed: 8 KiB, some microseconds of a memory that
-// serves two cores.
-inline constexpr std::int64_t kFetchedAhead = 2048;
 
 // Stores the sums of a piece, or adds them to what is there.
 struct KeepSums {
@@ -101,6 +99,9 @@ void multiply_panels(const RowPanel& rows, std::int64_t depth, const ColumnPanel
   const Floats d;
   const float* HWY_RESTRICT a = rows.data;
   const float* HWY_RESTRICT b = columns.data;
+  const float* ahead = columns.ahead;
+  const std::int64_t ahead_step = columns.ahead_step;
+  const bool fetches = ahead != nullptr;  // known before the loop, so that it is two loops
   SumVector sum[kRows][kVectors];
   // Without full unrolling, here and below, the sums live in memory.
 #pragma GCC unroll 8
@@ -110,9 +111,10 @@ void multiply_panels(const RowPanel& rows, std::int64_t depth, const ColumnPanel
   }
   finish.template announce<kRows, kVectors>();
   for (std::int64_t l = 0; l < depth; ++l) {
-    if (columns.in_memory) {
-#pragma GCC unroll 3
-      for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kFetchedAhead + j * kLanes, 0, 2);
+    if (fetches) {
+      __builtin_prefetch(ahead, 0, 2);
+      __builtin_prefetch(ahead + kFloatsPerLine, 0, 2);
+      ahead += ahead_step;
     }
     SumVector right[kVectors];
 #pragma GCC unroll 3
