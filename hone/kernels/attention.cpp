@@ -8,7 +8,9 @@
 // behind all others, so what a text is given does not depend on what it is padded with.
 //
 // For head size 64 a block is, of 48 queries, 12 KiB of queries, 24 of scores and 12 of results: the first cache. Keys and
-// values stream from the second, each line of them for 24 cycles of multiply-adds.
+// values stream from the second, each line of them for 24 cycles of multiply-adds. Several panels take a block of keys one after
+// the other. Tokens that are many heads apart fall on few sets of a cache, and are no stream that a processor sees: a block of
+// them is copied once to where it lies without gaps.
 #include "hone/kernels/attention.h"
 
 #include <algorithm>
@@ -36,6 +38,9 @@ namespace {
 
 constexpr std::int64_t kKeysPerBlock = 128;
 constexpr std::int64_t kMaxWidth = kPanelVectors * kLanes;
+constexpr std::int64_t kPanelsTogether = 8;
+constexpr std::int64_t kFarApart =
+    256;  // floats from a token to the next: a copy pays where it is for several panels
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
 // What a panel of `width` queries works in.
@@ -115,14 +120,29 @@ void begin(const Panel& panel, const Lines& queries, std::int64_t head_size,
   std::fill_n(panel.sum, panel.width, 0.0f);
 }
 
-// The scores of `keys` keys from `k` on. `fade` is left as the maxima before.
-void score(const Panel& panel, const float* k, std::int64_t token_stride, const float* mask,
-           std::int64_t keys, std::int64_t head_size) {
+// A block of keys, a row each, and of their values, each of whose elements is a row.
+struct KeyBlock {
+  std::int64_t keys;
+  const float* k;
+  std::int64_t k_stride;
+  RowBlock values;
+  const float* packed_values;  // null: they are read where they stand
+  const float* mask;           // of each key; null: none
+
+  RowPanel values_from(std::int64_t row) const {
+    if (packed_values == nullptr) return {values.data + row, 1, values.depth_stride};
+    return {packed_values + row * keys, 1, kPanelRows};
+  }
+};
+
+// The scores of all keys of the block. `fade` is left as the maxima before.
+void score(const Panel& panel, const KeyBlock& block, std::int64_t head_size) {
   std::copy_n(panel.maximum, panel.width, panel.fade);
-  for (std::int64_t i = 0; i < keys; i += kPanelRows) {
-    const std::int64_t rows = std::min<std::int64_t>(kPanelRows, keys - i);
+  const float* const mask = block.mask;
+  for (std::int64_t i = 0; i < block.keys; i += kPanelRows) {
+    const std::int64_t rows = std::min<std::int64_t>(kPanelRows, block.keys - i);
     micro_kernel<TakeScores>(rows, panel.vectors())(
-        {k + i * token_stride, token_stride, 1}, head_size, {panel.queries},
+        {block.k + i * block.k_stride, block.k_stride, 1}, head_size, {panel.queries},
         {panel.scores + i * panel.width, panel.maximum, mask == nullptr ? nullptr : mask + i,
          panel.width});
   }
@@ -170,13 +190,12 @@ void drop(const Panel& panel, const WeightDropout& dropout, std::int64_t first_w
               panel.scores + i);
 }
 
-// Adds the values of `keys` keys from `v` on, weighted.
-void gather(const Panel& panel, const float* v, std::int64_t token_stride, std::int64_t keys,
-            std::int64_t value_size) {
-  for (std::int64_t i = 0; i < value_size; i += kPanelRows) {
-    const std::int64_t rows = std::min<std::int64_t>(kPanelRows, value_size - i);
+// Adds the values of all keys of the block, weighted.
+void gather(const Panel& panel, const KeyBlock& block) {
+  for (std::int64_t i = 0; i < block.values.rows; i += kPanelRows) {
+    const std::int64_t rows = std::min<std::int64_t>(kPanelRows, block.values.rows - i);
     micro_kernel<TakeContext>(rows, panel.vectors())(
-        {v + i, 1, token_stride}, keys, {panel.scores},
+        block.values_from(i), block.keys, {panel.scores},
         {panel.context + i * panel.width, panel.fade, panel.width});
   }
 }
@@ -195,25 +214,62 @@ void finish(const Panel& panel, std::int64_t queries, std::int64_t value_size, f
   transpose_block(panel.context, panel.width, value_size, queries, y, token_stride);
 }
 
-Panel panel_of(std::int64_t width, const AttentionShape& shape) {
-  static thread_local Scratch scratch;
-  const std::int64_t lines = shape.head_size + kKeysPerBlock + shape.value_size + 3;
-  float* at = scratch.floats(static_cast<std::size_t>(lines * kMaxWidth));
-  const auto take = [&](std::int64_t count) {
-    float* const taken = at;
-    at += count * width;
+// What a thread works in: panels, and a block of keys and values.
+class Room {
+ public:
+  explicit Room(const AttentionShape& shape) : shape_(shape) {
+    static thread_local Scratch scratch;
+    const std::int64_t of_panels =
+        (kKeysPerBlock + kPanelsTogether * (shape.head_size + shape.value_size + 3)) * kMaxWidth;
+    const std::int64_t of_block = kKeysPerBlock * (shape.head_size + shape.value_size + kPanelRows);
+    at_ = scratch.floats(static_cast<std::size_t>(of_panels + of_block));
+    scores_ = take(kKeysPerBlock * kMaxWidth);
+  }
+
+  // One panel after the other has the scores.
+  Panel panel(std::int64_t width) {
+    Panel panel{};
+    panel.width = width;
+    panel.scores = scores_;
+    panel.queries = take(shape_.head_size * width);
+    panel.context = take(shape_.value_size * width);
+    panel.maximum = take(width);
+    panel.sum = take(width);
+    panel.fade = take(width);
+    return panel;
+  }
+
+  float* take(std::int64_t floats) {
+    float* const taken = at_;
+    at_ += floats;
     return taken;
-  };
-  Panel panel{};
-  panel.width = width;
-  panel.queries = take(shape.head_size);
-  panel.scores = take(kKeysPerBlock);
-  panel.context = take(shape.value_size);
-  panel.maximum = take(1);
-  panel.sum = take(1);
-  panel.fade = take(1);
-  return panel;
-}
+  }
+
+ private:
+  const AttentionShape& shape_;
+  float* at_;
+  float* scores_;
+};
+
+// Vectors of queries, and the panels they make, of nearly one width, which go together.
+struct Cut {
+  std::int64_t queries;
+  std::int64_t vectors;
+  std::int64_t panels;
+  std::int64_t groups;
+
+  // Into `least_groups` groups, if there are so many panels.
+  Cut(std::int64_t count, std::int64_t least_groups)
+      : queries(count),
+        vectors((count + kLanes - 1) / kLanes),
+        panels((vectors + kPanelVectors - 1) / kPanelVectors),
+        groups(std::max((panels + kPanelsTogether - 1) / kPanelsTogether,
+                        std::min(panels, least_groups))) {}
+  std::int64_t begin(std::int64_t panel) const {
+    return std::min(vectors * panel / panels * kLanes, queries);
+  }
+  std::int64_t first_panel(std::int64_t group) const { return panels * group / groups; }
+};
 
 // One head of one text.
 struct Head {
@@ -227,68 +283,94 @@ struct Head {
   std::int64_t first_word;  // of the first weight
 };
 
-// The queries [begin, end), at most kMaxWidth.
-void attend(const Head& head, std::int64_t first, std::int64_t end) {
+// The keys from `key` on, copied where that pays: `copy` has room for them; null: read where they stand.
+KeyBlock key_block(const Head& head, std::int64_t key, float* copy) {
   const AttentionShape& shape = head.shape;
-  const Panel panel = panel_of((end - first + kLanes - 1) / kLanes * kLanes, shape);
-  const std::int64_t q_stride = head.q.token_stride, k_stride = head.k.token_stride,
-                     v_stride = head.v.token_stride, y_stride = head.y.token_stride;
-  begin(panel, {head.q.data + first * q_stride, q_stride, 1, end - first}, shape.head_size,
-        shape.value_size, head.scale);
-  for (std::int64_t key = 0; key < head.keys; key += kKeysPerBlock) {
-    const std::int64_t keys = std::min(kKeysPerBlock, head.keys - key);
-    score(panel, head.k.data + key * k_stride, k_stride,
-          head.mask == nullptr ? nullptr : head.mask + key, keys, shape.head_size);
-    weigh(panel, keys);
-    if (head.dropout.probability > 0)
-      drop(panel, head.dropout, head.first_word + first * head.dropout.query_stride + key,
-           end - first, keys);
-    gather(panel, head.v.data + key * v_stride, v_stride, keys, shape.value_size);
-  }
-  finish(panel, end - first, shape.value_size, head.y.data + first * y_stride, y_stride);
+  const std::int64_t k_stride = head.k.token_stride, v_stride = head.v.token_stride;
+  KeyBlock block{};
+  block.keys = std::min(kKeysPerBlock, head.keys - key);
+  block.k = head.k.data + key * k_stride;
+  block.k_stride = k_stride;
+  block.values = {head.v.data + key * v_stride, 1, v_stride, shape.value_size, block.keys};
+  block.mask = head.mask == nullptr ? nullptr : head.mask + key;
+  if (copy == nullptr) return block;
+  for (std::int64_t i = 0; i < block.keys; ++i)
+    std::copy_n(block.k + i * k_stride, shape.head_size, copy + i * shape.head_size);
+  block.k = copy;
+  block.k_stride = shape.head_size;
+  float* const values = copy + kKeysPerBlock * shape.head_size;
+  pack_a(block.values, values);
+  block.packed_values = values;
+  return block;
 }
 
-// Vectors of queries, and the panels they make, of nearly one width.
-struct Cut {
-  std::int64_t queries;
-  std::int64_t vectors;
-  std::int64_t panels;
-
-  explicit Cut(std::int64_t count)
-      : queries(count),
-        vectors((count + kLanes - 1) / kLanes),
-        panels((vectors + kPanelVectors - 1) / kPanelVectors) {}
-  std::int64_t begin(std::int64_t panel) const {
-    return std::min(vectors * panel / panels * kLanes, queries);
+// The panels [first_panel, end_panel) of a head's queries, at most kPanelsTogether.
+void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int64_t end_panel) {
+  const AttentionShape& shape = head.shape;
+  const std::int64_t q_stride = head.q.token_stride, y_stride = head.y.token_stride;
+  const std::int64_t count = end_panel - first_panel;
+  Room room(shape);
+  Panel panels[kPanelsTogether];
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t first = cut.begin(first_panel + i),
+                       queries = cut.begin(first_panel + i + 1) - first;
+    panels[i] = room.panel((queries + kLanes - 1) / kLanes * kLanes);
+    begin(panels[i], {head.q.data + first * q_stride, q_stride, 1, queries}, shape.head_size,
+          shape.value_size, head.scale);
   }
-};
-
+  const bool far = std::min(head.k.token_stride, head.v.token_stride) >= kFarApart;
+  float* const copy =
+      count > 1 && far
+          ? room.take(kKeysPerBlock * (shape.head_size + shape.value_size + kPanelRows))
+          : nullptr;
+  for (std::int64_t key = 0; key < head.keys; key += kKeysPerBlock) {
+    const KeyBlock block = key_block(head, key, copy);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Panel& panel = panels[i];
+      const std::int64_t first = cut.begin(first_panel + i);
+      score(panel, block, shape.head_size);
+      weigh(panel, block.keys);
+      if (head.dropout.probability > 0)
+        drop(panel, head.dropout, head.first_word + first * head.dropout.query_stride + key,
+             cut.begin(first_panel + i + 1) - first, block.keys);
+      gather(panel, block);
+    }
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t first = cut.begin(first_panel + i);
+    finish(panels[i], cut.begin(first_panel + i + 1) - first, shape.value_size,
+           head.y.data + first * y_stride, y_stride);
+  }
+}
 void attend_all(ThreadPool& pool, const AttentionShape& shape, float scale, const ConstHeads& q,
                 const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y,
                 const WeightDropout& dropout, const TextRuns& runs) {
   constexpr std::int64_t kChunkWork = std::int64_t{1} << 18;  // multiply-adds: some microseconds
-  const std::int64_t most_panels = Cut(shape.queries).panels;
-  const std::int64_t work = kMaxWidth * shape.keys * (shape.head_size + shape.value_size);
+  constexpr std::int64_t kEnoughItems = 32;
+  const std::int64_t heads = shape.batch * shape.heads;
+  const std::int64_t least_groups = (kEnoughItems + heads - 1) / heads;
+  const std::int64_t most_groups = Cut(shape.queries, least_groups).groups;
+  const std::int64_t work =
+      kPanelsTogether * kMaxWidth * shape.keys * (shape.head_size + shape.value_size);
   const std::int64_t grain =
       std::max<std::int64_t>(1, kChunkWork / std::max<std::int64_t>(1, work));
   const auto attend_one = [&](std::int64_t item) {
-    const std::int64_t panel = item % most_panels, head = item / most_panels % shape.heads,
-                       text = item / most_panels / shape.heads;
+    const std::int64_t group = item % most_groups, head = item / most_groups % shape.heads,
+                       text = item / most_groups / shape.heads;
     const TextTokens tokens(shape, runs, text);
-    const Cut cut(tokens.queries);
-    if (panel >= cut.panels) return;
+    const Cut cut(tokens.queries, least_groups);
+    if (group >= cut.groups) return;
     const float* const added =
         mask.data == nullptr ? nullptr : mask.data + text * mask.batch_stride;
     attend({shape, tokens.keys, scale, tokens.of_queries(q, head), tokens.of_keys(k, head),
             tokens.of_keys(v, head), added, tokens.of_queries(y, head), dropout,
             text * dropout.batch_stride + head * dropout.head_stride},
-           cut.begin(panel), cut.begin(panel + 1));
+           cut, cut.first_panel(group), cut.first_panel(group + 1));
   };
   // Neighbouring chunks share a head, hence keys and values in the shared cache.
-  parallel_ranges(pool, shape.batch * shape.heads * most_panels, grain,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t item = begin; item < end; ++item) attend_one(item);
-                  });
+  parallel_ranges(pool, heads * most_groups, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t item = begin; item < end; ++item) attend_one(item);
+  });
 }
 
 }  // namespace

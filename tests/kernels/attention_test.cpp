@@ -136,10 +136,18 @@ void expect_gaps_untouched(const AttentionCase& c, const std::vector<float>& y) 
 }
 
 TEST(Attention, AgreesWithDoubles) {
-  const AttentionShape shapes[] = {{1, 1, 1, 1, 1, 1},        {2, 3, 5, 7, 4, 4},
-                                   {1, 2, 47, 16, 32, 32},    {2, 2, 49, 49, 64, 64},
-                                   {1, 1, 16, 129, 5, 9},     {1, 2, 33, 300, 64, 64},
-                                   {1, 1, 100, 257, 128, 64}, {3, 1, 1, 130, 17, 1}};
+  const AttentionShape shapes[] = {
+      {1, 1, 1, 1, 1, 1},
+      {2, 3, 5, 7, 4, 4},
+      {1, 2, 47, 16, 32, 32},
+      {2, 2, 49, 49, 64, 64},
+      {1, 1, 16, 129, 5, 9},
+      {1, 2, 33, 300, 64, 64},
+      {1, 1, 100, 257, 128, 64},
+      {3, 1, 1, 130, 17, 1},
+      // tokens far apart, which are copied: several panels, rows that are left over
+      {2, 17, 300, 257, 17, 18},
+      {1, 300, 60, 130, 1, 1}};
   for_each_target([&] {
     for (const AttentionShape& shape : shapes) {
       for (const bool masked : {false, true}) {
