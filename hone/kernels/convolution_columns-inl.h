@@ -75,7 +75,7 @@ class Columns {
   static constexpr std::int32_t kNowhere = INT32_MIN / 2;  // of no image, whatever the tap
 
   void find_neighbours(const Grid& grid, std::int64_t count) {
-    neighbours_.assign(static_cast<std::size_t>(vectors_), grid.step <= 2);
+    neighbours_.assign(static_cast<std::size_t>(vectors_), static_cast<char>(grid.step <= 2));
     for (std::int64_t j = 1; j < count; ++j) {
       if (j % kLanes == 0) continue;
       const auto at = static_cast<std::size_t>(j);
