@@ -133,8 +133,9 @@ TEST(Card, TellsTheClassesApartOnThePartThatIsReported) {
   const std::string text = card_of(workshop() / "model").text;
   const Json measured = read_json(workshop() / "model/results.json")["validation"];
   expect_in(text, "## Classes\n\nOn the validation part, n = 4; in brackets the 95 % interval:\n");
-  expect_in(text,
-            "| class | examples | precision | recall | F1 | taken for `bad` | taken for `good` |\n");
+  expect_in(
+      text,
+      "| class | examples | precision | recall | F1 | taken for `bad` | taken for `good` |\n");
   for (std::size_t row : {0, 1}) {
     const std::string label = row == 0 ? "bad" : "good";
     const Json& figures = measured["eval_classes"][label];
