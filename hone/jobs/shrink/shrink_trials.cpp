@@ -144,7 +144,7 @@ std::string ShrinkTrials::meaning_of(const ShrinkPoint& point) const {
 // All at its first level, or another parameter at its second where this one does nothing without it: how many bits are narrow where
 // there are any.
 ShrinkPoint ShrinkTrials::context_of(std::size_t parameter) const {
-  const ShrinkPoint begin(parameters_.size(), 0);
+  ShrinkPoint begin(parameters_.size(), 0);
   const auto does_something = [&](ShrinkPoint point) {
     const std::string before = meaning_of(point);
     point[parameter] = 1;
