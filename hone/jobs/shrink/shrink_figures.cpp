@@ -53,7 +53,8 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
     all.push_back(series.points.back());
   }
   const std::string_view figure = f.subject.parent_measured->evaluation.figure.text;
-  Panel panel{.x = {.label = x_label}, .y = {.label = fmt::format("Points of {}, 95 %", figure)}};
+  Panel panel{.x = {.label = x_label},
+              .y = {.label = fmt::format("Change of {} (points), 95 %", figure)}};
   panel.references.push_back(
       {-f.job.max_drop_points, fmt::format("margin: -{:g} points", f.job.max_drop_points)});
   for (Series* const series : {&given, &kept, &unclear, &lost, &chosen})

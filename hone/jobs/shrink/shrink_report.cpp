@@ -249,7 +249,8 @@ std::string trimmed_text(const ShrinkFindings& f) {
   };
   return trimmed.kept
              ? fmt::format(
-                   "{} of {} tokens stay, those that the training part uses ({}; {} of {} are "
+                   "{} of {} tokens stay, those that the training part uses ({}; {} texts of {} "
+                   "are "
                    "other tokens). Words that it does not have may be other tokens now, and be "
                    "answered otherwise: --only prune,quantize,train keeps all tokens.",
                    grouped(trimmed.after), grouped(trimmed.before), trimmed.summary,
