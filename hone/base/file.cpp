@@ -117,15 +117,14 @@ pid_t writer_of(std::string_view name, const std::string& target) {
 constexpr std::chrono::minutes kWriterSilence{10};
 
 void remove_if_abandoned(const fs::path& file) {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return;
+  const Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (descriptor.number() < 0) return;
   struct stat info {};
   const auto now = std::chrono::system_clock::now();
-  if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
+  if (::fstat(descriptor.number(), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
       std::chrono::system_clock::from_time_t(info.st_mtime) < now - kWriterSilence &&
-      ::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+      ::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0)
     ::unlink(file.c_str());
-  ::close(descriptor);
 }
 
 // What programs that were killed while they wrote `path` have left beside it.
