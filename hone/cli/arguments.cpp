@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 
+#include "hone/base/cpu.h"
 #include "hone/base/job_files.h"
 #include "hone/base/json.h"
 #include "hone/base/printable.h"
@@ -187,10 +188,25 @@ void choose_executor(const RunArguments& a, Context& context) {
   }
 }
 
+// Of graphs on the processor.
+void choose_precision(const RunArguments& a, Context& context) {
+  if (a.precision == "fp32") return;
+  if (a.precision != "bf16")
+    throw UsageError(fmt::format(
+        "--precision {} is of graphs on a graphics card (--device cuda); the processor's are fp32 "
+        "and bf16",
+        a.precision));
+  if (a.executor != "interpreter")
+    throw UsageError("--executor compiled computes in fp32; leave one of it and --precision out");
+  context.values = DType::bf16;
+  if (!instruction_sets().avx512_bf16)
+    tell_warnings(context, {"this processor has no products of bf16 (AVX512_BF16), so --precision "
+                            "bf16 makes nothing faster here; its results are the same"});
+}
+
 void choose_device(const RunArguments& a, Context& context) {
   if (a.device == "cpu") {
-    if (a.precision != "fp32")
-      throw UsageError("--precision is of graphs on a graphics card; give --device cuda, too");
+    choose_precision(a, context);
     return choose_executor(a, context);
   }
   if (a.executor != "interpreter")
@@ -212,8 +228,8 @@ void declare_device(CLI::App& app, RunArguments& a) {
   app.add_option("--device", a.device, "cpu, cuda or cuda:N: where graphs run; see hone doctor")
       ->check(CLI::Validator([](std::string& text) { return check_device(text); }, ""));
   app.add_option("--precision", a.precision,
-                 "on a graphics card: fp32, tf32 (of products alone), or bf16 or fp16 of values; "
-                 "sums are fp32 always")
+                 "fp32, or bf16 of values; on a graphics card tf32 (of products alone) and fp16, "
+                 "too; sums are fp32 always")
       ->check(one_of(precisions()));
 }
 

@@ -59,6 +59,16 @@ HWY_INLINE void narrow_range(std::int64_t n, const float* x, std::uint16_t* y, N
   });
 }
 
+// y[0, n) = f(x[0, n)), the bits of floats.
+template <class Widen>
+HWY_INLINE void widen_range(std::int64_t n, const std::uint16_t* x, float* y, Widen&& widen) {
+  const Floats d;
+  for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
+    const BitsVec bits = hn::PromoteTo(Bits(), load(Halves(), x + i, part));
+    store(hn::BitCast(d, widen(Bits(), bits)), d, y + i, part);
+  });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace hone::kernels
 HWY_AFTER_NAMESPACE();

@@ -38,15 +38,6 @@ HWY_INLINE BitsVec to_float16(Bits d, BitsVec v) {
   return hn::Or(result, sign);
 }
 
-template <class Widen>
-HWY_INLINE void widen_range(std::int64_t n, const std::uint16_t* x, float* y, Widen&& widen) {
-  const Floats d;
-  for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
-    const BitsVec bits = widen(Bits(), hn::PromoteTo(Bits(), load(Halves(), x + i, part)));
-    store(hn::BitCast(d, bits), d, y + i, part);
-  });
-}
-
 void float_to_bfloat16_range(std::int64_t n, const float* x, std::uint16_t* y) {
   narrow_range(n, x, y, [](Bits d, BitsVec v) HWY_ATTR { return to_bfloat16(d, v); });
 }

@@ -20,6 +20,7 @@
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
 #include "hone/runtime/activation_name.h"
+#include "hone/runtime/bf16_kernels.h"
 #include "hone/runtime/image_kernels.h"
 #include "hone/runtime/kernel.h"
 #include "hone/runtime/packed_kernels.h"
@@ -658,7 +659,12 @@ KernelTable cpu_kernels() {
       {"quantize", "cpu", "vector", anything, quantize},
       {"relu", "cpu", "vector", anything, unary<kernels::relu>},
       {"relu_gradient", "cpu", "vector", anything, unary_gradient<kernels::relu_gradient>},
-      {"reshape", "cpu", "view", anything, reshape},
+      {.op = "reshape",
+       .device = "cpu",
+       .name = "view",
+       .accepts = anything,
+       .run = reshape,
+       .takes_halves = true},
       {"scale", "cpu", "vector", anything, scale},
       {"softmax", "cpu", "rows", anything, softmax},
       {"softmax_gradient", "cpu", "rows", anything, softmax_gradient},
@@ -670,6 +676,9 @@ KernelTable cpu_kernels() {
   };
   for (const KernelTable& more : {image_kernels(), packed_kernels()})
     table.insert(table.end(), more.begin(), more.end());
+  // In front, for those that take f32 alone would take all by widening it.
+  const KernelTable halves = bf16_kernels();
+  table.insert(table.begin(), halves.begin(), halves.end());
   return table;
 }
 

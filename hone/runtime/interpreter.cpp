@@ -6,6 +6,7 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/kernels/elementwise.h"
+#include "hone/runtime/kernel_choice.h"
 #include "hone/runtime/run_reference.h"
 #include "hone/tensor/dense.h"
 
@@ -60,9 +61,11 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
   for (const auto& node : graph.nodes()) {
     slot_of_.emplace(node.get(), slots);
     if (node->kind() == NodeKind::operation) {
-      Step step{node.get(), nullptr, {}, std::vector<char>(node->inputs().size(), 0), slots, {}};
+      Step step{node.get(), nullptr, false, {}, std::vector<char>(node->inputs().size(), 0),
+                slots,      {}};
       try {
         step.kernel = find_kernel(library.kernels, *node, device);
+        step.is_widened = step.kernel != nullptr && is_widened(*step.kernel, call_site(*node));
       } catch (Error& error) {
         error.add_context(fmt::format("for %{} ({})", node->name(), node->op().name));
         throw;
@@ -83,18 +86,27 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
   for (const auto& [slot, use] : last_use) steps_[use.first].input_dies[use.second] = 1;
   slots_.resize(slots);
   for (Step& step : steps_) {
-    if (step.kernel == nullptr || step.kernel->prepare == nullptr) continue;
+    if (step.kernel == nullptr || step.kernel->prepare == nullptr || step.is_widened) continue;
     for (const Node* weight : constant_weights(*step.node, updated))
       step.preparation.slots.push_back(slot_of_.at(weight));
   }
 }
 
-std::vector<Tensor> prepared_weights(const KernelTable& kernels, const Graph& graph,
-                                     const ParameterStore& parameters) {
+namespace {
+
+std::set<const Node*> written_by_updates(const Graph& graph) {
   std::set<const Node*> updated;
   for (const Node* node : graph.of_kind(NodeKind::operation))
     if (node->op().trait == Trait::update)
       for (const Value& input : node->inputs()) updated.insert(input.node);
+  return updated;
+}
+
+}  // namespace
+
+std::vector<Tensor> prepared_weights(const KernelTable& kernels, const Graph& graph,
+                                     const ParameterStore& parameters) {
+  const std::set<const Node*> updated = written_by_updates(graph);
   std::vector<Tensor> weights;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     for (const Node* weight : constant_weights(*node, updated)) {
@@ -106,6 +118,25 @@ std::vector<Tensor> prepared_weights(const KernelTable& kernels, const Graph& gr
     }
   }
   return weights;
+}
+
+std::int64_t prepared_halves_bytes(const KernelTable& kernels, const Graph& graph,
+                                   const Device& device) {
+  const std::set<const Node*> updated = written_by_updates(graph);
+  std::int64_t bytes = 0;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    const std::vector<const Node*> weights = constant_weights(*node, updated);
+    if (std::ranges::none_of(weights, is_half,
+                             [](const Node* weight) { return weight->types()[0].dtype; }))
+      continue;
+    const Kernel* kernel = find_kernel(kernels, *node, device);
+    if (kernel == nullptr || kernel->prepare == nullptr || is_widened(*kernel, call_site(*node)))
+      continue;
+    for (const Node* weight : weights)
+      bytes += element_count(resolve(weight->types()[0].shape, {})) *
+               static_cast<std::int64_t>(info(weight->types()[0].dtype).size_bytes);
+  }
+  return bytes;
 }
 
 // Work on the queue may still read what was prepared. What it throws then is nobody's to hear.
@@ -222,7 +253,10 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
     call.prepared = prepared_for(step, call);
     if (kernel->workspace_bytes != nullptr && workspace_ != nullptr)
       call.workspace = workspace_->pointer;
-    kernel->run(call);
+    if (step.is_widened)
+      run_widened(call, kernel->run);
+    else
+      kernel->run(call);
   } else {
     run_reference(call);
   }

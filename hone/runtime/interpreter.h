@@ -47,6 +47,7 @@ class Interpreter final : public Executable {
   struct Step {
     const Node* node;
     const Kernel* kernel;  // null: the reference
+    bool is_widened;       // takes f32 alone and is given halves
     std::vector<std::size_t> input_slots;
     std::vector<char> input_dies;
     std::size_t first_output_slot;
@@ -75,5 +76,9 @@ class Interpreter final : public Executable {
 /// files. As many bytes of pages go then (`release_pages`).
 std::vector<Tensor> prepared_weights(const KernelTable& kernels, const Graph& graph,
                                      const ParameterStore& parameters);
+
+/// What the copies take that kernels prepare of weights in halves, which stay beside them.
+std::int64_t prepared_halves_bytes(const KernelTable& kernels, const Graph& graph,
+                                   const Device& device);
 
 }  // namespace hone

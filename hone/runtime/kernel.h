@@ -49,9 +49,10 @@ struct Kernel {
   /// What a call works in beside its results, in bytes, with the symbols bound: `call.workspace`, which calls use one after
   /// the other. Never more for smaller extents. Null: nothing that is worth being counted.
   std::int64_t (*workspace_bytes)(const CallSite&, const Bindings&) = nullptr;
-  /// Computes with codes of few bits, not with the values that they stand for: what such arithmetic reaches at best.
+  /// Computes with numbers of few bits as they are, not with floats that they stand for: what such arithmetic reaches at best.
   std::optional<PeakKind> native = std::nullopt;
-  /// Its values may be bf16 or f16 instead of f32; without this it is offered calls of f32 values alone.
+  /// Its values may be bf16 or f16 instead of f32. Without this it is given f32 alone: on the host, halves are widened in
+  /// front of it and rounded behind it; on other devices it is not offered calls of them.
   bool takes_halves = false;
 };
 

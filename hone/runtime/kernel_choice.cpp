@@ -12,9 +12,21 @@ bool has_halves(const CallSite& site) {
 
 }  // namespace
 
+bool is_widened(const Kernel& kernel, const CallSite& site) {
+  return kernel.device == "cpu" && !kernel.takes_halves && has_halves(site);
+}
+
 std::string_view kernel_refusal(const Kernel& kernel, const CallSite& site) {
-  if (!kernel.takes_halves && has_halves(site)) return "values are not f32";
-  return kernel.accepts(site);
+  if (kernel.takes_halves || !has_halves(site)) return kernel.accepts(site);
+  if (!is_widened(kernel, site)) return "values are not f32";
+  const auto widened = [](std::span<const Type> types) {
+    std::vector<Type> wide(types.begin(), types.end());
+    for (Type& type : wide)
+      if (is_half(type.dtype)) type.dtype = DType::f32;
+    return wide;
+  };
+  const std::vector<Type> outputs = widened(site.outputs);
+  return kernel.accepts({site.op, site.attributes, widened(site.inputs), outputs});
 }
 
 std::vector<KernelAnswer> kernel_answers(const KernelTable& kernels, const CallSite& site,

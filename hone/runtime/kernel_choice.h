@@ -8,6 +8,9 @@
 /// Why a kernel is taken, and why others are not.
 namespace hone {
 
+/// Whether a kernel runs such calls by `run_widened`: one of the host, which takes no halves.
+bool is_widened(const Kernel& kernel, const CallSite& site);
+
 /// What a kernel has against such calls; "" when it runs them.
 std::string_view kernel_refusal(const Kernel& kernel, const CallSite& site);
 

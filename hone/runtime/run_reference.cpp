@@ -2,30 +2,61 @@
 
 #include <algorithm>
 
+#include "hone/kernels/half_conversion.h"
+
 namespace hone {
+namespace {
+
+// bf16 from and to f32, by all threads; what is otherwise, as the tensor does it.
+Tensor converted(const Tensor& x, DType dtype, const Call& call) {
+  const Tensor source = x.contiguous() ? x : x.contiguous_copy();
+  const bool widens = x.dtype() == DType::bf16 && dtype == DType::f32,
+             narrows = x.dtype() == DType::f32 && dtype == DType::bf16;
+  if (call.host_threads == nullptr || !(widens || narrows)) return source.cast(dtype);
+  Tensor y = call.allocate(dtype, x.sizes());
+  if (widens)
+    kernels::bfloat16_to_float(call.pool(), x.count(),
+                               reinterpret_cast<const std::uint16_t*>(source.data<BFloat16>()),
+                               y.data<float>());
+  else
+    kernels::float_to_bfloat16(call.pool(), x.count(), source.data<float>(),
+                               reinterpret_cast<std::uint16_t*>(y.data<BFloat16>()));
+  return y;
+}
+
+}  // namespace
 
 bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 
-void run_reference(Call& call) {
-  const bool has_halves =
-      std::ranges::any_of(call.types, [](const Type& type) { return is_half(type.dtype); }) ||
-      std::ranges::any_of(call.inputs, [](const Tensor* x) { return is_half(x->dtype()); });
-  if (!has_halves) return call.op.reference(call);
-  std::vector<Tensor> wide;
-  std::vector<const Tensor*> inputs;
-  for (const Tensor* input : call.inputs)
-    wide.push_back(is_half(input->dtype()) ? input->cast(DType::f32) : *input);
-  for (const Tensor& input : wide) inputs.push_back(&input);
+void run_widened(Call& call, void (*kernel)(Call&)) {
+  const auto is_wide = [](const Tensor* x) { return !is_half(x->dtype()); };
+  if (call.op.trait == Trait::view || (std::ranges::all_of(call.inputs, is_wide) &&
+                                       std::ranges::none_of(call.types, is_half, &Type::dtype)))
+    return kernel(call);
+  std::vector<Tensor> wide(call.inputs.size());
+  std::vector<const Tensor*> inputs(call.inputs.begin(), call.inputs.end());
+  std::vector<char> dies(call.input_dies.begin(), call.input_dies.end());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (is_wide(inputs[i])) continue;
+    wide[i] = converted(*inputs[i], DType::f32, call);
+    inputs[i] = &wide[i];
+    // Nobody else reads it; but references may read what they have written already.
+    dies[i] = kernel != call.op.reference ? 1 : 0;
+  }
   std::vector<Type> types(call.types.begin(), call.types.end());
   for (Type& type : types)
     if (is_half(type.dtype)) type.dtype = DType::f32;
   std::vector<Tensor> outputs(call.outputs.size());
-  const std::vector<char> none(inputs.size(), 0);
-  Call widened{call.op,     call.attributes,   inputs,       none, types, outputs, call.bindings,
-               call.device, call.host_threads, call.allocate};
-  call.op.reference(widened);
+  Call widened{
+      call.op,     call.attributes,   inputs,        dies,    types,         outputs, call.bindings,
+      call.device, call.host_threads, call.allocate, nullptr, call.workspace};
+  kernel(widened);
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    call.set_output(i, outputs[i].cast(call.types[i].dtype));
+    call.set_output(i, is_half(call.types[i].dtype)
+                           ? converted(outputs[i], call.types[i].dtype, call)
+                           : outputs[i]);
 }
+
+void run_reference(Call& call) { run_widened(call, call.op.reference); }
 
 }  // namespace hone

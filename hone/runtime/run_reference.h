@@ -7,8 +7,11 @@ namespace hone {
 /// Whether values of this type are halves: bf16 or f16.
 bool is_half(DType dtype);
 
-/// Runs an operation's reference, which knows values of fp32 alone: bf16 and f16 are widened in front of it, and what it gives
-/// is rounded to them behind it.
+/// Runs a kernel of the host that knows values of fp32 alone: bf16 and f16 are widened in front of it, and what it gives is rounded
+/// to them behind it. Views stay views, whatever their elements are.
+void run_widened(Call& call, void (*kernel)(Call&));
+
+/// Runs an operation's reference, widened where there are halves.
 void run_reference(Call& call);
 
 }  // namespace hone

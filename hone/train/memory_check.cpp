@@ -24,9 +24,10 @@ double available_bytes() {
 
 double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session) {
   const Cost total = cost(graph, bindings);
-  return static_cast<double>(
-      total.parameter_bytes + total.peak_value_bytes +
-      workspace_bytes(session.library.kernels, graph, session.device, bindings));
+  const KernelTable& kernels = session.library.kernels;
+  return static_cast<double>(total.parameter_bytes + total.peak_value_bytes +
+                             workspace_bytes(kernels, graph, session.device, bindings) +
+                             prepared_halves_bytes(kernels, graph, session.device));
 }
 
 namespace {
@@ -58,7 +59,8 @@ double added_bytes(const Graph& graph, const Bindings& bindings, const Session& 
   const KernelTable& kernels = session.library.kernels;
   return parameters +
          static_cast<double>(peak_value_bytes(graph, bindings) +
-                             workspace_bytes(kernels, graph, session.device, bindings));
+                             workspace_bytes(kernels, graph, session.device, bindings) +
+                             prepared_halves_bytes(kernels, graph, session.device));
 }
 
 namespace {

@@ -14,7 +14,8 @@ namespace hone {
 /// Memory this process may still take: what the machine has available, or what a container's limit leaves of it.
 double available_bytes();
 
-/// What a run of the graph takes: its parameters and the peak of its values and of what kernels work in.
+/// What a run of the graph takes: its parameters, what kernels prepare beside them, and the peak of its values and of what kernels
+/// work in.
 double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session);
 
 /// What it takes beside the parameters that `held` has: the others, values, room to work in. Weights that kernels prepare

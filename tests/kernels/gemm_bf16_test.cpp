@@ -153,6 +153,94 @@ TEST(GemmBf16, TakesWhatIsBelowTheSmallestNormalNumberForZero) {
   for (const float value : c) EXPECT_TRUE(value == 0 || std::isnormal(value)) << value;
 }
 
+// A of M rows or, transposed, of K of them, and B alike.
+struct HalfOperands {
+  GemmShape shape;
+  bool a_transposed, b_transposed;
+  std::vector<float> a, b, bias, residual;
+
+  HalfOperands(const GemmShape& sizes, bool transposes_a, bool transposes_b)
+      : shape(sizes),
+        a_transposed(transposes_a),
+        b_transposed(transposes_b),
+        a(rounded_to_bf16(random_floats(sizes.m * sizes.k, 1))),
+        b(rounded_to_bf16(random_floats(sizes.n * sizes.k, 2))),
+        bias(rounded_to_bf16(random_floats(sizes.n, 3))),
+        residual(rounded_to_bf16(random_floats(sizes.m * sizes.n, 4))) {}
+
+  float a_at(std::int64_t i, std::int64_t l) const {
+    return a_transposed ? a[l * shape.m + i] : a[i * shape.k + l];
+  }
+  float b_at(std::int64_t l, std::int64_t j) const {
+    return b_transposed ? b[j * shape.k + l] : b[l * shape.n + j];
+  }
+
+  // The bits of C, rows two elements apart.
+  std::vector<std::uint16_t> product(ThreadPool& pool, bool packed) const {
+    const auto [m, n, k] = shape;
+    const std::vector<std::uint16_t> left = halves_of(a), right = halves_of(b),
+                                     starts = halves_of(bias), added = halves_of(residual);
+    const Bf16Matrix a_bits{left.data(), a_transposed ? 1 : k, a_transposed ? m : 1},
+        b_bits{right.data(), b_transposed ? 1 : n, b_transposed ? k : 1};
+    const Bf16Epilogue epilogue{starts.data(), Activation::relu, added.data(), n};
+    std::vector<std::uint16_t> c(static_cast<std::size_t>(m * (n + 2)), 7);
+    if (packed) {
+      std::vector<std::uint32_t> columns(gemm_bf16_packed_words(n, k));
+      gemm_bf16_pack(pool, n, k, b_bits, columns.data());
+      gemm_bf16_packed(pool, shape, a_bits, columns.data(), c.data(), n + 2, epilogue);
+    } else {
+      std::vector<std::uint32_t> workspace(gemm_bf16_workspace_words(shape));
+      gemm_bf16(pool, shape, a_bits, b_bits, c.data(), n + 2, epilogue, workspace.data());
+    }
+    return c;
+  }
+
+  // As `expected_at`, through the epilogue, not rounded yet.
+  float expected_at(std::int64_t i, std::int64_t j) const {
+    const std::int64_t pairs = (shape.k + 1) / 2,
+                       blocks = std::max<std::int64_t>(1, (pairs + 383) / 384);
+    const auto term = [&](std::int64_t l, float sum) {
+      return l < shape.k ? std::fmaf(a_at(i, l), b_at(l, j), sum) : sum;
+    };
+    float c = 0;
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      float sum = 0;
+      for (std::int64_t p = pairs * block / blocks; p < pairs * (block + 1) / blocks; ++p)
+        sum = term(2 * p, term(2 * p + 1, sum));
+      c = block == 0 ? sum + bias[j] : c + sum;
+    }
+    return std::max(c, 0.0f) + residual[i * shape.n + j];
+  }
+};
+
+TEST(GemmBf16, RoundsOnceWhatHalvesGiveHoweverTheyLie) {
+  for_each_target(
+      [] {
+        for (const GemmShape& shape : kPairShapes) {
+          for (const bool a_transposed : {false, true}) {
+            for (const bool b_transposed : {false, true}) {
+              SCOPED_TRACE(fmt::format("{}x{}x{} {} {}", shape.m, shape.n, shape.k, a_transposed,
+                                       b_transposed));
+              const HalfOperands o(shape, a_transposed, b_transposed);
+              const auto c =
+                  same_for_any_threads([&](ThreadPool& pool) { return o.product(pool, false); });
+              ThreadPool pool(2);
+              ASSERT_EQ(c, o.product(pool, true));
+              std::vector<float> row(static_cast<std::size_t>(shape.n));
+              for (std::int64_t i = 0; i < shape.m; ++i) {
+                for (std::int64_t j = 0; j < shape.n; ++j) row[j] = o.expected_at(i, j);
+                const std::vector<std::uint16_t> expected = halves_of(row);
+                for (std::int64_t j = 0; j < shape.n; ++j)
+                  ASSERT_EQ(c[i * (shape.n + 2) + j], expected[j]) << i << "," << j;
+                ASSERT_EQ(c[i * (shape.n + 2) + shape.n], 7) << "behind row " << i;
+              }
+            }
+          }
+        }
+      },
+      kFusedTargets);
+}
+
 TEST(GemmBf16, OfNothingIsTheBias) {
   const PairOperands o({2, 3, 0});
   ThreadPool pool(1);

@@ -594,13 +594,110 @@ output y = %y
   return cases;
 }
 
+// Values in bfloat16. Kernel and reference round once, to 8 bits: where what they round differs a little, by one of the last of
+// these places, which is at most 2^-7 of the value.
+constexpr double kBf16Ulp = 0x1p-7 / kUlp;
+
+// `body` maps %x and %dy, both bf16[shape], to %y of the same type.
+KernelCase in_bf16(const std::string& body, const std::string& shape, double relative,
+                   double absolute) {
+  return {.text = fmt::format(R"(%x0 = input : f32{0}
+%dy0 = input : f32{0}
+%x = cast(%x0) {{dtype="bf16"}} : bf16{0}
+%dy = cast(%dy0) {{dtype="bf16"}} : bf16{0}
+%y0 = {1} : bf16{0}
+%y = cast(%y0) {{dtype="f32"}} : f32{0}
+output y = %y
+)",
+                              shape, body),
+          .relative = relative,
+          .absolute = absolute};
+}
+
+std::vector<KernelCase> bf16_cases() {
+  std::vector<KernelCase> cases;
+  for (const char* shape : {"[1]", "[13]", "[3, 1037, 33]"}) {
+    cases.push_back(in_bf16("add(%x, %dy)", shape, 0, 0));
+    for (const char* approximate : {"none", "tanh"}) {
+      const std::string tail = fmt::format(" {{approximate=\"{}\"}}", approximate);
+      cases.push_back(in_bf16("gelu(%x)" + tail, shape, kBf16Ulp, 4 * kUlp));
+      cases.push_back(in_bf16("gelu_gradient(%x, %dy)" + tail, shape, kBf16Ulp, 16 * kUlp));
+    }
+    // Those without rows of their own are widened: in pairs, by a kernel, and by the reference.
+    cases.push_back(in_bf16("mul(%x, %dy)", shape, 0, 0));
+    cases.push_back(in_bf16("tanh_gradient(%x, %dy)", shape, kBf16Ulp, 16 * kUlp));
+  }
+  for (const auto& [rows, columns] : {std::array<int, 2>{1, 1}, {7, 33}, {1037, 65}, {40, 6001}})
+    cases.push_back({.text = fmt::format(R"(%x0 = input : f32[3, {0}, {1}]
+%gamma = input : f32[{1}]
+%beta = input : f32[{1}]
+%key = input : i64[]
+%places = input : i64[3, {0}]
+%x = cast(%x0) {{dtype="bf16"}} : bf16[3, {0}, {1}]
+%n = layer_norm(%x, %gamma, %beta) {{eps=1e-05}} : bf16[3, {0}, {1}]
+%d = dropout(%x, %key, %places) {{p=0.1, stream=5}} : bf16[3, {0}, {1}]
+%s = sum_to(%x) {{shape=[{1}]}} : bf16[{1}]
+%part = slice(%x) {{axis=1, begin=0, size=[1]}} : bf16[3, 1, {1}]
+%normalized = cast(%n) {{dtype="f32"}} : f32[3, {0}, {1}]
+%dropped = cast(%d) {{dtype="f32"}} : f32[3, {0}, {1}]
+%sum = cast(%s) {{dtype="f32"}} : f32[{1}]
+%first = cast(%part) {{dtype="f32"}} : f32[3, 1, {1}]
+output normalized = %normalized
+output dropped = %dropped
+output sum = %sum
+output first = %first
+)",
+                                         rows, columns),
+                     .integers_below = 1000,
+                     .relative = kBf16Ulp,
+                     .absolute = 32 * kUlp + sum_of(3 * rows)});
+  for (const auto& [m, n, k] :
+       {std::array<int, 3>{1, 1, 1}, {7, 17, 33}, {131, 67, 259}, {300, 67, 8}, {20, 70, 1601}})
+    cases.push_back({.text = fmt::format(R"(%x0 = input : f32[{0}, {2}]
+%w0 = input : f32[{1}, {2}]
+%b0 = input : f32[{1}]
+%r0 = input : f32[{0}, {1}]
+%x = cast(%x0) {{dtype="bf16"}} : bf16[{0}, {2}]
+%w = cast(%w0) {{dtype="bf16"}} : bf16[{1}, {2}]
+%b = cast(%b0) {{dtype="bf16"}} : bf16[{1}]
+%r = cast(%r0) {{dtype="bf16"}} : bf16[{0}, {1}]
+%h0 = linear(%x, %w) : bf16[{0}, {1}]
+%h1 = linear(%x, %w, %b) : bf16[{0}, {1}]
+%h2 = fused_linear(%x, %w, %b, %r) {{activation="gelu"}} : bf16[{0}, {1}]
+%h3 = fused_linear(%x, %w, %b) {{activation="relu"}} : bf16[{0}, {1}]
+%h4 = linear_weight_gradient(%x, %r) : bf16[{1}, {2}]
+%h5 = matmul(%r, %w) : bf16[{0}, {2}]
+%turned = transpose(%w) {{axes=[1, 0]}} : bf16[{2}, {1}]
+%h6 = matmul(%x, %turned) : bf16[{0}, {1}]
+%y0 = cast(%h0) {{dtype="f32"}} : f32[{0}, {1}]
+%y1 = cast(%h1) {{dtype="f32"}} : f32[{0}, {1}]
+%y2 = cast(%h2) {{dtype="f32"}} : f32[{0}, {1}]
+%y3 = cast(%h3) {{dtype="f32"}} : f32[{0}, {1}]
+%y4 = cast(%h4) {{dtype="f32"}} : f32[{1}, {2}]
+%y5 = cast(%h5) {{dtype="f32"}} : f32[{0}, {2}]
+%y6 = cast(%h6) {{dtype="f32"}} : f32[{0}, {1}]
+output y0 = %y0
+output y1 = %y1
+output y2 = %y2
+output y3 = %y3
+output y4 = %y4
+output y5 = %y5
+output y6 = %y6
+)",
+                                         m, n, k),
+                     .relative = kBf16Ulp,
+                     .absolute = 1.13 * sum_of(std::max({m, n, k}) + 1) + 8 * kUlp});
+  return cases;
+}
+
 }  // namespace
 
 std::vector<KernelCase> kernel_cases() {
   std::vector<KernelCase> cases;
-  for (const auto& part : {element_wise_cases(), formula_cases(), pruning_cases(),
-                           strided_and_broadcast_cases(), row_cases(), loss_cases(),
-                           product_cases(), attention_cases(), packed_cases(), other_cases()})
+  for (const auto& part :
+       {element_wise_cases(), formula_cases(), pruning_cases(), strided_and_broadcast_cases(),
+        row_cases(), loss_cases(), product_cases(), attention_cases(), packed_cases(), bf16_cases(),
+        other_cases()})
     cases.insert(cases.end(), part.begin(), part.end());
   return cases;
 }

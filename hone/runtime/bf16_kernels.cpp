@@ -1,0 +1,320 @@
+#include "hone/runtime/bf16_kernels.h"
+
+#include <algorithm>
+#include <array>
+
+#include "hone/kernels/activation.h"
+#include "hone/kernels/dropout.h"
+#include "hone/kernels/elementwise.h"
+#include "hone/kernels/gemm_bf16.h"
+#include "hone/kernels/grain.h"
+#include "hone/kernels/half_conversion.h"
+#include "hone/kernels/layer_norm.h"
+#include "hone/kernels/scratch.h"
+#include "hone/kernels/sum.h"
+#include "hone/runtime/activation_name.h"
+#include "hone/runtime/run_reference.h"
+
+namespace hone {
+// The rows of floats have the same names.
+namespace bf16 {
+namespace {
+
+using kernels::Bf16Matrix;
+
+const std::uint16_t* bits_of(const Tensor& tensor) {
+  return reinterpret_cast<const std::uint16_t*>(tensor.data<BFloat16>());
+}
+std::uint16_t* result_bits(Call& call) {
+  return reinterpret_cast<std::uint16_t*>(call.output().data<BFloat16>());
+}
+const std::uint16_t* optional_bits(const Call& call, std::size_t index) {
+  return call.has_input(index) ? bits_of(call.input(index)) : nullptr;
+}
+
+bool is_bf16(const Type& type) { return type.dtype == DType::bf16; }
+
+std::string_view all_bf16(const CallSite& site) {
+  return std::ranges::all_of(site.inputs, is_bf16) && is_bf16(site.outputs[0])
+             ? ""
+             : "values are not bf16";
+}
+
+// ---- to and from f32
+
+std::string_view between_f32_and_bf16(const CallSite& site) {
+  const auto from = site.inputs[0].dtype, to = site.outputs[0].dtype;
+  return (from == DType::f32 && to == DType::bf16) || (from == DType::bf16 && to == DType::f32)
+             ? ""
+             : "is not from f32 to bf16 or back";
+}
+
+void cast(Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.dtype() == DType::f32)
+    kernels::float_to_bfloat16(call.pool(), x.count(), x.data<float>(), result_bits(call));
+  else
+    kernels::bfloat16_to_float(call.pool(), x.count(), bits_of(x), call.output().data<float>());
+}
+
+// ---- products
+
+std::int64_t bytes_of_words(std::size_t words) {
+  return static_cast<std::int64_t>(words * sizeof(std::uint32_t));
+}
+std::uint32_t* workspace(const Call& call) { return static_cast<std::uint32_t*>(call.workspace); }
+
+// The weight as products read it: as many bytes again, and none of them moved in a run.
+std::shared_ptr<const void> packed_weight(const Call& call) {
+  const Tensor& weight = call.input(1);
+  const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
+  StoragePointer packed =
+      cpu().allocate(kernels::gemm_bf16_packed_words(outputs, inputs) * sizeof(std::uint32_t));
+  kernels::gemm_bf16_pack(call.pool(), outputs, inputs, {bits_of(weight), 1, inputs},
+                          reinterpret_cast<std::uint32_t*>(packed->pointer));
+  return packed;
+}
+
+std::int64_t linear_workspace(const CallSite& site, const Bindings& bindings) {
+  const Sizes weight = resolve(site.inputs[1].shape, bindings);
+  return bytes_of_words(kernels::gemm_bf16_workspace_words(
+      {row_count(resolve(site.inputs[0].shape, bindings)), weight[0], weight[1]}));
+}
+
+void run_linear(Call& call, const kernels::Bf16Epilogue& epilogue) {
+  const Tensor& weight = call.input(1);
+  const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
+  const kernels::GemmShape shape{row_count(call.input(0).sizes()), outputs, inputs};
+  const Bf16Matrix x{bits_of(call.input(0)), inputs, 1};
+  std::uint16_t* const y = result_bits(call);
+  if (const auto* packed = static_cast<const Storage*>(call.prepared))
+    kernels::gemm_bf16_packed(call.pool(), shape, x,
+                              reinterpret_cast<const std::uint32_t*>(packed->pointer), y, outputs,
+                              epilogue, workspace(call));
+  else
+    kernels::gemm_bf16(call.pool(), shape, x, {bits_of(weight), 1, inputs}, y, outputs, epilogue,
+                       workspace(call));
+}
+
+void linear(Call& call) { run_linear(call, {.bias = optional_bits(call, 2)}); }
+
+void fused_linear(Call& call) {
+  run_linear(call, {.bias = bits_of(call.input(2)),
+                    .activation = activation_called(call.attributes.get<std::string>("activation")),
+                    .residual = optional_bits(call, 3),
+                    .residual_stride = call.input(1).size(0)});
+}
+
+// dweight (N, K) = dy (T, N)^T x (T, K)
+std::int64_t weight_gradient_workspace(const CallSite& site, const Bindings& bindings) {
+  const Sizes x = resolve(site.inputs[0].shape, bindings);
+  return bytes_of_words(kernels::gemm_bf16_workspace_words(
+      {resolve(site.inputs[1].dim(-1), bindings), x.back(), row_count(x)}));
+}
+
+void linear_weight_gradient(Call& call) {
+  const Tensor &x = call.input(0), &dy = call.input(1);
+  const std::int64_t inputs = x.size(-1), outputs = dy.size(-1);
+  kernels::gemm_bf16(call.pool(), {outputs, inputs, row_count(x.sizes())},
+                     {bits_of(dy), 1, outputs}, {bits_of(x), inputs, 1}, result_bits(call), inputs,
+                     {}, workspace(call));
+}
+
+// Rows by one matrix, as gradients of linears are; products of many matrices are widened.
+std::string_view rows_by_one_matrix(const CallSite& site) {
+  return site.inputs[1].rank() == 2 ? all_bf16(site) : "the second operand is not one matrix";
+}
+
+std::int64_t matmul_workspace(const CallSite& site, const Bindings& bindings) {
+  const Sizes a = resolve(site.inputs[0].shape, bindings),
+              b = resolve(site.inputs[1].shape, bindings);
+  return bytes_of_words(kernels::gemm_bf16_workspace_words({row_count(a), b.back(), a.back()}));
+}
+
+void matmul(Call& call) {
+  const Tensor &a = call.input(0), &b = call.input(1);
+  const std::int64_t n = b.size(1), k = b.size(0);
+  kernels::gemm_bf16(call.pool(), {row_count(a.sizes()), n, k}, {bits_of(a), k, 1},
+                     {bits_of(b), n, 1}, result_bits(call), n, {}, workspace(call));
+}
+
+// ---- between products: some rows at a time, in floats that stay in the first caches
+
+constexpr std::int64_t kPieceElements = 8192;
+
+std::int64_t rows_per_piece(std::int64_t columns) {
+  return std::max<std::int64_t>(1, kPieceElements / std::max<std::int64_t>(1, columns));
+}
+
+void widen(std::int64_t n, const std::uint16_t* x, float* y) {
+  kernels::half_to_float(kernels::Half::bfloat16, n, x, y);
+}
+
+// y = body(first row, rows, floats of the inputs, floats for y), of a whole piece at a time. Kernels that the body calls run on
+// the thread that does the piece.
+template <std::size_t kInputs, typename Body>
+void in_pieces(Call& call, std::int64_t rows, std::int64_t columns, Body&& body) {
+  std::array<const std::uint16_t*, kInputs> inputs;
+  for (std::size_t i = 0; i < kInputs; ++i) inputs[i] = bits_of(call.input(i));
+  std::uint16_t* const y = result_bits(call);
+  const std::int64_t together = rows_per_piece(columns);
+  parallel_ranges(call.pool(), rows, together, [&](std::int64_t begin, std::int64_t end) {
+    static thread_local kernels::Scratch scratch;
+    const std::int64_t elements = together * columns, count = (end - begin) * columns;
+    float* const floats = scratch.floats(static_cast<std::size_t>(elements * (kInputs + 1)));
+    std::array<const float*, kInputs> wide;
+    for (std::size_t i = 0; i < kInputs; ++i) {
+      float* const input = floats + static_cast<std::int64_t>(i) * elements;
+      widen(count, inputs[i] + begin * columns, input);
+      wide[i] = input;
+    }
+    float* const result = floats + static_cast<std::int64_t>(kInputs) * elements;
+    body(begin, end - begin, wide, result);
+    kernels::float_to_bfloat16(call.pool(), count, result, y + begin * columns);
+  });
+}
+
+bool by_tanh(const Call& call) { return call.attributes.get<std::string>("approximate") == "tanh"; }
+
+void gelu(Call& call) {
+  const auto kernel = by_tanh(call) ? kernels::gelu_tanh : kernels::gelu_erf;
+  in_pieces<1>(call, call.input(0).count(), 1,
+               [&](std::int64_t, std::int64_t count, const auto& x, float* y) {
+                 kernel(call.pool(), count, x[0], y);
+               });
+}
+
+void gelu_gradient(Call& call) {
+  const auto kernel = by_tanh(call) ? kernels::gelu_tanh_gradient : kernels::gelu_erf_gradient;
+  in_pieces<2>(call, call.input(0).count(), 1,
+               [&](std::int64_t, std::int64_t count, const auto& x, float* dx) {
+                 kernel(call.pool(), count, x[0], x[1], dx);
+               });
+}
+
+std::string_view of_one_shape(const CallSite& site) {
+  return site.inputs[0].shape == site.inputs[1].shape ? all_bf16(site)
+                                                      : "an operand is stretched over the other";
+}
+
+void add(Call& call) {
+  in_pieces<2>(call, call.input(0).count(), 1,
+               [&](std::int64_t, std::int64_t count, const auto& x, float* y) {
+                 const std::int64_t shape[] = {count}, strides[] = {1};
+                 kernels::add(call.pool(), shape, {x[0], strides}, {x[1], strides}, y);
+               });
+}
+
+std::string_view rows_say_where_they_stand(const CallSite& site) {
+  if (!is_bf16(site.inputs[0])) return "values are not bf16";
+  return site.inputs.size() > 2 ? "" : "rows do not say where they stand";
+}
+
+void dropout(Call& call) {
+  const Sizes limits = resolve(call.attributes.get<Shape>("limits"), call.bindings);
+  const Tensor& x = call.input(0);
+  // What is larger than its limits is the reference's to report.
+  if (!limits.empty() && !std::ranges::equal(x.sizes(), limits, std::less_equal<>()))
+    return run_reference(call);
+  const RandomStream stream{
+      static_cast<std::uint64_t>(*call.input(1).data<std::int64_t>()),
+      static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"))};
+  const double probability = call.attributes.get<double>("p");
+  const std::int64_t columns = x.size(-1);
+  const std::int64_t* const places = call.input(2).data<std::int64_t>();
+  in_pieces<1>(call, row_count(x.sizes()), columns,
+               [&](std::int64_t first, std::int64_t rows, const auto& in, float* y) {
+                 for (std::int64_t i = 0; i < rows; ++i) {
+                   const std::int64_t word = places[first + i] * columns;
+                   kernels::dropout_rows(probability, stream, {&word, 1}, columns,
+                                         in[0] + i * columns, y + i * columns);
+                 }
+               });
+}
+
+std::string_view values_are_bf16(const CallSite& site) {
+  return is_bf16(site.inputs[0]) && is_bf16(site.outputs[0]) ? "" : "values are not bf16";
+}
+
+void layer_norm(Call& call) {
+  const auto epsilon = static_cast<float>(call.attributes.get<double>("eps"));
+  const float *const gamma = call.input(1).data<float>(), *const beta = call.input(2).data<float>();
+  const std::int64_t columns = call.input(0).size(-1);
+  in_pieces<1>(call, row_count(call.input(0).sizes()), columns,
+               [&](std::int64_t, std::int64_t rows, const auto& x, float* y) {
+                 kernels::layer_norm(call.pool(), rows, columns, x[0], gamma, beta, epsilon, y);
+               });
+}
+
+// Gradients of biases: sums over all rows.
+std::string_view to_the_last_dimension(const CallSite& site) {
+  if (site.outputs[0].rank() != 1 || site.inputs[0].rank() < 2 ||
+      !(site.inputs[0].dim(-1) == site.outputs[0].dim(0)))
+    return "the sum is not over rows";
+  return all_bf16(site);
+}
+
+std::int64_t rows_per_sum(std::int64_t rows, std::int64_t columns) {
+  return std::max(rows_per_piece(columns),
+                  (rows + kernels::kMaxPartials - 1) / kernels::kMaxPartials);
+}
+
+std::int64_t column_sums_workspace(const CallSite& site, const Bindings& bindings) {
+  return kernels::kMaxPartials * resolve(site.outputs[0].dim(0), bindings) *
+         static_cast<std::int64_t>(sizeof(float));
+}
+
+void column_sums(Call& call) {
+  const Tensor& x = call.input(0);
+  const std::int64_t rows = row_count(x.sizes()), columns = x.size(-1);
+  const std::uint16_t* const bits = bits_of(x);
+  auto* const partials = static_cast<float*>(call.workspace);
+  const std::int64_t per_sum = rows_per_sum(rows, columns), sums = (rows + per_sum - 1) / per_sum;
+  parallel_ranges(call.pool(), rows, per_sum, [&](std::int64_t begin, std::int64_t end) {
+    static thread_local kernels::Scratch scratch;
+    float* const sum = partials + begin / per_sum * columns;
+    float* const row = scratch.floats(static_cast<std::size_t>(columns));
+    const std::int64_t shape[] = {columns}, strides[] = {1};
+    widen(columns, bits + begin * columns, sum);
+    for (std::int64_t i = begin + 1; i < end; ++i) {
+      widen(columns, bits + i * columns, row);
+      kernels::add(call.pool(), shape, {sum, strides}, {row, strides}, sum);
+    }
+  });
+  static thread_local kernels::Scratch scratch;
+  float* const all = scratch.floats(static_cast<std::size_t>(columns));
+  const std::int64_t shape[] = {sums, columns}, summed[] = {1, columns};
+  kernels::sum_to(call.pool(), shape, partials, summed, all);
+  kernels::float_to_bfloat16(call.pool(), columns, all, result_bits(call));
+}
+
+}  // namespace
+}  // namespace bf16
+
+KernelTable bf16_kernels() {
+  KernelTable table = {
+      {"add", "cpu", "bf16", bf16::of_one_shape, bf16::add},
+      {"cast", "cpu", "vector", bf16::between_f32_and_bf16, bf16::cast},
+      {"fused_linear", "cpu", "gemm_bf16", bf16::all_bf16, bf16::fused_linear, Layout::dense,
+       bf16::packed_weight, bf16::linear_workspace},
+      {"linear", "cpu", "gemm_bf16", bf16::all_bf16, bf16::linear, Layout::dense,
+       bf16::packed_weight, bf16::linear_workspace},
+      {"dropout", "cpu", "bf16", bf16::rows_say_where_they_stand, bf16::dropout},
+      {"gelu", "cpu", "bf16", bf16::all_bf16, bf16::gelu},
+      {"gelu_gradient", "cpu", "bf16", bf16::all_bf16, bf16::gelu_gradient},
+      {"layer_norm", "cpu", "bf16", bf16::values_are_bf16, bf16::layer_norm},
+      {"sum_to", "cpu", "bf16", bf16::to_the_last_dimension, bf16::column_sums, Layout::dense,
+       nullptr, bf16::column_sums_workspace},
+      {"linear_weight_gradient", "cpu", "gemm_bf16", bf16::all_bf16, bf16::linear_weight_gradient,
+       Layout::dense, nullptr, bf16::weight_gradient_workspace},
+      {"matmul", "cpu", "gemm_bf16", bf16::rows_by_one_matrix, bf16::matmul, Layout::dense, nullptr,
+       bf16::matmul_workspace},
+  };
+  for (Kernel& kernel : table) {
+    kernel.takes_halves = true;
+    if (kernel.name == "gemm_bf16") kernel.native = PeakKind::bf16_gflops;
+  }
+  return table;
+}
+
+}  // namespace hone
