@@ -77,8 +77,9 @@ const std::vector<FlagRow>& flag_rows() {
        "auth login, hf download OWNER/NAME), and hone finds it in their cache; or give its folder"},
       {{"torch_dtype", "fp16", "bf16", "fp16_full_eval", "bf16_full_eval", "half_precision_backend",
         "fp16_opt_level", "fp16_backend", "tf32"},
-       "--precision bf16 or tf32 computes so on a graphics card (--device cuda), weights stay in "
-       "fp32; training in fp16 is not there, and the processor computes in fp32; `hone quantize` "
+       "--precision bf16 computes so, on a graphics card (--device cuda) tf32 as well; weights "
+       "stay in "
+       "fp32; training in fp16 is not there; `hone quantize` "
        "makes models in bf16, fp16 and others"},
       {{"gradient_checkpointing", "gradient_checkpointing_kwargs", "activation_checkpointing",
         "activation_checkpointing_kwargs"},

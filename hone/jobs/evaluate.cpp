@@ -5,8 +5,8 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/model_comparison.h"
 #include "hone/models/adapter.h"
-#include "hone/study/comparison_table.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -28,11 +28,55 @@ void write_report(const EvaluateJob& job, const EvaluateResult& result, const Da
                   describe(result.part), "nothing was chosen on these texts by this command"};
   report.sections = {{"Figures", {PageTable{result.figures()}, Paragraph{to_text(result.size)}}},
                      details_section(result.named(), result.labels)};
+  if (result.against_fp32) {
+    const AgainstFp32& both = *result.against_fp32;
+    report.sections.insert(report.sections.begin() + 1,
+                           {"Against fp32",
+                            {Paragraph{both.headline(result.part)},
+                             PageTable{comparison_table({both.full, both.halves})}}});
+  }
   report.results = result.fields;
   write_run_report(report, output.path(), context);
 }
 
+// The same model in fp32, where that is another thing: `halves` is what was measured of it.
+AgainstFp32 against_fp32(const TextModel& source, const Measurement& halves, const EncodedSet& data,
+                         const std::vector<Example>& examples, std::int64_t batch_size,
+                         Context& context) {
+  struct InFp32 {
+    explicit InFp32(Context& changed) : context(changed), before(changed.values) {
+      context.values = DType::f32;
+    }
+    ~InFp32() { context.values = before; }
+    InFp32(const InFp32&) = delete;
+    InFp32& operator=(const InFp32&) = delete;
+    Context& context;
+    DType before;
+  };
+  const double bits = average_weight_bits(source.model);
+  const auto arithmetic = [&] {
+    return arithmetic_of_run(forward_graph(source.model), context.session());
+  };
+  const std::string name = context.values == DType::bf16 ? "bf16" : "fp16";
+  AgainstFp32 both{
+      .full = {}, .halves = {name, bits, halves, std::nullopt, arithmetic()}, .verdict = {}};
+  {
+    const InFp32 in_fp32(context);
+    both.full = {"fp32", bits, measure(source.model, data, batch_size, context, "evaluate in fp32"),
+                 std::nullopt, arithmetic()};
+  }
+  both.halves.comparison =
+      compare_measured(both.full, both.halves, source.model.facts.scheme().task, examples);
+  both.verdict = verdict(both.halves.comparison->change);
+  both.halves.verdict = both.verdict;
+  return both;
+}
+
 }  // namespace
+
+std::string AgainstFp32::headline(const MeasuredPart& part) const {
+  return fmt::format("{} against fp32, {}: {}", halves.label, name_and_size(part), verdict.summary);
+}
 
 std::string EvaluateResult::headline() const {
   return figure_headline(name_and_size(part), measured.evaluation);
@@ -81,6 +125,9 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   tell_warnings(context, report.notes);
   tell_measured(texts.part, {unknown_texts(name, source.trained_on)}, context, report.notes);
   result.measured = measure(source.model, data, job.batch_size, context, "evaluate");
+  if (context.values != DType::f32)
+    result.against_fp32 =
+        against_fp32(source, result.measured, data, texts.examples, job.batch_size, context);
   const std::vector<std::string> doubts = concerns(result.measured.evaluation, result.labels);
   tell_warnings(context, doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
@@ -91,6 +138,11 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   fields["arithmetic"] = arithmetic_of_run(forward_graph(source.model), context.session());
   if (source.model.quantization) fields["format"] = summary(source.model.quantization->plan);
   fields.update(to_json(result.measured, result.labels));
+  if (result.against_fp32) {
+    const AgainstFp32& both = *result.against_fp32;
+    fields["in_fp32"] = to_json(both.full.measurement, result.labels);
+    fields["comparison"] = to_json(*both.halves.comparison, both.verdict);
+  }
   result.size = size_with_adapter(source.model, source.folder, job.adapter);
   fields["size"] = to_json(result.size);
   if (output) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/run_report.h"
 #include "hone/models/model_size.h"
+#include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/measure.h"
 
@@ -24,10 +26,20 @@ struct EvaluateJob {
   Invocation invocation = {};  ///< for the report
 };
 
+/// What bf16 or fp16 does to a model: the model in fp32 beside it, on the same texts.
+struct AgainstFp32 {
+  ComparedModel full, halves;
+  Verdict verdict;
+
+  /// "bf16 against fp32, test, n = 4 000: kept: …"
+  std::string headline(const MeasuredPart& part) const;
+};
+
 struct EvaluateResult {
   Measurement measured;
-  MeasuredPart part;                ///< it was measured on
-  std::vector<std::string> labels;  ///< names of what the model says
+  std::optional<AgainstFp32> against_fp32;  ///< where the context computes in halves
+  MeasuredPart part;                        ///< it was measured on
+  std::vector<std::string> labels;          ///< names of what the model says
   ModelSize size;
   Json fields;  ///< what programs read, see `result_of`
 

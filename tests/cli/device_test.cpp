@@ -278,6 +278,35 @@ TEST(Devices, SayWhatTheCompilerSaysOfAPluginsKernel) {
     EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
 }
 
+// ---- halves on the processor
+
+TEST(Devices, ComputeInBf16OnTheProcessor) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> data = {"--data", workshop() / "reviews.csv", "--precision",
+                                         "bf16"};
+  const auto with_data = [&](std::vector<std::string> words) {
+    words.insert(words.end(), data.begin(), data.end());
+    return words;
+  };
+  const Json in_bf16 = run_json(with_data({"eval", workshop() / "model"}), folder.path());
+  const Json in_fp32 =
+      run_json({"eval", workshop() / "model", "--data", workshop() / "reviews.csv"}, folder.path());
+  EXPECT_EQ(in_bf16["arithmetic"], "bf16");
+  EXPECT_EQ(in_bf16["in_fp32"]["eval_loss"], in_fp32["eval_loss"]);
+  EXPECT_NE(in_bf16["eval_loss"], in_fp32["eval_loss"]);
+  EXPECT_TRUE(in_bf16["comparison"].contains("flips"));
+  EXPECT_FALSE(in_fp32.contains("in_fp32"));
+
+  // The same bits with any number of threads.
+  const auto train = [&](const char* name, const char* threads) {
+    run_well(with_data({"train", "tiny", "--max_steps", "3", "--batch", "4", "--threads", threads,
+                        "-o", name}),
+             folder.path());
+    return read_file(folder.path() / name / "model.safetensors");
+  };
+  EXPECT_EQ(train("one", "1"), train("three", "3"));
+}
+
 // ---- command lines
 
 TEST(Devices, AreNamedOnTheCommandLineAlone) {
@@ -294,7 +323,12 @@ TEST(Devices, AreNamedOnTheCommandLineAlone) {
   for (const char* device : {"gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:99999", "CUDA"})
     refuse({"--device", device},
            fmt::format("--device: expected cpu, cuda or cuda:N, got {}", device));
-  refuse({"--precision", "bf16"}, "give --device cuda, too");
+  for (const char* precision : {"tf32", "fp16"})
+    refuse({"--precision", precision},
+           fmt::format("--precision {} is of graphs on a graphics card (--device cuda); the "
+                       "processor's are fp32 and bf16",
+                       precision));
+  refuse({"--precision", "bf16", "--executor", "compiled"}, "--executor compiled computes in fp32");
   refuse({"--device", "cuda", "--precision", "int8"}, "--precision");
 }
 

@@ -86,6 +86,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"eval learnt --data reviews.csv --split all -o measured_all", "measured_all"},
       {"eval topics --data topics.csv"},
       {"eval model --data good.csv"},
+      {"eval model --data good.csv --precision bf16"},
       {"compare learnt coarse --data reviews.csv --split all --max_drop 100 -o compared",
        "compared"},
       {"compare seeds seeds --data synth:lookup?n=300&test=60"},

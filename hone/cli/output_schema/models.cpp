@@ -16,6 +16,7 @@ constexpr Field kDataOfText = {"data", "named_data", "the data it is of", "with 
 constexpr Field kPartOfText = {"part", "train|validation|test|all",
                                "the part of it; all: data without parts, or all of them",
                                "with --data"};
+constexpr const char* kWithHalves = "with --precision bf16 or fp16";
 constexpr Field kEmbedding = {"embedding", "number?[]",
                               "the vector of the text, with as many digits as give back the fp32 "
                               "numbers; null: no number"};
@@ -91,6 +92,8 @@ std::vector<Document> documents_of_models() {
           kAdapter,
           where(kLayerFormat, "of a quantized model"),
           {"", "figures"},
+          {"in_fp32", "measurement", "the same in fp32", kWithHalves},
+          {"comparison", "comparison", "in bf16 or fp16 against in fp32", kWithHalves},
           kSize}}}},
       {"compare",
        "Model B against model A on the same texts. `model` is B.",
