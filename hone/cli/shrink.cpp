@@ -54,7 +54,7 @@ Command shrink_command() {
             ->check(number_from(1, 1000));
         app.add_option("--only", a->job.only,
                        "what may be done, by comma: trim (tokens), prune (heads, neurons, "
-                       "layers), quantize, train")
+                       "layers), quantize, allocate (4 bits to some linears), train")
             ->check(one_of(shrink_means()))
             ->allow_extra_args(false)
             ->delimiter(',');

@@ -106,7 +106,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
        {.shown = "LIST"}},
       {{"budget"}, {.shown = "BUDGET"}},
       {{"goal"}, {.shown = "both|size|latency", .words = {"both", "size", "latency"}}},
-      {{"only"}, {.shown = "LIST", .words = {"trim", "prune", "quantize", "train"}}},
+      {{"only"}, {.shown = "LIST", .words = {"trim", "prune", "quantize", "allocate", "train"}}},
       {{"method"}, {.shown = "l1|random", .words = {"l1", "random"}}},
       {{"scope"}, {.shown = "local|global", .words = {"local", "global"}}},
       {{"mode"}, {.shown = "exact|mase", .words = {"exact", "mase"}}},

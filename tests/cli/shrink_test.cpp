@@ -126,6 +126,16 @@ TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
   EXPECT_FALSE(fs::exists(folder() / "out.partial"));
 }
 
+// Which linears take 4 bits is a step of its own.
+TEST_F(ShrinkCommand, GivesAllLinearsOneFormatUnlessItMayAllocate) {
+  const auto formats_with = [&](const std::string& only, const std::string& output) {
+    run_json(shrink({"--max_drop", "99", "--only", only, "--looks", "4", "-o", output}), folder());
+    return read_file(folder() / output / "space.toml");
+  };
+  EXPECT_EQ(formats_with("quantize", "eight").find("narrow"), std::string::npos);
+  EXPECT_NE(formats_with("quantize,allocate", "some").find("narrow_share"), std::string::npos);
+}
+
 // What is frozen keeps its weights, its shape and fp32.
 TEST_F(ShrinkCommand, LeavesAloneWhatIsFrozen) {
   const Json found = run_json(shrink({"--max_drop", "99", "--only", "quantize", "--freeze",
@@ -154,6 +164,7 @@ TEST_F(ShrinkCommand, SaysWhatCannotBe) {
   has(message(shrink({"--only", "magic", "-o", "out"}), 2), "--only");
   has(message(shrink({"--only", "trim", "-o", "out"}), 1),
       "nothing that can be tried step by step");
+  has(message(shrink({"--only", "allocate,prune", "-o", "out"}), 1), "give quantize as well");
   has(message(shrink({"--freeze", "nothing.*", "-o", "out"}), 1),
       "'nothing.*' names no linear and no table");
   has(message(shrink({"--freeze", "*", "--recipe", "space.toml", "-o", "out"}), 1),

@@ -53,6 +53,10 @@ void check_job(const ShrinkJob& job) {
     user_check(std::ranges::find(known, word) != known.end(), "`only`: expected {}, got '{}'",
                fmt::join(known, ", "), word);
   }
+  user_check(
+      may(job, "quantize") || std::ranges::find(job.only, "allocate") == job.only.end(),
+      "`only`: allocate says which linears take 4 bits of what quantize gives 8; give quantize "
+      "as well");
   user_check(job.only.empty() || std::ranges::any_of(job.only,
                                                      [](const std::string& word) {
                                                        return word == "prune" || word == "quantize";

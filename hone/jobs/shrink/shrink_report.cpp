@@ -252,7 +252,7 @@ std::string trimmed_text(const ShrinkFindings& f) {
                    "{} of {} tokens stay, those that the training part uses ({}; {} texts of {} "
                    "are "
                    "other tokens). Words that it does not have may be other tokens now, and be "
-                   "answered otherwise: --only prune,quantize,train keeps all tokens.",
+                   "answered otherwise: --only prune,quantize,allocate,train keeps all tokens.",
                    grouped(trimmed.after), grouped(trimmed.before), trimmed.summary,
                    grouped(static_cast<std::int64_t>(respelled())), name_and_size(f.data.measured))
              : fmt::format("All {} tokens stay: with the {} that the training part uses, {}.",

@@ -17,7 +17,7 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kMeans[] = {"trim", "prune", "quantize", "train"};
+constexpr std::string_view kMeans[] = {"trim", "prune", "quantize", "allocate", "train"};
 
 // Near a quarter, a half and three quarters, as far as these take away different numbers of so many: "0, 0.3333, 0.6667" of three.
 std::string shares_of(std::int64_t count) {
@@ -143,12 +143,11 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
       text += "\n[distillation]\nalpha = 0\ntemperature = 2\n";
   }
   if (may("quantize"))
-    text +=
-        "\n[native]\nlinears = [\"none\", \"int(bits=8,per=row)\"]\nnarrow = "
-        "\"int(bits=4,per=row)\"\n"
-        "narrow_share = [0, 0.25, 0.5, 0.75, 1]\n"
-        "tables = [\"none\", \"int(bits=8,per=row)\", \"int(bits=4,per=row)\"]\n" +
-        frozen;
+    text += "\n[native]\nlinears = [\"none\", \"int(bits=8,per=row)\"]\n" +
+            std::string(may("allocate") ? "narrow = \"int(bits=4,per=row)\"\n"
+                                          "narrow_share = [0, 0.25, 0.5, 0.75, 1]\n"
+                                        : "") +
+            "tables = [\"none\", \"int(bits=8,per=row)\", \"int(bits=4,per=row)\"]\n" + frozen;
   return text;
 }
 
