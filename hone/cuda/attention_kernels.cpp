@@ -285,7 +285,7 @@ KernelTable attention_kernels() {
       {"attention_gradient", "cuda", "tiles", accepts_attention_gradient, attention_gradient,
        Layout::rows, nullptr, attention_gradient_workspace},
   };
-  for (Kernel& row : table) row.takes_halves = true;
+  for (Kernel& row : table) row.values = KernelValues::f32_and_halves;
   return table;
 }
 

@@ -266,7 +266,7 @@ KernelTable element_kernels() {
       {"threshold", "cuda", "vector", of_values, run_threshold},
       {"threshold_gradient", "cuda", "vector", of_values_of_one_type, run_threshold_gradient},
   };
-  for (Kernel& row : table) row.takes_halves = true;
+  for (Kernel& row : table) row.values = KernelValues::f32_and_halves;
   return table;
 }
 

@@ -248,7 +248,7 @@ KernelTable gather_kernels() {
       {"token_positions", "cuda", "rows", takes_any, token_positions},
       {"transpose", "cuda", "view", takes_any, view, Layout::strided},
   };
-  for (Kernel& row : table) row.takes_halves = true;
+  for (Kernel& row : table) row.values = KernelValues::f32_and_halves;
   return table;
 }
 

@@ -151,7 +151,7 @@ KernelTable product_kernels() {
       {"linear", "cuda", "cublas", any_product, run_linear},
       {"linear_weight_gradient", "cuda", "cublas", any_product, run_linear_weight_gradient},
       {"matmul", "cuda", "cublas", at_most_two_batch_dimensions, run_matmul, Layout::matrices}};
-  for (Kernel& row : table) row.takes_halves = true;
+  for (Kernel& row : table) row.values = KernelValues::f32_and_halves;
   return table;
 }
 

@@ -204,7 +204,7 @@ KernelTable row_kernels() {
       {"softmax", "cuda", "rows", takes_rows, softmax},
       {"softmax_gradient", "cuda", "rows", takes_rows, softmax_gradient},
   };
-  for (Kernel& row : table) row.takes_halves = true;
+  for (Kernel& row : table) row.values = KernelValues::f32_and_halves;
   return table;
 }
 

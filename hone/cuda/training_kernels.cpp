@@ -306,14 +306,14 @@ KernelTable training_kernels() {
        .name = "vector",
        .accepts = drops_values,
        .run = run_dropout,
-       .takes_halves = true},
+       .values = KernelValues::f32_and_halves},
       {"dropped_linear", "cuda", "blocks", drops_floats, run_dropped_linear},
       {"dropped_linear_gradient", "cuda", "blocks", drops_floats, run_dropped_linear_gradient,
        Layout::dense, nullptr, dropped_linear_gradient_bytes},
       {"global_norm", "cuda", "vector", any_training_call, run_global_norm, Layout::dense, nullptr,
        global_norm_bytes},
       {"sum_to", "cuda", "columns", sums_floats, run_sum_to, Layout::dense, nullptr, sum_to_bytes,
-       std::nullopt, /*takes_halves=*/true},
+       std::nullopt, KernelValues::f32_and_halves},
   };
 }
 

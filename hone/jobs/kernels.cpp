@@ -13,6 +13,8 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kLayouts[] = {"dense", "matrices", "rows", "strided"};
+// By `KernelValues`.
+constexpr std::string_view kValues[] = {"f32", "f32, bf16, f16", "bf16"};
 constexpr std::string_view kReference = "reference", kHost = "cpu";
 
 bool is_in(const Kernel& kernel, const KernelTable& table) {
@@ -39,7 +41,7 @@ void add_rows(Table& table, std::string_view op, const KernelTable& kernels,
         own, [&](const Kernel* one) { return one->run == kernel.run && one->name == kernel.name; });
     table.add_row({op, kernel.device, kernel.name,
                    kLayouts[static_cast<std::size_t>(kernel.layout)],
-                   kernel.takes_halves ? "f32, bf16, f16" : "f32", arithmetic_of_kernel(kernel),
+                   kValues[static_cast<std::size_t>(kernel.values)], arithmetic_of_kernel(kernel),
                    yes_or_no(kernel.prepare != nullptr),
                    yes_or_no(kernel.workspace_bytes != nullptr), of_plugin ? "plugin" : "hone"});
   }

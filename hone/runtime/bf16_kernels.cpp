@@ -311,7 +311,7 @@ KernelTable bf16_kernels() {
        bf16::matmul_workspace},
   };
   for (Kernel& kernel : table) {
-    kernel.takes_halves = true;
+    kernel.values = KernelValues::bf16;
     if (kernel.name == "gemm_bf16") kernel.native = PeakKind::bf16_gflops;
   }
   return table;

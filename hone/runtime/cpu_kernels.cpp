@@ -664,7 +664,7 @@ KernelTable cpu_kernels() {
        .name = "view",
        .accepts = anything,
        .run = reshape,
-       .takes_halves = true},
+       .values = KernelValues::f32_and_halves},
       {"scale", "cpu", "vector", anything, scale},
       {"softmax", "cpu", "rows", anything, softmax},
       {"softmax_gradient", "cpu", "rows", anything, softmax_gradient},

@@ -29,6 +29,13 @@ enum class Layout {
   strided,
 };
 
+/// The types that the values of a kernel's calls may have (see `autocast`).
+enum class KernelValues : std::uint8_t {
+  f32,
+  f32_and_halves,  ///< and bf16 and f16
+  bf16             ///< alone
+};
+
 /// One way to run an operation on devices of a kind. Of the rows of an operation the first that accepts a node runs its calls; the
 /// operation's reference kernel stands behind the whole list wherever the host can reach the memory. The quantizer of a
 /// number format on another device is a row of `quantize` that accepts nodes of that format; on the host one row asks the
@@ -51,9 +58,9 @@ struct Kernel {
   std::int64_t (*workspace_bytes)(const CallSite&, const Bindings&) = nullptr;
   /// Computes with numbers of few bits as they are, not with floats that they stand for: what such arithmetic reaches at best.
   std::optional<PeakKind> native = std::nullopt;
-  /// Its values may be bf16 or f16 instead of f32. Without this it is given f32 alone: on the host, halves are widened in
-  /// front of it and rounded behind it; on other devices it is not offered calls of them.
-  bool takes_halves = false;
+  /// Without halves it is given f32 alone: on the host, halves are widened in front of it and rounded behind it; on other devices
+  /// it is not offered calls of them.
+  KernelValues values = KernelValues::f32;
 };
 
 /// Fastest first among the rows of one operation.

@@ -13,11 +13,12 @@ bool has_halves(const CallSite& site) {
 }  // namespace
 
 bool is_widened(const Kernel& kernel, const CallSite& site) {
-  return kernel.device == "cpu" && !kernel.takes_halves && has_halves(site);
+  return kernel.device == "cpu" && kernel.values == KernelValues::f32 && has_halves(site);
 }
 
 std::string_view kernel_refusal(const Kernel& kernel, const CallSite& site) {
-  if (kernel.takes_halves || !has_halves(site)) return kernel.accepts(site);
+  if (kernel.values == KernelValues::bf16 && !has_halves(site)) return "values are not bf16";
+  if (kernel.values != KernelValues::f32 || !has_halves(site)) return kernel.accepts(site);
   if (!is_widened(kernel, site)) return "values are not f32";
   const auto widened = [](std::span<const Type> types) {
     std::vector<Type> wide(types.begin(), types.end());

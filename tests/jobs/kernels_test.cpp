@@ -24,12 +24,16 @@ std::string_view takes_nothing(const CallSite&) { return "it is of no use"; }
 TEST(Kernels, AreListedInTheOrderInWhichTheyAreAsked) {
   const Json rows = to_json(kernel_table(testing::builtin(), "cpu"));
   const std::vector<Json> linear = kernels_of(rows, "linear");
-  ASSERT_EQ(linear.size(), 2u) << Json(linear);
-  EXPECT_EQ(linear[0]["kernel"], "gemm");
-  EXPECT_EQ(linear[0]["prepares"], "yes");
-  EXPECT_EQ(linear[0]["arithmetic"], "fp32");
-  EXPECT_EQ(linear[1]["kernel"], "reference");
-  EXPECT_EQ(linear[1]["arithmetic"], "fp64");
+  ASSERT_EQ(linear.size(), 3u) << Json(linear);
+  EXPECT_EQ(linear[0]["kernel"], "gemm_bf16");
+  EXPECT_EQ(linear[0]["values"], "bf16");
+  EXPECT_EQ(linear[0]["arithmetic"], "bf16");
+  EXPECT_EQ(linear[1]["kernel"], "gemm");
+  EXPECT_EQ(linear[1]["values"], "f32");
+  EXPECT_EQ(linear[1]["prepares"], "yes");
+  EXPECT_EQ(linear[1]["arithmetic"], "fp32");
+  EXPECT_EQ(linear[2]["kernel"], "reference");
+  EXPECT_EQ(linear[2]["arithmetic"], "fp64");
   const auto is_native = [](const Json& row) { return row["arithmetic"] == "int8"; };
   EXPECT_TRUE(std::ranges::any_of(rows, is_native));
   for (const auto& [name, op] : testing::builtin().ops)
