@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hone/runtime/run_reference.h"
+
 namespace hone {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "hone/kernels/gemm_bf16.h"
 
+#include <algorithm>
+
 #include "hone/kernels/bf16_products.h"
 #include "hone/kernels/half_conversion.h"
 #include "hone/kernels/packed_matrix.h"
@@ -117,7 +119,7 @@ TEST(GemmBf16, GoesThroughTheEpilogue) {
   for_each_target([] {
     const PairOperands o({20, 70, 1000});
     ThreadPool pool(2);
-    const auto residual = random_floats(20 * 70, 5);
+    const auto residual = random_floats(std::int64_t{20} * 70, 5);
     const auto plain = o.product(pool, {.bias = o.bias.data()});
     const auto done = o.product(pool, {.bias = o.bias.data(),
                                        .activation = Activation::relu,
