@@ -5,6 +5,7 @@
 
 #include "hone/passes/dead_code.h"
 #include "hone/tensor/dense.h"
+#include "hone/tensor/mapped.h"
 
 namespace hone {
 
@@ -70,6 +71,10 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& se
     graph.replace_uses({&node, 0}, folded);
   }
   remove_dead_code(graph);
+  // What nothing reads any more would lie in memory beside what was made of it.
+  for (const Node* made_of : constants.of_kind(NodeKind::parameter))
+    if (graph.find(made_of->name()) == nullptr && parameters.contains(made_of->name()))
+      release_pages(parameters.at(made_of->name()));
   return true;
 }
 

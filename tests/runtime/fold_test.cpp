@@ -4,6 +4,7 @@
 
 #include "hone/ir/print.h"
 #include "hone/ir/verify.h"
+#include "hone/tensor/mapped.h"
 #include "tests/support/evaluate.h"
 
 namespace hone::testing {
@@ -25,6 +26,32 @@ ParameterStore weights() {
   parameters.set("w", Tensor::of<float>({2, 2}, {0.3f, -0.4f, 0.1f, 1.0f}));
   parameters.set("frac", Tensor::scalar(2.0f));
   return parameters;
+}
+
+// Pages of a file that nothing reads any more go back to the system.
+TEST(Fold, LetsGoOfTheFilesPagesThatValuesWereMadeOf) {
+  constexpr std::int64_t kRows = 512, kColumns = 64;
+  Graph graph = parse(R"(%x = input : f32[B, 64]
+%w = parameter weight trainable : f32[512, 64]
+%doubled = scale(%w) {factor=2.0} : f32[512, 64]
+%y = linear(%x, %doubled) : f32[B, 512]
+output y = %y
+)");
+  const Tensor weight = Tensor::zeros(DType::f32, {kRows, kColumns});
+  const TemporaryFolder folder;
+  const SharedBytes file =
+      map_file(folder.file("w", std::string(reinterpret_cast<const char*>(weight.device_pointer()),
+                                            weight.size_bytes())));
+  const Tensor in_file = Tensor::view_of(storage_in_file(file, file.text, DType::f32), DType::f32,
+                                         {kRows, kColumns}, {kColumns, 1}, 0);
+  ParameterStore parameters;
+  parameters.set("w", in_file);
+  ThreadPool pool(1);
+  EXPECT_EQ(elements_of(in_file)[7], 0.0f);
+  EXPECT_EQ(unread_bytes(in_file), 0u);
+  EXPECT_TRUE(fold_parameters(graph, parameters, Session{references(), pool}));
+  EXPECT_GT(unread_bytes(in_file), weight.size_bytes() / 2);
+  EXPECT_EQ(elements_of(in_file)[7], 0.0f);
 }
 
 TEST(Fold, ReplacesWhatDependsOnParametersAlone) {
