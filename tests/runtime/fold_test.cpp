@@ -6,6 +6,7 @@
 #include "hone/ir/verify.h"
 #include "hone/tensor/mapped.h"
 #include "tests/support/evaluate.h"
+#include "tests/support/expect.h"
 
 namespace hone::testing {
 namespace {
