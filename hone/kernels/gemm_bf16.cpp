@@ -163,8 +163,11 @@ void pack_lines(ThreadPool& pool, const PairPlan& plan, const PairLines& source,
             continue;
           }
           const std::int64_t last = std::min(first + kPackedRows, source.lines);
-          for (std::int64_t line = first; line < last; line += kPairRows)
-            pack_runs(source, line, begin, end, panels);
+          std::int64_t line = first;
+          for (; line < last; line += kPairRows) pack_runs(source, line, begin, end, panels);
+          for (; line % panels.width != 0; line += kPairRows)
+            for (std::int64_t l = begin; l < end; ++l)
+              std::fill_n(panels.at(line, l), kPairRows, 0u);
         }
       });
 }

@@ -1,6 +1,7 @@
 #include "hone/kernels/gemm_bf16.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "hone/kernels/bf16_products.h"
 #include "hone/kernels/half_conversion.h"
@@ -241,6 +242,23 @@ TEST(GemmBf16, RoundsOnceWhatHalvesGiveHoweverTheyLie) {
         }
       },
       kFusedTargets);
+}
+
+// As files have codes, what pads them included.
+TEST(GemmBf16, PacksColumnsAsFilesHaveWeights) {
+  for_each_target([] {
+    ThreadPool pool(2);
+    for (const GemmShape& shape : kPairShapes) {
+      const auto w = random_floats(shape.n * shape.k, 2);
+      const std::vector<std::uint16_t> halves = halves_of(w);
+      std::vector<std::uint32_t> packed(gemm_bf16_packed_words(shape.n, shape.k), 7);
+      gemm_bf16_pack(pool, shape.n, shape.k, {halves.data(), 1, shape.k}, packed.data());
+      const std::vector<std::uint8_t> expected = packed_weight(w, shape.n, shape.k);
+      ASSERT_EQ(packed.size() * sizeof(packed[0]), expected.size());
+      EXPECT_EQ(std::memcmp(packed.data(), expected.data(), expected.size()), 0)
+          << shape.n << "x" << shape.k;
+    }
+  });
 }
 
 TEST(GemmBf16, OfNothingIsTheBias) {
