@@ -49,12 +49,13 @@ struct Operands {
  private:
   static Nest nest_of(const Call& call, const Sizes& sizes) {
     const Sizes none(sizes.size(), 0);
-    std::vector<Sizes> strides;
-    for (const Tensor* input : call.inputs)
-      strides.push_back(reference::broadcast_strides(*input, sizes));
+    std::array<Sizes, kMostOperands> strides;
     std::array<std::span<const std::int64_t>, kMostOperands> all;
     all.fill(none);
-    std::ranges::copy(strides, all.begin());
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+      strides[i] = reference::broadcast_strides(call.input(i), sizes);
+      all[i] = strides[i];
+    }
     return {sizes, all};
   }
 };
@@ -127,13 +128,14 @@ void run(Call& call) {
   std::array<float*, kMostResults> results{};
   for (std::size_t i = 0; i < call.outputs.size(); ++i) results[i] = call.output(i).data<float>();
   if (element_count(sizes) == 0) return;
-  std::vector<OperandKind> kinds;
+  std::array<OperandKind, kMostOperands> kind_of{};
   for (std::size_t i = 0; i < call.inputs.size(); ++i)
-    kinds.push_back(kind_along(call, operands.nest, i));
+    kind_of[i] = kind_along(call, operands.nest, i);
+  const std::span<const OperandKind> kinds = std::span(kind_of).first(call.inputs.size());
   const std::string& formulas = call.attributes.get<std::string>("formula");
   const GeneratedCode* known = known_code(formulas, kinds);
   const GeneratedCode& code = known != nullptr ? *known : code_of(formulas, kinds);
-  const Rows rows = rows_of(operands.nest, code.operands != kinds);
+  const Rows rows = rows_of(operands.nest, !std::ranges::equal(code.operands, kinds));
   const std::span<float* const> to(results.data(), call.outputs.size());
   if (rows.count == 1) return run_row(call.pool(), code, operands, rows.columns, to);
   run_rows(call.pool(), code, operands, rows, to);

@@ -1,10 +1,9 @@
 #include "hone/compiler/generated_code.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <chrono>
 #include <list>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -18,7 +17,8 @@ namespace {
 /// The code of this process. Addresses stay valid.
 struct Table {
   std::mutex mutex;
-  std::unordered_map<std::string, std::list<GeneratedCode>> codes;
+  // By lanes, for vectors of other lengths are other code, and a test may ask for both; and by formulas.
+  std::map<int, std::unordered_map<std::string, std::list<GeneratedCode>>> codes;
   CodeCounts counts;
 };
 
@@ -29,20 +29,20 @@ Table& table() {
 
 constexpr std::string_view kPlace = "formula";  // the function's name until its text is known
 
-std::string text_of(const std::string& formulas, const std::vector<OperandKind>& operands,
+std::string text_of(const std::string& formulas, std::span<const OperandKind> operands,
                     std::string_view name) {
   return vector_code(FormulaSteps(parse_formulas(formulas)), operands, vector_lanes(), name);
 }
 
 // Of all that could change what comes out: the text has the formula, the kinds of operands and the lanes.
-std::string name_of(const std::string& formulas, const std::vector<OperandKind>& operands) {
+std::string name_of(const std::string& formulas, std::span<const OperandKind> operands) {
   Fingerprint print;
   print.add(llvm_version());
   print.add(text_of(formulas, operands, kPlace));
   return "formula_" + print.text();
 }
 
-VectorFunction make(const std::string& formulas, const std::vector<OperandKind>& operands,
+VectorFunction make(const std::string& formulas, std::span<const OperandKind> operands,
                     CodeCounts& counts) {
   const auto start = std::chrono::steady_clock::now();
   const std::string name = name_of(formulas, operands);
@@ -58,9 +58,13 @@ VectorFunction make(const std::string& formulas, const std::vector<OperandKind>&
   return function;
 }
 
-// Vectors of other lengths are other code, and a test may ask for both.
 std::list<GeneratedCode>& codes_of(const std::string& formulas) {
-  return table().codes[fmt::format("{} {}", vector_lanes(), formulas)];
+  return table().codes[vector_lanes()][formulas];
+}
+
+auto of_operands(std::span<const OperandKind> operands) {
+  return
+      [operands](const GeneratedCode& code) { return std::ranges::equal(code.operands, operands); };
 }
 
 }  // namespace
@@ -88,25 +92,24 @@ std::vector<OperandKind> operand_kinds(const CallSite& site) {
   return kinds;
 }
 
-std::string generated_text(const std::string& formulas, const std::vector<OperandKind>& operands) {
+std::string generated_text(const std::string& formulas, std::span<const OperandKind> operands) {
   return text_of(formulas, operands, kPlace);
 }
 
-const GeneratedCode& code_of(const std::string& formulas,
-                             const std::vector<OperandKind>& operands) {
+const GeneratedCode& code_of(const std::string& formulas, std::span<const OperandKind> operands) {
   const std::scoped_lock lock(table().mutex);
   std::list<GeneratedCode>& codes = codes_of(formulas);
-  const auto found = std::ranges::find(codes, operands, &GeneratedCode::operands);
+  const auto found = std::ranges::find_if(codes, of_operands(operands));
   if (found != codes.end()) return *found;
   const VectorFunction function = make(formulas, operands, table().counts);
-  return codes.emplace_back(GeneratedCode{operands, function});
+  return codes.emplace_back(GeneratedCode{{operands.begin(), operands.end()}, function});
 }
 
 const GeneratedCode* known_code(const std::string& formulas,
-                                const std::vector<OperandKind>& operands) {
+                                std::span<const OperandKind> operands) {
   const std::scoped_lock lock(table().mutex);
   const std::list<GeneratedCode>& codes = codes_of(formulas);
-  const auto found = std::ranges::find(codes, operands, &GeneratedCode::operands);
+  const auto found = std::ranges::find_if(codes, of_operands(operands));
   if (found != codes.end()) return &*found;
   const auto of_same_types = std::ranges::find_if(codes, [&](const GeneratedCode& code) {
     return std::ranges::equal(code.operands, operands, {}, is_truth, is_truth);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,15 +29,14 @@ CodeCounts code_counts();
 std::vector<OperandKind> operand_kinds(const CallSite& site);
 
 /// What is generated for operands that lie so, as LLVM's text.
-std::string generated_text(const std::string& formulas, const std::vector<OperandKind>& operands);
+std::string generated_text(const std::string& formulas, std::span<const OperandKind> operands);
 
 /// The code for operands that lie so; made when there is none. Any thread may ask. `formulas`: their text, whose operands
 /// these are.
-const GeneratedCode& code_of(const std::string& formulas, const std::vector<OperandKind>& operands);
+const GeneratedCode& code_of(const std::string& formulas, std::span<const OperandKind> operands);
 
 /// The code of these formulas for operands that lie so, or else otherwise but are of the same types; null where there is
 /// none.
-const GeneratedCode* known_code(const std::string& formulas,
-                                const std::vector<OperandKind>& operands);
+const GeneratedCode* known_code(const std::string& formulas, std::span<const OperandKind> operands);
 
 }  // namespace hone::compiler

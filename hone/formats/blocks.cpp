@@ -17,9 +17,9 @@ constexpr std::int64_t kLargestBlock = 1'000'000'000;
 std::size_t axis_of(const Format& format, const Sizes& sizes) {
   const auto rank = static_cast<std::int64_t>(sizes.size());
   const std::int64_t axis = format["axis"];
-  user_check(axis >= -rank && axis < rank,
-             "{}: the tensor ({}) has no axis {}; take one from {} to {}", to_string(format),
-             fmt::join(sizes, ","), axis, -rank, rank - 1);
+  if (axis < -rank || axis >= rank)
+    fail("{}: the tensor ({}) has no axis {}; take one from {} to {}", to_string(format),
+         fmt::join(sizes, ","), axis, -rank, rank - 1);
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 
@@ -141,10 +141,11 @@ Locality locality_of_blocks(const Format& format, std::int64_t rank) {
 BlockLayout flat_block_layout(const Format& format, const Sizes& sizes) {
   BlockLayout layout = block_layout(format, sizes);
   const std::int64_t elements = layout.elements(), block = format["block"];
-  user_check(elements % block == 0,
-             "{}: the {} elements of the tensor ({}) are no multiple of the block; take a block "
-             "that divides them, or the fixed mode",
-             to_string(format), elements, fmt::join(sizes, ","));
+  if (elements % block != 0)
+    fail(
+        "{}: the {} elements of the tensor ({}) are no multiple of the block; take a block "
+        "that divides them, or the fixed mode",
+        to_string(format), elements, fmt::join(sizes, ","));
   layout.grid = {1, 1, elements, 1, block};
   return layout;
 }

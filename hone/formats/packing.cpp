@@ -6,6 +6,7 @@
 #include "hone/base/error.h"
 #include "hone/formats/groups.h"
 #include "hone/kernels/grain.h"
+#include "hone/kernels/scratch.h"
 
 namespace hone {
 namespace {
@@ -270,14 +271,15 @@ void PackedRows::read(ThreadPool& pool, std::int64_t begin, std::int64_t count, 
   const std::int64_t chunk = (kernels::rows_per_chunk(columns) + kernels::kPackedRows - 1) /
                              kernels::kPackedRows * kernels::kPackedRows;
   parallel_ranges(pool, count, chunk, [&](std::int64_t from, std::int64_t to) {
-    ThreadPool alone(1);
-    std::vector<std::uint16_t> elements(static_cast<std::size_t>((to - from) * columns));
+    static thread_local kernels::Scratch scratch;
+    const auto count = static_cast<std::size_t>((to - from) * columns);
+    const std::span<std::uint16_t> elements(scratch.codes(count), count);
     if (layout.arrangement == Arrangement::panels) {
       kernels::PackedMatrix part = layout.matrix;
       part.rows = to - from;
       kernels::PackedMatrix before = layout.matrix;
       before.rows = begin + from;
-      kernels::restore(alone, part, codes + kernels::packed_bytes(before), elements.data());
+      kernels::restore(pool, part, codes + kernels::packed_bytes(before), elements.data());
     } else {
       for (std::int64_t row = from; row < to; ++row)
         kernels::gather_packed_row(layout.matrix, codes, begin + row,

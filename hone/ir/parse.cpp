@@ -8,8 +8,6 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kMaxRank = 64;  // PyTorch's limit too
-
 /// Reads one line from left to right.
 class LineReader {
  public:
@@ -61,7 +59,7 @@ class LineReader {
       if (!dims.empty()) expect(",");
       skip_space();
       const bool symbol = !rest_.empty() && rest_[0] >= 'A' && rest_[0] <= 'Z';
-      user_check(dims.size() < kMaxRank, "more than {} dimensions", kMaxRank);
+      user_check(dims.size() < kMostDimensions, "more than {} dimensions", kMostDimensions);
       dims.push_back(symbol ? Dim::of_symbol(take(1)[0]) : Dim(integer()));
     }
     return dims;

@@ -167,9 +167,9 @@ void take_plane<16>(int /*shift*/, std::int64_t columns, const std::uint8_t* pla
 
 }  // namespace
 
-std::vector<BitPlane> bit_planes(int bits) {
+InlineVector<BitPlane, 5> bit_planes(int bits) {
   HONE_ASSERT(bits >= 1 && bits <= kMostBits, "planes of {} bits", bits);
-  std::vector<BitPlane> planes;
+  InlineVector<BitPlane, 5> planes;
   for (int width = kMostBits; width >= 1; width /= 2) {
     if ((bits & width) != 0) planes.push_back({width, bits & (width - 1)});
   }
@@ -242,7 +242,7 @@ std::size_t packed_rows_bytes(const PackedMatrix& matrix) {
 void arrange_rows(ThreadPool& pool, const PackedMatrix& matrix, const std::uint16_t* codes,
                   std::uint8_t* packed) {
   check(matrix);
-  const std::vector<BitPlane> planes = bit_planes(matrix.bits);
+  const auto planes = bit_planes(matrix.bits);
   const auto row_bytes = static_cast<std::int64_t>(packed_row_bytes(matrix));
   const auto arrange_row = [&](const std::uint16_t* from, std::uint8_t* to) {
     std::fill_n(to, row_bytes, std::uint8_t{0});

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "hone/base/inline_vector.h"
 #include "hone/base/thread_pool.h"
 
 /// Weights of 1 to 16 bits per element as products and gathers read them: one arrangement of bytes
@@ -58,7 +58,7 @@ struct BitPlane {
   int shift = 0;
 };
 /// The planes of codes of 1 to 16 bits, widest first.
-std::vector<BitPlane> bit_planes(int bits);
+InlineVector<BitPlane, 5> bit_planes(int bits);
 
 /// K with what pads it in panels.
 std::int64_t packed_columns(const PackedMatrix& matrix);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 /// Working memory of a few MiB at most that a kernel keeps between calls, so that no call allocates once sizes have
@@ -17,6 +18,10 @@ class Scratch {
   float* floats(std::size_t count) { return static_cast<float*>(bytes(count * sizeof(float))); }
   /// At least `count` doubles.
   double* doubles(std::size_t count) { return static_cast<double*>(bytes(count * sizeof(double))); }
+  /// At least `count` codes of up to 16 bits.
+  std::uint16_t* codes(std::size_t count) {
+    return static_cast<std::uint16_t*>(bytes(count * sizeof(std::uint16_t)));
+  }
 
  private:
   struct Release {

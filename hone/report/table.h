@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,7 +107,10 @@ class Cell {
   Cell(const char* text) : value_(std::string(text)) {}
   template <std::integral T>
   requires(!std::same_as<T, bool>) Cell(T value) : value_(static_cast<std::int64_t>(value)) {}
-  Cell(List values) : value_(std::move(values)) {}
+  template <std::ranges::contiguous_range Numbers>
+  requires std::same_as<std::ranges::range_value_t<Numbers>, std::int64_t> Cell(
+      const Numbers& values)
+      : value_(List(values.begin(), values.end())) {}
   Cell(Real value) : value_(value) {}
   Cell(Percent value) : value_(value) {}
   Cell(Shares value) : value_(std::move(value)) {}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory_resource>
 
 namespace hone {
 namespace {
@@ -20,7 +21,7 @@ std::size_t limit_for(std::size_t peak_used_bytes) {
 /// Memory taken from the device in one go.
 struct Segment {
   StoragePointer memory;
-  std::map<std::size_t, std::size_t> free = {};  // offset -> size; neighbours are merged
+  std::pmr::map<std::size_t, std::size_t> free;  // offset -> size; neighbours are merged
 };
 
 }  // namespace
@@ -30,11 +31,13 @@ struct BufferPool::State {
     Segment* segment;
     std::size_t offset;
   };
-  using BySize = std::multimap<std::size_t, Piece>;
+  using BySize = std::pmr::multimap<std::size_t, Piece>;
 
   Device& device;
+  // What is known of pieces and tensors lies in memory of its own, so that lending one asks nothing of the heap.
+  std::pmr::unsynchronized_pool_resource records = {};
   std::map<Segment*, std::unique_ptr<Segment>> segments = {};
-  BySize free = {};  // of equal ones the newest last
+  BySize free{&records};  // of equal ones the newest last
   std::size_t reserved_bytes = 0, peak_reserved_bytes = 0;
   std::size_t used_bytes = 0, peak_used_bytes = 0;
 
@@ -71,7 +74,8 @@ BufferPool::State::Piece BufferPool::State::cut(BySize::iterator best, std::size
 }
 
 BufferPool::State::Piece BufferPool::State::reserve(std::size_t size_bytes) {
-  auto segment = std::make_unique<Segment>(Segment{device.allocate(size_bytes)});
+  auto segment = std::make_unique<Segment>(
+      Segment{device.allocate(size_bytes), std::pmr::map<std::size_t, std::size_t>(&records)});
   Segment* pointer = segment.get();
   segments.emplace(pointer, std::move(segment));
   reserved_bytes += size_bytes;
@@ -110,7 +114,7 @@ void BufferPool::State::prepare(std::size_t size_bytes) {
 
 void BufferPool::State::give_back(Piece piece, std::size_t size_bytes) {
   used_bytes -= size_bytes;
-  std::map<std::size_t, std::size_t>& neighbours = piece.segment->free;
+  auto& neighbours = piece.segment->free;
   const auto after = neighbours.lower_bound(piece.offset);
   const auto before = after == neighbours.begin() ? neighbours.end() : std::prev(after);
   const bool joins_after = after != neighbours.end() && after->first == piece.offset + size_bytes;
@@ -130,7 +134,54 @@ void BufferPool::State::give_back(Piece piece, std::size_t size_bytes) {
   add(piece, size_bytes);
 }
 
-BufferPool::BufferPool(Device& device) : state_(std::make_shared<State>(State{device})) {}
+namespace {
+
+/// Takes memory of a pool's records, and keeps the pool's state for as long as there is one.
+template <typename T, typename State>
+struct RecordAllocator {
+  using value_type = T;
+  template <typename Other>
+  struct rebind {
+    using other = RecordAllocator<Other, State>;
+  };
+
+  explicit RecordAllocator(std::shared_ptr<State> of) : state(std::move(of)) {}
+  template <typename Other>
+  RecordAllocator(const RecordAllocator<Other, State>& other) : state(other.state) {}
+
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(state->records.allocate(count * sizeof(T), alignof(T)));
+  }
+  void deallocate(T* pointer, std::size_t count) {
+    state->records.deallocate(pointer, count * sizeof(T), alignof(T));
+  }
+  template <typename Other>
+  bool operator==(const RecordAllocator<Other, State>& other) const {
+    return state == other.state;
+  }
+
+  std::shared_ptr<State> state;
+};
+
+}  // namespace
+
+// A piece that a tensor has; it goes back with the last view.
+struct BufferPool::Loan : Storage {
+  Loan(std::shared_ptr<State> from, State::Piece what, std::size_t size, std::size_t taken)
+      : Storage{&from->device, what.segment->memory->pointer + what.offset, size},
+        state(std::move(from)),
+        piece(what),
+        taken_bytes(taken) {}
+  ~Loan() { state->give_back(piece, taken_bytes); }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+
+  std::shared_ptr<State> state;
+  State::Piece piece;
+  std::size_t taken_bytes;
+};
+
+BufferPool::BufferPool(Device& device) : state_(new State{device}) {}
 
 std::size_t BufferPool::used_bytes() const { return state_->used_bytes; }
 std::size_t BufferPool::reserved_bytes() const { return state_->reserved_bytes; }
@@ -143,12 +194,8 @@ Tensor BufferPool::allocate(DType dtype, Sizes sizes) {
       static_cast<std::size_t>(element_count(sizes)) * info(dtype).size_bytes;
   const std::size_t taken = rounded(size_bytes);
   const State::Piece piece = state_->take(taken);
-  const StoragePointer& memory = piece.segment->memory;
-  Storage* lent = new Storage{&state_->device, memory->pointer + piece.offset, size_bytes};
-  StoragePointer storage(lent, [state = state_, piece, taken](Storage* returned) {
-    delete returned;
-    state->give_back(piece, taken);
-  });
+  StoragePointer storage = std::allocate_shared<Loan>(RecordAllocator<Loan, State>(state_), state_,
+                                                      piece, size_bytes, taken);
   Sizes strides = contiguous_strides(sizes);
   return Tensor::view_of(std::move(storage), dtype, std::move(sizes), std::move(strides), 0);
 }

@@ -33,6 +33,7 @@ class BufferPool {
 
  private:
   struct State;
+  struct Loan;
   std::shared_ptr<State> state_;
 };
 

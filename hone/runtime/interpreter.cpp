@@ -60,6 +60,10 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
   std::size_t slots = 0;
   for (const auto& node : graph.nodes()) {
     slot_of_.emplace(node.get(), slots);
+    if (node->kind() == NodeKind::input && (!node->users().empty() || graph.is_output(*node)))
+      inputs_.push_back({node.get(), slots, "input '" + node->name() + "'"});
+    if (node->kind() == NodeKind::parameter)
+      parameters_.push_back({node.get(), slots, "parameter '" + node->name() + "'"});
     if (node->kind() == NodeKind::operation) {
       Step step{node.get(), nullptr, false, {}, std::vector<char>(node->inputs().size(), 0),
                 slots,      {}};
@@ -85,6 +89,11 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
     last_use.erase(slot_of_.at(value.node) + static_cast<std::size_t>(value.index));
   for (const auto& [slot, use] : last_use) steps_[use.first].input_dies[use.second] = 1;
   slots_.resize(slots);
+  std::size_t most_operands = 0;
+  for (const Step& step : steps_) most_operands = std::max(most_operands, step.input_slots.size());
+  operands_.resize(most_operands);
+  dense_operands_.resize(most_operands);
+  none_dies_.assign(most_operands, 0);
   for (Step& step : steps_) {
     if (step.kernel == nullptr || step.kernel->prepare == nullptr || step.is_widened) continue;
     for (const Node* weight : constant_weights(*step.node, updated))
@@ -159,30 +168,27 @@ void Interpreter::release_memory() {
 }
 
 void Interpreter::load_inputs(const NamedTensors& inputs, Bindings& bindings) {
-  for (const Node* node : graph_.of_kind(NodeKind::input)) {
-    if (node->users().empty() && !graph_.is_output(*node)) continue;
+  for (const auto& [node, slot, what] : inputs_) {
     const auto found = inputs.find(node->name());
     user_check(found != inputs.end(), "the graph needs the input '{}': {}", node->name(),
                to_string(node->types()[0]));
-    user_check(found->second.dtype() == node->types()[0].dtype, "input '{}': expected {}, got {}",
-               node->name(), to_string(node->types()[0]), info(found->second.dtype()).name);
-    bind_symbols(node->types()[0].shape, found->second.sizes(), "input '" + node->name() + "'",
-                 bindings);
-    slots_[slot_of_.at(node)] = found->second.on(device_);
+    user_check(found->second.dtype() == node->types()[0].dtype, "{}: expected {}, got {}", what,
+               to_string(node->types()[0]), info(found->second.dtype()).name);
+    bind_symbols(node->types()[0].shape, found->second.sizes(), what, bindings);
+    slots_[slot] = found->second.on(device_);
   }
 }
 
 void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings) {
   for (const Node* node : updated_parameters_) parameters.writable(node->name());
-  for (const Node* node : graph_.of_kind(NodeKind::parameter)) {
+  for (const auto& [node, slot, what] : parameters_) {
     const Tensor& tensor = parameters.at(node->name());
     HONE_ASSERT(&tensor.device() == &device_, "parameter {} lives on {}, the graph runs on {}",
                 node->name(), to_string(tensor.device()), to_string(device_));
-    user_check(tensor.dtype() == node->types()[0].dtype, "parameter '{}': expected {}, got {}",
-               node->name(), to_string(node->types()[0]), info(tensor.dtype()).name);
-    bind_symbols(node->types()[0].shape, tensor.sizes(), "parameter '" + node->name() + "'",
-                 bindings);
-    slots_[slot_of_.at(node)] = tensor;
+    user_check(tensor.dtype() == node->types()[0].dtype, "{}: expected {}, got {}", what,
+               to_string(node->types()[0]), info(tensor.dtype()).name);
+    bind_symbols(node->types()[0].shape, tensor.sizes(), what, bindings);
+    slots_[slot] = tensor;
   }
 }
 
@@ -228,21 +234,21 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
     return buffers_.allocate(dtype, std::move(sizes));
   };
   const auto start = std::chrono::steady_clock::now();
-  std::vector<const Tensor*> inputs;
-  for (const std::size_t slot : step.input_slots) inputs.push_back(&slots_[slot]);
-  std::vector<Tensor> dense(inputs.size());
-  for (std::size_t i = 0; kernel != nullptr && i < inputs.size(); ++i) {
-    if (suits(kernel->layout, *inputs[i])) continue;
+  const std::size_t count = step.input_slots.size();
+  const auto inputs = std::span(operands_).first(count);
+  const auto dense = std::span(dense_operands_).first(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    inputs[i] = &slots_[step.input_slots[i]];
+    if (kernel == nullptr || suits(kernel->layout, *inputs[i])) continue;
     dense[i] = made_dense(*inputs[i], pool_, allocate);
     inputs[i] = &dense[i];
   }
   const auto outputs = std::span(slots_).subspan(step.first_output_slot, node.types().size());
   // A reference may read what it has written already, so it gets memory of its own.
-  const std::vector<char> none(inputs.size(), 0);
   Call call{node.op(),
             node.attributes(),
             inputs,
-            kernel != nullptr ? step.input_dies : none,
+            kernel != nullptr ? step.input_dies : std::span(none_dies_).first(count),
             node.types(),
             outputs,
             bindings,
@@ -260,7 +266,8 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
   } else {
     run_reference(call);
   }
-  for (std::size_t i = 0; i < step.input_slots.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
+    dense[i] = Tensor();
     if (step.input_dies[i] != 0) slots_[step.input_slots[i]] = Tensor();
   }
   if (spans_ == nullptr) return;
@@ -273,10 +280,12 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
 NamedTensors Interpreter::run(const NamedTensors& inputs, ParameterStore& parameters) {
   // Whatever way the run ends, no slot may keep a parameter alive: its next writer would have to copy it.
   struct Clear {
-    std::vector<Tensor>& slots;
-    ~Clear() { std::fill(slots.begin(), slots.end(), Tensor()); }
-  } clear{slots_};
-  Bindings bindings;
+    std::vector<Tensor>&slots, &dense;
+    ~Clear() {
+      for (std::vector<Tensor>* tensors : {&slots, &dense}) std::ranges::fill(*tensors, Tensor());
+    }
+  } clear{slots_, dense_operands_};
+  Bindings bindings(&records_);
   load_inputs(inputs, bindings);
   load_parameters(parameters, bindings);
   prepare_buffers(bindings);

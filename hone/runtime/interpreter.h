@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace hone {
 /// Runs a graph operation by operation. Slow to start nothing, simple to trust: the truth the compiler is held against.
 ///
 /// The graph and the library must outlive it and not change. Memory for intermediate values is taken from the device
-/// once and reused by every later run; values are released after their last use.
+/// once and reused by every later run; values are released after their last use. A run like one before it asks the heap for
+/// nothing but the map of outputs that it returns.
 class Interpreter final : public Executable {
  public:
   Interpreter(const Graph& graph, const Library& library, ThreadPool& pool, Device& device = cpu());
@@ -53,6 +55,12 @@ class Interpreter final : public Executable {
     std::size_t first_output_slot;
     Preparation preparation;
   };
+  /// A value that a run is given.
+  struct Given {
+    const Node* node;
+    std::size_t slot;
+    std::string what;  // in errors
+  };
   void load_inputs(const NamedTensors& inputs, Bindings& bindings);
   void load_parameters(ParameterStore& parameters, Bindings& bindings);
   void prepare_buffers(const Bindings& bindings);
@@ -65,11 +73,18 @@ class Interpreter final : public Executable {
   BufferPool buffers_;
   StoragePointer workspace_;         // of kernels, one after the other; null: none asked
   std::vector<Bindings> ready_for_;  // extents that memory was made ready for
+  std::vector<Given> inputs_, parameters_;
   std::vector<Step> steps_;
   std::map<const Node*, std::size_t> slot_of_;  // first slot of a node's results
   std::vector<Tensor> slots_;
   std::vector<const Node*> updated_parameters_;
   std::vector<OperationSpan>* spans_ = nullptr;
+
+  // What a run works in and leaves empty, kept so that the next one need not ask for it.
+  std::pmr::unsynchronized_pool_resource records_;  // of bindings
+  std::vector<const Tensor*> operands_;
+  std::vector<Tensor> dense_operands_;
+  std::vector<char> none_dies_;
 };
 
 /// The fp32 weights of a graph that kernels keep a prepared copy of when it is run for the second time: those that lie in

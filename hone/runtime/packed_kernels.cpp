@@ -9,6 +9,7 @@
 #include "hone/kernels/gemm_bf16.h"
 #include "hone/kernels/grain.h"
 #include "hone/kernels/int8_product.h"
+#include "hone/kernels/scratch.h"
 #include "hone/kernels/sign_product.h"
 #include "hone/kernels/weight_only_product.h"
 #include "hone/runtime/activation_name.h"
@@ -128,7 +129,9 @@ void gather_rows(const Call& call, const PackedRows& table, std::int64_t count, 
   const std::int64_t width = table.layout.matrix.columns;
   parallel_ranges(call.pool(), count, kernels::rows_per_chunk(width),
                   [&](std::int64_t begin, std::int64_t end) {
-                    std::vector<std::uint16_t> codes(static_cast<std::size_t>(width));
+                    static thread_local kernels::Scratch scratch;
+                    const auto elements = static_cast<std::size_t>(width);
+                    const std::span<std::uint16_t> codes(scratch.codes(elements), elements);
                     for (std::int64_t i = begin; i < end; ++i)
                       table.gather(row_of(i), codes, y + i * width);
                   });

@@ -16,7 +16,6 @@ namespace hone {
 namespace {
 
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the format's own library
-constexpr std::size_t kMaxRank = 64;                    // PyTorch's limit
 constexpr std::string_view kMetadata = "__metadata__";
 
 // The project's ordered Json looks keys up one by one: quadratic in the tensors, while a header may
@@ -91,9 +90,11 @@ DType read_dtype(const HeaderJson& json) {
   fail("dtype {} is not supported; supported are {}", json.get_ref<const std::string&>(), known);
 }
 
-std::vector<std::int64_t> read_counts(const HeaderJson& json, std::string_view what) {
+Sizes read_counts(const HeaderJson& json, std::string_view what) {
   user_check(json.is_array(), "expected a list as {}, got {}", what, json.type_name());
-  std::vector<std::int64_t> counts;
+  user_check(json.size() <= kMostDimensions, "expected at most {} numbers in {}, got {}",
+             kMostDimensions, what, json.size());
+  Sizes counts;
   for (const HeaderJson& value : json) {
     user_check(value.is_number_unsigned() && value.get<std::uint64_t>() <= INT64_MAX,
                "expected whole numbers from 0 in {}, got {}", what,
@@ -114,8 +115,6 @@ Entry read_entry(const std::string& name, const HeaderJson& json) {
   entry.name = name;
   entry.dtype = read_dtype(member(json, "dtype"));
   entry.sizes = read_counts(member(json, "shape"), "shape");
-  user_check(entry.sizes.size() <= kMaxRank, "expected at most {} dimensions, got {}", kMaxRank,
-             entry.sizes.size());
   const auto offsets = read_counts(member(json, "data_offsets"), "data_offsets");
   user_check(offsets.size() == 2 && offsets[0] <= offsets[1],
              "expected [begin, end] as data_offsets, got {}", to_string(offsets));

@@ -58,7 +58,6 @@ std::int64_t resolve(const Dim& dim, const Bindings& bindings) {
 
 Sizes resolve(const Shape& shape, const Bindings& bindings) {
   Sizes sizes;
-  sizes.reserve(shape.size());
   for (const Dim& dim : shape) sizes.push_back(resolve(dim, bindings));
   return sizes;
 }

@@ -2,15 +2,21 @@
 
 #include <cstdint>
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hone/base/inline_vector.h"
+
 /// Shapes: concrete ones (`Sizes`, of tensors) and symbolic ones (`Shape`, of types in a graph).
 namespace hone {
 
+/// The most dimensions that a tensor has.
+constexpr std::size_t kMostDimensions = 8;
+
 /// Extents or strides of a tensor, in elements.
-using Sizes = std::vector<std::int64_t>;
+using Sizes = InlineVector<std::int64_t, kMostDimensions>;
 
 /// Product of the extents; 1 for a scalar.
 std::int64_t element_count(const Sizes& sizes);
@@ -39,7 +45,7 @@ struct Dim {
 using Shape = std::vector<Dim>;
 
 /// What the symbols are in one run.
-using Bindings = std::map<char, std::int64_t>;
+using Bindings = std::pmr::map<char, std::int64_t>;
 
 /// "[B, S, 128]"
 std::string to_string(const Shape& shape);

@@ -1,5 +1,6 @@
 #include "hone/compiler/generated_code.h"
 
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -14,11 +15,13 @@ namespace {
 
 using namespace hone::compiler;
 
+constexpr std::array kValues = {OperandKind::values};
+
 class GeneratedCodes : public GeneratedCodeTest {};
 
 // One row of `x0`.
 std::vector<float> row_of(const std::string& formula, const std::vector<float>& x) {
-  const GeneratedCode& code = code_of(formula, {OperandKind::values});
+  const GeneratedCode& code = code_of(formula, kValues);
   std::vector<float> y(x.size() + 1, -77);
   const void* const operands[] = {x.data()};
   float* const results[] = {y.data()};
@@ -128,8 +131,8 @@ TEST_F(GeneratedCodes, AreCompiledForVectorsOfBothWidths) {
 TEST_F(GeneratedCodes, AreKeptForTheNextProcess) {
   const std::string formula = "x0 * 17.125 + 4";
   const CodeCounts before = code_counts();
-  code_of(formula, {OperandKind::values});
-  code_of(formula, {OperandKind::values});
+  code_of(formula, kValues);
+  code_of(formula, kValues);
   EXPECT_EQ(code_counts().compiled - before.compiled, 1);
   EXPECT_EQ(code_counts().loaded - before.loaded, 1);
   std::size_t files = 0;

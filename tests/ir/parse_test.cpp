@@ -156,9 +156,9 @@ TEST(GraphText, SaysWhatItExpected) {
 
 TEST(GraphText, RefusesDimensionsWithoutEnd) {
   std::string shape = "[1";
-  for (int i = 1; i < 65; ++i) shape += ", 1";
+  for (int i = 1; i < 9; ++i) shape += ", 1";
   EXPECT_EQ(refusal("%x = input : f32" + shape + "]"),
-            "graph text, line 1: more than 64 dimensions");
+            "graph text, line 1: more than 8 dimensions");
 }
 
 // Whatever a file holds, the answer is a graph or a message.

@@ -15,7 +15,6 @@ namespace {
 
 class Unpickler;
 constexpr std::size_t kMaxValues = 1'000'000;  // of the stack, the memo and everything together
-constexpr std::size_t kMaxRank = 64;           // PyTorch's own limit
 
 }  // namespace
 
@@ -114,8 +113,8 @@ T& expect(PickleValue* value, std::string_view what, std::string_view expected) 
 
 Sizes expect_sizes(PickleValue* value, std::string_view what) {
   const PickleItems& items = expect<PickleTuple>(value, what, "a tuple").items;
-  user_check(items.size() <= kMaxRank, "{}: expected at most {} dimensions, got {}", what, kMaxRank,
-             items.size());
+  user_check(items.size() <= kMostDimensions, "{}: expected at most {} dimensions, got {}", what,
+             kMostDimensions, items.size());
   Sizes sizes;
   for (PickleValue* item : items) {
     sizes.push_back(expect<std::int64_t>(item, what, "integers"));
