@@ -196,8 +196,6 @@ void choose_precision(const RunArguments& a, Context& context) {
         "--precision {} is of graphs on a graphics card (--device cuda); the processor's are fp32 "
         "and bf16",
         a.precision));
-  if (a.executor != "interpreter")
-    throw UsageError("--executor compiled computes in fp32; leave one of it and --precision out");
   context.values = DType::bf16;
   if (!instruction_sets().avx512_bf16)
     tell_warnings(context, {"this processor has no products of bf16 (AVX512_BF16), so --precision "

@@ -47,6 +47,13 @@ HWY_INLINE hn::Vec<Floats> normal_or_zero(hn::Vec<Floats> value) {
   return hn::IfThenZeroElse(hn::Lt(hn::Abs(value), least), value);
 }
 
+// Whether all bits of all three are 0.
+HWY_INLINE bool all_zero(hn::Vec<Floats> a, hn::Vec<Floats> b, hn::Vec<Floats> c) {
+  const hn::RebindToUnsigned<Floats> d;
+  const auto bits = hn::Or3(hn::BitCast(d, a), hn::BitCast(d, b), hn::BitCast(d, c));
+  return hn::AllTrue(d, hn::Eq(bits, hn::Zero(d)));
+}
+
 void adamw_range(const Factors& factors, std::int64_t n, const float* gradient, float* parameter,
                  float* m, float* v) {
   const Floats d;
@@ -58,12 +65,16 @@ void adamw_range(const Factors& factors, std::int64_t n, const float* gradient, 
   const auto step_size = hn::Set(d, factors.step_size);
   const auto reciprocal_second_scale = hn::Set(d, factors.reciprocal_second_scale);
   const auto eps = hn::Set(d, factors.eps);
+  // Rows of a table whose tokens have not come yet: nothing of them would change, and most of such a table is never read.
+  const bool zeros_stay = factors.decay == 0 && factors.eps > 0;
   for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
-    const auto g = hn::Mul(load(d, gradient + i, part), gradient_scale);
+    const auto raw = load(d, gradient + i, part);
     const auto old_m = load(d, m + i, part);
+    const auto old_v = load(d, v + i, part);
+    if (zeros_stay && all_zero(raw, old_m, old_v)) return;
+    const auto g = hn::Mul(raw, gradient_scale);
     const auto new_m = hn::MulAdd(hn::Sub(g, old_m), one_minus_beta1, old_m);
-    const auto new_v =
-        hn::MulAdd(hn::Mul(g, g), one_minus_beta2, hn::Mul(load(d, v + i, part), beta2));
+    const auto new_v = hn::MulAdd(hn::Mul(g, g), one_minus_beta2, hn::Mul(old_v, beta2));
     const auto deviation = hn::MulAdd(hn::Sqrt(new_v), reciprocal_second_scale, eps);
     const auto old_parameter = load(d, parameter + i, part);
     // Decay alone may be too small to change the parameter; together they are rounded once.

@@ -328,7 +328,6 @@ TEST(Devices, AreNamedOnTheCommandLineAlone) {
            fmt::format("--precision {} is of graphs on a graphics card (--device cuda); the "
                        "processor's are fp32 and bf16",
                        precision));
-  refuse({"--precision", "bf16", "--executor", "compiled"}, "--executor compiled computes in fp32");
   refuse({"--device", "cuda", "--precision", "int8"}, "--precision");
 }
 

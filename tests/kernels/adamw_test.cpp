@@ -89,6 +89,27 @@ TEST(AdamW, KeepsNoMomentsTooSmallForANormalFloat) {
   });
 }
 
+// What has no gradient and never had one: zeros among others do not keep these from moving, nor decay from what has none.
+TEST(AdamW, LeavesWhatNeverHadAGradient) {
+  constexpr std::int64_t kCount = 4 * 16 + 3, kMoving = 35;
+  for (const double decay : {0.0, 0.25}) {
+    for_each_target([&] {
+      ThreadPool pool(1);
+      std::vector<float> gradient(kCount), parameter(kCount, 1.5f), m(kCount), v(kCount);
+      gradient[kMoving] = 0.5f;
+      adamw_step(pool, {.learning_rate = 0.125, .weight_decay = decay}, 1, 1.0, kCount,
+                 gradient.data(), parameter.data(), m.data(), v.data());
+      const auto decayed = static_cast<float>(1.5 * (1 - 0.125 * decay));
+      for (std::int64_t i = 0; i < kCount; ++i) {
+        EXPECT_EQ(m[i] != 0 && v[i] != 0, i == kMoving) << i;
+        if (i == kMoving) continue;
+        EXPECT_EQ(parameter[i], decayed) << i;
+      }
+      EXPECT_NEAR(parameter[kMoving], decayed - 0.125f, 1e-6);
+    });
+  }
+}
+
 TEST(AdamW, LeavesNanInTheMoments) {
   ThreadPool pool(1);
   const float gradient = kNan;

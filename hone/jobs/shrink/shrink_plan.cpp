@@ -82,16 +82,6 @@ std::string level_text(const ShrinkParameter& parameter, const Json& value) {
   return fmt::format("{} {}", name, text);
 }
 
-// What is another level than in the best so far.
-std::string difference_text(const ShrinkState& state, const ShrinkPoint& point) {
-  const ShrinkPoint from = best_point(state);
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < point.size(); ++i)
-    if (point[i] != from[i])
-      parts.push_back(level_text(state.parameters[i], state.parameters[i].meant[point[i]]));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
 // Stronger than the best so far in one parameter, or in all of them as far as none does more damage alone than so much; work as in the
 // best so far.
 std::vector<ShrinkPoint> stronger_points(const ShrinkState& state) {
@@ -188,6 +178,15 @@ std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& paramete
   return point;
 }
 
+std::string difference_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& from,
+                            const ShrinkPoint& point) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < point.size(); ++i)
+    if (point[i] != from[i])
+      parts.push_back(level_text(parameters[i], parameters[i].meant[point[i]]));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string_view to_string(ShrinkGoal goal) { return kGoals[static_cast<std::size_t>(goal)]; }
 
 ShrinkGoal parse_shrink_goal(const std::string& word) {
@@ -280,7 +279,7 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
       most = worth;
       best = std::move(step);
     }
-  if (best) best->what = difference_text(state, best->point);
+  if (best) best->what = difference_text(state.parameters, best_point(state), best->point);
   why = late ? "there is no time left for what promises something"
              : "nothing that is left is foretold to be kept and to gain 1 %";
   return best;

@@ -37,6 +37,10 @@ Assignment assignment_of(const std::vector<ShrinkParameter>& parameters, const S
 std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& parameters,
                                     const Assignment& values);
 
+/// What one point has and the other has not: "heads -50 %, trained 128 steps".
+std::string difference_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& from,
+                            const ShrinkPoint& point);
+
 /// What is to become smaller.
 enum class ShrinkGoal : std::uint8_t {
   both,    ///< the geometric mean of the two

@@ -176,7 +176,7 @@ Table page_trail(const ShrinkFindings& f) {
                {"step", "What was new"},
                {"bytes_share", "Bytes (foretold)"},
                {"time_share", "Time (foretold)"},
-               {"chance", "Chance to be kept"},
+               {"chance", "Chance foretold"},
                {"change", "Change (95 %)"},
                {"flips", "Flips"},
                {"p_value", "p"},
@@ -274,8 +274,8 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
       clock_text(f.seconds)));
   if (f.chosen) {
     const JudgedPoint& one = f.points[*f.chosen];
-    lines.push_back(
-        fmt::format("Chosen is trial {}, on {}: {}.", one.trial, made_on(f), one.summary));
+    lines.push_back(fmt::format("Chosen is trial {}, of all steps together: {}. On {} it was {}.",
+                                one.trial, one.all, made_on(f), one.summary));
   }
   if (f.not_shown) {
     const JudgedPoint& one = f.points[*f.not_shown];
@@ -295,12 +295,13 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
         f.texts_needed ? fmt::format("; about {} texts would do", grouped(*f.texts_needed)) : ""));
   const bool same_part = f.subject.data.measured_choice().facts.part == f.data.measured.facts.part;
   lines.push_back(fmt::format(
-      "What was tried next depended on the verdicts before it, so the figure on that part may "
-      "flatter what was chosen; {}",
-      same_part
-          ? "the result is measured on the same texts: measure it on others to know."
-          : "the other part was looked at once in this run, at the end. If this command was run "
-            "before on the same data, that is not counted."));
+      "What was tried next depended on the verdicts before it, so the figure on {} may flatter "
+      "what was chosen; {}",
+      f.subject.data.measured_choice().facts.part,
+      same_part ? "the result is measured on the same texts: measure it on others to know."
+                : fmt::format("{} was looked at once in this run, at the end. If this command was "
+                              "run before on the same data, that is not counted.",
+                              f.data.measured.facts.part)));
   lines.push_back(
       "What is tried follows times measured on this machine now, so the same command may choose "
       "otherwise; the same steps with the same data and seed give the same model, bit for bit.");
@@ -386,14 +387,19 @@ void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
   if (!f.points.empty())
     tried.push_back(figure_block(
         tried_figure(f), folder / "shrink",
-        "What was tried: points beside the model as it was given, against bytes and against time.",
+        fmt::format("What was tried: points beside the model as it was given, against bytes and "
+                    "against time. Bars are 95 % of each look alone. For {} looks together they "
+                    "would be longer, so a bar may end above the margin and its point not be shown "
+                    "to be kept.",
+                    f.job.looks),
         report.notes));
   tried.emplace_back(PageTable{
       page_trail(f),
       fmt::format(
           "Every step on {}, in brackets what was foretold of it from what each level does alone "
           "on training texts. What is new is what the best before it had not; all shares are of "
-          "the model as it was given. Training (trained: by floats, then QAT: through the "
+          "the model as it was given. The chance is what was foretold, before it was made, of "
+          "being shown to be kept. Training (trained: by floats, then QAT: through the "
           "quantizers) is towards the answers of that model on training texts. Changes are points "
           "of {}, their intervals of each look alone; p is of a loss of {:g} points or more, "
           "corrected for {} looks: kept is 0.025 or less. Times are short measurements on the way.",

@@ -311,7 +311,8 @@ std::vector<JudgedPoint> ShrinkTrials::judged() {
     const std::optional<ShrinkPoint> point =
         point_of(parameters_, hone::assignment_of(trial->parameters));
     if (!point) continue;
-    JudgedPoint one{.trial = trial->number, .point = *point, .step = {}};
+    JudgedPoint one{.trial = trial->number, .point = *point};
+    one.all = difference_text(parameters_, ShrinkPoint(parameters_.size(), 0), *point);
     if (const auto step = attributes.find(kStep); step != attributes.end())
       one.step = step->second.get<std::string>();
     if (const auto told = attributes.find(kForetold); told != attributes.end()) {

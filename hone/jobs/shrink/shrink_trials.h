@@ -23,6 +23,7 @@ struct JudgedPoint {
   std::int64_t trial = 0;  ///< its number
   ShrinkPoint point;
   std::string step = {};  ///< what was new in it
+  std::string all = {};   ///< what it has and the model as it was given has not
   ShrinkShares shares = {}, foretold = {};
   double chance = 0;  ///< that was foretold
   std::int64_t bytes = 0;
