@@ -26,7 +26,12 @@ std::optional<TextLayout> prepare_training(Graph& graph, const ExecutionWay& way
                       if (way.fusing == Fusing::all)
                         layout = prepare_for_gradients(graph, session.values);
                     })});
-  stages.push_back({"gradients", run_ms([&] { add_training_step(graph, {}, way.fusing); })});
+  stages.push_back({"gradients", run_ms([&] {
+                      if (way.fusing == Fusing::all)
+                        add_training_step(graph, {}, session);
+                      else
+                        add_training_step(graph, {}, way.fusing);
+                    })});
   return layout;
 }
 

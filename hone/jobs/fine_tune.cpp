@@ -108,7 +108,7 @@ class Run {
       add_gradient_sums(step);
       beside = bytes_beside(step, update_of_sums(step, training.optimizer));
     } else {
-      add_training_step(step, training.optimizer);
+      add_training_step(step, training.optimizer, context_.session());
     }
     const std::int64_t texts = std::min(training.batch_size, data_.train.size()),
                        tokens = longest_text(data_.train);

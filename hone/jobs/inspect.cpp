@@ -223,7 +223,7 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   result.bits = average_bits(plain_graph(source.model), standing_plan(source.model.graph), bindings,
                              job.bit_count);
   result.zeros = zeros_of(source.model, context.session());
-  if (result.totals.trainable > 0) add_training_step(training, {});
+  if (result.totals.trainable > 0) add_training_step(training, {}, context.session());
   result.training_step = cost(training, bindings);
   result.fields = to_json(result, job, tokens, source.model);
   if (job.verify) result.fields["verified_files"] = verified;

@@ -35,7 +35,7 @@ std::vector<NamedGraph> graphs_of(const Model& model, const Session& session) {
   run_passes(graphs.back().graph, parameters, session, {"remove_dropout", "remove_dead_code"});
   graphs.push_back({"training step", model.graph});
   prepare_for_gradients(graphs.back().graph, session.values);
-  add_training_step(graphs.back().graph, {});
+  add_training_step(graphs.back().graph, {}, session);
   return graphs;
 }
 

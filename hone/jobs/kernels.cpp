@@ -55,7 +55,7 @@ Graph run_graph(const Model& model, bool train, const Session& session) {
   ParameterStore parameters = model.parameters;
   if (train) {
     prepare_for_gradients(graph, session.values);
-    add_training_step(graph, {});
+    add_training_step(graph, {}, session);
   } else {
     prepare_for_inference(graph, parameters, session);
   }

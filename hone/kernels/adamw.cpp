@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "hone/base/error.h"
 #include "hone/kernels/grain.h"
@@ -54,8 +55,10 @@ HWY_INLINE bool all_zero(hn::Vec<Floats> a, hn::Vec<Floats> b, hn::Vec<Floats> c
   return hn::AllTrue(d, hn::Eq(bits, hn::Zero(d)));
 }
 
-void adamw_range(const Factors& factors, std::int64_t n, const float* gradient, float* parameter,
-                 float* m, float* v) {
+// Without a gradient it is 0.
+template <bool kHasGradient>
+void update_range(const Factors& factors, std::int64_t n, const float* gradient, float* parameter,
+                  float* m, float* v) {
   const Floats d;
   const auto gradient_scale = hn::Set(d, factors.gradient_scale);
   const auto decay = hn::Set(d, factors.decay);
@@ -68,7 +71,8 @@ void adamw_range(const Factors& factors, std::int64_t n, const float* gradient, 
   // Rows of a table whose tokens have not come yet: nothing of them would change, and most of such a table is never read.
   const bool zeros_stay = factors.decay == 0 && factors.eps > 0;
   for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
-    const auto raw = load(d, gradient + i, part);
+    auto raw = hn::Zero(d);
+    if constexpr (kHasGradient) raw = load(d, gradient + i, part);
     const auto old_m = load(d, m + i, part);
     const auto old_v = load(d, v + i, part);
     if (zeros_stay && all_zero(raw, old_m, old_v)) return;
@@ -84,6 +88,14 @@ void adamw_range(const Factors& factors, std::int64_t n, const float* gradient, 
     store(normal_or_zero(new_v), d, v + i, part);
     store(hn::Sub(old_parameter, update), d, parameter + i, part);
   });
+}
+
+void adamw_range(const Factors& factors, std::int64_t n, const float* gradient, float* parameter,
+                 float* m, float* v) {
+  if (gradient != nullptr)
+    update_range<true>(factors, n, gradient, parameter, m, v);
+  else
+    update_range<false>(factors, n, gradient, parameter, m, v);
 }
 
 // In lanes of double, where the squares of floats are exact.
@@ -131,6 +143,30 @@ void adamw_step(ThreadPool& pool, const AdamW& adamw, std::int64_t step, double 
   parallel_ranges(pool, n, kChunkElements, [&](std::int64_t begin, std::int64_t end) {
     HWY_DYNAMIC_DISPATCH(adamw_range)
     (factors, end - begin, gradient + begin, parameter + begin, m + begin, v + begin);
+  });
+}
+
+void adamw_step_by_row(ThreadPool& pool, const AdamW& adamw, std::int64_t step,
+                       double gradient_scale, std::int64_t rows, std::int64_t width,
+                       std::int64_t count, const std::int64_t* named, const float* sums,
+                       float* table, float* m, float* v) {
+  HONE_ASSERT(step >= 1, "adamw step {}", step);
+  static thread_local std::vector<const float*> gradient_of_row;
+  gradient_of_row.assign(static_cast<std::size_t>(rows), nullptr);
+  for (std::int64_t i = 0; i < count; ++i)
+    if (named[i] >= 0) gradient_of_row[static_cast<std::size_t>(named[i])] = sums + i * width;
+  const float* const* const gradients = gradient_of_row.data();  // the caller's, in all threads
+  const Factors factors = factors_of(adamw, step, gradient_scale);
+  parallel_ranges(pool, rows, rows_per_chunk(width), [&](std::int64_t begin, std::int64_t end) {
+    // Rows without a gradient that follow each other are one range.
+    for (std::int64_t row = begin; row < end;) {
+      std::int64_t next = row + 1;
+      while (gradients[row] == nullptr && next < end && gradients[next] == nullptr) ++next;
+      HWY_DYNAMIC_DISPATCH(adamw_range)
+      (factors, (next - row) * width, gradients[row], table + row * width, m + row * width,
+       v + row * width);
+      row = next;
+    }
   });
 }
 

@@ -29,6 +29,13 @@ struct AdamW {
 void adamw_step(ThreadPool& pool, const AdamW& adamw, std::int64_t step, double gradient_scale,
                 std::int64_t n, const float* gradient, float* parameter, float* m, float* v);
 
+/// The same of a table (rows, width) whose gradient is the sums (count, width) in the rows `named`, of which each comes once and
+/// -1 is none, and 0 elsewhere; all of them are in [-1, rows), as the caller has checked.
+void adamw_step_by_row(ThreadPool& pool, const AdamW& adamw, std::int64_t step,
+                       double gradient_scale, std::int64_t rows, std::int64_t width,
+                       std::int64_t count, const std::int64_t* named, const float* sums,
+                       float* table, float* m, float* v);
+
 /// Sum of x[i]^2 in double, for the norm of gradients.
 double sum_of_squares(ThreadPool& pool, std::int64_t n, const float* x);
 

@@ -55,4 +55,34 @@ void gather_rows_gradient(ThreadPool& pool, std::int64_t rows, std::int64_t widt
   });
 }
 
+void gather_rows_gradient_by_row(ThreadPool& pool, std::int64_t rows, std::int64_t width,
+                                 std::int64_t count, const std::int64_t* ids, std::int64_t padding,
+                                 const float* dy, std::int64_t* named, float* sums) {
+  static thread_local std::vector<std::int64_t> place_of_row, place_of_id;
+  place_of_row.assign(static_cast<std::size_t>(rows), -1);
+  place_of_id.resize(static_cast<std::size_t>(count));
+  std::int64_t places = 0;
+  for (std::int64_t t = 0; t < count; ++t) {
+    std::int64_t& place = place_of_row[static_cast<std::size_t>(ids[t])];
+    if (place < 0 && ids[t] != padding) {
+      named[places] = ids[t];
+      place = places++;
+    }
+    place_of_id[static_cast<std::size_t>(t)] = place;
+  }
+  std::fill(named + places, named + count, std::int64_t{-1});
+  // Each chunk adds up some columns of all rows.
+  constexpr std::int64_t kColumns = 64;
+  const std::vector<std::int64_t>& place = place_of_id;  // the caller's, in all threads
+  parallel_ranges(pool, width, kColumns, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = 0; i < count; ++i)
+      std::fill(sums + i * width + begin, sums + i * width + end, 0.0f);
+    for (std::int64_t t = 0; t < count; ++t) {
+      const std::int64_t to = place[static_cast<std::size_t>(t)];
+      if (to < 0) continue;
+      for (std::int64_t c = begin; c < end; ++c) sums[to * width + c] += dy[t * width + c];
+    }
+  });
+}
+
 }  // namespace hone::kernels

@@ -17,4 +17,10 @@ void gather_rows_gradient(ThreadPool& pool, std::int64_t rows, std::int64_t widt
                           std::int64_t count, const std::int64_t* ids, const float* dy,
                           float* dtable);
 
+/// The same without the rows that no id names. named (count): the ids in the order in which they come first, each once, but
+/// `padding` (-1: none is left out), then -1; sums (count, width): of dy by them, in the order of t, then 0.
+void gather_rows_gradient_by_row(ThreadPool& pool, std::int64_t rows, std::int64_t width,
+                                 std::int64_t count, const std::int64_t* ids, std::int64_t padding,
+                                 const float* dy, std::int64_t* named, float* sums);
+
 }  // namespace hone::kernels

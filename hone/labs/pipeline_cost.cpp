@@ -205,7 +205,7 @@ StageUnits units_of(const LabSubject& subject, double batch, Context& context) {
   const Model& model = subject.source.model;
   const Graph forward = forward_graph(model);
   Graph training = model.graph;
-  add_training_step(training, {});
+  add_training_step(training, {}, context.session());
   const auto texts = static_cast<std::int64_t>(batch);
   const auto usual =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_tokens(subject.data.train)));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
@@ -32,7 +33,7 @@ void forward(Call& call) {
 }
 
 // dtable[v, :] = sum over the places where ids = v of dy
-std::vector<Type> infer_gradient(const TypeContext& context) {
+std::int64_t checked_gradient_rows(const TypeContext& context) {
   expect_dtype(context.inputs[0], DType::i64, "ids");
   expect_dtype(context.inputs[1], DType::f32, "dy");
   const Shape& ids = context.inputs[0].shape;
@@ -43,7 +44,12 @@ std::vector<Type> infer_gradient(const TypeContext& context) {
   const Attribute& rows = *context.attributes.find("rows");
   user_check(std::holds_alternative<std::int64_t>(rows) && std::get<std::int64_t>(rows) >= 0,
              "rows must be a whole number");
-  return {{DType::f32, {Dim(std::get<std::int64_t>(rows)), dy.back()}}};
+  return std::get<std::int64_t>(rows);
+}
+
+std::vector<Type> infer_gradient(const TypeContext& context) {
+  const std::int64_t rows = checked_gradient_rows(context);
+  return {{DType::f32, {Dim(rows), context.inputs[1].shape.back()}}};
 }
 
 void backward(Call& call) {
@@ -61,6 +67,35 @@ void backward(Call& call) {
     for (const float value : gradient) *to++ += static_cast<double>(value);
   }
   reference::store(sums, out);
+}
+
+// The same without the rows that no id names: those that one does, in the order in which they come first, and their sums.
+std::vector<Type> infer_gradient_by_row(const TypeContext& context) {
+  checked_gradient_rows(context);
+  return {context.inputs[0], context.inputs[1]};
+}
+
+void backward_by_row(Call& call) {
+  const Tensor ids = reference::dense(call.input(0));
+  const reference::Rows dy(call.input(1));
+  const std::int64_t count = call.attributes.get<std::int64_t>("rows"),
+                     padding = call.attributes.get<std::int64_t>("padding");
+  Tensor &rows = call.output(0), &sums = call.output(1);
+  const std::span<std::int64_t> named = rows.values<std::int64_t>();
+  std::ranges::fill(named, -1);
+  std::vector<double> all(static_cast<std::size_t>(sums.count()));
+  std::map<std::int64_t, std::int64_t> places;
+  std::int64_t row = 0;
+  for (const std::int64_t id : ids.values<std::int64_t>()) {
+    check_id(id, count);
+    const std::span<const float> gradient = dy[row++];
+    if (id == padding) continue;
+    const auto place = places.emplace(id, std::ssize(places)).first->second;
+    named[static_cast<std::size_t>(place)] = id;
+    double* to = all.data() + place * dy.length;
+    for (const float value : gradient) *to++ += static_cast<double>(value);
+  }
+  reference::store(all, sums);
 }
 
 }  // namespace
@@ -85,6 +120,15 @@ std::vector<OpDef> embedding() {
        .attributes = {{"padding", std::int64_t{-1}}, {"rows", {}}},
        .infer = infer_gradient,
        .reference = backward,
+       .flops = [](const TypeContext& c,
+                   const Bindings& bindings) { return elements(c.inputs[1], bindings); }},
+      {.name = "embedding_gradient_by_row",
+       .summary = "rows: the ids (...) in the order in which they come first, each once, then -1; "
+                  "sums: dy (..., H) summed by them, then 0",
+       .inputs = {"ids", "dy"},
+       .attributes = {{"padding", std::int64_t{-1}}, {"rows", {}}},
+       .infer = infer_gradient_by_row,
+       .reference = backward_by_row,
        .flops = [](const TypeContext& c, const Bindings& bindings) {
          return elements(c.inputs[1], bindings);
        }}};

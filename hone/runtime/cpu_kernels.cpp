@@ -336,6 +336,15 @@ void embedding_gradient(Call& call) {
     std::ranges::fill(table.slice(0, padding, padding + 1).values<float>(), 0.0f);
 }
 
+void embedding_gradient_by_row(Call& call) {
+  const std::int64_t rows = call.attributes.get<std::int64_t>("rows");
+  if (!valid_ids(call, rows)) return call.op.reference(call);
+  kernels::gather_rows_gradient_by_row(
+      call.pool(), rows, row_length(call.input(1)), count(call), call.input(0).data<std::int64_t>(),
+      call.attributes.get<std::int64_t>("padding"), floats(call, 1),
+      call.output(0).data<std::int64_t>(), call.output(1).data<float>());
+}
+
 // ---- products
 
 // The weight as the product reads it. Only of a file's: its plain pages go back to the system, so memory holds one of
@@ -606,18 +615,47 @@ void accumulate(Call& call) {
   call.set_output(0, call.input(0));
 }
 
-void adamw(Call& call) {
+/// What a step of AdamW is given behind its tensors: norm, learning rate and number of the step.
+struct AdamWStep {
+  kernels::AdamW options;
+  std::int64_t step;
+  double clip;
+};
+
+AdamWStep adamw_step_of(const Call& call, std::size_t norm_index) {
   const auto attribute = [&](const char* name) { return call.attributes.get<double>(name); };
-  const double norm = static_cast<double>(*floats(call, 4)), limit = attribute("max_grad_norm");
-  const double clip = limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0;
-  const kernels::AdamW options{static_cast<double>(*floats(call, 5)), attribute("beta1"),
-                               attribute("beta2"), attribute("eps"), attribute("weight_decay")};
-  kernels::adamw_step(call.pool(), options, *call.input(6).data<std::int64_t>(), clip, count(call),
-                      floats(call, 1), call.input(0).data<float>(), call.input(2).data<float>(),
+  const double norm = static_cast<double>(*floats(call, norm_index)),
+               limit = attribute("max_grad_norm");
+  return {{static_cast<double>(*floats(call, norm_index + 1)), attribute("beta1"),
+           attribute("beta2"), attribute("eps"), attribute("weight_decay")},
+          *call.input(norm_index + 2).data<std::int64_t>(),
+          limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0};
+}
+
+void adamw(Call& call) {
+  const AdamWStep step = adamw_step_of(call, 4);
+  kernels::adamw_step(call.pool(), step.options, step.step, step.clip, count(call), floats(call, 1),
+                      call.input(0).data<float>(), call.input(2).data<float>(),
                       call.input(3).data<float>());
   call.set_output(0, call.input(0));
   call.set_output(1, call.input(2));
   call.set_output(2, call.input(3));
+}
+
+void adamw_by_row(Call& call) {
+  const Tensor& table = call.input(0);
+  const std::span<const std::int64_t> named = call.input(1).values<std::int64_t>();
+  if (!std::ranges::all_of(named,
+                           [&](std::int64_t row) { return row >= -1 && row < table.size(0); }))
+    return call.op.reference(call);
+  const AdamWStep step = adamw_step_of(call, 5);
+  kernels::adamw_step_by_row(call.pool(), step.options, step.step, step.clip, table.size(0),
+                             table.size(1), std::ssize(named), named.data(), floats(call, 2),
+                             table.data<float>(), call.input(3).data<float>(),
+                             call.input(4).data<float>());
+  call.set_output(0, table);
+  call.set_output(1, call.input(3));
+  call.set_output(2, call.input(4));
 }
 
 }  // namespace
@@ -626,6 +664,7 @@ KernelTable cpu_kernels() {
   KernelTable table = {
       {"accumulate", "cpu", "vector", anything, accumulate},
       {"adamw", "cpu", "fused", anything, adamw},
+      {"adamw_by_row", "cpu", "fused", anything, adamw_by_row},
       {"add", "cpu", "vector", at_most_six_dimensions, binary<kernels::add>, Layout::strided},
       {"attention", "cpu", "fused", anything, attention, Layout::rows},
       {"attention_gradient", "cpu", "fused", anything, attention_gradient, Layout::rows},
@@ -639,6 +678,7 @@ KernelTable cpu_kernels() {
        nullptr, dropped_linear_gradient_workspace},
       {"embedding", "cpu", "rows", anything, embedding},
       {"embedding_gradient", "cpu", "rows", anything, embedding_gradient},
+      {"embedding_gradient_by_row", "cpu", "rows", anything, embedding_gradient_by_row},
       {"full", "cpu", "vector", float_result, full},
       {"fused_linear", "cpu", "gemm", anything, fused_linear, Layout::dense, packed_weight,
        linear_workspace},

@@ -163,7 +163,7 @@ class Stepper {
       add_gradient_sums(batch_graph_);
       update_graph_ = update_of_sums(batch_graph_, options.optimizer);
     } else {
-      add_training_step(batch_graph_, options.optimizer);
+      add_training_step(batch_graph_, options.optimizer, session);
     }
     for (const Graph* needs : {&batch_graph_, &update_graph_})
       add_optimizer_state(*needs, parameters);

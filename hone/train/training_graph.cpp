@@ -14,10 +14,29 @@ namespace {
 constexpr std::string_view kStatePrefix = "adamw.";
 constexpr std::string_view kSumPrefix = "adamw.sum.";
 
-/// A parameter, and what its gradient is.
+/// A parameter, and what its gradient is; of a table where its rows and their sums stand in place of that, too.
 struct Trained {
   Value parameter, gradient;
+  Node* by_row = nullptr;
 };
+
+/// Rows of a table from which on most are in no batch, so that its gradient is taken by row.
+constexpr std::int64_t kManyRows = 4096;
+
+// Where the session can do that, and nobody else reads the gradient.
+void take_by_row(Graph& graph, Trained& one, const Session& session) {
+  const Node& gradient = *one.gradient.node;
+  if (!gradient.is("embedding_gradient") || !gradient.users().empty() ||
+      one.gradient.type().dim(0).size < kManyRows)
+    return;
+  const Type table = one.parameter.type(), number{DType::f32, {}}, count{DType::i64, {}};
+  const std::vector<Type> read = gradient.input_types(),
+                          moved = {table, read[0], read[1], table, table, number, number, count};
+  if (has_fast_kernel("embedding_gradient_by_row", gradient.attributes(), read, read, session) &&
+      has_fast_kernel("adamw_by_row", {}, moved, {table, table, table}, session))
+    one.by_row = &graph.add_node("embedding_gradient_by_row", gradient.inputs(),
+                                 gradient.attributes(), gradient.name() + ".by_row");
+}
 
 // Of the parameters that `loss` depends on; what no loss reads is neither computed nor differentiated.
 std::vector<Trained> differentiate(Graph& graph, Value loss, Fusing fusing = Fusing::all) {
@@ -77,14 +96,18 @@ void add_updates(Graph& graph, const std::vector<Trained>& trained, const AdamWO
   Rates rates(graph, options, graph.add_input("learning_rate", {DType::f32, {}}));
   const Value step = graph.add_input("step", {DType::i64, {}});
   std::vector<Value> gradients;
-  for (const Trained& one : trained) gradients.push_back(one.gradient);
+  for (const Trained& one : trained)
+    gradients.push_back(one.by_row != nullptr ? Value{one.by_row, 1} : one.gradient);
   const Value norm = graph.add("global_norm", gradients, {}, "grad_norm");
-  for (const auto& [parameter, gradient] : trained) {
+  for (const auto& [parameter, gradient, by_row] : trained) {
     const std::string name = parameter.node->name();
     const Value m = add_state(graph, fmt::format("{}m.", kStatePrefix), parameter),
                 v = add_state(graph, fmt::format("{}v.", kStatePrefix), parameter);
+    std::vector<Value> operands = {parameter, gradient, m, v, norm, rates.of(name), step};
+    if (by_row != nullptr)
+      operands = {parameter, {by_row, 0}, {by_row, 1}, m, v, norm, rates.of(name), step};
     graph.add_node(
-        "adamw", {parameter, gradient, m, v, norm, rates.of(name), step},
+        by_row != nullptr ? "adamw_by_row" : "adamw", std::move(operands),
         {{"beta1", options.beta1},
          {"beta2", options.beta2},
          {"eps", options.epsilon},
@@ -123,11 +146,18 @@ void add_training_step(Graph& graph, const AdamWOptions& options, Fusing fusing)
   fuse(graph, fusing);
 }
 
+void add_training_step(Graph& graph, const AdamWOptions& options, const Session& session) {
+  std::vector<Trained> trained = differentiate(graph, loss_of(graph));
+  for (Trained& one : trained) take_by_row(graph, one, session);
+  add_updates(graph, trained, options);
+  fuse(graph);
+}
+
 void add_gradient_sums(Graph& graph) {
   const Value share = graph.add_input("share", {DType::f32, {}});
   const Value first = graph.add_input("first", {DType::i64, {}});
   const Value part = graph.add("mul", {loss_of(graph), share}, {}, "loss.share");
-  for (const auto& [parameter, gradient] : differentiate(graph, part))
+  for (const auto& [parameter, gradient, by_row] : differentiate(graph, part))
     graph.add_node("accumulate", {add_state(graph, kSumPrefix, parameter), gradient, first}, {},
                    parameter.node->name() + ".sum");
   fuse(graph);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hone/ir/graph.h"
+#include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
 #include "hone/train/optimizer.h"
 
@@ -17,6 +18,10 @@ enum class Fusing : std::uint8_t { all, none };
 /// moments become parameters called "adamw.m.<parameter>" and "adamw.v.<parameter>" (see `add_optimizer_state`).
 /// Throws `UserError` when nothing is trainable.
 void add_training_step(Graph& graph, const AdamWOptions& options, Fusing fusing = Fusing::all);
+
+/// The same, fused, of which the gradients of large tables are the rows that a batch has (`embedding_gradient_by_row`), where the
+/// session has kernels for that: zeros of all other rows are neither kept nor read.
+void add_training_step(Graph& graph, const AdamWOptions& options, const Session& session);
 
 /// Makes a graph with the output `loss` into a part of a training step, whose batches come one after the other: it adds the
 /// gradients of `share` times the loss to sums in place, parameters called "adamw.sum.<parameter>".

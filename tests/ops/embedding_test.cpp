@@ -34,6 +34,19 @@ TEST(Embedding, GradientOfThePaddingRowIsZero) {
   EXPECT_EQ(table_gradient(2, {2, 0, 2}), (std::vector<float>{10, 20, 0, 0, 0, 0}));
 }
 
+TEST(Embedding, GradientByRowHasTheRowsThatCome) {
+  const Graph graph = parse(R"(%ids = input : i64[T]
+%dy = input : f32[T, 2]
+%y = embedding_gradient_by_row(%ids, %dy) {padding=1, rows=7} : i64[T], f32[T, 2]
+output rows = %y
+output sums = %y:1)");
+  const NamedTensors got =
+      run_graph(graph, {{"ids", Tensor::of<std::int64_t>({4}, {6, 1, 0, 6})},
+                        {"dy", Tensor::of<float>({4, 2}, {1, 2, 10, 20, 100, 200, 1000, 2000})}});
+  EXPECT_EQ(elements_of<std::int64_t>(got.at("rows")), (std::vector<std::int64_t>{6, 0, -1, -1}));
+  EXPECT_EQ(elements_of(got.at("sums")), (std::vector<float>{1001, 2002, 100, 200, 0, 0, 0, 0}));
+}
+
 TEST(Embedding, RefusesIdsOutsideTheTable) {
   EXPECT_EQ(
       message_of([] {

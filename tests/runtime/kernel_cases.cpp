@@ -499,8 +499,11 @@ std::vector<KernelCase> other_cases() {
 %dy = input : f32[7, 31, 33]
 %y = embedding(%ids, %table) {{padding={0}}} : f32[7, 31, 33]
 %d = embedding_gradient(%ids, %dy) {{padding={0}, rows=101}} : f32[101, 33]
+%some = embedding_gradient_by_row(%ids, %dy) {{padding={0}, rows=101}} : i64[7, 31], f32[7, 31, 33]
 output y = %y
 output d = %d
+output rows = %some
+output sums = %some:1
 )",
                                          padding),
                      .integers_below = 101,
@@ -579,6 +582,29 @@ output v = %new:2
                      .relative = 4,
                      .absolute = 16 * kUlp});
   }
+  for (const double decay : {0.0, 0.01})
+    cases.push_back({.text = fmt::format(R"(%p = input : f32[1037, 33]
+%ids = input : i64[7, 31]
+%dy = input : f32[7, 31, 33]
+%g = embedding_gradient_by_row(%ids, %dy) {{padding=3, rows=1037}} : i64[7, 31], f32[7, 31, 33]
+%m = input : f32[1037, 33]
+%root = input : f32[1037, 33]
+%v = mul(%root, %root) : f32[1037, 33]
+%norm = input : f32[]
+%rate = input : f32[]
+%step = input : i64[]
+%new = adamw_by_row(%p, %g, %g:1, %m, %v, %norm, %rate, %step) {{beta1=0.9, beta2=0.999, eps=1e-08, weight_decay={}, max_grad_norm=1.0}} : f32[1037, 33], f32[1037, 33], f32[1037, 33]
+output p = %new
+output m = %new:1
+output v = %new:2
+)",
+                                         decay == 0 ? "0.0" : "0.01"),
+                     .integers_below = 1037,
+                     .given = {{"norm", Tensor::scalar(3.0f)},
+                               {"rate", Tensor::scalar(0.125f)},
+                               {"step", Tensor::scalar<std::int64_t>(3)}},
+                     .relative = 4,
+                     .absolute = sum_of(8)});
   for (const auto& [to, terms] : {std::pair<const char*, int>{"[]", 14 * 33 * 5},
                                   {"[5]", 14 * 33},
                                   {"[14, 1, 5]", 33},

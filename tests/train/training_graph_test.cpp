@@ -42,6 +42,45 @@ NamedTensors small_inputs(float learning_rate) {
           {"step", Tensor::scalar<std::int64_t>(1)}};
 }
 
+// Of rows that no batch has the gradient is 0 either way. Both sum in the order of the tokens, so parameters agree to the bits
+// where no norm is taken of them.
+TEST(TrainingGraph, TakesGradientsOfLargeTablesByRow) {
+  const std::string text = R"(%ids = input : i64[B]
+%labels = input : i64[B]
+%table = parameter weight trainable : f32[5000, 2]
+%rows = embedding(%ids, %table) {padding=9} : f32[B, 2]
+%loss = cross_entropy(%rows, %labels) : f32[]
+output loss = %loss
+)";
+  ThreadPool pool(2);
+  const Session session{.library = testing::builtin(), .pool = pool};
+  Graph dense = parse_graph(text, testing::builtin().ops, testing::builtin().formats),
+        by_row = parse_graph(text, testing::builtin().ops, testing::builtin().formats);
+  const AdamWOptions options{.max_grad_norm = 0};
+  add_training_step(dense, options);
+  add_training_step(by_row, options, session);
+  verify(by_row);
+  EXPECT_TRUE(by_row.operations("embedding_gradient").empty());
+  EXPECT_EQ(by_row.operations("adamw_by_row").size(), 1u);
+  ParameterStore expected, got;
+  expected.set("table", Tensor::zeros(DType::f32, {5000, 2}));
+  got.set("table", Tensor::zeros(DType::f32, {5000, 2}));
+  for (auto [graph, store] : {std::pair{&dense, &expected}, {&by_row, &got}}) {
+    add_optimizer_state(*graph, *store);
+    const auto executable = session.executable(*graph);
+    for (std::int64_t step = 1; step <= 3; ++step)
+      executable->run({{"ids", Tensor::of<std::int64_t>({5}, {9, 7, 4999, 7, 10 * step})},
+                       {"labels", Tensor::of<std::int64_t>({5}, {0, 1, 1, 0, 1})},
+                       {"learning_rate", Tensor::scalar(0.25f)},
+                       {"step", Tensor::scalar(step)}},
+                      *store);
+  }
+  for (const char* name : {"table", "adamw.m.table", "adamw.v.table"})
+    EXPECT_EQ(elements_of(got.at(name)), elements_of(expected.at(name))) << name;
+  EXPECT_NE(elements_of(got.at("table"))[2 * 4999], 0);
+  EXPECT_EQ(elements_of(got.at("table"))[2 * 9], 0);
+}
+
 TEST(TrainingGraph, UpdatesTrainableParametersInPlace) {
   Graph graph = small_graph();
   add_training_step(graph, {.max_grad_norm = 0});

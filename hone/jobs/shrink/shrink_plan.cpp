@@ -77,7 +77,7 @@ std::string level_text(const ShrinkParameter& parameter, const Json& value) {
   if (name == "train_on.max_steps") return fmt::format("QAT {} steps", text);
   if (name == "native.linears") return "linears " + text;
   if (name == "native.narrow_share" && value.is_number())
-    return fmt::format("{} of linears in 4 bits", percent());
+    return fmt::format("{} of linears in 4 bits instead", percent());
   if (name == "native.tables") return "tables " + text;
   return fmt::format("{} {}", name, text);
 }
@@ -280,8 +280,10 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
       best = std::move(step);
     }
   if (best) best->what = difference_text(state.parameters, best_point(state), best->point);
-  why = late ? "there is no time left for what promises something"
-             : "nothing that is left is foretold to be kept and to gain 1 %";
+  why =
+      late
+          ? "there is no time left for what promises something"
+          : "nothing that is left is foretold to be kept and to take 1 % less than the best so far";
   return best;
 }
 

@@ -230,11 +230,12 @@ Table layer_table(const Model& model) {
   };
   for (const auto& [layer, formats] : model.quantization->plan) {
     const Node* node = graph.find(layer);
-    Cell shape = absent, input = text(formats.input);
-    if (node != nullptr && node->is(kUsualLayer))
+    // Tables are read by numbers of rows, which have no format.
+    Cell shape = absent, input = absent;
+    if (node != nullptr && node->is(kUsualLayer)) {
+      input = text(formats.input);
       shape = Cell::List{node->types()[0].dim(-1).size, node->input_types()[0].dim(-1).size};
-    // A table is read by numbers of rows, which have no format.
-    if (node != nullptr && node->is("embedding")) input = absent;
+    }
     table.add_row({layer, text(formats.weight), input, shape});
   }
   return table;
@@ -387,12 +388,15 @@ void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
   if (!f.points.empty())
     tried.push_back(figure_block(
         tried_figure(f), folder / "shrink",
-        fmt::format("What was tried: points beside the model as it was given, against bytes and "
-                    "against time. Bars are 95 % of each look alone. For {} looks together they "
-                    "would be longer, so a bar may end above the margin and its point not be shown "
-                    "to be kept.",
-                    f.job.looks),
+        "What was tried: points beside the model as it was given, against bytes and against time.",
         report.notes));
+  if (!f.points.empty())
+    tried.emplace_back(Paragraph{
+        fmt::format("Bars are 95 % of each look alone, on {}. For {} looks together they would be "
+                    "longer, so a bar may end above the margin and its point not be shown to be "
+                    "kept. Times in figure and table are short measurements on the way; those of "
+                    "the result are above.",
+                    made_on(f), f.job.looks)});
   tried.emplace_back(PageTable{
       page_trail(f),
       fmt::format(
@@ -402,7 +406,7 @@ void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
           "being shown to be kept. Training (trained: by floats, then QAT: through the "
           "quantizers) is towards the answers of that model on training texts. Changes are points "
           "of {}, their intervals of each look alone; p is of a loss of {:g} points or more, "
-          "corrected for {} looks: kept is 0.025 or less. Times are short measurements on the way.",
+          "corrected for {} looks: kept is 0.025 or less.",
           made_on(f), f.subject.parent_measured->evaluation.figure.text, f.job.max_drop_points,
           f.job.looks)});
   report.sections.push_back({"What was tried", std::move(tried)});
@@ -471,7 +475,9 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
   for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
   const std::string caption = fmt::format(
       "{}, {}; the change is from the model as it was given, and kept is that all of its 95 % "
-      "interval lies above -{:g} points; flips are predictions that differ. Times are medians of "
+      "interval lies above -{:g} points, not that nothing is lost; flips are predictions that "
+      "differ. Native are products of the codes themselves; simulated ones are of floats. Times "
+      "are medians of "
       "rounds that took turns, their shares medians of the ratios of rounds, in brackets 95 %.",
       name_and_size(f.data.measured), written.arithmetic, f.job.max_drop_points);
   report.sections = {{"Before and after", {PageTable{both, caption}}}};
