@@ -43,9 +43,10 @@ void largest_of_columns(const PoolingShape& s, const float* columns, float* y) {
   const Floats d;
   constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
   const std::int64_t count = s.result_width();
-  std::int64_t j = 0;
-  if (s.stride == 2) {
-    for (; j + kWidth <= count; j += kWidth) {
+  if (s.stride == 2 && count >= kWidth) {
+    // The last vector ends where the row does, and has some of the one before it once more.
+    for (std::int64_t begin = 0; begin < count; begin += kWidth) {
+      const std::int64_t j = std::min(begin, count - kWidth);
       hn::Vec<Floats> best, next, other;
       hn::LoadInterleaved2(d, columns + 2 * j, best, other);
       for (std::int64_t v = 1; v < s.kernel; ++v) {
@@ -54,8 +55,9 @@ void largest_of_columns(const PoolingShape& s, const float* columns, float* y) {
       }
       hn::StoreU(best, d, y + j);
     }
+    return;
   }
-  for (; j < count; ++j) {
+  for (std::int64_t j = 0; j < count; ++j) {
     float best = columns[j * s.stride];
     for (std::int64_t v = 1; v < s.kernel; ++v) {
       const float next = columns[j * s.stride + v];
