@@ -127,6 +127,7 @@ void write_results(const GridProduct& product, const float* sums, std::int64_t s
   const Grid& grid = product.grid;
   const Floats d;
   // Places that follow each other in memory, one image's at most, or a row's.
+  const bool is_relu = to.activation == Activation::relu;
   const bool whole_images = to.row_stride == grid.columns * to.column_stride;
   const std::int64_t run = whole_images ? grid.rows * grid.columns : grid.columns;
   for (std::int64_t column = column_begin; column < column_end;) {
@@ -144,9 +145,10 @@ void write_results(const GridProduct& product, const float* sums, std::int64_t s
       for_vectors(d, count, [&](std::int64_t j, auto part) HWY_ATTR {
         auto value = hn::Add(load(d, from + j, part), bias);
         if (to.residual != nullptr) value = hn::Add(value, load(d, to.residual + at + j, part));
+        if (is_relu) value = relu_of(d, value);
         store(value, d, to.data + at + j, part);
       });
-      if (to.activation != Activation::none)
+      if (to.activation != Activation::none && !is_relu)
         finish_piece({to.data + at, count, 0, 0, 1, count}, {.activation = to.activation});
     }
     column += count;

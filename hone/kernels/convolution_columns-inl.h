@@ -5,7 +5,8 @@
 //     images[n, c, i step + tap.row, j step + tap.column],   zero outside the image.
 //
 // Neighbouring columns lie `step` apart in memory, also from one row to the next where the grid is as wide as the image. So a
-// vector of them is a load and a mask, which is the same for all channels; only where they jump are they fetched one by one.
+// vector of them is a load and a mask, which is the same for all channels; where they jump once, as from one image to the next, two
+// loads; only where they jump more often are they fetched one by one.
 #if defined(HONE_KERNELS_CONVOLUTION_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_CONVOLUTION_COLUMNS_INL_H_
 #undef HONE_KERNELS_CONVOLUTION_COLUMNS_INL_H_
@@ -73,14 +74,16 @@ class Columns {
 
  private:
   static constexpr std::int32_t kNowhere = INT32_MIN / 2;  // of no image, whatever the tap
+  static constexpr std::int64_t kOften = -1;
 
   void find_neighbours(const Grid& grid, std::int64_t count) {
-    neighbours_.assign(static_cast<std::size_t>(vectors_), static_cast<char>(grid.step <= 2));
+    jumps_.assign(static_cast<std::size_t>(vectors_), grid.step <= 2 ? 0 : kOften);
     for (std::int64_t j = 1; j < count; ++j) {
       if (j % kLanes == 0) continue;
       const auto at = static_cast<std::size_t>(j);
+      std::int64_t& jump = jumps_[static_cast<std::size_t>(j / kLanes)];
       if (bases_[at] != bases_[at - 1] + grid.step)
-        neighbours_[static_cast<std::size_t>(j / kLanes)] = false;
+        jump = jump == 0 && grid.step == 1 && bases_[at] > bases_[at - 1] ? j % kLanes : kOften;
     }
   }
 
@@ -92,8 +95,14 @@ class Columns {
     if (shifts_.empty() || count == 0) return;
     const auto [first, last] = std::ranges::minmax(shifts_);
     least_ = bases_[0] + first;
-    for (std::int64_t j = 0; j < count; j += kLanes)
-      most_ = std::max(most_, bases_[static_cast<std::size_t>(j)] + last + grid.step * kLanes);
+    for (std::int64_t j = 0; j < count; j += kLanes) {
+      const std::int64_t jump =
+          std::max<std::int64_t>(0, jumps_[static_cast<std::size_t>(j / kLanes)]);
+      const std::int64_t furthest =
+          std::max(bases_[static_cast<std::size_t>(j)],
+                   bases_[static_cast<std::size_t>(j + jump)] - jump * grid.step);
+      most_ = std::max(most_, furthest + last + grid.step * kLanes);
+    }
   }
 
   // All bits where a column reads inside the image by a tap.
@@ -125,13 +134,18 @@ class Columns {
       for (std::int64_t v = 0; v < vectors_; ++v, mask += kLanes) {
         const std::int64_t* const bases = bases_.data() + v * kLanes;
         float* const at = to + v * kLanes;
-        if (neighbours_[static_cast<std::size_t>(v)] == 0) {
+        const std::int64_t jump = jumps_[static_cast<std::size_t>(v)];
+        if (jump == kOften) {
           write_lanes(channel + shift, bases, mask, at);
           continue;
         }
         const auto inside = hn::BitCast(d, hn::LoadU(Integers(), mask));
         if constexpr (kStep == 1) {
-          hn::StoreU(hn::And(inside, hn::LoadU(d, channel + shift + bases[0])), d, at);
+          auto value = hn::LoadU(d, channel + shift + bases[0]);
+          if (jump > 0)
+            value = hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(jump)), value,
+                                   hn::LoadU(d, channel + shift + bases[jump] - jump));
+          hn::StoreU(hn::And(inside, value), d, at);
         } else {
           hn::Vec<Floats> even, odd;
           hn::LoadInterleaved2(d, channel + shift + bases[0], even, odd);
@@ -159,7 +173,8 @@ class Columns {
   std::int64_t vectors_ = 0;
   std::vector<std::int64_t> bases_;  // place of each column in channel 0, for a tap at (0, 0)
   std::vector<std::int32_t> rows_, columns_;  // the same in its image
-  std::vector<char> neighbours_;       // of each vector: whether its columns lie `step` apart
+  // Of each vector: the column that does not lie `step` behind the one before it; 0: all do; kOften: several do not.
+  std::vector<std::int64_t> jumps_;
   std::vector<std::int32_t> masks_;    // (taps, columns)
   std::vector<std::int64_t> shifts_;   // of each tap, from the place of a column
   std::int64_t least_ = 0, most_ = 0;  // what vectors read of channel 0
