@@ -197,7 +197,7 @@ Tensor BufferPool::allocate(DType dtype, Sizes sizes) {
   StoragePointer storage = std::allocate_shared<Loan>(RecordAllocator<Loan, State>(state_), state_,
                                                       piece, size_bytes, taken);
   Sizes strides = contiguous_strides(sizes);
-  return Tensor::view_of(std::move(storage), dtype, std::move(sizes), std::move(strides), 0);
+  return Tensor::view_of(std::move(storage), dtype, sizes, strides, 0);
 }
 
 }  // namespace hone

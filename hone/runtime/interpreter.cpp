@@ -230,9 +230,7 @@ const void* Interpreter::prepared_for(Step& step, const Call& call) const {
 void Interpreter::execute(Step& step, const Bindings& bindings) {
   const Node& node = *step.node;
   const Kernel* kernel = step.kernel;
-  const auto allocate = [&](DType dtype, Sizes sizes) {
-    return buffers_.allocate(dtype, std::move(sizes));
-  };
+  const auto allocate = [&](DType dtype, Sizes sizes) { return buffers_.allocate(dtype, sizes); };
   const auto start = std::chrono::steady_clock::now();
   const std::size_t count = step.input_slots.size();
   const auto inputs = std::span(operands_).first(count);

@@ -11,13 +11,13 @@ Tensor Tensor::empty(DType dtype, Sizes sizes, Device& device) {
   Tensor tensor;
   tensor.dtype_ = dtype;
   tensor.strides_ = contiguous_strides(sizes);
-  tensor.sizes_ = std::move(sizes);
+  tensor.sizes_ = sizes;
   tensor.storage_ = device.allocate(tensor.size_bytes());
   return tensor;
 }
 
 Tensor Tensor::zeros(DType dtype, Sizes sizes, Device& device) {
-  Tensor host = empty(dtype, std::move(sizes));
+  Tensor host = empty(dtype, sizes);
   std::memset(host.device_pointer(), 0, host.size_bytes());
   return host.on(device);
 }
@@ -27,8 +27,8 @@ Tensor Tensor::view_of(StoragePointer storage, DType dtype, Sizes sizes, Sizes s
   Tensor tensor;
   tensor.storage_ = std::move(storage);
   tensor.dtype_ = dtype;
-  tensor.sizes_ = std::move(sizes);
-  tensor.strides_ = std::move(strides);
+  tensor.sizes_ = sizes;
+  tensor.strides_ = strides;
   tensor.offset_ = offset;
   return tensor;
 }
@@ -56,7 +56,7 @@ Tensor Tensor::reshape(Sizes sizes) const {
               to_string(sizes));
   Tensor view = *this;
   view.strides_ = contiguous_strides(sizes);
-  view.sizes_ = std::move(sizes);
+  view.sizes_ = sizes;
   return view;
 }
 

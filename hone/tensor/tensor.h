@@ -99,7 +99,7 @@ class Tensor {
 
 template <typename T>
 Tensor Tensor::of(Sizes sizes, const std::vector<T>& values) {
-  Tensor tensor = empty(dtype_of<T>, std::move(sizes));
+  Tensor tensor = empty(dtype_of<T>, sizes);
   HONE_ASSERT(tensor.count() == static_cast<std::int64_t>(values.size()), "{} values for shape {}",
               values.size(), to_string(tensor.sizes()));
   std::copy(values.begin(), values.end(), tensor.data<T>());

@@ -157,7 +157,7 @@ output loss = %loss)";
 
 Tensor random_tensor(Sizes sizes, std::string_view name) {
   RandomSequence random(1, stream_of(name));
-  Tensor tensor = Tensor::empty(DType::f32, std::move(sizes));
+  Tensor tensor = Tensor::empty(DType::f32, sizes);
   for (float& value : tensor.values<float>()) value = static_cast<float>(random.normal());
   return tensor;
 }

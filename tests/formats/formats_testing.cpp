@@ -21,7 +21,7 @@ FormatTable& mutable_formats() {
 }
 
 Sizes or_flat(Sizes sizes, const std::vector<float>& x) {
-  return sizes.empty() ? Sizes{static_cast<std::int64_t>(x.size())} : std::move(sizes);
+  return sizes.empty() ? Sizes{static_cast<std::int64_t>(x.size())} : sizes;
 }
 
 std::vector<float> negated(std::vector<float> x) {
@@ -66,7 +66,7 @@ bool same(float a, float b) {
 std::vector<float> by_reference(std::string_view format, const std::vector<float>& x, Sizes sizes,
                                 const std::vector<Tensor>& state) {
   const Format parsed = format_of(format);
-  const Sizes shape = or_flat(std::move(sizes), x);
+  const Sizes shape = or_flat(sizes, x);
   std::vector<float> y(x.size());
   parsed.def->quantize_reference({parsed, shape, x, state}, y);
   return y;
@@ -75,7 +75,7 @@ std::vector<float> by_reference(std::string_view format, const std::vector<float
 std::vector<float> fast(std::string_view format, const std::vector<float>& x, Sizes sizes,
                         const std::vector<Tensor>& state, int threads) {
   const Format parsed = format_of(format);
-  const Sizes shape = or_flat(std::move(sizes), x);
+  const Sizes shape = or_flat(sizes, x);
   ThreadPool pool(threads);
   std::vector<float> y(x.size());
   parsed.def->quantize({parsed, shape, x, state}, pool, y);
@@ -107,7 +107,7 @@ std::vector<float> any_values(std::size_t count) {
 std::vector<Tensor> calibrated_state(std::string_view format, const std::vector<float>& x,
                                      Sizes sizes) {
   const Format parsed = format_of(format);
-  return calibrate_tensor(parsed, or_flat(std::move(sizes), x), x);
+  return calibrate_tensor(parsed, or_flat(sizes, x), x);
 }
 
 std::string objection(std::string_view text, const std::vector<float>& seen) {
@@ -159,7 +159,7 @@ void check_monotone(std::string_view format) {
 
 void check_packs(std::string_view format, const std::vector<float>& x, Sizes sizes) {
   const Format parsed = format_of(format);
-  const Sizes shape = or_flat(std::move(sizes), x);
+  const Sizes shape = or_flat(sizes, x);
   const std::vector<Tensor> state = calibrated_state(format, x, shape);
   const QuantizerInput input{parsed, shape, x, state};
   const CodeLayout layout = parsed.def->layout(parsed, shape);
@@ -195,7 +195,7 @@ void check_fast(std::string_view format, const std::vector<float>& x, Sizes size
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().DeInit();
   const Format parsed = format_of(format);
-  const Sizes shape = or_flat(std::move(sizes), x);
+  const Sizes shape = or_flat(sizes, x);
   std::vector<float> y = x;
   ThreadPool pool(2);
   parsed.def->quantize({parsed, shape, y, state}, pool, y);

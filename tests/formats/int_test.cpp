@@ -36,7 +36,7 @@ std::vector<std::string> all_int_formats() {
 }
 
 std::vector<float> dynamic_8(const std::vector<float>& x, Sizes sizes = {}) {
-  return by_reference("int(per=row,scale=dynamic)", x, std::move(sizes));
+  return by_reference("int(per=row,scale=dynamic)", x, sizes);
 }
 
 TEST(Int, GivesTheValuesOfTheVectors) {

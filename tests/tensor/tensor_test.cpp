@@ -16,7 +16,7 @@ namespace {
 Tensor counted(Sizes sizes) {
   std::vector<float> values(static_cast<std::size_t>(element_count(sizes)));
   std::iota(values.begin(), values.end(), 0.f);
-  return Tensor::of<float>(std::move(sizes), values);
+  return Tensor::of<float>(sizes, values);
 }
 
 template <typename T>
