@@ -98,6 +98,10 @@ void backward_by_row(Call& call) {
   reference::store(all, sums);
 }
 
+double one_per_summand(const TypeContext& context, const Bindings& bindings) {
+  return elements(context.inputs[1], bindings);
+}
+
 }  // namespace
 
 std::vector<OpDef> embedding() {
@@ -120,8 +124,7 @@ std::vector<OpDef> embedding() {
        .attributes = {{"padding", std::int64_t{-1}}, {"rows", {}}},
        .infer = infer_gradient,
        .reference = backward,
-       .flops = [](const TypeContext& c,
-                   const Bindings& bindings) { return elements(c.inputs[1], bindings); }},
+       .flops = one_per_summand},
       {.name = "embedding_gradient_by_row",
        .summary = "rows: the ids (...) in the order in which they come first, each once, then -1; "
                   "sums: dy (..., H) summed by them, then 0",
@@ -129,9 +132,7 @@ std::vector<OpDef> embedding() {
        .attributes = {{"padding", std::int64_t{-1}}, {"rows", {}}},
        .infer = infer_gradient_by_row,
        .reference = backward_by_row,
-       .flops = [](const TypeContext& c, const Bindings& bindings) {
-         return elements(c.inputs[1], bindings);
-       }}};
+       .flops = one_per_summand}};
 }
 
 }  // namespace hone::ops
