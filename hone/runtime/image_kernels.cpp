@@ -3,6 +3,7 @@
 #include "hone/kernels/batch_norm.h"
 #include "hone/kernels/convolution.h"
 #include "hone/kernels/pooling.h"
+#include "hone/kernels/winograd.h"
 #include "hone/ops/convolution_rules.h"
 #include "hone/runtime/activation_name.h"
 #include "hone/tensor/mapped.h"
@@ -20,28 +21,72 @@ std::int64_t float_bytes(std::size_t count) {
   return static_cast<std::int64_t>(count * sizeof(float));
 }
 
+// ---- convolutions
+
+// One way to compute convolutions.
+struct Convolution {
+  std::size_t (*packed_floats)(const kernels::ConvolutionShape&);
+  void (*pack)(ThreadPool&, const kernels::ConvolutionShape&, const float* weight, float* packed);
+  void (*run)(ThreadPool&, const kernels::ConvolutionShape&, const float* x, const float* packed,
+              float* y, const kernels::ConvolutionEpilogue&);
+  std::size_t (*input_gradient_floats)(const kernels::ConvolutionShape&);
+  void (*input_gradient)(ThreadPool&, const kernels::ConvolutionShape&, const float* weight,
+                         const float* dy, float* dx, float* workspace);
+};
+constexpr Convolution kGemm = {kernels::convolution_packed_floats, kernels::convolution_pack,
+                               kernels::convolution, kernels::convolution_input_gradient_floats,
+                               kernels::convolution_input_gradient};
+constexpr Convolution kWinograd = {
+    kernels::winograd_packed_floats, kernels::winograd_pack, kernels::winograd_convolution,
+    kernels::winograd_input_gradient_floats, kernels::winograd_input_gradient};
+
 kernels::ConvolutionShape shape_of(const Call& call) {
   return ops::convolution_shape(call.input(0).sizes(), call.input(1).sizes(), call.attributes);
 }
 
+kernels::ConvolutionShape shape_of(const CallSite& site, const Bindings& bindings) {
+  return ops::convolution_shape(resolve(site.inputs[0].shape, bindings),
+                                resolve(site.inputs[1].shape, bindings), site.attributes);
+}
+
+kernels::ConvolutionShape input_gradient_shape(const CallSite& site, const Bindings& bindings) {
+  return ops::convolution_shape(resolve(site.outputs[0].shape, bindings),
+                                resolve(site.inputs[0].shape, bindings), site.attributes);
+}
+
+// Images of any number: what decides does not depend on it.
+Bindings one_image(const Type& images) {
+  return images.dim(0).symbol == 0 ? Bindings() : Bindings{{images.dim(0).symbol, 1}};
+}
+
+std::string_view by_winograd(const CallSite& site) {
+  return kernels::winograd_refusal(shape_of(site, one_image(site.inputs[0])));
+}
+
+std::string_view input_gradient_by_winograd(const CallSite& site) {
+  return kernels::winograd_input_gradient_refusal(
+      input_gradient_shape(site, one_image(site.outputs[0])));
+}
+
+template <const Convolution& kConvolution>
 std::int64_t convolution_workspace(const CallSite& site, const Bindings& bindings) {
-  return float_bytes(kernels::convolution_packed_floats(
-      ops::convolution_shape(resolve(site.inputs[0].shape, bindings),
-                             resolve(site.inputs[1].shape, bindings), site.attributes)));
+  return float_bytes(kConvolution.packed_floats(shape_of(site, bindings)));
 }
 
 // The weight as the product reads it. It is held beside the weight, but where that lies in a file, whose pages go back to the
 // system.
+template <const Convolution& kConvolution>
 std::shared_ptr<const void> packed_convolution_weight(const Call& call) {
   const Tensor& weight = call.input(1);
   const kernels::ConvolutionShape shape = shape_of(call);
-  StoragePointer packed = cpu().allocate(kernels::convolution_packed_floats(shape) * sizeof(float));
-  kernels::convolution_pack(call.pool(), shape, weight.data<float>(),
-                            reinterpret_cast<float*>(packed->pointer));
+  StoragePointer packed = cpu().allocate(kConvolution.packed_floats(shape) * sizeof(float));
+  kConvolution.pack(call.pool(), shape, weight.data<float>(),
+                    reinterpret_cast<float*>(packed->pointer));
   release_pages(weight);
   return packed;
 }
 
+template <const Convolution& kConvolution>
 void run_convolution(Call& call, const kernels::ConvolutionEpilogue& epilogue) {
   const kernels::ConvolutionShape shape = shape_of(call);
   const float* const x = values_of(call, 0);
@@ -51,33 +96,35 @@ void run_convolution(Call& call, const kernels::ConvolutionEpilogue& epilogue) {
     packed = reinterpret_cast<const float*>(prepared->pointer);
   } else {
     auto* const workspace = static_cast<float*>(call.workspace);
-    kernels::convolution_pack(call.pool(), shape, values_of(call, 1), workspace);
+    kConvolution.pack(call.pool(), shape, values_of(call, 1), workspace);
     packed = workspace;
   }
-  kernels::convolution(call.pool(), shape, x, packed, y, epilogue);
+  kConvolution.run(call.pool(), shape, x, packed, y, epilogue);
 }
 
+template <const Convolution& kConvolution>
 void conv2d(Call& call) {
-  run_convolution(call, {.bias = call.has_input(2) ? values_of(call, 2) : nullptr});
+  run_convolution<kConvolution>(call, {.bias = call.has_input(2) ? values_of(call, 2) : nullptr});
 }
 
+template <const Convolution& kConvolution>
 void fused_conv2d(Call& call) {
-  run_convolution(
+  run_convolution<kConvolution>(
       call, {.bias = values_of(call, 2),
              .residual = call.has_input(3) ? values_of(call, 3) : nullptr,
              .activation = activation_called(call.attributes.get<std::string>("activation"))});
 }
 
+template <const Convolution& kConvolution>
 std::int64_t conv2d_input_gradient_workspace(const CallSite& site, const Bindings& bindings) {
-  return float_bytes(kernels::convolution_input_gradient_floats(
-      ops::convolution_shape(resolve(site.outputs[0].shape, bindings),
-                             resolve(site.inputs[0].shape, bindings), site.attributes)));
+  return float_bytes(kConvolution.input_gradient_floats(input_gradient_shape(site, bindings)));
 }
 
+template <const Convolution& kConvolution>
 void conv2d_input_gradient(Call& call) {
   const float *weight = values_of(call, 0), *dy = values_of(call, 1);
   Tensor& dx = call.output();
-  kernels::convolution_input_gradient(
+  kConvolution.input_gradient(
       call.pool(), ops::convolution_shape(dx.sizes(), call.input(0).sizes(), call.attributes),
       weight, dy, dx.data<float>(), static_cast<float*>(call.workspace));
 }
@@ -89,6 +136,8 @@ void conv2d_weight_gradient(Call& call) {
       call.pool(), ops::convolution_shape(call.input(0).sizes(), dweight.sizes(), call.attributes),
       x, dy, dweight.data<float>());
 }
+
+// ---- batch norm
 
 kernels::BatchNormShape norm_shape(const Call& call) {
   const Tensor& x = call.input(0);
@@ -125,6 +174,8 @@ void batch_norm_gradient(Call& call) {
                                call.output().data<float>(), call.output(1).data<float>(),
                                call.output(2).data<float>());
 }
+
+// ---- pooling
 
 kernels::PoolingShape window_of(const Call& call) {
   const Sizes& x = call.input(0).sizes();
@@ -166,13 +217,20 @@ KernelTable image_kernels() {
       {"batch_norm", "cpu", "channels", every_image, batch_norm},
       {"batch_norm_gradient", "cpu", "channels", every_image, batch_norm_gradient},
       {"batch_norm_training", "cpu", "channels", every_image, batch_norm_training},
-      {"conv2d", "cpu", "gemm", every_image, conv2d, Layout::dense, packed_convolution_weight,
-       convolution_workspace},
-      {"conv2d_input_gradient", "cpu", "gemm", every_image, conv2d_input_gradient, Layout::dense,
-       nullptr, conv2d_input_gradient_workspace},
+      {"conv2d", "cpu", "winograd", by_winograd, conv2d<kWinograd>, Layout::dense,
+       packed_convolution_weight<kWinograd>, convolution_workspace<kWinograd>},
+      {"conv2d", "cpu", "gemm", every_image, conv2d<kGemm>, Layout::dense,
+       packed_convolution_weight<kGemm>, convolution_workspace<kGemm>},
+      {"conv2d_input_gradient", "cpu", "winograd", input_gradient_by_winograd,
+       conv2d_input_gradient<kWinograd>, Layout::dense, nullptr,
+       conv2d_input_gradient_workspace<kWinograd>},
+      {"conv2d_input_gradient", "cpu", "gemm", every_image, conv2d_input_gradient<kGemm>,
+       Layout::dense, nullptr, conv2d_input_gradient_workspace<kGemm>},
       {"conv2d_weight_gradient", "cpu", "gemm", every_image, conv2d_weight_gradient},
-      {"fused_conv2d", "cpu", "gemm", every_image, fused_conv2d, Layout::dense,
-       packed_convolution_weight, convolution_workspace},
+      {"fused_conv2d", "cpu", "winograd", by_winograd, fused_conv2d<kWinograd>, Layout::dense,
+       packed_convolution_weight<kWinograd>, convolution_workspace<kWinograd>},
+      {"fused_conv2d", "cpu", "gemm", every_image, fused_conv2d<kGemm>, Layout::dense,
+       packed_convolution_weight<kGemm>, convolution_workspace<kGemm>},
       {"global_average_pool", "cpu", "planes", every_image, global_average_pool},
       {"global_average_pool_gradient", "cpu", "planes", every_image, global_average_pool_gradient},
       {"max_pool2d", "cpu", "planes", every_image, max_pool2d},
