@@ -1,7 +1,7 @@
 // y is cut into tiles of 2 x 2, which follow each other row after row and image after image. A chunk takes a panel of tiles,
 // as wide as the micro-kernel of gemm_tile-inl.h, and transforms what they read of x: for each of 16 points a matrix of channels
 // by tiles, in the second cache. Then, for some rows (outputs) after the other, it multiplies the weight's 16 matrices by these
-// and transforms the sums back while they lie in the first. The weight lies in panels of kPanelRows outputs, each with its 16 points.
+// and transforms the sums back while they lie near. The weight lies as it is read.
 //
 // The gradient of x is the same convolution, of dy by the weight with outputs and channels exchanged and its taps turned around.
 #include "hone/kernels/winograd.h"
@@ -36,8 +36,6 @@ constexpr std::int64_t kGroupRows = 32;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-std::int64_t row_panels(std::int64_t outputs) { return ceil_div(outputs, kPanelRows); }
-
 // ---- the weight
 
 // How a weight is read: tap t of row r, channel c at r row_stride + c channel_stride + (turned ? 8 - t : t).
@@ -59,8 +57,29 @@ HWY_INLINE std::array<V, 4> weight_points(V g0, V g1, V g2) {
   return {g0, hn::Add(outer, inner), hn::Sub(outer, inner), g2};
 }
 
-// G g G^T of kPanelRows rows from `row` on and all channels: point p of channel c and row i at [(p channels + c) kPanelRows + i].
-void pack_rows(const WeightView& weight, std::int64_t row, float* to) {
+// Where a point of a panel of rows begins: groups of rows follow each other, in each its points, in a point the group's panels,
+// in a panel kPanelRows values for each channel.
+struct PackedWeight {
+  std::int64_t panels, channels;
+
+  PackedWeight(std::int64_t rows, std::int64_t channels)
+      : panels(ceil_div(rows, kPanelRows)), channels(channels) {}
+  std::int64_t panel_floats() const { return channels * kPanelRows; }
+  std::int64_t floats() const { return kPoints * panels * panel_floats(); }
+  std::int64_t at(std::int64_t panel, std::int64_t point) const {
+    constexpr std::int64_t kGroupPanels = kGroupRows / kPanelRows;
+    const std::int64_t first = panel / kGroupPanels * kGroupPanels,
+                       group_panels = std::min(kGroupPanels, panels - first);
+    return (first * kPoints + point * group_panels + panel - first) * panel_floats();
+  }
+};
+
+// G g G^T of a panel of rows.
+void pack_panel(const WeightView& weight, const PackedWeight& layout, std::int64_t panel,
+                float* packed) {
+  const std::int64_t row = panel * kPanelRows;
+  float* to = packed + layout.at(panel, 0);
+  const std::int64_t point_stride = layout.at(panel, 1) - layout.at(panel, 0);
   const Rows d;
   const std::int64_t count = std::min<std::int64_t>(kPanelRows, weight.rows - row);
   HWY_ALIGN float taps[kTaps][kPanelRows] = {};
@@ -77,22 +96,21 @@ void pack_rows(const WeightView& weight, std::int64_t row, float* to) {
       for (std::size_t u = 0; u < 4; ++u) {
         const auto points = weight_points(left[u], middle[u], right[u]);
         for (std::size_t v = 0; v < 4; ++v)
-          hn::StoreU(points[v], d,
-                     to + static_cast<std::int64_t>(4 * u + v) * weight.channels * kPanelRows + i);
+          hn::StoreU(points[v], d, to + static_cast<std::int64_t>(4 * u + v) * point_stride + i);
       }
     }
   }
 }
 
 std::int64_t packed_floats(std::int64_t rows, std::int64_t channels) {
-  return row_panels(rows) * kPoints * channels * kPanelRows;
+  return PackedWeight(rows, channels).floats();
 }
 
 void pack_weight(ThreadPool& pool, const WeightView& weight, float* packed) {
-  parallel_ranges(pool, row_panels(weight.rows), 1, [&](std::int64_t begin, std::int64_t end) {
+  const PackedWeight layout(weight.rows, weight.channels);
+  parallel_ranges(pool, layout.panels, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t panel = begin; panel < end; ++panel)
-      pack_rows(weight, panel * kPanelRows,
-                packed + panel * kPoints * weight.channels * kPanelRows);
+      pack_panel(weight, layout, panel, packed);
   });
 }
 
@@ -334,7 +352,7 @@ struct Chunks {
   }
   std::int64_t row_begin(const Problem& problem, std::int64_t part) const {
     return std::min(problem.shape.outputs,
-                    part * row_panels(problem.shape.outputs) / row_parts * kPanelRows);
+                    part * ceil_div(problem.shape.outputs, kGroupRows) / row_parts * kGroupRows);
   }
 };
 
@@ -350,16 +368,20 @@ void compute_chunk(const Problem& problem, const Chunks& chunks, std::int64_t pa
   float* const x = x_scratch.floats(static_cast<std::size_t>(kPoints * x_stride));
   float* const sums = sums_scratch.floats(static_cast<std::size_t>(kPoints * sums_stride));
   transform_x(problem, panel, x, x_stride);
+  const PackedWeight layout(problem.shape.outputs, channels);
   const std::int64_t row_end = chunks.row_begin(problem, part + 1);
   for (std::int64_t row = chunks.row_begin(problem, part); row < row_end; row += kGroupRows) {
     const std::int64_t group_end = std::min(row + kGroupRows, row_end);
     for (std::int64_t p = 0; p < kPoints; ++p) {
       for (std::int64_t r = row; r < group_end; r += kPanelRows) {
-        const std::int64_t rows = std::min<std::int64_t>(kPanelRows, group_end - r);
+        const std::int64_t rows = std::min<std::int64_t>(kPanelRows, group_end - r),
+                           at = layout.at(r / kPanelRows, p);
+        const bool is_last = at + layout.panel_floats() == layout.floats();
         micro_kernel<KeepSums>(rows, panel.vectors())(
-            {problem.packed + (r / kPanelRows * kPoints + p) * channels * kPanelRows, 1,
-             kPanelRows},
-            channels, {x + p * x_stride},
+            {problem.packed + at, 1, kPanelRows}, channels,
+            {.data = x + p * x_stride,
+             .ahead = is_last ? nullptr : problem.packed + at + layout.panel_floats(),
+             .ahead_step = kPanelRows},
             {sums + p * sums_stride + (r - row) * width, width, false});
       }
     }
