@@ -123,7 +123,7 @@ struct Tiles {
 void write_results(const GridProduct& product, const float* sums, std::int64_t stride,
                    std::int64_t row_begin, std::int64_t row_end, std::int64_t column_begin,
                    std::int64_t column_end) {
-  const Results& to = product.results;
+  const Results to = product.results;  // a copy, which no store can change
   const Grid& grid = product.grid;
   const Floats d;
   // Places that follow each other in memory, one image's at most, or a row's.
@@ -137,19 +137,21 @@ void write_results(const GridProduct& product, const float* sums, std::int64_t s
       const float* const from = sums + (o - row_begin) * stride + column - column_begin;
       const std::int64_t at = place.image * to.image_stride + o * to.channel_stride +
                               place.row * to.row_stride + place.column * to.column_stride;
+      float* const y = to.data + at;
       if (to.column_stride != 1) {
-        for (std::int64_t j = 0; j < count; ++j) to.data[at + j * to.column_stride] = from[j];
+        for (std::int64_t j = 0; j < count; ++j) y[j * to.column_stride] = from[j];
         continue;
       }
       const auto bias = hn::Set(d, to.bias != nullptr ? to.bias[o] : 0.0f);
-      for_vectors(d, count, [&](std::int64_t j, auto part) HWY_ATTR {
+      const float* const residual = to.residual != nullptr ? to.residual + at : nullptr;
+      for_vectors(d, count, [=](std::int64_t j, auto part) HWY_ATTR {
         auto value = hn::Add(load(d, from + j, part), bias);
-        if (to.residual != nullptr) value = hn::Add(value, load(d, to.residual + at + j, part));
+        if (residual != nullptr) value = hn::Add(value, load(d, residual + j, part));
         if (is_relu) value = relu_of(d, value);
-        store(value, d, to.data + at + j, part);
+        store(value, d, y + j, part);
       });
       if (to.activation != Activation::none && !is_relu)
-        finish_piece({to.data + at, count, 0, 0, 1, count}, {.activation = to.activation});
+        finish_piece({y, count, 0, 0, 1, count}, {.activation = to.activation});
     }
     column += count;
   }
@@ -161,7 +163,7 @@ void compute_tile(const GridProduct& product, const Tiles& tiles, std::int64_t r
   static thread_local Scratch panel_scratch, sums_scratch;
   static thread_local Columns columns;
   const Grid& grid = product.grid;
-  const auto taps = static_cast<std::int64_t>(grid.taps.size());
+  const std::int64_t taps = grid.taps();
   const std::int64_t blocks = channel_blocks(grid.channels, taps);
   const std::int64_t most_depth = (grid.channels / blocks + 1) * taps;
   float* const panel =
@@ -184,8 +186,12 @@ void compute_tile(const GridProduct& product, const Tiles& tiles, std::int64_t r
       const float* const weight = product.packed + first * taps * padded_rows(product.rows);
       for (std::int64_t row = row_begin; row < row_end; row += kPanelRows) {
         const std::int64_t rows = std::min<std::int64_t>(kPanelRows, row_end - row);
+        const bool is_last = row + kPanelRows >= padded_rows(product.rows) && block + 1 == blocks;
         micro_kernel<KeepSums>(rows, columns.vectors())(
-            {weight + row * depth, 1, kPanelRows}, depth, {panel},
+            {weight + row * depth, 1, kPanelRows}, depth,
+            {.data = panel,
+             .ahead = is_last ? nullptr : weight + (row + kPanelRows) * depth,
+             .ahead_step = kPanelRows},
             {sums + (row - row_begin) * kStride, kStride, block > 0});
       }
     }
@@ -280,14 +286,16 @@ void input_gradient(ThreadPool& pool, const ConvolutionShape& s, const float* we
                   .rows = ceil_div(s.height - a, s.stride),
                   .columns = ceil_div(s.width - b, s.stride),
                   .step = 1,
-                  .taps = {}};
+                  .row_taps = {},
+                  .column_taps = {}};
         WeightView view{weight + g * outputs * s.depth(), channels, outputs, taps, s.depth(), {}};
-        for (const PhaseTap& row : phase_taps(s, s.kernel_height, a)) {
-          for (const PhaseTap& column : phase_taps(s, s.kernel_width, b)) {
-            grid.taps.push_back({row.shift, column.shift});
+        const std::vector<PhaseTap> rows = phase_taps(s, s.kernel_height, a),
+                                    columns = phase_taps(s, s.kernel_width, b);
+        for (const PhaseTap& row : rows) grid.row_taps.push_back(row.shift);
+        for (const PhaseTap& column : columns) grid.column_taps.push_back(column.shift);
+        for (const PhaseTap& row : rows)
+          for (const PhaseTap& column : columns)
             view.taps.push_back(row.place * s.kernel_width + column.place);
-          }
-        }
         pack_weight(pool, view, workspace);
         multiply_grid(pool, {std::move(grid),
                              channels,

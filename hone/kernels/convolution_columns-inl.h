@@ -1,12 +1,12 @@
 // The columns that convolutions are products with, written panel after panel, compiled once per Highway target.
 //
-// A column is a place of a grid (n, i, j) over images; for each channel c and tap (a place of the kernel) it holds the value
+// A column is a place of a grid (n, i, j) over images; for each channel c and tap (u, v) of the kernel it holds the value
 //
-//     images[n, c, i step + tap.row, j step + tap.column],   zero outside the image.
+//     images[n, c, i step + u, j step + v],   zero outside the image.
 //
 // Neighbouring columns lie `step` apart in memory, also from one row to the next where the grid is as wide as the image. So a
-// vector of them is a load and a mask, which is the same for all channels; where they jump once, as from one image to the next, two
-// loads; only where they jump more often are they fetched one by one.
+// vector of them is a load and masks, which are the same for all channels; where they jump, as from one image to the next, a
+// load for each piece between jumps. Only with steps above 2, and where such loads would leave the images, are they fetched one by one.
 #if defined(HONE_KERNELS_CONVOLUTION_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_CONVOLUTION_COLUMNS_INL_H_
 #undef HONE_KERNELS_CONVOLUTION_COLUMNS_INL_H_
@@ -47,9 +47,10 @@ class Columns {
       bases_[at] = place.image * grid.image_stride + place.row * grid.step * grid.width +
                    place.column * grid.step;
     }
-    find_neighbours(grid, end - begin);
-    find_masks(grid);
-    find_reach(grid, end - begin);
+    find_pieces(grid.step, end - begin);
+    find_masks(rows_, grid.row_taps, grid.height, row_masks_);
+    find_masks(columns_, grid.column_taps, grid.width, column_masks_);
+    find_reach(grid);
   }
 
   std::int64_t vectors() const { return vectors_; }
@@ -57,127 +58,154 @@ class Columns {
   // to[((c - channel_begin) taps + t) stride + j] = what column j reads of channel c by tap t.
   void write(const Grid& grid, std::int64_t channel_begin, std::int64_t channel_end, float* to,
              std::int64_t stride) const {
-    const auto taps = static_cast<std::int64_t>(grid.taps.size());
-    for (std::int64_t c = channel_begin; c < channel_end; ++c, to += taps * stride) {
-      const std::int64_t channel = c * grid.channel_stride;
-      // A masked lane may read a neighbour's value, but nothing that is not of these images.
-      const bool inside = least_ + channel >= 0 && most_ + channel <= grid.elements;
-      if (inside && grid.step == 1) {
-        write_channel<1>(grid.images + channel, to, stride);
-      } else if (inside && grid.step == 2) {
-        write_channel<2>(grid.images + channel, to, stride);
+    // A masked lane may read a neighbour's value, but nothing that is not of these images.
+    const auto is_inside = [&](std::int64_t c) {
+      return grid.step <= 2 && least_ + c * grid.channel_stride >= 0 &&
+             most_ + c * grid.channel_stride <= grid.elements;
+    };
+    for (std::int64_t c = channel_begin, next = c; c < channel_end; c = next) {
+      const Target target{to + (c - channel_begin) * grid.taps() * stride, stride};
+      while (next < channel_end && is_inside(next)) ++next;
+      if (next == c) {
+        write_one_by_one(grid, next++, target);
+      } else if (grid.step == 1) {
+        write_channels<1>(grid, c, next, target);
       } else {
-        write_one_by_one(grid.images + channel, to, stride);
+        write_channels<2>(grid, c, next, target);
       }
     }
   }
 
  private:
   static constexpr std::int32_t kNowhere = INT32_MIN / 2;  // of no image, whatever the tap
-  static constexpr std::int64_t kOften = -1;
 
-  void find_neighbours(const Grid& grid, std::int64_t count) {
-    jumps_.assign(static_cast<std::size_t>(vectors_), grid.step <= 2 ? 0 : kOften);
-    for (std::int64_t j = 1; j < count; ++j) {
-      if (j % kLanes == 0) continue;
-      const auto at = static_cast<std::size_t>(j);
-      std::int64_t& jump = jumps_[static_cast<std::size_t>(j / kLanes)];
-      if (bases_[at] != bases_[at - 1] + grid.step)
-        jump = jump == 0 && grid.step == 1 && bases_[at] > bases_[at - 1] ? j % kLanes : kOften;
+  // Lanes of a vector from `lane` on, up to those of the next piece, that lie `step` apart; lane 0 would read at `base`.
+  struct Piece {
+    std::int64_t lane, base;
+  };
+  struct Target {
+    float* to;
+    std::int64_t stride;
+  };
+
+  void find_pieces(std::int64_t step, std::int64_t count) {
+    pieces_.clear();
+    first_piece_.assign(1, 0);
+    for (std::int64_t begin = 0; begin < count; begin += kLanes) {
+      const std::int64_t lanes = std::min(kLanes, count - begin);
+      const std::int64_t* const bases = bases_.data() + begin;
+      for (std::int64_t lane = 0; lane < lanes; ++lane)
+        if (lane == 0 || bases[lane] != bases[lane - 1] + step)
+          pieces_.push_back({lane, bases[lane] - lane * step});
+      first_piece_.push_back(pieces_.size());
     }
   }
 
-  // Where vectors of channel 0 begin and end, padding and what lies between two columns included.
-  void find_reach(const Grid& grid, std::int64_t count) {
-    shifts_.clear();
-    for (const Tap& tap : grid.taps) shifts_.push_back(tap.row * grid.width + tap.column);
-    least_ = most_ = 0;
-    if (shifts_.empty() || count == 0) return;
-    const auto [first, last] = std::ranges::minmax(shifts_);
-    least_ = bases_[0] + first;
-    for (std::int64_t j = 0; j < count; j += kLanes) {
-      const std::int64_t jump =
-          std::max<std::int64_t>(0, jumps_[static_cast<std::size_t>(j / kLanes)]);
-      const std::int64_t furthest =
-          std::max(bases_[static_cast<std::size_t>(j)],
-                   bases_[static_cast<std::size_t>(j + jump)] - jump * grid.step);
-      most_ = std::max(most_, furthest + last + grid.step * kLanes);
-    }
-  }
-
-  // All bits where a column reads inside the image by a tap.
-  void find_masks(const Grid& grid) {
+  // All bits where a column reads inside the image by a tap: (taps, columns).
+  void find_masks(const std::vector<std::int32_t>& places, const std::vector<std::int64_t>& taps,
+                  std::int64_t size, std::vector<std::int32_t>& masks) const {
     const Integers d;
-    masks_.resize(grid.taps.size() * bases_.size());
-    std::int32_t* to = masks_.data();
-    const auto below = [&](hn::Vec<Integers> value, std::int64_t size) HWY_ATTR {
-      return hn::And(hn::Gt(value, hn::Set(d, -1)),
-                     hn::Lt(value, hn::Set(d, static_cast<std::int32_t>(size))));
-    };
-    for (const Tap& tap : grid.taps) {
-      const auto row_shift = hn::Set(d, static_cast<std::int32_t>(tap.row)),
-                 column_shift = hn::Set(d, static_cast<std::int32_t>(tap.column));
+    masks.resize(taps.size() * places.size());
+    std::int32_t* to = masks.data();
+    const auto last = hn::Set(d, static_cast<std::int32_t>(size - 1));
+    for (const std::int64_t tap : taps) {
+      const auto shift = hn::Set(d, static_cast<std::int32_t>(tap));
       for (std::int64_t j = 0; j < vectors_ * kLanes; j += kLanes, to += kLanes) {
-        const auto row = hn::Add(hn::LoadU(d, rows_.data() + j), row_shift),
-                   column = hn::Add(hn::LoadU(d, columns_.data() + j), column_shift);
-        hn::StoreU(hn::VecFromMask(d, hn::And(below(row, grid.height), below(column, grid.width))),
-                   d, to);
+        const auto place = hn::Add(hn::LoadU(d, places.data() + j), shift);
+        const auto is_inside = hn::Eq(place, hn::Min(hn::Max(place, hn::Zero(d)), last));
+        hn::StoreU(hn::VecFromMask(d, is_inside), d, to);
       }
     }
+  }
+
+  // Where loads of channel 0 begin and end, padding and what lies between two columns included.
+  void find_reach(const Grid& grid) {
+    least_ = most_ = 0;
+    if (grid.taps() == 0 || pieces_.empty()) return;
+    const auto [first_row, last_row] = std::ranges::minmax(grid.row_taps);
+    const auto [first_column, last_column] = std::ranges::minmax(grid.column_taps);
+    const auto [first, last] = std::ranges::minmax(pieces_, {}, &Piece::base);
+    least_ = first.base + first_row * grid.width + first_column;
+    most_ = last.base + last_row * grid.width + last_column + grid.step * kLanes;
   }
 
   template <int kStep>
-  void write_channel(const float* channel, float* to, std::int64_t stride) const {
+  static HWY_INLINE hn::Vec<Floats> read(const float* from) {
     const Floats d;
-    const std::int32_t* mask = masks_.data();
-    for (const std::int64_t shift : shifts_) {
-      for (std::int64_t v = 0; v < vectors_; ++v, mask += kLanes) {
-        const std::int64_t* const bases = bases_.data() + v * kLanes;
-        float* const at = to + v * kLanes;
-        const std::int64_t jump = jumps_[static_cast<std::size_t>(v)];
-        if (jump == kOften) {
-          write_lanes(channel + shift, bases, mask, at);
-          continue;
-        }
-        const auto inside = hn::BitCast(d, hn::LoadU(Integers(), mask));
-        if constexpr (kStep == 1) {
-          auto value = hn::LoadU(d, channel + shift + bases[0]);
-          if (jump > 0)
-            value = hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(jump)), value,
-                                   hn::LoadU(d, channel + shift + bases[jump] - jump));
-          hn::StoreU(hn::And(inside, value), d, at);
-        } else {
-          hn::Vec<Floats> even, odd;
-          hn::LoadInterleaved2(d, channel + shift + bases[0], even, odd);
-          hn::StoreU(hn::And(inside, even), d, at);
+    if constexpr (kStep == 1) {
+      return hn::LoadU(d, from);
+    } else {
+      return hn::ConcatEven(d, hn::LoadU(d, from + kLanes), hn::LoadU(d, from));
+    }
+  }
+
+  // What it reads of this object and the grid it reads once: stores of floats could change none of it, but that is not seen.
+  template <int kStep>
+  HWY_NOINLINE void write_channels(const Grid& grid, std::int64_t begin, std::int64_t end,
+                                   const Target& target) const {
+    const Integers d_mask;
+    const std::int64_t *const row_taps = grid.row_taps.data(), *const column_taps =
+                                                                   grid.column_taps.data();
+    const auto rows = static_cast<std::int64_t>(grid.row_taps.size()),
+               columns = static_cast<std::int64_t>(grid.column_taps.size());
+    const Piece* const pieces = pieces_.data();
+    const std::size_t* const first_piece = first_piece_.data();
+    const std::int32_t *const row_masks = row_masks_.data(), *const column_masks =
+                                                                 column_masks_.data();
+    const std::int64_t width = grid.width, panel_width = vectors_ * kLanes, stride = target.stride;
+    const float* channel = grid.images + begin * grid.channel_stride;
+    float* panel = target.to;
+    for (std::int64_t c = begin; c < end;
+         ++c, channel += grid.channel_stride, panel += rows * columns * stride) {
+      for (std::int64_t j = 0, v = 0; j < panel_width; j += kLanes, ++v) {
+        const Piece *const first = pieces + first_piece[v], *const last =
+                                                                pieces + first_piece[v + 1];
+        float* to = panel + j;
+        for (std::int64_t u = 0; u < rows; ++u) {
+          const Floats d;
+          const auto row_inside =
+              hn::BitCast(d, hn::LoadU(d_mask, row_masks + u * panel_width + j));
+          const float* const row = channel + row_taps[u] * width + first->base;
+          for (std::int64_t w = 0; w < columns; ++w, to += stride) {
+            auto value = read<kStep>(row + column_taps[w]);
+            for (const Piece* piece = first + 1; piece < last; ++piece)
+              value = hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(piece->lane)), value,
+                                     read<kStep>(row + column_taps[w] + piece->base - first->base));
+            const auto column_inside =
+                hn::BitCast(d, hn::LoadU(d_mask, column_masks + w * panel_width + j));
+            hn::StoreU(hn::And(hn::And(value, row_inside), column_inside), d, to);
+          }
         }
       }
-      to += stride;
     }
   }
 
-  void write_one_by_one(const float* channel, float* to, std::int64_t stride) const {
-    const std::int32_t* mask = masks_.data();
-    for (const std::int64_t shift : shifts_) {
-      for (std::int64_t v = 0; v < vectors_; ++v, mask += kLanes)
-        write_lanes(channel + shift, bases_.data() + v * kLanes, mask, to + v * kLanes);
-      to += stride;
+  void write_one_by_one(const Grid& grid, std::int64_t channel, const Target& target) const {
+    const std::int64_t width = vectors_ * kLanes;
+    float* to = target.to;
+    const std::int32_t* row_mask = row_masks_.data();
+    for (const std::int64_t row_tap : grid.row_taps) {
+      const std::int32_t* column_mask = column_masks_.data();
+      for (const std::int64_t column_tap : grid.column_taps) {
+        const float* const from =
+            grid.images + channel * grid.channel_stride + row_tap * grid.width + column_tap;
+        for (std::int64_t j = 0; j < width; ++j)
+          to[j] = (row_mask[j] & column_mask[j]) != 0 ? from[bases_[static_cast<std::size_t>(j)]]
+                                                      : 0.0f;
+        column_mask += width;
+        to += target.stride;
+      }
+      row_mask += width;
     }
-  }
-
-  static void write_lanes(const float* from, const std::int64_t* bases, const std::int32_t* mask,
-                          float* to) {
-    for (std::int64_t j = 0; j < kLanes; ++j) to[j] = mask[j] != 0 ? from[bases[j]] : 0.0f;
   }
 
   std::int64_t vectors_ = 0;
   std::vector<std::int64_t> bases_;  // place of each column in channel 0, for a tap at (0, 0)
   std::vector<std::int32_t> rows_, columns_;  // the same in its image
-  // Of each vector: the column that does not lie `step` behind the one before it; 0: all do; kOften: several do not.
-  std::vector<std::int64_t> jumps_;
-  std::vector<std::int32_t> masks_;    // (taps, columns)
-  std::vector<std::int64_t> shifts_;   // of each tap, from the place of a column
-  std::int64_t least_ = 0, most_ = 0;  // what vectors read of channel 0
+  std::vector<Piece> pieces_;                 // of one vector after the other
+  std::vector<std::size_t> first_piece_;      // of each vector, and behind the last
+  std::vector<std::int32_t> row_masks_, column_masks_;
+  std::int64_t least_ = 0, most_ = 0;  // what loads reach of channel 0
 };
 
 }  // namespace HWY_NAMESPACE

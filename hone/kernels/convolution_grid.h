@@ -8,17 +8,13 @@
 /// What a convolution reads, as convolution.h's products see it.
 namespace hone::kernels {
 
-/// A place of the kernel: where it reads, relative to that of the grid.
-struct Tap {
-  std::int64_t row = 0, column = 0;
-};
-
 /// A place (n, i, j) of the grid.
 struct GridPlace {
   std::int64_t image = 0, row = 0, column = 0;
 };
 
-/// Places (n, i, j), each of which reads images[n, c, i step + tap.row, j step + tap.column] of every channel c by every tap.
+/// Places (n, i, j), each of which reads images[n, c, i step + u, j step + v] of every channel c by every tap (u, v) of row_taps x
+/// column_taps.
 struct Grid {
   const float* images = nullptr;  ///< the first channel that is read, of the first image
   std::int64_t elements = 0;      ///< from there on
@@ -26,8 +22,11 @@ struct Grid {
   std::int64_t image_stride = 0, channel_stride = 0;
   std::int64_t rows = 0, columns = 0;  ///< of an image's places
   std::int64_t step = 1;
-  std::vector<Tap> taps;
+  std::vector<std::int64_t> row_taps, column_taps;
 
+  std::int64_t taps() const {
+    return static_cast<std::int64_t>(row_taps.size() * column_taps.size());
+  }
   std::int64_t places() const { return batch * rows * columns; }
   GridPlace place(std::int64_t index) const {
     return {index / (rows * columns), index / columns % rows, index % columns};
@@ -57,10 +56,12 @@ inline Grid forward_grid(const ConvolutionShape& shape, const float* x, std::int
             .rows = shape.result_height(),
             .columns = shape.result_width(),
             .step = shape.stride,
-            .taps = {}};
+            .row_taps = {},
+            .column_taps = {}};
   for (std::int64_t u = 0; u < shape.kernel_height; ++u)
-    for (std::int64_t v = 0; v < shape.kernel_width; ++v)
-      grid.taps.push_back({u * shape.dilation - shape.padding, v * shape.dilation - shape.padding});
+    grid.row_taps.push_back(u * shape.dilation - shape.padding);
+  for (std::int64_t v = 0; v < shape.kernel_width; ++v)
+    grid.column_taps.push_back(v * shape.dilation - shape.padding);
   return grid;
 }
 

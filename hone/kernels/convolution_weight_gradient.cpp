@@ -32,16 +32,15 @@ struct WeightProduct {
   std::int64_t rows, dy_image_stride;
   float* dweight;  // (rows, channels taps)
 
-  std::int64_t taps() const { return static_cast<std::int64_t>(grid.taps.size()); }
   std::int64_t pixels() const { return grid.rows * grid.columns; }
 };
 
 // Channels of a chunk: a multiple of a panel's columns, or all there are.
 std::int64_t chunk_channels(const WeightProduct& product) {
   constexpr std::int64_t kColumns = 96;
-  const std::int64_t whole = kPanelColumns / std::gcd(kPanelColumns, product.taps());
+  const std::int64_t whole = kPanelColumns / std::gcd(kPanelColumns, product.grid.taps());
   const std::int64_t wanted =
-      std::max<std::int64_t>(1, kColumns / (whole * product.taps())) * whole;
+      std::max<std::int64_t>(1, kColumns / (whole * product.grid.taps())) * whole;
   return std::min(product.grid.channels, wanted);
 }
 
@@ -72,7 +71,7 @@ void compute_chunk(const WeightProduct& product, std::int64_t channel_begin,
                    std::int64_t channel_end, std::int64_t row_begin, std::int64_t row_end) {
   static thread_local Scratch values_scratch, sums_scratch;
   static thread_local Columns places;
-  const std::int64_t columns = (channel_end - channel_begin) * product.taps(),
+  const std::int64_t columns = (channel_end - channel_begin) * product.grid.taps(),
                      sum_stride = ceil_div(columns, kPanelColumns) * kPanelColumns,
                      pixels = product.pixels(), blocks = ceil_div(pixels, kMostDepth);
   const std::int64_t sum_rows = ceil_div(row_end - row_begin, kPanelRows) * kPanelRows;
@@ -91,10 +90,10 @@ void compute_chunk(const WeightProduct& product, std::int64_t channel_begin,
                  sums, sum_stride);
     }
   }
-  const std::int64_t depth = product.grid.channels * product.taps();
+  const std::int64_t depth = product.grid.channels * product.grid.taps();
   for (std::int64_t row = row_begin; row < row_end; ++row)
     std::copy_n(sums + (row - row_begin) * sum_stride, columns,
-                product.dweight + row * depth + channel_begin * product.taps());
+                product.dweight + row * depth + channel_begin * product.grid.taps());
 }
 
 void weight_gradient(ThreadPool& pool, const ConvolutionShape& s, const float* x, const float* dy,

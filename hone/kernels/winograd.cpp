@@ -240,8 +240,9 @@ void transform_x(const Problem& problem, const Panel& panel, float* to, std::int
         } else {
           const std::int64_t begin = std::max<std::int64_t>(0, column),
                              end = std::min(s.width, column + kReach);
-          std::copy(problem.x + start + begin, problem.x + start + end,
-                    window.values[u] + begin - column);
+          if (begin < end)
+            std::copy(problem.x + start + begin, problem.x + start + end,
+                      window.values[u] + begin - column);
           at = window.values[u];
         }
       }
