@@ -1,9 +1,9 @@
 #include "hone/jobs/bench.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
-#include "hone/analysis/cost.h"
 #include "hone/base/cpu.h"
 #include "hone/base/text.h"
 #include "hone/cuda/card_peaks.h"
@@ -47,15 +47,20 @@ double products_peak_gflops(const Session& session) {
                          : kernels::measure_fma_gflops(session.pool);
 }
 
-double native_gop(const Graph& graph, const Bindings& bindings, const Session& session,
-                  PeakKind kind) {
-  double flops = 0;
+// Operations of a run as its kernels compute them: all, and of native products of each kind.
+struct ComputedGop {
+  double all = 0;
+  std::map<PeakKind, double> native;
+};
+ComputedGop computed_gop(const Graph& graph, const Bindings& bindings, const Session& session) {
+  ComputedGop gop;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
-    if (kernel != nullptr && kernel->native == kind)
-      flops += node->op().flops({node->input_types(), node->attributes()}, bindings);
+    const double computed = computed_flops(kernel, *node, bindings) / 1e9;
+    gop.all += computed;
+    if (kernel != nullptr && kernel->native) gop.native[*kernel->native] += computed;
   }
-  return flops / 1e9;
+  return gop;
 }
 
 Table profile_table(const BenchTimes& result) {
@@ -187,7 +192,8 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   ParameterStore parameters = std::exchange(model.parameters, {});
   BenchWork work = bench_work(model, std::move(parameters), options, way, session);
   const Bindings& bindings = work.bindings;
-  result.gflop = cost(work.graph, bindings).flops / 1e9;
+  const ComputedGop gop = computed_gop(work.graph, bindings, session);
+  result.gflop = gop.all;
   result.needed_bytes = needed_bytes(work.graph, bindings, session);
   result.device = device_text(session);
   const double peak_before = products_peak_gflops(session);
@@ -216,11 +222,11 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
                                        peaks_file(), result.notes)
                         : Peak{peak_now, peak_now, ""};
   for (const NativeKind& kind : kNativeKinds) {
-    const double gop = native_gop(work.graph, bindings, session, kind.kind);
-    if (gop > 0)
+    const auto native = gop.native.find(kind.kind);
+    if (native != gop.native.end() && native->second > 0)
       result.native[kind.kind] = {
-          gop, keep_highest(kind.kind, result.threads, kind.measure(context.pool), peaks_file(),
-                            result.notes)};
+          native->second, keep_highest(kind.kind, result.threads, kind.measure(context.pool),
+                                       peaks_file(), result.notes)};
   }
   return result;
 }

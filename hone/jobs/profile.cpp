@@ -43,7 +43,8 @@ std::string caption_of(const BenchTimes& times, const Floors& floors) {
       "Of a run, mean of {}; at best {:.0f} GFLOP/s of fp32 ({}) and {:.1f} GB/s of memory ({}) on "
       "{}. Bytes are those of "
       "operands and results as if no cache held them, so what lies in caches is above the "
-      "bandwidth of memory. Bound by: "
+      "bandwidth of memory; FLOP are those that kernels compute, where that is fewer than the "
+      "definition takes. Bound by: "
       "what would take longer at that rate.",
       times.runs, floors.fp32.value, provenance(floors.fp32), floors.bandwidth.value,
       provenance(floors.bandwidth),

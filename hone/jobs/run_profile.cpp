@@ -36,9 +36,8 @@ OperatorTime operator_of(const Node& node, std::string_view kernel, const Bindin
                    .operation = std::string(node.op().name),
                    .kernel = std::string(kernel),
                    .bytes = bytes_moved(node, bindings)};
-  if (node.op().flops != nullptr)
-    one.flops = node.op().flops({node.input_types(), node.attributes()}, bindings);
   const Kernel* found = find_kernel(session.library.kernels, node, session.device);
+  one.flops = computed_flops(found, node, bindings);
   if (found != nullptr && found->native) one.arithmetic = *found->native;
   return one;
 }

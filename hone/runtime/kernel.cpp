@@ -41,6 +41,12 @@ const Kernel* find_kernel(const KernelTable& kernels, const Node& node, const De
   fail("no kernel on {}{}", to_string(device), refusals);
 }
 
+double computed_flops(const Kernel* kernel, const Node& node, const Bindings& bindings) {
+  if (node.op().flops == nullptr) return 0;
+  const double defined = node.op().flops({node.input_types(), node.attributes()}, bindings);
+  return kernel == nullptr ? defined : kernel->flops_share * defined;
+}
+
 std::int64_t workspace_bytes(const Kernel* kernel, const Node& node, const Bindings& bindings) {
   if (kernel == nullptr || kernel->workspace_bytes == nullptr) return 0;
   return kernel->workspace_bytes(call_site(node), bindings);

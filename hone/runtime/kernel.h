@@ -61,6 +61,9 @@ struct Kernel {
   /// Without halves it is given f32 alone: on the host, halves are widened in front of it and rounded behind it; on other devices
   /// it is not offered calls of them.
   KernelValues values = KernelValues::f32;
+  /// Of the floating-point operations that the operation's record counts, those it computes: below 1 where it needs fewer than the
+  /// definition takes.
+  double flops_share = 1;
 };
 
 /// Fastest first among the rows of one operation.
@@ -80,6 +83,9 @@ const Kernel* fast_kernel(const KernelTable& kernels, const CallSite& site, cons
 
 /// The row that runs the calls of a node on a device; null for its reference. Throws `UserError` where neither can.
 const Kernel* find_kernel(const KernelTable& kernels, const Node& node, const Device& device);
+
+/// Floating-point operations of a node as a kernel, or for null its reference, computes it; 0 where its operation counts none.
+double computed_flops(const Kernel* kernel, const Node& node, const Bindings& bindings);
 
 /// What `Kernel::workspace_bytes` says of a node; 0 for a null kernel.
 std::int64_t workspace_bytes(const Kernel* kernel, const Node& node, const Bindings& bindings);

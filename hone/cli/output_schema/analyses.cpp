@@ -429,7 +429,7 @@ std::vector<Fragment> fragments_of_analyses() {
         {"min_ms", "ms", "the fastest run"},
         {"median_ms", "ms", "the median run"},
         {"timed_runs", "integer", "that count, behind two that do not"},
-        {"gflop", "GFLOP", "of one run"},
+        {"gflop", "GFLOP", "of one run, as its kernels compute it"},
         {"peak_gflops", "GFLOP/s",
          "fp32 multiply-adds of this machine; of a card large products in its arithmetic"},
         {"peak_gflops_now", "GFLOP/s", "the same as measured beside the runs"},

@@ -186,7 +186,8 @@ std::vector<Fragment> fragments_of_searches() {
         {"texts_at_a_time", "integer", "that times are of"},
         {"tokens", "tokens", "of each of these"},
         {"rest_ms", "number",
-         "ms of a text: the model as it is less its linears, each alone; these may take longer"},
+         "ms of a text: the model as it is less its linears, each alone; 0 where these took longer "
+         "and are scaled to it"},
         {"cost_error_ms", "ms", "that the solver counts an allocation too high, at most"}}},
       {"allocation_prediction",
        "Sums over layers against whole models, over the points of the front that were measured.",

@@ -1,5 +1,7 @@
 #include "hone/jobs/allocation/allocation_latency.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -45,7 +47,15 @@ LatencyTable measure_latency(const Model& model, const std::vector<std::string>&
   }
   table.whole_ms =
       median_batch_ms(model, random_examples(model, batch.texts, batch.tokens), context) / texts;
-  table.rest_ms = table.whole_ms - linears;
+  if (linears > table.whole_ms) {
+    tell_notes(context,
+               {fmt::format("linears alone took {:.0f} % longer than the whole model, so what is "
+                            "foretold is scaled to its {:.3g} ms a text",
+                            100 * (linears / table.whole_ms - 1), table.whole_ms)});
+    for (std::vector<double>& layer : table.ms)
+      for (double& ms : layer) ms *= table.whole_ms / linears;
+  }
+  table.rest_ms = std::max(0.0, table.whole_ms - linears);
   return table;
 }
 

@@ -14,14 +14,15 @@ namespace hone {
 
 struct LatencyTable {
   BatchSize batch = {};
-  std::vector<std::vector<double>> ms;  ///< (layers, options), of one text
-  double whole_ms = 0;                  ///< the model as it is, of one text
-  /// The same without its linears: a constant, below 0 where alone these take longer than among the others.
-  double rest_ms = 0;
+  /// (layers, options), of one text. Where linears alone, in full precision, take longer than the whole model does, all are scaled
+  /// so that these take as long.
+  std::vector<std::vector<double>> ms;
+  double whole_ms = 0;  ///< the model as it is, of one text
+  double rest_ms = 0;   ///< the same without its linears: a constant
 };
 
 /// Times every linear in every option, native where a kernel takes it: packed, alone, in turn with the others, linears of one shape once;
-/// and the model as it is as a whole. Formats that want ranges take them from `data.train`. Throws `Interrupted`.
+/// and the model as it is as a whole. Formats that want ranges take them from `data.train`. A scaled table is told as a note. Throws `Interrupted`.
 LatencyTable measure_latency(const Model& model, const std::vector<std::string>& layers,
                              const std::vector<LayerOption>& options, const EncodedSplits& data,
                              const CalibrationRun& calibration, const BatchSize& batch,
