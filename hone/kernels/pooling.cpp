@@ -21,6 +21,8 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
+using Indices = hn::RebindToSigned<Floats>;
+
 // The larger of two, the first where they are equal; what is no number stays.
 HWY_INLINE hn::Vec<Floats> larger(hn::Vec<Floats> best, hn::Vec<Floats> next) {
   return hn::IfThenElse(hn::Or(hn::Gt(next, best), hn::IsNaN(next)), next, best);
@@ -82,6 +84,84 @@ void pool_plane(const PoolingShape& s, const float* plane, float* y) {
   }
 }
 
+// Where the first largest value of a window stands in its plane.
+std::int64_t first_largest(const PoolingShape& s, const float* plane, std::int64_t row,
+                           std::int64_t column) {
+  std::int64_t best = std::max<std::int64_t>(0, row) * s.width + std::max<std::int64_t>(0, column);
+  for (std::int64_t i = std::max<std::int64_t>(0, row); i < std::min(s.height, row + s.kernel); ++i)
+    for (std::int64_t j = std::max<std::int64_t>(0, column);
+         j < std::min(s.width, column + s.kernel); ++j)
+      if (plane[i * s.width + j] > plane[best] || std::isnan(plane[i * s.width + j]))
+        best = i * s.width + j;
+  return best;
+}
+
+// The same of a vector of windows, the first at `column`; `padded` has the plane's rows with padding at both ends.
+template <int kStride>
+HWY_INLINE hn::Vec<Indices> first_largest_of(const PoolingShape& s, const float* padded,
+                                             std::int64_t padded_width, std::int64_t row,
+                                             std::int64_t column) {
+  const Floats d;
+  const Indices d_index;
+  const auto index_of = [&](std::int64_t i)
+                            HWY_ATTR { return hn::Set(d_index, static_cast<std::int32_t>(i)); };
+  const auto columns = hn::Add(index_of(column), hn::ShiftLeft<kStride - 1>(hn::Iota(d_index, 0)));
+  const std::int64_t first = std::max<std::int64_t>(0, row);
+  // Of values that are all below everything, too, the first one of the plane.
+  auto where = hn::Add(index_of(first * s.width), hn::Max(columns, hn::Zero(d_index)));
+  auto best = hn::Set(d, -std::numeric_limits<float>::infinity());
+  for (std::int64_t i = first; i < std::min(s.height, row + s.kernel); ++i) {
+    const float* const from = padded + i * padded_width + column + s.padding;
+    auto here = hn::Add(index_of(i * s.width), columns);
+    for (std::int64_t v = 0; v < s.kernel; ++v, here = hn::Add(here, hn::Set(d_index, 1))) {
+      hn::Vec<Floats> next, other;
+      if constexpr (kStride == 1)
+        next = hn::LoadU(d, from + v);
+      else
+        hn::LoadInterleaved2(d, from + v, next, other);
+      const auto is_larger = hn::Or(hn::Gt(next, best), hn::IsNaN(next));
+      best = hn::IfThenElse(is_larger, next, best);
+      where = hn::IfThenElse(hn::RebindMask(d_index, is_larger), here, where);
+    }
+  }
+  return where;
+}
+
+template <int kStride>
+void hand_back_rows(const PoolingShape& s, const float* plane, const float* dy, float* dx) {
+  static thread_local Scratch scratch;
+  const Indices d_index;
+  constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Indices()));
+  // Windows behind the last one are looked at, too.
+  const std::int64_t padded_width = s.width + 2 * s.padding + 2 * kWidth;
+  float* const padded = scratch.floats(static_cast<std::size_t>(s.height * padded_width));
+  std::fill_n(padded, s.height * padded_width, -std::numeric_limits<float>::infinity());
+  for (std::int64_t i = 0; i < s.height; ++i)
+    std::copy_n(plane + i * s.width, s.width, padded + i * padded_width + s.padding);
+  const std::int64_t count = s.result_width();
+  HWY_ALIGN std::int32_t where[kWidth];
+  for (std::int64_t i = 0; i < s.result_height(); ++i, dy += count) {
+    for (std::int64_t j = 0; j < count; j += kWidth) {
+      hn::Store(first_largest_of<kStride>(s, padded, padded_width, i * s.stride - s.padding,
+                                          j * s.stride - s.padding),
+                d_index, where);
+      for (std::int64_t lane = 0; lane < std::min(kWidth, count - j); ++lane)
+        dx[where[lane]] += dy[j + lane];
+    }
+  }
+}
+
+// Adds dy of each window of a plane to dx, which is zero.
+void hand_back(const PoolingShape& s, const float* plane, const float* dy, float* dx) {
+  constexpr std::int64_t kMostPixels = std::numeric_limits<std::int32_t>::max() / 2;
+  if (s.stride <= 2 && s.height * s.width <= kMostPixels)
+    return s.stride == 1 ? hand_back_rows<1>(s, plane, dy, dx)
+                         : hand_back_rows<2>(s, plane, dy, dx);
+  for (std::int64_t i = 0; i < s.result_height(); ++i)
+    for (std::int64_t j = 0; j < s.result_width(); ++j)
+      dx[first_largest(s, plane, i * s.stride - s.padding, j * s.stride - s.padding)] += *dy++;
+}
+
 float mean_of_plane(std::int64_t pixels, const float* plane) {
   const Floats d;
   const float sum = sum_of_terms(
@@ -99,6 +179,7 @@ namespace hone::kernels {
 namespace {
 
 HWY_EXPORT(pool_plane);
+HWY_EXPORT(hand_back);
 HWY_EXPORT(mean_of_plane);
 
 template <class Body>
@@ -106,18 +187,6 @@ void for_each_plane(ThreadPool& pool, std::int64_t planes, std::int64_t pixels, 
   parallel_ranges(pool, planes, rows_per_chunk(pixels), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t plane = begin; plane < end; ++plane) body(plane);
   });
-}
-
-// Where the first largest value of a window stands in its plane.
-std::int64_t first_largest(const PoolingShape& s, const float* plane, std::int64_t row,
-                           std::int64_t column) {
-  std::int64_t best = std::max<std::int64_t>(0, row) * s.width + std::max<std::int64_t>(0, column);
-  for (std::int64_t i = std::max<std::int64_t>(0, row); i < std::min(s.height, row + s.kernel); ++i)
-    for (std::int64_t j = std::max<std::int64_t>(0, column);
-         j < std::min(s.width, column + s.kernel); ++j)
-      if (plane[i * s.width + j] > plane[best] || std::isnan(plane[i * s.width + j]))
-        best = i * s.width + j;
-  return best;
 }
 
 }  // namespace
@@ -131,15 +200,11 @@ void max_pool(ThreadPool& pool, const PoolingShape& s, const float* x, float* y)
 
 void max_pool_gradient(ThreadPool& pool, const PoolingShape& s, const float* x, const float* dy,
                        float* dx) {
-  const std::int64_t pixels = s.height * s.width;
+  const std::int64_t pixels = s.height * s.width, results = s.result_height() * s.result_width();
   for_each_plane(pool, s.planes, pixels, [&](std::int64_t plane) {
-    const float* const from = x + plane * pixels;
     float* const to = dx + plane * pixels;
     std::fill_n(to, pixels, 0.0f);
-    const float* slope = dy + plane * s.result_height() * s.result_width();
-    for (std::int64_t i = 0; i < s.result_height(); ++i)
-      for (std::int64_t j = 0; j < s.result_width(); ++j)
-        to[first_largest(s, from, i * s.stride - s.padding, j * s.stride - s.padding)] += *slope++;
+    HWY_DYNAMIC_DISPATCH(hand_back)(s, x + plane * pixels, dy + plane * results, to);
   });
 }
 
