@@ -319,8 +319,8 @@ Command bench_command() {
         app.add_option("--shape", a->shape,
                        "of attention: texts, heads, tokens and the size of a head, by comma");
         app.add_option("--dtype", a->dtypes,
-                       "of attention: types of operands and results, by comma: fp32, and on a "
-                       "graphics card bf16 and fp16; by default all that the device has");
+                       "of attention: types of operands and results, by comma: fp32, bf16, fp16; "
+                       "by default all");
         app.add_option("--impl", a->ways,
                        "of attention: naive, with its scores in memory, fused, without, by comma");
         app.add_option("--elements", a->elements,

@@ -212,6 +212,7 @@ void compare_results(const AttentionShape& shape, const Operands& operands, cons
 /// Of products by the types of operands, and of memory.
 struct AttentionPeaks {
   std::map<DType, Peak> products;
+  std::map<DType, std::string> arithmetic;  // what is counted, in words
   Peak bandwidth;
 
   Floors floors(const AttentionType& type) const {
@@ -230,13 +231,24 @@ AttentionPeaks peaks_of(const std::vector<AttentionType>& types, Context& contex
       return keep_highest(kind, threads, value, peaks_file(), notes);
     };
     const Peak products = highest(PeakKind::fp32_gflops, kernels::measure_fma_gflops(context.pool));
-    for (const AttentionType& type : types) peaks.products[type.dtype] = products;
+    // Where there are no products of a type, its values are widened.
+    for (const AttentionType& type : types) {
+      const double of_bf16 =
+          type.dtype == DType::bf16 ? kernels::measure_bf16_gflops(context.pool) : 0;
+      peaks.products[type.dtype] = of_bf16 > 0 ? highest(PeakKind::bf16_gflops, of_bf16) : products;
+      peaks.arithmetic[type.dtype] = of_bf16 > 0                ? "products of bf16 in pairs"
+                                     : type.dtype == DType::f32 ? "fp32 multiply-adds"
+                                                                : "fp32 multiply-adds of values "
+                                                                  "that are widened";
+    }
     peaks.bandwidth = highest(PeakKind::copy_gbps, kernels::measure_copy_gbps(context.pool));
     tell_notes(context, notes);
     return peaks;
   }
-  for (const AttentionType& type : types)
+  for (const AttentionType& type : types) {
     peaks.products[type.dtype] = now(cuda::measure_products_gflops(*card, type.dtype));
+    peaks.arithmetic[type.dtype] = fmt::format("large products of {} operands", type.name);
+  }
   peaks.bandwidth = now(cuda::measure_copy_gbps(*card));
   return peaks;
 }
@@ -290,13 +302,12 @@ Table attention_table(const std::vector<AttentionTimes>& all, const AttentionSha
   return table;
 }
 
-std::string peaks_text(const AttentionPeaks& peaks, const std::vector<AttentionType>& types,
-                       bool on_host) {
+std::string peaks_text(const AttentionPeaks& peaks, const std::vector<AttentionType>& types) {
   std::string text;
   for (const AttentionType& type : types) {
     const Peak& peak = peaks.products.at(type.dtype);
-    text += fmt::format("Peak: {:.3g} TFLOP/s of {} of {} operands, {}.\n", 1e-3 * peak.value,
-                        on_host ? "multiply-adds" : "large products", type.name, provenance(peak));
+    text += fmt::format("Peak of {}: {:.3g} TFLOP/s of {}, {}.\n", type.name, 1e-3 * peak.value,
+                        peaks.arithmetic.at(type.dtype), provenance(peak));
   }
   return text;
 }
@@ -317,12 +328,6 @@ AttentionResult bench_attention(const AttentionJob& job, Context& context) {
   const bool on_host = session.device.host_accessible();
   std::vector<AttentionType> types = job.types;
   if (types.empty()) types.assign(std::begin(kAttentionTypes), std::end(kAttentionTypes));
-  if (job.types.empty() && on_host) types.resize(1);
-  for (const AttentionType& type : types)
-    user_check(!on_host || type.dtype == DType::f32,
-               "`dtype`: the processor computes attention in fp32 alone; {} is a graphics card's "
-               "(`device` cuda)",
-               type.name);
   Operands exact;
   for (const char* name : kAttentionOperands)
     exact[name] = random_operand(job.shape, name, context.pool);
@@ -353,9 +358,9 @@ AttentionResult bench_attention(const AttentionJob& job, Context& context) {
                    {"gflop", job.shape.flops() * 1e-9},
                    {"times", rows}};
   result.text = [what, on_host, types, peaks, job, times = result.times](const TextStyle& style) {
-    std::string text = fmt::format(
-        "{}: {:.2f} GFLOP in both products.\n\n{}\n{}", what, job.shape.flops() * 1e-9,
-        to_text(attention_table(times, job.shape), style), peaks_text(peaks, types, on_host));
+    std::string text =
+        fmt::format("{}: {:.2f} GFLOP in both products.\n\n{}\n{}", what, job.shape.flops() * 1e-9,
+                    to_text(attention_table(times, job.shape), style), peaks_text(peaks, types));
     text +=
         "Differences are to the naive way of the same operands in fp32; the first run makes "
         "kernels and memory ready.\n";

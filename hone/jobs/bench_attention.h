@@ -39,7 +39,7 @@ struct AttentionShape {
 
 struct AttentionJob {
   AttentionShape shape;
-  std::vector<AttentionType> types = {};  ///< none: all that the device has kernels for
+  std::vector<AttentionType> types = {};  ///< none: all
   std::vector<AttentionWay> ways = {AttentionWay::naive, AttentionWay::fused};
   std::int64_t runs = 0;  ///< counted runs; 0: 20
   bool profile = false;   ///< by operation, too
@@ -74,8 +74,8 @@ struct AttentionResult {
 };
 
 /// Times attention of random operands (texts, tokens, heads, size) without a mask, as heads lie where linears leave them, on the
-/// device of the context. Throws `UserError` where the host is asked for types that are a card's, or memory is short;
-/// `Interrupted`.
+/// device of the context. Halves are computed as kernels take them: widened to fp32 and rounded again where there is none of their
+/// own. Throws `UserError` where memory is short; `Interrupted`.
 AttentionResult bench_attention(const AttentionJob& job, Context& context);
 
 }  // namespace hone

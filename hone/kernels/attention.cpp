@@ -15,43 +15,31 @@
 
 #include <algorithm>
 
-#include "hone/kernels/dropout.h"
 #include "hone/kernels/scratch.h"
-#include "hone/kernels/text_runs.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/attention.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <limits>
-
+#include "hone/kernels/attention_panel-inl.h"
 #include "hone/kernels/gemm_pack-inl.h"
 #include "hone/kernels/gemm_tile-inl.h"
-// after the loops, whose names it uses
-#include "hone/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr std::int64_t kKeysPerBlock = 128;
+using Head = HeadOf<float>;
+
 constexpr std::int64_t kMaxWidth = kPanelVectors * kLanes;
-constexpr std::int64_t kPanelsTogether = 8;
 constexpr std::int64_t kFarApart =
     256;  // floats from a token to the next: a copy pays where it is for several panels
-constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
 // What a panel of `width` queries works in.
-struct Panel {
-  std::int64_t width;
+struct Panel : SoftmaxPanel {
   float* queries;  // (D, width), scaled
-  float* scores;   // (kKeysPerBlock, width), then the weights
-  float* context;  // (E, width): the sum of weighted values so far
-  float* maximum;  // (width): of the scores so far
-  float* sum;      // (width): of the weights so far
-  float* fade;     // (width): what all that was summed before this block is to be multiplied by
 
   std::int64_t vectors() const { return width / kLanes; }
 };
@@ -115,9 +103,7 @@ void begin(const Panel& panel, const Lines& queries, std::int64_t head_size,
   const Floats d;
   for (std::int64_t i = 0; i < head_size * panel.width; i += kLanes)
     hn::Store(hn::Mul(hn::Load(d, panel.queries + i), hn::Set(d, scale)), d, panel.queries + i);
-  std::fill_n(panel.context, value_size * panel.width, 0.0f);
-  std::fill_n(panel.maximum, panel.width, kNothing);
-  std::fill_n(panel.sum, panel.width, 0.0f);
+  begin_with_nothing(panel, value_size);
 }
 
 // A block of keys, a row each, and of their values, each of whose elements is a row.
@@ -148,48 +134,6 @@ void score(const Panel& panel, const KeyBlock& block, std::int64_t head_size) {
   }
 }
 
-// Scores become weights, and `fade` what those before are to be multiplied by.
-void weigh(const Panel& panel, std::int64_t keys) {
-  const Floats d;
-  for (std::int64_t j = 0; j < panel.width; j += kLanes) {
-    const SumVector maximum = hn::Load(d, panel.maximum + j);
-    // Of nothing but -infinity nothing can be subtracted.
-    const SumVector shift =
-        hn::IfThenElse(hn::Eq(maximum, hn::Set(d, kNothing)), hn::Zero(d), maximum);
-    SumVector sum = hn::Zero(d);
-    float* at = panel.scores + j;
-    for (std::int64_t i = 0; i < keys; ++i, at += panel.width) {
-      const SumVector weight = exp_of_nonpositive(d, hn::Sub(hn::Load(d, at), shift));
-      hn::Store(weight, d, at);
-      sum = hn::Add(sum, weight);
-    }
-    const SumVector before = hn::Load(d, panel.fade + j);
-    const SumVector fade = exp_of_nonpositive(d, hn::Sub(before, shift));
-    hn::Store(fade, d, panel.fade + j);
-    hn::Store(hn::MulAdd(fade, hn::Load(d, panel.sum + j), sum), d, panel.sum + j);
-  }
-}
-
-// Drops weights of `queries` queries to `keys` keys. `first_word` is that of the first of both.
-void drop(const Panel& panel, const WeightDropout& dropout, std::int64_t first_word,
-          std::int64_t queries, std::int64_t keys) {
-  static thread_local Scratch scratch;
-  float* const ones = scratch.floats(static_cast<std::size_t>(3 * kMaxWidth * keys));
-  float* const rows = ones + kMaxWidth * keys;     // (queries, keys)
-  float* const factors = rows + kMaxWidth * keys;  // (keys, width)
-  std::fill_n(ones, queries * keys, 1.0f);
-  std::int64_t words[kMaxWidth];
-  for (std::int64_t i = 0; i < queries; ++i) words[i] = first_word + i * dropout.query_stride;
-  dropout_rows(dropout.probability, dropout.stream, {words, static_cast<std::size_t>(queries)},
-               keys, ones, rows);
-  std::fill_n(factors, keys * panel.width, 0.0f);
-  transpose_block(rows, keys, queries, keys, factors, panel.width);
-  const Floats d;
-  for (std::int64_t i = 0; i < keys * panel.width; i += kLanes)
-    hn::Store(hn::Mul(hn::Load(d, panel.scores + i), hn::LoadU(d, factors + i)), d,
-              panel.scores + i);
-}
-
 // Adds the values of all keys of the block, weighted.
 void gather(const Panel& panel, const KeyBlock& block) {
   for (std::int64_t i = 0; i < block.values.rows; i += kPanelRows) {
@@ -203,14 +147,7 @@ void gather(const Panel& panel, const KeyBlock& block) {
 // y of `queries` queries, from the sums.
 void finish(const Panel& panel, std::int64_t queries, std::int64_t value_size, float* y,
             std::int64_t token_stride) {
-  const Floats d;
-  for (std::int64_t j = 0; j < panel.width; j += kLanes) {
-    const SumVector factor = hn::Div(hn::Set(d, 1.0f), hn::Load(d, panel.sum + j));
-    for (std::int64_t i = 0; i < value_size; ++i) {
-      float* const at = panel.context + i * panel.width + j;
-      hn::Store(hn::Mul(hn::Load(d, at), factor), d, at);
-    }
-  }
+  divide_by_sums(panel, value_size);
   transpose_block(panel.context, panel.width, value_size, queries, y, token_stride);
 }
 
@@ -249,38 +186,6 @@ class Room {
   const AttentionShape& shape_;
   float* at_;
   float* scores_;
-};
-
-// Vectors of queries, and the panels they make, of nearly one width, which go together.
-struct Cut {
-  std::int64_t queries;
-  std::int64_t vectors;
-  std::int64_t panels;
-  std::int64_t groups;
-
-  // Into `least_groups` groups, if there are so many panels.
-  Cut(std::int64_t count, std::int64_t least_groups)
-      : queries(count),
-        vectors((count + kLanes - 1) / kLanes),
-        panels((vectors + kPanelVectors - 1) / kPanelVectors),
-        groups(std::max((panels + kPanelsTogether - 1) / kPanelsTogether,
-                        std::min(panels, least_groups))) {}
-  std::int64_t begin(std::int64_t panel) const {
-    return std::min(vectors * panel / panels * kLanes, queries);
-  }
-  std::int64_t first_panel(std::int64_t group) const { return panels * group / groups; }
-};
-
-// One head of one text.
-struct Head {
-  const AttentionShape& shape;
-  std::int64_t keys;
-  float scale;
-  ConstHeads q, k, v;
-  const float* mask;
-  Heads y;
-  const WeightDropout& dropout;
-  std::int64_t first_word;  // of the first weight
 };
 
 // The keys from `key` on, copied where that pays: `copy` has room for them; null: read where they stand.
@@ -330,9 +235,7 @@ void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int
       const std::int64_t first = cut.begin(first_panel + i);
       score(panel, block, shape.head_size);
       weigh(panel, block.keys);
-      if (head.dropout.probability > 0)
-        drop(panel, head.dropout, head.first_word + first * head.dropout.query_stride + key,
-             cut.begin(first_panel + i + 1) - first, block.keys);
+      drop(panel, head, first, cut.begin(first_panel + i + 1) - first, key, block.keys);
       gather(panel, block);
     }
   }
@@ -342,35 +245,11 @@ void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int
            head.y.data + first * y_stride, y_stride);
   }
 }
+
 void attend_all(ThreadPool& pool, const AttentionShape& shape, float scale, const ConstHeads& q,
                 const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y,
                 const WeightDropout& dropout, const TextRuns& runs) {
-  constexpr std::int64_t kChunkWork = std::int64_t{1} << 18;  // multiply-adds: some microseconds
-  constexpr std::int64_t kEnoughItems = 32;
-  const std::int64_t heads = shape.batch * shape.heads;
-  const std::int64_t least_groups = (kEnoughItems + heads - 1) / heads;
-  const std::int64_t most_groups = Cut(shape.queries, least_groups).groups;
-  const std::int64_t work =
-      kPanelsTogether * kMaxWidth * shape.keys * (shape.head_size + shape.value_size);
-  const std::int64_t grain =
-      std::max<std::int64_t>(1, kChunkWork / std::max<std::int64_t>(1, work));
-  const auto attend_one = [&](std::int64_t item) {
-    const std::int64_t group = item % most_groups, head = item / most_groups % shape.heads,
-                       text = item / most_groups / shape.heads;
-    const TextTokens tokens(shape, runs, text);
-    const Cut cut(tokens.queries, least_groups);
-    if (group >= cut.groups) return;
-    const float* const added =
-        mask.data == nullptr ? nullptr : mask.data + text * mask.batch_stride;
-    attend({shape, tokens.keys, scale, tokens.of_queries(q, head), tokens.of_keys(k, head),
-            tokens.of_keys(v, head), added, tokens.of_queries(y, head), dropout,
-            text * dropout.batch_stride + head * dropout.head_stride},
-           cut, cut.first_panel(group), cut.first_panel(group + 1));
-  };
-  // Neighbouring chunks share a head, hence keys and values in the shared cache.
-  parallel_ranges(pool, heads * most_groups, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t item = begin; item < end; ++item) attend_one(item);
-  });
+  attend_by_groups<float>(pool, kLanes, shape, scale, q, k, v, mask, y, dropout, runs, attend);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Both operands are packed as pairs of neighbours in K: A, once, into panels of 8 rows, B into panels of 32 columns, as files
 // have weights. A chunk computes a tile of 128 rows by 4 groups of columns, 48 each, one block of K after the other, so that the
 // block of B (295 KB), that of A (196 KB) and the sums of the tile (98 KB), which every block of K adds to, stay in a second
-// cache of 1 MB. A piece of 8 rows by one group is summed in registers (bf16_products.h, or below with fused multiply-adds), and
+// cache of 1 MB. A piece of 8 rows by one group is summed in registers (bf16_pairs-inl.h), and
 // added to its sums from the first cache.
 #include "hone/kernels/gemm_bf16.h"
 
@@ -12,25 +12,19 @@
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/gemm_bf16.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "hone/kernels/bf16_pairs-inl.h"
 #include "hone/kernels/epilogue-inl.h"
-#include "hone/kernels/half-inl.h"
-#include "hone/kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr std::int64_t kMostPairs = 384;
 constexpr std::int64_t kTileRowPanels = 16;
 constexpr std::int64_t kTileGroups = 4;
 constexpr std::int64_t kFewTileGroups = 2;  // of a tile of one panel of rows, which has less to do
@@ -68,84 +62,11 @@ struct PairPlan {
   }
 };
 
-/// An operand of which lines are packed, rows of A or columns of B: floats, each line in one run, or bfloat16.
-struct PairLines {
-  const float* floats;
-  const std::uint16_t* halves;
-  std::int64_t line_stride, depth_stride;
-  std::int64_t lines, depth;
-
-  static PairLines rows_of(const Bf16Matrix& a, const GemmShape& shape) {
-    return {nullptr, a.data, a.row_stride, a.column_stride, shape.m, shape.k};
-  }
-  static PairLines columns_of(const Bf16Matrix& b, const GemmShape& shape) {
-    return {nullptr, b.data, b.column_stride, b.row_stride, shape.n, shape.k};
-  }
-};
-
-// Panels of `width` lines: pair l of line i of a panel at [l * width + i]. Missing lines and the last half of an odd depth
-// are zero.
-struct PairPanels {
-  std::uint32_t* data;
-  std::int64_t width;
-  std::int64_t pairs;
-
-  std::uint32_t* at(std::int64_t line, std::int64_t pair) const {
-    return data + (line / width * pairs + pair) * width + line % width;
-  }
-};
-
-// Lines that lie in one run: the pairs [begin, end) of up to kPairRows of them.
-void pack_runs(const PairLines& source, std::int64_t first, std::int64_t begin, std::int64_t end,
-               const PairPanels& panels) {
-  HWY_ALIGN static thread_local std::uint32_t runs[kPairRows * kMostPairs];
-  const std::int64_t pairs = end - begin, values = std::min(2 * end, source.depth) - 2 * begin;
-  const std::int64_t count = std::min(kPairRows, source.lines - first);
-  for (std::int64_t i = 0; i < count; ++i) {
-    auto* const run = reinterpret_cast<std::uint16_t*>(runs + i * pairs);
-    const std::int64_t from = (first + i) * source.line_stride + 2 * begin;
-    if (source.floats != nullptr)
-      narrow_range(values, source.floats + from, run,
-                   [](Bits d, BitsVec v) HWY_ATTR { return to_bfloat16(d, v); });
-    else
-      std::copy_n(source.halves + from, values, run);
-    if (values < 2 * pairs) run[values] = 0;
-  }
-  // Pairs move as floats do.
-  std::uint32_t* const to = panels.at(first, begin);
-  transpose_block(reinterpret_cast<const float*>(runs), pairs, count, pairs,
-                  reinterpret_cast<float*>(to), panels.width);
-  for (std::int64_t l = 0; count < kPairRows && l < pairs; ++l)
-    std::fill(to + l * panels.width + count, to + l * panels.width + kPairRows, 0u);
+PairLines rows_of(const Bf16Matrix& a, const GemmShape& shape) {
+  return {nullptr, a.data, a.row_stride, a.column_stride, shape.m, shape.k};
 }
-
-// Lines that lie side by side: the pairs [begin, end) of up to `kPackedRows` of them.
-void pack_neighbours(const PairLines& source, std::int64_t first, std::int64_t begin,
-                     std::int64_t end, const PairPanels& panels) {
-  const hn::CappedTag<std::uint32_t, kPairRows> words;
-  const hn::Rebind<std::uint16_t, decltype(words)> halves;
-  constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(words));
-  constexpr std::int64_t kAhead = 8;  // rows, which are no stream that a processor sees by itself
-  const std::int64_t count = std::min(kPackedRows, source.lines - first);
-  for (std::int64_t l = begin; l < end; ++l) {
-    const std::uint16_t* const even = source.halves + first + 2 * l * source.depth_stride;
-    const bool has_odd = 2 * l + 1 < source.depth;
-    const std::uint16_t* const odd = even + source.depth_stride;
-    __builtin_prefetch(even + kAhead * source.depth_stride);
-    __builtin_prefetch(odd + kAhead * source.depth_stride);
-    std::int64_t i = 0;
-    for (; has_odd && i + kPairRows <= count; i += kPairRows) {
-      std::uint32_t* const to = panels.at(first + i, l);
-      for (std::int64_t j = 0; j < kPairRows; j += kWidth) {
-        const auto low = hn::PromoteTo(words, hn::LoadU(halves, even + i + j));
-        const auto high = hn::PromoteTo(words, hn::LoadU(halves, odd + i + j));
-        hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), words, to + j);
-      }
-    }
-    for (; i < count; ++i)
-      *panels.at(first + i, l) = even[i] | (has_odd ? std::uint32_t{odd[i]} << 16 : 0u);
-    for (; i % panels.width != 0; ++i) *panels.at(first + i, l) = 0;
-  }
+PairLines columns_of(const Bf16Matrix& b, const GemmShape& shape) {
+  return {nullptr, b.data, b.column_stride, b.row_stride, shape.n, shape.k};
 }
 
 void pack_lines(ThreadPool& pool, const PairPlan& plan, const PairLines& source,
@@ -171,77 +92,6 @@ void pack_lines(ThreadPool& pool, const PairPlan& plan, const PairLines& source,
         }
       });
 }
-
-// While one is alive, sums that come below 2^-126 are zero, and so is what is added to them, as products of pairs have it.
-class WithoutSubnormals {
-#if defined(__x86_64__)
- public:
-  WithoutSubnormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | kFlushed); }
-  ~WithoutSubnormals() { _mm_setcsr(before_); }
-  WithoutSubnormals(const WithoutSubnormals&) = delete;
-  WithoutSubnormals& operator=(const WithoutSubnormals&) = delete;
-
- private:
-  static constexpr unsigned kFlushed = 0x8040;  // results, operands
-  unsigned before_;
-#endif
-};
-
-// kRows rows by one vector of columns. A call of its own, for nothing of it may move to where subnormal numbers count.
-template <int kRows>
-HWY_NOINLINE void multiply_vector(const std::uint32_t* rows, const std::uint32_t* columns,
-                                  std::int64_t pairs, float* sums) {
-  constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
-  constexpr std::int64_t kParts = kPairColumns / kWidth;
-  const Floats d;
-  const Bits bits;
-  const auto upper = [&](BitsVec pair) HWY_ATTR {
-    return hn::BitCast(d, hn::And(pair, hn::Set(bits, 0xffff0000u)));
-  };
-  const auto lower = [&](BitsVec pair) HWY_ATTR { return hn::BitCast(d, hn::ShiftLeft<16>(pair)); };
-  hn::Vec<Floats> sum[kRows][kParts];
-#pragma GCC unroll 4
-  for (std::int64_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (std::int64_t j = 0; j < kParts; ++j) sum[i][j] = hn::Zero(d);
-  }
-  for (std::int64_t l = 0; l < pairs; ++l) {
-#pragma GCC unroll 4
-    for (std::int64_t j = 0; j < kParts; ++j) {
-      const BitsVec right = hn::LoadU(bits, columns + l * kPairStride + j * kWidth);
-#pragma GCC unroll 4
-      for (std::int64_t i = 0; i < kRows; ++i) {
-        const BitsVec left = hn::Set(bits, rows[l * kPairRows + i]);
-        sum[i][j] = hn::MulAdd(upper(left), upper(right), sum[i][j]);
-        sum[i][j] = hn::MulAdd(lower(left), lower(right), sum[i][j]);
-      }
-    }
-  }
-#pragma GCC unroll 4
-  for (std::int64_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (std::int64_t j = 0; j < kParts; ++j)
-      hn::StoreU(sum[i][j], d, sums + i * kPieceStride + j * kWidth);
-  }
-}
-
-// `multiply_bf16_pairs` with fused multiply-adds of float.
-void multiply_pairs_plainly(const PairRows& rows, const PairVectors& columns, std::int64_t pairs,
-                            float* sums) {
-  constexpr std::int64_t kTogether = 4;
-  [[maybe_unused]] const WithoutSubnormals as_pairs_have_it{};
-  for (std::int64_t v = 0; v < columns.count; ++v) {
-    float* const at = sums + v * kPairColumns;
-    if (rows.count == 1) {
-      multiply_vector<1>(rows.data, columns.data[v], pairs, at);
-      continue;
-    }
-    for (std::int64_t row = 0; row < rows.count; row += kTogether)
-      multiply_vector<kTogether>(rows.data + row, columns.data[v], pairs, at + row * kPieceStride);
-  }
-}
-
-using MultiplyPairs = void (*)(const PairRows&, const PairVectors&, std::int64_t, float*);
 
 // A piece of the result, and which of its sums these are.
 struct PieceOfSums {
@@ -346,9 +196,7 @@ struct PairProduct {
 template <class Result>
 void compute(ThreadPool& pool, const PairPlan& plan, const std::uint32_t* rows,
              const std::uint32_t* columns, const Result& result) {
-  const bool by_pairs = hn::MaxLanes(Floats()) == kPairColumns && has_bf16_products();
-  const PairProduct<Result> product{plan, by_pairs ? multiply_bf16_pairs : multiply_pairs_plainly,
-                                    rows, columns, result};
+  const PairProduct<Result> product{plan, pair_multiplier(), rows, columns, result};
   const std::int64_t row_tiles = ceil_div(plan.row_panels, kTileRowPanels);
   parallel_ranges(pool, row_tiles * ceil_div(plan.column_groups, plan.tile_groups), 1,
                   [&](std::int64_t begin, std::int64_t end) {
@@ -364,7 +212,7 @@ std::uint32_t* workspace_or_own(std::uint32_t* workspace, std::size_t words) {
 
 void pack_columns(ThreadPool& pool, const PairPlan& plan, const Bf16Matrix& b,
                   std::uint32_t* packed) {
-  pack_lines(pool, plan, PairLines::columns_of(b, plan.shape), {packed, kPackedRows, plan.pairs});
+  pack_lines(pool, plan, columns_of(b, plan.shape), {packed, kPackedRows, plan.pairs});
 }
 
 void multiply_floats(ThreadPool& pool, const GemmShape& shape, const float* a,
@@ -387,7 +235,7 @@ void multiply_halves(ThreadPool& pool, const GemmShape& shape, const Bf16Matrix&
   const std::size_t of_rows = gemm_bf16_workspace_words(shape.m, shape.k);
   workspace =
       workspace_or_own(workspace, columns != nullptr ? of_rows : gemm_bf16_workspace_words(shape));
-  pack_lines(pool, plan, PairLines::rows_of(a, shape), {workspace, kPairRows, plan.pairs});
+  pack_lines(pool, plan, rows_of(a, shape), {workspace, kPairRows, plan.pairs});
   if (columns == nullptr) {
     pack_columns(pool, plan, b, workspace + of_rows);
     columns = workspace + of_rows;

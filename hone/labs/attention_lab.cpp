@@ -125,15 +125,9 @@ Table attention_overview(const std::vector<TimedAttention>& shapes, const LabRun
   const std::string device(run.context.device->kind());
   for (const TimedAttention& one : shapes) {
     const Json& found = run.found.at(stage_of(one));
-    for (const AttentionType& type : kAttentionTypes) {
-      if (way_of(found, type.name, "naive") == nullptr) {
-        table.add_row(missing_row(one, device, type.name,
-                                  "not run: the processor computes attention in fp32 alone"));
-        continue;
-      }
+    for (const AttentionType& type : kAttentionTypes)
       for (const std::string_view way : kAttentionWays)
         table.add_row(run_row(one, device, found, type, way));
-    }
     for (const AttentionType& type : kAttentionTypes)
       table.add_row(missing_row(one, other.name, type.name, other.why_not));
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "hone/kernels/activation.h"
+#include "hone/kernels/attention_bf16.h"
 #include "hone/kernels/dropout.h"
 #include "hone/kernels/elementwise.h"
 #include "hone/kernels/gemm_bf16.h"
@@ -11,8 +12,11 @@
 #include "hone/kernels/half_conversion.h"
 #include "hone/kernels/layer_norm.h"
 #include "hone/kernels/scratch.h"
+#include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
 #include "hone/runtime/activation_name.h"
+#include "hone/runtime/attention_call.h"
+#include "hone/runtime/operand_strides.h"
 #include "hone/runtime/run_reference.h"
 
 namespace hone {
@@ -42,19 +46,16 @@ std::string_view all_bf16(const CallSite& site) {
 
 // ---- to and from f32
 
-std::string_view between_f32_and_bf16(const CallSite& site) {
+std::string_view between_f32_and_halves(const CallSite& site) {
   const auto from = site.inputs[0].dtype, to = site.outputs[0].dtype;
-  return (from == DType::f32 && to == DType::bf16) || (from == DType::bf16 && to == DType::f32)
+  return (from == DType::f32 && is_half(to)) || (is_half(from) && to == DType::f32)
              ? ""
-             : "is not from f32 to bf16 or back";
+             : "is not from f32 to bf16 or f16, or back";
 }
 
 void cast(Call& call) {
   const Tensor& x = call.input(0);
-  if (x.dtype() == DType::f32)
-    kernels::float_to_bfloat16(call.pool(), x.count(), x.data<float>(), result_bits(call));
-  else
-    kernels::bfloat16_to_float(call.pool(), x.count(), bits_of(x), call.output().data<float>());
+  convert_halves(call.pool(), x, call.output());
 }
 
 // ---- products
@@ -120,22 +121,62 @@ void linear_weight_gradient(Call& call) {
                      {}, workspace(call));
 }
 
-// Rows by one matrix, as gradients of linears are; products of many matrices are widened.
-std::string_view rows_by_one_matrix(const CallSite& site) {
-  return site.inputs[1].rank() == 2 ? all_bf16(site) : "the second operand is not one matrix";
+// Matrices by matrices, as scores are of heads, each by one thread where what that works in stays in a cache of its own, else one
+// after the other.
+bool are_one_threads(const kernels::GemmShape& each) {
+  constexpr std::size_t kMostWords = std::size_t{1} << 18;
+  return kernels::gemm_bf16_workspace_words(each) <= kMostWords;
 }
 
+std::string_view bf16_in_two_batch_dimensions(const CallSite& site) {
+  const std::string_view refusal = all_bf16(site);
+  return refusal.empty() ? two_batch_dimensions(site) : refusal;
+}
+
+// Whether rows of the first operand are multiplied by one matrix is known when they have come, so it is as much as either
+// way takes.
 std::int64_t matmul_workspace(const CallSite& site, const Bindings& bindings) {
   const Sizes a = resolve(site.inputs[0].shape, bindings),
-              b = resolve(site.inputs[1].shape, bindings);
-  return bytes_of_words(kernels::gemm_bf16_workspace_words({row_count(a), b.back(), a.back()}));
+              y = resolve(site.outputs[0].shape, bindings);
+  const kernels::GemmShape each{a[a.size() - 2], y.back(), a.back()};
+  std::size_t words = are_one_threads(each) ? 0 : kernels::gemm_bf16_workspace_words(each);
+  if (site.inputs[1].rank() == 2)
+    words = std::max(words, kernels::gemm_bf16_workspace_words({row_count(a), y.back(), a.back()}));
+  return bytes_of_words(words);
+}
+
+Bf16Matrix matrix(const Tensor& tensor, std::int64_t offset) {
+  const std::size_t last = tensor.strides().size() - 1;
+  return {bits_of(tensor) + offset, tensor.strides()[last - 1], tensor.strides()[last]};
 }
 
 void matmul(Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
-  const std::int64_t n = b.size(1), k = b.size(0);
-  kernels::gemm_bf16(call.pool(), {row_count(a.sizes()), n, k}, {bits_of(a), k, 1},
-                     {bits_of(b), n, 1}, result_bits(call), n, {}, workspace(call));
+  const Sizes sizes = call.output_sizes();
+  const std::int64_t n = sizes.back(), k = a.size(-1);
+  std::uint16_t* const y = result_bits(call);
+  if (rows_times_matrix(call))
+    return kernels::gemm_bf16(call.pool(), {row_count(a.sizes()), n, k}, {bits_of(a), k, 1},
+                              matrix(b, 0), y, n, {}, workspace(call));
+  const MatrixBatches batches = matrix_batches(call);
+  const kernels::GemmShape each{sizes[sizes.size() - 2], n, k};
+  const auto multiply = [&](std::int64_t product, std::uint32_t* room) {
+    const std::int64_t i = product / batches.counts[1], j = product % batches.counts[1];
+    const auto offset = [&](const std::array<std::int64_t, 2>& strides) {
+      return i * strides[0] + j * strides[1];
+    };
+    kernels::gemm_bf16(call.pool(), each, matrix(a, offset(batches.a)),
+                       matrix(b, offset(batches.b)), y + offset(batches.y), n, {}, room);
+  };
+  const std::int64_t products = batches.counts[0] * batches.counts[1];
+  if (!are_one_threads(each)) {
+    for (std::int64_t product = 0; product < products; ++product)
+      multiply(product, workspace(call));
+    return;
+  }
+  parallel_ranges(call.pool(), products, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t product = begin; product < end; ++product) multiply(product, nullptr);
+  });
 }
 
 // ---- between products: some rows at a time, in floats that stay in the first caches
@@ -205,6 +246,14 @@ void add(Call& call) {
                });
 }
 
+void scale(Call& call) {
+  const auto factor = static_cast<float>(call.attributes.get<double>("factor"));
+  in_pieces<1>(call, call.input(0).count(), 1,
+               [&](std::int64_t, std::int64_t count, const auto& x, float* y) {
+                 kernels::scale(call.pool(), count, factor, x[0], y);
+               });
+}
+
 std::string_view rows_say_where_they_stand(const CallSite& site) {
   if (!is_bf16(site.inputs[0])) return "values are not bf16";
   return site.inputs.size() > 2 ? "" : "rows do not say where they stand";
@@ -234,6 +283,14 @@ void dropout(Call& call) {
 
 std::string_view values_are_bf16(const CallSite& site) {
   return is_bf16(site.inputs[0]) && is_bf16(site.outputs[0]) ? "" : "values are not bf16";
+}
+
+void softmax(Call& call) {
+  const std::int64_t columns = call.input(0).size(-1);
+  in_pieces<1>(call, row_count(call.input(0).sizes()), columns,
+               [&](std::int64_t, std::int64_t rows, const auto& x, float* y) {
+                 kernels::softmax(call.pool(), rows, columns, x[0], y);
+               });
 }
 
 void layer_norm(Call& call) {
@@ -288,13 +345,33 @@ void column_sums(Call& call) {
   kernels::float_to_bfloat16(call.pool(), columns, all, result_bits(call));
 }
 
+// ---- attention
+
+std::string_view heads_are_bf16(const CallSite& site) {
+  return std::ranges::all_of(site.inputs.begin(), site.inputs.begin() + 3, is_bf16) &&
+                 is_bf16(site.outputs[0])
+             ? ""
+             : "values are not bf16";
+}
+
+void attention(Call& call) {
+  const AttentionCall c(call, 3);
+  if (!c.is_right) return run_reference(call);
+  const auto heads = [&](std::size_t index) {
+    return heads_of_operand(call, index, bits_of(call.input(index)));
+  };
+  kernels::attention_bf16(call.pool(), c.shape, c.scale, heads(0), heads(1), heads(2), c.mask,
+                          heads_of_result(call, 0, result_bits(call)), c.dropout, c.runs);
+}
+
 }  // namespace
 }  // namespace bf16
 
 KernelTable bf16_kernels() {
   KernelTable table = {
       {"add", "cpu", "bf16", bf16::of_one_shape, bf16::add},
-      {"cast", "cpu", "vector", bf16::between_f32_and_bf16, bf16::cast},
+      {"attention", "cpu", "fused_bf16", bf16::heads_are_bf16, bf16::attention, Layout::rows},
+      {"cast", "cpu", "vector", bf16::between_f32_and_halves, bf16::cast},
       {"fused_linear", "cpu", "gemm_bf16", bf16::all_bf16, bf16::fused_linear, Layout::dense,
        bf16::packed_weight, bf16::linear_workspace},
       {"linear", "cpu", "gemm_bf16", bf16::all_bf16, bf16::linear, Layout::dense,
@@ -307,12 +384,15 @@ KernelTable bf16_kernels() {
        nullptr, bf16::column_sums_workspace},
       {"linear_weight_gradient", "cpu", "gemm_bf16", bf16::all_bf16, bf16::linear_weight_gradient,
        Layout::dense, nullptr, bf16::weight_gradient_workspace},
-      {"matmul", "cpu", "gemm_bf16", bf16::rows_by_one_matrix, bf16::matmul, Layout::dense, nullptr,
-       bf16::matmul_workspace},
+      {"matmul", "cpu", "gemm_bf16", bf16::bf16_in_two_batch_dimensions, bf16::matmul,
+       Layout::matrices, nullptr, bf16::matmul_workspace},
+      {"scale", "cpu", "bf16", bf16::all_bf16, bf16::scale},
+      {"softmax", "cpu", "bf16", bf16::all_bf16, bf16::softmax},
   };
   for (Kernel& kernel : table) {
     kernel.values = KernelValues::bf16;
-    if (kernel.name == "gemm_bf16") kernel.native = PeakKind::bf16_gflops;
+    if (kernel.name == "gemm_bf16" || kernel.name == "fused_bf16")
+      kernel.native = PeakKind::bf16_gflops;
   }
   return table;
 }

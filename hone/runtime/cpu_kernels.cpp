@@ -20,9 +20,11 @@
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
 #include "hone/runtime/activation_name.h"
+#include "hone/runtime/attention_call.h"
 #include "hone/runtime/bf16_kernels.h"
 #include "hone/runtime/image_kernels.h"
 #include "hone/runtime/kernel.h"
+#include "hone/runtime/operand_strides.h"
 #include "hone/runtime/packed_kernels.h"
 #include "hone/tensor/mapped.h"
 
@@ -58,16 +60,6 @@ template <void (*Kernel)(ThreadPool&, std::int64_t, const float*, const float*, 
 void unary_gradient(Call& call) {
   const float *x = floats(call, 0), *dy = floats(call, 1);
   Kernel(call.pool(), count(call), x, dy, call.output().data<float>());
-}
-
-// Strides that walk an operand in step with the result: 0 along the dimensions it is stretched over.
-Sizes stretched(const Tensor& operand, const Sizes& sizes) {
-  Sizes strides(sizes.size(), 0);
-  const std::size_t skipped = sizes.size() - operand.sizes().size();
-  for (std::size_t i = 0; i < operand.sizes().size(); ++i) {
-    if (operand.sizes()[i] != 1) strides[skipped + i] = operand.strides()[i];
-  }
-  return strides;
 }
 
 template <void (*Kernel)(ThreadPool&, kernels::Extents, const kernels::Strided&,
@@ -440,14 +432,6 @@ void linear_weight_gradient(Call& call) {
                 workspace(call));
 }
 
-bool rows_times_matrix(const Call& call) {
-  return call.input(1).rank() == 2 && call.input(0).contiguous();
-}
-
-std::string_view two_batch_dimensions(const CallSite& site) {
-  return site.outputs[0].rank() <= 4 ? "" : "more than 2 leading dimensions";
-}
-
 kernels::ConstMatrix matrix(const Tensor& tensor) {
   const std::size_t last = tensor.strides().size() - 1;
   return {tensor.data<float>(), tensor.strides()[last - 1], tensor.strides()[last]};
@@ -472,100 +456,19 @@ void matmul(Call& call) {
   if (rows_times_matrix(call))
     return kernels::gemm(call.pool(), {row_count(a.sizes()), n, k}, {a.data<float>(), k, 1},
                          matrix(b), y, n, {}, workspace(call));
-  const Sizes a_strides = stretched(a, sizes), b_strides = stretched(b, sizes),
-              y_strides = contiguous_strides(sizes);
-  // The last two leading dimensions, 1 where there are fewer.
-  std::array<std::int64_t, 2> batches{1, 1}, a_batch{}, b_batch{}, y_batch{};
-  const std::size_t leading = sizes.size() - 2;
-  for (std::size_t i = 0; i < leading; ++i) {
-    const std::size_t at = 2 - leading + i;
-    batches[at] = sizes[i];
-    a_batch[at] = a_strides[i];
-    b_batch[at] = b_strides[i];
-    y_batch[at] = y_strides[i];
-  }
-  kernels::gemm_batched(call.pool(), batches, {sizes[leading], n, k}, {matrix(a), a_batch},
-                        {matrix(b), b_batch}, {y, n, y_batch}, workspace(call));
+  const MatrixBatches batches = matrix_batches(call);
+  kernels::gemm_batched(call.pool(), batches.counts, {sizes[sizes.size() - 2], n, k},
+                        {matrix(a), batches.a}, {matrix(b), batches.b}, {y, n, batches.y},
+                        workspace(call));
 }
 
 // ---- attention
 
 kernels::ConstHeads heads_of(const Call& call, std::size_t index) {
-  const Sizes& strides = call.input(index).strides();
-  return {floats(call, index), strides[0], strides[2], strides[1]};
+  return heads_of_operand(call, index, floats(call, index));
 }
-
-// Of weights (B, N, S, T) that some operand is the random key of.
-kernels::WeightDropout weight_dropout(const Call& call, const Sizes& weights, std::size_t key) {
-  const Shape& limits = call.attributes.get<Shape>("limits");
-  const Sizes words = contiguous_strides(limits.empty() ? weights : resolve(limits, call.bindings));
-  return {call.attributes.get<double>("p"),
-          {static_cast<std::uint64_t>(*call.input(key).data<std::int64_t>()),
-           static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"))},
-          words[0],
-          words[1],
-          words[2]};
-}
-
-// What is larger than its limits is the reference's to report.
-bool fits_limits(const Call& call, const Sizes& weights) {
-  const Shape& limits = call.attributes.get<Shape>("limits");
-  return limits.empty() ||
-         std::ranges::equal(weights, resolve(limits, call.bindings), std::less_equal<>());
-}
-
-/// What attention and its gradient read behind `operands` operands.
-struct AttentionCall {
-  kernels::AttentionShape shape;
-  float scale = 1;
-  kernels::KeyMask mask = {};
-  kernels::WeightDropout dropout = {};
-  kernels::TextRuns runs = {};
-  bool is_right = true;  // what is not is the reference's to report
-
-  AttentionCall(const Call& call, std::size_t operands) {
-    const Tensor &q = call.input(0), &k = call.input(1), &v = call.input(2);
-    shape = {q.size(0), q.size(2), q.size(1), k.size(1), q.size(3), v.size(3)};
-    scale = static_cast<float>(call.attributes.get<double>("scale"));
-    const bool drops = call.attributes.get<double>("p") > 0;
-    const std::size_t texts_at = drops ? operands + 1 : operands;
-    if (call.attributes.get<bool>("unpadded")) {
-      take_runs(call, texts_at);
-    } else {
-      mask.data = optional_floats(call, texts_at);
-      if (call.has_input(texts_at) && call.input(texts_at).size(0) > 1)
-        mask.batch_stride = call.input(texts_at).strides()[0];
-    }
-    if (!drops) return;
-    const Sizes weights = {shape.batch, shape.heads, shape.queries, shape.keys};
-    is_right = is_right && fits_limits(call, weights);
-    dropout = weight_dropout(call, weights, operands);
-  }
-
- private:
-  void take_runs(const Call& call, std::size_t texts_at) {
-    const Tensor &q = call.input(0), &k = call.input(1);
-    runs = {call.input(texts_at).data<std::int64_t>(),
-            call.input(texts_at + 1).data<std::int64_t>(),
-            q.size(0) == 1 && q.size(1) == k.size(1)};
-    shape.batch = call.input(texts_at).count();
-    std::int64_t next = 0, longest = 0;
-    for (std::int64_t b = 0; b < shape.batch; ++b) {
-      is_right = is_right && runs.begins[b] == next && runs.lengths[b] >= 1;
-      next += runs.lengths[b];
-      longest = std::max(longest, runs.lengths[b]);
-    }
-    is_right = is_right && next == k.size(1);
-    shape.keys = longest;
-    if (runs.queries) shape.queries = longest;
-  }
-};
-
-// Of an output (B, S, N, D).
 kernels::Heads heads_of_output(Call& call, std::size_t index) {
-  const Tensor& y = call.output(index);
-  const std::int64_t size = y.size(3), token = y.size(2) * size;
-  return {y.data<float>(), y.size(1) * token, size, token};
+  return heads_of_result(call, index, call.output(index).data<float>());
 }
 
 void attention(Call& call) {

@@ -3,30 +3,39 @@
 #include <algorithm>
 
 #include "hone/kernels/half_conversion.h"
+#include "hone/tensor/dtype.h"
 
 namespace hone {
 namespace {
 
-// bf16 from and to f32, by all threads; what is otherwise, as the tensor does it.
+// Between halves and f32 by all threads.
 Tensor converted(const Tensor& x, DType dtype, const Call& call) {
   const Tensor source = x.contiguous() ? x : x.contiguous_copy();
-  const bool widens = x.dtype() == DType::bf16 && dtype == DType::f32,
-             narrows = x.dtype() == DType::f32 && dtype == DType::bf16;
-  if (call.host_threads == nullptr || !(widens || narrows)) return source.cast(dtype);
+  if (call.host_threads == nullptr) return source.cast(dtype);
   Tensor y = call.allocate(dtype, x.sizes());
-  if (widens)
-    kernels::bfloat16_to_float(call.pool(), x.count(),
-                               reinterpret_cast<const std::uint16_t*>(source.data<BFloat16>()),
-                               y.data<float>());
-  else
-    kernels::float_to_bfloat16(call.pool(), x.count(), source.data<float>(),
-                               reinterpret_cast<std::uint16_t*>(y.data<BFloat16>()));
+  convert_halves(call.pool(), source, y);
   return y;
 }
 
 }  // namespace
 
 bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
+
+void convert_halves(ThreadPool& pool, const Tensor& x, Tensor& y) {
+  const auto bits_of = [](const Tensor& halves) {
+    return halves.dtype() == DType::bf16 ? reinterpret_cast<std::uint16_t*>(halves.data<BFloat16>())
+                                         : reinterpret_cast<std::uint16_t*>(halves.data<Half>());
+  };
+  if (y.dtype() == DType::f32) {
+    const auto widen =
+        x.dtype() == DType::bf16 ? kernels::bfloat16_to_float : kernels::float16_to_float;
+    widen(pool, x.count(), bits_of(x), y.data<float>());
+  } else {
+    const auto narrow =
+        y.dtype() == DType::bf16 ? kernels::float_to_bfloat16 : kernels::float_to_float16;
+    narrow(pool, x.count(), x.data<float>(), bits_of(y));
+  }
+}
 
 void run_widened(Call& call, void (*kernel)(Call&)) {
   const auto is_wide = [](const Tensor* x) { return !is_half(x->dtype()); };

@@ -191,8 +191,6 @@ TEST(BenchAttention, RefusesWhatDoesNothingOrCannotBe) {
   expect_refusal(2, "--impl: expected some of naive, fused, each once", {"--impl", "fused,fused"});
   expect_refusal(2, "--profile optuna-4.6: it takes a value of sampler alone",
                  {"--profile", "optuna-4.6"});
-  expect_refusal(1, "--dtype: the processor computes attention in fp32 alone",
-                 {"--dtype", "fp32,bf16"});
 }
 
 Json dequantized(std::vector<std::string> more) {

@@ -713,6 +713,60 @@ output y6 = %y6
                                          m, n, k),
                      .relative = kBf16Ulp,
                      .absolute = 1.13 * sum_of(std::max({m, n, k}) + 1) + 8 * kUlp});
+  // Each by one thread, and one after the other by all.
+  for (const auto& [texts, m, n, k] :
+       {std::array<int, 4>{2, 1, 1, 1}, {2, 5, 7, 3}, {3, 50, 131, 16}, {2, 9, 512, 1040}})
+    cases.push_back({.text = fmt::format(R"(%a0 = input : f32[{0}, 2, {1}, {3}]
+%b0 = input : f32[{0}, {2}, 2, {3}]
+%one0 = input : f32[1, 2, {3}, {2}]
+%a = cast(%a0) {{dtype="bf16"}} : bf16[{0}, 2, {1}, {3}]
+%b = cast(%b0) {{dtype="bf16"}} : bf16[{0}, {2}, 2, {3}]
+%one = cast(%one0) {{dtype="bf16"}} : bf16[1, 2, {3}, {2}]
+%turned = transpose(%b) {{axes=[0, 2, 3, 1]}} : bf16[{0}, 2, {3}, {2}]
+%h0 = matmul(%a, %turned) : bf16[{0}, 2, {1}, {2}]
+%h1 = matmul(%a, %one) : bf16[{0}, 2, {1}, {2}]
+%h2 = scale(%a) {{factor=0.3}} : bf16[{0}, 2, {1}, {3}]
+%h3 = softmax(%a) : bf16[{0}, 2, {1}, {3}]
+%y0 = cast(%h0) {{dtype="f32"}} : f32[{0}, 2, {1}, {2}]
+%y1 = cast(%h1) {{dtype="f32"}} : f32[{0}, 2, {1}, {2}]
+%y2 = cast(%h2) {{dtype="f32"}} : f32[{0}, 2, {1}, {3}]
+%y3 = cast(%h3) {{dtype="f32"}} : f32[{0}, 2, {1}, {3}]
+output y0 = %y0
+output y1 = %y1
+output y2 = %y2
+output y3 = %y3
+)",
+                                         texts, m, n, k),
+                     .relative = kBf16Ulp,
+                     .absolute = 1.13 * sum_of(k + 1) + 8 * kUlp});
+  for (const auto& [queries, keys, size, value] :
+       {std::array<int, 4>{1, 1, 1, 1}, {5, 7, 3, 9}, {50, 131, 16, 8}, {37, 300, 66, 40}})
+    // Weights are rounded to bfloat16, by 2^-9 of each at most, so sums of values below 2 by 2^-8, where a quarter is dropped by 4/3 of
+    // that.
+    cases.push_back(
+        {.text = fmt::format(R"(%q0 = input : f32[2, {0}, 3, {2}]
+%k0 = input : f32[2, {1}, 3, {2}]
+%heads = input : f32[2, 3, {1}, {3}]
+%mask = input : f32[2, 1, 1, {1}]
+%key = input : i64[]
+%q = cast(%q0) {{dtype="bf16"}} : bf16[2, {0}, 3, {2}]
+%k = cast(%k0) {{dtype="bf16"}} : bf16[2, {1}, 3, {2}]
+%v0 = cast(%heads) {{dtype="bf16"}} : bf16[2, 3, {1}, {3}]
+%v = transpose(%v0) {{axes=[0, 2, 1, 3]}} : bf16[2, {1}, 3, {3}]
+%h1 = attention(%q, %k, %v) {{scale=0.5}} : bf16[2, {0}, 3, {3}]
+%h2 = attention(%q, %k, %v, %mask) {{scale=0.3}} : bf16[2, {0}, 3, {3}]
+%h3 = attention(%q, %k, %v, %key, %mask) {{scale=0.5, p=0.25, stream=3}} : bf16[2, {0}, 3, {3}]
+%y1 = cast(%h1) {{dtype="f32"}} : f32[2, {0}, 3, {3}]
+%y2 = cast(%h2) {{dtype="f32"}} : f32[2, {0}, 3, {3}]
+%y3 = cast(%h3) {{dtype="f32"}} : f32[2, {0}, 3, {3}]
+output y1 = %y1
+output y2 = %y2
+output y3 = %y3
+)",
+                             queries, keys, size, value),
+         .integers_below = 1000,
+         .relative = kBf16Ulp,
+         .absolute = 0x1p-8 * 4 / 3 + 2 * (8 * sum_of(size) + sum_of(keys)) + 16 * kUlp});
   return cases;
 }
 

@@ -1,0 +1,192 @@
+// Operands of products of bfloat16 pairs (bf16_products.h): how they are packed, and what multiplies them where a processor has no
+// such products; compiled once per Highway target.
+#if defined(HONE_KERNELS_BF16_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HONE_KERNELS_BF16_PAIRS_INL_H_
+#undef HONE_KERNELS_BF16_PAIRS_INL_H_
+#else
+#define HONE_KERNELS_BF16_PAIRS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hone/kernels/bf16_products.h"
+#include "hone/kernels/half-inl.h"
+#include "hone/kernels/packed_matrix.h"
+#include "hone/kernels/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+
+// Pairs that are packed from a run at a time.
+inline constexpr std::int64_t kMostPairs = 384;
+
+/// An operand of which lines are packed, rows of A or columns of B: floats, each line in one run, or bfloat16.
+struct PairLines {
+  const float* floats;
+  const std::uint16_t* halves;
+  std::int64_t line_stride, depth_stride;
+  std::int64_t lines, depth;
+};
+
+// Panels of `width` lines: pair l of line i of a panel at [l * width + i]. Missing lines and the last half of an odd depth
+// are zero.
+struct PairPanels {
+  std::uint32_t* data;
+  std::int64_t width;
+  std::int64_t pairs;
+
+  std::uint32_t* at(std::int64_t line, std::int64_t pair) const {
+    return data + (line / width * pairs + pair) * width + line % width;
+  }
+};
+
+// Lines that lie in one run: the pairs [begin, end) of up to kPairRows of them.
+inline void pack_runs(const PairLines& source, std::int64_t first, std::int64_t begin,
+                      std::int64_t end, const PairPanels& panels) {
+  HWY_ALIGN static thread_local std::uint32_t runs[kPairRows * kMostPairs];
+  const std::int64_t pairs = end - begin, values = std::min(2 * end, source.depth) - 2 * begin,
+                     from = first * source.line_stride + 2 * begin;
+  const std::int64_t count = std::min(kPairRows, source.lines - first);
+  // Pairs move as floats do; what are pairs already, from where they stand.
+  const float* lines = reinterpret_cast<const float*>(runs);
+  std::int64_t stride = pairs;
+  if (source.halves != nullptr && values == 2 * pairs && source.line_stride % 2 == 0) {
+    lines = reinterpret_cast<const float*>(source.halves + from);
+    stride = source.line_stride / 2;
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      auto* const run = reinterpret_cast<std::uint16_t*>(runs + i * pairs);
+      const std::int64_t line = from + i * source.line_stride;
+      if (source.floats != nullptr)
+        narrow_range(values, source.floats + line, run,
+                     [](Bits d, BitsVec v) HWY_ATTR { return to_bfloat16(d, v); });
+      else
+        std::copy_n(source.halves + line, values, run);
+      if (values < 2 * pairs) run[values] = 0;
+    }
+  }
+  std::uint32_t* const to = panels.at(first, begin);
+  transpose_block(lines, stride, count, pairs, reinterpret_cast<float*>(to), panels.width);
+  for (std::int64_t l = 0; count < kPairRows && l < pairs; ++l)
+    std::fill(to + l * panels.width + count, to + l * panels.width + kPairRows, 0u);
+}
+
+// Lines that lie side by side: the pairs [begin, end) of up to `kPackedRows` of them.
+inline void pack_neighbours(const PairLines& source, std::int64_t first, std::int64_t begin,
+                            std::int64_t end, const PairPanels& panels) {
+  const hn::CappedTag<std::uint32_t, kPairRows> words;
+  const hn::Rebind<std::uint16_t, decltype(words)> halves;
+  constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(words));
+  constexpr std::int64_t kAhead = 8;  // rows, which are no stream that a processor sees by itself
+  const std::int64_t count = std::min(kPackedRows, source.lines - first);
+  for (std::int64_t l = begin; l < end; ++l) {
+    const std::uint16_t* const even = source.halves + first + 2 * l * source.depth_stride;
+    const bool has_odd = 2 * l + 1 < source.depth;
+    const std::uint16_t* const odd = even + source.depth_stride;
+    __builtin_prefetch(even + kAhead * source.depth_stride);
+    __builtin_prefetch(odd + kAhead * source.depth_stride);
+    std::int64_t i = 0;
+    for (; has_odd && i + kPairRows <= count; i += kPairRows) {
+      std::uint32_t* const to = panels.at(first + i, l);
+      for (std::int64_t j = 0; j < kPairRows; j += kWidth) {
+        const auto low = hn::PromoteTo(words, hn::LoadU(halves, even + i + j));
+        const auto high = hn::PromoteTo(words, hn::LoadU(halves, odd + i + j));
+        hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), words, to + j);
+      }
+    }
+    for (; i < count; ++i)
+      *panels.at(first + i, l) = even[i] | (has_odd ? std::uint32_t{odd[i]} << 16 : 0u);
+    for (; i % panels.width != 0; ++i) *panels.at(first + i, l) = 0;
+  }
+}
+
+// While one is alive, sums that come below 2^-126 are zero, and so is what is added to them, as products of pairs have it.
+class WithoutSubnormals {
+#if defined(__x86_64__)
+ public:
+  WithoutSubnormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | kFlushed); }
+  ~WithoutSubnormals() { _mm_setcsr(before_); }
+  WithoutSubnormals(const WithoutSubnormals&) = delete;
+  WithoutSubnormals& operator=(const WithoutSubnormals&) = delete;
+
+ private:
+  static constexpr unsigned kFlushed = 0x8040;  // results, operands
+  unsigned before_;
+#endif
+};
+
+// kRows rows by one vector of columns. A call of its own, for nothing of it may move to where subnormal numbers count.
+template <int kRows>
+HWY_NOINLINE void multiply_vector(const std::uint32_t* rows, const std::uint32_t* columns,
+                                  std::int64_t pairs, float* sums) {
+  constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+  constexpr std::int64_t kParts = kPairColumns / kWidth;
+  const Floats d;
+  const Bits bits;
+  const auto upper = [&](BitsVec pair) HWY_ATTR {
+    return hn::BitCast(d, hn::And(pair, hn::Set(bits, 0xffff0000u)));
+  };
+  const auto lower = [&](BitsVec pair) HWY_ATTR { return hn::BitCast(d, hn::ShiftLeft<16>(pair)); };
+  hn::Vec<Floats> sum[kRows][kParts];
+#pragma GCC unroll 4
+  for (std::int64_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (std::int64_t j = 0; j < kParts; ++j) sum[i][j] = hn::Zero(d);
+  }
+  for (std::int64_t l = 0; l < pairs; ++l) {
+#pragma GCC unroll 4
+    for (std::int64_t j = 0; j < kParts; ++j) {
+      const BitsVec right = hn::LoadU(bits, columns + l * kPairStride + j * kWidth);
+#pragma GCC unroll 4
+      for (std::int64_t i = 0; i < kRows; ++i) {
+        const BitsVec left = hn::Set(bits, rows[l * kPairRows + i]);
+        sum[i][j] = hn::MulAdd(upper(left), upper(right), sum[i][j]);
+        sum[i][j] = hn::MulAdd(lower(left), lower(right), sum[i][j]);
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (std::int64_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (std::int64_t j = 0; j < kParts; ++j)
+      hn::StoreU(sum[i][j], d, sums + i * kPieceStride + j * kWidth);
+  }
+}
+
+// `multiply_bf16_pairs` with fused multiply-adds of float.
+inline void multiply_pairs_plainly(const PairRows& rows, const PairVectors& columns,
+                                   std::int64_t pairs, float* sums) {
+  constexpr std::int64_t kTogether = 4;
+  [[maybe_unused]] const WithoutSubnormals as_pairs_have_it{};
+  for (std::int64_t v = 0; v < columns.count; ++v) {
+    float* const at = sums + v * kPairColumns;
+    if (rows.count == 1) {
+      multiply_vector<1>(rows.data, columns.data[v], pairs, at);
+      continue;
+    }
+    for (std::int64_t row = 0; row < rows.count; row += kTogether)
+      multiply_vector<kTogether>(rows.data + row, columns.data[v], pairs, at + row * kPieceStride);
+  }
+}
+
+using MultiplyPairs = void (*)(const PairRows&, const PairVectors&, std::int64_t, float*);
+
+// What this processor multiplies by.
+inline MultiplyPairs pair_multiplier() {
+  const bool by_pairs = hn::MaxLanes(Floats()) == kPairColumns && has_bf16_products();
+  return by_pairs ? multiply_bf16_pairs : multiply_pairs_plainly;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

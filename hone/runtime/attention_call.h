@@ -1,0 +1,39 @@
+#pragma once
+
+#include "hone/ir/call.h"
+#include "hone/kernels/attention.h"
+
+/// Calls of `attention` and its gradient, taken apart as kernels want them.
+namespace hone {
+
+/// What they read behind `operands` operands.
+struct AttentionCall {
+  kernels::AttentionShape shape;
+  float scale = 1;
+  kernels::KeyMask mask = {};
+  kernels::WeightDropout dropout = {};
+  kernels::TextRuns runs = {};
+  bool is_right = true;  ///< what is not is the reference's to report
+
+  AttentionCall(const Call& call, std::size_t operands);
+
+ private:
+  void take_runs(const Call& call, std::size_t texts_at);
+};
+
+/// An operand (B, T, N, D), which may be strided.
+template <typename T>
+kernels::HeadsOf<const T> heads_of_operand(const Call& call, std::size_t index, const T* data) {
+  const Sizes& strides = call.input(index).strides();
+  return {data, strides[0], strides[2], strides[1]};
+}
+
+/// A result (B, S, N, D).
+template <typename T>
+kernels::HeadsOf<T> heads_of_result(Call& call, std::size_t index, T* data) {
+  const Tensor& y = call.output(index);
+  const std::int64_t size = y.size(3), token = y.size(2) * size;
+  return {data, y.size(1) * token, size, token};
+}
+
+}  // namespace hone
