@@ -66,24 +66,27 @@ HWY_INLINE void finish_rows(const Piece& piece, const Epilogue& epilogue, F&& ac
   }
 }
 
+// Calls body(function of a vector) with that of an activation.
+template <class Body>
+HWY_INLINE void with_activation(Activation activation, Body&& body) {
+  switch (activation) {
+    case Activation::none:
+      return body([](Floats, FloatVector x) HWY_ATTR { return x; });
+    case Activation::relu:
+      return body([](Floats d, FloatVector x) HWY_ATTR { return relu_of(d, x); });
+    case Activation::gelu_erf:
+      return body([](Floats d, FloatVector x) HWY_ATTR { return gelu_erf_of(d, x); });
+    case Activation::gelu_tanh:
+      return body([](Floats d, FloatVector x) HWY_ATTR { return gelu_tanh_of(d, x); });
+    case Activation::tanh:
+      return body([](Floats d, FloatVector x) HWY_ATTR { return tanh(d, x); });
+  }
+}
+
 // Activation and residual.
 inline void finish_piece(const Piece& piece, const Epilogue& epilogue) {
-  switch (epilogue.activation) {
-    case Activation::none:
-      return finish_rows(piece, epilogue, [](Floats, FloatVector x) HWY_ATTR { return x; });
-    case Activation::relu:
-      return finish_rows(piece, epilogue,
-                         [](Floats d, FloatVector x) HWY_ATTR { return relu_of(d, x); });
-    case Activation::gelu_erf:
-      return finish_rows(piece, epilogue,
-                         [](Floats d, FloatVector x) HWY_ATTR { return gelu_erf_of(d, x); });
-    case Activation::gelu_tanh:
-      return finish_rows(piece, epilogue,
-                         [](Floats d, FloatVector x) HWY_ATTR { return gelu_tanh_of(d, x); });
-    case Activation::tanh:
-      return finish_rows(piece, epilogue,
-                         [](Floats d, FloatVector x) HWY_ATTR { return tanh(d, x); });
-  }
+  with_activation(epilogue.activation,
+                  [&](auto activated) HWY_ATTR { finish_rows(piece, epilogue, activated); });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -124,30 +124,46 @@ struct Bf16Result {
   // `aside` holds the piece's sums from one block to the next.
   void add(const PieceOfSums& p, float* aside) const {
     HWY_ALIGN float bias[kPieceStride];
-    HWY_ALIGN float residual[kPairRows * kPieceStride];
-    Epilogue in_floats{.activation = epilogue.activation, .residual_stride = kPieceStride};
-    if (p.first && epilogue.bias != nullptr) {
-      widen(p.columns, epilogue.bias + p.column, bias);
-      in_floats.bias = bias;
-    }
-    const Piece piece{aside, kPieceStride, 0, 0, p.rows, p.columns};
-    add_sums(p.sums, kPieceStride, piece, in_floats, p.first);
-    if (!p.last) return;
-    if (epilogue.residual != nullptr) {
-      for (std::int64_t i = 0; i < p.rows; ++i)
-        widen(p.columns, epilogue.residual + (p.row + i) * epilogue.residual_stride + p.column,
-              residual + i * kPieceStride);
-      in_floats.residual = residual;
-    }
-    if (in_floats.goes_on()) finish_piece(piece, in_floats);
-    for (std::int64_t i = 0; i < p.rows; ++i)
-      narrow_range(p.columns, aside + i * kPieceStride, c + (p.row + i) * c_stride + p.column,
-                   [](Bits d, BitsVec v) HWY_ATTR { return to_bfloat16(d, v); });
+    const bool has_bias = p.first && epilogue.bias != nullptr;
+    if (has_bias)
+      widen_range(p.columns, epilogue.bias + p.column, bias,
+                  [](Bits d, BitsVec v) HWY_ATTR { return from_bfloat16(d, v); });
+    if (!p.last)
+      return add_sums(p.sums, kPieceStride, {aside, kPieceStride, 0, 0, p.rows, p.columns},
+                      {.bias = has_bias ? bias : nullptr}, p.first);
+    const float* const before = p.first ? (has_bias ? bias : nullptr) : aside;
+    with_activation(epilogue.activation, [&](auto activated) HWY_ATTR {
+      write(p, before, p.first ? 0 : kPieceStride, activated);
+    });
   }
 
  private:
-  static void widen(std::int64_t n, const std::uint16_t* x, float* y) {
-    widen_range(n, x, y, [](Bits d, BitsVec v) HWY_ATTR { return from_bfloat16(d, v); });
+  // activated(before + sums) + residual, rounded; `before` has a row for each, or one for all; null: nothing is added.
+  template <class F>
+  HWY_INLINE void write(const PieceOfSums& p, const float* before, std::int64_t before_stride,
+                        F&& activated) const {
+    const Floats d;
+    const Bits bits;
+    for (std::int64_t i = 0; i < p.rows; ++i) {
+      const float* const sums = p.sums + i * kPieceStride;
+      const float* const added = before + (before == nullptr ? 0 : i * before_stride);
+      const std::uint16_t* const residual =
+          epilogue.residual == nullptr
+              ? nullptr
+              : epilogue.residual + (p.row + i) * epilogue.residual_stride + p.column;
+      std::uint16_t* const to = c + (p.row + i) * c_stride + p.column;
+      for_vectors(d, p.columns, [=](std::int64_t j, auto part) HWY_ATTR {
+        auto value = load(d, sums + j, part);
+        if (before != nullptr) value = hn::Add(load(d, added + j, part), value);
+        value = activated(d, value);
+        if (residual != nullptr) {
+          const BitsVec halves = hn::PromoteTo(bits, load(Halves(), residual + j, part));
+          value = hn::Add(value, hn::BitCast(d, from_bfloat16(bits, halves)));
+        }
+        const BitsVec rounded = to_bfloat16(bits, hn::BitCast(bits, value));
+        store(hn::DemoteTo(Halves(), hn::BitCast(SignedBits(), rounded)), Halves(), to + j, part);
+      });
+    }
   }
 };
 
