@@ -31,7 +31,7 @@ Command compile_command() {
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<CompileArguments>();
             app.add_option("MODEL", a->job.work.model,
-                           "model folder, tiny or base (with BERT's vocabulary)")
+                           "model folder, tiny or base (with BERT's vocabulary), or resnet18")
                 ->required();
             declare_adapter(app, a->job.work.adapter);
             declare(app, a->flags, a->job.work.options);

@@ -174,6 +174,11 @@ std::string bench_text(const Model& model, const std::string& name, const BenchO
                      adapters(model.graph).empty() ? "" : " with adapters", options.batch, size);
 }
 
+Peak native_peak(PeakKind kind, Context& context, std::vector<std::string>& notes) {
+  const NativeKind& row = *std::ranges::find(kNativeKinds, kind, &NativeKind::kind);
+  return keep_highest(kind, context.pool.threads(), row.measure(context.pool), peaks_file(), notes);
+}
+
 BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked,
                  Context& context) {
   BenchOptions options = asked;
@@ -221,13 +226,8 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   result.peak = on_host ? keep_highest(PeakKind::fp32_gflops, result.threads, peak_now,
                                        peaks_file(), result.notes)
                         : Peak{peak_now, peak_now, ""};
-  for (const NativeKind& kind : kNativeKinds) {
-    const auto native = gop.native.find(kind.kind);
-    if (native != gop.native.end() && native->second > 0)
-      result.native[kind.kind] = {
-          native->second, keep_highest(kind.kind, result.threads, kind.measure(context.pool),
-                                       peaks_file(), result.notes)};
-  }
+  for (const auto& [kind, computed] : gop.native)
+    if (computed > 0) result.native[kind] = {computed, native_peak(kind, context, result.notes)};
   return result;
 }
 

@@ -56,6 +56,9 @@ struct BenchTimes {
 BenchTimes bench(Model model, const std::string& name, const BenchOptions& options,
                  Context& context);
 
+/// What native products of a kind reach at best on the host's threads, measured now; `notes` are those of `keep_highest`.
+Peak native_peak(PeakKind kind, Context& context, std::vector<std::string>& notes);
+
 /// Which model is to be timed, and at what.
 struct BenchJob {
   std::string

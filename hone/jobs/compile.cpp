@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "hone/base/interrupt.h"
 #include "hone/base/output_folder.h"
@@ -17,6 +17,7 @@
 #include "hone/metrics/median.h"
 #include "hone/passes/fuse_elementwise.h"
 #include "hone/report/table.h"
+#include "hone/runtime/kernel_choice.h"
 
 namespace hone {
 namespace {
@@ -60,6 +61,36 @@ std::vector<CompiledGroup> groups_of(const Graph& before, const Graph& after,
     groups.push_back(std::move(group));
   }
   return groups;
+}
+
+std::string refusals_of(const std::vector<KernelAnswer>& answers) {
+  std::vector<std::string> texts;
+  for (const KernelAnswer& answer : answers)
+    if (!answer.refusal.empty())
+      texts.push_back(fmt::format("{}: {}", answer.kernel->name, answer.refusal));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::vector<CompiledKernel> kernels_of(const Graph& after, const Session& session) {
+  std::vector<CompiledKernel> kernels;
+  for (const Node* node : after.of_kind(NodeKind::operation)) {
+    if (node->trait() == Trait::view) continue;
+    const std::vector<KernelAnswer> answers =
+        kernel_answers(session.library.kernels, call_site(*node), session.device);
+    const bool is_fast = !answers.empty() && answers.back().refusal.empty();
+    CompiledKernel one{.operation = std::string(node->op().name),
+                       .kernel = node->is("elementwise") ? "generated"
+                                 : is_fast               ? std::string(answers.back().kernel->name)
+                                                         : "reference",
+                       .refused = refusals_of(answers)};
+    auto found = std::ranges::find_if(kernels, [&](const CompiledKernel& other) {
+      return other.operation == one.operation && other.kernel == one.kernel &&
+             other.refused == one.refused;
+    });
+    if (found == kernels.end()) found = kernels.insert(kernels.end(), std::move(one));
+    found->nodes.push_back(node->name());
+  }
+  return kernels;
 }
 
 std::string file_name(std::string name) {
@@ -117,30 +148,58 @@ double median_seconds(std::vector<double> values) {
   return median_of_sorted(values);
 }
 
+double floor_us(const Node& node, const BenchWork& work, const Floors& floors,
+                const Session& session) {
+  const Kernel* kernel = find_kernel(session.library.kernels, node, session.device);
+  OperatorTime one;
+  one.calls = 1;
+  one.bytes = bytes_moved(node, work.bindings);
+  one.flops = computed_flops(kernel, node, work.bindings);
+  if (kernel != nullptr && kernel->native) one.arithmetic = *kernel->native;
+  return 1e6 * std::max(floors.memory_seconds(one), floors.compute_seconds(one));
+}
+
+void measure_kernels(std::vector<CompiledKernel>& kernels, const BenchWork& work,
+                     const Graph& after, const RecordedRuns& recorded, const Floors& floors,
+                     const Session& session) {
+  for (CompiledKernel& kernel : kernels) {
+    for (const std::string& name : kernel.nodes) {
+      kernel.floor_us += floor_us(*after.find(name), work, floors, session);
+      kernel.us += 1e6 * median_seconds(recorded.fused.at(name));
+    }
+  }
+  std::ranges::stable_sort(kernels, std::ranges::greater(), &CompiledKernel::us);
+}
+
 void measure_groups(std::vector<CompiledGroup>& groups, const BenchWork& work, const Graph& after,
-                    const RecordedRuns& recorded, const Floors& floors) {
+                    const RecordedRuns& recorded, const Floors& floors, const Session& session) {
   for (CompiledGroup& group : groups) {
     for (const std::string& name : group.nodes) {
       group.bytes_apart += bytes_moved(*work.graph.find(name), work.bindings);
       group.apart_us += 1e6 * median_seconds(recorded.apart.at(name));
     }
     const Node& node = *after.find(group.name);
-    OperatorTime one;
-    one.calls = 1;
-    one.bytes = bytes_moved(node, work.bindings);
-    one.flops = node.op().flops({node.input_types(), node.attributes()}, work.bindings);
-    group.bytes = one.bytes;
-    group.floor_us = 1e6 * std::max(floors.memory_seconds(one), floors.compute_seconds(one));
+    group.bytes = bytes_moved(node, work.bindings);
+    group.floor_us = floor_us(node, work, floors, session);
     group.us = 1e6 * median_seconds(recorded.fused.at(group.name));
   }
 }
 
-Floors measured_floors(Context& context, std::vector<std::string>& notes) {
+// Of all arithmetic that kernels of the graph have.
+Floors measured_floors(const Graph& after, const Session& session, Context& context,
+                       std::vector<std::string>& notes) {
   const int threads = context.pool.threads();
+  std::map<PeakKind, Peak> native;
+  for (const Node* node : after.of_kind(NodeKind::operation)) {
+    const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
+    if (kernel != nullptr && kernel->native && !native.contains(*kernel->native))
+      native[*kernel->native] = native_peak(*kernel->native, context, notes);
+  }
   return {.fp32 = keep_highest(PeakKind::fp32_gflops, threads,
                                kernels::measure_fma_gflops(context.pool), peaks_file(), notes),
           .bandwidth = keep_highest(PeakKind::copy_gbps, threads,
-                                    kernels::measure_copy_gbps(context.pool), peaks_file(), notes)};
+                                    kernels::measure_copy_gbps(context.pool), peaks_file(), notes),
+          .native = std::move(native)};
 }
 
 // ---- what is said of it
@@ -162,6 +221,27 @@ Table groups_table(const CompileResult& result, bool measured) {
     if (measured)
       row.insert(row.end(), {Bytes{static_cast<std::int64_t>(group.bytes_apart - group.bytes)},
                              real(group.floor_us, 1), real(group.apart_us, 1), real(group.us, 1)});
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+Table kernels_table(const CompileResult& result, bool measured) {
+  std::vector<Column> columns = {{"operation", "Operation"},
+                                 {"kernel", "Kernel"},
+                                 {"calls", "Calls"},
+                                 {"refused", "Asked before, and refused"}};
+  if (measured)
+    columns.insert(columns.end(), {{"floor_us", "Floor (us)"},
+                                   {"compiled_us", "Compiled (us)"},
+                                   {"share_of_floor", "Floor of it"}});
+  Table table(columns);
+  for (const CompiledKernel& kernel : result.kernels) {
+    std::vector<Cell> row = {kernel.operation, kernel.kernel, std::ssize(kernel.nodes),
+                             kernel.refused.empty() ? Cell(absent) : Cell(kernel.refused)};
+    if (measured)
+      row.insert(row.end(), {real(kernel.floor_us, 1), real(kernel.us, 1),
+                             kernel.us > 0 ? percent(kernel.floor_us / kernel.us) : Cell(absent)});
     table.add_row(std::move(row));
   }
   return table;
@@ -196,7 +276,8 @@ Json fields_of(const CompileResult& result, const CompileJob& job, const BenchOp
                    {"code", s.code_ms},
                    {"first_run", s.first_run_ms},
                    {"second_run", s.second_run_ms}}},
-                 {"groups", to_json(groups_table(result, result.times.has_value()))}};
+                 {"groups", to_json(groups_table(result, result.times.has_value()))},
+                 {"kernels", to_json(kernels_table(result, result.times.has_value()))}};
   if (result.times) fields["times"] = to_json(*result.times, "interpreter", "compiled");
   return fields;
 }
@@ -232,29 +313,35 @@ CompileResult compile(const CompileJob& job, Context& context) {
   result.stages.first_run_ms = run_ms([&] { work->run(*executable, session.device); });
   result.stages.second_run_ms = run_ms([&] { work->run(*executable, session.device); });
   result.groups = groups_of(work->graph, after, session);
+  result.kernels = kernels_of(after, session);
   std::vector<std::string> notes;
   std::string worth;
   if (job.explain) {
     const auto apart = interpreted(work->graph, session);
     run_in_turn(*work, *apart, *executable, 2, session.device);
     const RecordedRuns recorded = run_in_turn(*work, *apart, *executable, job.runs, session.device);
-    const Floors floors = measured_floors(context, notes);
-    measure_groups(result.groups, *work, after, recorded, floors);
+    const Floors floors = measured_floors(after, session, context, notes);
+    measure_groups(result.groups, *work, after, recorded, floors, session);
+    measure_kernels(result.kernels, *work, after, recorded, floors, session);
     result.times = compare_rounds(recorded.apart_ms, recorded.compiled_ms);
     worth = fmt::format(
         "Runs in turn, {} of each: interpreter {:.3f} ms at least, {:.3f} in the median; compiled "
-        "{:.3f} and {:.3f}: {}.\nFloor: what a group reads and writes at {:.1f} GB/s, the best "
-        "that "
-        "this machine was seen to copy; what lies in caches is faster.\n",
+        "{:.3f} and {:.3f}: {}.\nFloor: what is read and written at {:.1f} GB/s, the best that "
+        "this "
+        "machine was seen to copy, or computed at its best, whichever takes longer; what lies in "
+        "caches is faster. Times are medians of each operation, added up.\n",
         job.runs, result.times->before.min_ms, result.times->before.median_ms,
         result.times->after.min_ms, result.times->after.median_ms, speedup_text(*result.times),
         floors.bandwidth.value);
   }
   tell_notes(context, notes);
   result.fields = fields_of(result, job, options, context.pool.threads());
-  result.text = [table = groups_table(result, job.explain), stages = stages_text(result),
+  result.text = [groups = groups_table(result, job.explain), any_groups = !result.groups.empty(),
+                 kernels = kernels_table(result, job.explain), stages = stages_text(result),
                  worth](const TextStyle& style) {
-    return fmt::format("{}\n{}{}", to_text(table, style), stages, worth);
+    return fmt::format("{}\n{}\n{}{}",
+                       any_groups ? to_text(groups, style) : "No operation has a formula.\n",
+                       to_text(kernels, style), stages, worth);
   };
   return result;
 }

@@ -36,17 +36,30 @@ struct CompiledGroup {
   double apart_us = 0, us = 0;  ///< medians over the runs
 };
 
+/// Operations of a kind that one kernel runs, and why others do not.
+struct CompiledKernel {
+  std::string operation;
+  std::string kernel;  ///< "reference": none
+  std::string refused =
+      {};  ///< "name: reason; …", of those that were asked before; empty: none was
+  std::vector<std::string> nodes = {};
+  double floor_us = 0;  ///< of all, as of groups
+  double us = 0;        ///< of all, medians over the runs
+};
+
 struct CompileResult {
   CompileStages stages;
   std::int64_t compiled = 0, loaded = 0;  ///< functions: made now, and all
   std::vector<CompiledGroup> groups = {};
+  std::vector<CompiledKernel> kernels =
+      {};  ///< of all operations but views, the longest first where they were run
   std::optional<TimesInTurn> times = {};  ///< of interpreter and compiled, where they were run
   Json fields = nullptr;
   std::function<std::string(const TextStyle&)> text = {};
 };
 
-/// Compiles a model for the processor, so that its code is in the cache, and tells which operations were fused. With
-/// `explain` it runs the model by the interpreter and compiled in turn, and sets each group's time beside its floor. Throws
+/// Compiles a model for the processor, so that its code is in the cache, and tells which operations were fused and which kernels run
+/// all. With `explain` it runs the model by the interpreter and compiled in turn, and sets times beside their floors. Throws
 /// `UserError` as `bench`, and where no code can be generated.
 CompileResult compile(const CompileJob& job, Context& context);
 
