@@ -65,6 +65,7 @@ TEST(BenchAttention, SaysTheSameToProgramsAndPeople) {
 TEST(BenchAttention, TakesOneWayAlone) {
   AttentionJob job = small_job();
   job.ways = {AttentionWay::fused};
+  job.types = {kAttentionTypes[0]};
   const AttentionResult result = bench_attention(job, testing::quiet_context());
   ASSERT_EQ(result.times.size(), 1u);
   EXPECT_FALSE(result.times[0].speedup);
@@ -72,11 +73,15 @@ TEST(BenchAttention, TakesOneWayAlone) {
   EXPECT_FALSE(result.fields["times"][0].contains("operators"));
 }
 
-TEST(BenchAttention, LeavesHalvesToCards) {
+TEST(BenchAttention, TakesTheTypesThatAreAsked) {
   AttentionJob job = small_job();
-  job.types = {kAttentionTypes[0], kAttentionTypes[2]};
-  expect_user_error("fp16 is a graphics card's (`device` cuda)",
-                    [&] { bench_attention(job, testing::quiet_context()); });
+  job.types = {kAttentionTypes[2], kAttentionTypes[0]};
+  const AttentionResult result = bench_attention(job, testing::quiet_context());
+  ASSERT_EQ(result.times.size(), 4u);
+  EXPECT_EQ(result.times[0].type.name, "fp16");
+  EXPECT_EQ(result.times[2].type.name, "fp32");
+  EXPECT_NE(result.text({}).find("fp32 multiply-adds of values that are widened"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -77,8 +77,8 @@ TEST(Kernels, OfAModelSayWhoRefused) {
   const std::vector<Json> attention = kernels_of(result.fields["nodes"], "attention");
   ASSERT_EQ(attention.size(), 2u);
   EXPECT_NE(attention[0]["kernel"], "mine");
-  EXPECT_EQ(attention[0]["refused"],
-            Json::parse(R"([{"kernel":"mine","reason":"it is of no use"}])"));
+  EXPECT_EQ(attention[0]["refused"], Json::parse(R"([{"kernel":"mine","reason":"it is of no use"},
+                            {"kernel":"fused_bf16","reason":"values are not bf16"}])"));
   EXPECT_NE(result.text({}).find("mine: it is of no use"), std::string::npos);
   EXPECT_FALSE(
       kernels_of(kernels_of_model({.model = "tiny", .train = true}, context).fields["nodes"],
