@@ -104,17 +104,31 @@ Shapes shapes_of(std::string_view svg) {
   return shapes;
 }
 
+// The value of an attribute, which the tag has no more; empty: it had none.
+std::string taken_out(std::string& tag, std::string_view name) {
+  const std::string open = fmt::format(" {}='", name);
+  const std::string value(between(tag, open, "'"));
+  if (const std::size_t at = tag.find(open); at != std::string::npos)
+    tag.erase(at, open.size() + value.size() + 1);
+  return value;
+}
+
 // "<use xlink:href='#dot' color='red'/>" as the shape itself, which browsers draw in half of the time: figures have thousands.
-// A shape may be a use of another one, but no farther; its own attributes go before those of its use, as the first of two counts.
+// A shape may be a use of another one, and that of one more. Its own attributes go before those of its use, as the first of two
+// counts, but for transformations, which all count, the use's on the outside.
 std::string shape_used(std::string use, const Shapes& shapes) {
-  constexpr std::string_view kReference = " xlink:href='#";
-  for (int depth = 0; depth < 2 && use.starts_with("<use "); ++depth) {
-    const std::string id(between(use, kReference, "'"));
-    const auto shape = shapes.find(id);
+  constexpr int kMostUses = 3;
+  for (int depth = 0; depth < kMostUses && use.starts_with("<use "); ++depth) {
+    const auto shape = shapes.find(between(use, " xlink:href='#", "'"));
     if (shape == shapes.end()) break;
     std::string drawn(shape->second);
-    drawn.erase(drawn.find(" id='"), id.size() + 6);
-    use = drawn + use.erase(0, 4).erase(use.find(kReference), kReference.size() + id.size() + 1);
+    taken_out(drawn, "id");
+    taken_out(use, "xlink:href");
+    const std::string inside = taken_out(drawn, "transform"), outside = taken_out(use, "transform");
+    const std::string separator = inside.empty() || outside.empty() ? "" : " ";
+    if (!inside.empty() || !outside.empty())
+      drawn += fmt::format(" transform='{}{}{}'", outside, separator, inside);
+    use = drawn + use.erase(0, std::string_view("<use").size());
   }
   return use;
 }

@@ -48,6 +48,22 @@ TEST(InlineSvg, DrawsWhatIsUsedItself) {
             std::string::npos);
 }
 
+// As gnuplot has some of its markers.
+TEST(InlineSvg, TurnsAndMovesWhatIsUsedOfWhatIsUsed) {
+  const std::string svg = inline_svg(
+      "<svg viewBox=\"0 0 9 9\"><rect id='box' width='2'/>"
+      "<use xlink:href='#box' id='turned' stroke='red' transform='rotate(45)'/>"
+      "<use xlink:href='#turned' id='full' fill='red'/>"
+      "<use xlink:href='#full' transform='translate(3,4)' color='blue'/></svg>",
+      "", "d");
+  EXPECT_EQ(svg.find("<use"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("transform='translate(3,4) rotate(45)'"), std::string::npos) << svg;
+  const std::string last = svg.substr(svg.rfind("<rect"));
+  for (const char* part : {" width='2'", " stroke='red'", " fill='red'", " color='blue'"})
+    EXPECT_NE(last.find(part), std::string::npos) << part << " in " << last;
+  EXPECT_EQ(last.find(" id="), std::string::npos) << last;
+}
+
 TEST(InlineSvg, IsAnImageWithADescription) {
   const std::string svg = inline_svg(kSvg, "", "x < \"y\"");
   EXPECT_TRUE(
