@@ -65,49 +65,61 @@ bool is_of_lab(const std::string& name) {
   return own.contains(name);
 }
 
-// What was given beside goes to every stage whose command has it.
-void add_common(Pipeline& pipeline, const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = argument_name(*option);
-    if (option->count() == 0 || is_of_lab(name)) continue;
-    StageOption given{.name = name, .is_common = true};
-    if (is_flag(*option)) {
-      given.flag = true;
-    } else {
-      for (const std::string& value : option->results()) given.values.push_back({.before = value});
-    }
-    for (PipelineStage& stage : pipeline.stages) {
-      const auto known = std::ranges::find(stage.options, name, &StageOption::name);
-      if (known == stage.options.end()) {
-        stage.options.push_back(given);
-      } else if (known->is_common) {
-        *known = given;
-      }
-    }
+// The value of an option that was given, for a stage.
+StageOption given_option(const CLI::Option& option) {
+  StageOption given{.name = argument_name(option)};
+  if (is_flag(option)) {
+    given.flag = true;
+  } else {
+    for (const std::string& value : option.results()) given.values.push_back({.before = value});
+  }
+  return given;
+}
+
+// An option that was given beside goes to a stage that has it from the pipeline's own [common], or not at all.
+void add_common(PipelineStage& stage, StageOption given) {
+  given.is_common = true;
+  const auto known = std::ranges::find(stage.options, given.name, &StageOption::name);
+  if (known == stage.options.end()) {
+    stage.options.push_back(std::move(given));
+  } else if (known->is_common) {
+    *known = std::move(given);
   }
 }
 
-// Whether a lab takes an option that only some take; `coded`: null for a pipeline.
-bool takes(const Lab* coded, std::string_view option) {
-  if (option == "plugin") return true;
-  if (option == "device" || option == "precision") return coded != nullptr;
-  if (coded == nullptr) return true;
-  return coded->input == LabInput::model_and_texts ||
-         (option == "model" && coded->input == LabInput::model);
+void add_common(Pipeline& pipeline, const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0 && !is_of_lab(argument_name(*option)))
+      for (PipelineStage& stage : pipeline.stages) add_common(stage, given_option(*option));
+}
+
+// Whether a lab takes an option that not all take.
+bool takes(const std::string& lab, const std::string& option) {
+  if (option == "plugin" || option == "seed") return true;
+  const ShippedPipeline* const shipped = find_shipped_pipeline(lab);
+  if (option == "device" || option == "precision") return shipped == nullptr;
+  const bool is_model = option == "model";  // else it is of texts
+  if (shipped != nullptr)
+    return parse_pipeline(shipped->text, fmt::format("lab {}", lab), {}, "")
+        .settings.contains(is_model ? "model" : "data");
+  const LabInput input = find_lab(lab).input;
+  return input == LabInput::model_and_texts || (is_model && input == LabInput::model);
 }
 
 // Of a pipeline whose stages are labs, each gets what it takes.
 void add_to_labs(Pipeline& pipeline, const CLI::App& app) {
+  static const std::set<std::string> handed_on = {"model", "data", "plugin", "device", "precision"};
   for (PipelineStage& stage : pipeline.stages) {
     const auto name = std::ranges::find(stage.options, "NAME", &StageOption::name);
-    const auto coded = std::ranges::find(labs(), name->values.front().before, &Lab::name);
-    for (const char* option : {"model", "data", "plugin", "device", "precision"}) {
-      const CLI::Option* given = app.get_option(fmt::format("--{}", option));
-      if (given->count() == 0 || !takes(coded == labs().end() ? nullptr : &*coded, option))
-        continue;
-      StageOption own{.name = option};
-      for (const std::string& value : given->results()) own.values.push_back({.before = value});
-      stage.options.push_back(own);
+    const std::string lab = name->values.front().before;
+    for (const CLI::Option* option : app.get_options()) {
+      const std::string given = argument_name(*option);
+      if (option->count() == 0 || !takes(lab, given)) continue;
+      if (handed_on.contains(given)) {
+        stage.options.push_back(given_option(*option));
+      } else if (!is_of_lab(given)) {
+        add_common(stage, given_option(*option));
+      }
     }
   }
 }
@@ -140,8 +152,7 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
                   .invocation = invocation_of(app),
                   .command = "lab",
                   .facts = {{"lab", lab.name}, {"fidelity", a.fidelity}}};
-  add_common(job.pipeline, app);
-  if (of_labs) add_to_labs(job.pipeline, app);
+  of_labs ? add_to_labs(job.pipeline, app) : add_common(job.pipeline, app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";
   // Each of several labs says itself what it takes.

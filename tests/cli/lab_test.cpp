@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <regex>
 
 #include "hone/search/storage/storage.h"
@@ -97,6 +98,23 @@ TEST_F(PipelineLab, StandOnOnePage) {
         "All of it: lab/4.4/report.html"})
     EXPECT_NE(page.find(told), std::string::npos) << told;
   EXPECT_TRUE(path_exists(folder.path() / "two/lab/0.1/drawn/graph.svg"));
+}
+
+// Of options for all labs each gets those that it takes.
+TEST_F(PipelineLab, AllGetTheDataThatTheyRead) {
+  const fs::path second = folder.path() / "x.partial/stages/lab.0.2.json";
+  const Ending ending = run_hone_until({"lab", "all", "--data", "synth:tail?n=400&test=60",
+                                        "--max_seq_length", "16", "--seed", "7", "-o", "x"},
+                                       folder.path(), SIGINT, [&] { return path_exists(second); });
+  const auto told = [&](const char* text) {
+    return ending.messages.find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(
+      told("hone lab 0.1 --fidelity quick --data 'synth:tail?n=400&test=60' "
+           "--max_seq_length 16 --output_dir lab/0.1 --seed 7"))
+      << ending.messages;
+  EXPECT_TRUE(told("hone lab 0.2 --fidelity quick --output_dir lab/0.2 --seed 7"))
+      << ending.messages;
 }
 
 TEST_F(PipelineLab, HandOnWhatTheyTrainedSoThatAllWantTheStore) {
