@@ -29,32 +29,14 @@ constexpr std::int64_t kMostKeyPairs = kKeysPerBlock / 2;
 constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
   return (value + step - 1) / step * step;
 }
-constexpr std::int64_t pairs_of(std::int64_t values) { return (values + 1) / 2; }
-
-// Columns in panels of two vectors, as many pairs each.
-struct PairColumns {
-  std::uint32_t* data;
-  std::int64_t pairs;
-
-  static std::int64_t words(std::int64_t width, std::int64_t pairs) {
-    return round_up(width, kPairStride) * pairs;
-  }
-  std::uint32_t* at(std::int64_t column, std::int64_t pair) const {
-    return data + (column / kPairStride * pairs + pair) * kPairStride + column % kPairStride;
-  }
-  PairVectors vectors(std::int64_t width) const {
-    PairVectors all{{}, width / kPairColumns};
-    for (std::int64_t v = 0; v < all.count; ++v) all.data[v] = at(v * kPairColumns, 0);
-    return all;
-  }
-};
 
 // What a panel of queries works in.
 struct Panel : SoftmaxPanel {
-  PairColumns queries;
+  PairPanels queries;
   std::uint32_t* weights;  // of a block of keys, as columns
 
-  PairColumns weights_of(std::int64_t keys) const { return {weights, pairs_of(keys)}; }
+  PairPanels weights_of(std::int64_t keys) const { return {weights, kPairStride, pairs_of(keys)}; }
+  std::int64_t vectors() const { return width / kPairColumns; }
 };
 
 // A block of keys, a row each, and of their values, each of whose elements is a row of pairs of keys.
@@ -65,31 +47,16 @@ struct KeyBlock {
   const float* mask;  // of each key; null: none
 };
 
-// Lines in one run each: rows of keys, columns of queries. Those from the last one to `width` are zero.
-void pack_lines(const PairLines& lines, std::int64_t width, const PairPanels& panels) {
-  for (std::int64_t begin = 0; begin < panels.pairs; begin += kMostPairs) {
-    const std::int64_t end = std::min(begin + kMostPairs, panels.pairs);
-    for (std::int64_t line = 0; line < width; line += kPairRows) {
-      if (line < lines.lines) {
-        pack_runs(lines, line, begin, end, panels);
-        continue;
-      }
-      for (std::int64_t l = begin; l < end; ++l) std::fill_n(panels.at(line, l), kPairRows, 0u);
-    }
-  }
-}
-
 KeyBlock key_block(const Head& head, std::int64_t key, std::uint32_t* k, std::uint32_t* values) {
   const AttentionShape& shape = head.shape;
   const std::int64_t keys = std::min(kKeysPerBlock, head.keys - key);
-  pack_lines({nullptr, head.k.data + key * head.k.token_stride, head.k.token_stride, 1, keys,
-              shape.head_size},
-             keys, {k, kPairRows, pairs_of(shape.head_size)});
+  pack_all_runs({nullptr, head.k.data + key * head.k.token_stride, head.k.token_stride, 1, keys,
+                 shape.head_size},
+                keys, {k, kPairRows, pairs_of(shape.head_size)});
   const PairLines elements{
       nullptr, head.v.data + key * head.v.token_stride, 1, head.v.token_stride, shape.value_size,
       keys};
-  for (std::int64_t i = 0; i < shape.value_size; i += kPackedRows)
-    pack_neighbours(elements, i, 0, pairs_of(keys), {values, kPairRows, pairs_of(keys)});
+  pack_all_neighbours(elements, {values, kPairRows, pairs_of(keys)});
   return {keys, k, values, head.mask == nullptr ? nullptr : head.mask + key};
 }
 
@@ -99,7 +66,7 @@ void score(const Panel& panel, const KeyBlock& block, const Head& head, Multiply
   HWY_ALIGN float sums[kPairRows * kPieceStride];
   std::copy_n(panel.maximum, panel.width, panel.fade);
   const std::int64_t pairs = panel.queries.pairs, width = panel.width;
-  const PairVectors queries = panel.queries.vectors(width);
+  const PairVectors queries = panel.queries.vectors(0, panel.vectors());
   const auto scale = hn::Set(d, head.scale);
   for (std::int64_t i = 0; i < block.keys; i += kPairRows) {
     const std::int64_t rows = std::min(kPairRows, block.keys - i);
@@ -121,7 +88,7 @@ void score(const Panel& panel, const KeyBlock& block, const Head& head, Multiply
 void pack_weights(const Panel& panel, std::int64_t keys) {
   const Floats d;
   const Bits bits;
-  const PairColumns to = panel.weights_of(keys);
+  const PairPanels to = panel.weights_of(keys);
   if (keys % 2 != 0) std::fill_n(panel.scores + keys * panel.width, panel.width, 0.0f);
   for (std::int64_t j = 0; j < panel.width; j += kLanes) {
     std::uint32_t* at = to.at(j, 0);
@@ -139,8 +106,8 @@ void gather(const Panel& panel, const KeyBlock& block, std::int64_t value_size,
             MultiplyPairs multiply) {
   const Floats d;
   HWY_ALIGN float sums[kPairRows * kPieceStride];
-  const PairColumns weights = panel.weights_of(block.keys);
-  const PairVectors columns = weights.vectors(panel.width);
+  const PairPanels weights = panel.weights_of(block.keys);
+  const PairVectors columns = weights.vectors(0, panel.vectors());
   for (std::int64_t i = 0; i < value_size; i += kPairRows) {
     const std::int64_t rows = std::min(kPairRows, value_size - i);
     multiply({block.values + i * weights.pairs, rows}, columns, weights.pairs, sums);
@@ -174,9 +141,10 @@ class Room {
     static thread_local Scratch scratch;
     const std::int64_t of_block = keys_words() + value_words(),
                        of_scores = kKeysPerBlock * kPieceStride,
-                       of_weights = PairColumns::words(kPieceStride, kMostKeyPairs),
-                       of_panel = PairColumns::words(kPieceStride, pairs_of(shape.head_size)) +
-                                  (shape.value_size + 3) * kPieceStride;
+                       of_weights = PairPanels::words(kPieceStride, kPairStride, kMostKeyPairs),
+                       of_panel =
+                           PairPanels::words(kPieceStride, kPairStride, pairs_of(shape.head_size)) +
+                           (shape.value_size + 3) * kPieceStride;
     at_ = scratch.floats(
         static_cast<std::size_t>(of_block + of_scores + of_weights + panels * of_panel));
     keys_ = words(keys_words());
@@ -191,8 +159,8 @@ class Room {
     panel.width = width;
     panel.scores = scores_;
     panel.weights = weights_;
-    panel.queries.pairs = pairs_of(shape_.head_size);
-    panel.queries.data = words(PairColumns::words(width, panel.queries.pairs));
+    const std::int64_t pairs = pairs_of(shape_.head_size);
+    panel.queries = {words(PairPanels::words(width, kPairStride, pairs)), kPairStride, pairs};
     panel.context = floats(shape_.value_size * width);
     panel.maximum = floats(width);
     panel.sum = floats(width);
@@ -234,9 +202,9 @@ void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t queries = first_query(i + 1) - first_query(i);
     panels[i] = room.panel(round_up(queries, kPairColumns));
-    pack_lines({nullptr, head.q.data + first_query(i) * head.q.token_stride, head.q.token_stride, 1,
-                queries, shape.head_size},
-               panels[i].width, {panels[i].queries.data, kPairStride, panels[i].queries.pairs});
+    pack_all_runs({nullptr, head.q.data + first_query(i) * head.q.token_stride, head.q.token_stride,
+                   1, queries, shape.head_size},
+                  panels[i].width, panels[i].queries);
     begin_with_nothing(panels[i], shape.value_size);
   }
   for (std::int64_t key = 0; key < head.keys; key += kKeysPerBlock) {

@@ -5,41 +5,33 @@
 //   dq = scale dS k         columns: keys, by size
 //   dv = W^T dy             columns: dy, by size      dk = dS^T (scale q)
 //
-// What is packed of keys and values serves all queries of the head. A block has the same number of queries whatever the width of
-// vectors, so sums over queries have the same bits on every target; those over keys are of one product from the first key to the last.
+// What is packed of keys and values serves all queries of the head. Sums over keys are of one product from the first key to the last.
 #include "hone/kernels/attention_gradient.h"
 
 #include <algorithm>
 
-#include "hone/kernels/dropout.h"
 #include "hone/kernels/scratch.h"
-#include "hone/kernels/text_runs.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/attention_gradient.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "hone/kernels/attention_rows-inl.h"
 #include "hone/kernels/gemm_pack-inl.h"
 #include "hone/kernels/gemm_tile-inl.h"
-#include "hone/kernels/softmax-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr std::int64_t kQueriesPerBlock = 64;
+using Head = GradientHeadOf<float>;
+
 constexpr std::int64_t kMaxWidth = kPanelVectors * kLanes;
 
 constexpr std::int64_t whole_vectors(std::int64_t columns) {
   return (columns + kLanes - 1) / kLanes * kLanes;
-}
-
-// From one row to the next of a block: rows begin in lines of memory that fall on all sets of a cache.
-constexpr std::int64_t row_stride_of(std::int64_t columns) {
-  const std::int64_t lines = (columns + 15) / 16;
-  return 16 * (lines + (lines + 1) % 2);
 }
 
 // Columns packed for the micro-kernel, panel by panel.
@@ -104,17 +96,7 @@ void multiply(const RowPanel& rows, std::int64_t count, const PackedColumns& col
   }
 }
 
-// One head of one text, and what its gradients are worked out in.
-struct Head {
-  AttentionShape shape;  // of its text
-  float scale;
-  ConstHeads q, k, v, dy;  // of this head alone: only tokens have strides
-  Heads dq, dk, dv;
-  const float* mask;  // null: none
-  const WeightDropout& dropout;
-  std::int64_t first_word;
-};
-
+// What the gradients of a head are worked out in.
 struct Work {
   std::int64_t stride;                  // of rows of `weights`, `gradients` and `left`
   float *keys, *values, *keys_by_size;  // packed
@@ -156,20 +138,11 @@ struct Work {
   }
 };
 
-// y[i] = a[i] b[i]
-void multiply_rows(const float* a, const float* b, std::int64_t n, float* y) {
-  const Floats d;
-  for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
-    store(hn::Mul(load(d, a + i, part), load(d, b + i, part)), d, y + i, part);
-  });
-}
-
 // The queries [first, first + count).
 void add_block(const Head& head, const Work& w, const PackedColumns& keys,
                const PackedColumns& values, const PackedColumns& keys_by_size, std::int64_t first,
                std::int64_t count) {
   const AttentionShape& s = head.shape;
-  const Floats d;
   const float* const q = head.q.data + first * head.q.token_stride;
   const float* const dy = head.dy.data + first * head.dy.token_stride;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -181,41 +154,16 @@ void add_block(const Head& head, const Work& w, const PackedColumns& keys,
            StoreTile{w.weights, w.stride, head.mask == nullptr ? nullptr : w.mask});
   multiply(RowPanel{dy, head.dy.token_stride, 1}, count, values,
            StoreTile{w.gradients, w.stride, nullptr});
-  const bool drops = head.dropout.probability > 0;
-  if (drops) {
-    std::int64_t words[kQueriesPerBlock];
-    for (std::int64_t i = 0; i < count; ++i)
-      words[i] = head.first_word + (first + i) * head.dropout.query_stride;
-    dropout_rows(head.dropout.probability, head.dropout.stream,
-                 {words, static_cast<std::size_t>(count)}, s.keys, w.ones, w.factors);
-  }
-  for (std::int64_t i = 0; i < count; ++i) {
-    float* const weights = w.weights + i * w.stride;
-    float* const gradients = w.gradients + i * w.stride;
-    const float sum = sum_of_exponentials(s.keys, weights, row_maximum(s.keys, weights),
-                                          [&](std::int64_t t, auto part, auto term)
-                                              HWY_ATTR { store(term, d, weights + t, part); });
-    scale_row(s.keys, 1.0f / sum, weights);
-    if (drops) {
-      const float* const factors = w.factors + i * s.keys;
-      multiply_rows(weights, factors, s.keys, w.left + i * w.stride);
-      multiply_rows(gradients, factors, s.keys, gradients);
-    }
-    const float dot = sum_of_terms(s.keys, [&](std::int64_t t, auto part) HWY_ATTR {
-      return hn::Mul(load(d, weights + t, part), load(d, gradients + t, part));
-    });
-    for_vectors(d, s.keys, [&](std::int64_t t, auto part) HWY_ATTR {
-      const auto centred = hn::Sub(load(d, gradients + t, part), hn::Set(d, dot));
-      store(hn::Mul(load(d, weights + t, part), centred), d, gradients + t, part);
-    });
-  }
+  const AttentionRows rows{s.keys, w.stride, w.weights, w.gradients, w.left, w.factors, w.ones};
+  differentiate_rows(rows, count, head.dropout,
+                     head.first_word + first * head.dropout.query_stride);
   const std::int64_t size = whole_vectors(s.head_size);
   multiply(RowPanel{w.gradients, w.stride, 1}, count, keys_by_size, StoreTile{w.dq, size, nullptr});
   for (std::int64_t i = 0; i < count; ++i) {
     scale_row(s.head_size, head.scale, w.dq + i * size);
     std::copy_n(w.dq + i * size, s.head_size, head.dq.data + (first + i) * head.dq.token_stride);
   }
-  multiply(RowPanel{drops ? w.left : w.weights, 1, w.stride}, s.keys,
+  multiply(RowPanel{rows.applied(head.dropout), 1, w.stride}, s.keys,
            pack(dy, 1, head.dy.token_stride, s.value_size, count, w.dy_by_size),
            KeepSums{w.dv, whole_vectors(s.value_size), /*add=*/true});
   multiply(RowPanel{w.gradients, 1, w.stride}, s.keys,
@@ -255,27 +203,8 @@ void differentiate_all(ThreadPool& pool, const AttentionShape& shape, float scal
                        const ConstHeads& q, const ConstHeads& k, const ConstHeads& v,
                        const KeyMask& mask, const ConstHeads& dy, const Heads& dq, const Heads& dk,
                        const Heads& dv, const WeightDropout& dropout, const TextRuns& runs) {
-  constexpr std::int64_t kChunkWork = std::int64_t{1} << 18;  // multiply-adds: some microseconds
-  const std::int64_t work =
-      shape.queries * shape.keys * (3 * shape.head_size + 2 * shape.value_size);
-  const std::int64_t grain =
-      std::max<std::int64_t>(1, kChunkWork / std::max<std::int64_t>(1, work));
-  const auto differentiate_one = [&](std::int64_t item) {
-    const std::int64_t text = item / shape.heads, n = item % shape.heads;
-    const TextTokens tokens(shape, runs, text);
-    AttentionShape own = shape;
-    own.queries = tokens.queries;
-    own.keys = tokens.keys;
-    differentiate({own, scale, tokens.of_queries(q, n), tokens.of_keys(k, n), tokens.of_keys(v, n),
-                   tokens.of_queries(dy, n), tokens.of_queries(dq, n), tokens.of_keys(dk, n),
-                   tokens.of_keys(dv, n),
-                   mask.data == nullptr ? nullptr : mask.data + text * mask.batch_stride, dropout,
-                   text * dropout.batch_stride + n * dropout.head_stride});
-  };
-  parallel_ranges(pool, shape.batch * shape.heads, grain,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t item = begin; item < end; ++item) differentiate_one(item);
-                  });
+  differentiate_by_heads<float>(pool, shape, scale, q, k, v, mask, dy, dq, dk, dv, dropout, runs,
+                                differentiate);
 }
 
 }  // namespace

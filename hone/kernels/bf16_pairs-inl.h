@@ -46,7 +46,19 @@ struct PairPanels {
   std::uint32_t* at(std::int64_t line, std::int64_t pair) const {
     return data + (line / width * pairs + pair) * width + line % width;
   }
+  // Of panels of columns, which are kPairStride wide: whole vectors from a column on.
+  PairVectors vectors(std::int64_t column, std::int64_t count) const {
+    PairVectors all{{}, count};
+    for (std::int64_t v = 0; v < count; ++v) all.data[v] = at(column + v * kPairColumns, 0);
+    return all;
+  }
+  // Of as many lines.
+  static std::int64_t words(std::int64_t lines, std::int64_t width, std::int64_t pairs) {
+    return (lines + width - 1) / width * width * pairs;
+  }
 };
+
+constexpr std::int64_t pairs_of(std::int64_t values) { return (values + 1) / 2; }
 
 // Lines that lie in one run: the pairs [begin, end) of up to kPairRows of them.
 inline void pack_runs(const PairLines& source, std::int64_t first, std::int64_t begin,
@@ -79,6 +91,20 @@ inline void pack_runs(const PairLines& source, std::int64_t first, std::int64_t 
     std::fill(to + l * panels.width + count, to + l * panels.width + kPairRows, 0u);
 }
 
+// The same of all pairs of all lines; those from the last one to `padded` are zero.
+inline void pack_all_runs(const PairLines& source, std::int64_t padded, const PairPanels& panels) {
+  for (std::int64_t begin = 0; begin < panels.pairs; begin += kMostPairs) {
+    const std::int64_t end = std::min(begin + kMostPairs, panels.pairs);
+    for (std::int64_t line = 0; line < padded; line += kPairRows) {
+      if (line < source.lines) {
+        pack_runs(source, line, begin, end, panels);
+        continue;
+      }
+      for (std::int64_t l = begin; l < end; ++l) std::fill_n(panels.at(line, l), kPairRows, 0u);
+    }
+  }
+}
+
 // Lines that lie side by side: the pairs [begin, end) of up to `kPackedRows` of them.
 inline void pack_neighbours(const PairLines& source, std::int64_t first, std::int64_t begin,
                             std::int64_t end, const PairPanels& panels) {
@@ -106,6 +132,12 @@ inline void pack_neighbours(const PairLines& source, std::int64_t first, std::in
       *panels.at(first + i, l) = even[i] | (has_odd ? std::uint32_t{odd[i]} << 16 : 0u);
     for (; i % panels.width != 0; ++i) *panels.at(first + i, l) = 0;
   }
+}
+
+// The same of all pairs of all lines.
+inline void pack_all_neighbours(const PairLines& source, const PairPanels& panels) {
+  for (std::int64_t line = 0; line < source.lines; line += kPackedRows)
+    pack_neighbours(source, line, 0, panels.pairs, panels);
 }
 
 // While one is alive, sums that come below 2^-126 are zero, and so is what is added to them, as products of pairs have it.

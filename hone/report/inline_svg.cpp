@@ -107,7 +107,7 @@ Shapes shapes_of(std::string_view svg) {
 // The value of an attribute, which the tag has no more; empty: it had none.
 std::string taken_out(std::string& tag, std::string_view name) {
   const std::string open = fmt::format(" {}='", name);
-  const std::string value(between(tag, open, "'"));
+  std::string value(between(tag, open, "'"));
   if (const std::size_t at = tag.find(open); at != std::string::npos)
     tag.erase(at, open.size() + value.size() + 1);
   return value;

@@ -5,6 +5,7 @@
 
 #include "hone/kernels/activation.h"
 #include "hone/kernels/attention_bf16.h"
+#include "hone/kernels/attention_gradient_bf16.h"
 #include "hone/kernels/dropout.h"
 #include "hone/kernels/elementwise.h"
 #include "hone/kernels/gemm_bf16.h"
@@ -347,9 +348,10 @@ void column_sums(Call& call) {
 
 // ---- attention
 
+template <int kOperands>
 std::string_view heads_are_bf16(const CallSite& site) {
-  return std::ranges::all_of(site.inputs.begin(), site.inputs.begin() + 3, is_bf16) &&
-                 is_bf16(site.outputs[0])
+  return std::ranges::all_of(site.inputs.begin(), site.inputs.begin() + kOperands, is_bf16) &&
+                 std::ranges::all_of(site.outputs, is_bf16)
              ? ""
              : "values are not bf16";
 }
@@ -364,13 +366,30 @@ void attention(Call& call) {
                           heads_of_result(call, 0, result_bits(call)), c.dropout, c.runs);
 }
 
+void attention_gradient(Call& call) {
+  const AttentionCall c(call, 4);
+  if (!c.is_right) return run_reference(call);
+  const auto heads = [&](std::size_t index) {
+    return heads_of_operand(call, index, bits_of(call.input(index)));
+  };
+  const auto gradient = [&](std::size_t index) {
+    return heads_of_result(call, index,
+                           reinterpret_cast<std::uint16_t*>(call.output(index).data<BFloat16>()));
+  };
+  kernels::attention_gradient_bf16(call.pool(), c.shape, c.scale, heads(0), heads(1), heads(2),
+                                   c.mask, heads(3), gradient(0), gradient(1), gradient(2),
+                                   c.dropout, c.runs);
+}
+
 }  // namespace
 }  // namespace bf16
 
 KernelTable bf16_kernels() {
   KernelTable table = {
       {"add", "cpu", "bf16", bf16::of_one_shape, bf16::add},
-      {"attention", "cpu", "fused_bf16", bf16::heads_are_bf16, bf16::attention, Layout::rows},
+      {"attention", "cpu", "fused_bf16", bf16::heads_are_bf16<3>, bf16::attention, Layout::rows},
+      {"attention_gradient", "cpu", "fused_bf16", bf16::heads_are_bf16<4>, bf16::attention_gradient,
+       Layout::rows},
       {"cast", "cpu", "vector", bf16::between_f32_and_halves, bf16::cast},
       {"fused_linear", "cpu", "gemm_bf16", bf16::all_bf16, bf16::fused_linear, Layout::dense,
        bf16::packed_weight, bf16::linear_workspace},

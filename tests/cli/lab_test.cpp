@@ -215,11 +215,13 @@ TEST_F(PipelineLab, ChainsFromWidthsToSparsities) {
 std::vector<std::string> small_search(const std::string& name, const std::string& output,
                                       const std::vector<std::string>& more = {}) {
   std::vector<std::string> words = {"lab", name, "--quiet", "-o", output};
-  for (const char* setting :
-       {"data=synth:tail?n=400&test=60", "texts=50", "draws=[1]", "shape_trials=2", "rates=1e-3",
-        "trial_epochs=0.05",
-        "shapes=num_hidden_layers = [1, 2]\nhidden_size = 16\nnum_attention_heads = "
-        "2\nintermediate_size = 16\n"})
+  for (const char* setting : {"data=synth:tail?n=400&test=60", "texts=50", "draws=[1]",
+                              "shape_trials=2", "rates=1e-3", "trial_epochs=0.05",
+                              R"(shapes=num_hidden_layers = [1, 2]
+hidden_size = 16
+num_attention_heads = 2
+intermediate_size = 16
+)"})
     words.insert(words.end(), {"--set", setting});
   words.insert(words.end(), more.begin(), more.end());
   return words;

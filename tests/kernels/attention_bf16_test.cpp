@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hone/kernels/attention_gradient.h"
+#include "hone/kernels/attention_gradient_bf16.h"
 #include "hone/kernels/half_conversion.h"
 #include "tests/kernels/kernel_testing.h"
 
@@ -81,7 +83,7 @@ TEST(AttentionBf16, IsWhatFloatsGiveButForItsRoundings) {
 
 TEST(AttentionBf16, ThreadsAndInstructionsChangeNothing) {
   ThreadPool one(1), three(3);
-  const WeightDropout dropout{0.25, {7, 3}, 2 * 100 * 300, 100 * 300, 300};
+  const WeightDropout dropout{0.25, {7, 3}, 60'000, 30'000, 300};
   for (const AttentionShape& s : kAttentionShapes) {
     const AttentionInputs in(s);
     AttentionHalves first;
@@ -121,6 +123,87 @@ TEST(AttentionBf16, TextsStandOneBehindTheOther) {
                    every(k.data() + at), every(v.data() + at), {}, every(alone.data() + at));
   }
   EXPECT_TRUE(same_bits(together, alone));
+}
+
+struct AttentionGradients {
+  AttentionHalves dq, dk, dv;
+};
+
+AttentionGradients gradients_bf16(ThreadPool& pool, const AttentionShape& s,
+                                  const AttentionInputs& in, const AttentionHalves& dy, float scale,
+                                  const WeightDropout& dropout = {}) {
+  AttentionGradients d{AttentionHalves(in.q.size(), 7), AttentionHalves(in.k.size(), 7),
+                       AttentionHalves(in.v.size(), 7)};
+  attention_gradient_bf16(pool, s, scale, attention_heads(in.q.data(), s, s.queries, s.head_size),
+                          attention_heads(in.k.data(), s, s.keys, s.head_size),
+                          attention_heads(in.v.data(), s, s.keys, s.value_size),
+                          {in.mask.data(), s.keys},
+                          attention_heads(dy.data(), s, s.queries, s.value_size),
+                          attention_heads(d.dq.data(), s, s.queries, s.head_size),
+                          attention_heads(d.dk.data(), s, s.keys, s.head_size),
+                          attention_heads(d.dv.data(), s, s.keys, s.value_size), dropout);
+  return d;
+}
+
+AttentionHalves random_dy(const AttentionShape& s) {
+  return random_halves(s.batch * s.queries * s.heads * s.value_size, 5, 1);
+}
+
+// By the norm of their difference: each rounding is 2^-9 of its value at most, and there are three on the way.
+TEST(AttentionBf16, GradientsAreWhatFloatsGiveButForTheirRoundings) {
+  ThreadPool pool(2);
+  const auto difference = [](const std::vector<float>& is, const std::vector<float>& wanted) {
+    double distance = 0, norm = 0;
+    for (std::size_t i = 0; i < is.size(); ++i) {
+      distance += std::pow(double{is[i]} - double{wanted[i]}, 2);
+      norm += std::pow(double{wanted[i]}, 2);
+    }
+    return std::sqrt(distance / std::max(norm, 1e-12));
+  };
+  for (const AttentionShape& s : kAttentionShapes) {
+    if (s.keys == 1) continue;  // gradients of its scores are 0
+    const AttentionInputs in(s);
+    const AttentionHalves dy = random_dy(s);
+    const float scale = 1 / std::sqrt(static_cast<float>(s.head_size));
+    const std::vector<float> q = attention_floats(in.q), k = attention_floats(in.k),
+                             v = attention_floats(in.v), wide_dy = attention_floats(dy);
+    std::vector<float> dq(q.size()), dk(k.size()), dv(v.size());
+    attention_gradient(pool, s, scale, attention_heads(q.data(), s, s.queries, s.head_size),
+                       attention_heads(k.data(), s, s.keys, s.head_size),
+                       attention_heads(v.data(), s, s.keys, s.value_size), {in.mask.data(), s.keys},
+                       attention_heads(wide_dy.data(), s, s.queries, s.value_size),
+                       attention_heads(dq.data(), s, s.queries, s.head_size),
+                       attention_heads(dk.data(), s, s.keys, s.head_size),
+                       attention_heads(dv.data(), s, s.keys, s.value_size));
+    for_each_target([&] {
+      const AttentionGradients d = gradients_bf16(pool, s, in, dy, scale);
+      EXPECT_LT(difference(attention_floats(d.dq), dq), 3 * 0x1p-9) << s.head_size;
+      EXPECT_LT(difference(attention_floats(d.dk), dk), 3 * 0x1p-9) << s.head_size;
+      EXPECT_LT(difference(attention_floats(d.dv), dv), 3 * 0x1p-9) << s.head_size;
+    });
+  }
+}
+
+TEST(AttentionBf16, ThreadsAndInstructionsChangeNoGradient) {
+  ThreadPool one(1), three(3);
+  const WeightDropout dropout{0.25, {7, 3}, 60'000, 30'000, 300};
+  for (const AttentionShape& s : kAttentionShapes) {
+    const AttentionInputs in(s);
+    const AttentionHalves dy = random_dy(s);
+    AttentionGradients first;
+    for_each_target(
+        [&] {
+          const AttentionGradients d = gradients_bf16(one, s, in, dy, 0.2f, dropout),
+                                   e = gradients_bf16(three, s, in, dy, 0.2f, dropout);
+          if (first.dq.empty()) first = d;
+          for (AttentionHalves AttentionGradients::*part :
+               {&AttentionGradients::dq, &AttentionGradients::dk, &AttentionGradients::dv}) {
+            EXPECT_TRUE(same_bits(d.*part, e.*part));
+            EXPECT_TRUE(same_bits(d.*part, first.*part)) << s.head_size;
+          }
+        },
+        kFusedTargets);
+  }
 }
 
 }  // namespace

@@ -767,6 +767,42 @@ output y3 = %y3
          .integers_below = 1000,
          .relative = kBf16Ulp,
          .absolute = 0x1p-8 * 4 / 3 + 2 * (8 * sum_of(size) + sum_of(keys)) + 16 * kUlp});
+  for (const auto& [queries, keys, size, value] :
+       {std::array<int, 4>{1, 1, 1, 1}, {5, 7, 3, 9}, {70, 131, 16, 8}, {37, 300, 66, 40}}) {
+    // Weights and gradients of scores, of values below 2 and so below 8 value each, are rounded by 2^-9 of each at most; those of one
+    // query add up to twice their largest, those of one key, of as many queries, to no more than one each.
+    const double rounded = 0x1p-9 * 2 * 2 * 8 * value * std::max(2, queries);
+    cases.push_back({.text = fmt::format(R"(%q0 = input : f32[2, {0}, 3, {2}]
+%k0 = input : f32[2, {1}, 3, {2}]
+%heads = input : f32[2, 3, {1}, {3}]
+%dy0 = input : f32[2, {0}, 3, {3}]
+%mask = input : f32[2, 1, 1, {1}]
+%key = input : i64[]
+%q = cast(%q0) {{dtype="bf16"}} : bf16[2, {0}, 3, {2}]
+%k = cast(%k0) {{dtype="bf16"}} : bf16[2, {1}, 3, {2}]
+%v0 = cast(%heads) {{dtype="bf16"}} : bf16[2, 3, {1}, {3}]
+%dy = cast(%dy0) {{dtype="bf16"}} : bf16[2, {0}, 3, {3}]
+%v = transpose(%v0) {{axes=[0, 2, 1, 3]}} : bf16[2, {1}, 3, {3}]
+%a = attention_gradient(%q, %k, %v, %dy, %mask) {{scale=0.5}} : bf16[2, {0}, 3, {2}], bf16[2, {1}, 3, {2}], bf16[2, {1}, 3, {3}]
+%b = attention_gradient(%q, %k, %v, %dy, %key) {{scale=0.3, p=0.25, limits=[2, 3, 128, 400]}} : bf16[2, {0}, 3, {2}], bf16[2, {1}, 3, {2}], bf16[2, {1}, 3, {3}]
+%dq = cast(%a) {{dtype="f32"}} : f32[2, {0}, 3, {2}]
+%dk = cast(%a:1) {{dtype="f32"}} : f32[2, {1}, 3, {2}]
+%dv = cast(%a:2) {{dtype="f32"}} : f32[2, {1}, 3, {3}]
+%dropped_dq = cast(%b) {{dtype="f32"}} : f32[2, {0}, 3, {2}]
+%dropped_dk = cast(%b:1) {{dtype="f32"}} : f32[2, {1}, 3, {2}]
+%dropped_dv = cast(%b:2) {{dtype="f32"}} : f32[2, {1}, 3, {3}]
+output dq = %dq
+output dk = %dk
+output dv = %dv
+output dropped_dq = %dropped_dq
+output dropped_dk = %dropped_dk
+output dropped_dv = %dropped_dv
+)",
+                                         queries, keys, size, value),
+                     .integers_below = 1000,
+                     .relative = kBf16Ulp,
+                     .absolute = rounded + 256 * kUlp});
+  }
   return cases;
 }
 
