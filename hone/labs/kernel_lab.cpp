@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kChecks = "checks";
 constexpr const char* kHowTo =
-    "a kernel of yours is a plugin: give it by `plugin`; examples/cpu_gelu is one in a page, to be "
+    "a kernel of yours is a plugin: give it by --plugin; examples/cpu_gelu is one in a page, to be "
     "copied";
 
 Json error_json(const std::optional<KernelError>& error) {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "hone/base/text.h"
@@ -124,13 +125,19 @@ std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& fol
   }
   if (runs.folders.empty()) return std::nullopt;
   const RankedRuns ranked = rank_runs(runs, "", false);
+  const auto is_there = [&](const char* column) {
+    return std::ranges::any_of(ranked.rows, [&](const Json& row) { return row.contains(column); });
+  };
+  // What figures were measured on is worth a table only with figures.
+  constexpr const char* kFigureColumns[] = {"eval_accuracy",      "eval_f1_micro", "eval_r2",
+                                            "accuracy_change",    "flip_share",    "verdict",
+                                            "average_weight_bits"};
+  if (std::ranges::none_of(kFigureColumns, is_there)) return std::nullopt;
   std::vector<std::string> columns = {"folder"};
   for (const char* column :
        {"eval_accuracy", "eval_f1_micro", "eval_r2", "part", "n", "accuracy_change", "flip_share",
         "verdict", "average_weight_bits", "arithmetic"})
-    if (std::ranges::any_of(ranked.rows, [&](const Json& row) { return row.contains(column); }))
-      columns.emplace_back(column);
-  if (columns.size() == 1) return std::nullopt;
+    if (is_there(column)) columns.emplace_back(column);
   std::vector<std::string> common;
   return runs_table(ranked, columns, common);
 }
@@ -215,6 +222,18 @@ std::string headline_of(const std::vector<StageOutcome>& outcomes,
   return text + fmt::format(
                     "; findings of others: {} of {} found here too, {} not, {} cannot be told",
                     concluded("found"), claims.size(), concluded("opposite"), concluded("unclear"));
+}
+
+// What is known of the findings of others; empty: the pipeline names none.
+std::string sentences_of(const std::vector<Judged>& claims) {
+  std::string text;
+  for (const Judged& one : claims) {
+    std::string sentence = one.sentence;
+    sentence.front() =
+        static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
+    text += fmt::format("{}{}.", text.empty() ? "" : " ", sentence);
+  }
+  return text;
 }
 
 }  // namespace
@@ -333,10 +352,14 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   Json rows = Json::array();
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     rows.push_back(stage_json(pipeline.stages[i], outcomes[i]));
-  report.results = {{"pipeline", pipeline.where}, {"title", report.title},
-                    {"summary", report.headline}, {"settings", settings},
-                    {"claims", claims},           {"stages", rows},
-                    {"taken", to_json(taken)},    {"notes", report.notes}};
+  report.results = {{"pipeline", pipeline.where},
+                    {"title", report.title},
+                    {"summary", judged.empty() ? report.headline : sentences_of(judged)},
+                    {"settings", settings},
+                    {"claims", claims},
+                    {"stages", rows},
+                    {"taken", to_json(taken)},
+                    {"notes", report.notes}};
   report.results.update(job.facts);
   if (figures) write_file(folder / "results.csv", to_csv(*figures));
   write_file(folder / "stages.csv", to_csv(stages));
