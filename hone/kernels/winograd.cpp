@@ -441,19 +441,18 @@ ConvolutionShape gradient_shape(const ConvolutionShape& shape) {
 
 std::string_view winograd_refusal(const ConvolutionShape& shape) {
   // With fewer channels, transforming takes longer than the products that it saves.
-  constexpr std::int64_t kFewestChannels = 16;
+  constexpr std::int64_t kFewestChannels = 8;
   if (shape.kernel_height != 3 || shape.kernel_width != 3) return "the kernel is not 3 x 3";
   if (shape.stride != 1) return "the stride is not 1";
   if (shape.dilation != 1) return "the kernel is dilated";
   if (shape.groups != 1) return "channels are in groups";
-  if (shape.channels < kFewestChannels || shape.outputs < kFewestChannels)
-    return "there are fewer than 16 channels or outputs";
+  if (shape.channels < kFewestChannels) return "sums are over fewer than 8 channels";
   return "";
 }
 
 std::string_view winograd_input_gradient_refusal(const ConvolutionShape& shape) {
   if (shape.padding > 2) return "the padding is wider than the kernel";
-  return winograd_refusal(shape);
+  return winograd_refusal(gradient_shape(shape));
 }
 
 std::size_t winograd_packed_floats(const ConvolutionShape& shape) {

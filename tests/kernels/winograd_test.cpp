@@ -154,6 +154,10 @@ TEST(Winograd, SaysWhatItDoesNotCompute) {
   EXPECT_NE(changed([](ConvolutionShape& s) { s.dilation = 2; }), "");
   EXPECT_NE(changed([](ConvolutionShape& s) { s.groups = 2; }), "");
   EXPECT_NE(changed([](ConvolutionShape& s) { s.channels = 3; }), "");
+  // Gradients sum over outputs.
+  EXPECT_NE(winograd_input_gradient_refusal(shape_of(1, 16, 8, 8, 3)), "");
+  EXPECT_EQ(winograd_refusal(shape_of(1, 16, 8, 8, 3)), "");
+  EXPECT_EQ(winograd_input_gradient_refusal(shape_of(1, 3, 8, 8, 16)), "");
   ConvolutionShape wide = fits;
   wide.padding = 3;
   EXPECT_EQ(winograd_refusal(wide), "");
