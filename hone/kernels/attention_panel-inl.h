@@ -27,7 +27,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
 inline constexpr std::int64_t kKeysPerBlock = 128;
-inline constexpr std::int64_t kPanelsTogether = 8;
+inline constexpr std::int64_t kPanelsTogether = 16;
 inline constexpr std::int64_t kVectorsOfPanel = 3;
 inline constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
