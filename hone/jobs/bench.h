@@ -30,7 +30,9 @@ struct BenchTimes {
   double min_ms = 0;
   double median_ms = 0;
   std::int64_t runs = 0;
-  double gflop = 0;  ///< of one run, as its kernels compute it
+  double gflop = 0;          ///< of one run, as its kernels compute it
+  double defined_gflop = 0;  ///< the same by the definitions of its operations
+  bool of_images = false;    ///< else of texts
   /// Of fp32 multiply-adds, in GFLOP/s, on as many threads: the highest of what was measured before the runs, after them,
   /// and ever. Of a card: of large products in its arithmetic, before the runs and after them.
   Peak peak;

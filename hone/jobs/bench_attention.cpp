@@ -306,7 +306,7 @@ std::string peaks_text(const AttentionPeaks& peaks, const std::vector<AttentionT
   std::string text;
   for (const AttentionType& type : types) {
     const Peak& peak = peaks.products.at(type.dtype);
-    text += fmt::format("Peak of {}: {:.3g} TFLOP/s of {}, {}.\n", type.name, 1e-3 * peak.value,
+    text += fmt::format("Peak of {}: {:.0f} GFLOP/s of {}, {}.\n", type.name, peak.value,
                         peaks.arithmetic.at(type.dtype), provenance(peak));
   }
   return text;
@@ -362,8 +362,9 @@ AttentionResult bench_attention(const AttentionJob& job, Context& context) {
         fmt::format("{}: {:.2f} GFLOP in both products.\n\n{}\n{}", what, job.shape.flops() * 1e-9,
                     to_text(attention_table(times, job.shape), style), peaks_text(peaks, types));
     text +=
-        "Differences are to the naive way of the same operands in fp32; the first run makes "
-        "kernels and memory ready.\n";
+        "Times as fast: as naive of the same type. Differences are to naive of the same operands "
+        "in "
+        "fp32; the first run makes kernels and memory ready.\n";
     for (const AttentionTimes& one : times)
       if (!one.operators.empty())
         text +=

@@ -38,10 +38,11 @@ std::optional<std::int64_t> calls_to_one_percent(const CallSummary& summary) {
 }
 
 // Nothing: it is never caught up.
-std::optional<std::int64_t> call_of(double extra, double gain) {
-  if (extra <= 0 && gain >= 0) return 1;
+std::optional<std::int64_t> call_of(double extra, double second_extra, double gain) {
+  const double all = extra + second_extra;
+  if (all <= 0 && gain >= 0) return extra <= 0 ? 1 : 2;
   if (gain <= 0) return std::nullopt;
-  const double call = 1 + std::ceil(extra / gain);
+  const double call = 1 + std::ceil(all / gain);
   return call < static_cast<double>(kMostRounds) ? std::optional(static_cast<std::int64_t>(call))
                                                  : std::nullopt;
 }
@@ -116,10 +117,10 @@ std::optional<std::int64_t> rounds_to_tell(std::span<const double> before_ms,
                   static_cast<std::int64_t>(kFewestForMedianInterval));
 }
 
-BreakEven break_even(const Within& extra_ms, const Within& gain_ms) {
-  return {.call = call_of(extra_ms.value, gain_ms.value),
-          .low = call_of(extra_ms.low, gain_ms.high).value_or(kMostRounds),
-          .high = call_of(extra_ms.high, gain_ms.low)};
+BreakEven break_even(const Within& extra_ms, double second_extra_ms, const Within& gain_ms) {
+  return {.call = call_of(extra_ms.value, second_extra_ms, gain_ms.value),
+          .low = call_of(extra_ms.low, second_extra_ms, gain_ms.high).value_or(kMostRounds),
+          .high = call_of(extra_ms.high, second_extra_ms, gain_ms.low)};
 }
 
 std::string break_even_text(const BreakEven& even) {

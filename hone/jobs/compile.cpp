@@ -293,8 +293,11 @@ CompileResult compile(const CompileJob& job, Context& context) {
   Session session = context.session();
   BenchOptions options = job.work.options;
   std::optional<BenchWork> work;
+  std::string what;
   result.stages.passes_ms = run_ms([&] {
     Model subject = bench_subject(std::move(*model), job.work.model, options, context);
+    what = bench_text(subject, job.work.model, options, "compiled",
+                      bench_arithmetic(subject, options, session));
     ParameterStore parameters = std::exchange(subject.parameters, {});
     work = bench_work(subject, std::move(parameters), options, find_execution_way("interpreter"),
                       session);
@@ -336,11 +339,12 @@ CompileResult compile(const CompileJob& job, Context& context) {
   }
   tell_notes(context, notes);
   result.fields = fields_of(result, job, options, context.pool.threads());
-  result.text = [groups = groups_table(result, job.explain), any_groups = !result.groups.empty(),
-                 kernels = kernels_table(result, job.explain), stages = stages_text(result),
-                 worth](const TextStyle& style) {
-    return fmt::format("{}\n{}\n{}{}",
-                       any_groups ? to_text(groups, style) : "No operation has a formula.\n",
+  result.text = [what = what, groups = groups_table(result, job.explain),
+                 any_groups = !result.groups.empty(), kernels = kernels_table(result, job.explain),
+                 stages = stages_text(result), worth](const TextStyle& style) {
+    return fmt::format("{}:\n\n{}\n{}\n{}{}", what,
+                       any_groups ? to_text(groups, style)
+                                  : "Nothing to fuse: no operation is element by element.\n",
                        to_text(kernels, style), stages, worth);
   };
   return result;

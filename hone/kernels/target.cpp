@@ -24,6 +24,11 @@ HWY_EXPORT(target_name);
 
 std::string vector_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 
+void choose_vector_target() {
+  if (!hwy::GetChosenTarget().IsInitialized())
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
 std::string highway_version() { return fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH); }
 
 }  // namespace hone::kernels

@@ -84,7 +84,7 @@ std::vector<Column> attention_columns() {
           {"mean_20", "Mean of 20"},
           {"mean_100", "Mean of 100"},
           {"needed_bytes", "Memory"},
-          {"relative_difference", "Largest difference"},
+          {"relative_difference", "Difference, of the largest"},
           {"why_not", "Remark", false}};
 }
 

@@ -19,6 +19,7 @@
 #include "hone/kernels/mean_squared_error.h"
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
+#include "hone/kernels/target.h"
 #include "hone/runtime/activation_name.h"
 #include "hone/runtime/attention_call.h"
 #include "hone/runtime/bf16_kernels.h"
@@ -564,6 +565,7 @@ void adamw_by_row(Call& call) {
 }  // namespace
 
 KernelTable cpu_kernels() {
+  kernels::choose_vector_target();
   KernelTable table = {
       {"accumulate", "cpu", "vector", anything, accumulate},
       {"adamw", "cpu", "fused", anything, adamw},

@@ -73,20 +73,30 @@ TEST(RoundsToTell, GrowWithTheSpreadAndFallWithTheDistance) {
 
 TEST(BreakEven, IsTheCallAtWhichTheSumsMeet) {
   // 100 ms more to begin with, 20 ms less a call: the sixth call ends together.
-  const BreakEven even = break_even({100, 80, 120}, {20, 10, 40});
+  const BreakEven even = break_even({100, 80, 120}, 0, {20, 10, 40});
   EXPECT_EQ(even.call, 6);
   EXPECT_EQ(even.low, 3);
   EXPECT_EQ(even.high, 13);
   EXPECT_EQ(break_even_text(even), "from call 6 on (3 to 13)");
 }
 
+TEST(BreakEven, CountsWhatTheSecondCallPacks) {
+  const BreakEven even = break_even({20, 10, 40}, 80, {20, 10, 40});
+  EXPECT_EQ(even.call, 6);
+  EXPECT_EQ(even.low, 4);
+  EXPECT_EQ(even.high, 13);
+  // Ahead with the first answer, but not for good.
+  EXPECT_EQ(break_even({-5, -6, -4}, 25, {10, 10, 10}).call, 3);
+  EXPECT_EQ(break_even({5, 4, 6}, -10, {0, 0, 0}).call, 2);
+}
+
 TEST(BreakEven, IsTheFirstCallOrNever) {
-  EXPECT_EQ(break_even_text(break_even({-5, -6, -4}, {1, 0.5, 2})), "from the first call on");
-  const BreakEven never = break_even({5, 4, 6}, {-1, -2, -0.5});
+  EXPECT_EQ(break_even_text(break_even({-5, -6, -4}, 0, {1, 0.5, 2})), "from the first call on");
+  const BreakEven never = break_even({5, 4, 6}, 0, {-1, -2, -0.5});
   EXPECT_FALSE(never.call);
   EXPECT_FALSE(never.high);
   EXPECT_EQ(break_even_text(never), "never, as far as these calls tell");
-  const BreakEven unclear = break_even({5, 4, 6}, {1, -1, 2});
+  const BreakEven unclear = break_even({5, 4, 6}, 0, {1, -1, 2});
   EXPECT_EQ(break_even_text(unclear), "from call 6 on (3 at the earliest, perhaps never)");
 }
 
