@@ -58,7 +58,7 @@ TEST(BenchAttention, SaysTheSameToProgramsAndPeople) {
   const std::string text = result.text({});
   for (const char* part :
        {"attention of 2 texts, 3 heads, 17 tokens, heads of 8 on cpu:0",
-        "TFLOP/s of fp32 multiply-adds", "Times as fast", "naive in fp32, by operation"})
+        "GFLOP/s of fp32 multiply-adds", "Times as fast", "naive in fp32, by operation"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
