@@ -81,7 +81,9 @@ std::vector<Tick> logarithmic_ticks(Range range, int count) {
         ticks.push_back({value, tick_text(value)});
     }
   }
-  return ticks;
+  // Of a range that has next to none of these, round values as a linear axis has them.
+  constexpr std::size_t kFewest = 3;
+  return ticks.size() < kFewest ? linear_ticks(range, count) : ticks;
 }
 
 }  // namespace

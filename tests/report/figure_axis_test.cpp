@@ -96,6 +96,13 @@ TEST(ViewAxis, ShortLogarithmicAxesHaveTicksBetween) {
   EXPECT_EQ(labels(view_axis({.logarithmic = true}, values, 7, false)), (Labels{"5", "10", "20"}));
 }
 
+TEST(ViewAxis, VeryShortLogarithmicAxesHaveTicksOfLinearOnes) {
+  const std::vector<double> values = {1.5, 2.6};
+  const Labels shown = labels(view_axis({.logarithmic = true}, values, 5, false));
+  EXPECT_GE(shown.size(), 3u);
+  EXPECT_NE(std::ranges::find(shown, "2"), shown.end());
+}
+
 TEST(ViewAxis, LogarithmicFractionsAreEqualForEqualFactors) {
   const AxisView view = view_axis({.logarithmic = true, .range = Range{1, 1000}}, {}, 5, false);
   EXPECT_NEAR(view.fraction(10), 1.0 / 3, 1e-15);
