@@ -125,8 +125,8 @@ BreakEven break_even(const Within& extra_ms, double second_extra_ms, const Withi
 
 std::string break_even_text(const BreakEven& even) {
   if (!even.call) return "never, as far as these calls tell";
-  const std::string from = *even.call == 1 ? "from the first call on"
-                                           : fmt::format("from call {} on", grouped(*even.call));
+  std::string from = *even.call == 1 ? "from the first call on"
+                                     : fmt::format("from call {} on", grouped(*even.call));
   if (even.high == even.call && even.low == *even.call) return from;
   return even.high ? fmt::format("{} ({} to {})", from, grouped(even.low), grouped(*even.high))
                    : fmt::format("{} ({} at the earliest, perhaps never)", from, grouped(even.low));
