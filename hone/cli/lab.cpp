@@ -76,7 +76,7 @@ StageOption given_option(const CLI::Option& option) {
   return given;
 }
 
-// An option that was given beside goes to a stage that has it from the pipeline's own [common], or not at all.
+// What was given takes the place of what the pipeline has for all stages; what a stage has of its own stays.
 void add_common(PipelineStage& stage, StageOption given) {
   given.is_common = true;
   const auto known = std::ranges::find(stage.options, given.name, &StageOption::name);

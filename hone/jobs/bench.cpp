@@ -261,8 +261,7 @@ BenchResult bench(const BenchJob& job, Context& context) {
     if (times.gflop < times.defined_gflop)
       text += fmt::format(
           "The definitions of its operations take {:.2f} GFLOP; GFLOP and shares are of what "
-          "kernels "
-          "compute, which need fewer products for some.\n",
+          "kernels compute, which need fewer products for some.\n",
           times.defined_gflop);
     if (!times.native.empty() && times.of_images)
       text +=

@@ -363,8 +363,7 @@ AttentionResult bench_attention(const AttentionJob& job, Context& context) {
                     to_text(attention_table(times, job.shape), style), peaks_text(peaks, types));
     text +=
         "Times as fast: as naive of the same type. Differences are to naive of the same operands "
-        "in "
-        "fp32; the first run makes kernels and memory ready.\n";
+        "in fp32; the first run makes kernels and memory ready.\n";
     for (const AttentionTimes& one : times)
       if (!one.operators.empty())
         text +=

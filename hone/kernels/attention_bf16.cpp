@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hone/kernels/grain.h"
 #include "hone/kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -25,10 +26,6 @@ using FloatVector = hn::Vec<Floats>;
 
 constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 constexpr std::int64_t kMostKeyPairs = kKeysPerBlock / 2;
-
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
-  return (value + step - 1) / step * step;
-}
 
 // What a panel of queries works in.
 struct Panel : SoftmaxPanel {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "hone/kernels/grain.h"
 #include "hone/kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -30,9 +31,7 @@ using Head = GradientHeadOf<float>;
 
 constexpr std::int64_t kMaxWidth = kPanelVectors * kLanes;
 
-constexpr std::int64_t whole_vectors(std::int64_t columns) {
-  return (columns + kLanes - 1) / kLanes * kLanes;
-}
+constexpr std::int64_t whole_vectors(std::int64_t columns) { return round_up(columns, kLanes); }
 
 // Columns packed for the micro-kernel, panel by panel.
 struct PackedColumns {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hone/kernels/grain.h"
 #include "hone/kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -26,7 +27,7 @@ using ConstHalfHeads = HeadsOf<const std::uint16_t>;
 constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 
 constexpr std::int64_t whole_vectors(std::int64_t columns) {
-  return (columns + kPairColumns - 1) / kPairColumns * kPairColumns;
+  return round_up(columns, kPairColumns);
 }
 
 // A token's vectors in lines of their own, and its elements side by side.

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "hone/kernels/bf16_products.h"
+#include "hone/kernels/grain.h"
 #include "hone/kernels/half-inl.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/transpose-inl.h"
@@ -54,11 +55,11 @@ struct PairPanels {
   }
   // Of as many lines.
   static std::int64_t words(std::int64_t lines, std::int64_t width, std::int64_t pairs) {
-    return (lines + width - 1) / width * width * pairs;
+    return round_up(lines, width) * pairs;
   }
 };
 
-constexpr std::int64_t pairs_of(std::int64_t values) { return (values + 1) / 2; }
+constexpr std::int64_t pairs_of(std::int64_t values) { return ceil_div(values, 2); }
 
 // Lines that lie in one run: the pairs [begin, end) of up to kPairRows of them.
 inline void pack_runs(const PairLines& source, std::int64_t first, std::int64_t begin,

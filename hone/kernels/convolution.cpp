@@ -10,6 +10,7 @@
 
 #include "hone/base/error.h"
 #include "hone/kernels/convolution_grid.h"
+#include "hone/kernels/grain.h"
 #include "hone/kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -41,8 +42,6 @@ struct GridProduct {
   const float* packed = nullptr;
   Results results;
 };
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::int64_t padded_rows(std::int64_t rows) { return ceil_div(rows, kPanelRows) * kPanelRows; }
 

@@ -6,6 +6,7 @@
 
 #include "hone/kernels/convolution.h"
 #include "hone/kernels/convolution_grid.h"
+#include "hone/kernels/grain.h"
 #include "hone/kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -22,8 +23,6 @@ namespace HWY_NAMESPACE {
 namespace {
 
 constexpr std::int64_t kPanelColumns = kPanelVectors * kLanes;
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // One group's product.
 struct WeightProduct {

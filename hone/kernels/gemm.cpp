@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "hone/base/error.h"
+#include "hone/kernels/grain.h"
 #include "hone/kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -34,8 +35,6 @@ constexpr std::int64_t kMaxDepth = 384;
 constexpr std::int64_t part_begin(std::int64_t total, std::int64_t parts, std::int64_t part) {
   return total * part / parts;
 }
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // How a product is cut; a function of its sizes alone.
 struct Plan {

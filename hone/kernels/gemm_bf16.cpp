@@ -9,6 +9,7 @@
 
 #include "hone/base/error.h"
 #include "hone/kernels/bf16_products.h"
+#include "hone/kernels/grain.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
 
@@ -29,8 +30,6 @@ constexpr std::int64_t kTileRowPanels = 16;
 constexpr std::int64_t kTileGroups = 4;
 constexpr std::int64_t kFewTileGroups = 2;  // of a tile of one panel of rows, which has less to do
 static_assert(kPairStride == kPackedRows);
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // How a product is cut; a function of its sizes alone.
 struct PairPlan {

@@ -7,6 +7,10 @@
 /// number of threads.
 namespace hone::kernels {
 
+/// Pieces of b that hold a.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
+
 /// Elements of an element-wise kernel per chunk, 128 KiB of floats: some microseconds of work, far
 /// above the cost of claiming a chunk. Smaller problems run on the calling thread.
 inline constexpr std::int64_t kChunkElements = 32768;

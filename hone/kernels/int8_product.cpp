@@ -46,8 +46,6 @@ struct Int8Target {
   const Int8Rows* rows = nullptr;  // null: floats
 };
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 PackedMatrix matrix_of(const Int8Weight& weight) {
   return {weight.rows, weight.columns, weight.bits};
 }

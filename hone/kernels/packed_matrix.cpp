@@ -12,8 +12,6 @@ constexpr std::int64_t kUnitBytes = 128;
 constexpr std::int64_t kTogether = 4;  // neighbouring bytes of a row in a unit
 constexpr int kMostBits = 16;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 void check(const PackedMatrix& matrix) {
   HONE_ASSERT(matrix.rows >= 0 && matrix.columns >= 0, "a packed matrix of {} x {}", matrix.rows,
               matrix.columns);

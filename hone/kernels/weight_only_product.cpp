@@ -4,6 +4,7 @@
 
 #include "hone/base/error.h"
 #include "hone/kernels/gemm.h"
+#include "hone/kernels/grain.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
 
@@ -30,8 +31,6 @@ constexpr std::int64_t kFewRows = 32;
 constexpr int kPanelsOfOneRow = 2;
 // `gemm` sums over the fewest blocks of at most this depth, all of nearly the same.
 constexpr std::int64_t kMaxDepth = 384;
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Where results go.
 struct Target {

@@ -10,6 +10,7 @@
 #include <array>
 #include <span>
 
+#include "hone/kernels/grain.h"
 #include "hone/kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -33,8 +34,6 @@ constexpr std::int64_t kTileSide = 2;
 constexpr std::int64_t kPanelTiles = kPanelVectors * kLanes;
 // Rows whose sums are transformed back together.
 constexpr std::int64_t kGroupRows = 32;
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // ---- the weight
 
