@@ -385,16 +385,18 @@ void attention_gradient(Call& call) {
 }  // namespace bf16
 
 KernelTable bf16_kernels() {
+  constexpr PeakKind kPairs = PeakKind::bf16_gflops;
   KernelTable table = {
       {"add", "cpu", "bf16", bf16::of_one_shape, bf16::add},
-      {"attention", "cpu", "fused_bf16", bf16::heads_are_bf16<3>, bf16::attention, Layout::rows},
+      {"attention", "cpu", "fused_bf16", bf16::heads_are_bf16<3>, bf16::attention, Layout::rows,
+       nullptr, nullptr, kPairs},
       {"attention_gradient", "cpu", "fused_bf16", bf16::heads_are_bf16<4>, bf16::attention_gradient,
-       Layout::rows},
+       Layout::rows, nullptr, nullptr, kPairs},
       {"cast", "cpu", "vector", bf16::between_f32_and_halves, bf16::cast},
       {"fused_linear", "cpu", "gemm_bf16", bf16::all_bf16, bf16::fused_linear, Layout::dense,
-       bf16::packed_weight, bf16::linear_workspace},
+       bf16::packed_weight, bf16::linear_workspace, kPairs},
       {"linear", "cpu", "gemm_bf16", bf16::all_bf16, bf16::linear, Layout::dense,
-       bf16::packed_weight, bf16::linear_workspace},
+       bf16::packed_weight, bf16::linear_workspace, kPairs},
       {"dropout", "cpu", "bf16", bf16::rows_say_where_they_stand, bf16::dropout},
       {"gelu", "cpu", "bf16", bf16::all_bf16, bf16::gelu},
       {"gelu_gradient", "cpu", "bf16", bf16::all_bf16, bf16::gelu_gradient},
@@ -402,17 +404,13 @@ KernelTable bf16_kernels() {
       {"sum_to", "cpu", "bf16", bf16::to_the_last_dimension, bf16::column_sums, Layout::dense,
        nullptr, bf16::column_sums_workspace},
       {"linear_weight_gradient", "cpu", "gemm_bf16", bf16::all_bf16, bf16::linear_weight_gradient,
-       Layout::dense, nullptr, bf16::weight_gradient_workspace},
+       Layout::dense, nullptr, bf16::weight_gradient_workspace, kPairs},
       {"matmul", "cpu", "gemm_bf16", bf16::bf16_in_two_batch_dimensions, bf16::matmul,
-       Layout::matrices, nullptr, bf16::matmul_workspace},
+       Layout::matrices, nullptr, bf16::matmul_workspace, kPairs},
       {"scale", "cpu", "bf16", bf16::all_bf16, bf16::scale},
       {"softmax", "cpu", "bf16", bf16::all_bf16, bf16::softmax},
   };
-  for (Kernel& kernel : table) {
-    kernel.values = KernelValues::bf16;
-    if (kernel.name == "gemm_bf16" || kernel.name == "fused_bf16")
-      kernel.native = PeakKind::bf16_gflops;
-  }
+  for (Kernel& kernel : table) kernel.values = KernelValues::bf16;
   return table;
 }
 
