@@ -201,6 +201,9 @@ void check_card_peaks(Checkup& c) {
   card.set_arithmetic(cuda::Arithmetic::fp32);
   measure("bf16", DType::bf16);
   measure("fp16", DType::f16);
+  const double tops = cuda::measure_byte_products_gops(card) / 1e3;
+  c.table.add_row({"peak of cuda:0, int8", fmt::format("{:.3g} TOP/s of products", tops)});
+  peaks["int8_tops"] = tops;
   const double copied = cuda::measure_copy_gbps(card);
   c.table.add_row({"memory of cuda:0", fmt::format("{:.0f} GB/s copying", copied)});
   peaks["copy_gb_per_s"] = copied;

@@ -12,17 +12,32 @@ namespace {
 
 constexpr int kTries = 5;
 
-// Random words in (-1, 1), the same rows again and again.
+// Random rows, the same again and again.
+Tensor repeated_rows(CudaDevice& device, const Tensor& rows) {
+  const std::int64_t size = rows.size(1);
+  Tensor matrix = Tensor::empty(rows.dtype(), {size, size}, device);
+  for (std::int64_t row = 0; row < size; row += rows.size(0))
+    device.upload(matrix.slice(0, row, row + rows.size(0)).device_pointer(),
+                  {rows.device_pointer(), rows.size_bytes()});
+  return matrix;
+}
+
+constexpr std::int64_t kDifferentRows = 64;
+
+// In (-1, 1).
 Tensor random_matrix(CudaDevice& device, std::int64_t size) {
-  constexpr std::int64_t kDifferentRows = 64;
   RandomSequence random(1, 1);
   Tensor rows = Tensor::empty(DType::f32, {kDifferentRows, size});
   for (float& value : rows.values<float>()) value = static_cast<float>(2 * random.uniform() - 1);
-  Tensor matrix = Tensor::empty(DType::f32, {size, size}, device);
-  for (std::int64_t row = 0; row < size; row += kDifferentRows)
-    device.upload(matrix.slice(0, row, row + kDifferentRows).device_pointer(),
-                  {rows.device_pointer(), rows.size_bytes()});
-  return matrix;
+  return repeated_rows(device, rows);
+}
+
+Tensor random_bytes(CudaDevice& device, std::int64_t size) {
+  RandomSequence random(1, 2);
+  Tensor rows = Tensor::empty(DType::u8, {kDifferentRows, size});
+  for (std::uint8_t& value : rows.values<std::uint8_t>())
+    value = static_cast<std::uint8_t>(256 * random.uniform());
+  return repeated_rows(device, rows);
 }
 
 template <typename Work>
@@ -36,6 +51,13 @@ double best_seconds(CudaDevice& device, Work&& work) {
     best = std::min(best, watch.stop_seconds());
   }
   return best;
+}
+
+// In 10^9.
+double operations_per_second(CudaDevice& device, const Product& product) {
+  const double flop = 2 * static_cast<double>(product.rows) * static_cast<double>(product.columns) *
+                      static_cast<double>(product.inner);
+  return flop * 1e-9 / best_seconds(device, [&] { multiply(device, product); });
 }
 
 }  // namespace
@@ -54,9 +76,18 @@ double measure_products_gflops(CudaDevice& device, DType type) {
   product.type = type;
   product.a = product.b = {operand.device_pointer(), n, 1};
   product.result = result.device_pointer();
-  const double count = static_cast<double>(n);
-  return 2 * count * count * count * 1e-9 /
-         best_seconds(device, [&] { multiply(device, product); });
+  return operations_per_second(device, product);
+}
+
+double measure_byte_products_gops(CudaDevice& device) {
+  constexpr std::int64_t n = 8192;
+  const Tensor operand = random_bytes(device, n);
+  const Tensor result = Tensor::empty(DType::f32, {n, n}, device);  // of sums of 32 bits
+  Product product{.rows = n, .columns = n, .inner = n, .numbers = Numbers::bytes};
+  product.a = {operand.device_pointer(), n, 1};
+  product.b = {operand.device_pointer(), 1, n};
+  product.result = result.device_pointer();
+  return operations_per_second(device, product);
 }
 
 double measure_copy_gbps(CudaDevice& device) {

@@ -10,6 +10,9 @@ namespace hone::cuda {
 /// operands, for those of zeros are faster.
 double measure_products_gflops(CudaDevice& device, DType type);
 
+/// The same of bytes, with sums of 32 bits.
+double measure_byte_products_gops(CudaDevice& device);
+
 /// 10^9 bytes per second, read plus written, of a large copy within the card.
 double measure_copy_gbps(CudaDevice& device);
 

@@ -10,8 +10,10 @@ KernelTable kernels();
 // Those of one file each.
 KernelTable attention_kernels();
 KernelTable element_kernels();
+KernelTable formula_kernels();
 KernelTable gather_kernels();
 KernelTable loss_kernels();
+KernelTable native_kernels();
 KernelTable packed_kernels();
 KernelTable product_kernels();
 KernelTable quantize_kernels();

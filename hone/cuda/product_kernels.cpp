@@ -2,6 +2,7 @@
 #include <array>
 
 #include "hone/cuda/convert.h"
+#include "hone/cuda/copy.h"
 #include "hone/cuda/kernels.h"
 #include "hone/cuda/launch.h"
 #include "hone/cuda/products.h"
@@ -104,11 +105,30 @@ Matrix matrix_of(const Tensor& tensor) {
   return {tensor.device_pointer(), tensor.strides()[last - 1], tensor.strides()[last]};
 }
 
-// Rows of the first operand times one matrix; else products for each pair of leading indices, those of the last
-// leading dimension at once, or of both where they lie in one row of strides.
+// Whether the matrices of both leading dimensions lie one stride apart, as cuBLASLt wants those that it multiplies at once.
+bool lies_in_one_row(const Tensor& operand, std::int64_t batch) {
+  const std::array<std::int64_t, 2> strides = batch_strides(operand);
+  return strides[0] == strides[1] * batch;
+}
+
+// The operand, or a copy of one that is not stretched and whose matrices lie otherwise, as those of heads do: starting a
+// product for each of them takes longer.
+Tensor in_one_row(const Call& call, const Tensor& operand, const Sizes& leading) {
+  if (leading.size() < 2 || leading[0] == 1 || lies_in_one_row(operand, leading[1])) return operand;
+  const Sizes own(operand.sizes().begin(), operand.sizes().end() - 2);
+  if (own != leading) return operand;
+  Tensor dense = call.allocate(operand.dtype(), operand.sizes());
+  copy_dense(call.device, operand, dense);
+  return dense;
+}
+
+// Rows of the first operand times one matrix; else all products at once where the matrices of each operand lie one stride
+// apart, or those of the last leading dimension.
 void run_matmul(Call& call) {
-  const Tensor &a = call.input(0), &b = call.input(1);
   const Sizes sizes = call.output_sizes();
+  const Sizes all_leading(sizes.begin(), sizes.end() - 2);
+  const Tensor a = in_one_row(call, call.input(0), all_leading),
+               b = in_one_row(call, call.input(1), all_leading);
   Product p{.columns = sizes.back(), .inner = a.size(-1)};
   p.type = a.dtype();
   auto* const result = call.output().device_pointer();
@@ -124,9 +144,9 @@ void run_matmul(Call& call) {
   const std::size_t leading = sizes.size() - 2;
   std::int64_t outer = leading == 2 ? sizes[0] : 1;
   p.batch = leading == 0 ? 1 : sizes[leading - 1];
-  std::array<std::int64_t, 2> a_strides = batch_strides(a), b_strides = batch_strides(b);
+  const std::array<std::int64_t, 2> a_strides = batch_strides(a), b_strides = batch_strides(b);
   p.result_batch_stride = p.rows * p.columns;
-  if (a_strides[0] == a_strides[1] * p.batch && b_strides[0] == b_strides[1] * p.batch) {
+  if (lies_in_one_row(a, p.batch) && lies_in_one_row(b, p.batch)) {
     p.batch *= outer;
     outer = 1;
   }

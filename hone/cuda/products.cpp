@@ -31,7 +31,8 @@ struct Heuristic {
 enum DescriptionFact { kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBias = 8, kBiasType = 26 };
 enum LayoutFact { kBatchCount = 5, kBatchStride = 6 };
 enum PreferenceFact { kWorkspaceBytes = 1, kAlignmentA = 5 };
-constexpr int kCompute32F = 68, kComputeTf32 = 77;
+constexpr int kCompute32F = 68, kCompute32I = 72, kComputeTf32 = 77;
+constexpr int kType32F = 0, kType8I = 3, kType32I = 10;
 constexpr int kReluBit = 2, kBiasBit = 4, kGeluBit = 32, kPlain = 1;
 // What Hopper's kernels ask for at most.
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;
@@ -92,7 +93,7 @@ void check_product(int result, const char* tried) {
 int cuda_type(DType dtype) {
   switch (dtype) {
     case DType::f32:
-      return 0;
+      return kType32F;
     case DType::f16:
       return 2;
     case DType::bf16:
@@ -102,6 +103,10 @@ int cuda_type(DType dtype) {
   }
 }
 
+bool is_of_bytes(const Product& p) { return p.numbers == Numbers::bytes; }
+int operand_type(const Product& p) { return is_of_bytes(p) ? kType8I : cuda_type(p.type); }
+int result_type(const Product& p) { return is_of_bytes(p) ? kType32I : cuda_type(p.type); }
+
 template <typename T>
 void set(int (*setter)(Description, int, const void*, std::size_t), Description description,
          int fact, T value) {
@@ -109,7 +114,7 @@ void set(int (*setter)(Description, int, const void*, std::size_t), Description 
 }
 
 /// All that a product's choice of a kernel depends on.
-using Key = std::array<std::int64_t, 19>;
+using Key = std::array<std::int64_t, 20>;
 
 // Down to that of an element: what does not lie well is multiplied by other kernels.
 std::int64_t alignment(const void* pointer) {
@@ -127,14 +132,14 @@ struct Plan {
 };
 
 /// The matrix that lies in memory along its columns: (columns, rows) of one with column stride 1, (rows, columns) of the other kind.
-LayoutHandle layout_of(const Matrix& matrix, std::int64_t rows, std::int64_t columns, DType dtype,
+LayoutHandle layout_of(const Matrix& matrix, std::int64_t rows, std::int64_t columns, int type,
                        std::int64_t batch) {
   const bool by_rows = matrix.column_stride == 1;
   LayoutHandle layout = nullptr;
   const std::int64_t fast = by_rows ? columns : rows, slow = by_rows ? rows : columns;
   // A single line has no stride of its own.
   const std::int64_t leading = std::max(by_rows ? matrix.row_stride : matrix.column_stride, fast);
-  check_product(library().layout(&layout, cuda_type(dtype), static_cast<std::uint64_t>(fast),
+  check_product(library().layout(&layout, type, static_cast<std::uint64_t>(fast),
                                  static_cast<std::uint64_t>(slow), leading),
                 "describing a matrix");
   const auto count = static_cast<std::int32_t>(batch);
@@ -159,9 +164,14 @@ class Engine {
     const std::scoped_lock lock(mutex_);
     const Plan& plan = plan_for(p);
     if (p.bias != nullptr) set(library().description_set, plan.description, kBias, p.bias);
+    // Factors of sums are of their type.
     const float one = 1, zero = 0;
-    check_product(library().multiply(handle_, plan.description, &one, p.b.data, plan.first,
-                                     p.a.data, plan.second, p.earlier != nullptr ? &one : &zero,
+    const std::int32_t whole_one = 1, whole_zero = 0;
+    const bool bytes = is_of_bytes(p);
+    const void *const once = bytes ? static_cast<const void*>(&whole_one) : &one,
+                      *const nothing = bytes ? static_cast<const void*>(&whole_zero) : &zero;
+    check_product(library().multiply(handle_, plan.description, once, p.b.data, plan.first,
+                                     p.a.data, plan.second, p.earlier != nullptr ? once : nothing,
                                      p.earlier != nullptr ? p.earlier : p.result, plan.result,
                                      p.result, plan.result, &plan.algorithm, workspace_->pointer,
                                      kWorkspace, device_.stream()),
@@ -175,6 +185,7 @@ class Engine {
         p.columns,
         p.inner,
         p.batch,
+        static_cast<std::int64_t>(p.numbers),
         static_cast<std::int64_t>(p.type),
         p.a.row_stride,
         p.a.column_stride,
@@ -205,8 +216,9 @@ class Engine {
   Plan plan(const Product& p) {
     Plan made;
     const bool rounds = p.type == DType::f32 && device_.arithmetic() == Arithmetic::tf32;
-    check_product(library().describe(&made.description, rounds ? kComputeTf32 : kCompute32F,
-                                     cuda_type(DType::f32)),
+    const int compute = is_of_bytes(p) ? kCompute32I : rounds ? kComputeTf32 : kCompute32F;
+    check_product(library().describe(&made.description, compute,
+                                     is_of_bytes(p) ? kType32I : kType32F),
                   "describing a product");
     // Of the transposes: what lies by rows is one already.
     set(library().description_set, made.description, kTransposeA,
@@ -222,10 +234,10 @@ class Engine {
       set(library().description_set, made.description, kBias, p.bias);
       set(library().description_set, made.description, kBiasType, std::int32_t{cuda_type(p.type)});
     }
-    made.first = layout_of(p.b, p.inner, p.columns, p.type, p.batch);
-    made.second = layout_of(p.a, p.rows, p.inner, p.type, p.batch);
+    made.first = layout_of(p.b, p.inner, p.columns, operand_type(p), p.batch);
+    made.second = layout_of(p.a, p.rows, p.inner, operand_type(p), p.batch);
     made.result = layout_of({p.result, p.columns, 1, p.result_batch_stride}, p.rows, p.columns,
-                            p.type, p.batch);
+                            result_type(p), p.batch);
     made.algorithm = choice(p, made);
     return made;
   }
@@ -250,7 +262,8 @@ class Engine {
     user_check(
         result_code == 0 && found > 0,
         "cuBLASLt has no kernel for a product of {} ({}, {}) and ({}, {}), {} times (status {})",
-        info(p.type).name, p.rows, p.inner, p.inner, p.columns, p.batch, result_code);
+        is_of_bytes(p) ? "bytes" : info(p.type).name, p.rows, p.inner, p.inner, p.columns, p.batch,
+        result_code);
     return best.algorithm;
   }
 

@@ -21,11 +21,18 @@ struct Matrix {
 /// What follows a product while its sums are in registers. cuBLASLt's GELU is that by tanh.
 enum class Following { nothing, relu, gelu_tanh };
 
+/// What is multiplied, and what it becomes.
+enum class Numbers {
+  values,  ///< of the product's type, as all else; sums are fp32
+  bytes,   ///< whole numbers of a byte with sign, and sums of 32 bits, without bias and what follows it. Only a(M, K) by rows and b(K, N) by columns, strides multiples of 16, N one of 4
+};
+
 /// result(M, N) = following(a(M, K) b(K, N) + bias(N)) + earlier(M, N), `batch` times.
 struct Product {
   std::int64_t rows = 0, columns = 0, inner = 0;  ///< M, N, K
   std::int64_t batch = 1;
-  DType type = DType::f32;  ///< of all of them: f32, bf16 or f16; sums are fp32
+  Numbers numbers = Numbers::values;
+  DType type = DType::f32;  ///< of values: f32, bf16 or f16
   Matrix a = {}, b = {};
   const void* bias = nullptr;  ///< null: none
   const void* earlier =

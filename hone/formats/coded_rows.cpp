@@ -23,18 +23,10 @@ Sizes one_row(const Sizes& sizes) {
   return row;
 }
 
-// What all values of codes are multiples of.
-float step_of(const CodeUnits& units) {
-  float step = std::numeric_limits<float>::infinity();
-  for (const float unit : units.units)
-    if (unit != 0) step = std::fmin(step, std::fabs(unit));
-  return step;
-}
-
 // Times a scale, with nothing added.
 bool are_whole_numbers(const CodeUnits& units) {
   if (units.half || units.shared_zero_points || !units.offsets.empty()) return false;
-  const float step = step_of(units);
+  const float step = smallest_unit(units);
   return std::ranges::all_of(units.units, [&](float unit) {
     const float code = unit / step;
     return std::isnan(unit) || (code == std::nearbyint(code) && code >= -128 && code <= 127);
@@ -63,7 +55,7 @@ EncodedRow encoded_row(const QuantizerInput& row, std::int64_t blocks) {
                         packed.shared.data<std::uint8_t>()};
   std::vector<std::uint16_t> codes(static_cast<std::size_t>(row.sizes.back()));
   kernels::gather_packed_row(layout.matrix, read.codes, 0, codes.data());
-  const float step = step_of(units);
+  const float step = smallest_unit(units);
   EncodedRow encoded;
   for (const std::uint16_t code : codes)
     encoded.codes.push_back(static_cast<std::int8_t>(std::lround(units.units[code] / step)));

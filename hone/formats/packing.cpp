@@ -165,6 +165,13 @@ std::optional<CodeUnits> units_for_any_state(const Format& format, const Sizes& 
   return units_of({format, sizes, {}, state});
 }
 
+float smallest_unit(const CodeUnits& units) {
+  float smallest = std::numeric_limits<float>::infinity();
+  for (const float unit : units.units)
+    if (unit != 0) smallest = std::fmin(smallest, std::fabs(unit));
+  return smallest;
+}
+
 namespace {
 
 bool is_decoded_by_rows(const Format& format, std::int64_t rank) {

@@ -63,6 +63,8 @@ void unpack(const QuantizerInput& input, const PackedLayout& layout, const Packe
 
 /// `units_of` codes of a tensor of these sizes with states of zeros: what does not depend on those.
 std::optional<CodeUnits> units_for_any_state(const Format& format, const Sizes& sizes);
+/// The smallest magnitude but 0 that a code stands for; infinity where there is none.
+float smallest_unit(const CodeUnits& units);
 
 /// Whether `PackedRows` reads rows of such a matrix: values are products (`units_of`), or depend on nothing but their row.
 bool has_rows(const Format& format, const Sizes& sizes);

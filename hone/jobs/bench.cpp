@@ -177,6 +177,11 @@ std::string bench_text(const Model& model, const std::string& name, const BenchO
 }
 
 Peak native_peak(PeakKind kind, Context& context, std::vector<std::string>& notes) {
+  if (cuda::CudaDevice* const card = card_of(context.session().device)) {
+    HONE_ASSERT(kind == PeakKind::int8_gops, "cards have native products of bytes alone");
+    const double now = cuda::measure_byte_products_gops(*card);
+    return {now, now, ""};
+  }
   const NativeKind& row = *std::ranges::find(kNativeKinds, kind, &NativeKind::kind);
   return keep_highest(kind, context.pool.threads(), row.measure(context.pool), peaks_file(), notes);
 }

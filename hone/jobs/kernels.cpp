@@ -33,20 +33,20 @@ std::string arithmetic_of_kernel(const Kernel& kernel) {
 
 std::string yes_or_no(bool yes) { return yes ? "yes" : "no"; }
 
-void add_rows(Table& table, std::string_view op, const KernelTable& kernels,
+void add_rows(Table& table, const OpDef& op, const KernelTable& kernels,
               const std::vector<const Kernel*>& own, const std::string& device) {
   for (const Kernel& kernel : kernels) {
-    if (kernel.op != op || (!device.empty() && kernel.device != device)) continue;
+    if (!is_row_of(kernel, op) || (!device.empty() && kernel.device != device)) continue;
     const bool of_plugin = std::ranges::any_of(
         own, [&](const Kernel* one) { return one->run == kernel.run && one->name == kernel.name; });
-    table.add_row({op, kernel.device, kernel.name,
+    table.add_row({op.name, kernel.device, kernel.name,
                    kLayouts[static_cast<std::size_t>(kernel.layout)],
                    kValues[static_cast<std::size_t>(kernel.values)], arithmetic_of_kernel(kernel),
                    yes_or_no(kernel.prepare != nullptr),
                    yes_or_no(kernel.workspace_bytes != nullptr), of_plugin ? "plugin" : "hone"});
   }
   if (device.empty() || device == kHost)
-    table.add_row({op, kHost, kReference, "strided", "all", "fp64", "no", "no", "hone"});
+    table.add_row({op.name, kHost, kReference, "strided", "all", "fp64", "no", "no", "hone"});
 }
 
 // What the graph of the model is made of when it is run.
@@ -103,7 +103,7 @@ Table kernel_table(const Library& library, const std::string& device) {
   for (const Kernel& kernel : cuda::kernels())
     if (!is_in(kernel, kernels)) kernels.push_back(kernel);
   const std::vector<const Kernel*> own = plugin_kernels(library);
-  for (const auto& [name, op] : library.ops) add_rows(table, name, kernels, own, device);
+  for (const auto& [name, op] : library.ops) add_rows(table, op, kernels, own, device);
   return table;
 }
 

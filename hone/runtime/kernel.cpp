@@ -8,6 +8,10 @@
 
 namespace hone {
 
+bool is_row_of(const Kernel& kernel, const OpDef& op) {
+  return kernel.op == op.name || (kernel.op == kEveryFormula && op.formula != nullptr);
+}
+
 CallSite call_site(const Node& node) {
   return {node.op(), node.attributes(), node.input_types(), node.types()};
 }

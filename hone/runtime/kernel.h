@@ -36,6 +36,9 @@ enum class KernelValues : std::uint8_t {
   bf16             ///< alone
 };
 
+/// Stands in `Kernel::op` for each operation that is its formula (`OpDef::formula`).
+inline constexpr std::string_view kEveryFormula = "formulas";
+
 /// One way to run an operation on devices of a kind. Of the rows of an operation the first that accepts a node runs its calls; the
 /// operation's reference kernel stands behind the whole list wherever the host can reach the memory. The quantizer of a
 /// number format on another device is a row of `quantize` that accepts nodes of that format; on the host one row asks the
@@ -68,6 +71,9 @@ struct Kernel {
 
 /// Fastest first among the rows of one operation.
 using KernelTable = std::vector<Kernel>;
+
+/// Whether a row is one of an operation.
+bool is_row_of(const Kernel& kernel, const OpDef& op);
 
 CallSite call_site(const Node& node);
 

@@ -36,7 +36,7 @@ std::vector<KernelAnswer> kernel_answers(const KernelTable& kernels, const CallS
                                          const Device& device) {
   std::vector<KernelAnswer> answers;
   for (const Kernel& kernel : kernels) {
-    if (kernel.op != site.op.name || kernel.device != device.kind()) continue;
+    if (!is_row_of(kernel, site.op) || kernel.device != device.kind()) continue;
     answers.push_back({&kernel, kernel_refusal(kernel, site)});
     if (answers.back().refusal.empty()) break;
   }

@@ -219,9 +219,7 @@ std::string_view has_scales_of_rows_or_blocks(const CallSite& site) {
 
 // Whole numbers are fastest: the smallest value may be their unit, where to divide by it is exact.
 float unit_of_values(const CodeUnits& units) {
-  float unit = std::numeric_limits<float>::infinity();
-  for (const float value : units.units)
-    if (value != 0) unit = std::fmin(unit, std::fabs(value));
+  const float unit = smallest_unit(units);
   int exponent = 0;
   const bool adds = units.shared_zero_points || !units.offsets.empty();
   return adds || !std::isfinite(unit) || std::frexp(unit, &exponent) != 0.5f ? 1 : unit;
@@ -352,10 +350,13 @@ bool is_signs(const Format& format) {
          format.is("mode", "fixed");
 }
 
-// With a scale per token or one for all.
+}  // namespace
+
 bool is_int_of_rows(const Format& format) {
   return is_symmetric_int(format) && (!format.is("scale", "dynamic") || format.is("per", "token"));
 }
+
+namespace {
 
 bool is_mxint_along_rows(const Format& format, std::int64_t rank) {
   return format.def->name == "mxint" && format["bits"] <= 8 &&
@@ -393,6 +394,8 @@ bool is_calibrated_int(const Format& format) {
   return is_symmetric_int(format) && !format.is("scale", "dynamic") && format.is("per", "tensor");
 }
 
+}  // namespace
+
 std::string_view sums_of_codes(const CallSite& site) {
   if (site.inputs[0].dtype != DType::u8) return "inputs are no codes";
   if (weight_sizes(site.attributes)[1] > kernels::kMostInt8Columns)
@@ -404,12 +407,12 @@ std::string_view sums_of_codes(const CallSite& site) {
              : "no product of integers for these formats of weight and input";
 }
 
+namespace {
+
 // The whole numbers that units are multiples of, and what of.
 void set_integers(const PreparedWeight& weight, Int8Weight& integers) {
   const std::vector<float>& units = weight.units->units;
-  float unit = std::numeric_limits<float>::infinity();
-  for (const float value : units)
-    if (value != 0) unit = std::fmin(unit, std::fabs(value));
+  const float unit = smallest_unit(*weight.units);
   integers.unit = unit;
   if (integers.bits > 4) return;
   const std::uint16_t flip = weight.layout.matrix.flip;

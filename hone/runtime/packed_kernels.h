@@ -9,6 +9,12 @@ namespace hone {
 /// formats that fit each other, are the one place that knows formats by name.
 KernelTable packed_kernels();
 
+/// Whether inputs in a format are whole numbers of at most a byte with one scale for each row, or one for all.
+bool is_int_of_rows(const Format& format);
+
+/// Why codes of the inputs of such a `native_linear` or `native_linear_codes` are not summed up; "" where they may be.
+std::string_view sums_of_codes(const CallSite& site);
+
 /// Where the scales of rounded inputs come from.
 enum class InputScales : std::uint8_t {
   dynamic,    ///< from the values, each time

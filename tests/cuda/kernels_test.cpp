@@ -11,7 +11,9 @@
 //
 // Tolerances. A kernel sums in another order than the processor's, in fp32 too, so what holds for those (see
 // runtime/cpu_kernels_test.cpp) holds here with room for the card's erf, exp and tanh, of some ulp (CUDA C++ Programming
-// Guide, "Mathematical Functions"). Quantizers, masks, copies and gathers have the reference's bits.
+// Guide, "Mathematical Functions"). Quantizers, masks, copies and gathers have the reference's bits. Of halves cuBLASLt may round a
+// product before it adds bias and residual, and their sum again: half an ulp each of what is at most as large as the largest
+// result.
 namespace hone::testing {
 namespace {
 
@@ -39,6 +41,12 @@ class CudaKernels : public OnCard {
   }
 };
 
+// What rounding a value of at most 1 twice may change, by the types of a case.
+double two_roundings(const KernelCase& kernel_case) {
+  if (kernel_case.text.find("bf16") != std::string::npos) return 0x1p-8;
+  return kernel_case.text.find("f16") != std::string::npos ? 0x1p-11 : 0;
+}
+
 void expect_near(const Tensor& got, const Tensor& expected, const KernelCase& kernel_case,
                  const std::string& name) {
   ASSERT_EQ(got.sizes(), expected.sizes());
@@ -52,12 +60,16 @@ void expect_near(const Tensor& got, const Tensor& expected, const KernelCase& ke
   }
   const std::vector<float> a = elements_of(got), b = elements_of(expected);
   const bool exact = kernel_case.relative == 0 && kernel_case.absolute == 0;
+  double largest = 0;
+  for (const float value : b)
+    if (std::isfinite(value)) largest = std::max(largest, std::fabs(static_cast<double>(value)));
+  const double rounded = two_roundings(kernel_case) * largest;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (std::isnan(b[i]) && std::isnan(a[i])) continue;
     const double size = std::fabs(static_cast<double>(b[i]));
     const double allowed =
         exact ? 0
-              : kRoom * kernel_case.absolute +
+              : rounded + kRoom * kernel_case.absolute +
                     std::max(kRoom * kernel_case.relative, kFunctionUlps) * kUlp * size;
     ASSERT_NEAR(a[i], b[i], allowed) << name << " element " << i << " of\n" << kernel_case.text;
   }
@@ -84,13 +96,17 @@ TEST_F(CudaKernels, AgreeWithTheReferences) {
         return;  // nothing more can be run
     }
   }
-  // Products of codes are the processor's: no pass makes them where there is no kernel. So are formulas, for which cards have
-  // no code.
-  for (const std::string& refusal : refused)
-    EXPECT_TRUE(refusal.find("(elementwise)") != std::string::npos ||
-                refusal.find("(encode_rows)") != std::string::npos ||
-                refusal.find("(native_linear") != std::string::npos)
-        << refusal;
+  // Products of codes in blocks, of bfloat16 and of signs are the processor's, and so are gradients of some rows of a table: no
+  // pass makes them where there is no kernel.
+  for (const std::string& refusal : refused) {
+    const bool is_known =
+        refusal.find("(encode_rows)") != std::string::npos ||
+        refusal.find("scales are of blocks") != std::string::npos ||
+        refusal.find("inputs are no codes") != std::string::npos ||
+        refusal.find("no product of integers for these formats") != std::string::npos ||
+        refusal.find("_by_row)") != std::string::npos;
+    EXPECT_TRUE(is_known) << refusal;
+  }
 }
 
 TEST_F(CudaKernels, GiveTheSameBitsInEveryRun) {

@@ -1,0 +1,32 @@
+// Formulas of elements (hone/ir/formula.h). READ makes the floats x0, x1, … of one element of each operand, STEPS what the
+// formulas say of them, and WRITE puts results where element `i` lies.
+#include "nest.cuh"
+#include "numbers.cuh"
+
+inline float to_float(bool x) { return x ? 1.0f : 0.0f; }
+
+constexpr int kMostOperands = 8, kMostResults = 8;
+
+struct Operands {
+  const void* at[kMostOperands];
+};
+struct Results {
+  VALUE* at[kMostResults];
+};
+
+template <typename T>
+inline float value_of(const void* from, std::int64_t offset) {
+  return to_float(static_cast<const T*>(from)[offset]);
+}
+
+extern "C" __global__ void formula(const __grid_constant__ LoopNest<kMostOperands> nest,
+                                   const __grid_constant__ Operands operands,
+                                   const __grid_constant__ Results results, std::int64_t count) {
+  for (std::int64_t i = thread_number(); i < count; i += all_threads()) {
+    std::int64_t at[kMostOperands] = {};
+    add_offsets(nest, nest.rank, i, at);
+    READ
+    STEPS
+    WRITE
+  }
+}
