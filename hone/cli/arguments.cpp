@@ -218,6 +218,7 @@ void choose_device(const RunArguments& a, Context& context) {
   context.library.kernels.insert(context.library.kernels.end(), kernels.begin(), kernels.end());
   context.device = &card;
   context.executor = cuda::captured;
+  context.token_steps = cuda::kCapturedTokenSteps;
 }
 
 }  // namespace

@@ -231,9 +231,17 @@ bool attend_on_tensor_cores(const Call& call, const AttentionCall& c) {
   return true;
 }
 
+// What is of tokens that are no text's, which kernels do not visit.
+void clear_rest(Call& call, std::initializer_list<std::size_t> outputs) {
+  if (!call.attributes.get<bool>("rest")) return;
+  for (const std::size_t i : outputs)
+    fill_zeros(call.device, call.output(i).device_pointer(), call.output(i).size_bytes());
+}
+
 void attention(Call& call) {
   AttentionCall c = attention_call(call, 3);
   const Tensor& y = call.output();
+  if (c.query_runs != 0) clear_rest(call, {0});
   c.y = attention_heads(y);
   c.packed = c.packed != 0 && is_packed(y);
   if (y.count() == 0 || attend_on_tensor_cores(call, c)) return;
@@ -259,6 +267,8 @@ void attention_gradient(Call& call) {
     *gradients[i] = attention_heads(gradient);
     packed = packed && is_packed(gradient);
   }
+  if (c.query_runs != 0) clear_rest(call, {0});
+  clear_rest(call, {1, 2});
   c.packed = packed;
   c.statistics = static_cast<float*>(call.workspace);
   const DType dtype = call.input(0).dtype();

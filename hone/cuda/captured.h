@@ -10,6 +10,9 @@ namespace hone::cuda {
 /// operation, and so does one that is recorded.
 std::unique_ptr<Executable> captured(const Graph& graph, const Session& session);
 
+/// With which trainings and predictions bring few shapes: some tokens more take less time than starting a run's kernels one by one.
+inline constexpr TokenSteps kCapturedTokenSteps = {.batch = 64, .text = 16};
+
 /// Of how many sets of shapes an executable has captured runs now; none of those that are made otherwise.
 std::size_t captured_count(const Executable& executable);
 

@@ -102,7 +102,8 @@ class Run {
   void check_step_memory(const Graph& graph) {
     const TrainingOptions& training = options_.training;
     Graph step = graph;
-    prepare_for_gradients(step, context_.session().values);
+    const std::int64_t token_step = context_.session().token_steps.batch;
+    prepare_for_gradients(step, context_.session().values, token_step);
     double beside = 0;
     if (training.gradient_accumulation_steps > 1) {
       add_gradient_sums(step);
@@ -112,8 +113,8 @@ class Run {
     }
     const std::int64_t texts = std::min(training.batch_size, data_.train.size()),
                        tokens = longest_text(data_.train);
-    check_memory(step,
-                 {{'B', texts}, {'S', tokens}, {'T', most_tokens(lengths_of(data_.train), texts)}},
+    const std::int64_t all = whole_steps(most_tokens(lengths_of(data_.train), texts), token_step);
+    check_memory(step, {{'B', texts}, {'S', tokens}, {'T', all}},
                  context_.session(), model_.parameters,
                  fmt::format("a training step of {} texts of up to {} tokens", texts, tokens),
                  std::nullopt, beside);

@@ -16,7 +16,8 @@ namespace hone::ops {
 namespace {
 
 // Texts without padding (`unpadded`) stand one behind the other, as if they were one: key (1, T, N, D) and value (1, T, N, E) of all tokens, of
-// which text b has `lengths[b]` from `begins[b]` on. So stand queries, too, or (B, S, N, D) as ever.
+// which text b has `lengths[b]` from `begins[b]` on. So stand queries, too, or (B, S, N, D) as ever. With `rest` the tokens behind
+// the last text are no text's: what would be theirs of results is zero.
 //
 // Behind query, key and value, and behind dy of the gradient: the random key where weights are dropped, then the mask, or where texts are.
 constexpr std::size_t kForwardOperands = 3, kGradientOperands = 4;
@@ -29,6 +30,11 @@ bool drops(const Attributes& attributes) {
 bool is_unpadded(const Attributes& attributes) {
   const bool* const unpadded = std::get_if<bool>(attributes.find("unpadded"));
   return unpadded != nullptr && *unpadded;
+}
+
+bool has_rest(const Attributes& attributes) {
+  const bool* const rest = std::get_if<bool>(attributes.find("rest"));
+  return rest != nullptr && *rest;
 }
 
 // The first of what says which keys are a text's.
@@ -234,7 +240,7 @@ class CalledTexts {
   }
 
  private:
-  // Texts follow each other without gaps and take all tokens; the longest.
+  // Texts follow each other without gaps and take all tokens but a rest; the longest.
   std::int64_t check_texts(std::int64_t tokens) const {
     std::int64_t next = 0, longest = 0;
     for (std::int64_t b = 0; b < begins_.count(); ++b) {
@@ -246,7 +252,8 @@ class CalledTexts {
       next += length;
       longest = std::max(longest, length);
     }
-    user_check(next == tokens, "the texts have {} tokens, of {}", next, tokens);
+    user_check(next == tokens || has_rest(call_.attributes), "the texts have {} tokens, of {}", next,
+               tokens);
     return longest;
   }
 
@@ -255,9 +262,17 @@ class CalledTexts {
   std::optional<DropoutFactors> factors_;
 };
 
+// Of tokens that are no text's nothing is written behind this.
+void clear_rest(Call& call) {
+  if (!has_rest(call.attributes)) return;
+  for (std::size_t i = 0; i < call.outputs.size(); ++i)
+    std::ranges::fill(call.output(i).values<float>(), 0.0f);
+}
+
 void forward(Call& call) {
   const CalledTexts texts(call, kForwardOperands);
   const Tensor& v = call.input(2);
+  clear_rest(call);
   texts.for_each_query([&](std::int64_t b, std::int64_t n, std::int64_t s) {
     const HeadInputs head = texts.head(b, n);
     const std::vector<double> weights = head.weights(s);
@@ -312,6 +327,7 @@ void backward(Call& call) {
   const CalledTexts texts(call, kGradientOperands);
   const Tensor &k = call.input(1), &v = call.input(2);
   std::vector<double> dk, dv;
+  clear_rest(call);
   texts.for_each_query([&](std::int64_t b, std::int64_t n, std::int64_t s) {
     const Tokens queries = texts.queries(b), keys = texts.keys(b);
     if (s == 0) {
@@ -414,7 +430,8 @@ std::vector<OpDef> attention() {
                       {"p", 0.0},
                       {"stream", std::int64_t{0}},
                       {"limits", Shape{}},
-                      {"unpadded", false}},
+                      {"unpadded", false},
+                      {"rest", false}},
        .trait = Trait::contraction,
        .infer = infer,
        .reference = forward,
@@ -428,7 +445,8 @@ std::vector<OpDef> attention() {
                       {"p", 0.0},
                       {"stream", std::int64_t{0}},
                       {"limits", Shape{}},
-                      {"unpadded", false}},
+                      {"unpadded", false},
+                      {"rest", false}},
        .trait = Trait::contraction,
        .infer = infer_gradient,
        .reference = backward,

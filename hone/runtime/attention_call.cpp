@@ -1,6 +1,7 @@
 #include "hone/runtime/attention_call.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
 namespace hone {
@@ -57,9 +58,16 @@ void AttentionCall::take_runs(const Call& call, std::size_t texts_at) {
     next += runs.lengths[b];
     longest = std::max(longest, runs.lengths[b]);
   }
-  is_right = is_right && next == k.size(1);
+  const bool has_rest = call.attributes.get<bool>("rest");
+  is_right = is_right && (has_rest ? next <= k.size(1) : next == k.size(1));
   shape.keys = longest;
   if (runs.queries) shape.queries = longest;
+}
+
+void clear_rest(Call& call) {
+  if (!call.attributes.get<bool>("rest")) return;
+  for (std::size_t i = 0; i < call.outputs.size(); ++i)
+    std::memset(call.output(i).device_pointer(), 0, call.output(i).size_bytes());
 }
 
 }  // namespace hone

@@ -21,6 +21,9 @@ struct AttentionCall {
   void take_runs(const Call& call, std::size_t texts_at);
 };
 
+/// Makes results of tokens that are no text's zero, before those of texts are written.
+void clear_rest(Call& call);
+
 /// An operand (B, T, N, D), which may be strided.
 template <typename T>
 kernels::HeadsOf<const T> heads_of_operand(const Call& call, std::size_t index, const T* data) {

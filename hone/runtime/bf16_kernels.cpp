@@ -359,6 +359,7 @@ std::string_view heads_are_bf16(const CallSite& site) {
 void attention(Call& call) {
   const AttentionCall c(call, 3);
   if (!c.is_right) return run_reference(call);
+  clear_rest(call);
   const auto heads = [&](std::size_t index) {
     return heads_of_operand(call, index, bits_of(call.input(index)));
   };
@@ -369,6 +370,7 @@ void attention(Call& call) {
 void attention_gradient(Call& call) {
   const AttentionCall c(call, 4);
   if (!c.is_right) return run_reference(call);
+  clear_rest(call);
   const auto heads = [&](std::size_t index) {
     return heads_of_operand(call, index, bits_of(call.input(index)));
   };

@@ -38,6 +38,7 @@ struct Context {
   Device* device = &cpu();  ///< graphs run there
   Executor executor = interpreted;
   DType values = DType::f32;  ///< see `Session`
+  TokenSteps token_steps = {};
 
   Session session() {
     return {.library = library,
@@ -45,6 +46,7 @@ struct Context {
             .device = *device,
             .executor = executor,
             .values = values,
+            .token_steps = token_steps,
             .watch = &watch};
   }
 };

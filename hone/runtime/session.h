@@ -38,6 +38,14 @@ using Executor = std::unique_ptr<Executable> (*)(const Graph& graph, const Sessi
 /// Runs them operation by operation (see interpreter.h).
 std::unique_ptr<Executable> interpreted(const Graph& graph, const Session& session);
 
+/// Of how many tokens there are: of a batch without padding, and of a padded text. 1: of any number.
+struct TokenSteps {
+  std::int64_t batch = 1, text = 1;
+};
+inline std::int64_t whole_steps(std::int64_t tokens, std::int64_t step) {
+  return (tokens + step - 1) / step * step;
+}
+
 /// What graphs are run with: the tables, the host's threads, and the device where parameters and values lie.
 ///
 ///     const Session session{library, pool};
@@ -50,6 +58,9 @@ struct Session {
   Executor executor = interpreted;
   /// Of what graphs read and give in the middle: f32, or bf16 or f16 in mixed precision (passes/autocast.h).
   DType values = DType::f32;
+  /// Numbers of tokens are rounded up to these, where that changes no result: executors may have runs of shapes that come again
+  /// ready (cuda/captured.h).
+  TokenSteps token_steps = {};
   const PassWatch* watch = nullptr;  ///< who looks at passes (see run_passes.h); null: nobody
 
   std::unique_ptr<Executable> executable(const Graph& graph) const {

@@ -17,17 +17,26 @@ Graph inference_graph(Graph graph, ParameterStore& parameters, const Session& se
   return graph;
 }
 
+// A format that rounds a tensor by all its values is the one operation of inference that would see more padding.
+bool treats_texts_alone(const Graph& graph) {
+  return std::ranges::none_of(graph.operations("quantize"), [](const Node* node) {
+    return node->inputs()[0].node->kind() == NodeKind::operation && node->trait() == Trait::other;
+  });
+}
+
 }  // namespace
 
 struct Predictor::State {
   ParameterStore parameters;
   Graph graph;
   std::unique_ptr<Executable> executable;
+  std::int64_t token_step;  // lengths of batches are multiples of
 
   State(Graph source, const ParameterStore& store, const Session& session)
       : parameters(store.on(session.device)),
         graph(inference_graph(std::move(source), parameters, session)),
-        executable(session.executable(graph)) {}
+        executable(session.executable(graph)),
+        token_step(treats_texts_alone(graph) ? session.token_steps.text : 1) {}
 };
 
 Predictor::Predictor(Graph graph, const ParameterStore& parameters, const Session& session)
@@ -60,7 +69,10 @@ std::vector<float> Predictor::rows(const ExampleSource& data, std::int64_t batch
   std::vector<float> all(order.size() * width);
   std::int64_t done = 0;
   for (const std::span<const std::int64_t> batch : batches(order, batch_size)) {
-    const std::vector<float> some = rows(data.batch(batch, 0));
+    // No longer than the longest, which is known to have positions.
+    const std::int64_t least =
+        std::min(length(order[0]), whole_steps(length(batch[0]), state_->token_step));
+    const std::vector<float> some = rows(data.batch(batch, least));
     for (std::size_t i = 0; i < batch.size(); ++i) {
       std::copy_n(
           some.begin() + static_cast<std::ptrdiff_t>(i * width), width,

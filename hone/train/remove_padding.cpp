@@ -50,7 +50,9 @@ struct Refusal {
 /// Builds the graph without padding, operation by operation.
 class Unpadder {
  public:
-  explicit Unpadder(const Graph& padded) : padded_(padded), graph_(padded.ops()) {}
+  Unpadder(const Graph& padded, std::int64_t token_step) : padded_(padded), graph_(padded.ops()) {
+    layout_.token_step = token_step;
+  }
 
   Graph build() {
     require(padded_.find(kIds) != nullptr && padded_.find(kAttentionMask) != nullptr,
@@ -251,6 +253,7 @@ class Unpadder {
     if (first == 4 && (limits.size() != 4 || limits[2].symbol != 0 || limits[3].symbol != 0))
       refuse(node, "it draws by places in the padded batch");
     attributes.set("unpadded", true);
+    attributes.set("rest", layout_.token_step > 1);
     put(node, graph_.add("attention", std::move(read), attributes, node.name()), runs(inputs[0]));
   }
 
@@ -265,9 +268,9 @@ class Unpadder {
 
 }  // namespace
 
-std::optional<TextLayout> remove_padding(Graph& graph, std::string* why) {
+std::optional<TextLayout> remove_padding(Graph& graph, std::int64_t token_step, std::string* why) {
   try {
-    Unpadder unpadder(graph);
+    Unpadder unpadder(graph, token_step);
     Graph built = unpadder.build();
     graph = std::move(built);
     return unpadder.layout();
@@ -277,13 +280,14 @@ std::optional<TextLayout> remove_padding(Graph& graph, std::string* why) {
   }
 }
 
-std::optional<TextLayout> prepare_for_gradients(Graph& graph, DType values) {
+std::optional<TextLayout> prepare_for_gradients(Graph& graph, DType values,
+                                                std::int64_t token_step) {
   user_check(values != DType::f16,
              "training in fp16 loses small gradients: hone does not scale losses; take bf16 "
              "(`precision`)");
   hoist_slices_before_gradients(graph);
   fuse_attention(graph);
-  std::optional<TextLayout> layout = remove_padding(graph);
+  std::optional<TextLayout> layout = remove_padding(graph, token_step);
   if (values != DType::f32) autocast(graph, values);
   return layout;
 }
@@ -311,7 +315,12 @@ NamedTensors without_padding(NamedTensors batch, const TextLayout& layout) {
                     kept.back() == b * length + lengths.back() - 1,
                 "text {} of a batch does not begin in its first column", b);
   }
-  const Sizes run = {1, std::ssize(kept)};
+  const std::int64_t tokens = whole_steps(std::ssize(kept), layout.token_step);
+  const Sizes run = {1, tokens};
+  const auto with_rest = [&](std::vector<std::int64_t> values, std::int64_t of_rest) {
+    values.resize(static_cast<std::size_t>(tokens), of_rest);
+    return Tensor::of(run, values);
+  };
   std::vector<std::int64_t> positions;
   const Tensor ids = dense_on(batch.at(kIds), cpu());
   for (std::size_t b = 0; b < lengths.size(); ++b) {
@@ -329,10 +338,11 @@ NamedTensors without_padding(NamedTensors batch, const TextLayout& layout) {
     const Tensor padded = dense_on(tensor, cpu());
     std::vector<std::int64_t> values;
     for (const std::int64_t at : kept) values.push_back(padded.data<std::int64_t>()[at]);
-    tensor = Tensor::of(run, values);
+    tensor = with_rest(std::move(values), 0);
   }
-  batch[kPositions] = Tensor::of(run, positions);
-  batch[kPlaces] = Tensor::of(run, places);
+  // Of the rest any that there is.
+  batch[kPositions] = with_rest(std::move(positions), layout.first_position);
+  batch[kPlaces] = with_rest(std::move(places), 0);
   batch[kBegins] = Tensor::of({texts}, begins);
   batch[kLengths] = Tensor::of({texts}, lengths);
   return batch;

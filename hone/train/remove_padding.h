@@ -20,6 +20,7 @@ namespace hone {
 struct TextLayout {
   std::int64_t limit = 0;  ///< places of a text that dropout counts; 0: nothing asks for places
   std::int64_t first_position = 0;  ///< of a text
+  std::int64_t token_step = 1;  ///< T is a multiple of
   /// Positions are counted as the operation `token_positions` does, from behind this id on.
   std::optional<std::int64_t> position_padding = {};
 };
@@ -29,14 +30,19 @@ struct TextLayout {
 /// `places` (1, T). Values of texts and of the batch have the bits that they have with padding; gradients are sums of the same terms
 /// without those of padding, which are zero. Attentions must be single operations (`fuse_attention`).
 ///
+/// With a `token_step` above 1 there may be more tokens than texts have, a rest behind the last one whose values change nothing, so that
+/// batches have few different T.
+///
 /// Nothing, and the graph as it was, where something looks at all tokens of a padded text at once: formats that round a tensor by all its
 /// values, pooling, other tasks than of whole texts; `why`, where given, says what.
-std::optional<TextLayout> remove_padding(Graph& graph, std::string* why = nullptr);
+std::optional<TextLayout> remove_padding(Graph& graph, std::int64_t token_step = 1,
+                                         std::string* why = nullptr);
 
 /// Makes a graph with a loss ready for its gradients: slices are computed before what they take from (`hoist_slices_before_gradients`),
 /// attentions are single operations, texts have no padding where the graph can do without it, and values are of type `values`
 /// (passes/autocast.h). Throws `UserError` for f16, whose small gradients vanish.
-std::optional<TextLayout> prepare_for_gradients(Graph& graph, DType values = DType::f32);
+std::optional<TextLayout> prepare_for_gradients(Graph& graph, DType values = DType::f32,
+                                                std::int64_t token_step = 1);
 
 /// The inputs of such a graph for a padded batch, whose texts begin in the first column.
 NamedTensors without_padding(NamedTensors batch, const TextLayout& layout);

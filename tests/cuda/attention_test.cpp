@@ -38,7 +38,7 @@ Tensor drawn(const Sizes& sizes, std::string_view name, DType dtype) {
   return values.cast(dtype);
 }
 
-// The graph of a case, and what it reads. In runs text b has queries - 7 b of the tokens.
+// The graph of a case, and what it reads. In runs text b has queries - 7 b of the tokens, and there are five more.
 std::pair<std::string, NamedTensors> graph_of(const Case& c, DType dtype, bool gradient) {
   const std::string type(info(dtype).name);
   std::int64_t tokens = 0;
@@ -48,6 +48,7 @@ std::pair<std::string, NamedTensors> graph_of(const Case& c, DType dtype, bool g
     lengths.push_back(std::max<std::int64_t>(1, c.queries - 7 * b));
     tokens += lengths.back();
   }
+  tokens += 5;
   const Sizes q = c.runs ? Sizes{1, tokens, 2, c.size} : Sizes{c.texts, c.queries, 2, c.size},
               k = c.runs ? q : Sizes{c.texts, c.keys, 2, c.size};
   NamedTensors inputs = {
@@ -71,7 +72,7 @@ std::pair<std::string, NamedTensors> graph_of(const Case& c, DType dtype, bool g
   if (c.runs) {
     text += fmt::format("%begins = input : i64[{0}]\n%lengths = input : i64[{0}]\n", c.texts);
     operands += ", %begins, %lengths";
-    attributes += ", unpadded=true";
+    attributes += ", unpadded=true, rest=true";
     inputs.emplace("begins", Tensor::of<std::int64_t>({c.texts}, begins));
     inputs.emplace("lengths", Tensor::of<std::int64_t>({c.texts}, lengths));
   } else if (c.masks) {

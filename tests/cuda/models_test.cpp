@@ -25,7 +25,11 @@ constexpr double kLoss = 1e-3;  // over 200 steps, in which differences grow
 class CudaModels : public OnCard {
  protected:
   static Session on_card(ThreadPool& pool) {
-    return {.library = library(), .pool = pool, .device = card(), .executor = cuda::captured};
+    return {.library = library(),
+            .pool = pool,
+            .device = card(),
+            .executor = cuda::captured,
+            .token_steps = cuda::kCapturedTokenSteps};
   }
   static Session on_host(ThreadPool& pool) { return {builtin(), pool}; }
 
@@ -34,6 +38,7 @@ class CudaModels : public OnCard {
       made.library = library();
       made.device = &card();
       made.executor = cuda::captured;
+      made.token_steps = cuda::kCapturedTokenSteps;
     });
     return context;
   }
@@ -135,7 +140,8 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModels) {
   }
 }
 
-// Loss, logits and the gradients of all parameters, with attention fused and without.
+// Loss, logits and the gradients of all parameters, with attention fused, texts one behind the other, tokens of none behind them, and
+// without.
 TEST_F(CudaModels, GiveTheProcessorsGradients) {
   ThreadPool pool(1);
   const Model model = tiny_model();
@@ -144,11 +150,11 @@ TEST_F(CudaModels, GiveTheProcessorsGradients) {
   std::iota(rows.begin(), rows.end(), 0);
   NamedTensors batch = text_examples(texts).batch(rows, 0);
   batch["random_key"] = Tensor::scalar<std::int64_t>(77);
-  for (const bool fused : {false, true}) {
+  for (const std::int64_t token_step : {0, 1, 64}) {
     Graph graph = model.graph;
     NamedTensors inputs = batch;
-    if (fused)
-      if (const auto layout = prepare_for_gradients(graph))
+    if (token_step > 0)
+      if (const auto layout = prepare_for_gradients(graph, DType::f32, token_step))
         inputs = without_padding(std::move(inputs), *layout);
     std::vector<Value> trainable;
     for (Node* parameter : graph.of_kind(NodeKind::parameter))

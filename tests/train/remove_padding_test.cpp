@@ -47,11 +47,14 @@ NamedTensors run_with_gradients(Graph graph, NamedTensors inputs, ParameterStore
   return Interpreter(graph, builtin(), pool).run(inputs, parameters);
 }
 
-// Texts of 3 to 22 tokens, the same to both; what it says must be the same, and gradients the same sums.
-void expect_same_without_padding(const Graph& padded, const ParameterStore& parameters) {
+// Texts of 3 to 22 tokens, the same to both; what it says must be the same, and gradients the same sums. So it is with a rest behind
+// the last text.
+void expect_same_without_padding(const Graph& padded, const ParameterStore& parameters,
+                                 std::int64_t token_step) {
+  SCOPED_TRACE(token_step);
   std::string why;
   Graph unpadded = padded;
-  const std::optional<TextLayout> layout = remove_padding(unpadded, &why);
+  const std::optional<TextLayout> layout = remove_padding(unpadded, token_step, &why);
   ASSERT_TRUE(layout) << why;
   verify(unpadded);
   const EncodedSet texts = testing::tiny_texts(9);
@@ -78,6 +81,11 @@ void expect_same_without_padding(const Graph& padded, const ParameterStore& para
     // Key biases shift all scores of a query alike: their gradients are zero but for rounding.
     EXPECT_LE(std::sqrt(error), 200 * 0x1p-24 * std::max(std::sqrt(square), 0.1)) << name;
   }
+}
+
+void expect_same_without_padding(const Graph& padded, const ParameterStore& parameters) {
+  for (const std::int64_t token_step : {1, 64})
+    expect_same_without_padding(padded, parameters, token_step);
 }
 
 EncoderConfig config_for(const Architecture& architecture) {
@@ -124,7 +132,7 @@ TEST(RemovePadding, TrainsAdaptersToTheSameMasks) {
 std::string refusal_of(Graph graph) {
   std::string why;
   const std::string before = to_string(graph);
-  EXPECT_FALSE(remove_padding(graph, &why));
+  EXPECT_FALSE(remove_padding(graph, 1, &why));
   EXPECT_EQ(to_string(graph), before);
   return why;
 }
@@ -166,6 +174,12 @@ TEST(RemovePadding, PutsTextsOneBehindTheOther) {
   EXPECT_EQ(numbers("text_lengths"), (Numbers{3, 2}));
   EXPECT_EQ(numbers("labels"), (Numbers{1, 0}));
   EXPECT_FALSE(run.contains("attention_mask"));
+  // Of a rest that belongs to no text.
+  const NamedTensors more = without_padding(batch, {.first_position = 0, .token_step = 4});
+  EXPECT_EQ(more.at("input_ids").sizes(), (Sizes{1, 8}));
+  EXPECT_EQ(testing::elements_of<std::int64_t>(more.at("input_ids")),
+            (Numbers{2, 7, 3, 2, 3, 0, 0, 0}));
+  EXPECT_EQ(testing::elements_of<std::int64_t>(more.at("text_lengths")), (Numbers{3, 2}));
   // RoBERTa's count from behind padding on.
   const NamedTensors roberta = without_padding(batch, {.position_padding = 1});
   EXPECT_EQ(testing::elements_of<std::int64_t>(roberta.at("positions")), (Numbers{2, 3, 4, 2, 3}));
