@@ -76,12 +76,13 @@ TEST(BenchLinear, SaysWhyWhatIsNotRunIsNot) {
   LinearJob job = small_job();
   job.rows = {2};
   job.ways = {ProductWay::packed, ProductWay::native};
-  job.formats = formats_called({"mxint(bits=8,block=8)", "int(bits=24)"});
+  job.formats = formats_called({"mxint(bits=8,block=8)", "integer(width=24,frac=16)"});
   const LinearResult result = bench_linear(job, testing::quiet_context());
   ASSERT_EQ(result.times.size(), 4u);
   EXPECT_TRUE(result.times[0].was_run());
   EXPECT_FALSE(result.times[0].speedup);  // fp32 was not asked for
-  EXPECT_NE(result.times[1].not_run.find("16"), std::string::npos) << result.times[1].not_run;
+  EXPECT_NE(result.times[1].not_run.find("its codes have 24 bits"), std::string::npos)
+      << result.times[1].not_run;
   EXPECT_NE(result.times[2].not_run.find("are not of codes"), std::string::npos)
       << result.times[2].not_run;
   const Json& refused = result.fields["times"][2];
