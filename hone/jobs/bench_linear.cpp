@@ -234,12 +234,12 @@ LinearCopies copies_for(const std::vector<LinearVariant>& variants, const Linear
     if (variant.objection.empty()) smallest = std::min(smallest, variant.weight_bytes);
   // A run keeps the results of all of its linears until it ends.
   const std::int64_t dense =
-      4 * job.outputs * (job.inputs + (card == nullptr ? 0 : std::ranges::max(job.rows)));
+      4 * job.outputs * (job.inputs + (device.host_accessible() ? 0 : std::ranges::max(job.rows)));
   const std::int64_t most = std::min(kMostLinearCopies, kMostDenseBytes / dense);
   const auto wanted = static_cast<std::int64_t>(
       kCachesOfCopies * static_cast<std::int64_t>(result.cache_bytes) / smallest + 1);
   result.copies = std::max<std::int64_t>(1, std::min(wanted, most));
-  result.together = card == nullptr ? 1 : result.copies;
+  result.together = device.host_accessible() ? 1 : result.copies;
   return result;
 }
 
