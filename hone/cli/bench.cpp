@@ -15,6 +15,7 @@
 #include "hone/jobs/bench_attention.h"
 #include "hone/jobs/bench_dequantize.h"
 #include "hone/jobs/bench_iterations.h"
+#include "hone/jobs/bench_linear.h"
 #include "hone/jobs/bench_naive.h"
 #include "hone/jobs/bench_sampler.h"
 #include "hone/jobs/bench_storage.h"
@@ -23,7 +24,7 @@ namespace hone {
 namespace {
 
 // What is timed in place of a model, and whose flags are whose.
-constexpr const char *kAttention = "attention", *kDequantize = "dequantize";
+constexpr const char *kAttention = "attention", *kLinear = "linear", *kDequantize = "dequantize";
 constexpr const char *kStorage = "storage", *kSampler = "sampler";
 struct Subject {
   std::string name;  ///< "": a model
@@ -34,6 +35,7 @@ const Subject kSubjects[] = {
           "profile",  "adapter", "runs",      "device", "precision", "iterations", "ignored",
           "executor", "process", "processes", "naive",  "figure",    "overwrite"}},
     {kAttention, {"shape", "dtype", "impl", "profile", "runs", "device", "precision"}},
+    {kLinear, {"shape", "rows", "format", "impl", "runs", "device", "precision"}},
     {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}},
     {kSampler,
      {"sampler", "profile", "compatible", "trials", "parameters", "function", "replay", "runs"}},
@@ -43,7 +45,9 @@ struct BenchArguments {
   BenchJob job;
   BenchFlags flags;
   AttentionJob attention;
-  std::string shape = "32,8,128,64", dtypes, ways = "naive,fused";
+  std::string shape, dtypes, ways;
+  LinearJob linear;
+  std::string rows;
   IterationsJob iterations;
   std::int64_t ignored = 0;
   std::string executors, process = "both";
@@ -159,15 +163,20 @@ bool given_as_flag(const BenchArguments& a, const CLI::App& app) {
 
 void run_attention(BenchArguments& a, const CLI::App& app) {
   AttentionJob& job = a.attention;
-  const std::vector<std::int64_t> shape = parse_counts("--shape", a.shape);
-  if (shape.size() != 4)
-    throw UsageError(fmt::format(
-        "--shape: expected texts,heads,tokens,size of a head, as 32,8,128,64, got '{}'", a.shape));
-  job.shape = {.texts = shape[0], .heads = shape[1], .tokens = shape[2], .size = shape[3]};
+  if (app.count("--shape") > 0) {
+    const std::vector<std::int64_t> shape = parse_counts("--shape", a.shape);
+    if (shape.size() != 4)
+      throw UsageError(fmt::format(
+          "--shape: expected texts,heads,tokens,size of a head, as 32,8,128,64, got '{}'",
+          a.shape));
+    job.shape = {.texts = shape[0], .heads = shape[1], .tokens = shape[2], .size = shape[3]};
+  }
   if (app.count("--dtype") > 0)
     job.types = parse_words("--dtype", a.dtypes, kAttentionTypes, &AttentionType::name);
   constexpr AttentionWay kWays[] = {AttentionWay::naive, AttentionWay::fused};
-  job.ways = parse_words("--impl", a.ways, kWays, [](AttentionWay way) { return to_string(way); });
+  if (app.count("--impl") > 0)
+    job.ways =
+        parse_words("--impl", a.ways, kWays, [](AttentionWay way) { return to_string(way); });
   job.profile = given_as_flag(a, app);
   job.runs = a.job.options.runs;
   if (a.run.precision == "bf16" || a.run.precision == "fp16")
@@ -175,6 +184,44 @@ void run_attention(BenchArguments& a, const CLI::App& app) {
                                  a.run.precision, a.run.precision));
   Context context = make_context(a.run);
   const AttentionResult result = bench_attention(job, context);
+  if (a.run.json) return print_result("bench", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+void take_shape(BenchArguments& a, const CLI::App& app) {
+  LinearJob& job = a.linear;
+  if (app.count("--shape") > 0) {
+    std::vector<std::int64_t> shape = parse_counts("--shape", a.shape);
+    if (shape.size() != 2 && shape.size() != 3)
+      throw UsageError(fmt::format(
+          "--shape: expected rows,inputs,outputs, as 16,4096,4096, or inputs,outputs, got '{}'",
+          a.shape));
+    if (shape.size() == 3) job.rows = {shape[0]};
+    job.inputs = shape[shape.size() - 2];
+    job.outputs = shape.back();
+  }
+  if (app.count("--rows") > 0) job.rows = parse_counts("--rows", a.rows);
+}
+
+void run_linear(BenchArguments& a, const CLI::App& app) {
+  LinearJob& job = a.linear;
+  take_shape(a, app);
+  constexpr ProductWay kWays[] = {ProductWay::fp32, ProductWay::bf16, ProductWay::packed,
+                                  ProductWay::native};
+  if (app.count("--impl") > 0)
+    job.ways = parse_words("--impl", a.ways, kWays, [](ProductWay way) { return to_string(way); });
+  job.runs = a.job.options.runs;
+  job.seed = a.run.seed;
+  if (a.run.precision == "bf16")
+    throw UsageError("hone bench linear: --precision bf16 is --impl bf16 here");
+  if (a.run.precision == "fp16")
+    throw UsageError("hone bench linear: --precision fp16: values are fp32, or bf16 by --impl");
+  Context context = make_context(a.run);
+  if (!a.flags.format.empty())
+    for (const std::string& text : split(a.flags.format, ';'))
+      job.formats.push_back(value_of_flag(
+          "--format", [&] { return parse_format(trim(text), context.library.formats); }));
+  const LinearResult result = bench_linear(job, context);
   if (a.run.json) return print_result("bench", result.fields);
   print_text(a.run, "{}", result.text(text_style(a.run)));
 }
@@ -255,6 +302,7 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
   if (a.job.model == kDequantize) return run_dequantize(a, app);
   if (a.job.model == kStorage) return run_storage(a);
   if (a.job.model == kAttention) return run_attention(a, app);
+  if (a.job.model == kLinear) return run_linear(a, app);
   check_iterations(a, app);
   if (is_by_call(app)) return run_iterations(a, app);
   a.job.profile = given_as_flag(a, app);
@@ -270,23 +318,26 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
 
 Command bench_command() {
   return {
-      "bench", "time models, attention, decoding, samplers or storages",
+      "bench", "time models, attention, linears, decoding, samplers or storages",
       "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<BenchArguments>();
         app.add_option(
                "MODEL", a->job.model,
                "model folder, tiny or base (with BERT's vocabulary) or resnet18; or attention, "
-               "step by step "
-               "and "
-               "as one operation; dequantize, for decoding MXINT to memory; sampler, for what "
-               "suggests the trials of a search; or storage, for where they stand")
+               "step by step and as one operation; linear, with its weight in floats and packed; "
+               "dequantize, for decoding MXINT to memory; sampler, for what suggests the trials "
+               "of a search; or storage, for where they stand")
             ->required();
         declare_adapter(app, a->job.adapter);
         declare(app, a->flags, a->job.options);
+        app.get_option("--format")
+            ->description(
+                "put quantizers of this format into it; of linear: formats of packed weights, "
+                "separated by semicolons, by default 'mxint(bits=8);int(bits=4,per=row)'");
         app.add_option("--runs", a->job.options.runs,
-                       "counted runs; 0: 60, or 12 when one takes over 200 ms; of attention 20; 20 "
-                       "trials of a sampler")
+                       "counted runs; 0: 60, or 12 when one takes over 200 ms; of attention and "
+                       "linear 20; 20 trials of a sampler")
             ->check(number_from(0));
         app.add_option("--iterations", a->iterations.iterations,
                        "of a model: time every call from the first one on, so many of each "
@@ -317,12 +368,20 @@ Command bench_command() {
                "version of Optuna: whose TPE it is")
             ->expected(0, 1);
         app.add_option("--shape", a->shape,
-                       "of attention: texts, heads, tokens and the size of a head, by comma");
+                       "of attention: texts, heads, tokens and the size of a head, by comma, by "
+                       "default 32,8,128,64; of linear: inputs and outputs, by default 4096,4096, "
+                       "or rows of x in front of them");
+        app.add_option("--rows", a->rows,
+                       "of linear: rows of x, texts times tokens, by comma; by default that of "
+                       "--shape, or 1,4,16,64,256");
         app.add_option("--dtype", a->dtypes,
                        "of attention: types of operands and results, by comma: fp32, bf16, fp16; "
                        "by default all");
-        app.add_option("--impl", a->ways,
-                       "of attention: naive, with its scores in memory, fused, without, by comma");
+        app.add_option(
+            "--impl", a->ways,
+            "of attention: naive, with its scores in memory, fused, without; of "
+            "linear: fp32, bf16, packed, its weight in codes, native, its inputs too; by "
+            "comma; by default all");
         app.add_option("--elements", a->elements,
                        "of dequantize: arrays of so many elements, by comma; by default from 1024 "
                        "to 234881024, as memory allows");

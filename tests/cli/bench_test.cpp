@@ -193,6 +193,44 @@ TEST(BenchAttention, RefusesWhatDoesNothingOrCannotBe) {
                  {"--profile", "optuna-4.6"});
 }
 
+TEST(BenchLinear, TakesItsShapeRowsFormatsAndWays) {
+  const Json result =
+      run_json({"bench", "linear", "--shape", "9,32,16", "--rows", "1, 3", "--format",
+                "mxint; int(bits=4)", "--impl", "packed,fp32", "--runs", "3", "--threads", "1"},
+               workshop());
+  EXPECT_EQ(result["threads"], 1);
+  EXPECT_EQ(result["inputs"], 32);
+  EXPECT_EQ(result["outputs"], 16);
+  ASSERT_EQ(result["times"].size(), 6);
+  const Json& first = result["times"][0];
+  EXPECT_EQ(first["rows"], 1);
+  EXPECT_EQ(first["impl"], "packed");
+  EXPECT_EQ(first["format"], "mxint(bits=8,block=32,axis=-1)");
+  EXPECT_EQ(first["timed_runs"], 3);
+  EXPECT_EQ(result["times"][5]["rows"], 3);
+  EXPECT_EQ(result["times"][5]["impl"], "fp32");
+  const Json of_shape = run_json(
+      {"bench", "linear", "--shape", "9,32,16", "--impl", "fp32", "--runs", "1"}, workshop());
+  ASSERT_EQ(of_shape["times"].size(), 1);
+  EXPECT_EQ(of_shape["times"][0]["rows"], 9);
+}
+
+TEST(BenchLinear, RefusesWhatDoesNothingOrCannotBe) {
+  const auto expect_refusal = [](const char* message, std::vector<std::string> words) {
+    words.insert(words.begin(), {"bench", "linear"});
+    const Ending ending = run_hone(words, workshop());
+    EXPECT_EQ(ending.code, 2);
+    EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
+  };
+  expect_refusal("hone bench linear: --batch is of models", {"--batch", "2"});
+  expect_refusal("--shape: expected rows,inputs,outputs", {"--shape", "4096"});
+  expect_refusal("--rows: expected whole numbers of at least 1", {"--rows", "0"});
+  expect_refusal("--impl: expected some of fp32, bf16, packed, native, each once",
+                 {"--impl", "naive"});
+  expect_refusal("--format: unknown format 'nibble'", {"--format", "nibble"});
+  expect_refusal("--precision bf16 is --impl bf16 here", {"--precision", "bf16"});
+}
+
 Json dequantized(std::vector<std::string> more) {
   std::vector<std::string> words = {"bench", "dequantize", "--runs", "2"};
   words.insert(words.end(), more.begin(), more.end());

@@ -203,6 +203,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"study studies.db search search"},
       {"watch studies.db search --last 1 --idle 0.1"},
       {"bench attention --shape 2,2,5,8 --runs 2 --profile"},
+      {"bench linear --shape 2,64,32 --runs 6"},
       {"bench dequantize --elements 1000,4096 --group 40 --runs 2"},
       {"bench storage --storage bench.db --workers 2 --trials 6"},
       {"bench storage --storage joined.db --join joined --trials 2"},

@@ -1,6 +1,7 @@
 #include "hone/cuda/captured.h"
 #include "hone/jobs/bench_attention.h"
 #include "hone/jobs/bench_dequantize.h"
+#include "hone/jobs/bench_linear.h"
 #include "tests/cuda/card.h"
 
 // What `hone bench` times on a card is right there.
@@ -35,6 +36,31 @@ TEST_F(CudaBench, ComputesAttentionOfEveryTypeBothWays) {
       EXPECT_GT(times.min_ms, 0);
       EXPECT_FALSE(times.operators.empty());
     }
+  }
+}
+
+// Few rows and many, which have kernels of their own; what has none says so.
+TEST_F(CudaBench, ComputesLinearsInEveryWayOrSaysWhyNot) {
+  const FormatTable& formats = card_context().library.formats;
+  const LinearResult result = bench_linear(
+      {.rows = {1, 16, 130},
+       .inputs = 512,
+       .outputs = 384,
+       .formats = {parse_format("mxint(bits=8)", formats), parse_format("int(bits=8)", formats)},
+       .runs = 6},
+      card_context());
+  ASSERT_EQ(result.times.size(), 3 * 6u);
+  for (const LinearTimes& times : result.times) {
+    if (!times.was_run()) {
+      EXPECT_EQ(times.way, ProductWay::native) << times.not_run;
+      EXPECT_NE(times.not_run.find("no kernel of"), std::string::npos) << times.not_run;
+      continue;
+    }
+    EXPECT_LT(times.relative_difference, times.way == ProductWay::fp32 ? 1e-5 : 0.05)
+        << times.name() << ", rows " << times.rows;
+    EXPECT_GT(times.min_ms, 0);
+    EXPECT_LE(times.min_ms, times.median_ms);
+    EXPECT_TRUE(times.speedup);
   }
 }
 
