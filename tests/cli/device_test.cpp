@@ -195,7 +195,7 @@ TEST(Devices, ThatAreLostWhileTheyTrainLeaveACheckpointToGoOnFrom) {
       on_card({"train", workshop() / "model", "--data", workshop() / "reviews.csv", "--max_steps",
                "6", "--save_steps", "1", "-o", "out"});
   {
-    const CardOfTests card("error=214,after=700");
+    const CardOfTests card("error=214,after=500");
     const Ending ending = run_hone(words, folder.path());
     EXPECT_EQ(ending.code, 1);
     EXPECT_NE(ending.messages.find("; the last checkpoint is out.partial/checkpoint-"),

@@ -39,7 +39,7 @@ TEST(FuseAttention, ReadsAndLeavesHeadsWhereTheyStoodBeforeTheyWereTransposed) {
       steps(), fuse_attention,
       fmt::format(
           "{}{}", kInputs,
-          R"(%context.fused = attention(%q, %k, %v, %mask) {scale=0.5, p=0.0, stream=0, limits=[], unpadded=false} : f32[B, S, 2, 4]
+          R"(%context.fused = attention(%q, %k, %v, %mask) {scale=0.5, p=0.0, stream=0, limits=[], unpadded=false, rest=false} : f32[B, S, 2, 4]
 %y = reshape(%context.fused) {shape=[B, S, 8]} : f32[B, S, 8]
 output y = %y
 )"));
@@ -61,7 +61,7 @@ output context = %context
 %query.tokens = transpose(%query) {axes=[0, 2, 1, 3]} : f32[B, S, 2, 4]
 %key.tokens = transpose(%key) {axes=[0, 3, 1, 2]} : f32[B, T, 2, 4]
 %value.tokens = transpose(%value) {axes=[0, 2, 1, 3]} : f32[B, T, 2, 3]
-%context.fused = attention(%query.tokens, %key.tokens, %value.tokens) {scale=1.0, p=0.0, stream=0, limits=[], unpadded=false} : f32[B, S, 2, 3]
+%context.fused = attention(%query.tokens, %key.tokens, %value.tokens) {scale=1.0, p=0.0, stream=0, limits=[], unpadded=false, rest=false} : f32[B, S, 2, 3]
 %context.heads = transpose(%context.fused) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 3]
 output context = %context.heads
 )");
@@ -89,7 +89,7 @@ output context = %context
 %k.head = reshape(%k) {shape=[B, T, 1, 4]} : f32[B, T, 1, 4]
 %v.head = reshape(%v) {shape=[B, T, 1, 3]} : f32[B, T, 1, 3]
 %mask.head = reshape(%mask) {shape=[B, 1, 1, T]} : f32[B, 1, 1, T]
-%context.fused = attention(%q.head, %k.head, %v.head, %random_key, %mask.head) {scale=0.5, p=0.1, stream=7, limits=[B, 1, 64, 64], unpadded=false} : f32[B, S, 1, 3]
+%context.fused = attention(%q.head, %k.head, %v.head, %random_key, %mask.head) {scale=0.5, p=0.1, stream=7, limits=[B, 1, 64, 64], unpadded=false, rest=false} : f32[B, S, 1, 3]
 %context.tokens = reshape(%context.fused) {shape=[B, S, 3]} : f32[B, S, 3]
 output context = %context.tokens
 )"));
@@ -142,7 +142,7 @@ output y = %y
                R"(%heads = input : f32[B, S, 2, 4]
 %k = input : f32[B, S, 2, 4]
 %mask = input : f32[1, 1, 1, S]
-%context.fused = attention(%heads, %k, %heads, %mask) {scale=1.0, p=0.0, stream=0, limits=[], unpadded=false} : f32[B, S, 2, 4]
+%context.fused = attention(%heads, %k, %heads, %mask) {scale=1.0, p=0.0, stream=0, limits=[], unpadded=false, rest=false} : f32[B, S, 2, 4]
 %context.heads = transpose(%context.fused) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 4]
 %y = relu(%context.heads) : f32[B, 2, S, 4]
 output y = %y
@@ -178,7 +178,7 @@ std::string by_one_operation(std::string_view operands, std::string_view scale) 
 %k = input : f32[B, S, 2, 4]
 %v = input : f32[B, S, 2, 4]
 %mask = input : f32[B, 1, 1, S]
-%context.fused = attention({}) {{scale={}, p=0.0, stream=0, limits=[], unpadded=false}} : f32[B, S, 2, 4]
+%context.fused = attention({}) {{scale={}, p=0.0, stream=0, limits=[], unpadded=false, rest=false}} : f32[B, S, 2, 4]
 output y = %context.fused
 )",
                      operands, scale);
@@ -212,7 +212,7 @@ TEST(FuseAttention, DropsWeightsAsTheyWereDropped) {
       key + steps(drop, context), fuse_attention,
       fmt::format(
           "{}{}{}", key, kInputs,
-          R"(%context.fused = attention(%q, %k, %v, %random_key, %mask) {scale=0.5, p=0.1, stream=7, limits=[B, 2, 64, 64], unpadded=false} : f32[B, S, 2, 4]
+          R"(%context.fused = attention(%q, %k, %v, %random_key, %mask) {scale=0.5, p=0.1, stream=7, limits=[B, 2, 64, 64], unpadded=false, rest=false} : f32[B, S, 2, 4]
 %y = reshape(%context.fused) {shape=[B, S, 8]} : f32[B, S, 8]
 output y = %y
 )"));

@@ -70,8 +70,8 @@ output z = %z
       remove_dropout,
       fmt::format(
           "{}{}", inputs,
-          R"(%y = attention(%x, %x, %x, %mask) {scale=0.5, p=0.0, stream=0, limits=[], unpadded=false} : f32[B, S, 2, 4]
-%z = attention(%y, %y, %y) {scale=1.0, p=0.0, stream=0, limits=[], unpadded=false} : f32[B, S, 2, 4]
+          R"(%y = attention(%x, %x, %x, %mask) {scale=0.5, p=0.0, stream=0, limits=[], unpadded=false, rest=false} : f32[B, S, 2, 4]
+%z = attention(%y, %y, %y) {scale=1.0, p=0.0, stream=0, limits=[], unpadded=false, rest=false} : f32[B, S, 2, 4]
 output z = %z
 )"));
 }
