@@ -162,6 +162,26 @@ std::string_view of_bytes(const CallSite& site) {
   return plan.weight.panels != 0 ? "" : "codes do not lie in panels";
 }
 
+// `rows` rows of x times the weight, into the workspace.
+void sum_rows(Call& call, const std::int8_t* x, std::int64_t rows, const ByteWeight& weight) {
+  constexpr std::int64_t kFewRows = 32;  // as coded_rows.cu has it
+  if (rows > kFewRows)
+    return multiply(device_of(call.device), {.rows = rows,
+                                             .columns = weight.rows,
+                                             .inner = weight.stride,
+                                             .numbers = Numbers::bytes,
+                                             .a = {x, weight.stride, 1},
+                                             .b = {weight.bytes, 1, weight.stride},
+                                             .result = call.workspace});
+  launch(call.device,
+         {weight.program,
+          "few_sums",
+          {ceil_divide(weight.rows, kRowsOfBlock)},
+          {kNativeThreads}},
+         x, weight.bytes, static_cast<std::int32_t>(rows), weight.rows, weight.stride,
+         static_cast<std::int32_t*>(call.workspace));
+}
+
 void multiply_bytes(Call& call, const ByteWeight& weight) {
   const Attributes& attributes = call.attributes;
   const PackedWeight& w = weight.plan.weight;
@@ -182,13 +202,7 @@ void multiply_bytes(Call& call, const ByteWeight& weight) {
   const std::int64_t step = rows_at_once(x.rows, w.rows);
   for (; sums.first < x.rows; sums.first += step) {
     sums.rows = std::min(step, x.rows - sums.first);
-    multiply(device_of(call.device), {.rows = sums.rows,
-                                      .columns = weight.rows,
-                                      .inner = x.stride,
-                                      .numbers = Numbers::bytes,
-                                      .a = {x.codes + sums.first * x.stride, x.stride, 1},
-                                      .b = {weight.bytes, 1, weight.stride},
-                                      .result = call.workspace});
+    sum_rows(call, x.codes + sums.first * x.stride, sums.rows, weight);
     if (rounds_output(attributes)) {
       const Format& format = format_in(attributes, "output_format");
       sizes.back() = w.rows;

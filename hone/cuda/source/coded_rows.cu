@@ -125,6 +125,39 @@ extern "C" __global__ void weight_bytes(const __grid_constant__ PackedWeight w,
   if (lane == 0) scales[row] = row < w.rows ? scale_of(w, nullptr, row, 0) * unit : 0.0f;
 }
 
+// ---- sums of few rows, for which cuBLASLt has no kernel: a warp for each output, whose weights are read once
+
+constexpr int kFewRows = 32;
+
+extern "C" __global__ void few_sums(const std::int8_t* x, const std::int8_t* weight, int rows,
+                                    std::int64_t outputs, std::int64_t stride, std::int32_t* sums) {
+  const std::int64_t output = thread_number() / 32;
+  if (output >= outputs) return;
+  const int lane = threadIdx.x % 32;
+  const auto* const w = reinterpret_cast<const int4*>(weight + output * stride);
+  const auto* const from = reinterpret_cast<const int4*>(x);
+  const std::int64_t words = stride / 16;
+  int sum[kFewRows] = {};
+  for (std::int64_t i = lane; i < words; i += 32) {
+    const int4 a = w[i];
+#pragma unroll
+    for (int row = 0; row < kFewRows; ++row) {
+      if (row >= rows) break;
+      const int4 b = from[row * words + i];
+      sum[row] = __dp4a(a.x, b.x, sum[row]);
+      sum[row] = __dp4a(a.y, b.y, sum[row]);
+      sum[row] = __dp4a(a.z, b.z, sum[row]);
+      sum[row] = __dp4a(a.w, b.w, sum[row]);
+    }
+  }
+#pragma unroll
+  for (int row = 0; row < kFewRows; ++row) {
+    if (row >= rows) break;
+    const int all = __reduce_add_sync(kAll, sum[row]);
+    if (lane == 0) sums[row * outputs + output] = all;
+  }
+}
+
 // ---- sums of rows from `first` on, `sums_stride` apart
 
 struct Sums {
