@@ -162,24 +162,31 @@ std::string_view of_bytes(const CallSite& site) {
   return plan.weight.panels != 0 ? "" : "codes do not lie in panels";
 }
 
-// `rows` rows of x times the weight, into the workspace.
+// cuBLASLt has no kernel for up to 16 rows, so few are copied in front of others, whatever stands there.
+constexpr std::int64_t kLeastRows = 32;
+
+std::int64_t sums_bytes(std::int64_t rows, std::int64_t outputs) {
+  return std::max(rows_at_once(rows, outputs), kLeastRows) * ceil_divide(outputs, kRowGroup) *
+         kRowGroup * static_cast<std::int64_t>(sizeof(std::int32_t));
+}
+
+// `rows` rows of x times the weight, into the workspace; few are copied behind the sums.
 void sum_rows(Call& call, const std::int8_t* x, std::int64_t rows, const ByteWeight& weight) {
-  constexpr std::int64_t kFewRows = 32;  // as coded_rows.cu has it
-  if (rows > kFewRows)
-    return multiply(device_of(call.device), {.rows = rows,
-                                             .columns = weight.rows,
-                                             .inner = weight.stride,
-                                             .numbers = Numbers::bytes,
-                                             .a = {x, weight.stride, 1},
-                                             .b = {weight.bytes, 1, weight.stride},
-                                             .result = call.workspace});
-  launch(call.device,
-         {weight.program,
-          "few_sums",
-          {ceil_divide(weight.rows, kRowsOfBlock)},
-          {kNativeThreads}},
-         x, weight.bytes, static_cast<std::int32_t>(rows), weight.rows, weight.stride,
-         static_cast<std::int32_t*>(call.workspace));
+  if (rows < kLeastRows) {
+    auto* const copies =
+        static_cast<std::byte*>(call.workspace) + sums_bytes(kLeastRows, weight.plan.weight.rows);
+    call.device.copy(copies, reinterpret_cast<const std::byte*>(x),
+                     static_cast<std::size_t>(rows * weight.stride));
+    x = reinterpret_cast<const std::int8_t*>(copies);
+    rows = kLeastRows;
+  }
+  multiply(device_of(call.device), {.rows = rows,
+                                    .columns = weight.rows,
+                                    .inner = weight.stride,
+                                    .numbers = Numbers::bytes,
+                                    .a = {x, weight.stride, 1},
+                                    .b = {weight.bytes, 1, weight.stride},
+                                    .result = call.workspace});
 }
 
 void multiply_bytes(Call& call, const ByteWeight& weight) {
@@ -214,11 +221,11 @@ void multiply_bytes(Call& call, const ByteWeight& weight) {
              sums, coded_rows(format, sizes, y),
              grid_of(format, floats(call, first_state(attributes))));
     } else {
-      constexpr std::int64_t kMostRows = 1 << 15;
+      const std::int64_t quads = sums.rows * ceil_divide(w.rows, 4);
       launch(call.device,
              {weight.program,
               "finish_values",
-              {ceil_divide(w.rows, kNativeThreads), std::min(kMostRows, sums.rows)},
+              {ceil_divide(quads, kNativeThreads)},
               {kNativeThreads}},
              sums, pointer<float>(y));
     }
@@ -231,13 +238,15 @@ void run_native_linear(Call& call) {
   multiply_bytes(call, byte_weight(call));
 }
 
-std::int64_t sums_bytes(const CallSite& site, const Bindings& bindings) {
+// Sums of rows of a call, and the copies of few.
+std::int64_t native_bytes(const CallSite& site, const Bindings& bindings) {
   const Sizes x = resolve(site.inputs[0].shape, bindings);
   std::int64_t rows = 1;
   for (std::size_t i = 0; i + 1 < x.size(); ++i) rows *= x[i];
-  const std::int64_t outputs = resolve(site.attributes.get<Shape>("shape"), {})[0];
-  return rows_at_once(rows, outputs) * ceil_divide(outputs, kRowGroup) * kRowGroup *
-         static_cast<std::int64_t>(sizeof(std::int32_t));
+  const Sizes weight = resolve(site.attributes.get<Shape>("shape"), {});
+  const std::int64_t stride = kernels::Int8Shape{1, weight[1], weight[1]}.stride();
+  return std::max(sums_bytes(rows, weight[0]),
+                  sums_bytes(kLeastRows, weight[0]) + kLeastRows * stride);
 }
 
 }  // namespace
@@ -246,9 +255,9 @@ KernelTable native_kernels() {
   return {
       {"encode_rows", "cuda", "rows", rounds_rows, run_encode_rows},
       {"native_linear", "cuda", "cublas", of_bytes, run_native_linear, Layout::dense, weight_once,
-       sums_bytes, PeakKind::int8_gops},
+       native_bytes, PeakKind::int8_gops},
       {"native_linear_codes", "cuda", "cublas", of_bytes, run_native_linear, Layout::dense,
-       weight_once, sums_bytes, PeakKind::int8_gops}};
+       weight_once, native_bytes, PeakKind::int8_gops}};
 }
 
 }  // namespace hone::cuda

@@ -2,6 +2,7 @@
 // bytes of packed codes, and what is left to do with sums. BITS: of a packed code; ACTIVATION: the expression of x.
 #include "hone/kernels/scalar/activation.h"
 #include "hone/kernels/scalar/scaled_integer.h"
+#include "nest.cuh"
 #include "numbers.cuh"
 #include "packed_weight.cuh"
 
@@ -37,22 +38,24 @@ inline float scale_in(const Grid& grid) {
   return scalar::usable_scale(std::fabs(*grid.scale), grid.bound);
 }
 
-// A row for each warp, whose lanes call this together: code_at(column) for the columns of the lane.
-template <typename CodeAt>
-inline void put_row(const CodedRows& to, std::int64_t row, float scale, CodeAt&& code_at) {
+// A row for each warp, whose lanes call this together: put_codes(column, codes) for the four columns from `column` on, of which there
+// is one at least.
+template <typename PutCodes>
+inline void put_row(const CodedRows& to, std::int64_t row, float scale, PutCodes&& put_codes) {
   const int lane = threadIdx.x % 32;
   std::int8_t* const codes = to.codes + row * to.stride;
   std::int32_t sum = 0;
-  for (std::int64_t word = lane; word < to.stride / 4; word += 32) {
-    std::uint32_t four = 0;
+#pragma unroll 2
+  for (std::int64_t column = 4 * lane; column < to.stride; column += 4 * 32) {
+    int four[4] = {0, 0, 0, 0};
+    if (column < to.columns) put_codes(column, four);
+    std::uint32_t word = 0;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const std::int64_t column = 4 * word + i;
-      const int code = column < to.columns ? code_at(column) : 0;
-      sum += code;
-      four |= (std::uint32_t(code) & 255u) << (8 * i);
+      sum += four[i];
+      word |= (std::uint32_t(four[i]) & 255u) << (8 * i);
     }
-    *reinterpret_cast<std::uint32_t*>(codes + 4 * word) = four;
+    *reinterpret_cast<std::uint32_t*>(codes + column) = word;
   }
   sum = __reduce_add_sync(kAll, sum);
   if (lane != 0) return;
@@ -63,33 +66,70 @@ inline void put_row(const CodedRows& to, std::int64_t row, float scale, CodeAt&&
   start[group] = kSumOrigin;
 }
 
+// Columns from `column` on, zeros behind the last.
+template <bool kWhole>
+inline float4 four_of(const float* row, std::int64_t column, std::int64_t columns) {
+  if constexpr (kWhole) return *reinterpret_cast<const float4*>(row + column);
+  const std::int64_t left = columns - column;
+  return make_float4(row[column], left > 1 ? row[column + 1] : 0.0f,
+                     left > 2 ? row[column + 2] : 0.0f, left > 3 ? row[column + 3] : 0.0f);
+}
+
 // What has no number has the code 0: the scale of its row says that there is one.
 inline int code_of(const scalar::ScaledGrid& grid, float value) {
   const float whole = grid.whole(value);
   return whole == whole ? int(whole) : 0;
 }
 
-extern "C" __global__ void encode_rows(const __grid_constant__ CodedRows to,
-                                       const __grid_constant__ Grid grid, const float* x) {
-  const std::int64_t row = thread_number() / 32;
-  if (row >= to.rows) return;
-  const float* const from = x + row * to.columns;
+struct Magnitudes {
   unsigned finite = 0, largest = 0;
-#pragma unroll 4
-  for (std::int64_t i = threadIdx.x % 32; i < to.columns; i += 32) {
-    const unsigned magnitude = scalar::magnitude_bits(from[i]);
+
+  void take(float value) {
+    const unsigned magnitude = scalar::magnitude_bits(value);
     largest = max(largest, magnitude);
     if (magnitude < scalar::kInfinityBits) finite = max(finite, magnitude);
   }
-  largest = __reduce_max_sync(kAll, largest);
-  finite = __reduce_max_sync(kAll, finite);
+};
+
+template <bool kWhole>
+inline void encode_row(const CodedRows& to, const Grid& grid, const float* from, std::int64_t row) {
+  Magnitudes seen;
+#pragma unroll 4
+  for (std::int64_t column = 4 * (threadIdx.x % 32); column < to.columns; column += 4 * 32) {
+    const float4 four = four_of<kWhole>(from, column, to.columns);
+    seen.take(four.x);
+    seen.take(four.y);
+    seen.take(four.z);
+    seen.take(four.w);
+  }
+  const unsigned largest = __reduce_max_sync(kAll, seen.largest),
+                 finite = __reduce_max_sync(kAll, seen.finite);
   const float scale =
       grid.scale != nullptr
           ? scale_in(grid)
           : scalar::usable_scale(scalar::float_of(finite) / grid.bound, grid.bound);
   const scalar::ScaledGrid rule = {scale, -grid.bound, grid.bound};
   put_row(to, row, largest > scalar::kInfinityBits ? __uint_as_float(0x7fc00000u) : scale,
-          [&](std::int64_t column) { return code_of(rule, from[column]); });
+          [&](std::int64_t column, int (&codes)[4]) {
+            const float4 four = four_of<kWhole>(from, column, to.columns);
+            codes[0] = code_of(rule, four.x);
+            codes[1] = code_of(rule, four.y);
+            codes[2] = code_of(rule, four.z);
+            codes[3] = code_of(rule, four.w);
+          });
+}
+
+extern "C" __global__ void encode_rows(const __grid_constant__ CodedRows to,
+                                       const __grid_constant__ Grid grid, const float* x) {
+  const std::int64_t row = thread_number() / 32;
+  if (row >= to.rows) return;
+  const bool whole =
+      to.columns % 4 == 0 && reinterpret_cast<std::size_t>(x) % sizeof(float4) == 0;
+  const float* const from = x + row * to.columns;
+  if (whole)
+    encode_row<true>(to, grid, from, row);
+  else
+    encode_row<false>(to, grid, from, row);
 }
 
 // ---- weights
@@ -125,39 +165,6 @@ extern "C" __global__ void weight_bytes(const __grid_constant__ PackedWeight w,
   if (lane == 0) scales[row] = row < w.rows ? scale_of(w, nullptr, row, 0) * unit : 0.0f;
 }
 
-// ---- sums of few rows, for which cuBLASLt has no kernel: a warp for each output, whose weights are read once
-
-constexpr int kFewRows = 32;
-
-extern "C" __global__ void few_sums(const std::int8_t* x, const std::int8_t* weight, int rows,
-                                    std::int64_t outputs, std::int64_t stride, std::int32_t* sums) {
-  const std::int64_t output = thread_number() / 32;
-  if (output >= outputs) return;
-  const int lane = threadIdx.x % 32;
-  const auto* const w = reinterpret_cast<const int4*>(weight + output * stride);
-  const auto* const from = reinterpret_cast<const int4*>(x);
-  const std::int64_t words = stride / 16;
-  int sum[kFewRows] = {};
-  for (std::int64_t i = lane; i < words; i += 32) {
-    const int4 a = w[i];
-#pragma unroll
-    for (int row = 0; row < kFewRows; ++row) {
-      if (row >= rows) break;
-      const int4 b = from[row * words + i];
-      sum[row] = __dp4a(a.x, b.x, sum[row]);
-      sum[row] = __dp4a(a.y, b.y, sum[row]);
-      sum[row] = __dp4a(a.z, b.z, sum[row]);
-      sum[row] = __dp4a(a.w, b.w, sum[row]);
-    }
-  }
-#pragma unroll
-  for (int row = 0; row < kFewRows; ++row) {
-    if (row >= rows) break;
-    const int all = __reduce_add_sync(kAll, sum[row]);
-    if (lane == 0) sums[row * outputs + output] = all;
-  }
-}
-
 // ---- sums of rows from `first` on, `sums_stride` apart
 
 struct Sums {
@@ -167,20 +174,41 @@ struct Sums {
   std::int64_t first, rows, columns;
 };
 
-inline float value_of(const Sums& s, std::int64_t row, std::int64_t column) {
+inline float value_of(const Sums& s, std::int32_t sum, std::int64_t row, std::int64_t column) {
   using namespace hone::scalar;
   const std::int64_t m = s.first + row;
-  const float x = std::fma(float(s.sums[row * s.stride + column]) * s.weight_scales[column],
-                           s.x_scales[m], s.bias[column]);
+  const float x =
+      std::fma(float(sum) * s.weight_scales[column], s.x_scales[m], s.bias[column]);
   const float result = ACTIVATION;
   return s.residual == nullptr ? result : result + s.residual[m * s.columns + column];
 }
 
+// Of the columns from `column` on, as many as there are of four; rows of sums begin at whole groups of four.
+inline int values_of(const Sums& s, std::int64_t row, std::int64_t column, float (&values)[4]) {
+  const int4 four = *reinterpret_cast<const int4*>(s.sums + row * s.stride + column);
+  const int sums[4] = {four.x, four.y, four.z, four.w};
+  const int count = int(min(s.columns - column, std::int64_t(4)));
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    values[i] = i < count ? value_of(s, sums[i], row, column + i) : 0.0f;
+  return count;
+}
+
+// A thread for each four columns of a row.
 extern "C" __global__ void finish_values(const __grid_constant__ Sums s, float* y) {
-  const std::int64_t column = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (column >= s.columns) return;
-  for (std::int64_t row = blockIdx.y; row < s.rows; row += gridDim.y)
-    y[(s.first + row) * s.columns + column] = value_of(s, row, column);
+  const std::int64_t of_row = (s.columns + 3) / 4, number = thread_number();
+  if (number >= s.rows * of_row) return;
+  const std::int64_t row = quotient(number, of_row), column = 4 * (number - row * of_row);
+  float values[4];
+  const int count = values_of(s, row, column, values);
+  float* const to = y + (s.first + row) * s.columns + column;
+  if (s.columns % 4 == 0) {
+    *reinterpret_cast<float4*>(to) = make_float4(values[0], values[1], values[2], values[3]);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    if (i < count) to[i] = values[i];
 }
 
 // Rounded at once, a row for each warp.
@@ -192,12 +220,15 @@ extern "C" __global__ void finish_codes(const __grid_constant__ Sums s,
   const float scale = scale_in(grid);
   const scalar::ScaledGrid rule = {scale, -grid.bound, grid.bound};
   bool numbers = true;
-  const auto code_at = [&](std::int64_t column) {
-    const float value = value_of(s, row, column);
-    numbers = numbers && value == value;
-    return code_of(rule, value);
-  };
-  put_row(to, s.first + row, scale, code_at);
+  put_row(to, s.first + row, scale, [&](std::int64_t column, int (&codes)[4]) {
+    float values[4];
+    const int count = values_of(s, row, column, values);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      numbers = numbers && values[i] == values[i];
+      codes[i] = i < count ? code_of(rule, values[i]) : 0;
+    }
+  });
   if (!__all_sync(kAll, numbers) && threadIdx.x % 32 == 0)
     to.scales[s.first + row] = __uint_as_float(0x7fc00000u);
 }

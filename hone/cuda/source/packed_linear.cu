@@ -110,28 +110,23 @@ inline uint4 streamed(const std::uint8_t* from) {
   return words;
 }
 
-// A lane's spans of a half slice that begins at column `begin`; zeros behind the last.
-inline void take_words(const PackedWeight& w, const std::uint8_t* panel, std::int64_t begin,
-                       int lane, Words& words) {
-  const std::int64_t first = begin / kSpan + lane % 4;
-  const std::uint8_t* rows = panel + lane / 4 * 16;
+// Span `step` of a lane in a half slice that begins at column `begin`; zeros behind the last.
+inline void take_span(const PackedWeight& w, const std::uint8_t* panel, std::int64_t begin, int lane,
+                      int step, uint4 (&words)[kWords]) {
+  const std::int64_t span = begin / kSpan + lane % 4 + 4 * step;
+  const std::uint8_t* plane = panel + lane / 4 * 16;
+  int word = 0;
 #pragma unroll
-  for (int step = 0; step < kSteps; ++step) {
-    const std::int64_t span = first + 4 * step;
-    const std::uint8_t* plane = rows;
-    int word = 0;
+  for (int width = 16; width >= 1; width /= 2) {
+    if ((BITS & width) == 0) continue;
+    const int units = kSpan * width / 32;
 #pragma unroll
-    for (int width = 16; width >= 1; width /= 2) {
-      if ((BITS & width) == 0) continue;
-      const int units = kSpan * width / 32;
-#pragma unroll
-      for (int i = 0; i < units; ++i, ++word) {
-        const std::int64_t unit = span * units + i;
-        words.of[step][word] = unit * 32 < w.padded_columns * width ? streamed(plane + unit * 128)
-                                                                    : make_uint4(0, 0, 0, 0);
-      }
-      plane += 4 * w.padded_columns * width;
+    for (int i = 0; i < units; ++i, ++word) {
+      const std::int64_t unit = span * units + i;
+      words[word] = unit * 32 < w.padded_columns * width ? streamed(plane + unit * 128)
+                                                         : make_uint4(0, 0, 0, 0);
     }
+    plane += 4 * w.padded_columns * width;
   }
 }
 
@@ -187,30 +182,65 @@ inline float lower_part(float x) {
   return (bits & 0x7f800000u) == 0x7f800000u ? 0.0f : x - __uint_as_float(bits & 0xffff0000u);
 }
 
-inline float value_at(const float* x, std::int64_t columns, std::int64_t tokens, std::int64_t token,
-                      std::int64_t column) {
-  if (token >= tokens || column >= columns) return 0;
-  const float value = x[token * columns + column];
+inline float usable_value(float value) {
   return value == value ? value : __uint_as_float(0x7fc00000u);
 }
 
-// Columns from `begin` on of the rows from `token` on.
-inline void take_x(const float* x, std::int64_t columns, std::int64_t tokens, std::int64_t token,
-                   std::int64_t begin, Shared& shared) {
+// A warp's share of x in a slice, four neighbouring columns of a row for each lane.
+constexpr int kWarpItems = 2 * kProducts * TILES / (kThreads / 32);
+struct XItem {
+  int tile, product, half;
+
+  explicit XItem(int number) {
+    const int item = threadIdx.x / 32 + number * (kThreads / 32);
+    tile = item % TILES;
+    product = item / TILES % kProducts;
+    half = item / (TILES * kProducts);
+  }
+};
+struct XValues {
+  float4 of[kWarpItems];
+};
+
+// Columns from `begin` on of the rows from `token` on; zeros where there are none. Nothing waits for them here.
+inline void fetch_x(const float* x, std::int64_t columns, std::int64_t tokens, std::int64_t token,
+                    std::int64_t begin, XValues& values) {
   const int lane = threadIdx.x % 32;
-#pragma unroll 1
-  for (int item = threadIdx.x / 32; item < 2 * kProducts * TILES; item += kThreads / 32) {
-    const int tile = item % TILES, product = item / TILES % kProducts,
-              half = item / (TILES * kProducts);
-    const int step = product / (kSpan / 4), quad = product % (kSpan / 4);
-    const std::int64_t row = token + tile * 8 + lane / 4;
-    const std::int64_t column = begin + half * kHalf + (4 * step + lane % 4) * kSpan + 4 * quad;
-    float part[4];
+  const bool packed = columns % 4 == 0 && reinterpret_cast<std::size_t>(x) % sizeof(float4) == 0;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) part[i] = value_at(x, columns, tokens, row, column + i);
+  for (int number = 0; number < kWarpItems; ++number) {
+    const XItem item(number);
+    const int step = item.product / (kSpan / 4), quad = item.product % (kSpan / 4);
+    const std::int64_t row = token + item.tile * 8 + lane / 4;
+    const std::int64_t column =
+        begin + item.half * kHalf + (4 * step + lane % 4) * kSpan + 4 * quad;
+    float4 four = make_float4(0, 0, 0, 0);
+    if (row < tokens && column < columns) {
+      const float* from = x + row * columns + column;
+      if (packed) {
+        four = *reinterpret_cast<const float4*>(from);
+      } else {
+        four.x = from[0];
+        if (column + 1 < columns) four.y = from[1];
+        if (column + 2 < columns) four.z = from[2];
+        if (column + 3 < columns) four.w = from[3];
+      }
+    }
+    values.of[number] = four;
+  }
+}
+
+inline void split_x(const XValues& values, Shared& shared) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int number = 0; number < kWarpItems; ++number) {
+    const XItem item(number);
+    const float4& four = values.of[number];
+    float part[4] = {usable_value(four.x), usable_value(four.y), usable_value(four.z),
+                     usable_value(four.w)};
 #pragma unroll
     for (int plane = 0; plane < 3; ++plane) {
-      shared.x[half][product][plane][tile][lane] =
+      shared.x[item.half][item.product][plane][item.tile][lane] =
           make_uint2(upper_pair(part[0], part[1]), upper_pair(part[2], part[3]));
 #pragma unroll
       for (int i = 0; i < 4; ++i) part[i] = lower_part(part[i]);
@@ -218,18 +248,36 @@ inline void take_x(const float* x, std::int64_t columns, std::int64_t tokens, st
   }
 }
 
-// The scales of the blocks of a slice, four rows at a time.
-inline void take_scales(const PackedWeight& w, std::int64_t first_panel, std::int64_t begin,
-                        int shift, Shared& shared) {
+// A thread's share of the scales of the blocks of a slice, as codes of four rows.
+constexpr int kMostScaleItems = kSlice / kLeastBlock * kPanels * 8 / kThreads;
+struct ScaleCodes {
+  std::uint32_t of[kMostScaleItems];
+};
+
+inline void fetch_scales(const PackedWeight& w, std::int64_t first_panel, std::int64_t begin,
+                         int shift, ScaleCodes& scales) {
   const int blocks = max(kSlice >> shift, 1);
   const std::int64_t panels = (w.rows + 31) / 32;
-  for (int item = threadIdx.x; item < blocks * kPanels * 8; item += kThreads) {
+#pragma unroll
+  for (int i = 0; i < kMostScaleItems; ++i) {
+    const int item = threadIdx.x + i * kThreads;
     const int quad = item % 8, block = item / 8 % blocks, panel = item / (8 * blocks);
     const std::int64_t number = (begin >> shift) + block;
-    std::uint32_t codes = 0;
-    if (first_panel + panel < panels && number < w.scale_blocks)
-      codes = *reinterpret_cast<const std::uint32_t*>(
+    scales.of[i] = 0;
+    if (panel < kPanels && first_panel + panel < panels && number < w.scale_blocks)
+      scales.of[i] = *reinterpret_cast<const std::uint32_t*>(
           w.shared + 32 * ((first_panel + panel) * w.scale_blocks + number) + 4 * quad);
+  }
+}
+
+inline void put_scales(const ScaleCodes& scales, int shift, Shared& shared) {
+  const int blocks = max(kSlice >> shift, 1);
+#pragma unroll
+  for (int i = 0; i < kMostScaleItems; ++i) {
+    const int item = threadIdx.x + i * kThreads;
+    const int quad = item % 8, block = item / 8 % blocks, panel = item / (8 * blocks);
+    if (panel >= kPanels) continue;
+    const std::uint32_t codes = scales.of[i];
     const std::uint32_t low =
         shared.scales[codes & 255u] | std::uint32_t(shared.scales[codes >> 8 & 255u]) << 16;
     const std::uint32_t high =
@@ -241,7 +289,7 @@ inline void take_scales(const PackedWeight& w, std::int64_t first_panel, std::in
 
 // ---- products
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     packed_product(PackedWeight w, PackedProduct product, ProductTables tables, const float* x,
                    float* partial) {
   __shared__ __align__(16) Shared shared;
@@ -272,19 +320,38 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
   }
   float sums[TILES][2][4] = {};
-  Words next = {};
-  if (exists) take_words(w, codes, begin * kSlice + half * kHalf, lane, next);
+  // What a slice reads is on its way while the one before it is multiplied: x and scales, and each span of the weights where the
+  // one before it was.
+  Words words = {};
+  XValues next_x;
+  ScaleCodes next_scales;
+  const auto fetch = [&](std::int64_t slice) {
+    fetch_x(x, w.columns, product.tokens, token, slice * kSlice, next_x);
+    if constexpr (BLOCKS)
+      fetch_scales(w, first_panel, slice * kSlice, product.block_shift, next_scales);
+  };
+  const auto fetch_span = [&](std::int64_t slice, int step) {
+    take_span(w, codes, slice * kSlice + half * kHalf, lane, step, words.of[step]);
+  };
+  if (exists) {
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) fetch_span(begin, step);
+  }
+  fetch(begin);
 #pragma unroll 1
   for (std::int64_t slice = begin; slice < end; ++slice) {
-    const Words words = next;
     __syncthreads();
-    take_x(x, w.columns, product.tokens, token, slice * kSlice, shared);
-    if constexpr (BLOCKS) take_scales(w, first_panel, slice * kSlice, product.block_shift, shared);
+    split_x(next_x, shared);
+    if constexpr (BLOCKS) put_scales(next_scales, product.block_shift, shared);
     __syncthreads();
+    if (slice + 1 < end) fetch(slice + 1);
     if (!exists) continue;
-    if (slice + 1 < end) take_words(w, codes, (slice + 1) * kSlice + half * kHalf, lane, next);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
+      uint4 span[kWords];
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) span[i] = words.of[step][i];
+      if (slice + 1 < end) fetch_span(slice + 1, step);
 #pragma unroll
       for (int quad = 0; quad < kSpan / 4; ++quad) {
         uint2 scales;
@@ -297,10 +364,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (int row = 0; row < 4; ++row) {
           if constexpr (DECODE == BFLOAT16) {
-            pairs[row][0] = word_of(words.of[step][0], row);
-            pairs[row][1] = word_of(words.of[step][kWords - 1], row);
+            pairs[row][0] = word_of(span[0], row);
+            pairs[row][1] = word_of(span[kWords - 1], row);
           } else {
-            const std::uint32_t four = quad_of(words.of[step], row, quad);
+            const std::uint32_t four = quad_of(span, row, quad);
             pairs[row][0] = pair_of(four, 0x4140, shared, product.factor);
             pairs[row][1] = pair_of(four, 0x4342, shared, product.factor);
           }
