@@ -419,6 +419,29 @@ KernelCase codes_case() {
           .absolute = 0.5 + 4 * sum_of(kRows)};
 }
 
+// Of more columns than kernels take at once.
+std::vector<KernelCase> wide_packed_cases() {
+  std::vector<KernelCase> cases;
+  constexpr int kRows = 140, kColumns = 608;
+  for (const char* name : {"mxint(bits=8,block=32)", "mxint(bits=4,block=16)",
+                           "int(bits=4,per=row,scale=dynamic)", "int(bits=3,per=row,scale=dynamic)",
+                           "bf16", "minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)"}) {
+    const Format format = parse_format(name, references().formats);
+    const NamedTensors given = packed_codes(format, {kRows, kColumns}, Arrangement::panels);
+    for (const int tokens : {1, 17})
+      cases.push_back(
+          {.text = fmt::format(
+               "%x = input : f32[{0}, {1}]\n%b = input : f32[{2}]\n%codes = input : u8[{3}]\n"
+               "%shared = input : u8[{4}]\n%y = packed_linear(%x, %codes, %shared, %b) "
+               "{{format={5}, shape=[{2}, {1}]}} : f32[{0}, {2}]\noutput y = %y\n",
+               tokens, kColumns, kRows, given.at("codes").count(), given.at("shared").count(),
+               name),
+           .given = given,
+           .absolute = 4 * sum_of(kColumns)});
+  }
+  return cases;
+}
+
 std::vector<KernelCase> packed_cases() {
   std::vector<KernelCase> cases;
   constexpr int kRows = 70, kColumns = 96;
@@ -812,7 +835,7 @@ std::vector<KernelCase> kernel_cases() {
   std::vector<KernelCase> cases;
   for (const auto& part :
        {element_wise_cases(), formula_cases(), pruning_cases(), strided_and_broadcast_cases(),
-        row_cases(), loss_cases(), product_cases(), attention_cases(), packed_cases(), bf16_cases(),
+        row_cases(), loss_cases(), product_cases(), attention_cases(), packed_cases(), wide_packed_cases(), bf16_cases(),
         other_cases()})
     cases.insert(cases.end(), part.begin(), part.end());
   return cases;

@@ -2,15 +2,19 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include <dlfcn.h>
 #include "hone/cuda/driver.h"
 
-// NVIDIA's driver as machines have it that something is wrong with, and one card that computes nothing: its memory is the
-// host's, copies are made, kernels are not run. HONE_TEST_CARD says what is wrong:
+// NVIDIA's driver as machines have it that something is wrong with, and one card, whose memory is the host's: copies are made, and
+// kernels are run that tests/cuda/emulated made libraries of, no others. HONE_TEST_CARD says what is wrong:
 //
 //     no_card                a driver without a card
 //     old_driver, old_card   of CUDA 11.4; of compute capability 7.0
@@ -39,6 +43,16 @@ std::optional<int> number_behind(std::string_view name) {
 }
 
 int launches = 0;
+
+// What is put on the queue is done at once, or kept where a run is captured.
+using Work = std::function<void()>;
+using Run = std::vector<Work>;
+Run* captured = nullptr;
+
+void put_on_queue(Work work) {
+  if (captured != nullptr) return captured->push_back(std::move(work));
+  work();
+}
 
 // What anything on the queue ends with.
 Result queue() {
@@ -79,6 +93,9 @@ Result say(Result result, const char** said, const char* Words::*member) {
 }  // namespace
 
 extern "C" {
+
+// For what else puts work on it.
+void emulated_put_on_queue(Work work) { put_on_queue(std::move(work)); }
 
 Result cuGetErrorName(Result result, const char** name) { return say(result, name, &Words::name); }
 Result cuGetErrorString(Result result, const char** text) {
@@ -147,7 +164,9 @@ Result cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   return queue();
 }
 Result cuMemAllocAsync(Address* address, std::size_t size, hone::cuda::StreamHandle) {
-  if (state() == "full") return hone::cuda::kOutOfMemory;
+  std::size_t all = 0;
+  cuDeviceTotalMem_v2(&all, 0);
+  if (state() == "full" || size > all) return hone::cuda::kOutOfMemory;
   if (const Result lost = queue(); lost != 0) return lost;
   void* const memory = ::operator new (size, std::align_val_t{256});
   std::memset(memory, 0, size);
@@ -168,20 +187,20 @@ Result cuMemFreeHost(void* memory) {
 }
 Result cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t size,
                             hone::cuda::StreamHandle) {
-  std::memcpy(host(to), from, size);
+  put_on_queue([=] { std::memcpy(host(to), from, size); });
   return queue();
 }
 Result cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t size, hone::cuda::StreamHandle) {
-  std::memcpy(to, host(from), size);
+  put_on_queue([=] { std::memcpy(to, host(from), size); });
   return queue();
 }
 Result cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t size, hone::cuda::StreamHandle) {
-  std::memmove(host(to), host(from), size);
+  put_on_queue([=] { std::memmove(host(to), host(from), size); });
   return queue();
 }
 Result cuMemsetD8Async(Address to, unsigned char value, std::size_t size,
                        hone::cuda::StreamHandle) {
-  std::memset(host(to), value, size);
+  put_on_queue([=] { std::memset(host(to), value, size); });
   return queue();
 }
 
@@ -199,25 +218,48 @@ Result cuEventElapsedTime(float* milliseconds, hone::cuda::EventHandle, hone::cu
 
 // ---- kernels
 
-Result cuModuleLoadData(hone::cuda::ModuleHandle* module, const void*) {
+Result cuModuleLoadData(hone::cuda::ModuleHandle* module, const void* code) {
+  constexpr std::string_view kEmulated = "emulated:";
   give(module);
+  if (std::strncmp(static_cast<const char*>(code), kEmulated.data(), kEmulated.size()) == 0) {
+    void* const library = dlopen(static_cast<const char*>(code) + kEmulated.size(), RTLD_NOW);
+    if (library == nullptr) return 1;
+    *module = reinterpret_cast<hone::cuda::ModuleHandle>(library);
+  }
   return queue();
 }
-Result cuModuleGetFunction(hone::cuda::FunctionHandle* function, hone::cuda::ModuleHandle,
-                           const char*) {
-  return give(function);
+// What starts the kernel, or the handle of those that nothing is done for.
+Result cuModuleGetFunction(hone::cuda::FunctionHandle* function, hone::cuda::ModuleHandle module,
+                           const char* name) {
+  hone::cuda::ModuleHandle nothing = nullptr;
+  give(&nothing);
+  give(function);
+  if (module == nothing) return queue();
+  void* const start = dlsym(module, ("emulated_" + std::string(name)).c_str());
+  if (start == nullptr) return 1;
+  *function = reinterpret_cast<hone::cuda::FunctionHandle>(start);
+  return queue();
 }
 Result cuFuncSetAttribute(hone::cuda::FunctionHandle, int, int) { return 0; }
 // Takes no more blocks and threads than a card does.
-Result cuLaunchKernel(hone::cuda::FunctionHandle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                      hone::cuda::StreamHandle, void**, void**) {
+Result cuLaunchKernel(hone::cuda::FunctionHandle function, unsigned grid_x, unsigned grid_y,
+                      unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                      unsigned shared_bytes, hone::cuda::StreamHandle, void** arguments, void**) {
   constexpr Result kInvalidValue = 1;
   ++launches;
   const std::size_t threads = std::size_t{block_x} * block_y * block_z;
   if (grid_x == 0 || grid_x > 0x7fffffff || grid_y == 0 || grid_y > 65535 || grid_z == 0 ||
       grid_z > 65535 || threads == 0 || threads > 1024 || shared_bytes > (160u << 10))
     return kInvalidValue;
+  hone::cuda::FunctionHandle nothing = nullptr;
+  give(&nothing);
+  if (function != nothing) {
+    using Start = void (*)(const unsigned*, void**, Work*);
+    const unsigned extents[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z};
+    Work work;
+    reinterpret_cast<Start>(function)(extents, arguments, &work);
+    put_on_queue(std::move(work));
+  }
   return queue();
 }
 Result cuTensorMapEncodeTiled(void*, int, unsigned, void*, const std::uint64_t*,
@@ -226,23 +268,33 @@ Result cuTensorMapEncodeTiled(void*, int, unsigned, void*, const std::uint64_t*,
   return 0;
 }
 
-// ---- captured runs, of which nothing is kept
+// ---- captured runs
 
-Result cuStreamBeginCapture_v2(hone::cuda::StreamHandle, int) { return queue(); }
+Result cuStreamBeginCapture_v2(hone::cuda::StreamHandle, int) {
+  captured = new Run();
+  return queue();
+}
 Result cuStreamEndCapture(hone::cuda::StreamHandle, hone::cuda::GraphHandle* graph) {
-  give(graph);
+  *graph = reinterpret_cast<hone::cuda::GraphHandle>(std::exchange(captured, nullptr));
   return queue();
 }
-Result cuGraphInstantiateWithFlags(hone::cuda::GraphRunHandle* run, hone::cuda::GraphHandle,
+Result cuGraphInstantiateWithFlags(hone::cuda::GraphRunHandle* run, hone::cuda::GraphHandle graph,
                                    unsigned long long) {
-  give(run);
+  *run = reinterpret_cast<hone::cuda::GraphRunHandle>(new Run(*reinterpret_cast<Run*>(graph)));
   return queue();
 }
-Result cuGraphLaunch(hone::cuda::GraphRunHandle, hone::cuda::StreamHandle) {
+Result cuGraphLaunch(hone::cuda::GraphRunHandle run, hone::cuda::StreamHandle) {
   ++launches;
+  for (const Work& work : *reinterpret_cast<Run*>(run)) work();
   return queue();
 }
-Result cuGraphExecDestroy(hone::cuda::GraphRunHandle) { return 0; }
-Result cuGraphDestroy(hone::cuda::GraphHandle) { return 0; }
+Result cuGraphExecDestroy(hone::cuda::GraphRunHandle run) {
+  delete reinterpret_cast<Run*>(run);
+  return 0;
+}
+Result cuGraphDestroy(hone::cuda::GraphHandle graph) {
+  delete reinterpret_cast<Run*>(graph);
+  return 0;
+}
 
 }  // extern "C"
