@@ -318,7 +318,7 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
 
 Command bench_command() {
   return {
-      "bench", "time models, attention, linears, decoding, samplers or storages",
+      "bench", "time models, attention, linears, decoding and searches",
       "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<BenchArguments>();
