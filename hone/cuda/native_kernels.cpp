@@ -6,6 +6,7 @@
 #include "hone/cuda/launch.h"
 #include "hone/cuda/packed_plan.h"
 #include "hone/cuda/products.h"
+#include "hone/cuda/source/coded_rows.cuh"
 #include "hone/formats/coded_rows.h"
 #include "hone/runtime/packed_kernels.h"
 
@@ -29,18 +30,7 @@ const Format& format_in(const Attributes& attributes, std::string_view name) {
   return attributes.get<Format>(name);
 }
 
-// ---- rows of codes, as coded_rows.cu has them
-
-struct CodedRows {
-  std::int64_t rows, columns, stride;
-  std::int8_t* codes;
-  float* scales;
-  std::int32_t* starts;
-};
-struct Grid {
-  float bound;
-  const float* scale;
-};
+// ---- rows of codes
 
 CodedRows coded_rows(const Format& format, const Sizes& sizes, const Tensor& memory) {
   const kernels::Int8Rows rows =
@@ -49,7 +39,7 @@ CodedRows coded_rows(const Format& format, const Sizes& sizes, const Tensor& mem
           rows.codes,      rows.scales,        rows.starts};
 }
 
-Grid grid_of(const Format& format, const float* scale) {
+CodeGrid grid_of(const Format& format, const float* scale) {
   return {std::ldexp(1.0f, static_cast<int>(format["bits"]) - 1) - 1, scale};
 }
 
@@ -79,11 +69,6 @@ void run_encode_rows(Call& call) {
 
 // ---- weights
 
-/// As coded_rows.cu has it.
-struct WholeNumbers {
-  std::array<std::int8_t, 256> of;
-};
-
 /// The weight as cuBLASLt reads it, in the card's memory: rows behind the last are zeros.
 struct ByteWeight {
   PackedPlan plan;
@@ -108,26 +93,22 @@ ByteWeight byte_weight(const Call& call) {
   weight.memory =
       call.device.allocate(of_bytes + static_cast<std::size_t>(weight.rows) * sizeof(float));
   weight.bytes = reinterpret_cast<std::int8_t*>(weight.memory->pointer);
-  weight.scales =
-      reinterpret_cast<float*>(weight.memory->pointer + of_bytes);
+  weight.scales = reinterpret_cast<float*>(weight.memory->pointer + of_bytes);
   const float unit = smallest_unit(plan.units);
   WholeNumbers numbers = {};
   for (std::size_t code = 0; code < plan.units.units.size(); ++code)
     if (!std::isnan(plan.units.units[code]))
       numbers.of[code ^ static_cast<std::size_t>(plan.weight.flip)] =
           static_cast<std::int8_t>(std::lround(plan.units.units[code] / unit));
-  const std::size_t states =
-      first_state(call.attributes) +
-      (rounds_output(call.attributes)
-           ? states_of(format_in(call.attributes, "output_format")).size()
-           : 0);
-  launch(call.device,
-         {weight.program,
-          "weight_bytes",
-          {ceil_divide(weight.rows, kRowsOfBlock)},
-          {kNativeThreads}},
-         weight_in(call, plan, kNativeCodes, states), numbers, unit, weight.rows, weight.stride,
-         weight.bytes, weight.scales);
+  const std::size_t states = first_state(call.attributes) +
+                             (rounds_output(call.attributes)
+                                  ? states_of(format_in(call.attributes, "output_format")).size()
+                                  : 0);
+  launch(
+      call.device,
+      {weight.program, "weight_bytes", {ceil_divide(weight.rows, kRowsOfBlock)}, {kNativeThreads}},
+      weight_in(call, plan, kNativeCodes, states), numbers, unit, weight.rows, weight.stride,
+      weight.bytes, weight.scales);
   return weight;
 }
 
@@ -137,19 +118,12 @@ std::shared_ptr<const void> weight_once(const Call& call) {
 
 // ---- products
 
-/// As coded_rows.cu has it.
-struct Sums {
-  const std::int32_t* sums;
-  std::int64_t stride;
-  const float *weight_scales, *x_scales, *bias, *residual;
-  std::int64_t first, rows, columns;
-};
-
 // Rows of sums at a time: what is written is read again before it leaves the card's cache, of tens of MiB.
 std::int64_t rows_at_once(std::int64_t rows, std::int64_t outputs) {
   constexpr std::int64_t kSums = std::int64_t{4} << 20, kLeast = 256;
   const std::int64_t padded = ceil_divide(outputs, kRowGroup) * kRowGroup;
-  return std::min(rows, std::max(kLeast, kSums / std::max<std::int64_t>(1, padded) / kLeast * kLeast));
+  return std::min(rows,
+                  std::max(kLeast, kSums / std::max<std::int64_t>(1, padded) / kLeast * kLeast));
 }
 
 std::string_view of_bytes(const CallSite& site) {
@@ -196,15 +170,15 @@ void multiply_bytes(Call& call, const ByteWeight& weight) {
   sizes.back() = w.columns;
   const CodedRows x = coded_rows(format_in(attributes, "input_format"), sizes, call.input(0));
   const bool adds = adds_residual(attributes);
-  Sums sums{.sums = static_cast<const std::int32_t*>(call.workspace),
-            .stride = weight.rows,
-            .weight_scales = weight.scales,
-            .x_scales = x.scales,
-            .bias = floats(call, kNativeBias),
-            .residual = adds ? floats(call, kNativeResidual) : nullptr,
-            .first = 0,
-            .rows = 0,
-            .columns = w.rows};
+  CodeSums sums{.sums = static_cast<const std::int32_t*>(call.workspace),
+                .stride = weight.rows,
+                .weight_scales = weight.scales,
+                .x_scales = x.scales,
+                .bias = floats(call, kNativeBias),
+                .residual = adds ? floats(call, kNativeResidual) : nullptr,
+                .first = 0,
+                .rows = 0,
+                .columns = w.rows};
   const Tensor& y = call.output();
   const std::int64_t step = rows_at_once(x.rows, w.rows);
   for (; sums.first < x.rows; sums.first += step) {
@@ -222,12 +196,10 @@ void multiply_bytes(Call& call, const ByteWeight& weight) {
              grid_of(format, floats(call, first_state(attributes))));
     } else {
       const std::int64_t quads = sums.rows * ceil_divide(w.rows, 4);
-      launch(call.device,
-             {weight.program,
-              "finish_values",
-              {ceil_divide(quads, kNativeThreads)},
-              {kNativeThreads}},
-             sums, pointer<float>(y));
+      launch(
+          call.device,
+          {weight.program, "finish_values", {ceil_divide(quads, kNativeThreads)}, {kNativeThreads}},
+          sums, pointer<float>(y));
     }
   }
 }
@@ -252,12 +224,11 @@ std::int64_t native_bytes(const CallSite& site, const Bindings& bindings) {
 }  // namespace
 
 KernelTable native_kernels() {
-  return {
-      {"encode_rows", "cuda", "rows", rounds_rows, run_encode_rows},
-      {"native_linear", "cuda", "cublas", of_bytes, run_native_linear, Layout::dense, weight_once,
-       native_bytes, PeakKind::int8_gops},
-      {"native_linear_codes", "cuda", "cublas", of_bytes, run_native_linear, Layout::dense,
-       weight_once, native_bytes, PeakKind::int8_gops}};
+  return {{"encode_rows", "cuda", "rows", rounds_rows, run_encode_rows},
+          {"native_linear", "cuda", "cublas", of_bytes, run_native_linear, Layout::dense,
+           weight_once, native_bytes, PeakKind::int8_gops},
+          {"native_linear_codes", "cuda", "cublas", of_bytes, run_native_linear, Layout::dense,
+           weight_once, native_bytes, PeakKind::int8_gops}};
 }
 
 }  // namespace hone::cuda

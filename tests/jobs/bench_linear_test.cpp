@@ -61,10 +61,11 @@ TEST(BenchLinear, HoldsEveryWayAndFormatBesideFp32) {
 
 TEST(BenchLinear, CountsTheBytesThatARunMustMove) {
   const LinearResult result = bench_linear(small_linear_job(), testing::quiet_context());
+  constexpr std::int64_t kSize = 64, kWeights = kSize * kSize;
   // bias, and 7 rows of x and y
-  const std::int64_t floats = 4 * (64 + 7 * (64 + 64));
-  const std::int64_t weights[] = {4 * 64 * 64, 2 * 64 * 64, 64 * 64 + 64 * 64 / 32,
-                                  64 * 64 / 2 + 4 * 64};
+  const std::int64_t floats = 4 * (kSize + 7 * (kSize + kSize));
+  const std::int64_t weights[] = {4 * kWeights, 2 * kWeights, kWeights + kWeights / 32,
+                                  kWeights / 2 + 4 * kSize};
   for (std::size_t way = 0; way < 4; ++way) {
     const LinearTimes& times = result.times[6 + way];
     EXPECT_EQ(times.weight_bytes, weights[way]) << times.name();

@@ -2,6 +2,7 @@
 // bytes of packed codes, and what is left to do with sums. BITS: of a packed code; ACTIVATION: the expression of x.
 #include "hone/kernels/scalar/activation.h"
 #include "hone/kernels/scalar/scaled_integer.h"
+#include "coded_rows.cuh"
 #include "nest.cuh"
 #include "numbers.cuh"
 #include "packed_weight.cuh"
@@ -20,21 +21,7 @@ constexpr unsigned kAll = 0xffffffff;  // threads of a warp
 constexpr std::int32_t kSumOrigin = 0x4b400000;
 constexpr std::int64_t kGroup = 6;
 
-// `Int8Rows` of one block a row.
-struct CodedRows {
-  std::int64_t rows, columns, stride;
-  std::int8_t* codes;
-  float* scales;
-  std::int32_t* starts;
-};
-
-// Codes between -bound and bound: of one scale in a state, or where that is null of one for each row, from its values.
-struct Grid {
-  float bound;
-  const float* scale;
-};
-
-inline float scale_in(const Grid& grid) {
+inline float scale_in(const CodeGrid& grid) {
   return scalar::usable_scale(std::fabs(*grid.scale), grid.bound);
 }
 
@@ -92,7 +79,7 @@ struct Magnitudes {
 };
 
 template <bool kWhole>
-inline void encode_row(const CodedRows& to, const Grid& grid, const float* from, std::int64_t row) {
+inline void encode_row(const CodedRows& to, const CodeGrid& grid, const float* from, std::int64_t row) {
   Magnitudes seen;
 #pragma unroll 4
   for (std::int64_t column = 4 * (threadIdx.x % 32); column < to.columns; column += 4 * 32) {
@@ -120,7 +107,7 @@ inline void encode_row(const CodedRows& to, const Grid& grid, const float* from,
 }
 
 extern "C" __global__ void encode_rows(const __grid_constant__ CodedRows to,
-                                       const __grid_constant__ Grid grid, const float* x) {
+                                       const __grid_constant__ CodeGrid grid, const float* x) {
   const std::int64_t row = thread_number() / 32;
   if (row >= to.rows) return;
   const bool whole =
@@ -133,11 +120,6 @@ extern "C" __global__ void encode_rows(const __grid_constant__ CodedRows to,
 }
 
 // ---- weights
-
-// What stored codes stand for, in steps of their unit.
-struct WholeNumbers {
-  std::int8_t of[256];
-};
 
 // Row n of the weight as bytes, zeros behind its columns, and its scale times `unit`; behind the last row there are zeros. A warp
 // for each row.
@@ -165,16 +147,9 @@ extern "C" __global__ void weight_bytes(const __grid_constant__ PackedWeight w,
   if (lane == 0) scales[row] = row < w.rows ? scale_of(w, nullptr, row, 0) * unit : 0.0f;
 }
 
-// ---- sums of rows from `first` on, `sums_stride` apart
+// ---- sums
 
-struct Sums {
-  const std::int32_t* sums;
-  std::int64_t stride;
-  const float *weight_scales, *x_scales, *bias, *residual;
-  std::int64_t first, rows, columns;
-};
-
-inline float value_of(const Sums& s, std::int32_t sum, std::int64_t row, std::int64_t column) {
+inline float value_of(const CodeSums& s, std::int32_t sum, std::int64_t row, std::int64_t column) {
   using namespace hone::scalar;
   const std::int64_t m = s.first + row;
   const float x =
@@ -184,7 +159,7 @@ inline float value_of(const Sums& s, std::int32_t sum, std::int64_t row, std::in
 }
 
 // Of the columns from `column` on, as many as there are of four; rows of sums begin at whole groups of four.
-inline int values_of(const Sums& s, std::int64_t row, std::int64_t column, float (&values)[4]) {
+inline int values_of(const CodeSums& s, std::int64_t row, std::int64_t column, float (&values)[4]) {
   const int4 four = *reinterpret_cast<const int4*>(s.sums + row * s.stride + column);
   const int sums[4] = {four.x, four.y, four.z, four.w};
   const int count = int(min(s.columns - column, std::int64_t(4)));
@@ -195,7 +170,7 @@ inline int values_of(const Sums& s, std::int64_t row, std::int64_t column, float
 }
 
 // A thread for each four columns of a row.
-extern "C" __global__ void finish_values(const __grid_constant__ Sums s, float* y) {
+extern "C" __global__ void finish_values(const __grid_constant__ CodeSums s, float* y) {
   const std::int64_t of_row = (s.columns + 3) / 4, number = thread_number();
   if (number >= s.rows * of_row) return;
   const std::int64_t row = quotient(number, of_row), column = 4 * (number - row * of_row);
@@ -212,9 +187,9 @@ extern "C" __global__ void finish_values(const __grid_constant__ Sums s, float* 
 }
 
 // Rounded at once, a row for each warp.
-extern "C" __global__ void finish_codes(const __grid_constant__ Sums s,
+extern "C" __global__ void finish_codes(const __grid_constant__ CodeSums s,
                                         const __grid_constant__ CodedRows to,
-                                        const __grid_constant__ Grid grid) {
+                                        const __grid_constant__ CodeGrid grid) {
   const std::int64_t row = thread_number() / 32;
   if (row >= s.rows) return;
   const float scale = scale_in(grid);
