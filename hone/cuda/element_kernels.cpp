@@ -6,6 +6,7 @@
 #include "hone/cuda/kernels.h"
 #include "hone/cuda/launch.h"
 #include "hone/kernels/loop_nest.h"
+#include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
 // Element-wise operations: a row names the expression that the one kernel of element.cu computes, whose formulas
@@ -120,16 +121,6 @@ void binary(Call& call) {
 
 // ---- operands of any order, stretched to one shape
 
-// Strides that walk an operand in step with the result: 0 along the dimensions it is stretched over.
-Sizes stretched_strides(const Tensor& operand, const Sizes& sizes) {
-  Sizes strides(sizes.size(), 0);
-  const std::size_t skipped = sizes.size() - operand.sizes().size();
-  for (std::size_t i = 0; i < operand.sizes().size(); ++i) {
-    if (operand.sizes()[i] != 1) strides[skipped + i] = operand.strides()[i];
-  }
-  return strides;
-}
-
 // Whether each `pack` results in a row come of as many neighbours, or of one element.
 bool has_packs(const kernels::LoopNest<2>& nest, std::size_t operand, const void* at,
                std::int64_t pack) {
@@ -146,7 +137,8 @@ void run_broadcast(Call& call, const Program& program) {
   const Sizes sizes = call.output_sizes();
   if (x.contiguous() && y.contiguous() && x.sizes() == sizes && y.sizes() == sizes)
     return run_dense(call, program, {.y = &y});
-  const Sizes x_strides = stretched_strides(x, sizes), y_strides = stretched_strides(y, sizes);
+  const Sizes x_strides = reference::broadcast_strides(x, sizes),
+              y_strides = reference::broadcast_strides(y, sizes);
   const kernels::LoopNest<2> nest(sizes, {x_strides, y_strides});
   const std::int64_t count = nest.elements(), pack = 16 / element_bytes(x);
   const void *const x_at = x.device_pointer(), *const y_at = y.device_pointer();
