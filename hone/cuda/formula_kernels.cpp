@@ -70,17 +70,14 @@ Program program_of(std::span<const Formula> formulas, std::span<const Tensor* co
     steps += fmt::format("const float t{} = {};", i, step_text(all.steps[i]));
   for (std::size_t i = 0; i < all.results.size(); ++i)
     write += fmt::format("results.at[{}][i] = from_float<VALUE>(t{});", i, all.results[i]);
-  return {"formula.cu",
-          {read, steps, write,
-           value_definition(values)}};
+  return {"formula.cu", {read, steps, write, value_definition(values)}};
 }
 
 // Made once for each formula and the types of its operands, as launches compare programs by their text.
 const Program& kept_program(const Call& call) {
   static std::mutex mutex;
   static auto& programs = *new std::map<std::string, Program>();
-  const std::vector<Formula> formulas =
-      formulas_of(call.op, call.attributes, call.inputs.size());
+  const std::vector<Formula> formulas = formulas_of(call.op, call.attributes, call.inputs.size());
   std::string key(info(call.types[0].dtype).name);
   for (const Tensor* operand : call.inputs) key += operand->dtype() == DType::boolean ? "?" : ".";
   key += to_string(formulas);
@@ -120,8 +117,8 @@ void run_formula(Call& call) {
   OperandPlaces operands;
   for (std::size_t i = 0; i < kMostOperands; ++i) {
     const bool exists = i < call.inputs.size();
-    strides[i] = exists ? reference::broadcast_strides(call.input(i), sizes)
-                        : Sizes(sizes.size(), 0);
+    strides[i] =
+        exists ? reference::broadcast_strides(call.input(i), sizes) : Sizes(sizes.size(), 0);
     walks[i] = strides[i];
     if (exists) operands.at[i] = call.input(i).device_pointer();
   }
@@ -132,9 +129,8 @@ void run_formula(Call& call) {
   constexpr std::int64_t kThreads = 256;
   const std::int64_t count = nest.elements();
   if (element_count(sizes) == 0) return;
-  launch(call.device,
-         {program, "formula", blocks_for(call.device, count, kThreads), {kThreads}}, nest, operands,
-         results, count);
+  launch(call.device, {program, "formula", blocks_for(call.device, count, kThreads), {kThreads}},
+         nest, operands, results, count);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "hone/formats/packing.h"
 #include "hone/kernels/gemm.h"

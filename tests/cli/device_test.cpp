@@ -4,7 +4,7 @@
 #include "tests/support/expect.h"
 
 // --device cuda on machines that something is wrong with, by a driver of the tests' own that no card is needed for
-// (drivers/failing_driver.cpp); and on a card that computes nothing, on which all of the host's way is gone.
+// (drivers/driver.cpp); and on a card that computes nothing, on which all of the host's way is gone.
 namespace hone::testing {
 namespace {
 

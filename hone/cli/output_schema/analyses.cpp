@@ -538,13 +538,11 @@ std::vector<Fragment> fragments_of_analyses() {
          "with --profile"}}},
       {"linear_times",
        "A linear with so many rows in one way, or why it was not run; what was not measured then "
-       "is "
-       "null. All with as many rows took turns; short runs are many in a row.",
+       "is null. All with as many rows took turns; short runs are many in a row.",
        {{"rows", "integer", "of x: texts times tokens"},
         {"impl", "fp32|bf16|packed|native",
          "fp32, bf16: weight and values are; packed: the weight is kept in its codes; native: and "
-         "x "
-         "is rounded in every run, products are of codes"},
+         "x is rounded in every run, products are of codes"},
         {"format", "text?", "of the weight; null: it is in floats"},
         {"input_format", "text?", "of x; null: it is in floats"},
         {"not_run", "text?", "why there are no times; null: there are"},

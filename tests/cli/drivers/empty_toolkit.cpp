@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-// NVRTC and cuBLASLt of the card that computes nothing (failing_driver.cpp): sources become empty machine code, all but
+// NVRTC and cuBLASLt of the card that computes nothing (driver.cpp): sources become empty machine code, all but
 // those that say #error, and products are not made. Built as both libraries.
 namespace {
 
