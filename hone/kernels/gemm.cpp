@@ -1,5 +1,5 @@
 // A blocked product in the manner of GotoBLAS and BLIS (Goto and van de Geijn, "Anatomy of
-// high-performance matrix multiplication", 2008). K is cut into blocks of at most 384. For every
+// high-performance matrix multiplication", 2008). K is cut into blocks of at most kGemmDepth. For every
 // block B is packed into panels of up to three vectors of columns: by all threads, once, before
 // chunks compute tiles of C; or, where so few rows stand in A that one tile holds them, by the only
 // chunk that needs the panel, just before it does and into its own cache, for then the weights of a
@@ -28,8 +28,6 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
-
-constexpr std::int64_t kMaxDepth = 384;
 
 // First of the indices [0, total) that part `part` of `parts` nearly equal parts holds.
 constexpr std::int64_t part_begin(std::int64_t total, std::int64_t parts, std::int64_t part) {
@@ -81,7 +79,7 @@ Plan plan_for(const GemmShape& shape, bool a_transposed) {
   constexpr std::int64_t kFewRowsTransposed = 32;
   Plan plan{};
   plan.shape = shape;
-  plan.depth_blocks = std::max<std::int64_t>(1, ceil_div(shape.k, kMaxDepth));
+  plan.depth_blocks = std::max<std::int64_t>(1, ceil_div(shape.k, kGemmDepth));
   plan.column_panels = ceil_div(ceil_div(shape.n, kLanes), kPanelVectors);
   const bool few_rows = shape.m <= (a_transposed ? kFewRowsTransposed : kMaxTileRows);
   plan.column_tiles = ceil_div(plan.column_panels, few_rows ? kTilePanelsOfFewRows : kTilePanels);
@@ -95,14 +93,23 @@ struct AddToPiece {
   std::int64_t c_stride;
   const float* bias;
   bool add_c;
+  const float* residual = nullptr;  // what is added behind the sums, if anything
+  std::int64_t residual_stride = 0;
 
-  // C is needed only after the loop over K, time enough to fetch it.
+  // C and its residual are needed only after the loop over K, time enough to fetch them.
   template <int kRows, int kVectors>
   HWY_INLINE void announce() const {
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 3
       for (int j = 0; j < kVectors; ++j) __builtin_prefetch(c + i * c_stride + j * kLanes, 1);
+    }
+    if (residual == nullptr) return;
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 3
+      for (int j = 0; j < kVectors; ++j)
+        __builtin_prefetch(residual + i * residual_stride + j * kLanes);
     }
   }
 
@@ -155,19 +162,19 @@ const float* packed_panel(const Plan& plan, const Right& right, std::int64_t blo
   if (right.packed != nullptr) return right.packed + panel_offset(plan, block, panel);
   static thread_local Scratch scratch;
   float* const packed =
-      scratch.floats(static_cast<std::size_t>(kPanelVectors * kLanes * kMaxDepth));
+      scratch.floats(static_cast<std::size_t>(kPanelVectors * kLanes * kGemmDepth));
   pack_b(plan, right.matrix, block, panel, packed);
   return packed;
 }
 
 // So many floats of a panel are asked for before they are needed: 8 KiB, some microseconds of a memory that serves two cores.
 constexpr std::int64_t kFetchedAhead = 2048;
-// While so few pieces of rows take a panel memory would be idle after the first of them: each fetches its share of the next panel.
-constexpr std::int64_t kFewPieces = 6;
+// Several pieces of rows share a panel: the first of them fetch the next one, as slowly as keeps memory from being the
+// only thing that they wait for.
+constexpr std::int64_t kFetchingPieces = 3;
 
-bool fetch_next_panel(std::int64_t pieces) { return pieces > 1 && pieces <= kFewPieces; }
-
-// The panel that a column tile needs behind this one, or that the next tile begins with; null: there is none.
+// The panel that a column tile needs behind this one, or that the next tile begins with, most often of the same columns;
+// null: there is none.
 const float* next_panel(const Plan& plan, const Right& right, std::int64_t block,
                         std::int64_t panel, std::int64_t column_tile) {
   const auto at = [&](std::int64_t b, std::int64_t p) {
@@ -175,6 +182,7 @@ const float* next_panel(const Plan& plan, const Right& right, std::int64_t block
   };
   if (panel + 1 < plan.panel_begin(column_tile + 1)) return at(block, panel + 1);
   if (block + 1 < plan.depth_blocks) return at(block + 1, plan.panel_begin(column_tile));
+  if (plan.row_tiles() > 1) return at(0, plan.panel_begin(column_tile));
   return panel + 1 < plan.column_panels ? at(0, panel + 1) : nullptr;
 }
 
@@ -208,7 +216,7 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
   const bool first = depth_block == 0;
   const bool goes_on = depth_block + 1 == plan.depth_blocks && to.epilogue.goes_on();
   const std::int64_t pieces = ceil_div(left.rows, kPanelRows);
-  const bool fetches_next = fetch_next_panel(pieces);
+  const std::int64_t fetching = std::min(pieces, kFetchingPieces);
   for (std::int64_t panel = plan.panel_begin(column_tile);
        panel < plan.panel_begin(column_tile + 1); ++panel) {
     const std::int64_t column = plan.column_begin(panel);
@@ -216,17 +224,24 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
     const std::int64_t columns = std::min(width, plan.shape.n - column);
     const float* const bias = first && to.epilogue.bias ? to.epilogue.bias + column : nullptr;
     const bool add_c = !first || to.epilogue.accumulate;
+    const float* const residual =
+        goes_on && to.epilogue.residual != nullptr
+            ? to.epilogue.residual + row_begin * to.epilogue.residual_stride + column
+            : nullptr;
     ColumnPanel b{packed_panel(plan, right, depth_block, panel)};
     if (right.packed != nullptr) {
-      b.ahead = fetches_next ? next_panel(plan, right, depth_block, panel, column_tile)
-                             : b.data + kFetchedAhead;
-      b.ahead_step = fetches_next ? ceil_div(width, pieces) : width;
+      b.ahead = pieces > 1 ? next_panel(plan, right, depth_block, panel, column_tile)
+                           : b.data + kFetchedAhead;
+      b.ahead_step = ceil_div(width, fetching);
     }
     for (std::int64_t i = 0; i < left.rows; i += kPanelRows) {
       const std::int64_t rows = std::min<std::int64_t>(kPanelRows, left.rows - i);
       const RowPanel panel_of_a = row_panel(left, packed_a, i);
-      const AddToPiece finish{to.c + (row_begin + i) * to.c_stride + column, to.c_stride, bias,
-                              add_c};
+      AddToPiece finish{to.c + (row_begin + i) * to.c_stride + column, to.c_stride, bias, add_c};
+      if (residual != nullptr) {
+        finish.residual = residual + i * to.epilogue.residual_stride;
+        finish.residual_stride = to.epilogue.residual_stride;
+      }
       if (columns == width) {
         micro_kernel<AddToPiece>(rows, width / kLanes)(panel_of_a, left.depth, b, finish);
       } else {
@@ -234,7 +249,7 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
       }
       if (goes_on)
         finish_piece({finish.c, to.c_stride, row_begin + i, column, rows, columns}, to.epilogue);
-      if (!fetches_next)
+      if (i / kPanelRows + 1 >= fetching)
         b.ahead = nullptr;
       else if (b.ahead != nullptr)
         b.ahead += b.ahead_step * left.depth;
@@ -247,7 +262,7 @@ void compute_tile(const Plan& plan, const ConstMatrix& a, const Right& right, co
                   std::int64_t row_tile, std::int64_t column_tile) {
   static thread_local Scratch scratch;
   float* const packed_a =
-      scratch.floats(static_cast<std::size_t>((plan.tile_rows + kPanelRows) * kMaxDepth));
+      scratch.floats(static_cast<std::size_t>((plan.tile_rows + kPanelRows) * kGemmDepth));
   const std::int64_t row_begin = row_tile * plan.tile_rows;
   const std::int64_t rows = std::min(plan.tile_rows, plan.shape.m - row_begin);
   for (std::int64_t block = 0; block < plan.depth_blocks; ++block) {

@@ -8,14 +8,16 @@
 
 /// Products of float matrices.
 ///
-/// C(M,N) = A(M,K) B(K,N), summed over K in blocks of at most 384 with fused multiply-adds. The
-/// blocks and the tiles of C that chunks of the pool compute depend on M, N and K alone, so C has
+/// C(M,N) = A(M,K) B(K,N), summed with fused multiply-adds over the fewest nearly equal blocks of K of at most
+/// `kGemmDepth`. The blocks and the tiles of C that chunks of the pool compute depend on M, N and K alone, so C has
 /// the same bits for any number of threads. Transposes cost nothing: give the strides of the matrix
 /// as it is to be seen.
 ///
 ///     // y(T,O) = x(T,I) W(O,I)^T + bias(O)
 ///     gemm(pool, {T, O, I}, {x, I, 1}, {w, 1, I}, y, O, {.bias = bias});
 namespace hone::kernels {
+
+inline constexpr std::int64_t kGemmDepth = 768;
 
 /// Sizes of a product: C is (m,n), A is (m,k), B is (k,n).
 struct GemmShape {

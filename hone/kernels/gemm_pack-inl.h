@@ -76,23 +76,13 @@ struct RowBlock {
   std::int64_t depth;
 };
 
-// Whether the micro-kernel reads A where it stands: its rows are contiguous and do not all fall on
-// the same cache sets.
-inline bool is_read_in_place(const RowBlock& block) {
-  constexpr std::int64_t kFloatsPerPage = 4096 / sizeof(float);
-  return block.depth_stride == 1 && block.row_stride % kFloatsPerPage != 0;
-}
+// Whether the micro-kernel reads A where it stands: its rows are contiguous. Rows a multiple of a page apart
+// fall on the same cache sets, but the kPanelRows of a piece find room there: to pack them costs more.
+inline bool is_read_in_place(const RowBlock& block) { return block.depth_stride == 1; }
 
-// Packs panels of kPanelRows rows: value l of row i of a panel at [l * kPanelRows + i].
+// Packs panels of kPanelRows rows, of which the values of one step are contiguous: value l of row i of a panel at
+// [l * kPanelRows + i].
 inline void pack_a(const RowBlock& block, float* packed) {
-  if (block.depth_stride == 1) {
-    for (std::int64_t i = 0; i < block.rows; i += kPanelRows) {
-      transpose_block(block.data + i * block.row_stride, block.row_stride,
-                      std::min<std::int64_t>(kPanelRows, block.rows - i), block.depth,
-                      packed + i * block.depth, kPanelRows);
-    }
-    return;
-  }
   const hn::CappedTag<float, kPanelRows> d;
   const std::int64_t whole = block.rows / kPanelRows * kPanelRows;
   for (std::int64_t l = 0; l < block.depth; ++l) {

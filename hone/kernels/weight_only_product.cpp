@@ -29,8 +29,6 @@ constexpr int kTogether = 4;
 constexpr std::int64_t kFewRows = 32;
 // A single row takes as many panels at once: its sums wait for each other, those of panels do not.
 constexpr int kPanelsOfOneRow = 2;
-// `gemm` sums over the fewest blocks of at most this depth, all of nearly the same.
-constexpr std::int64_t kMaxDepth = 384;
 
 // Where results go.
 struct Target {
@@ -47,7 +45,7 @@ struct DepthBlock {
 
 template <class Body>
 void for_depth_blocks(std::int64_t depth, Body&& body) {
-  const std::int64_t blocks = std::max<std::int64_t>(1, ceil_div(depth, kMaxDepth));
+  const std::int64_t blocks = std::max<std::int64_t>(1, ceil_div(depth, kGemmDepth));
   for (std::int64_t b = 0; b < blocks; ++b)
     body(DepthBlock{depth * b / blocks, depth * (b + 1) / blocks, b == 0});
 }
@@ -216,7 +214,7 @@ void multiply_many(const Way& way, ThreadPool& pool, const FloatRows& x, const C
   static thread_local Scratch scratch;
   const std::int64_t stride = (end - begin) * kPackedRows, column = begin * kPackedRows;
   const std::int64_t columns = std::min(stride, weight.rows - column);
-  float* const floats = scratch.floats(static_cast<std::size_t>(kMaxDepth * stride));
+  float* const floats = scratch.floats(static_cast<std::size_t>(kGemmDepth * stride));
   for_depth_blocks(weight.columns, [&](const DepthBlock& block) {
     for (std::int64_t p = begin; p < end; ++p) {
       decode(way, CodedPanel(weight, p), block, stride, floats + (p - begin) * kPackedRows);
