@@ -120,6 +120,12 @@ std::string human_bytes(double bytes) {
   return bytes_in_unit(bytes, unit, unit > 0 && std::fmod(bytes, size) != 0);
 }
 
+std::string three_digits(double value) {
+  constexpr double kTakesExponent = 999.5;  // rounded to three digits it has four
+  return std::abs(value) < kTakesExponent ? fmt::format("{:.3g}", value)
+                                          : fmt::format("{:.0f}", value);
+}
+
 std::string grouped(long long value) {
   std::string digits = std::to_string(value);
   const std::ptrdiff_t first = value < 0 ? 1 : 0;

@@ -232,6 +232,11 @@ void declare_device(CLI::App& app, RunArguments& a) {
       ->check(one_of(precisions()));
 }
 
+void declare_precision_of_processor(CLI::App& app, RunArguments& a) {
+  app.add_option("--precision", a.precision, "fp32, or bf16 of values; sums are fp32 always")
+      ->check(one_of({"fp32", "bf16"}));
+}
+
 void declare_device_and_executor(CLI::App& app, RunArguments& a) {
   declare_device(app, a);
   app.add_option("--executor", a.executor,

@@ -69,7 +69,9 @@ struct RunArguments {
 void declare(CLI::App& app, RunArguments& arguments);
 /// `--device` and `--precision`, of commands whose graphs may be run elsewhere.
 void declare_device(CLI::App& app, RunArguments& arguments);
-/// These and `--executor`.
+/// `--precision` alone, of what is of the processor only.
+void declare_precision_of_processor(CLI::App& app, RunArguments& arguments);
+/// `--device`, `--precision` and `--executor`.
 void declare_device_and_executor(CLI::App& app, RunArguments& arguments);
 /// Those of them that say how it computes and what it shows, without what its result could depend on.
 void declare_screen(CLI::App& app, RunArguments& arguments);

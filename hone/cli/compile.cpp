@@ -45,6 +45,7 @@ Command compile_command() {
                            "to");
             app.add_flag("--overwrite", a->job.overwrite, "replace what --stages names");
             declare(app, a->run);
+            declare_precision_of_processor(app, a->run);
             return [a] { compile(*a); };
           },
           /*measures_time=*/true};

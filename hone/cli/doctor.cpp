@@ -132,7 +132,8 @@ void check_peaks(Context& context, Checkup& c) {
   const auto add = [&](const char* key, const char* what, const std::string& unit, PeakKind kind,
                        int on, double measured) {
     const Peak peak = keep_highest(kind, on, measured, file, notes);
-    c.add(key, what, fmt::format("{:.3g} {}, {}", peak.value, unit, provenance(peak)), peak.value);
+    c.add(key, what, fmt::format("{} {}, {}", three_digits(peak.value), unit, provenance(peak)),
+          peak.value);
     all.push_back({{"kind", to_string(kind)},
                    {"threads", on},
                    {"value", peak.value},
@@ -192,7 +193,8 @@ void check_card_peaks(Checkup& c) {
   Json peaks = Json::object();
   const auto measure = [&](const std::string& name, DType type) {
     const double tflops = cuda::measure_products_gflops(card, type) / 1e3;
-    c.table.add_row({"peak of cuda:0, " + name, fmt::format("{:.3g} TFLOP/s of products", tflops)});
+    c.table.add_row(
+        {"peak of cuda:0, " + name, fmt::format("{} TFLOP/s of products", three_digits(tflops))});
     peaks[name + "_tflops"] = tflops;
   };
   measure("fp32", DType::f32);
@@ -202,7 +204,8 @@ void check_card_peaks(Checkup& c) {
   measure("bf16", DType::bf16);
   measure("fp16", DType::f16);
   const double tops = cuda::measure_byte_products_gops(card) / 1e3;
-  c.table.add_row({"peak of cuda:0, int8", fmt::format("{:.3g} TOP/s of products", tops)});
+  c.table.add_row(
+      {"peak of cuda:0, int8", fmt::format("{} TOP/s of products", three_digits(tops))});
   peaks["int8_tops"] = tops;
   const double copied = cuda::measure_copy_gbps(card);
   c.table.add_row({"memory of cuda:0", fmt::format("{:.0f} GB/s copying", copied)});

@@ -73,6 +73,9 @@ std::string problem(const CLI::App& app, const CLI::ParseError& error) {
         "unexpected argument '{}': a flag without a value is true; --flag=false turns it "
         "off",
         strangers.front());
+  if (!strangers.front().starts_with('-') && app.get_option_no_throw("--model") != nullptr)
+    return fmt::format("unexpected argument '{}'; a model is given here as --model {}",
+                       strangers.front(), strangers.front());
   return fmt::format("unexpected argument '{}'{}", strangers.front(),
                      did_you_mean(strangers.front(), flag_names(app)));
 }

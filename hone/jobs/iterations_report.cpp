@@ -162,12 +162,12 @@ std::string even_sentence(const std::string& way, const std::string& first,
                           const WayComparison& found) {
   const char* const starts = found.process == kWarm ? ", of one start each," : "";
   return fmt::format(
-      "In a {} process{} {} is ahead of {} {}: until the first answer is there it takes {:.3g} ms "
-      "{}, for packing weights in the second call {:.3g} ms {}, and then {:.3g} ms {} a call.",
+      "In a {} process{} {} is ahead of {} {}: until the first answer is there it takes {} ms "
+      "{}, for packing weights in the second call {} ms {}, and then {} ms {} a call.",
       found.process, starts, way, first, break_even_text(found.even),
-      std::abs(found.extra_ms.value), found.extra_ms.value > 0 ? "more" : "less",
-      std::abs(found.second_extra_ms), found.second_extra_ms > 0 ? "more" : "less",
-      std::abs(found.gain_ms.value), found.gain_ms.value > 0 ? "less" : "more");
+      three_digits(std::abs(found.extra_ms.value)), found.extra_ms.value > 0 ? "more" : "less",
+      three_digits(std::abs(found.second_extra_ms)), found.second_extra_ms > 0 ? "more" : "less",
+      three_digits(std::abs(found.gain_ms.value)), found.gain_ms.value > 0 ? "less" : "more");
 }
 
 Cell ratio_of(double before, double after) { return real(before / after, 2); }

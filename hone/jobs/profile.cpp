@@ -39,10 +39,10 @@ std::string headline_of(const BenchTimes& times, const std::vector<OperatorTime>
   const auto& [longest, seconds] =
       *std::ranges::max_element(by_operation, {}, [](const auto& one) { return one.second; });
   return fmt::format(
-      "{}: {:.3g} ms a run at least, {:.3g} in the median of {}; {} takes {:.0f} % of the time of "
+      "{}: {} ms a run at least, {} in the median of {}; {} takes {:.0f} % of the time of "
       "all operations. At the peak of their arithmetic they would take {:.0f} % of it.",
-      times.what, times.min_ms, times.median_ms, times.runs, longest, 100 * seconds / total,
-      100 * compute / total);
+      times.what, three_digits(times.min_ms), three_digits(times.median_ms), times.runs, longest,
+      100 * seconds / total, 100 * compute / total);
 }
 
 std::string caption_of(const BenchTimes& times, const Floors& floors) {

@@ -236,7 +236,7 @@ Figure roofline(const std::vector<OperatorTime>& operators, const Floors& floors
         {.x = intensity,
          .y = one.flops * one.calls / one.seconds / 1e9,
          .name = one.name,
-         .detail = fmt::format("{}: {:.3g} ms a run", one.kernel, one.seconds * 1e3)});
+         .detail = fmt::format("{}: {} ms a run", one.kernel, three_digits(one.seconds * 1e3))});
   }
   Series roof{.label = fmt::format("{:.0f} GFLOP/s, {:.1f} GB/s", peak, bandwidth),
               .points = {{least, least * bandwidth}, {ridge, peak}, {most, peak}},

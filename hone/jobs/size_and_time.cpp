@@ -38,11 +38,12 @@ std::string times_line(const ModelTimes& one, int threads) {
           : fmt::format(" of {:.1f} tokens on average before and {:.1f} after", one.tokens,
                         one.tokens_after);
   return fmt::format(
-      "{}: {}; {:.3g} ms each in the fastest round and {:.3g} in the median one, {:.3g} and {:.3g} "
+      "{}: {}; {} ms each in the fastest round and {} in the median one, {} and {} "
       "before; {} "
       "{}{}, {}.",
-      way, speedup_text(times), times.after.min_ms, times.after.median_ms, times.before.min_ms,
-      times.before.median_ms, grouped(one.texts), one.noun, tokens,
+      way, speedup_text(times), three_digits(times.after.min_ms),
+      three_digits(times.after.median_ms), three_digits(times.before.min_ms),
+      three_digits(times.before.median_ms), grouped(one.texts), one.noun, tokens,
       threads == 1 ? "one thread" : fmt::format("{} threads", threads));
 }
 

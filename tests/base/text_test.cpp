@@ -88,6 +88,15 @@ TEST(HumanBytes, PicksTheUnit) {
   EXPECT_EQ(human_bytes(3.0 * (1ll << 40)), "3 TiB");
 }
 
+TEST(ThreeDigits, HasNoExponent) {
+  EXPECT_EQ(three_digits(0), "0");
+  EXPECT_EQ(three_digits(0.012345), "0.0123");
+  EXPECT_EQ(three_digits(-4.5), "-4.5");
+  EXPECT_EQ(three_digits(999.4), "999");
+  EXPECT_EQ(three_digits(999.6), "1000");
+  EXPECT_EQ(three_digits(2227.16), "2227");
+}
+
 TEST(Grouped, SetsThousandsApart) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/cli/run_hone.h"
@@ -39,6 +40,16 @@ TEST(Compile, ExplainsWhatItFused) {
   EXPECT_EQ(warm["functions"], cold["functions"]);
   EXPECT_EQ(warm["functions_made"], 0);
   ::unsetenv("XDG_CACHE_HOME");
+}
+
+TEST(Compile, ExplainsBfloat16Too) {
+  if (!generates_code()) GTEST_SKIP();
+  const Json explained = run_json({"compile", "model", "--batch", "2", "--tokens", "8", "--runs",
+                                   "6", "--explain", "--precision", "bf16"},
+                                  workshop());
+  EXPECT_TRUE(std::ranges::any_of(explained["kernels"], [](const Json& row) {
+    return row["kernel"].get<std::string>().find("bf16") != std::string::npos;
+  })) << explained["kernels"].dump(1);
 }
 
 TEST(Compile, AnswersAsTheInterpreterDoes) {

@@ -27,12 +27,13 @@ std::string formats_text(const LayerFormats& formats) {
 // "32 texts at a time: 1.84 times as fast (95 %: …), the median of 12 rounds in turn; …"
 std::string times_text(const ModelTimes& one, int threads) {
   return fmt::format(
-      "{}: {}, the median ratio of {} rounds that took turns. A text takes {:.3g} ms in the "
-      "fastest round and {:.3g} in the median one, in fp32 {:.3g} and {:.3g}; {} texts of {:.1f} "
+      "{}: {}, the median ratio of {} rounds that took turns. A text takes {} ms in the "
+      "fastest round and {} in the median one, in fp32 {} and {}; {} texts of {:.1f} "
       "tokens on average, {}.",
       one.at_a_time == 1 ? "One text at a time" : at_a_time_text(one), speedup_text(one.times),
-      kTimedRounds, one.times.after.min_ms, one.times.after.median_ms, one.times.before.min_ms,
-      one.times.before.median_ms, grouped(one.texts), one.tokens,
+      kTimedRounds, three_digits(one.times.after.min_ms), three_digits(one.times.after.median_ms),
+      three_digits(one.times.before.min_ms), three_digits(one.times.before.median_ms),
+      grouped(one.texts), one.tokens,
       threads == 1 ? "one thread" : fmt::format("{} threads", threads));
 }
 

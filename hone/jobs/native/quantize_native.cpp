@@ -43,9 +43,9 @@ QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationP
                                    product.outputs, product.inputs);
       } else if (job.stays_for_speed(product)) {
         const TimesInTurn& times = product.times;
-        layer.reason =
-            fmt::format("a product takes {:.3g} ms of codes and {:.3g} ms in fp32: {}",
-                        times.after.median_ms, times.before.median_ms, speedup_text(times));
+        layer.reason = fmt::format("a product takes {} ms of codes and {} ms in fp32: {}",
+                                   three_digits(times.after.median_ms),
+                                   three_digits(times.before.median_ms), speedup_text(times));
       }
     }
     if (layer.reason.empty()) {

@@ -79,7 +79,7 @@ Table before_and_after_table(const Written& w) {
     table.add_row({what, text(before), text(after), share_of(after, before)});
   };
   const auto bytes_text = [](double count) { return human_bytes(count); };
-  const auto ms_text = [](double ms) { return fmt::format("{:.3g} ms", ms); };
+  const auto ms_text = [](double ms) { return three_digits(ms) + " ms"; };
   const auto count_text = [](double count) { return grouped(std::llround(count)); };
   const SizeAndTime& t = w.takes;
   if (t.size_before.disk_bytes && t.size.disk_bytes)
