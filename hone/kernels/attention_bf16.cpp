@@ -24,7 +24,6 @@ namespace {
 using Head = HeadOf<std::uint16_t>;
 using FloatVector = hn::Vec<Floats>;
 
-constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 constexpr std::int64_t kMostKeyPairs = kKeysPerBlock / 2;
 
 // What a panel of queries works in.

@@ -27,8 +27,6 @@ using FloatLanes = hn::Vec<Floats>;
 using Words = hn::RebindToSigned<Floats>;
 using WordLanes = hn::Vec<Words>;
 
-constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
-
 // What follows are the ways. `load` gives the codes of kColumns columns, from `column` on, of a vector of rows from row `at` of
 // a panel on, `value<kPlace>` what one column of them stands for, and `value_at` any. To it comes `first`, and what else is
 // added to all codes of a row, where kAdds says so.

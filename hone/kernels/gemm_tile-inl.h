@@ -37,7 +37,6 @@ namespace HWY_NAMESPACE {
 
 using SumVector = hn::Vec<Floats>;
 
-inline constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 inline constexpr int kPanelVectors = 3;
 inline constexpr std::int64_t kFloatsPerLine = 64 / sizeof(float);
 inline constexpr int kPanelRows = kLanes == 16 ? 8 : 4;

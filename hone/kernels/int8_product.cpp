@@ -264,7 +264,6 @@ class ChunkRounding {
 
  private:
   static constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
-  static constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
   const Int8Target& to_;
   std::int64_t first_, count_;
   HWY_ALIGN std::int32_t sums_[kMostChunkRows * kLanes];

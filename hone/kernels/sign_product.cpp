@@ -113,7 +113,6 @@ namespace HWY_NAMESPACE {
 namespace {
 
 using Words = hn::RebindToUnsigned<Floats>;
-constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 
 template <int kRows>
 void count_plainly(const CountedTile& tile) {

@@ -25,6 +25,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::ScalableTag<float>;
+// Floats of a vector.
+inline constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 
 struct Whole {};
 struct Partial {

@@ -15,6 +15,7 @@
 
 #include "hone/kernels/coded_panel-inl.h"
 #include "hone/kernels/epilogue-inl.h"
+#include "hone/kernels/gemm_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
@@ -25,7 +26,7 @@ using V = FloatLanes;
 
 // Rows that take a weight together as it is decoded, and the rows up to which decoding it again for
 // every so many is less than writing it down and reading it.
-constexpr int kTogether = 4;
+constexpr int kTogether = kLanes == 16 ? 8 : 4;
 constexpr std::int64_t kFewRows = 32;
 // A single row takes as many panels at once: its sums wait for each other, those of panels do not.
 constexpr int kPanelsOfOneRow = 2;
@@ -65,7 +66,7 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
     for (int v = 0; v < kAll; ++v) {
       const CodedPanel& panel = panels[v / kVectors];
       if (Way::kAdds) offset[v] = panel.offset(way.first, at + v % kVectors * kLanes);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i) sum[v][i] = hn::Zero(d);
     }
     const auto words = [&](int v, std::int64_t k) HWY_ATTR {
@@ -74,7 +75,7 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
     };
     const auto add = [&](int v, V value, std::int64_t k) HWY_ATTR {
       const V weight = hn::Mul(Way::kAdds ? hn::Add(value, offset[v]) : value, scale[v]);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i)
         sum[v][i] = hn::MulAdd(hn::Set(d, x.data[i * x.stride + k]), weight, sum[v][i]);
     };
@@ -108,7 +109,7 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
     }
 #pragma GCC unroll 4
     for (int v = 0; v < kAll; ++v) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i)
         hn::StoreU(sum[v][i], d,
                    sums + (v / kVectors * kRows + i) * kPackedRows + at + v % kVectors * kLanes);
@@ -121,13 +122,14 @@ using SumFew = void (*)(const Way&, const CodedPanel*, const FloatRows&, const D
 
 // Of so many rows that are left, as many take a weight together.
 constexpr std::int64_t together_of(std::int64_t rows) {
-  return rows >= kTogether ? kTogether : rows >= 2 ? 2 : 1;
+  return rows >= kTogether ? kTogether : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
 }
 
 template <class Way>
 SumFew<Way> sum_for(std::int64_t rows, std::int64_t panels) {
   if (panels == kPanelsOfOneRow) return sum_few<Way, 1, kPanelsOfOneRow>;
   return rows == kTogether ? sum_few<Way, kTogether, 1>
+         : rows == 4       ? sum_few<Way, 4, 1>
          : rows == 2       ? sum_few<Way, 2, 1>
                            : sum_few<Way, 1, 1>;
 }
@@ -179,18 +181,23 @@ void multiply_few(const Way& way, const FloatRows& x, const CodedWeight& weight,
   }
 }
 
-// 32 columns of `to`, rows `stride` apart, become the weights of a panel at the columns of a block.
+// A panel as the micro-kernel of `gemm` reads it: groups of two vectors of columns, one behind the other.
+constexpr int kGroupVectors = 2;
+constexpr std::int64_t kGroupColumns = kGroupVectors * kLanes;
+
+// `to` becomes the weights of a panel at the columns of a block: value l of column j of a group at [l * kGroupColumns + j].
 template <class Way>
-void decode(const Way& way, const CodedPanel& panel, const DepthBlock& block, std::int64_t stride,
-            float* to) {
+void decode(const Way& way, const CodedPanel& panel, const DepthBlock& block, float* to) {
   for (std::int64_t at = 0; at < kPackedRows; at += kLanes) {
     const V offset = panel.offset(way.first, at);
+    float* const group =
+        to + at / kGroupColumns * kGroupColumns * (block.end - block.begin) + at % kGroupColumns;
     for (std::int64_t begin = block.begin; begin < block.end;) {
       const std::int64_t end = std::min(block.end, panel.scale_end(begin));
       const V scale = panel.scale(begin, at);
       const auto put = [&](V value, std::int64_t k) HWY_ATTR {
         if (Way::kAdds) value = hn::Add(value, offset);
-        hn::StoreU(hn::Mul(value, scale), Floats(), to + (k - block.begin) * stride + at);
+        hn::StoreU(hn::Mul(value, scale), Floats(), group + (k - block.begin) * kGroupColumns);
       };
       for_words<Way::kColumns>(
           begin, end,
@@ -208,32 +215,38 @@ void decode(const Way& way, const CodedPanel& panel, const DepthBlock& block, st
   }
 }
 
+// Every panel is written down once, into the cache of the processor that multiplies it.
 template <class Way>
-void multiply_many(const Way& way, ThreadPool& pool, const FloatRows& x, const CodedWeight& weight,
-                   const Target& to, std::int64_t begin, std::int64_t end) {
+void multiply_many(const Way& way, const FloatRows& x, const CodedWeight& weight, const Target& to,
+                   std::int64_t begin, std::int64_t end) {
   static thread_local Scratch scratch;
-  const std::int64_t stride = (end - begin) * kPackedRows, column = begin * kPackedRows;
-  const std::int64_t columns = std::min(stride, weight.rows - column);
-  float* const floats = scratch.floats(static_cast<std::size_t>(kGemmDepth * stride));
-  for_depth_blocks(weight.columns, [&](const DepthBlock& block) {
-    for (std::int64_t p = begin; p < end; ++p) {
-      decode(way, CodedPanel(weight, p), block, stride, floats + (p - begin) * kPackedRows);
-    }
-    const float* const bias =
-        block.first && to.epilogue.bias != nullptr ? to.epilogue.bias + column : nullptr;
-    gemm(pool, {x.rows, columns, block.end - block.begin}, {x.data + block.begin, x.stride, 1},
-         {floats, stride, 1}, to.y + column, to.y_stride,
-         {.bias = bias, .accumulate = !block.first || to.epilogue.accumulate});
-  });
+  float* const floats = scratch.floats(static_cast<std::size_t>(kGemmDepth * kPackedRows));
+  HWY_ALIGN float sums[kPanelRows * kPackedRows];
+  for (std::int64_t p = begin; p < end; ++p) {
+    const std::int64_t column = p * kPackedRows;
+    const std::int64_t columns = std::min(kPackedRows, weight.rows - column);
+    for_depth_blocks(weight.columns, [&](const DepthBlock& block) {
+      const std::int64_t depth = block.end - block.begin;
+      decode(way, CodedPanel(weight, p), block, floats);
+      for (std::int64_t row = 0; row < x.rows; row += kPanelRows) {
+        const std::int64_t rows = std::min<std::int64_t>(kPanelRows, x.rows - row);
+        const RowPanel left{x.data + row * x.stride + block.begin, x.stride, 1};
+        for (std::int64_t j = 0; j < kPackedRows; j += kGroupColumns) {
+          micro_kernel<KeepSums>(rows, kGroupVectors)(left, depth, {floats + j * depth},
+                                                      {sums + j, kPackedRows, false});
+        }
+        take_sums(sums, {row, rows, column, columns}, block.first, to);
+      }
+    });
+  }
 }
 
 // Panels [begin, end) by rows from `first` on.
 template <class Way>
-void multiply_panels(const Way& way, ThreadPool& pool, const FloatRows& x,
-                     const CodedWeight& weight, const Target& to, std::int64_t first,
-                     std::int64_t begin, std::int64_t end) {
+void multiply_panels(const Way& way, const FloatRows& x, const CodedWeight& weight,
+                     const Target& to, std::int64_t first, std::int64_t begin, std::int64_t end) {
   if (x.rows > kFewRows) {
-    multiply_many(way, pool, x, weight, to, begin, end);
+    multiply_many(way, x, weight, to, begin, end);
   } else {
     multiply_few(way, x, weight, to, begin, end);
   }
@@ -261,7 +274,7 @@ void multiply(ThreadPool& pool, const FloatRows& x, const CodedWeight& weight,
       const std::int64_t first = x.rows * (chunk % row_tiles) / row_tiles;
       const std::int64_t last = x.rows * (chunk % row_tiles + 1) / row_tiles;
       const std::int64_t begin = chunk / row_tiles * together;
-      multiply_panels(way, pool, {x.data + first * x.stride, last - first, x.stride}, weight,
+      multiply_panels(way, {x.data + first * x.stride, last - first, x.stride}, weight,
                       {epilogue, y + first * y_stride, y_stride}, first, begin,
                       std::min(begin + together, panels));
     });
