@@ -237,12 +237,16 @@ void declare_precision_of_processor(CLI::App& app, RunArguments& a) {
       ->check(one_of({"fp32", "bf16"}));
 }
 
-void declare_device_and_executor(CLI::App& app, RunArguments& a) {
-  declare_device(app, a);
+void declare_executor(CLI::App& app, RunArguments& a) {
   app.add_option("--executor", a.executor,
                  "on the processor: interpreter, operation by operation; or compiled, with "
                  "element-wise operations fused into generated code")
       ->check(one_of({"interpreter", "compiled"}));
+}
+
+void declare_device_and_executor(CLI::App& app, RunArguments& a) {
+  declare_device(app, a);
+  declare_executor(app, a);
 }
 
 Context make_context(const RunArguments& a) {

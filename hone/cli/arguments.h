@@ -71,6 +71,7 @@ void declare(CLI::App& app, RunArguments& arguments);
 void declare_device(CLI::App& app, RunArguments& arguments);
 /// `--precision` alone, of what is of the processor only.
 void declare_precision_of_processor(CLI::App& app, RunArguments& arguments);
+void declare_executor(CLI::App& app, RunArguments& arguments);
 /// `--device`, `--precision` and `--executor`.
 void declare_device_and_executor(CLI::App& app, RunArguments& arguments);
 /// Those of them that say how it computes and what it shows, without what its result could depend on.

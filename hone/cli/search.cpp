@@ -72,6 +72,7 @@ void search(SearchArguments& a, const CLI::App& app) {
     a.job.cache = cache / "trials";
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.seed = a.run.seed;
+  if (a.run.executor != "interpreter") a.job.executor = a.run.executor;
   a.job.training.eval_batch_size = a.job.calibration.batch_size;
   a.job.invocation = invocation_of(app);
   a.job.join_words = [&app](const std::string& storage, int threads) {
@@ -169,6 +170,7 @@ Command search_command() {
             declare_row_hashes(app, a->job.row_hashes);
             declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);
+            declare_executor(app, a->run);
             return [a, &app] { search(*a, app); };
           }};
 }

@@ -118,6 +118,7 @@ Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSu
   if (sampler_seed(job) != job.seed) identity[kSamplerSeed] = sampler_seed(job);
   identity[kConcurrency] = job.concurrency == 0 ? job.workers : job.concurrency;
   identity["asynchronous"] = job.budget.asynchronous;
+  if (!job.executor.empty()) identity["executor"] = job.executor;
   return identity;
 }
 

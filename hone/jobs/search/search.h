@@ -41,6 +41,8 @@ struct SearchJob {
   fs::path cache = {};  ///< store of trials; empty: none is kept or taken
   bool resume = false;
   std::uint64_t seed = 42;
+  /// What runs the trials, by its name, where it is not the interpreter: results differ in their last places.
+  std::string executor = {};
   /// Of what the sampler draws alone; none: `seed`. Studies of one seed and several of these have the same trials to choose from.
   std::optional<std::uint64_t> sampler_seed = {};
   bool row_hashes = true;

@@ -59,7 +59,8 @@ TrialSubject read_subject(const SearchJob& job, const SearchRecipe& recipe, Cont
                        .unwatched = {},
                        .training = job.training,
                        .calibration = job.calibration,
-                       .seed = job.seed};
+                       .seed = job.seed,
+                       .executor = job.executor};
   if (fresh) {
     load_fresh(job, subject, context, notes);
   } else {

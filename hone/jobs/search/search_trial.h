@@ -36,6 +36,7 @@ struct TrialSubject {
   std::optional<AllocationTexts> allocated_on = {};
   UnitScores unit_scores = {};  ///< of the parent, for recipes with [structure]
   std::uint64_t seed = 42;
+  std::string executor = {};  ///< as `SearchJob` has it
 };
 
 /// The linears of the model with these keys of its config.json, as spaces ask for them; none where sizes do not go together.

@@ -59,16 +59,18 @@ TrialCache::TrialCache(const fs::path& store, const TrialSubject& subject) {
   store_.emplace(store);
   const FineTuneOptions& training = subject.training;
   // Fresh weights are drawn anew by the seed of each trial: those at hand are the first ones.
-  subject_ = fingerprint(to_line(
-      {{"model", run_identity(Json::object(), subject.parent.model.parameters, subject.data)},
-       {"config", subject.parent.model.facts.config},
-       {"graph", fingerprint(to_string(subject.parent.model.graph))},
-       {"fresh", subject.fresh},
-       {"figures", figure_names(subject)},
-       {"eval_batch", training.eval_batch_size},
-       {"calibration",
-        {subject.calibration.batch_count, subject.calibration.batch_size,
-         static_cast<int>(subject.calibration.options.rule)}}}));
+  Json shared = {
+      {"model", run_identity(Json::object(), subject.parent.model.parameters, subject.data)},
+      {"config", subject.parent.model.facts.config},
+      {"graph", fingerprint(to_string(subject.parent.model.graph))},
+      {"fresh", subject.fresh},
+      {"figures", figure_names(subject)},
+      {"eval_batch", training.eval_batch_size},
+      {"calibration",
+       {subject.calibration.batch_count, subject.calibration.batch_size,
+        static_cast<int>(subject.calibration.options.rule)}}};
+  if (!subject.executor.empty()) shared["executor"] = subject.executor;
+  subject_ = fingerprint(to_line(shared));
 }
 
 std::string TrialCache::key(const TrialConfiguration& configuration, std::uint64_t seed,
