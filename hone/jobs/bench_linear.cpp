@@ -45,14 +45,6 @@ Tensor random_normal(const char* name, const Sizes& sizes, double deviation, std
   return tensor;
 }
 
-// In a file, as those of models, which kernels of the host lay out anew and let go; in other memory they would not.
-Tensor in_file(const Tensor& weight) {
-  const ScratchFolder folder(fs::temp_directory_path() / "hone-bench-linear");
-  const fs::path path = folder.path() / "weight.safetensors";
-  write_safetensors(path, {{"weight", weight}});
-  return read_safetensors(path).tensors.at("weight");
-}
-
 // ---- the ways
 
 /// A way with its weight on the host.
@@ -531,8 +523,10 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
   const auto random = [&](const char* name, const Sizes& sizes, double deviation) {
     return random_normal(name, sizes, deviation, job.seed, context.pool);
   };
-  const Tensor weight = in_file(
-      random("weight", {job.outputs, job.inputs}, 1 / std::sqrt(static_cast<double>(job.inputs))));
+  const double deviation = 1 / std::sqrt(static_cast<double>(job.inputs));
+  const Tensor weight =
+      in_hidden_file({{"weight", random("weight", {job.outputs, job.inputs}, deviation)}})
+          .at("weight");
   const Tensor bias = random("bias", {job.outputs}, 1);
   const std::vector<LinearVariant> variants = variants_of(job, weight, bias, context);
   const LinearVariant exact = dense_variant(ProductWay::fp32, weight, bias);

@@ -10,6 +10,7 @@
 #include "hone/models/text_limit.h"
 #include "hone/passes/lora.h"
 #include "hone/runtime/run_passes.h"
+#include "hone/tensor/safetensors.h"
 #include "hone/train/calibration.h"
 #include "hone/train/memory_check.h"
 #include "hone/train/remove_padding.h"
@@ -86,6 +87,8 @@ Model bench_subject(Model model, const std::string& name, BenchOptions& options,
     options.train = true;
   }
   if (options.format) check_unquantized(model, name);
+  if (is_fresh(name) && !options.train && context.session().device.host_accessible())
+    model.parameters = ParameterStore(in_hidden_file(model.parameters.tensors()));
   return model;
 }
 

@@ -235,4 +235,11 @@ void write_safetensors(const fs::path& path, const TensorMap& tensors,
   });
 }
 
+TensorMap in_hidden_file(const TensorMap& tensors) {
+  const ScratchFolder folder(fs::temp_directory_path() / "hone-weights");
+  const fs::path path = folder.path() / "weights.safetensors";
+  write_safetensors(path, tensors);
+  return read_safetensors(path).tensors;
+}
+
 }  // namespace hone

@@ -36,4 +36,8 @@ Safetensors read_safetensors(const SharedBytes& file);
 void write_safetensors(const fs::path& path, const TensorMap& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
+/// The same tensors in a file that no folder shows, in the place for temporary ones: kernels lay out anew what lies in files,
+/// and let the file's pages go, where other memory would be held twice. Throws `UserError` when it cannot be written.
+TensorMap in_hidden_file(const TensorMap& tensors);
+
 }  // namespace hone

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
@@ -210,6 +212,17 @@ TEST(Safetensors, NoTruncationIsAccepted) {
     const fs::path path = folder.file("x.safetensors", std::string_view(whole).substr(0, length));
     EXPECT_THROW(read_safetensors(path), UserError) << length << " bytes";
   }
+}
+
+TEST(Safetensors, HiddenFilesLeaveNothingBehind) {
+  const TemporaryFolder folder;
+  ::setenv("TMPDIR", folder.path().c_str(), 1);
+  const TensorMap tensors = {{"w", Tensor::of<float>({2, 2}, {1, 2, 3, 4})}};
+  const TensorMap placed = in_hidden_file(tensors);
+  ::unsetenv("TMPDIR");
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  EXPECT_TRUE(placed.at("w").storage()->mapped);
+  EXPECT_TRUE(std::ranges::equal(placed.at("w").values<float>(), tensors.at("w").values<float>()));
 }
 
 }  // namespace
