@@ -29,7 +29,10 @@ HONE_BF16_TARGET void multiply(const std::uint32_t* __restrict rows, const PairV
   }
 #pragma GCC unroll 3
   for (int j = 0; j < kVectors; ++j) column[j] = columns.data[j];
+  const std::uint32_t *const ahead = columns.ahead[0], *const also_ahead = columns.ahead[1];
   for (std::int64_t l = 0; l < pairs; ++l) {
+    if (ahead != nullptr) __builtin_prefetch(ahead + l * kPairStride, 0, 2);
+    if (also_ahead != nullptr) __builtin_prefetch(also_ahead + l * kPairStride, 0, 2);
     __m512bh right[kVectors];
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j)

@@ -26,6 +26,8 @@ struct PairRows {
 struct PairVectors {
   const std::uint32_t* data[kMostPairVectors];
   std::int64_t count;
+  /// Vectors that are needed later and may lie in memory still, fetched meanwhile; null: none.
+  const std::uint32_t* ahead[2] = {};
 };
 
 /// sums[i * kPieceStride + v * kPairColumns + j] = sum over l < pairs of value l of row i times that of column j of vector v,

@@ -135,6 +135,7 @@ struct AddToPiece {
 struct Right {
   ConstMatrix matrix;
   const float* packed;
+  std::int64_t threads;  // that claim tiles: the next one of each is most often so many behind
 };
 
 // Packs panel `panel` of the columns of B for depth block `block`.
@@ -183,7 +184,8 @@ const float* next_panel(const Plan& plan, const Right& right, std::int64_t block
   if (panel + 1 < plan.panel_begin(column_tile + 1)) return at(block, panel + 1);
   if (block + 1 < plan.depth_blocks) return at(block + 1, plan.panel_begin(column_tile));
   if (plan.row_tiles() > 1) return at(0, plan.panel_begin(column_tile));
-  return panel + 1 < plan.column_panels ? at(0, panel + 1) : nullptr;
+  const std::int64_t next_tile = column_tile + right.threads;
+  return next_tile < plan.column_tiles ? at(0, plan.panel_begin(next_tile)) : nullptr;
 }
 
 // Where results go and what they start from.
@@ -323,7 +325,8 @@ void compute(ThreadPool* pool, const Plan& plan, const ConstMatrix& a, const Rig
 void multiply(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
               float* c, std::int64_t c_stride, const Epilogue& epilogue, float* workspace) {
   const Plan plan = plan_for(shape, a.column_stride != 1);
-  const Right right{b, plan.uses_b_once() ? nullptr : packed_b(pool, plan, b, workspace)};
+  const Right right{b, plan.uses_b_once() ? nullptr : packed_b(pool, plan, b, workspace),
+                    pool != nullptr ? pool->threads() : 1};
   compute(pool, plan, a, right, {c, c_stride, epilogue});
 }
 
@@ -339,7 +342,8 @@ void pack_right(ThreadPool* pool, std::int64_t n, std::int64_t k, const ConstMat
 void multiply_packed(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a,
                      const float* packed, float* c, std::int64_t c_stride,
                      const Epilogue& epilogue) {
-  compute(pool, plan_for(shape, a.column_stride != 1), a, {{}, packed}, {c, c_stride, epilogue});
+  compute(pool, plan_for(shape, a.column_stride != 1), a,
+          {{}, packed, pool != nullptr ? pool->threads() : 1}, {c, c_stride, epilogue});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "hone/kernels/gemm_bf16.h"
 
 #include <algorithm>
+#include <array>
 
 #include "hone/base/error.h"
 #include "hone/kernels/bf16_products.h"
@@ -166,6 +167,17 @@ struct Bf16Result {
   }
 };
 
+// Of the pieces that take the same columns the first ones fetch the next columns: each one vector, or of two pieces the
+// first two. A single piece is over before they would be there.
+std::array<const std::uint32_t*, 2> fetched_by(std::int64_t piece, std::int64_t pieces,
+                                               const PairVectors& next) {
+  const auto vector = [&](std::int64_t v) { return v < next.count ? next.data[v] : nullptr; };
+  if (pieces == 1) return {};
+  if (pieces == 2)
+    return piece == 0 ? std::array{vector(0), vector(1)} : std::array{vector(2), vector(3)};
+  return {vector(piece), nullptr};
+}
+
 // One product at work.
 template <class Result>
 struct PairProduct {
@@ -174,15 +186,31 @@ struct PairProduct {
   const std::uint32_t* rows;
   const std::uint32_t* columns;
   Result result;
+  std::int64_t threads;  // that claim tiles: the next one of each is most often so many behind
 
+  std::int64_t row_tiles() const { return ceil_div(plan.row_panels, kTileRowPanels); }
+
+  // The columns that a tile needs behind these, or that the thread's next tile begins with.
+  PairVectors next_columns(std::int64_t block, std::int64_t group, std::int64_t column_tile) const {
+    const std::int64_t first = column_tile * plan.tile_groups,
+                       last = std::min(first + plan.tile_groups, plan.column_groups);
+    if (group + 1 < last) return plan.vectors(columns, group + 1, plan.depth_begin(block));
+    if (block + 1 < plan.depth_blocks)
+      return plan.vectors(columns, first, plan.depth_begin(block + 1));
+    const std::int64_t next = row_tiles() > 1 ? first : first + threads * plan.tile_groups;
+    return next < plan.column_groups ? plan.vectors(columns, next, 0) : PairVectors{};
+  }
+
+  // `fetched`: what the piece's multiplications fetch.
   void add_piece(std::int64_t block, std::int64_t row_panel, std::int64_t group,
-                 float* aside) const {
+                 const std::array<const std::uint32_t*, 2>& fetched, float* aside) const {
     HWY_ALIGN float sums[kPairRows * kPieceStride];
     const std::int64_t begin = plan.depth_begin(block), end = plan.depth_begin(block + 1);
     const std::int64_t row = row_panel * kPairRows, column = group * kPieceStride;
     const std::int64_t row_count = std::min(kPairRows, plan.shape.m - row);
-    multiply({rows + plan.rows_offset(row_panel, begin), row_count},
-             plan.vectors(columns, group, begin), end - begin, sums);
+    PairVectors here = plan.vectors(columns, group, begin);
+    std::ranges::copy(fetched, here.ahead);
+    multiply({rows + plan.rows_offset(row_panel, begin), row_count}, here, end - begin, sums);
     result.add({sums, row, column, row_count, std::min(kPieceStride, plan.shape.n - column),
                 block == 0, block + 1 == plan.depth_blocks},
                aside);
@@ -197,11 +225,13 @@ struct PairProduct {
                        last_group = std::min(first_group + plan.tile_groups, plan.column_groups);
     for (std::int64_t block = 0; block < plan.depth_blocks; ++block) {
       for (std::int64_t group = first_group; group < last_group; ++group) {
+        const PairVectors next = next_columns(block, group, column_tile);
         for (std::int64_t row = first_row; row < last_row; ++row) {
           // Where there is one block alone, the place stays in the first cache.
           const std::int64_t piece =
               plan.depth_blocks == 1 ? 0 : (group - first_group) * kTileRowPanels + row - first_row;
-          add_piece(block, row, group, aside + piece * kPieceFloats);
+          add_piece(block, row, group, fetched_by(row - first_row, last_row - first_row, next),
+                    aside + piece * kPieceFloats);
         }
       }
     }
@@ -211,8 +241,8 @@ struct PairProduct {
 template <class Result>
 void compute(ThreadPool& pool, const PairPlan& plan, const std::uint32_t* rows,
              const std::uint32_t* columns, const Result& result) {
-  const PairProduct<Result> product{plan, pair_multiplier(), rows, columns, result};
-  const std::int64_t row_tiles = ceil_div(plan.row_panels, kTileRowPanels);
+  const PairProduct<Result> product{plan, pair_multiplier(), rows, columns, result, pool.threads()};
+  const std::int64_t row_tiles = product.row_tiles();
   parallel_ranges(pool, row_tiles * ceil_div(plan.column_groups, plan.tile_groups), 1,
                   [&](std::int64_t begin, std::int64_t end) {
                     for (std::int64_t i = begin; i < end; ++i)
