@@ -26,6 +26,9 @@ struct Panel {
   const std::uint8_t* values;  // 16 of them
   std::int64_t quads;          // that hold columns, whole bytes of them
   std::int64_t block_quads;
+  // What is fetched while a tile is summed, its share of the codes of another panel; null: nothing is.
+  const std::uint8_t* ahead = nullptr;
+  std::int64_t tiles = 1;  // that have a share
 };
 
 // Rows of activations as a tile reads them.
@@ -64,15 +67,18 @@ int bits_as_they_lie(const Int8Weight& weight, std::int64_t block, std::int64_t 
   return weight.block_scales != nullptr && block % (32 / bits) != 0 ? 8 : bits;
 }
 
+std::int64_t panel_bytes(const Int8Weight& weight) {
+  return kPackedRows * packed_columns(matrix_of(weight)) * weight.bits / 8;
+}
+
 Panel panel_of(const Int8Weight& weight, const Int8Shape& x, std::int64_t panel) {
   const std::int64_t block = x.block;
-  const std::int64_t columns = packed_columns(matrix_of(weight));
   const std::int64_t quads_of_byte =
       bits_as_they_lie(weight, block, x.rows) == 8 ? 1 : 8 / weight.bits;
   const std::int64_t quads = ceil_div(weight.columns, 4 * quads_of_byte) * quads_of_byte;
   const std::int64_t blocks = block == 0 ? 0 : ceil_div(weight.columns, block);
   return {
-      weight.codes + panel * kPackedRows * columns * weight.bits / 8,
+      weight.codes + panel * panel_bytes(weight),
       weight.block_scales == nullptr ? nullptr : weight.block_scales + panel * kPackedRows * blocks,
       weight.values.data(), quads, block / 4};
 }
@@ -83,13 +89,15 @@ struct Int8Plan {
   std::int64_t row_tiles, column_tiles;
 };
 
-// As many panels to a chunk as are worth claiming it and stay in a cache near the processor.
+// As many panels to a chunk as are worth claiming it and stay in a cache near the processor, but so few that threads have about
+// as many of them.
 Int8Plan plan_for(const Int8Rows& x, const Int8Weight& weight, std::int64_t most_rows) {
-  constexpr std::int64_t kChunkBytes = 128 << 10;
+  constexpr std::int64_t kChunkBytes = 128 << 10, kFewestChunks = 8;
   Int8Plan plan{};
   plan.tile_rows = most_rows;
-  plan.panels_together = std::max<std::int64_t>(
-      1, kChunkBytes / std::max<std::int64_t>(1, kPackedRows * weight.columns * weight.bits / 8));
+  plan.panels_together = std::clamp<std::int64_t>(
+      kChunkBytes / std::max<std::int64_t>(1, kPackedRows * weight.columns * weight.bits / 8), 1,
+      ceil_div(panels_of(weight), kFewestChunks));
   plan.row_tiles = ceil_div(x.shape.rows, plan.tile_rows);
   plan.column_tiles = ceil_div(panels_of(weight), plan.panels_together);
   return plan;
@@ -328,10 +336,20 @@ void prefetch(const Int8Target& to, const FinishedTile& tile) {
   }
 }
 
+// The panel that a thread needs behind this one: the next, or, of the last one of a chunk and where chunks are of the same rows,
+// the first of the chunk that it claims most often. As many as there are panels, or more: there is none.
+std::int64_t panel_behind(const Int8Weight& weight, const Int8Plan& plan, std::int64_t panel,
+                          std::int64_t end, std::int64_t threads) {
+  const std::int64_t next = panel + 1;
+  if (next < end) return next;
+  return plan.row_tiles > 1 ? panels_of(weight) : next + (threads - 1) * plan.panels_together;
+}
+
 // Computes with the tiles of one policy: its activations, the rows of a tile, and which tile.
 template <class Left, int kTileRows, class TileFor>
 void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
-                   const Int8Plan& plan, std::int64_t chunk, TileFor&& tile_for) {
+                   const Int8Plan& plan, std::int64_t chunk, std::int64_t threads,
+                   TileFor&& tile_for) {
   HWY_ALIGN float sums[kTileRows * kPackedRows];
   const std::int64_t first = chunk % plan.row_tiles * plan.tile_rows;
   const std::int64_t rows = std::min(plan.tile_rows, x.shape.rows - first);
@@ -340,13 +358,20 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
   const std::int64_t begin = chunk / plan.row_tiles * plan.panels_together;
   const int bits = bits_as_they_lie(weight, x.shape.block, x.shape.rows);
   ChunkRounding rounding(to, first, rows);
-  for (std::int64_t p = begin; p < std::min(begin + plan.panels_together, panels_of(weight)); ++p) {
-    const Panel panel = readable_panel(weight, panel_of(weight, x.shape, p), bits);
+  const std::int64_t end = std::min(begin + plan.panels_together, panels_of(weight));
+  for (std::int64_t p = begin; p < end; ++p) {
+    Panel panel = readable_panel(weight, panel_of(weight, x.shape, p), bits);
+    const std::int64_t behind = panel_behind(weight, plan, p, end, threads);
+    const bool fetches = weight.bits == bits && behind < panels_of(weight);
+    const std::uint8_t* const ahead = fetches ? panel_of(weight, x.shape, behind).codes : nullptr;
+    panel.tiles = ceil_div(rows, kTileRows);
+    const std::int64_t share = panel_bytes(weight) / panel.tiles;
     const std::int64_t columns = std::min(kPackedRows, weight.rows - p * kPackedRows);
     for (std::int64_t i = 0; i < rows; i += kTileRows) {
       const std::int64_t together = std::min<std::int64_t>(kTileRows, rows - i);
       const FinishedTile tile{sums, first + i, together, p * kPackedRows, columns};
       prefetch(to, tile);
+      if (ahead != nullptr) panel.ahead = ahead + i / kTileRows * share;
       tile_for(bits, together)(
           {codes + i * stride, stride, &x.start(first + i, 0), x.group(first + i)}, panel, sums);
       const Piece piece = piece_of(to, tile);
@@ -388,6 +413,7 @@ void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight,
   if (whole.rows != nullptr) begin_rows(whole.grid, *whole.rows);
   Int8Target to = whole;
   if (adds_later) to.epilogue.residual = nullptr;
+  const std::int64_t threads = pool == nullptr ? 1 : pool->threads();
   const auto run = [&](const Int8Plan& plan, auto&& compute) {
     run_chunks(pool, plan.row_tiles * plan.column_tiles, compute);
     if (adds_later) add_residual(pool, x.shape.rows, weight.rows, whole);
@@ -396,14 +422,15 @@ void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight,
   if (quads_allowed && processor_has_quads()) {
     const Int8Plan plan = plan_for(x, weight, kMostChunkRows);
     return run(plan, [&](std::int64_t chunk) {
-      compute_chunk<QuadDot::Left, quad::kTileRows>(x, weight, to, plan, chunk, quad::tile_for);
+      compute_chunk<QuadDot::Left, quad::kTileRows>(x, weight, to, plan, chunk, threads,
+                                                    quad::tile_for);
     });
   }
 #endif
   // activations are widened for every chunk
   const Int8Plan plan = plan_for(x, weight, 48);
   run(plan, [&](std::int64_t chunk) {
-    compute_chunk<WideningDot::Left, widening::kTileRows>(x, weight, to, plan, chunk,
+    compute_chunk<WideningDot::Left, widening::kTileRows>(x, weight, to, plan, chunk, threads,
                                                           widening::tile_for);
   });
 }

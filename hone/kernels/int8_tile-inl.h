@@ -132,10 +132,33 @@ HWY_INLINE void add_quad(const Codes& codes, const std::uint8_t* unit,
   }
 }
 
+// What is needed later, fetched while a tile is summed: of so many bytes as the tile reads one of `tiles` parts.
+struct Ahead {
+  const std::uint8_t* at;  // null: nothing is fetched
+  std::int64_t tiles;
+
+  HWY_INLINE void fetch(std::int64_t bytes) {
+    if (at == nullptr) return;
+    for (std::int64_t left = ceil_div(bytes, kLineBytes * tiles); left > 0; --left) {
+      __builtin_prefetch(at, 0, 2);
+      at += kLineBytes;
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kLineBytes = 64;
+};
+
+// The first of a panel's vectors fetch for all.
+HWY_INLINE Ahead ahead_of(const Panel& panel, int vector) {
+  return {vector == 0 ? panel.ahead : nullptr, panel.tiles};
+}
+
 // Adds kQuads quads, a whole number of units, and moves behind them.
 template <int kQuads, class Codes, int kRows>
-HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, MovingRows<kRows>& rows,
-                          TileSums<kRows>& sums) {
+HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, Ahead& ahead,
+                          MovingRows<kRows>& rows, TileSums<kRows>& sums) {
+  ahead.fetch(kQuads / Codes::kQuads * kUnitBytes);
 #pragma GCC unroll 16
   for (int q = 0; q < kQuads; q += Codes::kQuads) {
     const std::uint8_t* const at = unit + q / Codes::kQuads * kUnitBytes;
@@ -159,10 +182,11 @@ HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, MovingR
 // The same for any number, a multiple of the quads of a unit.
 template <class Codes, int kRows>
 HWY_INLINE void add_quads(const Codes& codes, std::int64_t quads, const std::uint8_t*& unit,
-                          MovingRows<kRows>& rows, TileSums<kRows>& sums) {
+                          Ahead& ahead, MovingRows<kRows>& rows, TileSums<kRows>& sums) {
   constexpr int kStep = Codes::kQuads < 4 ? 4 : Codes::kQuads;
-  for (; quads >= kStep; quads -= kStep) add_quads<kStep>(codes, unit, rows, sums);
-  for (; quads > 0; quads -= Codes::kQuads) add_quads<Codes::kQuads>(codes, unit, rows, sums);
+  for (; quads >= kStep; quads -= kStep) add_quads<kStep>(codes, unit, ahead, rows, sums);
+  for (; quads > 0; quads -= Codes::kQuads)
+    add_quads<Codes::kQuads>(codes, unit, ahead, rows, sums);
 }
 
 // 2^(byte - 127) of kLanes scale bytes, 0 for the byte 0.
@@ -179,10 +203,11 @@ HWY_INLINE void sum_whole_rows(const TileRows<Dot::Left>& left, const Panel& pan
   constexpr int kVectors = kTileVectors<kRows>;
   const Codes codes(panel);
   const std::uint8_t* unit = panel.codes + vector * kLanes * kQuad;
+  Ahead ahead = ahead_of(panel, vector);
   MovingRows<kRows> rows(left);
   TileSums<kRows> sums;
   begin(left.starts, sums);
-  add_quads(codes, panel.quads, unit, rows, sums);
+  add_quads(codes, panel.quads, unit, ahead, rows, sums);
   sums.join();
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
@@ -235,6 +260,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
   const std::uint8_t* scales = panel.scales + vector * kLanes;
   const std::int32_t* starts = left.starts;
   const std::int64_t group = group_of<kRows>(left);
+  Ahead ahead = ahead_of(panel, vector);
   MovingRows<kRows> rows(left);
   TileTotals<kRows> totals;
 #pragma GCC unroll 6
@@ -248,9 +274,9 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
     TileSums<kRows> sums;
     begin(starts, sums);
     if constexpr (kBlockQuads == 0) {
-      add_quads(codes, block_quads, unit, rows, sums);
+      add_quads(codes, block_quads, unit, ahead, rows, sums);
     } else {
-      add_quads<kBlockQuads>(codes, unit, rows, sums);
+      add_quads<kBlockQuads>(codes, unit, ahead, rows, sums);
     }
     sums.join();
     add_block(sums, starts + group, scales, totals);
@@ -260,7 +286,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
   if (quads > 0) {
     TileSums<kRows> sums;
     begin(starts, sums);
-    add_quads(codes, quads, unit, rows, sums);
+    add_quads(codes, quads, unit, ahead, rows, sums);
     sums.join();
     add_block(sums, starts + group, scales, totals);
   }
