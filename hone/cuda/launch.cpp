@@ -8,7 +8,6 @@ namespace hone::cuda {
 namespace {
 
 constexpr int kDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-constexpr std::size_t kUsualSharedBytes = 48 << 10;
 
 /// What was loaded into the cards' contexts. Modules stay for the life of the process.
 class Modules {
@@ -20,7 +19,8 @@ class Modules {
     Function& function = module.functions[name];
     if (function.handle == nullptr)
       check(driver().module_function(&function.handle, module.handle, name), name);
-    if (shared_bytes > kUsualSharedBytes && shared_bytes > function.shared_bytes) {
+    // Without it 48 KiB are all that there is, those together that the kernel has declared.
+    if (shared_bytes > function.shared_bytes) {
       check(driver().function_set(function.handle, kDynamicSharedBytes,
                                   static_cast<int>(shared_bytes)),
             "asking for shared memory");

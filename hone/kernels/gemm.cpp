@@ -284,6 +284,8 @@ void for_chunks(ThreadPool* pool, std::int64_t count, std::int64_t grain, const 
   if (count > 0) body(0, count);
 }
 
+std::int64_t threads_of(const ThreadPool* pool) { return pool != nullptr ? pool->threads() : 1; }
+
 void pack_whole_b(ThreadPool* pool, const Plan& plan, const ConstMatrix& b, float* packed) {
   constexpr std::int64_t kPanelsPerChunk = 4;
   for_chunks(pool, plan.depth_blocks * plan.column_panels, kPanelsPerChunk,
@@ -326,7 +328,7 @@ void multiply(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a, co
               float* c, std::int64_t c_stride, const Epilogue& epilogue, float* workspace) {
   const Plan plan = plan_for(shape, a.column_stride != 1);
   const Right right{b, plan.uses_b_once() ? nullptr : packed_b(pool, plan, b, workspace),
-                    pool != nullptr ? pool->threads() : 1};
+                    threads_of(pool)};
   compute(pool, plan, a, right, {c, c_stride, epilogue});
 }
 
@@ -342,8 +344,8 @@ void pack_right(ThreadPool* pool, std::int64_t n, std::int64_t k, const ConstMat
 void multiply_packed(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a,
                      const float* packed, float* c, std::int64_t c_stride,
                      const Epilogue& epilogue) {
-  compute(pool, plan_for(shape, a.column_stride != 1), a,
-          {{}, packed, pool != nullptr ? pool->threads() : 1}, {c, c_stride, epilogue});
+  compute(pool, plan_for(shape, a.column_stride != 1), a, {{}, packed, threads_of(pool)},
+          {c, c_stride, epilogue});
 }
 
 }  // namespace

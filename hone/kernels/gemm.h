@@ -17,6 +17,7 @@
 ///     gemm(pool, {T, O, I}, {x, I, 1}, {w, 1, I}, y, O, {.bias = bias});
 namespace hone::kernels {
 
+/// Deep enough that results are seldom read again, and so few that rows of A stay in a first cache meanwhile.
 inline constexpr std::int64_t kGemmDepth = 768;
 
 /// Sizes of a product: C is (m,n), A is (m,k), B is (k,n).
