@@ -6,6 +6,7 @@
 
 #include "hone/base/cpu.h"
 #include "hone/base/text.h"
+#include "hone/compiler/compiled.h"
 #include "hone/cuda/card_peaks.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/times_in_turn.h"
@@ -75,9 +76,9 @@ Table profile_table(const BenchTimes& result) {
       rows, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
   double total = 0;
   for (const auto& [name, time] : rows) total += time.seconds;
+  const std::int64_t runs = faster_half(result.runs);
   for (const auto& [name, time] : rows) {
-    table.add_row({name, time.calls / result.runs,
-                   real(time.seconds * 1e3 / static_cast<double>(result.runs), 3),
+    table.add_row({name, time.calls / runs, real(time.seconds * 1e3 / static_cast<double>(runs), 3),
                    percent(time.seconds / total)});
   }
   return table;
@@ -143,6 +144,18 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
 
 }  // namespace
 
+std::string native_peaks_text(const BenchTimes& times) {
+  std::string text;
+  for (const NativeKind& kind : kNativeKinds) {
+    const auto some = times.native.find(kind.kind);
+    if (some == times.native.end()) continue;
+    const Peak& peak = some->second.peak;
+    text += fmt::format(", {:.0f} {} of {} ({})", peak.value, kind.unit, kind.products,
+                        provenance(peak));
+  }
+  return text;
+}
+
 Model bench_model(const BenchJob& job, Context& context) {
   // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
   // step.
@@ -198,7 +211,10 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   result.format = bench_format(model, options);
   result.arithmetic = bench_arithmetic(model, options, session);
   result.what = bench_text(model, name, options,
-                           on_host ? "interpreter" : to_string(session.device), result.arithmetic);
+                           !on_host                                 ? to_string(session.device)
+                           : session.executor == compiler::compiled ? "compiled"
+                                                                    : "interpreter",
+                           result.arithmetic);
   const ExecutionWay& way = find_execution_way("interpreter");
   // Not kept twice: what is trained would be copied.
   ParameterStore parameters = std::exchange(model.parameters, {});
@@ -228,7 +244,7 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   if (options.records) result.recorded = recorder.profile(bindings, session, result.runs);
   result.min_ms = times.front();
   result.median_ms = median_of_sorted(times);
-  result.kernels = kernel_times(recorder.spans());
+  result.kernels = kernel_times(of_faster_half(recorder.spans(), result.runs));
   result.resident_bytes = peak_resident_bytes();
   result.threads = context.pool.threads();
   const double peak_now = std::max(peak_before, products_peak_gflops(session));
@@ -277,11 +293,14 @@ BenchResult bench(const BenchJob& job, Context& context) {
         human_bytes(times.needed_bytes), human_bytes(static_cast<double>(times.resident_bytes)));
     if (times.median_ms > kBusy * times.min_ms)
       text += fmt::format(
-          "The median is {:.1f} times the minimum: something else was running, and shares are "
-          "those "
-          "of the fastest run.\n",
+          "The median is {:.1f} times the minimum: other programs were running, or more threads "
+          "than "
+          "processors; shares of a peak are of the fastest run.\n",
           times.median_ms / times.min_ms);
-    if (profile) text += "\n" + to_text(profile_table(times), style);
+    if (profile)
+      text +=
+          fmt::format("\n{}\nOf a run, mean of the faster {} of {}.\n",
+                      to_text(profile_table(times), style), faster_half(times.runs), times.runs);
     return text;
   };
   return result;

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "hone/base/text.h"
 #include "hone/jobs/bench_iterations.h"
@@ -135,9 +136,10 @@ std::string precision_sentence(const WayTimes& way, const CallSummary& summary) 
         summary.calls, kFewestForMedianInterval);
   if (!summary.calls_for_one_percent) return "";
   return fmt::format(
-      "{}: the median of {} calls is known to {:.1f} % only; about {} would tell it to 1 %, if "
-      "they spread as these do.",
-      way.way, summary.calls,
+      "{}: the median of {} calls in a {} process is known to {:.1f} % only; about {} would tell "
+      "it to "
+      "1 %, if they spread as these do.",
+      way.way, summary.calls, way.warm ? kWarm : std::string_view("fresh"),
       100 *
           std::max(summary.median_interval->high - summary.median_ms,
                    summary.median_ms - summary.median_interval->low) /
@@ -145,11 +147,15 @@ std::string precision_sentence(const WayTimes& way, const CallSummary& summary) 
       grouped(*summary.calls_for_one_percent));
 }
 
+bool shows_difference(const WayComparison& found) {
+  return found.turns->shown_faster() || found.turns->shown_slower();
+}
+
 std::string turns_sentence(const std::string& way, const std::string& first,
                            const WayComparison& found) {
   std::string text =
       fmt::format("{} against {}, call by call: {}", way, first, speedup_text(*found.turns));
-  if (found.turns->shown_faster() || found.turns->shown_slower()) return text + ".";
+  if (shows_difference(found)) return text + ".";
   return text + (found.rounds_to_tell
                      ? fmt::format(
                            "; about {} rounds would tell them apart four times out of five, if the "
@@ -158,12 +164,22 @@ std::string turns_sentence(const std::string& way, const std::string& first,
                      : std::string("; the two are as good as equal."));
 }
 
+// `differ`: whether one of them is shown to be faster call by call; otherwise whether one is ever ahead is chance.
 std::string even_sentence(const std::string& way, const std::string& first,
-                          const WayComparison& found) {
+                          const WayComparison& found, bool differ) {
   const char* const starts = found.process == kWarm ? ", of one start each," : "";
+  if (!differ)
+    return fmt::format(
+        "In a {} process{} no call can be told from which on {} is ahead of {}: none is shown to "
+        "be "
+        "faster call by call. Until the first answer is there it took {} ms {}, and in the second "
+        "call {} ms {}.",
+        found.process, starts, way, first, three_digits(std::abs(found.extra_ms.value)),
+        found.extra_ms.value > 0 ? "more" : "less", three_digits(std::abs(found.second_extra_ms)),
+        found.second_extra_ms > 0 ? "more" : "less");
   return fmt::format(
       "In a {} process{} {} is ahead of {} {}: until the first answer is there it takes {} ms "
-      "{}, for packing weights in the second call {} ms {}, and then {} ms {} a call.",
+      "{}, in the second call {} ms {}, and then {} ms {} a call.",
       found.process, starts, way, first, break_even_text(found.even),
       three_digits(std::abs(found.extra_ms.value)), found.extra_ms.value > 0 ? "more" : "less",
       three_digits(std::abs(found.second_extra_ms)), found.second_extra_ms > 0 ? "more" : "less",
@@ -301,10 +317,14 @@ std::vector<std::string> iteration_sentences(const IterationTimes& times) {
   std::vector<std::string> sentences;
   const std::string& first = times.ways.front().way;
   const auto comparisons = comparisons_of(times);
+  std::set<std::string> alike;  // as far as calls in turn show
+  for (const auto& [way, found] : comparisons) {
+    if (!found.turns) continue;
+    sentences.push_back(turns_sentence(way, first, found));
+    if (!shows_difference(found)) alike.insert(way);
+  }
   for (const auto& [way, found] : comparisons)
-    if (found.turns) sentences.push_back(turns_sentence(way, first, found));
-  for (const auto& [way, found] : comparisons)
-    sentences.push_back(even_sentence(way, first, found));
+    sentences.push_back(even_sentence(way, first, found, !alike.contains(way)));
   for (const WayTimes& way : times.ways) {
     const CallSeries& series = way.warm ? *way.warm : way.fresh.front();
     const std::string sentence =

@@ -47,14 +47,15 @@ std::string headline_of(const BenchTimes& times, const std::vector<OperatorTime>
 
 std::string caption_of(const BenchTimes& times, const Floors& floors) {
   return fmt::format(
-      "Of a run, mean of {}; at best {:.0f} GFLOP/s of fp32 ({}) and {:.1f} GB/s of memory ({}) on "
-      "{}. Bytes are those of "
+      "Of a run, mean of the faster {} of {}; at best {:.0f} GFLOP/s of fp32 ({}){} and {:.1f} "
+      "GB/s of memory, "
+      "read and written ({}), on {}. Bytes are those of "
       "operands and results as if no cache held them, so what lies in caches is above the "
       "bandwidth of memory; FLOP are those that kernels compute, where that is fewer than the "
       "definition takes. Bound by: "
       "what would take longer at that rate.",
-      times.runs, floors.fp32.value, provenance(floors.fp32), floors.bandwidth.value,
-      provenance(floors.bandwidth),
+      faster_half(times.runs), times.runs, floors.fp32.value, provenance(floors.fp32),
+      native_peaks_text(times), floors.bandwidth.value, provenance(floors.bandwidth),
       times.threads == 1 ? "one thread" : fmt::format("{} threads", times.threads));
 }
 

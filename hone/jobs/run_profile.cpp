@@ -54,7 +54,7 @@ RunProfile RunRecorder::profile(const Bindings& bindings, const Session& session
                                 std::int64_t runs) const {
   RunProfile profile{.runs = runs, .operators = {}, .timeline = {}, .lanes = {}};
   std::map<const Node*, std::size_t> index;
-  for (const OperationSpan& span : spans_) {
+  for (const OperationSpan& span : of_faster_half(spans_, runs)) {
     const auto [at, is_new] = index.emplace(span.node, profile.operators.size());
     if (is_new)
       profile.operators.push_back(operator_of(*span.node, span.kernel, bindings, session));
@@ -63,8 +63,8 @@ RunProfile RunRecorder::profile(const Bindings& bindings, const Session& session
     one.calls += 1;
   }
   for (OperatorTime& one : profile.operators) {
-    one.seconds /= static_cast<double>(runs);
-    one.calls /= static_cast<double>(runs);
+    one.seconds /= static_cast<double>(faster_half(runs));
+    one.calls /= static_cast<double>(faster_half(runs));
   }
   const std::size_t first =
       spans_.size() - spans_.size() / static_cast<std::size_t>(runs) *

@@ -14,7 +14,7 @@
 /// Where the time of runs goes: operation by operation, beside what this machine does at best, and along a line of time.
 namespace hone {
 
-/// What one operation, or several of one kind, take in one run on average.
+/// What one operation, or several of one kind, take in one run, the mean of the faster half of all.
 struct OperatorTime {
   std::string name;       ///< of the node, or of the operation
   std::string operation;  ///< "linear"

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hone/ir/graph.h"
 
@@ -27,6 +28,12 @@ struct KernelTime {
   std::int64_t calls = 0;
   double seconds = 0;
 };
+
+/// How many of so many runs `of_faster_half` takes.
+constexpr std::int64_t faster_half(std::int64_t runs) { return (runs + 1) / 2; }
+/// The spans of the faster half of so many runs, in their order, of which each has as many. A run that other programs
+/// interrupted is not among them, so shares of its operations are those of the work.
+std::vector<OperationSpan> of_faster_half(std::span<const OperationSpan> spans, std::int64_t runs);
 
 /// The sums of what was recorded, by "operation / kernel".
 std::map<std::string, KernelTime> kernel_times(std::span<const OperationSpan> spans);

@@ -40,6 +40,7 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   EXPECT_EQ(found["output"], "unproven");
   EXPECT_GT(found["texts_needed"].get<std::int64_t>(), 100);
   EXPECT_FALSE(fs::exists(folder() / "out/model"));
+  EXPECT_NE(ending.messages.find("warning: On validation"), std::string::npos) << ending.messages;
   EXPECT_NE(ending.output.find("Nothing was shown to be kept on validation"), std::string::npos)
       << ending.output;
   for (const Json& step : found["trail"]) EXPECT_NE(step["verdict"], "kept");

@@ -334,6 +334,8 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
                           .too_few_texts = !best_possible.kept(),
                           .texts_needed = best_possible.examples_needed,
                           .space = text};
+  // Said before time is spent on it.
+  if (findings.too_few_texts) tell_warnings(context, {too_few_texts_sentence(findings)});
   ShrinkTrials trials(subject, space, gate, timer, output.path() / "study.db", job.cache,
                       output.path() / "trainings", context);
   Shrinking shrinking(job, subject, trials, trimming.found && trimming.found->looked ? 1 : 0,

@@ -289,11 +289,7 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
         100 * one.change_interval.low, 100 * one.change_interval.high,
         grouped(*one.examples_needed)));
   }
-  if (f.too_few_texts)
-    lines.push_back(fmt::format(
-        "On {} not even the model beside itself would be shown to be kept in {} looks{}.",
-        made_on(f), f.job.looks,
-        f.texts_needed ? fmt::format("; about {} texts would do", grouped(*f.texts_needed)) : ""));
+  if (f.too_few_texts) lines.push_back(too_few_texts_sentence(f));
   const bool same_part = f.subject.data.measured_choice().facts.part == f.data.measured.facts.part;
   lines.push_back(fmt::format(
       "What was tried next depended on the verdicts before it, so the figure on {} may flatter "
@@ -336,8 +332,11 @@ std::string headline_of(const ShrinkFindings& f, const Written& w) {
   const std::string reported =
       fmt::format("{}: {}", name_and_size(f.data.measured), w.both.verdict.summary);
   if (!f.proven)
-    return fmt::format("Nothing was shown to be kept on {}. The most promising takes {}; {}.",
-                       made_on(f), takes, reported);
+    return fmt::format(
+        "Nothing was shown to be kept on {}, corrected for {} looks. The most promising takes {}; "
+        "{}{}.",
+        made_on(f), f.job.looks, takes,
+        w.both.verdict.kept() ? "if it had been the only look, " : "", reported);
   const bool unconfirmed = f.chosen && !w.both.verdict.kept();
   return fmt::format(
       "Takes {}; {}.{}", takes, reported,
@@ -440,6 +439,16 @@ ShrinkResult report_nothing(const ShrinkFindings& f, RunReport report, OutputFol
 }
 
 }  // namespace
+
+std::string too_few_texts_sentence(const ShrinkFindings& f) {
+  if (!f.too_few_texts) return "";
+  return fmt::format(
+      "On {} not even the model beside itself would be shown to be kept in {} looks{}; more data, "
+      "a larger "
+      "--validation_split or fewer --looks show more.",
+      made_on(f), f.job.looks,
+      f.texts_needed ? fmt::format("; about {} texts would do", grouped(*f.texts_needed)) : "");
+}
 
 ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunReport report,
                            OutputFolder& output, Context& context) {

@@ -38,6 +38,9 @@ struct ShrinkFindings {
   std::string space = {};
 };
 
+/// That there are too few texts to show anything to be kept, with how many would do; "": there are enough.
+std::string too_few_texts_sentence(const ShrinkFindings& findings);
+
 /// Writes what was chosen to `output`/model, or where it was not shown to be kept to `output`/unproven, measures it once on the part that
 /// is reported, beside the original, and writes page, tables and figures. Where nothing is smaller no model is written.
 ShrinkResult report_shrink(const ShrinkFindings& findings, const TextModel& made, RunReport report,
