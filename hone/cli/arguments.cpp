@@ -15,6 +15,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/terminal.h"
 #include "hone/base/text.h"
+#include "hone/base/thread_pool.h"
 #include "hone/cli/screen.h"
 #include "hone/compiler/compiled.h"
 #include "hone/compiler/machine_code.h"
@@ -202,6 +203,15 @@ void choose_precision(const RunArguments& a, Context& context) {
                             "bf16 makes nothing faster here; its results are the same"});
 }
 
+void warn_of_waiting_threads(const RunArguments& a, Context& context) {
+  if (const int processors = available_processors(); a.threads > processors)
+    tell_warnings(
+        context,
+        {fmt::format("--threads {}: {} here, so threads wait for each other", a.threads,
+                     processors == 1 ? std::string("one processor runs them")
+                                     : fmt::format("{} processors run them", processors))});
+}
+
 void choose_device(const RunArguments& a, Context& context) {
   if (a.device == "cpu") {
     choose_precision(a, context);
@@ -253,7 +263,10 @@ Context make_context(const RunArguments& a) {
   return Context(
       a.threads, a.quiet, a.plugins,
       [&](const PassTable& passes) { return make_watch(a.passes, passes); }, print_message,
-      [&](Context& context) { choose_device(a, context); });
+      [&](Context& context) {
+        warn_of_waiting_threads(a, context);
+        choose_device(a, context);
+      });
 }
 
 void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length) {

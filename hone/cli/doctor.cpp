@@ -74,7 +74,10 @@ void check_processor(const Machine& machine, int threads, Checkup& c) {
   if (!absent_names.empty()) text += fmt::format("; absent: {}", fmt::join(absent_names, ", "));
   c.add("instruction_sets", "instruction sets", text, machine.instruction_sets);
   c.json["absent_instruction_sets"] = absent_names;
-  c.add("vector_target", "kernels run with", machine.vector_target, machine.vector_target);
+  c.add("vector_target", "kernels run with",
+        machine.vector_target +
+            (machine.vector_target.starts_with("AVX3") ? ", Highway's name of AVX-512" : ""),
+        machine.vector_target);
   if (!present.avx2 || !present.fma)
     c.problems.push_back(
         "the processor has no AVX2 with FMA: products take several times as long; use another "
@@ -147,8 +150,8 @@ void check_peaks(Context& context, Checkup& c) {
         kernels::measure_fma_gflops(context.pool));
   add("peak_int8_gops", "peak, 8-bit integers", fmt::format("GOP/s on {}", threads),
       PeakKind::int8_gops, threads, kernels::measure_int8_gops(context.pool));
-  add("copy_gb_per_s", "memory bandwidth", "GB/s copying", PeakKind::copy_gbps, threads,
-      kernels::measure_copy_gbps(context.pool));
+  add("copy_gb_per_s", "memory bandwidth", "GB/s copying, read and written", PeakKind::copy_gbps,
+      threads, kernels::measure_copy_gbps(context.pool));
   add("read_gb_per_s", "", "GB/s reading", PeakKind::read_gbps, threads,
       kernels::measure_read_gbps(context.pool));
   if (threads == 1) c.json["peak_gflops"] = c.json["peak_gflops_one_thread"];

@@ -432,22 +432,25 @@ std::string rows_text(std::int64_t rows) {
   return rows == 1 ? "1 row" : fmt::format("{} rows", grouped(rows));
 }
 
-// "Fastest with 1 row: packed int(bits=4), 5.10 times as fast as fp32 (95 %: 4.90 to 5.30), at 61.0 % of what memory gives."
-std::string fastest_text(std::span<const LinearTimes> of_rows) {
+// "Least median of 20 runs with 1 row: packed int(bits=4), 5.10 times as fast as fp32 (95 %: 4.90 to 5.30), at 61.0 % of what
+// memory gives."
+std::string least_text(std::span<const LinearTimes> of_rows, std::int64_t runs) {
   const LinearTimes* fastest = nullptr;
   for (const LinearTimes& times : of_rows)
     if (times.was_run() && (fastest == nullptr || times.median_ms < fastest->median_ms))
       fastest = &times;
   const std::string rows = rows_text(of_rows.front().rows);
   if (fastest == nullptr) return fmt::format("Nothing was run with {}.\n", rows);
-  std::string text = fmt::format("Fastest with {}: {}", rows, fastest->name());
+  std::string text =
+      fmt::format("Least median of {} runs with {}: {}", runs, rows, fastest->name());
   if (fastest->speedup && fastest->way != ProductWay::fp32) {
     text += fmt::format(", {:.2f} times as fast as fp32", *fastest->speedup);
     if (const auto& interval = fastest->speedup_interval)
       text += fmt::format(" (95 %: {:.2f} to {:.2f})", interval->low, interval->high);
   }
-  return text +
-         fmt::format(", at {} of what memory gives.\n", share_text(fastest->share_of_bandwidth()));
+  if (!fastest->in_cache)
+    text += fmt::format(", at {} of what memory gives", share_text(fastest->share_of_bandwidth()));
+  return text + ".\n";
 }
 
 // Why what was not run was not, each reason once.
@@ -478,13 +481,13 @@ std::string copies_text(const std::vector<LinearTimes>& all, const LinearCopies&
 }
 
 std::string linear_text(const std::vector<LinearTimes>& all, const LinearCopies& copies,
-                        const Peak& bandwidth, const std::string& what, bool on_host,
-                        const TextStyle& style) {
+                        const Peak& bandwidth, const std::string& what, std::int64_t runs,
+                        bool on_host, const TextStyle& style) {
   std::string text = what + ".\n";
   for (auto begin = all.begin(); begin != all.end();) {
     const auto end =
         std::find_if(begin, all.end(), [&](const LinearTimes& t) { return t.rows != begin->rows; });
-    text += fastest_text({begin, end});
+    text += least_text({begin, end}, runs);
     begin = end;
   }
   text += fmt::format("\n{}\n{}", to_text(linear_table(all), style), not_run_text(all));
@@ -518,6 +521,7 @@ std::vector<Format> default_linear_formats(const FormatTable& formats) {
 
 LinearResult bench_linear(const LinearJob& asked, Context& context) {
   LinearJob job = asked;
+  if (job.runs == 0) job.runs = kLinearRuns;
   if (job.formats.empty()) job.formats = default_linear_formats(context.library.formats);
   const Session session = context.session(), host{context.library, context.pool};
   const auto random = [&](const char* name, const Sizes& sizes, double deviation) {
@@ -573,7 +577,7 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
       set_differences(times, linear_result(variants[i], job, x, session), y);
       timed.push_back({&variants[i], &runners[i], &times});
     }
-    time_linears(timed, x, copies, job.runs > 0 ? job.runs : kLinearRuns, session.device);
+    time_linears(timed, x, copies, job.runs, session.device);
     compare_with_fp32(of_rows);
     std::ranges::move(of_rows, std::back_inserter(result.times));
     progress.update(++done);
@@ -596,9 +600,9 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
                    {"bandwidth_gbps", bandwidth.value},
                    {"times", rows}};
   result.text = [what = fmt::format("{} on {}", what, ran_on(result.fields)),
-                 on_host = session.device.host_accessible(), copies, bandwidth,
+                 on_host = session.device.host_accessible(), runs = job.runs, copies, bandwidth,
                  times = result.times](const TextStyle& style) {
-    return linear_text(times, copies, bandwidth, what, on_host, style);
+    return linear_text(times, copies, bandwidth, what, runs, on_host, style);
   };
   return result;
 }

@@ -12,6 +12,7 @@
 #include "hone/base/cpu.h"
 #include "hone/base/error.h"
 #include "hone/base/json.h"
+#include "hone/base/thread_pool.h"
 #include "hone/kernels/target.h"
 
 namespace hone {
@@ -114,6 +115,8 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
     if (value > highest.value) highest = {value, measured_now, peak["date"].get<std::string>()};
   }
   if (own != nullptr && (*own)["value"] >= measured_now) return highest;
+  // Threads that wait for each other tell nothing of the machine.
+  if (threads > available_processors()) return highest;
   Json record = key;
   record["value"] = measured_now;
   record["date"] = measured.date;
