@@ -33,7 +33,8 @@ HWY_INLINE hn::Vec<Words> round_run(std::int64_t n, const float* x, float factor
   for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
     const auto value = hn::Mul(load(d, x + i, part), by);
     // the bound is whole, so rounding what it cuts down is cutting down what was rounded
-    const auto rounded = hn::Add(hn::Max(lowest, hn::Min(highest, value)), shift);
+    // Min of x86 returns its second operand for NaN, so that codes are codes whatever stands in x.
+    const auto rounded = hn::Add(hn::Max(hn::Min(value, highest), lowest), shift);
     const auto code = hn::Sub(hn::BitCast(Words(), rounded), hn::Set(Words(), kSumOrigin));
     sum = hn::Add(sum, code);
     hn::StoreU(hn::DemoteTo(bytes, code), bytes, codes + i);
