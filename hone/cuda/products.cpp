@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hone/base/error.h"
+#include "hone/cuda/heuristic.h"
 #include "hone/cuda/launch.h"
 #include "hone/cuda/shared_library.h"
 
@@ -17,16 +18,6 @@ using Handle = struct LightHandleRecord*;
 using Description = struct DescriptionRecord*;
 using LayoutHandle = struct LayoutRecord*;
 using Preference = struct PreferenceRecord*;
-struct Algorithm {
-  std::array<std::uint64_t, 8> data;
-};
-struct Heuristic {
-  Algorithm algorithm;
-  std::size_t workspace_bytes;
-  int state;
-  float waves;
-  std::array<int, 4> reserved;
-};
 
 enum DescriptionFact { kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBias = 8, kBiasType = 26 };
 enum LayoutFact { kBatchCount = 5, kBatchStride = 6 };
@@ -217,9 +208,9 @@ class Engine {
     Plan made;
     const bool rounds = p.type == DType::f32 && device_.arithmetic() == Arithmetic::tf32;
     const int compute = is_of_bytes(p) ? kCompute32I : rounds ? kComputeTf32 : kCompute32F;
-    check_product(library().describe(&made.description, compute,
-                                     is_of_bytes(p) ? kType32I : kType32F),
-                  "describing a product");
+    check_product(
+        library().describe(&made.description, compute, is_of_bytes(p) ? kType32I : kType32F),
+        "describing a product");
     // Of the transposes: what lies by rows is one already.
     set(library().description_set, made.description, kTransposeA,
         std::int32_t{p.b.column_stride == 1 ? 0 : 1});

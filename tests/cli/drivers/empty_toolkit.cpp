@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "hone/cuda/heuristic.h"
+
 // NVRTC and cuBLASLt of the card that computes nothing (driver.cpp): sources become empty machine code, all but
 // those that say #error, and products are not made. Built as both libraries.
 namespace {
@@ -24,14 +26,7 @@ constexpr std::string_view kCode = "no code", kLog = "error: as its source asks 
 
 bool wrong = false;
 
-// As hone/cuda/products.cpp has it.
-struct Heuristic {
-  std::array<std::uint64_t, 8> algorithm;
-  std::size_t workspace_bytes;
-  int state;
-  float waves;
-  std::array<int, 4> reserved;
-};
+using hone::cuda::Heuristic;
 
 }  // namespace
 

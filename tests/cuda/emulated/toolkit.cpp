@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/cuda/heuristic.h"
+
 // NVRTC and cuBLASLt of a card that the host plays: the host's compiler makes a library of each source, with emulation.h in front of
 // it and PTX in its words, whose path is the machine code that the driver (cli/drivers/driver.cpp) loads. Products are plain
 // loops. Built as both libraries. HONE_EMULATION is the folder of emulation.h, HONE_EMULATED where libraries are kept.
@@ -259,14 +261,7 @@ void put_on_queue(std::function<void()> work) {
   put(std::move(work));
 }
 
-// As hone/cuda/products.cpp has it.
-struct Heuristic {
-  std::array<std::uint64_t, 8> algorithm;
-  std::size_t workspace_bytes;
-  int state;
-  float waves;
-  std::array<int, 4> reserved;
-};
+using hone::cuda::Heuristic;
 
 }  // namespace
 
