@@ -1,7 +1,6 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
