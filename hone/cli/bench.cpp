@@ -16,6 +16,7 @@
 #include "hone/jobs/bench_dequantize.h"
 #include "hone/jobs/bench_iterations.h"
 #include "hone/jobs/bench_linear.h"
+#include "hone/jobs/bench_models.h"
 #include "hone/jobs/bench_naive.h"
 #include "hone/jobs/bench_sampler.h"
 #include "hone/jobs/bench_storage.h"
@@ -26,14 +27,18 @@ namespace {
 // What is timed in place of a model, and whose flags are whose.
 constexpr const char *kAttention = "attention", *kLinear = "linear", *kDequantize = "dequantize";
 constexpr const char *kStorage = "storage", *kSampler = "sampler";
+constexpr const char *kModel = "MODEL", *kModels = "MODEL MODEL";
 struct Subject {
-  std::string name;  ///< "": a model
+  std::string name;
   std::set<std::string> flags;
 };
 const Subject kSubjects[] = {
-    {"", {"batch",    "tokens",  "train",     "qat",    "format",    "native",     "lora",
-          "profile",  "adapter", "runs",      "device", "precision", "iterations", "ignored",
-          "executor", "process", "processes", "naive",  "figure",    "overwrite"}},
+    {kModel, {"batch",    "tokens",  "train",     "qat",    "format",    "native",     "lora",
+              "profile",  "adapter", "runs",      "device", "precision", "iterations", "ignored",
+              "executor", "process", "processes", "naive",  "figure",    "overwrite"}},
+    {kModels,
+     {"batch", "tokens", "train", "qat", "format", "native", "lora", "runs", "device",
+      "precision"}},
     {kAttention, {"shape", "dtype", "impl", "profile", "runs", "device", "precision"}},
     {kLinear, {"shape", "rows", "format", "impl", "runs", "device", "precision"}},
     {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}},
@@ -42,6 +47,7 @@ const Subject kSubjects[] = {
     {kStorage, {"storage", "workers", "trials", "join"}}};
 
 struct BenchArguments {
+  std::vector<std::string> models;
   BenchJob job;
   BenchFlags flags;
   AttentionJob attention;
@@ -100,10 +106,19 @@ auto parse_words(const char* flag, const std::string& text, const Rows& rows, Na
   return named;
 }
 
-const Subject& subject_of(const BenchArguments& a) {
+const Subject& subject_called(std::string_view name) {
   for (const Subject& subject : kSubjects)
-    if (a.job.model == subject.name) return subject;
+    if (subject.name == name) return subject;
   return kSubjects[0];
+}
+
+const Subject& subject_of(const BenchArguments& a) {
+  if (a.models.size() == 1) return subject_called(a.models.front());
+  for (const std::string& name : a.models)
+    if (const Subject& other = subject_called(name); other.name != kModel)
+      throw UsageError(
+          fmt::format("hone bench: {} is timed alone; beside each other are models", other.name));
+  return subject_called(kModels);
 }
 
 bool is_by_call(const CLI::App& app) {
@@ -118,12 +133,10 @@ void check_use(const BenchArguments& a, const CLI::App& app) {
     if (option->count() == 0 || asked.flags.contains(name)) continue;
     std::vector<std::string> owners;
     for (const Subject& other : kSubjects)
-      if (other.flags.contains(name))
-        owners.push_back(other.name.empty() ? "models"
-                                            : fmt::format("`hone bench {}`", other.name));
+      if (other.flags.contains(name)) owners.push_back(fmt::format("`hone bench {}`", other.name));
     if (!owners.empty())
-      throw UsageError(fmt::format("hone bench{}{}: --{} is of {}", asked.name.empty() ? "" : " ",
-                                   asked.name, name, fmt::join(owners, " and ")));
+      throw UsageError(fmt::format("hone bench {}: --{} is of {}", asked.name, name,
+                                   fmt::join(owners, " and ")));
   }
 }
 
@@ -296,8 +309,19 @@ void run_iterations(BenchArguments& a, const CLI::App& app) {
   print_text(a.run, "{}", result.text(text_style(a.run)));
 }
 
+void run_models(BenchArguments& a) {
+  Context context = make_context(a.run);
+  take(a.flags, "bench", context.library.formats, a.job.options);
+  const ModelsResult result =
+      bench_models({.models = a.models, .options = a.job.options, .seed = a.run.seed}, context);
+  if (a.run.json) return print_result("bench", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
 void run_bench(BenchArguments& a, const CLI::App& app) {
   check_use(a, app);
+  a.job.model = a.models.front();
+  if (a.models.size() > 1) return run_models(a);
   if (a.job.model == kSampler) return run_sampler(a, app);
   if (a.job.model == kDequantize) return run_dequantize(a, app);
   if (a.job.model == kStorage) return run_storage(a);
@@ -323,8 +347,9 @@ Command bench_command() {
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<BenchArguments>();
         app.add_option(
-               "MODEL", a->job.model,
-               "model folder, tiny or base (with BERT's vocabulary) or resnet18; or attention, "
+               "MODEL", a->models,
+               "model folder, tiny or base (with BERT's vocabulary) or resnet18; several are timed "
+               "in turn, beside the first; or attention, "
                "step by step and as one operation; linear, with its weight in floats and packed; "
                "dequantize, for decoding MXINT to memory; sampler, for what suggests the trials "
                "of a search; or storage, for where they stand")

@@ -15,9 +15,7 @@ constexpr std::string_view kStandardInput = "-";
 
 struct PredictArguments {
   PredictJob job;
-  std::string text;
-  std::string text_pair;
-  bool pair = false;  // whether text_pair was given
+  std::optional<std::string> text, text_pair;  ///< may be empty
   bool embed = false;
   RunArguments run;
 
@@ -26,10 +24,10 @@ struct PredictArguments {
 
 void check(const PredictArguments& a) {
   const std::string& output = a.job.output;
-  if (a.text.empty() && a.job.data.source.empty())
+  if (!a.text && a.job.data.source.empty())
     throw UsageError(
         "hone predict: give a text, - for standard input, or --data; see `hone predict --help`");
-  if (a.from_stream() && a.pair)
+  if (a.from_stream() && a.text_pair)
     throw UsageError(
         "--text_pair: standard input has one text on each line; give pairs by --data and "
         "--text_pair_column");
@@ -65,8 +63,7 @@ void predict(PredictArguments& a) {
   if (a.from_stream()) {
     a.job.stream = read_lines(STDIN_FILENO, "standard input", a.job.data.strict);
   } else if (a.job.data.source.empty()) {
-    a.job.texts = {
-        {.id = 1, .text = a.text, .text_pair = a.pair ? std::optional(a.text_pair) : std::nullopt}};
+    a.job.texts = {{.id = 1, .text = *a.text, .text_pair = a.text_pair}};
   }
   a.job.reader = [&](const PredictionSubject& subject) { return printer(a, subject); };
   predict_texts(a.job, context);
@@ -96,8 +93,7 @@ Command predict_command() {
                                                 "each line, {}",
                                                 kDataSources));
         data->excludes(text);
-        auto* pair = app.add_option("--text_pair", a->text_pair, "the second text of a pair");
-        pair->needs(text);
+        app.add_option("--text_pair", a->text_pair, "the second text of a pair")->needs(text);
         app.add_flag(
             "--embed", a->embed,
             "the embedding of each text, a vector, instead of its class: the tokens pooled as "
@@ -136,10 +132,7 @@ Command predict_command() {
         app.add_flag("--overwrite", a->job.overwrite, "replace the file if it exists");
         declare(app, a->run);
         declare_device_and_executor(app, a->run);
-        return [a, pair] {
-          a->pair = !pair->empty();
-          predict(*a);
-        };
+        return [a] { predict(*a); };
       }};
 }
 

@@ -7,7 +7,6 @@
 #include "hone/base/text.h"
 #include "hone/cuda/card_peaks.h"
 #include "hone/jobs/device_time.h"
-#include "hone/jobs/times_in_turn.h"
 #include "hone/kernels/peak.h"
 #include "hone/report/table.h"
 #include "hone/tensor/dense.h"
@@ -130,17 +129,17 @@ std::vector<AttentionTimes> time_ways(const AttentionJob& job, const AttentionTy
   for (const auto& runner : runners) works.emplace_back([one = runner.get()] { one->run(); });
   const std::int64_t runs = job.runs > 0 ? job.runs : kAttentionRuns;
   std::vector<std::vector<double>> ms = rounds_in_turn(works, runs, {}, clock_of(session.device));
-  std::optional<double> naive_ms;
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].rounds_ms = ms[i];
     std::ranges::sort(ms[i]);
     all[i].runs = runs;
     all[i].min_ms = ms[i].front();
     all[i].median_ms = median_of_sorted(ms[i]);
-    if (all[i].way == AttentionWay::naive) naive_ms = all[i].median_ms;
   }
+  const auto naive = std::ranges::find(all, AttentionWay::naive, &AttentionTimes::way);
   for (AttentionTimes& times : all)
-    if (naive_ms) times.speedup = *naive_ms / times.median_ms;
+    if (naive != all.end())
+      times.speedup = &times == &*naive ? Speedup() : speedup_of(naive->rounds_ms, times.rounds_ms);
   for (std::size_t i = 0; job.profile && i < all.size(); ++i) {
     const RunRecorder recorder(*runners[i]->executable, /*threads=*/false);
     for (std::int64_t run = 0; run < kRecordedRuns; ++run) runners[i]->run();
@@ -268,10 +267,10 @@ Json to_json(const AttentionTimes& times, const AttentionJob& job, const Attenti
                  {"tflops", 1e-3 * times.gflops(job.shape)},
                  {"peak_tflops", 1e-3 * times.peak_gflops},
                  {"share_of_peak", times.share_of_peak(job.shape)},
-                 {"speedup", optional_number(times.speedup)},
                  {"max_difference", optional_number(times.max_difference)},
                  {"relative_difference", optional_number(times.relative_difference)},
                  {"needed_bytes", static_cast<std::int64_t>(times.needed_bytes)}};
+  add_speedup(fields, times.speedup);
   if (job.profile)
     fields["operators"] = to_json(operator_table(times.operators, peaks.floors(times.type), 0));
   return fields;
@@ -296,9 +295,9 @@ Table attention_table(const std::vector<AttentionTimes>& all, const AttentionSha
   for (const AttentionTimes& t : all)
     table.add_row({std::string(t.type.name), std::string(to_string(t.way)), real(t.first_ms, 2),
                    real(t.min_ms, 3), real(t.median_ms, 3), t.runs, real(1e-3 * t.gflops(shape), 3),
-                   percent(t.share_of_peak(shape)),
-                   t.speedup ? Cell(real(*t.speedup, 2)) : Cell(absent), small(t.max_difference),
-                   small(t.relative_difference), bytes(static_cast<std::int64_t>(t.needed_bytes))});
+                   percent(t.share_of_peak(shape)), speedup_cell(t.speedup),
+                   small(t.max_difference), small(t.relative_difference),
+                   bytes(static_cast<std::int64_t>(t.needed_bytes))});
   return table;
 }
 

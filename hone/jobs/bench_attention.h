@@ -8,6 +8,7 @@
 
 #include "hone/base/json.h"
 #include "hone/jobs/run_profile.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 #include "hone/tensor/dtype.h"
@@ -53,10 +54,9 @@ struct AttentionTimes {
   double first_ms = 0, min_ms = 0, median_ms = 0;
   std::vector<double> rounds_ms = {};  ///< of each run, in their order
   std::int64_t runs = 0;
-  double needed_bytes = 0;  ///< operands, values, room to work in
-  double peak_gflops = 0;   ///< of products of such operands
-  /// Medians of the naive way by those of this one; none where it was not run.
-  std::optional<double> speedup = {};
+  double needed_bytes = 0;              ///< operands, values, room to work in
+  double peak_gflops = 0;               ///< of products of such operands
+  std::optional<Speedup> speedup = {};  ///< against the naive way; none where it was not run
   /// From the results of the naive way on the same operands in fp32: the largest difference, and as a share of the largest
   /// result.
   std::optional<double> max_difference = {}, relative_difference = {};

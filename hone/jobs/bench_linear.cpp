@@ -328,13 +328,7 @@ void compare_with_fp32(std::span<LinearTimes> all) {
   if (fp32 == all.end() || !fp32->was_run()) return;
   for (LinearTimes& times : all) {
     if (!times.was_run()) continue;
-    if (&times == &*fp32 || times.rounds_ms.size() < kFewestForMedianInterval) {
-      times.speedup = fp32->median_ms / times.median_ms;
-      continue;
-    }
-    const TimesInTurn both = compare_rounds(fp32->rounds_ms, times.rounds_ms);
-    times.speedup = both.speedup;
-    times.speedup_interval = both.speedup_interval;
+    times.speedup = &times == &*fp32 ? Speedup() : speedup_of(fp32->rounds_ms, times.rounds_ms);
   }
 }
 
@@ -368,29 +362,27 @@ Json to_json(const LinearTimes& times) {
   const auto text_of = [](const std::optional<Format>& format) {
     return format ? Json(to_string(*format)) : Json();
   };
-  return {{"rows", times.rows},
-          {"impl", to_string(times.way)},
-          {"format", text_of(times.format)},
-          {"input_format", text_of(times.input_format)},
-          {"not_run", json_or_null(times.not_run, !ran)},
-          {"kernel", json_or_null(times.kernel, ran)},
-          {"weight_bytes", json_or_null(times.weight_bytes, ran)},
-          {"bytes", json_or_null(times.bytes, ran)},
-          {"in_cache", json_or_null(times.in_cache, ran)},
-          {"first_ms", json_or_null(times.first_ms, ran)},
-          {"min_ms", json_or_null(times.min_ms, ran)},
-          {"median_ms", json_or_null(times.median_ms, ran)},
-          {"timed_runs", times.rounds_ms.size()},
-          {"rounds_ms", times.rounds_ms},
-          {"gflops", ran ? Json(times.gflops()) : Json()},
-          {"gb_per_s", ran ? Json(times.gbps()) : Json()},
-          {"share_of_bandwidth", ran ? Json(times.share_of_bandwidth()) : Json()},
-          {"speedup", times.speedup ? Json(*times.speedup) : Json()},
-          {"speedup_interval", times.speedup_interval ? Json({times.speedup_interval->low,
-                                                              times.speedup_interval->high})
-                                                      : Json()},
-          {"max_difference", json_or_null(times.max_difference, ran)},
-          {"relative_difference", json_or_null(times.relative_difference, ran)}};
+  Json fields = {{"rows", times.rows},
+                 {"impl", to_string(times.way)},
+                 {"format", text_of(times.format)},
+                 {"input_format", text_of(times.input_format)},
+                 {"not_run", json_or_null(times.not_run, !ran)},
+                 {"kernel", json_or_null(times.kernel, ran)},
+                 {"weight_bytes", json_or_null(times.weight_bytes, ran)},
+                 {"bytes", json_or_null(times.bytes, ran)},
+                 {"in_cache", json_or_null(times.in_cache, ran)},
+                 {"first_ms", json_or_null(times.first_ms, ran)},
+                 {"min_ms", json_or_null(times.min_ms, ran)},
+                 {"median_ms", json_or_null(times.median_ms, ran)},
+                 {"timed_runs", times.rounds_ms.size()},
+                 {"rounds_ms", times.rounds_ms},
+                 {"gflops", ran ? Json(times.gflops()) : Json()},
+                 {"gb_per_s", ran ? Json(times.gbps()) : Json()},
+                 {"share_of_bandwidth", ran ? Json(times.share_of_bandwidth()) : Json()},
+                 {"max_difference", json_or_null(times.max_difference, ran)},
+                 {"relative_difference", json_or_null(times.relative_difference, ran)}};
+  add_speedup(fields, times.speedup);
+  return fields;
 }
 
 Table linear_table(const std::vector<LinearTimes>& all) {
@@ -409,15 +401,10 @@ Table linear_table(const std::vector<LinearTimes>& all) {
                {"relative_difference", "Difference", false}});
   for (const LinearTimes& t : all) {
     const auto when_run = [&](auto&& cell) { return t.was_run() ? cell() : Cell(absent); };
-    const auto speedup = [&] {
-      if (!t.speedup) return Cell(absent);
-      if (!t.speedup_interval) return real(*t.speedup, 2);
-      return number_within(*t.speedup, t.speedup_interval->low, t.speedup_interval->high);
-    };
     table.add_row({t.rows, t.name(), t.was_run() ? Cell(t.kernel) : Cell("not run"),
                    when_run([&] { return real(t.first_ms, 3); }),
                    when_run([&] { return real(t.min_ms, 4); }),
-                   when_run([&] { return real(t.median_ms, 4); }), speedup(),
+                   when_run([&] { return real(t.median_ms, 4); }), speedup_cell(t.speedup),
                    when_run([&] { return bytes(t.weight_bytes); }),
                    when_run([&] { return real(t.gbps(), 1); }),
                    when_run([&] { return percent(t.share_of_bandwidth()); }),
@@ -444,8 +431,8 @@ std::string least_text(std::span<const LinearTimes> of_rows, std::int64_t runs) 
   std::string text =
       fmt::format("Least median of {} runs with {}: {}", runs, rows, fastest->name());
   if (fastest->speedup && fastest->way != ProductWay::fp32) {
-    text += fmt::format(", {:.2f} times as fast as fp32", *fastest->speedup);
-    if (const auto& interval = fastest->speedup_interval)
+    text += fmt::format(", {:.2f} times as fast as fp32", fastest->speedup->value);
+    if (const auto& interval = fastest->speedup->interval)
       text += fmt::format(" (95 %: {:.2f} to {:.2f})", interval->low, interval->high);
   }
   if (!fastest->in_cache)

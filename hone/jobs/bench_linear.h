@@ -8,7 +8,7 @@
 
 #include "hone/base/json.h"
 #include "hone/formats/format.h"
-#include "hone/metrics/proportion.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 
@@ -49,11 +49,9 @@ struct LinearTimes {
       false;  ///< all copies of the weight together, so that none of them came from memory
   double flops = 0;
   double first_ms = 0, min_ms = 0, median_ms = 0;
-  std::vector<double> rounds_ms = {};  ///< of each run, in their order
-  double peak_gbps = 0;                ///< of the device's memory
-  /// Against fp32, as `compare_rounds`; none where that was not run, the interval not of few runs either.
-  std::optional<double> speedup = {};
-  std::optional<Interval> speedup_interval = {};
+  std::vector<double> rounds_ms = {};   ///< of each run, in their order
+  double peak_gbps = 0;                 ///< of the device's memory
+  std::optional<Speedup> speedup = {};  ///< against fp32; none where that was not run
   /// From the results of the processor in fp32 with the weight before it was rounded: the largest difference, and as a share of
   /// the largest result. So rounding to the format is in it.
   double max_difference = 0, relative_difference = 0;

@@ -86,9 +86,13 @@ Model bench_subject(Model model, const std::string& name, BenchOptions& options,
     insert_adapters(model, asked, context.session());
     options.train = true;
   }
+  if (options.train && adapters(model.graph).empty()) check_not_packed(model, name);
   if (options.format) check_unquantized(model, name);
   if (is_fresh(name) && !options.train && context.session().device.host_accessible())
-    model.parameters = ParameterStore(in_hidden_file(model.parameters.tensors()));
+    with_context(
+        fmt::format("fresh weights are timed from a file in {} (TMPDIR)",
+                    fs::temp_directory_path().string()),
+        [&] { model.parameters = ParameterStore(in_hidden_file(model.parameters.tensors())); });
   return model;
 }
 

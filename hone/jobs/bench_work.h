@@ -30,8 +30,8 @@ struct BenchOptions {
 EncodedSet random_examples(const Model& model, std::int64_t count, std::int64_t tokens);
 
 /// The model as it is timed: with its weights packed, or with adapters, where the options ask for that; these ask for it no
-/// more then, and have tokens. Fresh weights that are not trained lie in a file, as a model's do. Throws `UserError` as `native_copy`, for more tokens than the model has positions, and for
-/// quantizers in a model that has some.
+/// more then, and have tokens. Fresh weights that are not trained lie in a file, as a model's do. Throws `UserError` as `native_copy`, for more tokens than the model has positions, for
+/// quantizers in a model that has some, and for training packed weights.
 Model bench_subject(Model model, const std::string& name, BenchOptions& options, Context& context);
 
 /// A part of making work ready, and how long it took.

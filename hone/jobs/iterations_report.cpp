@@ -250,15 +250,18 @@ Table stage_table(const IterationTimes& times) {
 }
 
 Table means_table(const IterationTimes& times) {
-  Table table({{"executor", "Executor", false},
-               {"process", "Process", false},
-               {"n", "n"},
-               {"with_ready_ms", "Mean, making ready counted (ms)"},
-               {"mean_ms", "Mean from the first call (ms)"},
-               {"later_ms", "Mean, first ones ignored (ms)"},
-               {"with_ready_ratio", "Times as fast, making ready counted"},
-               {"mean_ratio", "From the first call"},
-               {"later_ratio", "First ones ignored"}});
+  std::vector<Column> columns = {{"executor", "Executor", false},
+                                 {"process", "Process", false},
+                                 {"n", "n"},
+                                 {"with_ready_ms", "Mean, making ready counted (ms)"},
+                                 {"mean_ms", "Mean from the first call (ms)"},
+                                 {"later_ms", "Mean, first ones ignored (ms)"}};
+  const bool compares = times.ways.size() > 1;
+  if (compares)
+    columns.insert(columns.end(), {{"with_ready_ratio", "Times as fast, making ready counted"},
+                                   {"mean_ratio", "From the first call"},
+                                   {"later_ratio", "First ones ignored"}});
+  Table table(columns);
   const auto ignored = static_cast<std::size_t>(times.ignored);
   for (const WayTimes& way : times.ways)
     for (const Told& one : told_of(way)) {
@@ -277,7 +280,7 @@ Table means_table(const IterationTimes& times) {
                                  milliseconds(own[0]),
                                  milliseconds(own[1]),
                                  milliseconds(own[2])};
-        for (std::size_t i = 0; i < own.size(); ++i)
+        for (std::size_t i = 0; compares && i < own.size(); ++i)
           row.push_back(first ? ratio_of(values(first->series)[i], own[i]) : Cell(absent));
         table.add_row(std::move(row));
       }

@@ -109,6 +109,12 @@ double Floors::memory_seconds(const OperatorTime& one) const {
   return one.bytes * one.calls / (bandwidth.value * 1e9);
 }
 
+std::string_view Floors::bound_by(const OperatorTime& one) const {
+  const double memory = memory_seconds(one), compute = compute_seconds(one);
+  if (std::max(memory, compute) < kBoundShare * one.seconds) return "neither";
+  return memory > compute ? "memory" : "compute";
+}
+
 std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes) {
   std::map<std::pair<std::string, std::string>, OperatorTime> kinds;
   for (const OperatorTime& node : nodes) {
@@ -164,9 +170,7 @@ Table operator_table(const std::vector<OperatorTime>& operators, const Floors& f
                    bytes > 0 ? rate(bytes) : Cell(absent),
                    bytes > 0 ? percent(floors.memory_seconds(row) / row.seconds) : Cell(absent),
                    flops > 0 && bytes > 0 ? real(flops / bytes, 2) : Cell(absent),
-                   flops + bytes == 0               ? Cell(absent)
-                   : floors.is_bound_by_memory(row) ? Cell("memory")
-                                                    : Cell("compute")});
+                   flops + bytes == 0 ? Cell(absent) : Cell(floors.bound_by(row))});
   }
   if (rest_calls > 0)
     table.add_row({fmt::format("{} others", rows.size() - most), absent, std::llround(rest_calls),

@@ -80,10 +80,11 @@ struct Floors {
   /// Seconds that the operations take at that rate, and that the bytes take to come from memory and go there.
   double compute_seconds(const OperatorTime& one) const;
   double memory_seconds(const OperatorTime& one) const;
-  bool is_bound_by_memory(const OperatorTime& one) const {
-    return memory_seconds(one) > compute_seconds(one);
-  }
+  /// Which of both would take longer, "compute" or "memory"; "neither" where that is less than `kBoundShare` of the time it took, so
+  /// that starting it and waiting for what others do is more.
+  std::string_view bound_by(const OperatorTime& one) const;
 };
+inline constexpr double kBoundShare = 0.25;
 
 /// The operators of one operation and kernel together, the longest first.
 std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes);

@@ -94,14 +94,34 @@ std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<vo
 }
 
 TimesInTurn compare_rounds(std::span<const double> before_ms, std::span<const double> after_ms) {
+  const Speedup speedup = speedup_of(before_ms, after_ms);
+  return {.before = times_of(before_ms),
+          .after = times_of(after_ms),
+          .speedup = speedup.value,
+          .speedup_interval = speedup.interval.value()};
+}
+
+Speedup speedup_of(std::span<const double> before_ms, std::span<const double> after_ms) {
   std::vector<double> ratios;
   for (std::size_t round = 0; round < before_ms.size(); ++round)
     ratios.push_back(before_ms[round] / std::max(after_ms[round], 1e-9));
   std::ranges::sort(ratios);
-  return {.before = times_of(before_ms),
-          .after = times_of(after_ms),
-          .speedup = median_of_sorted(ratios),
-          .speedup_interval = median_interval(ratios)};
+  Speedup speedup{.value = median_of_sorted(ratios)};
+  if (ratios.size() >= kFewestForMedianInterval) speedup.interval = median_interval(ratios);
+  return speedup;
+}
+
+Cell speedup_cell(const std::optional<Speedup>& speedup) {
+  if (!speedup) return absent;
+  if (!speedup->interval) return real(speedup->value, 2);
+  return number_within(speedup->value, speedup->interval->low, speedup->interval->high);
+}
+
+void add_speedup(Json& fields, const std::optional<Speedup>& speedup) {
+  fields["speedup"] = speedup ? Json(speedup->value) : Json();
+  fields["speedup_interval"] = speedup && speedup->interval
+                                   ? Json({speedup->interval->low, speedup->interval->high})
+                                   : Json();
 }
 
 TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "hone/base/json.h"
 #include "hone/metrics/median.h"
+#include "hone/report/table.h"
 
 /// Which of several pieces of work is faster on this machine, however loud it is: they take turns, so that all see the same of
 /// it.
@@ -49,6 +51,17 @@ std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<vo
 
 /// What rounds of two pieces of work tell of them: in the order of time, as many of each, `kFewestForMedianInterval` at least.
 TimesInTurn compare_rounds(std::span<const double> before_ms, std::span<const double> after_ms);
+
+/// How often one piece of work is as fast as another: the median of the ratios of rounds in turn.
+struct Speedup {
+  double value = 1;
+  std::optional<Interval> interval = {};  ///< as `median_interval`; none of too few rounds
+};
+Speedup speedup_of(std::span<const double> before_ms, std::span<const double> after_ms);
+/// "1.84 (1.79 to 1.90)", "1.84", "–".
+Cell speedup_cell(const std::optional<Speedup>& speedup);
+/// Under the keys `speedup` and `speedup_interval`, null where there is none.
+void add_speedup(Json& fields, const std::optional<Speedup>& speedup);
 
 /// Rounds for work that takes long: the third and the tenth ratio in order are the interval.
 inline constexpr std::int64_t kTimedRounds = 12;

@@ -66,10 +66,9 @@ Cell mean_of(const Json& row, std::int64_t n) {
   return real(sum / static_cast<double>(n), 3);
 }
 
-Cell speedup_of(const Json* naive, const Json& row) {
-  if (naive == nullptr || rounds_of(row).size() < kFewestForMedianInterval) return absent;
-  const TimesInTurn turns = compare_rounds(rounds_of(*naive), rounds_of(row));
-  return number_within(turns.speedup, turns.speedup_interval.low, turns.speedup_interval.high);
+Cell beside_naive(const Json* naive, const Json& row) {
+  if (naive == nullptr) return absent;
+  return speedup_cell(speedup_of(rounds_of(*naive), rounds_of(row)));
 }
 
 std::vector<Column> attention_columns() {
@@ -108,7 +107,7 @@ std::vector<Cell> run_row(const TimedAttention& one, const std::string& device, 
                              std::string(way),
                              real(row.at("first_ms"), 2),
                              real(row.at("median_ms"), 3),
-                             &row == naive ? Cell(absent) : speedup_of(naive, row)};
+                             &row == naive ? Cell(absent) : beside_naive(naive, row)};
   for (const std::int64_t n : kRunsOfMeans) cells.push_back(mean_of(row, n));
   cells.push_back(bytes(row.at("needed_bytes")));
   const Json& difference = row.at("relative_difference");

@@ -82,6 +82,62 @@ TEST(Bench, DividesByTheHighestPeakThatIsKnown) {
   ::unsetenv("XDG_CACHE_HOME");
 }
 
+TEST(Bench, TimesModelsInTurnBesideTheFirst) {
+  const TemporaryFolder folder;
+  const std::string coarse = folder.path() / "coarse";
+  run_well(
+      {"quantize", "model", "--format", "mxint(bits=8)", "--data", "reviews.csv", "-o", coarse},
+      workshop());
+  const std::vector<std::string> words = {"bench", "model", coarse, "--batch", "1", "--runs", "6"};
+  const Json result = run_json(words, workshop());
+  EXPECT_EQ(result["tokens"], 128);
+  ASSERT_EQ(result["models"].size(), 2u);
+  const Json &first = result["models"][0], &other = result["models"][1];
+  EXPECT_EQ(first["model"], "model");
+  EXPECT_EQ(first["arithmetic"], "fp32");
+  EXPECT_EQ(first["speedup"], 1);
+  EXPECT_TRUE(first["speedup_interval"].is_null());
+  EXPECT_EQ(other["arithmetic"], "simulated");
+  EXPECT_EQ(other["rounds_ms"].size(), 6u);
+  EXPECT_LE(other["speedup_interval"][0], other["speedup"]);
+  EXPECT_GE(other["speedup_interval"][1], other["speedup"]);
+  EXPECT_GT(first["weight_bytes"], 0);
+  const std::string shown = run_well(words, workshop()).output;
+  for (const char* part : {"6 rounds in turn", " against model: ", "of this process"})
+    EXPECT_NE(shown.find(part), std::string::npos) << part << "\n" << shown;
+  // As many tokens as the one with fewer positions takes.
+  const std::string narrow = folder.file(
+      "narrow.json", R"({"model_type": "bert", "hidden_size": 32, "num_hidden_layers": 1,
+                         "num_attention_heads": 2, "intermediate_size": 64,
+                         "max_position_embeddings": 12})");
+  EXPECT_EQ(
+      run_json({"bench", "model", narrow, "--batch", "1", "--runs", "6"}, workshop())["tokens"],
+      12);
+  const auto few = run_well({"bench", "model", coarse, "--batch", "1", "--runs", "2"}, workshop());
+  EXPECT_NE(few.output.find("too few rounds for an interval; 6 have one"), std::string::npos)
+      << few.output;
+}
+
+TEST(Bench, RefusesModelsThatCannotBeBesideEachOther) {
+  const auto refusal = [](std::vector<std::string> more) {
+    more.insert(more.begin(), "bench");
+    return run_hone(more, workshop());
+  };
+  const Ending alone = refusal({"model", "attention"});
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_NE(alone.messages.find("hone bench: attention is timed alone"), std::string::npos)
+      << alone.messages;
+  const Ending flag = refusal({"model", "coarse", "--iterations", "5"});
+  EXPECT_EQ(flag.code, 2);
+  EXPECT_NE(flag.messages.find("hone bench MODEL MODEL: --iterations is of `hone bench MODEL`"),
+            std::string::npos)
+      << flag.messages;
+  const Ending kinds = refusal({"model", "resnet18"});
+  EXPECT_EQ(kinds.code, 1);
+  EXPECT_NE(kinds.messages.find("model and resnet18 do not read the same"), std::string::npos)
+      << kinds.messages;
+}
+
 TEST(Bench, SaysThatAQuantizedModelIsSimulated) {
   const TemporaryFolder folder;
   const std::string model = folder.path() / "quantized";
@@ -185,7 +241,7 @@ TEST(BenchAttention, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code);
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "hone bench attention: --batch is of models", {"--batch", "2"});
+  expect_refusal(2, "hone bench attention: --batch is of `hone bench MODEL`", {"--batch", "2"});
   expect_refusal(2, "--shape: expected texts,heads,tokens,size of a head", {"--shape", "2,3,4"});
   expect_refusal(2, "--dtype: expected some of fp32, bf16, fp16, each once", {"--dtype", "fp8"});
   expect_refusal(2, "--impl: expected some of naive, fused, each once", {"--impl", "fused,fused"});
@@ -222,7 +278,7 @@ TEST(BenchLinear, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, 2);
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal("hone bench linear: --batch is of models", {"--batch", "2"});
+  expect_refusal("hone bench linear: --batch is of `hone bench MODEL`", {"--batch", "2"});
   expect_refusal("--shape: expected rows,inputs,outputs", {"--shape", "4096"});
   expect_refusal("--rows: expected whole numbers of at least 1", {"--rows", "0"});
   expect_refusal("--impl: expected some of fp32, bf16, packed, native, each once",
@@ -326,8 +382,9 @@ TEST(BenchDequantize, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code) << ending.messages;
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "hone bench dequantize: --batch is of models", {"dequantize", "--batch", "2"});
-  expect_refusal(2, "hone bench: --elements is of `hone bench dequantize`",
+  expect_refusal(2, "hone bench dequantize: --batch is of `hone bench MODEL`",
+                 {"dequantize", "--batch", "2"});
+  expect_refusal(2, "hone bench MODEL: --elements is of `hone bench dequantize`",
                  {"model", "--elements", "2"});
   for (const char* wrong : {"0", "12x", "4,,5", "-3"})
     expect_refusal(2,
@@ -391,8 +448,10 @@ TEST(BenchSampler, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code) << ending.messages;
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "hone bench sampler: --batch is of models", {"sampler", "--batch", "2"});
-  expect_refusal(2, "hone bench: --trials is of `hone bench sampler`", {"model", "--trials", "2"});
+  expect_refusal(2, "hone bench sampler: --batch is of `hone bench MODEL`",
+                 {"sampler", "--batch", "2"});
+  expect_refusal(2, "hone bench MODEL: --trials is of `hone bench sampler`",
+                 {"model", "--trials", "2"});
   expect_refusal(2, "hone bench sampler: --profile is of --sampler tpe",
                  {"sampler", "--sampler", "random", "--profile", "optuna-5"});
   expect_refusal(2, "--replay puts a recorded run of a --function in place",
@@ -491,8 +550,9 @@ TEST(BenchStorage, RefusesWhatItCannotTime) {
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
   expect_refusal(2, "--storage is missing", {"storage"});
-  expect_refusal(2, "hone bench storage: --batch is of models", {"storage", "--batch", "2"});
-  expect_refusal(2, "hone bench: --workers is of `hone bench storage`",
+  expect_refusal(2, "hone bench storage: --batch is of `hone bench MODEL`",
+                 {"storage", "--batch", "2"});
+  expect_refusal(2, "hone bench MODEL: --workers is of `hone bench storage`",
                  {"model", "--workers", "2"});
   expect_refusal(1, "this is no SQLite file", {"storage", "--storage", "reviews.csv"});
   expect_refusal(1, "there is no such file", {"storage", "--storage", "no.db", "--join", "a"});

@@ -228,6 +228,12 @@ TEST(Predict, TakesEmptyLinesForTexts) {
       << ending.messages;
 }
 
+TEST(Predict, TakesAnEmptyTextOfTheCommandLine) {
+  const Ending ending = run_well({"predict", "model", "", "--json"}, workshop());
+  EXPECT_EQ(parse_json(ending.output, "output")["text"], "");
+  EXPECT_NE(ending.messages.find("empty"), std::string::npos) << ending.messages;
+}
+
 TEST(Predict, EndsQuietlyWhenNobodyReadsOn) {
   const TemporaryFolder folder;
   folder.file("texts.txt", many_texts(5000));

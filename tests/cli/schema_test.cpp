@@ -182,6 +182,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"bench model --batch 2 --tokens 8 --naive --iterations 6"},
       {"bench model --batch 2 --tokens 8 --naive --iterations 6 --format bf16"},
       {"bench model --adapter adapter --batch 2 --tokens 8 --naive --iterations 6"},
+      {"bench model coarse --batch 2 --tokens 8 --runs 6"},
       {"kernels"},
       {"kernels --model model"},
       {fmt::format("kernels --model model --train --plugin {}/cpu_gelu.so", HONE_PLUGINS)},

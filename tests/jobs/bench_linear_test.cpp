@@ -47,7 +47,7 @@ TEST(BenchLinear, HoldsEveryWayAndFormatBesideFp32) {
     EXPECT_EQ(times.flops, 2.0 * static_cast<double>(times.rows) * 64 * 64);
     EXPECT_GT(times.share_of_bandwidth(), 0);
     EXPECT_TRUE(times.speedup);
-    EXPECT_EQ(times.speedup_interval.has_value(), times.way != ProductWay::fp32);
+    EXPECT_EQ(times.speedup->interval.has_value(), times.way != ProductWay::fp32);
     const bool is_coarse = times.format && times.format->def->name == "int";
     EXPECT_LT(times.relative_difference, is_coarse ? 0.3 : 0.05) << times.name();
     EXPECT_EQ(times.relative_difference > 1e-4, times.way != ProductWay::fp32) << times.name();

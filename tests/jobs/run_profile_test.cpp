@@ -65,8 +65,11 @@ TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
           .bytes = 1e8};
   EXPECT_DOUBLE_EQ(floors.compute_seconds(product), 0.02);
   EXPECT_DOUBLE_EQ(floors.memory_seconds(product), 0.002);
-  EXPECT_FALSE(floors.is_bound_by_memory(product));
-  EXPECT_TRUE(floors.is_bound_by_memory(sum));
+  EXPECT_EQ(floors.bound_by(product), "compute");
+  EXPECT_EQ(floors.bound_by(sum), "memory");
+  OperatorTime small = sum;  // moving its bytes is an eighth of what it takes
+  small.seconds = 0.08;
+  EXPECT_EQ(floors.bound_by(small), "neither");
   const Json rows = to_json(operator_table({product, sum}, floors, 0));
   EXPECT_EQ(rows[0]["operation"], "p");
   EXPECT_EQ(rows[0]["gflops"], 50);

@@ -30,6 +30,11 @@ std::string made_on(const ShrinkFindings& f) {
   return name_and_size(f.subject.data.measured_choice());
 }
 
+// The same where it was named before.
+std::string part_chosen_on(const ShrinkFindings& f) {
+  return f.subject.data.measured_choice().facts.part;
+}
+
 // Nothing became smaller, and no model is written.
 bool is_nothing(const ShrinkFindings& f) { return !f.chosen && !f.proven; }
 
@@ -271,12 +276,12 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
   lines.push_back(fmt::format(
       "{} of at most {} looks at {} {} taken, and verdicts are corrected for {} (Bonferroni). It "
       "ended as {}. To look took {}.",
-      looks, f.job.looks, made_on(f), looks == 1 ? "was" : "were", f.job.looks, f.end,
+      looks, f.job.looks, part_chosen_on(f), looks == 1 ? "was" : "were", f.job.looks, f.end,
       clock_text(f.seconds)));
   if (f.chosen) {
     const JudgedPoint& one = f.points[*f.chosen];
     lines.push_back(fmt::format("Chosen is trial {}, of all steps together: {}. On {} it was {}.",
-                                one.trial, one.all, made_on(f), one.summary));
+                                one.trial, one.all, part_chosen_on(f), one.summary));
   }
   if (f.not_shown) {
     const JudgedPoint& one = f.points[*f.not_shown];
@@ -294,7 +299,7 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
   lines.push_back(fmt::format(
       "What was tried next depended on the verdicts before it, so the figure on {} may flatter "
       "what was chosen; {}",
-      f.subject.data.measured_choice().facts.part,
+      part_chosen_on(f),
       same_part ? "the result is measured on the same texts: measure it on others to know."
                 : fmt::format("{} was looked at once in this run, at the end. If this command was "
                               "run before on the same data, that is not counted.",
@@ -310,9 +315,11 @@ std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f)
   if (f.points.empty()) return [](const TextStyle&) { return std::string(); };
   const std::string told = fmt::format(
       "{}; bytes in memory and time of a text, some at a time, of what the model takes that was "
-      "given; points of {}, 95 %, each look alone. What is new is what the best before it had "
+      "given, time by the fastest of {} rounds, to choose by: what is chosen is timed again, with "
+      "an interval; points of {}, 95 %, each look alone. What is new is what the best before it "
+      "had "
       "not; shares of heads, neurons and layers are of the model that was given.",
-      made_on(f), f.subject.parent_measured->evaluation.figure.text);
+      made_on(f), kShrinkTimerRounds, f.subject.parent_measured->evaluation.figure.text);
   return [told, trail = brief_trail(f)](const TextStyle& style) {
     return fmt::format("{}\n{}\n\n", to_text(trail, style), told);
   };
@@ -390,12 +397,12 @@ void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
         "What was tried: points beside the model as it was given, against bytes and against time.",
         report.notes));
   if (!f.points.empty())
-    tried.emplace_back(Paragraph{
-        fmt::format("Bars are 95 % of each look alone, on {}. For {} looks together they would be "
-                    "longer, so a bar may end above the margin and its point not be shown to be "
-                    "kept. Times in figure and table are short measurements on the way; those of "
-                    "the result are above.",
-                    made_on(f), f.job.looks)});
+    tried.emplace_back(Paragraph{fmt::format(
+        "Bars are 95 % of each look alone, on {}. For {} looks together they would be "
+        "longer, so a bar may end above the margin and its point not be shown to be "
+        "kept. Times in figure and table are of the fastest of {} rounds, to choose by; "
+        "those of the result are above, with intervals.",
+        made_on(f), f.job.looks, kShrinkTimerRounds)});
   tried.emplace_back(PageTable{
       page_trail(f),
       fmt::format(

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kMostAtATime = 32, kRounds = 7;
+constexpr std::int64_t kMostAtATime = 32, kRounds = kShrinkTimerRounds;
 constexpr double kMostMs = 250;
 
 }  // namespace

@@ -8,6 +8,9 @@
 
 namespace hone {
 
+/// Rounds of each timing, of which the fastest counts.
+inline constexpr std::int64_t kShrinkTimerRounds = 7;
+
 /// Times models beside the one that all of them were made of, in turn, on the same texts.
 class ShrinkTimer {
  public:

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/jobs/bench.h"
+#include "hone/jobs/times_in_turn.h"
+
+/// How fast models are beside each other, at the same work and in turn: what a smaller one saves.
+namespace hone {
+
+struct ModelsJob {
+  /// Folders, or names of fresh models. The first is what the others are held against.
+  std::vector<std::string> models;
+  BenchOptions options = {};  ///< `runs`: rounds; 0: 40, or 12 where one takes over 400 ms
+  std::uint64_t seed = 42;
+};
+
+/// One of them. All took turns. Times are of one run, in milliseconds, short ones of many in a row.
+struct ModelRounds {
+  std::string model;
+  std::string_view arithmetic = kFloat;  ///< as `arithmetic_of` says
+  std::string format = {};               ///< of its quantizers; empty: it has none
+  std::int64_t weight_bytes = 0;         ///< as they are held
+  double first_ms = 0, min_ms = 0, median_ms = 0;
+  std::vector<double> rounds_ms = {};  ///< of each round, in their order
+  Speedup speedup = {};                ///< against the first
+};
+
+struct ModelsResult {
+  std::vector<ModelRounds> models;
+  Json fields;  ///< what programs read, see `result_of`
+  /// The same for people.
+  std::function<std::string(const TextStyle&)> text;
+};
+
+/// Times models on random ids without padding, of as many tokens as all of them take, or on random images. Throws `UserError` as
+/// `bench`, and for images of different sizes, or texts beside images; `Interrupted`.
+ModelsResult bench_models(const ModelsJob& job, Context& context);
+
+}  // namespace hone
