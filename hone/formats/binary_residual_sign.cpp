@@ -159,6 +159,7 @@ FormatDef binary_residual_sign_format() {
       .calibrate = calibrate,
       .quantize_reference = quantize_reference,
       .quantize = quantize,
+      .locality = element_alone,
       .gradient_rule = [](const Format&) { return GradientRule::own; },
       .backward = backward,
       .encode = encode,

@@ -107,6 +107,7 @@ FormatDef binary_scaling_format() {
           },
       .quantize_reference = quantize_reference,
       .quantize = quantize,
+      .locality = element_alone,
       .gradient_rule = [](const Format&) { return GradientRule::own; },
       .backward = backward,
       .encode = encode,

@@ -32,6 +32,11 @@ Rows groups_of(const Format& format, const Sizes& sizes) {
   return format.is("per", "tensor") ? whole_tensor(sizes) : rows_of(sizes);
 }
 
+Locality locality(const Format& format, std::int64_t /*rank*/) {
+  if (learned(format)) return Locality::element;
+  return is_mase(format) || format.is("per", "tensor") ? Locality::tensor : Locality::row;
+}
+
 using scalar::Ternary;
 
 // `magnitudes(threshold)` are those of the group above a threshold.
@@ -207,6 +212,7 @@ FormatDef ternary_format() {
           .calibrate = calibrate,
           .quantize_reference = quantize_reference,
           .quantize = quantize,
+          .locality = locality,
           .gradient_rule =
               [](const Format& format) {
                 return learned(format) ? GradientRule::own : GradientRule::straight_through;

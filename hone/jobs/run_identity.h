@@ -15,7 +15,7 @@ namespace hone {
 
 /// Counts the ways in which training rounded: to be raised when any kernel gives other bits, or dropout draws other
 /// numbers. Only a run of the same numerics goes on from its checkpoints; what is finished is read whatever it was.
-inline constexpr int kNumerics = 7;
+inline constexpr int kNumerics = 8;
 
 /// Those of a command's settings that decide on the result: without where it is written, how it is shown and by how
 /// many threads. Of model and data, the contents count, not the paths.

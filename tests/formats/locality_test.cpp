@@ -100,7 +100,14 @@ TEST(Locality, FollowsTheParameters) {
   EXPECT_EQ(of("mxint(bits=8,axis=0)"), Locality::tensor);
   EXPECT_EQ(of("mxint(bits=8,axis=1)"), Locality::row);
   EXPECT_EQ(of("block_fp(rows=2)"), Locality::tensor);
-  EXPECT_EQ(of("ternary"), Locality::tensor);
+  EXPECT_EQ(of("ternary"), Locality::row);
+  EXPECT_EQ(of("ternary(per=tensor)"), Locality::tensor);
+  EXPECT_EQ(of("ternary(mode=mase)"), Locality::tensor) << "a scale for each of the first axis";
+  EXPECT_EQ(of("ternary(per=tensor,scale=learned)"), Locality::element);
+  EXPECT_EQ(of("ternary(scale=learned)"), Locality::tensor) << "as of int";
+  EXPECT_EQ(of("binary_scaling"), Locality::element) << "by a scale that is known before";
+  EXPECT_EQ(of("binary_scaling(per=row)"), Locality::tensor);
+  EXPECT_EQ(of("binary_residual_sign"), Locality::element);
 }
 
 }  // namespace
