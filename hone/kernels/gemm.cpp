@@ -287,8 +287,11 @@ void for_chunks(ThreadPool* pool, std::int64_t count, std::int64_t grain, const 
 std::int64_t threads_of(const ThreadPool* pool) { return pool != nullptr ? pool->threads() : 1; }
 
 void pack_whole_b(ThreadPool* pool, const Plan& plan, const ConstMatrix& b, float* packed) {
-  constexpr std::int64_t kPanelsPerChunk = 4;
-  for_chunks(pool, plan.depth_blocks * plan.column_panels, kPanelsPerChunk,
+  // Few panels are shared evenly, where each takes longer than to claim it.
+  constexpr std::int64_t kFloatsPerChunk = 1 << 14;
+  const std::int64_t panel_floats = kPanelVectors * kLanes * plan.depth_begin(1);
+  for_chunks(pool, plan.depth_blocks * plan.column_panels,
+             std::max<std::int64_t>(1, kFloatsPerChunk / std::max<std::int64_t>(1, panel_floats)),
              [&](std::int64_t begin, std::int64_t end) {
                for (std::int64_t i = begin; i < end; ++i) {
                  const std::int64_t block = i / plan.column_panels, panel = i % plan.column_panels;
