@@ -289,13 +289,15 @@ CompileResult compile(const CompileJob& job, Context& context) {
     throw UserError(fmt::format("no code can be generated: {}", missing));
   CompileResult result;
   std::optional<Model> model;
-  result.stages.model_ms = run_ms([&] { model = bench_model(job.work, context); });
-  Session session = context.session();
   BenchOptions options = job.work.options;
+  result.stages.model_ms = run_ms([&] {
+    model = bench_subject(bench_model(job.work, context), job.work.model, options, context);
+  });
+  Session session = context.session();
   std::optional<BenchWork> work;
   std::string what;
   result.stages.passes_ms = run_ms([&] {
-    Model subject = bench_subject(std::move(*model), job.work.model, options, context);
+    Model& subject = *model;
     what = bench_text(subject, job.work.model, options, "compiled",
                       bench_arithmetic(subject, options, session));
     ParameterStore parameters = std::exchange(subject.parameters, {});
@@ -332,7 +334,8 @@ CompileResult compile(const CompileJob& job, Context& context) {
         "{:.3f} and {:.3f}: {}.\nFloor: what is read and written at {:.1f} GB/s, the best that "
         "this "
         "machine was seen to copy, or computed at its best, whichever takes longer; what lies in "
-        "caches is faster. Times are medians of each operation, added up.\n",
+        "caches is faster. Times are medians of each operation, added up. The interval is of this "
+        "process alone: `hone bench MODEL --iterations 50` has several.\n",
         job.runs, result.times->before.min_ms, result.times->before.median_ms,
         result.times->after.min_ms, result.times->after.median_ms, speedup_text(*result.times),
         floors.bandwidth.value);

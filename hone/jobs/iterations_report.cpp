@@ -164,6 +164,28 @@ std::string turns_sentence(const std::string& way, const std::string& first,
                      : std::string("; the two are as good as equal."));
 }
 
+// Medians of the fresh processes, rising.
+std::vector<double> medians_of_processes(const WayTimes& way, std::int64_t ignored) {
+  std::vector<double> medians;
+  for (const CallSeries& series : way.fresh)
+    medians.push_back(summary_of(series, static_cast<std::size_t>(ignored)).median_ms);
+  std::ranges::sort(medians);
+  return medians;
+}
+
+// Where memory lies differs from process to process and moves times, which no interval of one process knows; "": there was one.
+std::string processes_sentence(const WayTimes& first, const WayTimes& way, std::int64_t ignored) {
+  const std::vector<double> before = medians_of_processes(first, ignored),
+                            after = medians_of_processes(way, ignored);
+  if (before.size() < 2 || after.size() < 2) return "";
+  return fmt::format(
+      "{} against {}, in {} fresh processes of each: by their medians {:.2f} times as fast, {:.2f} "
+      "to "
+      "{:.2f} between any two of them; an interval of calls in one process knows nothing of that.",
+      way.way, first.way, after.size(), median_of_sorted(before) / median_of_sorted(after),
+      before.front() / after.back(), before.back() / after.front());
+}
+
 // `differ`: whether one of them is shown to be faster call by call; otherwise whether one is ever ahead is chance.
 std::string even_sentence(const std::string& way, const std::string& first,
                           const WayComparison& found, bool differ) {
@@ -326,6 +348,11 @@ std::vector<std::string> iteration_sentences(const IterationTimes& times) {
     sentences.push_back(turns_sentence(way, first, found));
     if (!shows_difference(found)) alike.insert(way);
   }
+  for (std::size_t i = 1; i < times.ways.size(); ++i)
+    if (const std::string sentence =
+            processes_sentence(times.ways.front(), times.ways[i], times.ignored);
+        !sentence.empty())
+      sentences.push_back(sentence);
   for (const auto& [way, found] : comparisons)
     sentences.push_back(even_sentence(way, first, found, !alike.contains(way)));
   for (const WayTimes& way : times.ways) {

@@ -51,6 +51,27 @@ TEST(BenchIterations, SaysTheSameToProgramsAndPeople) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+// By hand: medians 10, 12 and 11 of the first way, 5, 6 and 4 of the other.
+TEST(BenchIterations, TellsHowFarProcessesLieApart) {
+  const auto calls_of = [](std::initializer_list<double> medians) {
+    std::vector<CallSeries> all;
+    for (const double ms : medians) all.push_back({.stages = {}, .calls_ms = {50, ms, ms, ms}});
+    return all;
+  };
+  IterationTimes times;
+  times.iterations = 4;
+  times.ignored = 1;
+  times.ways = {{.way = "eager", .fresh = calls_of({10, 12, 11})},
+                {.way = "interpreter", .fresh = calls_of({5, 6, 4})}};
+  const std::vector<std::string> said = iteration_sentences(times);
+  EXPECT_TRUE(said.front().starts_with(
+      "interpreter against eager, in 3 fresh processes of each: by their medians 2.20 times as "
+      "fast, 1.67 to 3.00 between any two of them"))
+      << said.front();
+  times.ways[1].fresh.resize(1);
+  EXPECT_EQ(iteration_sentences(times).front().find("fresh processes of each"), std::string::npos);
+}
+
 TEST(BenchIterations, SaysWhereCallsAreTooFew) {
   IterationsJob job = calls_job();
   job.iterations = 5;
