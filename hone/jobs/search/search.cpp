@@ -14,6 +14,7 @@
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
 #include "hone/jobs/run_identity.h"
+#include "hone/jobs/search/recipe_checks.h"
 #include "hone/jobs/search/search_objective.h"
 #include "hone/jobs/search/search_report.h"
 #include "hone/jobs/search/search_subject.h"

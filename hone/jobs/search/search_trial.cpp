@@ -2,15 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "hone/analysis/cost.h"
-#include "hone/analysis/precision.h"
-#include "hone/base/random.h"
 #include "hone/base/text.h"
-#include "hone/frontends/huggingface/architecture.h"
-#include "hone/ir/print.h"
 #include "hone/ir/quoted.h"
 #include "hone/jobs/allocation/best_allocation.h"
 #include "hone/jobs/compress.h"
@@ -22,51 +14,21 @@
 #include "hone/jobs/search/native_trial.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/jobs/training_settings.h"
-#include "hone/metrics/metric.h"
 #include "hone/models/adapter.h"
 #include "hone/models/model_size.h"
 #include "hone/models/model_zeros.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
 #include "hone/passes/quantize.h"
-#include "hone/search/samplers/uniform_draw.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
 namespace {
 
-constexpr const char *kFlips = "flips", *kMarginSnr = "margin_snr";
-
 /// The config.json that fresh weights are made for.
 std::string config_name(const TrialSubject& subject) {
   return is_fresh(subject.name) ? subject.name
                                 : (find_encoder(subject.name) / "config.json").string();
-}
-
-std::vector<std::string> config_keys(const Architecture& architecture) {
-  std::vector<std::string> names = {architecture.keys.activation,
-                                    architecture.keys.classifier_dropout};
-  const auto add = [&](const auto& keys) {
-    for (const auto& key : keys) names.emplace_back(key.key);
-  };
-  add(architecture.keys.sizes);
-  add(architecture.keys.numbers);
-  add(architecture.keys.switches);
-  return names;
-}
-
-// Throws `UserError` for sizes that do not go together.
-ModelFacts facts_of(const TrialSubject& subject, const Json& architecture) {
-  Json config = subject.parent.model.facts.config;
-  config.update(architecture);
-  return model_facts(config, "[architecture]");
-}
-
-// What a config with these keys builds.
-Graph graph_of(const TrialSubject& subject, const Json& architecture, const Context& context) {
-  const ModelFacts facts = facts_of(subject, architecture);
-  return build_graph(context.library.ops, find_architecture(facts.architecture, "a model"),
-                     config_of(facts), {});
 }
 
 // The parent with its own weights, or drawn ones for this architecture.
@@ -134,15 +96,6 @@ QuantizationPlan fitting(QuantizationPlan plan, const Graph& graph) {
   return plan;
 }
 
-// The figures of an evaluation by their names, those that are numbers.
-std::map<std::string, double> figures_of(const TaskEvaluation& evaluation) {
-  std::map<std::string, double> figures;
-  for (const Metric& metric : metrics(evaluation.task()))
-    if (const double value = metric.value(evaluation); std::isfinite(value))
-      figures.emplace(metric.name, value);
-  return figures;
-}
-
 Json formats_json(const QuantizationPlan& plan) {
   Json formats = Json::object();
   for (const auto& [layer, chosen] : plan)
@@ -150,54 +103,6 @@ Json formats_json(const QuantizationPlan& plan) {
       if (chosen[operand])
         formats[layer][std::string(to_string(operand))] = to_string(*chosen[operand]);
   return formats;
-}
-
-/// Bits of several tensors, by element.
-struct BitMean {
-  double bits = 0, elements = 0;
-  void add(double count, double each) {
-    bits += count * each;
-    elements += count;
-  }
-  double mean() const { return elements == 0 ? 32 : bits / elements; }
-};
-
-/// Figures of a model that depend on its configuration alone.
-constexpr std::string_view kShapeFigures[] = {"average_bits", "average_data_bits", "parameters",
-                                              "packed_bytes", "flops"};
-
-// `graph` is without quantizers, `plan` what it is to have.
-std::map<std::string, double> figures_of_shape(const Graph& graph, const QuantizationPlan& plan,
-                                               const LayerSparsities& sparsities,
-                                               const std::vector<std::string>& layers,
-                                               const EncodedSplits& data) {
-  const Bindings text = {{'B', 1}, {'S', std::max<std::int64_t>(1, longest_text(data.validation))}};
-  std::map<std::pair<std::string, Operand>, double> bits;  // by layer and operand
-  for (const PlannedTensor& tensor : planned_tensors(graph, plan, text))
-    bits[{tensor.layer, tensor.operand}] = tensor.average_bits;
-  for (const auto& [layer, share] : sparsities) {
-    const auto weight = bits.try_emplace({layer, Operand::weight}, 32).first;
-    weight->second = pruned_bits(weight->second, share);
-  }
-  BitMean weights, inputs;
-  for (const std::string& layer : layers) {
-    const Node& node = *graph.find(layer);
-    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
-      const std::optional<Operand> operand = operand_of(node, i);
-      if (operand != Operand::weight && operand != Operand::input) continue;
-      const auto elements =
-          static_cast<double>(element_count(resolve(node.inputs()[i].type().shape, text)));
-      const auto found = bits.find({layer, *operand});
-      (*operand == Operand::weight ? weights : inputs)
-          .add(elements, found == bits.end() ? 32 : found->second);
-    }
-  }
-  const PlannedSize size = planned_size(graph, plan);
-  const double figures[] = {weights.mean(), inputs.mean(), static_cast<double>(size.parameters),
-                            std::ceil(size.bits / 8), cost(graph, text).flops};
-  std::map<std::string, double> named;
-  for (std::size_t i = 0; i < std::size(figures); ++i) named.emplace(kShapeFigures[i], figures[i]);
-  return named;
 }
 
 /// What has passed since it was made.
@@ -308,7 +213,7 @@ class TrialSteps {
           .folder = progress_.folder / title, .keep = 1, .resume = true, .write_model = save_model};
     if (watch_)
       options.on_evaluation = [this](std::int64_t, const TaskEvaluation& evaluation) {
-        std::map<std::string, double> figures = figures_of(evaluation);
+        std::map<std::string, double> figures = evaluation_figures(evaluation);
         figures.insert(shape_.begin(), shape_.end());
         ended_ = !watch_(++evaluations_, figures);
         return !ended_;
@@ -375,8 +280,8 @@ class TrialSteps {
   }
 
   void take_shape(const Model& model) {
-    shape_ = figures_of_shape(plain_graph(model), whole_plan(model, plan_), sparsities_, layers_,
-                              subject_.data);
+    shape_ = shape_figures(plain_graph(model), whole_plan(model, plan_), sparsities_, layers_,
+                           subject_.data);
   }
 
   // For the model as it was trained, and pruned as a whole.
@@ -454,7 +359,7 @@ class TrialSteps {
     trial.measurement =
         measure(trial.model, subject_.data.validation, subject_.training.eval_batch_size, context_,
                 "validate", ProgressEnd::vanishes);
-    trial.figures = figures_of(trial.measurement.evaluation);
+    trial.figures = evaluation_figures(trial.measurement.evaluation);
     trial.figures.insert(shape_.begin(), shape_.end());
     // Packed, it takes what it takes: scales that rounding put between layers too.
     if (configuration_.native)
@@ -493,60 +398,7 @@ class TrialSteps {
   bool ended_ = false;
 };
 
-void check_figures(const FigureFormula& formula, const std::vector<std::string>& known) {
-  for (const std::string& name : formula.names())
-    user_check(std::ranges::find(known, name) != known.end(),
-               "formula '{}': no figure is called '{}'; there are {}{}", formula.text(), name,
-               fmt::join(known, ", "), did_you_mean(name, known));
-}
-
 }  // namespace
-
-LinearNames linears_of(const TrialSubject& subject, const Json& architecture,
-                       const Context& context) {
-  LinearNames names;
-  if (!objection(subject, {.architecture = architecture}).empty()) return names;
-  const Graph graph = architecture.empty() ? plain_graph(subject.parent.model)
-                                           : graph_of(subject, architecture, context);
-  for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!node->is(kUsualLayer)) continue;
-    names.all.push_back(node->name());
-    if (node->input_types()[0].dim(-1).size == node->types()[0].dim(-1).size)
-      names.square.push_back(node->name());
-  }
-  return names;
-}
-
-std::string objection(const TrialSubject& subject, const TrialConfiguration& configuration) {
-  if (configuration.architecture.empty()) return "";
-  try {
-    config_of(facts_of(subject, configuration.architecture));
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-std::vector<std::string> figure_names(const TrialSubject& subject) {
-  const Task task = subject.parent.model.facts.task();
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics(task)) names.emplace_back(metric.name);
-  names.insert(names.end(), std::begin(kShapeFigures), std::end(kShapeFigures));
-  names.emplace_back("sparsity");
-  if (!subject.fresh) names.emplace_back(kMarginSnr);
-  if (!subject.fresh) names.emplace_back(kDivergenceFigure);
-  if (!subject.fresh && task != Task::regression) names.emplace_back(kFlips);
-  names.emplace_back(kLatencyFigure);
-  return names;
-}
-
-bool is_known_on_the_way(const std::string& figure, const SearchRecipe& recipe, Task task) {
-  // What is allocated at its end is not known before.
-  return (!recipe.allocation &&
-          std::ranges::find(kShapeFigures, figure) != std::end(kShapeFigures)) ||
-         std::ranges::any_of(metrics(task),
-                             [&](const Metric& metric) { return metric.name == figure; });
-}
 
 TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
                      const TrialConfiguration& configuration, std::uint64_t seed,
@@ -559,90 +411,6 @@ double latency_ms(const TrialModel& trial, const EncodedSplits& data, Context& c
   if (packed.quantization && !has_packed_weights(packed.graph))
     transform(packed, "pack", context.session());
   return median_text_ms(packed, data.validation, context);
-}
-
-void check_recipe(const SearchRecipe& recipe, const TrialSubject& subject) {
-  const Architecture& kind = find_architecture(subject.parent.model.facts.architecture, "a model");
-  const std::vector<std::string> keys = config_keys(kind);
-  for (const SearchSetting& setting : recipe.architecture)
-    user_check(std::ranges::find(keys, setting.key) != keys.end(),
-               "{}: [architecture]: the config.json of {} has no key '{}', so it would change "
-               "nothing; known are {}{}",
-               recipe.at(setting.line), kind.title, setting.key, fmt::join(keys, ", "),
-               did_you_mean(setting.key, keys));
-  const std::vector<std::string> known = figure_names(subject);
-  for (const ObjectiveFormula& objective : recipe.objectives)
-    check_figures(objective.formula, known);
-  for (const FormulaConstraint& constraint : recipe.constraints) {
-    check_figures(constraint.left, known);
-    check_figures(constraint.right, known);
-  }
-  if (recipe.allocation && !subject.fresh)
-    with_context(fmt::format("{}: [allocation]", recipe.at(recipe.allocation->line)), [&] {
-      const AllocationRequest& request = recipe.allocation->request;
-      const Model& model = subject.parent.model;
-      check_request(model, request, layer_costs(plain_graph(model), request.options));
-    });
-  user_check(!subject.fresh || recipe.training.has_value(),
-             "{}: weights are drawn for every trial, and nothing trains them; give a section "
-             "[training]",
-             recipe.where);
-  user_check(!subject.fresh || !recipe.structure,
-             "{}: [structure] takes parts of trained weights away, and these are drawn for every "
-             "trial; choose their shape by [architecture]",
-             recipe.where);
-  user_check(
-      !recipe.distillation || !subject.fresh,
-      "{}: [distillation]: there is no trained model to learn from, as weights are drawn for "
-      "every trial",
-      recipe.where);
-  user_check(!recipe.distillation || subject.parent.model.facts.task() == Task::single_label,
-             "{}: [distillation] compares what two models say of classes of which a text has one; "
-             "the task is {}",
-             recipe.where, to_string(subject.parent.model.facts.task()));
-  user_check(!recipe.distillation || recipe.training || recipe.train_on,
-             "{}: [distillation] without [training] or [train_on]: nothing learns", recipe.where);
-  user_check(!recipe.lora || recipe.training.has_value(),
-             "{}: [lora] without [training]: adapters are what is trained there", recipe.where);
-  user_check(!recipe.lora || !subject.fresh,
-             "{}: [lora] needs weights that are trained already, and these are drawn for every "
-             "trial",
-             recipe.where);
-}
-
-std::vector<std::string> dead_parameters(const TrialSpace& space, const TrialSubject& subject,
-                                         Context& context) {
-  constexpr std::int64_t kPoints = 8, kOthers = 4, kDraws = 200;
-  // What a point does, as text: its graph, and all that is done with it.
-  const auto effect = [&](const Assignment& values) {
-    const TrialConfiguration configuration = space.configuration_of(values);
-    Json json = to_json(configuration);
-    json.erase("architecture");
-    if (configuration.architecture.empty()) return to_line(json);
-    const ModelFacts facts = facts_of(subject, configuration.architecture);
-    return to_line(json) + to_string(graph_of(subject, configuration.architecture, context)) +
-           fmt::format("{}", config_of(facts).initializer_range);
-  };
-  std::vector<std::string> dead;
-  for (const SpaceParameter& parameter : space.space().parameters) {
-    bool changes = false;
-    std::int64_t points = 0;  // that have the parameter
-    RandomSequence random(subject.seed, stream_of(parameter.name));
-    for (std::int64_t draw = 0; draw < kDraws && points < kPoints && !changes; ++draw) {
-      const std::optional<Assignment> values = draw_point(space.space(), random);
-      if (!values || !values->contains(parameter.name)) continue;
-      ++points;
-      const std::string before = effect(*values);
-      Assignment others = *values;
-      others.erase(parameter.name);
-      for (std::int64_t other = 0; other < kOthers && !changes; ++other)
-        if (const std::optional<Assignment> point = draw_point(space.space(), random, others))
-          changes = effect(*point) != before;
-    }
-    // One that no point had is rare, which says nothing of what it changes.
-    if (points > 0 && !changes) dead.push_back(parameter.name);
-  }
-  return dead;
 }
 
 }  // namespace hone

@@ -11,6 +11,7 @@
 #include "hone/jobs/compress.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/search/quiet_trial.h"
+#include "hone/jobs/search/recipe_checks.h"
 #include "hone/jobs/search/search_subject.h"
 #include "hone/jobs/shrink/shrink_report.h"
 #include "hone/jobs/shrink/shrink_space.h"

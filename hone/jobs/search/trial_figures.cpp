@@ -1,0 +1,91 @@
+#include "hone/jobs/search/trial_figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/analysis/cost.h"
+#include "hone/analysis/precision.h"
+#include "hone/metrics/metric.h"
+
+namespace hone {
+namespace {
+
+/// Bits of several tensors, by element.
+struct BitMean {
+  double bits = 0, elements = 0;
+  void add(double count, double each) {
+    bits += count * each;
+    elements += count;
+  }
+  double mean() const { return elements == 0 ? 32 : bits / elements; }
+};
+
+/// Figures of a model that depend on its configuration alone.
+constexpr std::string_view kShapeFigures[] = {"average_bits", "average_data_bits", "parameters",
+                                              "packed_bytes", "flops"};
+
+}  // namespace
+
+std::map<std::string, double> evaluation_figures(const TaskEvaluation& evaluation) {
+  std::map<std::string, double> figures;
+  for (const Metric& metric : metrics(evaluation.task()))
+    if (const double value = metric.value(evaluation); std::isfinite(value))
+      figures.emplace(metric.name, value);
+  return figures;
+}
+
+std::map<std::string, double> shape_figures(const Graph& graph, const QuantizationPlan& plan,
+                                            const LayerSparsities& sparsities,
+                                            const std::vector<std::string>& layers,
+                                            const EncodedSplits& data) {
+  const Bindings text = {{'B', 1}, {'S', std::max<std::int64_t>(1, longest_text(data.validation))}};
+  std::map<std::pair<std::string, Operand>, double> bits;  // by layer and operand
+  for (const PlannedTensor& tensor : planned_tensors(graph, plan, text))
+    bits[{tensor.layer, tensor.operand}] = tensor.average_bits;
+  for (const auto& [layer, share] : sparsities) {
+    const auto weight = bits.try_emplace({layer, Operand::weight}, 32).first;
+    weight->second = pruned_bits(weight->second, share);
+  }
+  BitMean weights, inputs;
+  for (const std::string& layer : layers) {
+    const Node& node = *graph.find(layer);
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+      const std::optional<Operand> operand = operand_of(node, i);
+      if (operand != Operand::weight && operand != Operand::input) continue;
+      const auto elements =
+          static_cast<double>(element_count(resolve(node.inputs()[i].type().shape, text)));
+      const auto found = bits.find({layer, *operand});
+      (*operand == Operand::weight ? weights : inputs)
+          .add(elements, found == bits.end() ? 32 : found->second);
+    }
+  }
+  const PlannedSize size = planned_size(graph, plan);
+  const double figures[] = {weights.mean(), inputs.mean(), static_cast<double>(size.parameters),
+                            std::ceil(size.bits / 8), cost(graph, text).flops};
+  std::map<std::string, double> named;
+  for (std::size_t i = 0; i < std::size(figures); ++i) named.emplace(kShapeFigures[i], figures[i]);
+  return named;
+}
+
+std::vector<std::string> figure_names(const TrialSubject& subject) {
+  const Task task = subject.parent.model.facts.task();
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics(task)) names.emplace_back(metric.name);
+  names.insert(names.end(), std::begin(kShapeFigures), std::end(kShapeFigures));
+  names.emplace_back("sparsity");
+  if (!subject.fresh) names.emplace_back(kMarginSnr);
+  if (!subject.fresh) names.emplace_back(kDivergenceFigure);
+  if (!subject.fresh && task != Task::regression) names.emplace_back(kFlips);
+  names.emplace_back(kLatencyFigure);
+  return names;
+}
+
+bool is_known_on_the_way(const std::string& figure, const SearchRecipe& recipe, Task task) {
+  // What is allocated at its end is not known before.
+  return (!recipe.allocation &&
+          std::ranges::find(kShapeFigures, figure) != std::end(kShapeFigures)) ||
+         std::ranges::any_of(metrics(task),
+                             [&](const Metric& metric) { return metric.name == figure; });
+}
+
+}  // namespace hone

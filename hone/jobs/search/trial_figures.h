@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hone/jobs/search/search_recipe.h"
+#include "hone/jobs/search/trial_subject.h"
+
+/// The figures of a trial, which formulas of a recipe may have: what a metric or a model has to tell is one more name here.
+namespace hone {
+
+/// How many answers differ from those of the model it was made of, and by how much of its margins.
+inline constexpr const char *kFlips = "flips", *kMarginSnr = "margin_snr";
+/// How far a trial's answers are from those of the model it was made of (hone/study/layer_sensitivity.h).
+inline constexpr const char* kDivergenceFigure = "divergence";
+inline constexpr const char* kJudgedFigure = "judged";
+
+/// Milliseconds of one text: of the moment, so it is measured anew by every trial.
+inline constexpr const char* kLatencyFigure = "latency_ms";
+
+/// Names of figures that formulas may have: those of the task's metrics, and of the model.
+std::vector<std::string> figure_names(const TrialSubject& subject);
+/// Whether a figure is known while a trial of this recipe trains.
+bool is_known_on_the_way(const std::string& figure, const SearchRecipe& recipe, Task task);
+
+/// The figures of an evaluation by their names, those that are numbers.
+std::map<std::string, double> evaluation_figures(const TaskEvaluation& evaluation);
+
+/// Figures that depend on a configuration alone. `graph` is without quantizers, `plan` what it is to have, `layers` those whose bits
+/// are averaged.
+std::map<std::string, double> shape_figures(const Graph& graph, const QuantizationPlan& plan,
+                                            const LayerSparsities& sparsities,
+                                            const std::vector<std::string>& layers,
+                                            const EncodedSplits& data);
+
+}  // namespace hone
