@@ -75,6 +75,10 @@ y = "after.eval_accuracy"
 stages = "rounded"
 [[figure.bits.curve]]
 stages = "trained"
+[finding.flips]
+says = "predictions that differ: {}"
+stage = "loss"
+y = "comparison.flips"
 [claim.smaller]
 says = "a smaller model is better"
 source = "nobody"
@@ -180,6 +184,12 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   const Json measured =
       run_json({"eval", "out/packed", "--data", "synth:lookup?n=300&test=60"}, folder.path());
   EXPECT_EQ(measured["eval_accuracy"], all[11]["result"]["b"]["eval_accuracy"]);
+  // What it says itself is the summary, before what others claim.
+  const std::string summary = read_json(folder.path() / "out/results.json")["summary"];
+  EXPECT_TRUE(
+      summary.starts_with(fmt::format("Predictions that differ: {}. A smaller model is better: ",
+                                      all[11]["result"]["comparison"]["flips"].get<int>())))
+      << summary;
   // What is chosen goes on.
   const Json best = all[7];
   EXPECT_EQ(all[8]["result"]["model"], best["result"]["chosen"]);

@@ -91,7 +91,7 @@ class PipelineReader {
   Pipeline read() {
     check_keys(file_,
                {"title", "settings", "variant", "common", "stage", "figure", "table", "picture",
-                "chapters", "published", "claim"},
+                "chapters", "published", "finding", "claim"},
                "a pipeline", place_);
     pipeline_.title = string_at(file_, "title", place_);
     read_settings();

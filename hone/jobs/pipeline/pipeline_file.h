@@ -155,6 +155,17 @@ struct PipelineClaim {
   std::size_t comparison = 0;  ///< a stage `compare`, of which B is said to be the better
 };
 
+/// What a stage has found, for the summary.
+inline constexpr std::string_view kValuePlace = "{}";
+struct PipelineFinding {
+  std::string name;
+  int line = 0;
+  std::string says =
+      {};  ///< with {} where the value stands: "dropouts before: {}"; empty: the value alone
+  std::size_t stage = 0;
+  std::string y = {};  ///< a path into its results
+};
+
 struct Pipeline {
   std::string where;  ///< its file, for messages
   std::string title = {};
@@ -165,6 +176,7 @@ struct Pipeline {
   std::vector<PipelinePicture> pictures = {};
   std::vector<std::size_t> chapters = {};  ///< stages whose reports stand in that of the pipeline
   std::vector<PublishedFigure> published = {};
+  std::vector<PipelineFinding> findings = {};
   std::vector<PipelineClaim> claims = {};
   std::map<std::string, std::string> settings = {};  ///< with what was given in place of the file's
 

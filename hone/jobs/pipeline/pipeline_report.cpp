@@ -63,6 +63,18 @@ Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
   return judged;
 }
 
+// "dropouts before: 8", "not known" where the stage has found none.
+std::string finding_sentence(const PipelineFinding& finding, const StageOutcome& outcome) {
+  const Json& value = value_at_path(outcome.result, finding.y);
+  const std::string text = value.is_string()           ? value.get<std::string>()
+                           : value.is_number_integer() ? grouped(value.get<std::int64_t>())
+                           : value.is_number()         ? three_digits(value.get<double>())
+                                                       : "not known";
+  if (finding.says.empty()) return text;
+  const std::size_t place = finding.says.find(kValuePlace);
+  return finding.says.substr(0, place) + text + finding.says.substr(place + kValuePlace.size());
+}
+
 std::string settings_text(const PipelineStage& stage) {
   std::vector<std::string> words;
   for (const auto& [name, value] : stage.setting) words.push_back(name + " " + value);
@@ -224,14 +236,14 @@ std::string headline_of(const std::vector<StageOutcome>& outcomes,
                     concluded("found"), claims.size(), concluded("opposite"), concluded("unclear"));
 }
 
-// What is known of the findings of others; empty: the pipeline names none.
-std::string sentences_of(const std::vector<Judged>& claims) {
+// One behind the other, each with a capital and a full stop; empty: there are none.
+std::string as_text(const std::vector<std::string>& sentences) {
   std::string text;
-  for (const Judged& one : claims) {
-    std::string sentence = one.sentence;
+  for (std::string sentence : sentences) {
     sentence.front() =
         static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
-    text += fmt::format("{}{}.", text.empty() ? "" : " ", sentence);
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", sentence,
+                        sentence.ends_with('.') ? "" : ".");
   }
   return text;
 }
@@ -251,6 +263,10 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   const PipelineFindings found{pipeline, outcomes, studies, folder};
   RunReport report{.title = pipeline.title.empty() ? pipeline.where : pipeline.title,
                    .invocation = job.invocation};
+  std::vector<std::string> sentences;  // findings of its own, then those of others
+  for (const PipelineFinding& finding : pipeline.findings)
+    sentences.push_back(finding_sentence(finding, outcomes[finding.stage]));
+  const std::string own = as_text(sentences);
   std::vector<Judged> judged;
   Json claims = Json::array();
   Table claim_table({{"claim", "What was found elsewhere", false},
@@ -259,6 +275,7 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   for (const PipelineClaim& claim : pipeline.claims) {
     judged.push_back(judge(claim, outcomes[claim.comparison]));
     const Judged& one = judged.back();
+    sentences.push_back(one.sentence);
     claims.push_back({{"claim", claim.name},
                       {"says", claim.says},
                       {"source", claim.source},
@@ -270,15 +287,17 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
     claim_table.add_row({claim.says, claim.source.empty() ? Cell(absent) : Cell(claim.source),
                          one.sentence.substr(claim.says.size() + 2)});
   }
-  report.headline = headline_of(outcomes, judged);
+  report.headline = own + (own.empty() ? "" : " ") + headline_of(outcomes, judged);
   const Table stages = stages_table(pipeline, outcomes);
   const std::optional<Table> figures = figures_table(pipeline, folder);
+  Section told_first{"Findings", {}};
+  if (!own.empty()) told_first.blocks.push_back(Paragraph{own});
   if (!claims.empty())
-    report.sections.push_back(
-        {"Findings",
-         {PageTable{claim_table,
-                    "Each by the 95 % interval of one comparison, uncorrected for "
-                    "their number, of one seed."}}});
+    told_first.blocks.push_back(
+        PageTable{claim_table,
+                  "Each by the 95 % interval of one comparison, uncorrected for "
+                  "their number, of one seed."});
+  if (!told_first.blocks.empty()) report.sections.push_back(std::move(told_first));
   if (figures) report.sections.push_back({"Results", {PageTable{*figures}}});
   const std::vector<Taken> taken = taken_of(pipeline, outcomes);
   if (!taken.empty()) {
@@ -354,7 +373,7 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
     rows.push_back(stage_json(pipeline.stages[i], outcomes[i]));
   report.results = {{"pipeline", pipeline.where},
                     {"title", report.title},
-                    {"summary", judged.empty() ? report.headline : sentences_of(judged)},
+                    {"summary", sentences.empty() ? report.headline : as_text(sentences)},
                     {"settings", settings},
                     {"claims", claims},
                     {"stages", rows},

@@ -30,6 +30,9 @@ class ShownReader {
     if (const toml::node* chapters = file_.get("chapters"))
       pipeline_.chapters = stages_named(*chapters, "chapters");
     read_published();
+    if (const toml::node* findings = file_.get("finding"))
+      for (const auto& [name, node] : in_order(table_at(*findings, "finding", place_)))
+        read_finding(name, *node);
     if (const toml::node* claims = file_.get("claim"))
       for (const auto& [name, node] : in_order(table_at(*claims, "claim", place_)))
         read_claim(name, *node);
@@ -271,6 +274,26 @@ class ShownReader {
     }
   }
 
+  void read_finding(const std::string& name, const toml::node& node) {
+    check_name(name, "a finding", node, place_);
+    const toml::table& table = table_at(node, name, place_);
+    check_keys(table, {"says", "stage", "y"}, "a finding", place_);
+    PipelineFinding finding{.name = name, .line = line_of(node)};
+    finding.says = string_at(table, "says", place_);
+    const std::size_t value = finding.says.find(kValuePlace);
+    user_check(finding.says.empty() ||
+                   (value != std::string::npos && value == finding.says.rfind(kValuePlace)),
+               "{}: {}: says: expected one {}, where the value stands, got '{}'", place_.at(node),
+               name, kValuePlace, finding.says);
+    finding.y = scalar_text(needed(table, "y", name), "y", place_);
+    const toml::node& stage = needed(table, "stage", name);
+    const std::vector<std::size_t> found = stages_named(stage, "stage");
+    user_check(found.size() == 1, "{}: {}: expected one stage, got {}", place_.at(stage), name,
+               found.size());
+    finding.stage = found.front();
+    pipeline_.findings.push_back(std::move(finding));
+  }
+
   void read_claim(const std::string& name, const toml::node& node) {
     check_name(name, "a claim", node, place_);
     const toml::table& table = table_at(node, name, place_);
@@ -325,6 +348,10 @@ void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size
   for (PipelinePicture& picture : pipeline.pictures) {
     if (!moved[picture.stage]) left_out("picture " + picture.title, 1, picture.stage);
     picture.stage = *moved[picture.stage];
+  }
+  for (PipelineFinding& finding : pipeline.findings) {
+    if (!moved[finding.stage]) left_out("finding " + finding.name, finding.line, finding.stage);
+    finding.stage = *moved[finding.stage];
   }
   for (PipelineClaim& claim : pipeline.claims) {
     if (!moved[claim.comparison]) left_out("claim " + claim.name, claim.line, claim.comparison);

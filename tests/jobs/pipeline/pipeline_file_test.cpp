@@ -399,6 +399,9 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
       {train + "[picture.p]\nstage = \"a\"\nfile = \"../a.svg\"",
        "line 5: p: expected the name of an .svg file of the stage, got '../a.svg'"},
       {train + "[[published]]\nwhat = \"x\"\nvalue = 1", "line 3: published: source is missing"},
+      {train + "[finding.f]\nsays = \"none\"\nstage = \"a\"\ny = \"loss\"",
+       "line 3: f: says: expected one {}, where the value stands, got 'none'"},
+      {train + "[finding.f]\nstage = \"a\"", "line 3: f: y is missing"},
       {train + "[claim.c]\nsays = \"more is better\"\nstage = \"a\"",
        "line 5: c: expected one stage that runs compare"},
   };
