@@ -85,16 +85,17 @@ Table profile_table(const BenchTimes& result) {
 }
 
 Table times_table(const BenchTimes& times) {
-  std::vector<Column> columns = {{"what", "What"},           {"first_ms", "First (ms)"},
-                                 {"min_ms", "Minimum (ms)"}, {"median_ms", "Median (ms)"},
-                                 {"runs", "Runs"},           {"gflop", "GFLOP"}};
-  std::vector<Cell> row = {
-      times.what, real(times.first_ms, 2), real(times.min_ms, 2), real(times.median_ms, 2),
-      times.runs, real(times.gflop, 2)};
+  std::vector<Column> columns = {{"first_ms", "First (ms)"},
+                                 {"min_ms", "Minimum (ms)"},
+                                 {"median_ms", "Median (ms)"},
+                                 {"runs", "Runs"},
+                                 {"gflop", "GFLOP"}};
+  std::vector<Cell> row = {real(times.first_ms, 2), real(times.min_ms, 3), real(times.median_ms, 3),
+                           times.runs, real(times.gflop, 2)};
   const auto add = [&](std::string_view name, const Peak& peak, std::string_view unit,
                        double share) {
     columns.push_back({fmt::format("share_of_{}peak", name),
-                       fmt::format("At best, of {:.0f} {}", peak.value, unit)});
+                       fmt::format("Fastest, of {:.0f} {}", peak.value, unit)});
     row.push_back(percent(share));
   };
   if (times.native.empty()) add("", times.peak, "GFLOP/s", times.share_of_peak());
@@ -267,9 +268,9 @@ BenchResult bench(const BenchJob& job, Context& context) {
         !times.on_host       ? "large products on " + times.device
         : times.threads == 1 ? "fp32 multiply-adds on one thread"
                              : fmt::format("fp32 multiply-adds on {} threads", times.threads);
-    std::string text =
-        fmt::format("{}\nPeak: {:.0f} GFLOP/s of {}, {}.\n", to_text(times_table(times), style),
-                    times.peak.value, of_what, provenance(times.peak));
+    std::string text = fmt::format("{}\n\n{}\nPeak: {:.0f} GFLOP/s of {}, {}.\n", times.what,
+                                   to_text(times_table(times), style), times.peak.value, of_what,
+                                   provenance(times.peak));
     for (const NativeKind& kind : kNativeKinds) {
       const auto some = times.native.find(kind.kind);
       if (some == times.native.end()) continue;

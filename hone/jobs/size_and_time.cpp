@@ -25,6 +25,8 @@ Json to_json(const RoundTimes& times) {
   return {{"min_ms", times.min_ms}, {"median_ms", times.median_ms}};
 }
 
+}  // namespace
+
 std::string times_line(const ModelTimes& one, int threads) {
   const TimesInTurn& times = one.times;
   const bool texts = one.noun == "texts";
@@ -38,16 +40,13 @@ std::string times_line(const ModelTimes& one, int threads) {
           : fmt::format(" of {:.1f} tokens on average before and {:.1f} after", one.tokens,
                         one.tokens_after);
   return fmt::format(
-      "{}: {}; {} ms each in the fastest round and {} in the median one, {} and {} "
-      "before; {} "
-      "{}{}, {}.",
-      way, speedup_text(times), three_digits(times.after.min_ms),
+      "{}: {}, by the median ratio of {} rounds in turn; {} ms each in the fastest round and {} in "
+      "the median one, {} and {} before; {} {}{}, {}.",
+      way, speedup_text(times), kTimedRounds, three_digits(times.after.min_ms),
       three_digits(times.after.median_ms), three_digits(times.before.min_ms),
       three_digits(times.before.median_ms), grouped(one.texts), one.noun, tokens,
       threads == 1 ? "one thread" : fmt::format("{} threads", threads));
 }
-
-}  // namespace
 
 SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, const Model& after,
                           const EncodedSet& texts_after, const fs::path& folder, Context& context) {

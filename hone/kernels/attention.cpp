@@ -9,8 +9,8 @@
 //
 // For head size 64 a block is, of 48 queries, 12 KiB of queries, 24 of scores and 12 of results: the first cache. Keys and
 // values stream from the second, each line of them for 24 cycles of multiply-adds. Several panels take a block of keys one after
-// the other. Tokens that are many heads apart fall on few sets of a cache, and are no stream that a processor sees: a block of
-// them is copied once to where it lies without gaps.
+// the other. Tokens that are many heads apart fall on few sets of a cache, and are no stream that a processor sees: where many panels
+// take a block of them it is copied once to where it lies without gaps.
 #include "hone/kernels/attention.h"
 
 #include <algorithm>
@@ -34,8 +34,9 @@ namespace {
 using Head = HeadOf<float>;
 
 constexpr std::int64_t kMaxWidth = kPanelVectors * kLanes;
-constexpr std::int64_t kFarApart =
-    256;  // floats from a token to the next: a copy pays where it is for several panels
+// A copy of keys and values costs about as much as a panel takes of them: it pays where tokens lie so many floats apart and more
+// panels than these share it, most on processors with small caches.
+constexpr std::int64_t kFarApart = 256, kPanelsThatShare = 8;
 
 // What a panel of `width` queries works in.
 struct Panel : SoftmaxPanel {
@@ -225,7 +226,7 @@ void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int
   }
   const bool far = std::min(head.k.token_stride, head.v.token_stride) >= kFarApart;
   float* const copy =
-      count > 1 && far
+      count > kPanelsThatShare && far
           ? room.take(kKeysPerBlock * (shape.head_size + shape.value_size + kPanelRows))
           : nullptr;
   for (std::int64_t key = 0; key < head.keys; key += kKeysPerBlock) {

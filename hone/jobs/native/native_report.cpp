@@ -7,6 +7,7 @@
 #include <span>
 
 #include "hone/base/text.h"
+#include "hone/jobs/size_and_time.h"
 
 namespace hone {
 namespace {
@@ -22,19 +23,6 @@ std::string mebibytes_text(std::int64_t count) { return human_bytes(static_cast<
 
 std::string formats_text(const LayerFormats& formats) {
   return formats.weight ? to_string(*formats.weight) : "fp32";
-}
-
-// "32 texts at a time: 1.84 times as fast (95 %: …), the median of 12 rounds in turn; …"
-std::string times_text(const ModelTimes& one, int threads) {
-  return fmt::format(
-      "{}: {}, the median ratio of {} rounds that took turns. A text takes {} ms in the "
-      "fastest round and {} in the median one, in fp32 {} and {}; {} texts of {:.1f} "
-      "tokens on average, {}.",
-      one.at_a_time == 1 ? "One text at a time" : at_a_time_text(one), speedup_text(one.times),
-      kTimedRounds, three_digits(one.times.after.min_ms), three_digits(one.times.after.median_ms),
-      three_digits(one.times.before.min_ms), three_digits(one.times.before.median_ms),
-      grouped(one.texts), one.tokens,
-      threads == 1 ? "one thread" : fmt::format("{} threads", threads));
 }
 
 std::string bytes_text(const NativeFindings& found) {
@@ -232,7 +220,7 @@ Table products_table(const NativeFindings& found) {
 
 std::vector<std::string> lines_of(const NativeFindings& found) {
   std::vector<std::string> lines;
-  for (const ModelTimes& times : found.times) lines.push_back(times_text(times, found.threads));
+  for (const ModelTimes& times : found.times) lines.push_back(times_line(times, found.threads));
   lines.push_back(bytes_text(found));
   if (found.methods.smooth_scales) lines.push_back(smooth_text(found));
   if (found.methods.bias_correction)
