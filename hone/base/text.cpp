@@ -122,6 +122,8 @@ std::string human_bytes(double bytes) {
 
 std::string three_digits(double value) {
   constexpr double kTakesExponent = 999.5;  // rounded to three digits it has four
+  constexpr double kLeast = 1e-3;           // below it nobody reads on
+  if (value != 0 && std::abs(value) < kLeast) return value > 0 ? "< 0.001" : "> -0.001";
   return std::abs(value) < kTakesExponent ? fmt::format("{:.3g}", value)
                                           : fmt::format("{:.0f}", value);
 }

@@ -140,6 +140,14 @@ void check_use(const BenchArguments& a, const CLI::App& app) {
   }
 }
 
+// A figure is several files, whichever of them a person names.
+std::string without_extension(const std::string& figure) {
+  const fs::path file(figure);
+  return file.extension() == ".svg" || file.extension() == ".png"
+             ? (file.parent_path() / file.stem()).string()
+             : figure;
+}
+
 void run_storage(BenchArguments& a) {
   if (a.storage.storage.empty())
     throw UsageError(
@@ -157,7 +165,7 @@ void run_dequantize(BenchArguments& a, const CLI::App& app) {
   if (app.count("--group") > 0) job.groups = parse_counts("--group", a.groups);
   job.to_float = a.to == "fp32";
   job.runs = a.job.options.runs;
-  job.figure = a.figure;
+  job.figure = without_extension(a.figure);
   job.overwrite = a.overwrite;
   Context context = make_context(a.run);
   const DequantizeResult result = bench_dequantize(job, context);
@@ -302,7 +310,7 @@ void run_iterations(BenchArguments& a, const CLI::App& app) {
                                             "show_passes", "dump_passes"};
   job.words = words_of(app, [](const std::string& name) { return !own.contains(name); });
   job.words.insert(job.words.begin(), "bench");
-  job.figure = a.figure;
+  job.figure = without_extension(a.figure);
   job.overwrite = a.overwrite;
   const IterationsResult result = bench_iterations(job, context);
   if (a.run.json) return print_result("bench", result.fields);

@@ -36,7 +36,9 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   const std::string value = option->get_default_str();
   if (option->get_required()) return option->get_description() + " (required)";
-  if (value.empty() || value == "[]") return option->get_description();
+  // Where 0 or nothing stands for something, the description says for what.
+  const bool says_itself = option->get_description().find("by default") != std::string::npos;
+  if (value.empty() || value == "[]" || says_itself) return option->get_description();
   return fmt::format("{} (default {})", option->get_description(), value);
 }
 

@@ -90,8 +90,12 @@ Table times_table(const BenchTimes& times) {
                                  {"median_ms", "Median (ms)"},
                                  {"runs", "Runs"},
                                  {"gflop", "GFLOP"}};
-  std::vector<Cell> row = {real(times.first_ms, 2), real(times.min_ms, 3), real(times.median_ms, 3),
-                           times.runs, real(times.gflop, 2)};
+  std::vector<Cell> row = {
+      real(times.first_ms, 2), real(times.min_ms, 3),
+      times.median_interval
+          ? number_within(times.median_ms, times.median_interval->low, times.median_interval->high)
+          : real(times.median_ms, 3),
+      times.runs, real(times.gflop, 2)};
   const auto add = [&](std::string_view name, const Peak& peak, std::string_view unit,
                        double share) {
     columns.push_back({fmt::format("share_of_{}peak", name),
@@ -118,6 +122,9 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
                  {"first_ms", times.first_ms},
                  {"min_ms", times.min_ms},
                  {"median_ms", times.median_ms},
+                 {"median_interval", times.median_interval ? Json({times.median_interval->low,
+                                                                   times.median_interval->high})
+                                                           : Json()},
                  {"timed_runs", times.runs},
                  {"gflop", times.gflop},
                  {"defined_gflop", times.defined_gflop},
@@ -245,6 +252,7 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   if (options.records) result.recorded = recorder.profile(bindings, session, result.runs);
   result.min_ms = times.front();
   result.median_ms = median_of_sorted(times);
+  if (times.size() >= kFewestForMedianInterval) result.median_interval = median_interval(times);
   result.kernels = kernel_times(of_faster_half(recorder.spans(), result.runs));
   result.resident_bytes = peak_resident_bytes();
   result.threads = context.pool.threads();

@@ -8,6 +8,7 @@
 #include "hone/base/json.h"
 #include "hone/jobs/bench_work.h"
 #include "hone/jobs/run_profile.h"
+#include "hone/metrics/median.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/peaks.h"
 
@@ -29,6 +30,7 @@ struct BenchTimes {
   double first_ms = 0;
   double min_ms = 0;
   double median_ms = 0;
+  std::optional<Interval> median_interval = {};  ///< as `median_interval`; none of too few runs
   std::int64_t runs = 0;
   double gflop = 0;          ///< of one run, as its kernels compute it
   double defined_gflop = 0;  ///< the same by the definitions of its operations

@@ -83,6 +83,8 @@ Table stage_table(const IterationTimes& times);
 Table means_table(const IterationTimes& times);
 /// Every other way against the first one, in each kind of process: times as fast, break-even call.
 Table comparison_table(const IterationTimes& times);
+/// How many times as fast every other way is as the first, call by call and between processes.
+std::vector<std::string> comparison_sentences(const IterationTimes& times);
 /// The same in sentences, and what was too little to tell.
 std::vector<std::string> iteration_sentences(const IterationTimes& times);
 /// The time of each call, and the sum since the beginning.

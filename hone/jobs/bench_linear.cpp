@@ -437,7 +437,8 @@ std::string least_text(std::span<const LinearTimes> of_rows, std::int64_t runs) 
   }
   if (!fastest->in_cache)
     text += fmt::format(", at {} of what memory gives", share_text(fastest->share_of_bandwidth()));
-  return text + ".\n";
+  return text + fmt::format("; its results differ by up to {:.1e} of the largest.\n",
+                            fastest->relative_difference);
 }
 
 // Why what was not run was not, each reason once.

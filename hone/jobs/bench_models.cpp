@@ -6,6 +6,7 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
+#include "hone/kernels/peak.h"
 #include "hone/models/model_size.h"
 #include "hone/models/text_limit.h"
 #include "hone/report/table.h"
@@ -14,7 +15,7 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kShortRounds = 40;
-constexpr double kLongRoundMs = 400;
+constexpr double kLongRoundMs = 400, kWarmingMs = 100;
 
 /// A model at its work. What an executable refers to must not move.
 struct ModelRunner {
@@ -66,10 +67,11 @@ void time_rounds(std::vector<ModelRounds>& all,
   double round_ms = 0;
   for (std::size_t i = 0; i < works.size(); ++i) {
     all[i].first_ms = run_ms(works[i]);
-    // The second run packs weights, and a device may make itself ready behind that (cuda/captured.h).
-    const int more = session.device.host_accessible() ? 1 : 3;
-    for (int run = 0; run < more; ++run) works[i]();
-    round_ms += run_ms(works[i]);
+    // The second run packs weights, a device may make itself ready behind that (cuda/captured.h), and processors raise their pace.
+    double warming_ms = 0, last_ms = 0;
+    for (int run = 0; run < 3 || warming_ms < kWarmingMs; ++run)
+      warming_ms += last_ms = run_ms(works[i]);
+    round_ms += last_ms;
   }
   const std::int64_t rounds =
       wanted > 0 ? wanted : (round_ms > kLongRoundMs ? kTimedRounds : kShortRounds);
@@ -150,6 +152,12 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
                              .weight_bytes = model_size(model, {}).memory_bytes});
     runners.push_back(runner_of(std::move(model), own, session));
   }
+  if (session.device.host_accessible()) {
+    std::vector<std::string> notes;
+    keep_highest(PeakKind::fp32_gflops, context.pool.threads(),
+                 kernels::measure_fma_gflops(context.pool), peaks_file(), notes);
+    tell_notes(context, notes);
+  }
   time_rounds(result.models, runners, options.runs, session, context.progress);
   const std::string what = fmt::format(
       "{} of {} on {}", options.train ? "training step" : "inference", size, device_text(session));
@@ -164,9 +172,10 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
                                    first.rounds_ms.size(), to_text(models_table(all), style));
     for (std::size_t i = 1; i < all.size(); ++i) text += model_sentence(first, all[i]);
     text +=
-        "Intervals are of the rounds of this process; in another one memory lies elsewhere, which "
-        "may move times by some percent. Ids are random, so nothing is said of answers: `hone "
-        "compare` tells what changed of these.\n";
+        "Intervals are of the rounds of this process. In another one memory lies elsewhere, and "
+        "others may share the processors: times of small models move by tens of percent with that, "
+        "so run it again before you rely on it. Ids are random, so nothing is said of answers: "
+        "`hone compare` tells what changed of these.\n";
     return text;
   };
   return result;

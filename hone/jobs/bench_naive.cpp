@@ -338,7 +338,9 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   result.text = [times](const TextStyle& style) {
     return fmt::format(
         "{}: what mistakes of measuring cost, each alone\n\n{}\nRuns took turns in {} rounds; ends "
-        "are those of 95 % intervals of the middle.\n",
+        "are those of 95 % intervals of the middle, of this process alone. Turns empty each "
+        "other's "
+        "caches, so all of these may lie a tenth above what `hone bench` tells of one alone.\n",
         times.what, to_text(naive_table(times), style), times.rounds);
   };
   return result;

@@ -99,6 +99,24 @@ CallSummary summary_of(const CallSeries& series, std::size_t ignored) {
   return summary;
 }
 
+std::optional<Interval> phases_of(const CallSeries& series, std::size_t ignored) {
+  constexpr std::size_t kStretches = 5, kFewest = 20;
+  const std::span<const double> calls = std::span(series.calls_ms).subspan(ignored);
+  if (calls.size() < kFewest) return std::nullopt;
+  std::vector<double> medians;
+  for (std::size_t i = 0; i < kStretches; ++i) {
+    const std::size_t begin = calls.size() * i / kStretches,
+                      end = calls.size() * (i + 1) / kStretches;
+    std::vector<double> stretch(calls.begin() + static_cast<std::ptrdiff_t>(begin),
+                                calls.begin() + static_cast<std::ptrdiff_t>(end));
+    std::ranges::sort(stretch);
+    medians.push_back(median_of_sorted(stretch));
+  }
+  const auto [least, greatest] = std::ranges::minmax(medians);
+  if (greatest <= kAlike * least) return std::nullopt;
+  return Interval{least, greatest};
+}
+
 std::optional<std::int64_t> rounds_to_tell(std::span<const double> before_ms,
                                            std::span<const double> after_ms) {
   HONE_ASSERT(before_ms.size() == after_ms.size() && before_ms.size() >= kFewestForMedianInterval,

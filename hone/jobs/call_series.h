@@ -45,6 +45,11 @@ struct CallSummary {
 };
 CallSummary summary_of(const CallSeries& series, std::size_t ignored);
 
+/// The least and the greatest median of five stretches of calls, where these lie further apart than `kAlike`: then calls came in phases, of
+/// a processor that others share, and no interval that takes them for independent is wide enough. Nothing of fewer than 20.
+std::optional<Interval> phases_of(const CallSeries& series, std::size_t ignored);
+inline constexpr double kAlike = 1.1;
+
 /// Rounds of two pieces of work in turn that show which is faster four times out of five, if their ratios spread as these do:
 ///
 ///     n = π/2 ((1.96 + 0.84) σ / ln(median ratio))²,   σ = quartiles of ln(ratio), apart / 1.349
@@ -53,7 +58,7 @@ CallSummary summary_of(const CallSeries& series, std::size_t ignored);
 /// many of each, `kFewestForMedianInterval` at least.
 std::optional<std::int64_t> rounds_to_tell(std::span<const double> before_ms,
                                            std::span<const double> after_ms);
-inline constexpr std::int64_t kMostRounds = 1'000'000;
+inline constexpr std::int64_t kMostRounds = 10'000;
 
 /// From which call on, counted from 1, the sum of all that work has taken is no more than that of other work.
 struct BreakEven {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <set>
 
@@ -15,35 +16,61 @@ namespace {
 constexpr std::int64_t kLoopLengths[] = {5, 20, 100};
 constexpr std::string_view kWarm = "warm";
 
-/// Calls of one way in one kind of process; of several fresh processes the first, with what beginning took in all.
+/// Calls of one way in one kind of process.
 struct Told {
-  const WayTimes& way;
+  std::string way;
   std::string process;  // "warm", "fresh"
-  const CallSeries& series;
-  Within start_ms;
+  std::span<const CallSeries> all;
+  /// Middles over processes, with the least and the greatest where there are several.
+  Within start_ms = {}, first_ms = {};
+  Within median_ms = {};     // of one process with its 95 % interval, of several the medians of all
+  CallSummary summary = {};  // of the calls of all processes together; its interval is of one alone
+
+  bool has_ends() const { return all.size() > 1 || summary.median_interval.has_value(); }
 };
 
-std::vector<Told> told_of(const WayTimes& way) {
+Within within_all(std::vector<double> values) {
+  std::ranges::sort(values);
+  return {median_of_sorted(values), values.front(), values.back()};
+}
+
+template <typename ValueOf>
+std::vector<double> of_each(std::span<const CallSeries> all, ValueOf&& value_of) {
+  std::vector<double> values;
+  for (const CallSeries& one : all) values.push_back(std::invoke(value_of, one));
+  return values;
+}
+
+Told told(const std::string& way, const std::string& process, std::span<const CallSeries> all,
+          std::size_t ignored) {
+  Told one{.way = way, .process = process, .all = all};
+  CallSeries together;
+  for (const CallSeries& s : all)
+    together.calls_ms.insert(together.calls_ms.end(),
+                             s.calls_ms.begin() + static_cast<std::ptrdiff_t>(ignored),
+                             s.calls_ms.end());
+  one.summary = summary_of(together, 0);
+  one.start_ms = within_all(of_each(all, &CallSeries::start_ms));
+  one.first_ms = within_all(of_each(all, [](const CallSeries& s) { return s.calls_ms.front(); }));
+  one.median_ms = within_all(
+      of_each(all, [&](const CallSeries& s) { return summary_of(s, ignored).median_ms; }));
+  if (all.size() == 1 && one.summary.median_interval)
+    one.median_ms = {one.summary.median_ms, one.summary.median_interval->low,
+                     one.summary.median_interval->high};
+  return one;
+}
+
+std::vector<Told> told_of(const WayTimes& way, std::int64_t ignored) {
+  const auto first = static_cast<std::size_t>(ignored);
   std::vector<Told> all;
-  if (!way.fresh.empty()) {
-    std::vector<double> starts;
-    for (const CallSeries& one : way.fresh) starts.push_back(one.start_ms());
-    std::ranges::sort(starts);
-    all.push_back({way,
-                   "fresh",
-                   way.fresh.front(),
-                   {median_of_sorted(starts), starts.front(), starts.back()}});
-  }
-  if (way.warm) {
-    const double start = way.warm->start_ms();
-    all.push_back({way, "warm", *way.warm, {start, start, start}});
-  }
+  if (!way.fresh.empty()) all.push_back(told(way.way, "fresh", way.fresh, first));
+  if (way.warm) all.push_back(told(way.way, std::string(kWarm), std::span(&*way.warm, 1), first));
   return all;
 }
 
 // The same kind of process of the first way; null where it has none.
 std::optional<Told> same_process(const IterationTimes& times, const Told& one) {
-  for (const Told& first : told_of(times.ways.front()))
+  for (const Told& first : told_of(times.ways.front(), times.ignored))
     if (first.process == one.process) return first;
   return std::nullopt;
 }
@@ -76,16 +103,11 @@ std::span<const double> counted_calls(const CallSeries& series, std::int64_t ign
 // What a call takes less than with the first way: the middle of the differences of calls that took turns, of other processes of
 // the middles.
 Within gain_of(const Told& first, const Told& one, std::int64_t ignored, bool took_turns) {
-  const std::span<const double> a = counted_calls(first.series, ignored),
-                                b = counted_calls(one.series, ignored);
-  if (!took_turns) {
-    const CallSummary before = summary_of(first.series, static_cast<std::size_t>(ignored)),
-                      after = summary_of(one.series, static_cast<std::size_t>(ignored));
-    const double gain = before.median_ms - after.median_ms;
-    if (!before.median_interval || !after.median_interval) return {gain, gain, gain};
-    return {gain, before.median_interval->low - after.median_interval->high,
-            before.median_interval->high - after.median_interval->low};
-  }
+  if (!took_turns)
+    return {first.median_ms.value - one.median_ms.value, first.median_ms.low - one.median_ms.high,
+            first.median_ms.high - one.median_ms.low};
+  const std::span<const double> a = counted_calls(first.all.front(), ignored),
+                                b = counted_calls(one.all.front(), ignored);
   std::vector<double> gains;
   for (std::size_t i = 0; i < a.size(); ++i) gains.push_back(a[i] - b[i]);
   std::ranges::sort(gains);
@@ -96,17 +118,18 @@ Within gain_of(const Told& first, const Told& one, std::int64_t ignored, bool to
 }
 
 // What the second call takes longer than those that count: weights are packed in it.
-double of_second_call(const Told& one, std::int64_t ignored) {
-  if (one.series.calls_ms.size() < 2) return 0;
-  return one.series.calls_ms[1] -
-         summary_of(one.series, static_cast<std::size_t>(ignored)).median_ms;
+double of_second_call(const Told& one) {
+  std::vector<double> extra;
+  for (const CallSeries& series : one.all)
+    if (series.calls_ms.size() > 1) extra.push_back(series.calls_ms[1] - one.median_ms.value);
+  return extra.empty() ? 0 : within_all(std::move(extra)).value;
 }
 
 WayComparison compare_told(const Told& first, const Told& one, std::int64_t ignored) {
   WayComparison found{.process = one.process};
   const bool took_turns = one.process == "warm";
-  const std::span<const double> a = counted_calls(first.series, ignored),
-                                b = counted_calls(one.series, ignored);
+  const std::span<const double> a = counted_calls(first.all.front(), ignored),
+                                b = counted_calls(one.all.front(), ignored);
   if (took_turns && a.size() >= kFewestForMedianInterval) {
     found.turns = compare_rounds(a, b);
     found.rounds_to_tell = rounds_to_tell(a, b);
@@ -114,7 +137,7 @@ WayComparison compare_told(const Told& first, const Told& one, std::int64_t igno
   found.extra_ms = {one.start_ms.value - first.start_ms.value,
                     one.start_ms.low - first.start_ms.high, one.start_ms.high - first.start_ms.low};
   found.gain_ms = gain_of(first, one, ignored, took_turns);
-  found.second_extra_ms = of_second_call(one, ignored) - of_second_call(first, ignored);
+  found.second_extra_ms = of_second_call(one) - of_second_call(first);
   found.even = break_even(found.extra_ms, found.second_extra_ms, found.gain_ms);
   return found;
 }
@@ -123,20 +146,30 @@ WayComparison compare_told(const Told& first, const Told& one, std::int64_t igno
 std::vector<std::pair<std::string, WayComparison>> comparisons_of(const IterationTimes& times) {
   std::vector<std::pair<std::string, WayComparison>> all;
   for (std::size_t i = 1; i < times.ways.size(); ++i)
-    for (const Told& one : told_of(times.ways[i]))
+    for (const Told& one : told_of(times.ways[i], times.ignored))
       if (const std::optional<Told> first = same_process(times, one))
         all.emplace_back(times.ways[i].way, compare_told(*first, one, times.ignored));
   return all;
 }
 
-std::string precision_sentence(const WayTimes& way, const CallSummary& summary) {
+// Of one process: how well it is known what a call takes in it.
+std::string precision_sentence(const WayTimes& way, const CallSeries& series,
+                               std::int64_t ignored) {
+  const auto first = static_cast<std::size_t>(ignored);
+  const CallSummary summary = summary_of(series, first);
   if (!summary.median_interval)
     return fmt::format(
         "{}: {} calls are too few for an interval of their median; {} and more have one.", way.way,
         summary.calls, kFewestForMedianInterval);
+  if (const std::optional<Interval> phases = phases_of(series, first))
+    return fmt::format(
+        "{}: calls came in phases, {} to {} ms in the median of a fifth of them: others share the "
+        "processor, or it changed its pace. The interval takes calls for independent and is too "
+        "narrow; run it again, longer or at a quieter time.",
+        way.way, three_digits(phases->low), three_digits(phases->high));
   if (!summary.calls_for_one_percent) return "";
   return fmt::format(
-      "{}: the median of {} calls in a {} process is known to {:.1f} % only; about {} would tell "
+      "{}: the median of {} calls in a {} process is known to {:.2g} % only; about {} would tell "
       "it to "
       "1 %, if they spread as these do.",
       way.way, summary.calls, way.warm ? kWarm : std::string_view("fresh"),
@@ -180,8 +213,8 @@ std::string processes_sentence(const WayTimes& first, const WayTimes& way, std::
   if (before.size() < 2 || after.size() < 2) return "";
   return fmt::format(
       "{} against {}, in {} fresh processes of each: by their medians {:.2f} times as fast, {:.2f} "
-      "to "
-      "{:.2f} between any two of them; an interval of calls in one process knows nothing of that.",
+      "to {:.2f} between any two of them; an interval of calls in one process knows nothing of "
+      "that.",
       way.way, first.way, after.size(), median_of_sorted(before) / median_of_sorted(after),
       before.front() / after.back(), before.back() / after.front());
 }
@@ -222,25 +255,26 @@ Table executor_table(const IterationTimes& times) {
                {"first_ms", "First call (ms)"},
                {"min_ms", "Minimum (ms)"},
                {"median_ms", "Median (ms)"},
-               {"median_low_ms", "95 % from"},
+               {"median_low_ms", "from"},
                {"median_high_ms", "to"},
                {"p95_ms", "p95 (ms)"},
                {"counted", "Calls counted"},
                {"calls_for_one_percent", "Calls for 1 %"}});
   for (const WayTimes& way : times.ways)
-    for (const Told& one : told_of(way)) {
-      const CallSummary s = summary_of(one.series, static_cast<std::size_t>(times.ignored));
-      const bool fresh = one.process == "fresh";
-      table.add_row({way.way, one.process, fresh ? std::ssize(way.fresh) : 1,
-                     milliseconds(one.start_ms.value),
-                     fresh ? milliseconds(one.start_ms.low) : Cell(absent),
-                     fresh ? milliseconds(one.start_ms.high) : Cell(absent),
-                     milliseconds(one.series.calls_ms.front()), milliseconds(s.min_ms),
-                     milliseconds(s.median_ms),
-                     s.median_interval ? milliseconds(s.median_interval->low) : Cell(absent),
-                     s.median_interval ? milliseconds(s.median_interval->high) : Cell(absent),
-                     milliseconds(s.p95_ms), static_cast<std::int64_t>(s.calls),
-                     s.calls_for_one_percent ? Cell(*s.calls_for_one_percent) : Cell(absent)});
+    for (const Told& one : told_of(way, times.ignored)) {
+      const bool several = one.all.size() > 1;
+      const auto end = [](bool known, double ms) {
+        return known ? milliseconds(ms) : Cell(absent);
+      };
+      const std::optional<std::int64_t> would_do =
+          several ? std::nullopt : one.summary.calls_for_one_percent;
+      table.add_row({one.way, one.process, std::ssize(one.all), milliseconds(one.start_ms.value),
+                     end(several, one.start_ms.low), end(several, one.start_ms.high),
+                     milliseconds(one.first_ms.value), milliseconds(one.summary.min_ms),
+                     milliseconds(one.median_ms.value), end(one.has_ends(), one.median_ms.low),
+                     end(one.has_ends(), one.median_ms.high), milliseconds(one.summary.p95_ms),
+                     static_cast<std::int64_t>(one.summary.calls),
+                     would_do ? Cell(*would_do) : Cell(absent)});
     }
   return table;
 }
@@ -262,11 +296,13 @@ Table stage_table(const IterationTimes& times) {
                {"stage", "Making ready", false},
                {"ms", "Time (ms)"}});
   for (const WayTimes& way : times.ways)
-    for (const Told& one : told_of(way)) {
-      for (const StageTime& stage : one.series.stages)
-        table.add_row({way.way, one.process, stage.name, milliseconds(stage.ms)});
-      table.add_row(
-          {way.way, one.process, "first call", milliseconds(one.series.calls_ms.front())});
+    for (const Told& one : told_of(way, times.ignored)) {
+      for (std::size_t i = 0; i < one.all.front().stages.size(); ++i)
+        table.add_row({one.way, one.process, one.all.front().stages[i].name,
+                       milliseconds(within_all(of_each(one.all, [&](const CallSeries& s) {
+                                      return s.stages[i].ms;
+                                    })).value)});
+      table.add_row({one.way, one.process, "first call", milliseconds(one.first_ms.value)});
     }
   return table;
 }
@@ -286,16 +322,21 @@ Table means_table(const IterationTimes& times) {
   Table table(columns);
   const auto ignored = static_cast<std::size_t>(times.ignored);
   for (const WayTimes& way : times.ways)
-    for (const Told& one : told_of(way)) {
+    for (const Told& one : told_of(way, times.ignored)) {
       const std::optional<Told> first = same_process(times, one);
       for (const std::int64_t length : loop_lengths(times.iterations)) {
         const auto n = static_cast<std::size_t>(length);
-        const std::size_t later = std::min(n, one.series.calls_ms.size() - ignored);
-        const auto values = [&](const CallSeries& series) {
-          return std::array{series.mean_with_ready_ms(n), series.mean_ms(n, 0),
-                            series.mean_ms(later, ignored)};
+        const std::size_t later = std::min(n, one.all.front().calls_ms.size() - ignored);
+        // The middle of the means of the processes.
+        const auto values = [&](const Told& told) {
+          const auto middle = [&](auto&& mean) {
+            return within_all(of_each(told.all, mean)).value;
+          };
+          return std::array{middle([&](const CallSeries& s) { return s.mean_with_ready_ms(n); }),
+                            middle([&](const CallSeries& s) { return s.mean_ms(n, 0); }),
+                            middle([&](const CallSeries& s) { return s.mean_ms(later, ignored); })};
         };
-        const auto own = values(one.series);
+        const auto own = values(one);
         std::vector<Cell> row = {way.way,
                                  one.process,
                                  length,
@@ -303,7 +344,7 @@ Table means_table(const IterationTimes& times) {
                                  milliseconds(own[1]),
                                  milliseconds(own[2])};
         for (std::size_t i = 0; compares && i < own.size(); ++i)
-          row.push_back(first ? ratio_of(values(first->series)[i], own[i]) : Cell(absent));
+          row.push_back(first ? ratio_of(values(*first)[i], own[i]) : Cell(absent));
         table.add_row(std::move(row));
       }
     }
@@ -338,27 +379,30 @@ Table comparison_table(const IterationTimes& times) {
   return table;
 }
 
-std::vector<std::string> iteration_sentences(const IterationTimes& times) {
+std::vector<std::string> comparison_sentences(const IterationTimes& times) {
   std::vector<std::string> sentences;
-  const std::string& first = times.ways.front().way;
-  const auto comparisons = comparisons_of(times);
-  std::set<std::string> alike;  // as far as calls in turn show
-  for (const auto& [way, found] : comparisons) {
-    if (!found.turns) continue;
-    sentences.push_back(turns_sentence(way, first, found));
-    if (!shows_difference(found)) alike.insert(way);
-  }
+  for (const auto& [way, found] : comparisons_of(times))
+    if (found.turns) sentences.push_back(turns_sentence(way, times.ways.front().way, found));
   for (std::size_t i = 1; i < times.ways.size(); ++i)
     if (const std::string sentence =
             processes_sentence(times.ways.front(), times.ways[i], times.ignored);
         !sentence.empty())
       sentences.push_back(sentence);
+  return sentences;
+}
+
+std::vector<std::string> iteration_sentences(const IterationTimes& times) {
+  std::vector<std::string> sentences = comparison_sentences(times);
+  const std::string& first = times.ways.front().way;
+  const auto comparisons = comparisons_of(times);
+  std::set<std::string> alike;  // as far as calls in turn show
+  for (const auto& [way, found] : comparisons)
+    if (found.turns && !shows_difference(found)) alike.insert(way);
   for (const auto& [way, found] : comparisons)
     sentences.push_back(even_sentence(way, first, found, !alike.contains(way)));
   for (const WayTimes& way : times.ways) {
     const CallSeries& series = way.warm ? *way.warm : way.fresh.front();
-    const std::string sentence =
-        precision_sentence(way, summary_of(series, static_cast<std::size_t>(times.ignored)));
+    const std::string sentence = precision_sentence(way, series, times.ignored);
     if (!sentence.empty()) sentences.push_back(sentence);
   }
   return sentences;
@@ -372,13 +416,15 @@ Figure iterations_figure(const IterationTimes& times) {
             .x = {.label = "Calls", .logarithmic = true},
             .y = {.label = "Time so far (ms)", .logarithmic = true}};
   for (const WayTimes& way : times.ways)
-    for (const Told& one : told_of(way)) {
-      const std::string label = fmt::format("{}, {}", way.way, one.process);
+    for (const Told& one : told_of(way, times.ignored)) {
+      const CallSeries& series = one.all.front();
+      const std::string label =
+          fmt::format("{}, {}{}", one.way, one.all.size() > 1 ? "first " : "", one.process);
       Series calls{.label = label, .draw = Draw::line}, sums{.label = label, .draw = Draw::line};
-      const std::vector<double> cumulative = one.series.cumulative_ms();
+      const std::vector<double> cumulative = series.cumulative_ms();
       for (std::size_t i = 0; i < cumulative.size(); ++i) {
         const auto call = static_cast<double>(i + 1);
-        calls.points.push_back({call, one.series.calls_ms[i]});
+        calls.points.push_back({call, series.calls_ms[i]});
         sums.points.push_back({call, cumulative[i]});
       }
       each.series.push_back(std::move(calls));

@@ -53,7 +53,8 @@ std::string caption_of(const BenchTimes& times, const Floors& floors) {
       "operands and results as if no cache held them, so what lies in caches is above the "
       "bandwidth of memory; FLOP are those that kernels compute, where that is fewer than the "
       "definition takes. Bound by: "
-      "what would take longer at that rate; neither: that is less than {:.0f} % of the time it "
+      "what would take longer at that rate, caches: memory would take longer than it took; "
+      "neither: that is less than {:.0f} % of the time it "
       "took.",
       faster_half(times.runs), times.runs, floors.fp32.value, provenance(floors.fp32),
       native_peaks_text(times), floors.bandwidth.value, provenance(floors.bandwidth),

@@ -112,7 +112,8 @@ double Floors::memory_seconds(const OperatorTime& one) const {
 std::string_view Floors::bound_by(const OperatorTime& one) const {
   const double memory = memory_seconds(one), compute = compute_seconds(one);
   if (std::max(memory, compute) < kBoundShare * one.seconds) return "neither";
-  return memory > compute ? "memory" : "compute";
+  if (memory <= compute) return "compute";
+  return memory > one.seconds ? "caches" : "memory";
 }
 
 std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes) {

@@ -80,7 +80,7 @@ struct Floors {
   /// Seconds that the operations take at that rate, and that the bytes take to come from memory and go there.
   double compute_seconds(const OperatorTime& one) const;
   double memory_seconds(const OperatorTime& one) const;
-  /// Which of both would take longer, "compute" or "memory"; "neither" where that is less than `kBoundShare` of the time it took, so
+  /// Which of both would take longer, "compute" or "memory", or "caches" where it took less than memory would; "neither" where that is less than `kBoundShare` of the time it took, so
   /// that starting it and waiting for what others do is more.
   std::string_view bound_by(const OperatorTime& one) const;
 };

@@ -1,5 +1,7 @@
 #include "hone/labs/speed_lab.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "hone/analysis/cost.h"
@@ -254,11 +256,12 @@ void add_section(LabReport& report, const FoundTimes& one, const fs::path& folde
       report.notes));
   section.blocks.push_back(PageTable{
       executor_table(one.times),
-      fmt::format("On {}, {} threads. Fresh: processes that had done nothing before, one executor "
-                  "in each; making ready and first call are the median of them, calls those of the "
-                  "first. Warm: one process that had done all of it once, where executors took "
-                  "turns. The first {} calls are in no median.",
-                  one.times.device, one.times.threads, one.times.ignored)});
+      fmt::format(
+          "On {}, {} threads. Fresh: processes that had done nothing before, one executor "
+          "in each; times are medians over them, from and to the least and the greatest. Warm: one "
+          "process that had done all of it once, where executors took turns; from and to "
+          "are the 95 % interval of the median. The first {} calls are in no median.",
+          one.times.device, one.times.threads, one.times.ignored)});
   section.blocks.push_back(
       PageTable{means_table(one.times),
                 "What a loop of n calls tells. Against the first executor; above 1 is faster."});
@@ -306,8 +309,8 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
                                                  {"comparisons.csv", joined(work, comparisons)},
                                                  {"mistakes.csv", joined(work, mistakes)}};
   for (const auto& [name, table] : files) write_file(folder / name, to_csv(table));
-  report.headline = fmt::format("{}: {}", all.front().work.name(),
-                                iteration_sentences(all.front().times).front());
+  const std::vector<std::string> told = comparison_sentences(all.front().times);
+  report.headline = fmt::format("{}: {}", all.front().work.name(), fmt::join(told, " "));
   report.sections.push_back(
       {"Side by side",
        {PageTable{

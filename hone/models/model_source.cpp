@@ -161,6 +161,21 @@ void check_vocabulary(TextModel& source) {
 }
 
 // With the tokenizer of its folder.
+// A report's folder holds models in folders of its own.
+void check_has_config(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error) || path_exists(folder / "config.json") ||
+      path_exists(folder / "modules.json"))
+    return;
+  std::vector<std::string> inside;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (path_exists(entry.path() / "config.json")) inside.push_back(entry.path().string());
+  std::ranges::sort(inside);
+  user_check(inside.empty(), "{}: is no model folder, as it has no config.json; {} {}",
+             folder.string(), inside.size() == 1 ? "a model is" : "models are",
+             fmt::join(inside, ", "));
+}
+
 TextModel read_text_model(Model model, const SentenceEncoder& encoder) {
   Tokenizer tokenizer = read_tokenizer(encoder, model.facts);
   TextModel read{std::move(model), std::move(tokenizer), encoder.folder, {}, encoder.limit};
@@ -182,6 +197,7 @@ fs::path find_model(const std::string& name) {
   if (path_exists(name)) {
     check_not_seeds(name);
     check_not_adapter(name);
+    check_has_config(name);
     return name;
   }
   const std::optional<HubName> on_hub = parse_hub_name(name);

@@ -20,6 +20,8 @@ namespace {
 
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kMostBytes = 1 << 20;
+// Arithmetic that does less than this share of what it did is disturbed.
+constexpr double kQuiet = 0.8;
 
 std::string today() {
   return fmt::format(
@@ -114,6 +116,13 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
     const auto value = peak["value"].get<double>();
     if (value > highest.value) highest = {value, measured_now, peak["date"].get<std::string>()};
   }
+  const bool is_of_memory = kind == PeakKind::copy_gbps || kind == PeakKind::read_gbps;
+  if (!is_of_memory && measured_now < kQuiet * highest.value)
+    note_once(notes,
+              fmt::format("{}: {:.0f} measured now, {:.0f} % of the highest known: other work "
+                          "shares the processors, or they have slowed down, and times are of "
+                          "that",
+                          to_string(kind), measured_now, 100 * measured_now / highest.value));
   if (own != nullptr && (*own)["value"] >= measured_now) return highest;
   // Threads that wait for each other tell nothing of the machine.
   if (threads > available_processors()) return highest;

@@ -242,6 +242,14 @@ TEST_F(Refusal, OfAMissingModelNamesIt) {
   expect(kUserError, "config.json", {"inspect", "mine"});
 }
 
+// What `shrink` and `search` leave are reports, with models inside.
+TEST_F(Refusal, OfAFolderAroundAModelNamesTheModel) {
+  const std::string around = workshop();
+  expect(kUserError, around + ": is no model folder, as it has no config.json; ",
+         {"predict", around, "text"});
+  expect(kUserError, around + "/model", {"inspect", around});
+}
+
 TEST_F(Refusal, OfAQuantizedModelToBeQuantizedAgain) {
   const TemporaryFolder folder;
   const std::vector<std::string> job = {"--format", "integer(width=8,frac=4)", "--data",

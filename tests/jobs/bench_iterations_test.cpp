@@ -68,6 +68,14 @@ TEST(BenchIterations, TellsHowFarProcessesLieApart) {
       "interpreter against eager, in 3 fresh processes of each: by their medians 2.20 times as "
       "fast, 1.67 to 3.00 between any two of them"))
       << said.front();
+  // Medians over all processes, with the least and the greatest.
+  const Json row = to_json(executor_table(times))[1];
+  EXPECT_EQ(row["processes"], 3);
+  EXPECT_EQ(row["median_ms"], 5);
+  EXPECT_EQ(row["median_low_ms"], 4);
+  EXPECT_EQ(row["median_high_ms"], 6);
+  EXPECT_EQ(row["min_ms"], 4);
+  EXPECT_EQ(row["counted"], 9);
   times.ways[1].fresh.resize(1);
   EXPECT_EQ(iteration_sentences(times).front().find("fresh processes of each"), std::string::npos);
 }

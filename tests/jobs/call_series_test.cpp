@@ -80,6 +80,19 @@ TEST(BreakEven, IsTheCallAtWhichTheSumsMeet) {
   EXPECT_EQ(break_even_text(even), "from call 6 on (3 to 13)");
 }
 
+TEST(CallSeries, TellsPhasesFromCallsThatSpread) {
+  CallSeries even, phases;
+  for (int i = 0; i < 40; ++i) {
+    even.calls_ms.push_back(i % 2 == 0 ? 1 : 2);
+    phases.calls_ms.push_back(i < 20 ? 1 : 2);
+  }
+  EXPECT_FALSE(phases_of(even, 0));
+  ASSERT_TRUE(phases_of(phases, 0));
+  EXPECT_EQ(phases_of(phases, 0)->low, 1);
+  EXPECT_EQ(phases_of(phases, 0)->high, 2);
+  EXPECT_FALSE(phases_of(phases, 21)) << "19 are too few, and all of one phase";
+}
+
 TEST(BreakEven, CountsWhatTheSecondCallPacks) {
   const BreakEven even = break_even({20, 10, 40}, 80, {20, 10, 40});
   EXPECT_EQ(even.call, 6);

@@ -70,6 +70,8 @@ TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
   OperatorTime small = sum;  // moving its bytes is an eighth of what it takes
   small.seconds = 0.08;
   EXPECT_EQ(floors.bound_by(small), "neither");
+  small.seconds = 0.008;  // its bytes take 0.01 from memory
+  EXPECT_EQ(floors.bound_by(small), "caches");
   const Json rows = to_json(operator_table({product, sum}, floors, 0));
   EXPECT_EQ(rows[0]["operation"], "p");
   EXPECT_EQ(rows[0]["gflops"], 50);

@@ -83,6 +83,13 @@ TrialSubject open_given(const ShrinkJob& job, Context& context, std::vector<std:
   return given;
 }
 
+// The most looks, fewer than those that are asked for, in which a change that is none would be shown to be kept; 0: none.
+std::int64_t looks_that_show(const FigureChange& none, const ShrinkJob& job) {
+  for (std::int64_t looks = job.looks - 1; looks > 0; --looks)
+    if (verdict_of_look(none, looks, job.margin()).kept()) return looks;
+  return 0;
+}
+
 /// Says nothing while it lives: what is read again was spoken of the first time.
 class Unsaid {
  public:
@@ -262,12 +269,13 @@ class Shrinking {
     if (!context_.say || context_.progress.quiet) return;
     const std::optional<std::size_t> best = state.best();
     context_.say(fmt::format(
-        "look {} of at most {}: {}\n  foretold: {} of the bytes, {} of the time; kept with a "
-        "chance of {:.0f} %; about {}. {} so far: {} of the bytes, {} of the time. {} of {} "
-        "spent",
+        "look {} of at most {}: {}\n  foretold: {} of the bytes, {} of the time; {}; about {}. {} "
+        "so far: {} of the bytes, {} of the time. {} of {} spent",
         looks + 1, job_.looks, step.what, percent_text(step.shares.bytes),
-        percent_text(step.shares.time), 100 * step.chance, clock_text(std::max(1.0, step.seconds)),
-        too_few_texts_ ? "Most promising" : "Best",
+        percent_text(step.shares.time),
+        too_few_texts_ ? "too few texts to show that it is kept"
+                       : fmt::format("kept with a chance of {:.0f} %", 100 * step.chance),
+        clock_text(std::max(1.0, step.seconds)), too_few_texts_ ? "Most promising" : "Best",
         percent_text(best ? state.tried[*best].shares.bytes : 1),
         percent_text(best ? state.tried[*best].shares.time : 1), clock_text(spent()),
         clock_text(job_.budget_seconds)));
@@ -333,6 +341,7 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
                           .timer = timer,
                           .trimmed = trimming.found,
                           .too_few_texts = !best_possible.kept(),
+                          .looks_that_show = looks_that_show(itself.change, job),
                           .texts_needed = best_possible.examples_needed,
                           .space = text};
   // Said before time is spent on it.

@@ -153,11 +153,12 @@ Table trail_table(const ShrinkFindings& f) {
   return table;
 }
 
-// "kept, chosen"
+// "kept, chosen", "unclear, most promising"
 Cell verdict_cell(const ShrinkFindings& f, std::size_t i) {
   const JudgedPoint& one = f.points[i];
   Cell cell(!one.failure.empty() ? "failed"
-            : f.chosen == i      ? fmt::format("{}, chosen", to_string(one.conclusion))
+            : f.chosen == i      ? fmt::format("{}, {}", to_string(one.conclusion),
+                                          f.proven ? "chosen" : "most promising")
                                  : std::string(to_string(one.conclusion)));
   cell.tone = one.kept() ? Tone::good : Tone::plain;
   return cell;
@@ -280,8 +281,9 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
       clock_text(f.seconds)));
   if (f.chosen) {
     const JudgedPoint& one = f.points[*f.chosen];
-    lines.push_back(fmt::format("Chosen is trial {}, of all steps together: {}. On {} it was {}.",
-                                one.trial, one.all, part_chosen_on(f), one.summary));
+    lines.push_back(fmt::format("{} is trial {}, of all steps together: {}. On {}{} {}.",
+                                f.proven ? "Chosen" : "Most promising", one.trial, one.all,
+                                part_chosen_on(f), one.kept() ? " it was" : ":", one.summary));
   }
   if (f.not_shown) {
     const JudgedPoint& one = f.points[*f.not_shown];
@@ -315,8 +317,9 @@ std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f)
   if (f.points.empty()) return [](const TextStyle&) { return std::string(); };
   const std::string told = fmt::format(
       "{}; bytes in memory and time of a text, some at a time, of what the model takes that was "
-      "given, time by the fastest of {} rounds, to choose by: what is chosen is timed again, with "
-      "an interval; points of {}, 95 %, each look alone. What is new is what the best before it "
+      "given, time by the fastest of {} short rounds, to choose by: what is chosen is timed again, "
+      "longer, with an interval; points of {}, 95 %, each look alone. What is new is what the best "
+      "before it "
       "had "
       "not; shares of heads, neurons and layers are of the model that was given.",
       made_on(f), kShrinkTimerRounds, f.subject.parent_measured->evaluation.figure.text);
@@ -353,8 +356,11 @@ std::string headline_of(const ShrinkFindings& f, const Written& w) {
 // Commands that classify a text, show what was tried, and make all of this again.
 std::string how_to_run(const ShrinkFindings& f) {
   const std::string model = fmt::format("{}/{}", f.job.output.folder, folder_name(f));
-  return fmt::format("hone predict {} \"some text\"\nhone study {}/study.db shrink\n{}\n",
-                     shell_word(model), shell_word(f.job.output.folder), f.job.invocation.command);
+  return fmt::format(
+      "hone predict {} \"some text\"       # classify a text\nhone study {}/study.db shrink       "
+      "# "
+      "what was tried\n\nAll of this again, in its place:\n{}\n",
+      shell_word(model), shell_word(f.job.output.folder), f.job.invocation.command);
 }
 
 Json fields_of(const ShrinkFindings& f, const Table& trail) {
@@ -449,12 +455,15 @@ ShrinkResult report_nothing(const ShrinkFindings& f, RunReport report, OutputFol
 
 std::string too_few_texts_sentence(const ShrinkFindings& f) {
   if (!f.too_few_texts) return "";
+  std::vector<std::string> ways;
+  if (f.texts_needed)
+    ways.push_back(fmt::format("about {} texts to choose by", grouped(*f.texts_needed)));
+  if (f.looks_that_show > 0) ways.push_back(fmt::format("--looks {}", f.looks_that_show));
   return fmt::format(
-      "On {} not even the model beside itself would be shown to be kept in {} looks{}; more data, "
-      "a larger "
-      "--validation_split or fewer --looks show more.",
+      "On {} not even the model beside itself would be shown to be kept in {} looks; {}.",
       made_on(f), f.job.looks,
-      f.texts_needed ? fmt::format("; about {} texts would do", grouped(*f.texts_needed)) : "");
+      ways.empty() ? "more texts to choose by, or a larger --max_drop, would do"
+                   : fmt::format("{} would do", fmt::join(ways, ", or ")));
 }
 
 ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunReport report,
@@ -513,8 +522,9 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
                     result_of("shrink", report.results), lines},
                    made.model, folder);
   write_run_report(report, output.path(), context);
-  ShrinkResult result{
-      .fields = report.results, .verdict = verdict, .part = name_and_size(f.data.measured)};
+  ShrinkResult result{.fields = report.results,
+                      .verdict = verdict,
+                      .part = f.proven ? name_and_size(f.data.measured) : made_on(f)};
   result.text = [=, headline = report.headline, run = how_to_run(f), tried = tried_text(f),
                  destination = f.job.output.folder, name = folder_name(f)](const TextStyle& style) {
     return fmt::format(

@@ -34,6 +34,7 @@ struct ShrinkFindings {
   std::string end = {};        ///< why it ended, a sentence without its full stop
   double seconds = 0;          ///< all of it took
   bool too_few_texts = false;  ///< even the original beside itself would not be shown to be kept
+  std::int64_t looks_that_show = 0;  ///< so few of them would; 0: not even one
   std::optional<std::int64_t> texts_needed = {};
   std::string space = {};
 };
