@@ -198,7 +198,8 @@ Table overview_table(const std::vector<FoundTimes>& all, const OtherDevice& othe
                {"ratio_5", "By n = 5, fresh, all counted"},
                {"ratio_20", "By n = 20"},
                {"ratio_100", "By n = 100"},
-               {"ratio_100_later", "By n = 100, warm, first ones ignored"}});
+               {"ratio_100_later", "By n = 100, warm, first ones ignored"},
+               {"why_not", "Remark", false}});
   for (const FoundTimes& one : all) {
     const Json times = to_json(executor_table(one.times)), means = to_json(means_table(one.times)),
                comparisons = to_json(comparison_table(one.times));
@@ -221,12 +222,13 @@ Table overview_table(const std::vector<FoundTimes>& all, const OtherDevice& othe
       table.add_row({one.work.name(), one.times.device, way.way, real(fresh.at("start_ms"), 2),
                      real(warm.at("median_ms"), 3), speedup, even(beside_fresh), even(beside),
                      ratio("fresh", 5, "with_ready_ratio"), ratio("fresh", 20, "with_ready_ratio"),
-                     ratio("fresh", 100, "with_ready_ratio"), ratio("warm", 100, "later_ratio")});
+                     ratio("fresh", 100, "with_ready_ratio"), ratio("warm", 100, "later_ratio"),
+                     absent});
     }
     std::vector<Cell> missing(table.columns().size(), absent);
     missing[0] = one.work.name();
     missing[1] = other.name;
-    missing[2] = other.why_not;
+    missing.back() = other.why_not;
     table.add_row(std::move(missing));
   }
   return table;

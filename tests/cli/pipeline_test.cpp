@@ -191,7 +191,7 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
                                       all[11]["result"]["comparison"]["flips"].get<int>())))
       << summary;
   // What is chosen goes on.
-  const Json best = all[7];
+  const Json& best = all[7];
   EXPECT_EQ(all[8]["result"]["model"], best["result"]["chosen"]);
   EXPECT_EQ(best["stands_for"], best["result"]["chosen"]);
   for (const Json& stage : all) {

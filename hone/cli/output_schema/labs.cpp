@@ -135,11 +135,12 @@ std::vector<Fragment> fragments_of_labs() {
         {"notes", "text[]", "what could not be drawn"},
         {"stages", "lab_stage[]", "what was done, and what it cost"}}},
       {"lab_executor",
-       "An executor on one work, or a device that the work was not run on: then its executor says "
-       "why not, and all else is null.",
+       "An executor on one work, or a device that the work was not run on: then `why_not` says "
+       "why, "
+       "and all else is null.",
        {{"work", "text", "model, kind of run, texts and tokens"},
         {"device", "text", "that ran it, or was not there"},
-        {"executor", "text", "its name"},
+        {"executor", "text?", "its name"},
         {"start_ms", "ms?", "until the first answer of a fresh process"},
         {"median_ms", "ms?", "the median call of a warm one"},
         {"speedup", "ratio?", "median of the ratios of calls in turn; null: it is the first"},
@@ -149,7 +150,8 @@ std::vector<Fragment> fragments_of_labs() {
         {"ratio_5", "ratio?", "times as fast by means of 5 calls, fresh, making ready counted"},
         {"ratio_20", "ratio?", "the same of 20"},
         {"ratio_100", "ratio?", "the same of 100"},
-        {"ratio_100_later", "ratio?", "of 100, warm, those at the beginning ignored"}}},
+        {"ratio_100_later", "ratio?", "of 100, warm, those at the beginning ignored"},
+        {"why_not", "text?", "it was not run; null: it was"}}},
       {"lab_work",
        "A work of a lab, call by call.",
        {{"work", "text", "its name"}, {"", "timed_calls"}}},

@@ -158,11 +158,12 @@ Widening choose_widening(const Model& model, const NativeCopies& copies,
 
 void check_choice_part(const EncodedSplits& data) {
   const ChoicePart part = choice_part(data);
-  user_check(data.protocol == Protocol::original || part.name != data.measured.facts.part,
-             "`max_drop`: which layers are left wider would be chosen on the texts that are "
-             "reported ({}); give data with a test part, such as a folder with train.csv and test.csv, "
-             "or leave `max_drop` out",
-             name_and_size(data.measured));
+  user_check(
+      data.protocol == Protocol::original || part.name != data.measured.facts.part,
+      "`max_drop`: which layers are left wider would be chosen on the texts that are "
+      "reported ({}); give data with a test part, such as a folder with train.csv and test.csv, "
+      "or leave `max_drop` out",
+      name_and_size(data.measured));
 }
 
 }  // namespace hone

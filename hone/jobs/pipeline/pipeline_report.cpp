@@ -66,10 +66,10 @@ Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
 // "dropouts before: 8", "not known" where the stage has found none.
 std::string finding_sentence(const PipelineFinding& finding, const StageOutcome& outcome) {
   const Json& value = value_at_path(outcome.result, finding.y);
-  const std::string text = value.is_string()           ? value.get<std::string>()
-                           : value.is_number_integer() ? grouped(value.get<std::int64_t>())
-                           : value.is_number()         ? three_digits(value.get<double>())
-                                                       : "not known";
+  std::string text = value.is_string()           ? value.get<std::string>()
+                     : value.is_number_integer() ? grouped(value.get<std::int64_t>())
+                     : value.is_number()         ? three_digits(value.get<double>())
+                                                 : "not known";
   if (finding.says.empty()) return text;
   const std::size_t place = finding.says.find(kValuePlace);
   return finding.says.substr(0, place) + text + finding.says.substr(place + kValuePlace.size());
