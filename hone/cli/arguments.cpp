@@ -328,6 +328,14 @@ void declare_train_samples(CLI::App& app, JobData& a) {
       ->check(number_from(0));
 }
 
+void declare_figure(CLI::App& app, std::string& figure, const std::string& description) {
+  app.add_option("--figure", figure, description)->transform([](const std::string& given) {
+    fs::path file(given);
+    if (file.extension() == ".svg" || file.extension() == ".png") file.replace_extension();
+    return file.string();
+  });
+}
+
 void declare_adapter(CLI::App& app, std::string& adapter, bool required) {
   CLI::Option* option = app.add_option("--adapter", adapter,
                                        "folder of a low-rank adapter, as `hone train --lora` and "

@@ -150,6 +150,8 @@ void declare(CLI::App& app, JobOutput& arguments, bool required = true);
 /// when the job did not pass its gate.
 void print_finished(const JobOutput& output, const Json& results, bool json);
 
+/// `--figure`, whose files are several: the name without the ending of whichever of them a person gives.
+void declare_figure(CLI::App& app, std::string& figure, const std::string& description);
 /// `--adapter`, of commands that run models with one.
 void declare_adapter(CLI::App& app, std::string& adapter, bool required = false);
 

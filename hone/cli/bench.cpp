@@ -140,14 +140,6 @@ void check_use(const BenchArguments& a, const CLI::App& app) {
   }
 }
 
-// A figure is several files, whichever of them a person names.
-std::string without_extension(const std::string& figure) {
-  const fs::path file(figure);
-  return file.extension() == ".svg" || file.extension() == ".png"
-             ? (file.parent_path() / file.stem()).string()
-             : figure;
-}
-
 void run_storage(BenchArguments& a) {
   if (a.storage.storage.empty())
     throw UsageError(
@@ -165,7 +157,7 @@ void run_dequantize(BenchArguments& a, const CLI::App& app) {
   if (app.count("--group") > 0) job.groups = parse_counts("--group", a.groups);
   job.to_float = a.to == "fp32";
   job.runs = a.job.options.runs;
-  job.figure = without_extension(a.figure);
+  job.figure = a.figure;
   job.overwrite = a.overwrite;
   Context context = make_context(a.run);
   const DequantizeResult result = bench_dequantize(job, context);
@@ -310,7 +302,7 @@ void run_iterations(BenchArguments& a, const CLI::App& app) {
                                             "show_passes", "dump_passes"};
   job.words = words_of(app, [](const std::string& name) { return !own.contains(name); });
   job.words.insert(job.words.begin(), "bench");
-  job.figure = without_extension(a.figure);
+  job.figure = a.figure;
   job.overwrite = a.overwrite;
   const IterationsResult result = bench_iterations(job, context);
   if (a.run.json) return print_result("bench", result.fields);
@@ -424,7 +416,7 @@ Command bench_command() {
             ->check(one_of({"8", "4"}));
         app.add_option("--to", a->to, "of dequantize: what elements become")
             ->check(one_of({"bf16", "fp32"}));
-        app.add_option("--figure", a->figure,
+        declare_figure(app, a->figure,
                        "of dequantize: how the first array is cut up, mase-cuda's way and ours; of "
                        "calls one by one their times: drawn as FIGURE.svg and FIGURE.png");
         app.add_flag("--overwrite", a->overwrite, "replace what --figure names");

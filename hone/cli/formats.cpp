@@ -287,8 +287,8 @@ Command formats_command() {
             app.add_option("--input", a->input, "safetensors file whose tensors to quantize");
             app.add_option("--tensor", a->tensor, "glob of the tensors of --input");
             app.add_option("--output,-o", a->output, "with --input: safetensors file to write");
-            app.add_option(
-                "--figure", a->figure,
+            declare_figure(
+                app, a->figure,
                 "with --input: histogram of the first tensor with the grid on it, written as "
                 "FIGURE.svg and FIGURE.png");
             app.add_flag("--overwrite", a->overwrite, "replace what --output or --figure names");

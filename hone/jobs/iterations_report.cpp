@@ -184,6 +184,15 @@ bool shows_difference(const WayComparison& found) {
   return found.turns->shown_faster() || found.turns->shown_slower();
 }
 
+// Ways that calls in turn do not show to differ from the first: from which call on they are ahead is chance.
+std::set<std::string> ways_alike(
+    const std::vector<std::pair<std::string, WayComparison>>& comparisons) {
+  std::set<std::string> alike;
+  for (const auto& [way, found] : comparisons)
+    if (found.turns && !shows_difference(found)) alike.insert(way);
+  return alike;
+}
+
 std::string turns_sentence(const std::string& way, const std::string& first,
                            const WayComparison& found) {
   std::string text =
@@ -197,26 +206,14 @@ std::string turns_sentence(const std::string& way, const std::string& first,
                      : std::string("; the two are as good as equal."));
 }
 
-// Medians of the fresh processes, rising.
-std::vector<double> medians_of_processes(const WayTimes& way, std::int64_t ignored) {
-  std::vector<double> medians;
-  for (const CallSeries& series : way.fresh)
-    medians.push_back(summary_of(series, static_cast<std::size_t>(ignored)).median_ms);
-  std::ranges::sort(medians);
-  return medians;
-}
-
-// Where memory lies differs from process to process and moves times, which no interval of one process knows; "": there was one.
-std::string processes_sentence(const WayTimes& first, const WayTimes& way, std::int64_t ignored) {
-  const std::vector<double> before = medians_of_processes(first, ignored),
-                            after = medians_of_processes(way, ignored);
-  if (before.size() < 2 || after.size() < 2) return "";
+// Where memory lies differs from process to process and moves times, which no interval of one process knows.
+std::string processes_sentence(const Told& first, const Told& one) {
   return fmt::format(
       "{} against {}, in {} fresh processes of each: by their medians {:.2f} times as fast, {:.2f} "
       "to {:.2f} between any two of them; an interval of calls in one process knows nothing of "
       "that.",
-      way.way, first.way, after.size(), median_of_sorted(before) / median_of_sorted(after),
-      before.front() / after.back(), before.back() / after.front());
+      one.way, first.way, one.all.size(), first.median_ms.value / one.median_ms.value,
+      first.median_ms.low / one.median_ms.high, first.median_ms.high / one.median_ms.low);
 }
 
 // `differ`: whether one of them is shown to be faster call by call; otherwise whether one is ever ahead is chance.
@@ -366,7 +363,10 @@ Table comparison_table(const IterationTimes& times) {
   const auto whole = [](const std::optional<std::int64_t>& value) {
     return value ? Cell(*value) : Cell(absent);
   };
-  for (const auto& [way, found] : comparisons_of(times))
+  const auto comparisons = comparisons_of(times);
+  const std::set<std::string> alike = ways_alike(comparisons);
+  for (const auto& [way, found] : comparisons) {
+    const BreakEven even = alike.contains(way) ? BreakEven() : found.even;
     table.add_row({way, times.ways.front().way, found.process,
                    found.turns
                        ? number_within(found.turns->speedup, found.turns->speedup_interval.low,
@@ -374,8 +374,8 @@ Table comparison_table(const IterationTimes& times) {
                        : Cell(absent),
                    whole(found.rounds_to_tell), milliseconds(found.extra_ms.value),
                    milliseconds(found.second_extra_ms), milliseconds(found.gain_ms.value),
-                   whole(found.even.call), found.even.call ? Cell(found.even.low) : Cell(absent),
-                   whole(found.even.high)});
+                   whole(even.call), even.call ? Cell(even.low) : Cell(absent), whole(even.high)});
+  }
   return table;
 }
 
@@ -384,10 +384,10 @@ std::vector<std::string> comparison_sentences(const IterationTimes& times) {
   for (const auto& [way, found] : comparisons_of(times))
     if (found.turns) sentences.push_back(turns_sentence(way, times.ways.front().way, found));
   for (std::size_t i = 1; i < times.ways.size(); ++i)
-    if (const std::string sentence =
-            processes_sentence(times.ways.front(), times.ways[i], times.ignored);
-        !sentence.empty())
-      sentences.push_back(sentence);
+    for (const Told& one : told_of(times.ways[i], times.ignored))
+      if (const std::optional<Told> first = same_process(times, one);
+          first && first->all.size() > 1 && one.all.size() > 1)
+        sentences.push_back(processes_sentence(*first, one));
   return sentences;
 }
 
@@ -395,9 +395,7 @@ std::vector<std::string> iteration_sentences(const IterationTimes& times) {
   std::vector<std::string> sentences = comparison_sentences(times);
   const std::string& first = times.ways.front().way;
   const auto comparisons = comparisons_of(times);
-  std::set<std::string> alike;  // as far as calls in turn show
-  for (const auto& [way, found] : comparisons)
-    if (found.turns && !shows_difference(found)) alike.insert(way);
+  const std::set<std::string> alike = ways_alike(comparisons);
   for (const auto& [way, found] : comparisons)
     sentences.push_back(even_sentence(way, first, found, !alike.contains(way)));
   for (const WayTimes& way : times.ways) {

@@ -310,7 +310,8 @@ std::vector<Fragment> fragments_of_analyses() {
          "more in the second call, in which weights are packed, above those that count"},
         {"gain_ms", "ms", "less a call, behind those that are ignored"},
         {"break_even_call", "integer?",
-         "from which on all of it has taken no longer; null: never, as far as these tell"},
+         "from which on all of it has taken no longer; null: never, as far as these "
+         "tell, or none is shown to be faster call by call"},
         {"break_even_low", "integer?", "at the earliest"},
         {"break_even_high", "integer?", "at the latest; null: perhaps never"}}},
       {"naive_mistake",

@@ -145,7 +145,9 @@ std::vector<Fragment> fragments_of_labs() {
         {"median_ms", "ms?", "the median call of a warm one"},
         {"speedup", "ratio?", "median of the ratios of calls in turn; null: it is the first"},
         {"speedup_interval", "number[]?", "of that, at least 95 %"},
-        {"break_even_fresh", "integer?", "the call from which on it is ahead; null: never"},
+        {"break_even_fresh", "integer?",
+         "the call from which on it is ahead; null: never, or none is "
+         "shown to be faster call by call"},
         {"break_even_warm", "integer?", "the same in a warm process"},
         {"ratio_5", "ratio?", "times as fast by means of 5 calls, fresh, making ready counted"},
         {"ratio_20", "ratio?", "the same of 20"},

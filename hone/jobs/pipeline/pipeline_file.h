@@ -155,8 +155,10 @@ struct PipelineClaim {
   std::size_t comparison = 0;  ///< a stage `compare`, of which B is said to be the better
 };
 
-/// What a stage has found, for the summary.
+/// Where in a sentence a value stands.
 inline constexpr std::string_view kValuePlace = "{}";
+
+/// What a stage has found, for the summary.
 struct PipelineFinding {
   std::string name;
   int line = 0;

@@ -66,7 +66,8 @@ Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
 // "dropouts before: 8", "not known" where the stage has found none.
 std::string finding_sentence(const PipelineFinding& finding, const StageOutcome& outcome) {
   const Json& value = value_at_path(outcome.result, finding.y);
-  std::string text = value.is_string()           ? value.get<std::string>()
+  const bool is_text = value.is_string() && !value.get_ref<const std::string&>().empty();
+  std::string text = is_text                     ? value.get<std::string>()
                      : value.is_number_integer() ? grouped(value.get<std::int64_t>())
                      : value.is_number()         ? three_digits(value.get<double>())
                                                  : "not known";
