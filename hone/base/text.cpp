@@ -59,6 +59,16 @@ std::string_view trim(std::string_view text) {
 
 namespace {
 
+constexpr std::size_t kTooFar = 1000;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Another digit makes another name: nobody who asks for L-4 means L-2.
+std::size_t substitution(char a, char b) {
+  if (a == b) return 0;
+  return is_digit(a) && is_digit(b) ? kTooFar : 1;
+}
+
 // Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, above, row(b.size() + 1);
@@ -67,8 +77,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     before = std::exchange(above, row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      row[j] = std::min({row[j - 1] + 1, above[j] + 1, substituted});
+      row[j] =
+          std::min({row[j - 1] + 1, above[j] + 1, above[j - 1] + substitution(a[i - 1], b[j - 1])});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
@@ -76,16 +86,31 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// Without dashes in front, in lower case, and with one sign between words.
+std::string plain_word(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
+  std::string word(text);
+  for (char& c : word) c = c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return word;
+}
+
+std::size_t most_slips(std::size_t letters) { return letters < 6 ? 1 : letters < 12 ? 2 : 3; }
+
 }  // namespace
 
-std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+std::string nearest(std::string_view text, std::span<const std::string> candidates) {
+  const std::string word = plain_word(text);
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t best_distance = most_slips(word.size()) + 1;
+  if (word.empty()) return best;
   for (const std::string& candidate : candidates) {
-    const std::size_t longer = std::max(word.size(), candidate.size());
-    const std::size_t shorter = std::min(word.size(), candidate.size());
+    const std::string other = plain_word(candidate);
+    const std::size_t longer = std::max(word.size(), other.size());
+    const std::size_t shorter = std::min(word.size(), other.size());
     if (longer - shorter >= best_distance) continue;  // names in files may be very long
-    const std::size_t distance = edit_distance(word, candidate);
+    const std::size_t distance = edit_distance(word, other);
+    // The first letter is rarely mistyped: "albert" is no slip for "bert".
+    if (distance > 1 && word[0] != other[0]) continue;
     if (distance < best_distance) {
       best = candidate;
       best_distance = distance;

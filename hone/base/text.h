@@ -20,9 +20,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// The text without white space at both ends.
 std::string_view trim(std::string_view text);
 
-/// The candidate with the least edit distance to `word` (a swap of neighbours is one edit) if it is near enough to be a slip (at most
-/// a third of its letters differ, at least one allowed), else "". For "did you mean" in error
-/// messages.
+/// Returns the candidate with the least edit distance to `word` (a swap of neighbours is one edit) if it is near enough to be a
+/// slip, else "": at most 1 edit, 2 from six letters on and 3 from twelve on; no digit for another; with more than 1 the first
+/// letters agree. Case, leading dashes and `-` for `_` do not count.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// "; did you mean 'x'?" or "" when nothing is near.

@@ -4,6 +4,8 @@
 
 #include <climits>
 
+#include "hone/base/error.h"
+
 namespace hone {
 namespace {
 
@@ -68,6 +70,22 @@ TEST(Nearest, PrefersTheLeastDistance) {
   const Pieces words = {"layers", "layer"};
   EXPECT_EQ(nearest("layr", words), "layer");
   EXPECT_EQ(nearest("layers", words), "layers");
+}
+
+TEST(Nearest, DoesNotProposeAnotherName) {
+  const Pieces words = {"bert", "google/bert_uncased_L-2_H-128", "bf16", "--max_steps"};
+  EXPECT_EQ(nearest("albert", words), "") << "another first letter";
+  EXPECT_EQ(nearest("google/bert_uncased_L-4_H-128", words), "") << "another digit";
+  EXPECT_EQ(nearest("bf61", words), "bf16") << "digits that changed places";
+  EXPECT_EQ(nearest("--n", words), "") << "dashes are no letters";
+  EXPECT_EQ(nearest("ert", words), "bert") << "one letter is missing";
+}
+
+TEST(Nearest, HeedsNeitherCaseNorTheSignBetweenWords) {
+  const Pieces words = {"fp32", "--max_steps"};
+  EXPECT_EQ(nearest("FP32", words), "fp32");
+  EXPECT_EQ(nearest("--max-step", words), "--max_steps");
+  EXPECT_EQ(nearest("-max_steps", words), "--max_steps");
 }
 
 TEST(DidYouMean, IsEmptyWithoutACandidate) {

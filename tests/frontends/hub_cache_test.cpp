@@ -34,6 +34,7 @@ class Cache : public TemporaryFolder {
     const fs::path model = path() / "models--prajjwal1--bert-tiny";
     for (const char* hash : {"abc1", "abd2"}) fs::create_directories(model / "snapshots" / hash);
     fs::create_directories(model / "refs/refs/pr");
+    write_file(model / "snapshots/abc1/config.json", R"({"model_type": "bert"})");
     write_file(model / "refs/main", "abc1\n");
     write_file(model / "refs/refs/pr/3", "abd2");
     write_file(model / "refs/gone", "eee");
@@ -83,6 +84,12 @@ TEST(HubCache, SaysWhereItLooked) {
           (cache.path() / "models--prajjwal1--bert-tyni").string() +
           "; did you mean 'prajjwal1/bert-tiny'?; nothing is downloaded",
       [&] { cache.find("prajjwal1/bert-tyni"); });
+  const fs::path other = cache.path() / "models--prajjwal1--gert-tiny";
+  fs::create_directories(other / "snapshots/ace3");
+  write_file(other / "refs/main", "ace3");
+  write_file(other / "snapshots/ace3/config.json", R"({"model_type": "gpt2"})");
+  expect_user_error("did you mean 'prajjwal1/bert-tiny'?",  // and not what could not be opened
+                    [&] { cache.find("prajjwal1/gert-tyny"); });
   expect_user_error("revision 'v2' is not in the cache of Hugging Face: looked at " + model +
                         "/refs/v2 and " + model +
                         "/snapshots/v2; there: abc1, abd2; nothing is downloaded",

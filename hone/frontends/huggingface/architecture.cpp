@@ -1,6 +1,5 @@
 #include "hone/frontends/huggingface/architecture.h"
 
-#include "hone/base/text.h"
 #include "hone/frontends/huggingface/bert.h"
 #include "hone/frontends/huggingface/distilbert.h"
 #include "hone/frontends/huggingface/electra.h"
@@ -28,8 +27,9 @@ const Architecture& find_architecture(std::string_view model_type, std::string_v
     if (row.model_type() == model_type) return row;
     known.emplace_back(row.model_type());
   }
-  fail("{}: model_type '{}' is not supported; supported are {}{}", where, model_type,
-       fmt::join(known, ", "), did_you_mean(model_type, known));
+  // No slip is looked for: programs write this name, and a near one belongs to another architecture.
+  fail("{}: model_type '{}' is not supported; supported are {}", where, model_type,
+       fmt::join(known, ", "));
 }
 
 ModelFacts facts_of(const Architecture& architecture, const Json& config, std::string_view where) {

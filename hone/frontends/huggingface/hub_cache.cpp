@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/base/json.h"
 #include "hone/base/text.h"
+#include "hone/frontends/huggingface/architecture.h"
 
 namespace hone {
 namespace {
@@ -71,6 +73,21 @@ Names snapshots_like(const fs::path& snapshots, const std::string& begin) {
   return found;
 }
 
+// The models of the cache that can be opened.
+Names models_to_open(const fs::path& cache) {
+  Names models = models_in(cache);
+  std::erase_if(models, [&](const std::string& name) {
+    try {
+      const Json config = read_json(find_in_hub_cache({name}, cache) / "config.json");
+      find_architecture(config.at("model_type").get<std::string>(), name);
+      return false;
+    } catch (const std::exception&) {
+      return true;
+    }
+  });
+  return models;
+}
+
 }  // namespace
 
 fs::path hub_cache_folder() {
@@ -100,7 +117,7 @@ fs::path find_in_hub_cache(const HubName& name, const fs::path& cache) {
       "{}: no such model folder, nor is the model in the local cache of Hugging Face: looked "
       "at {}{}; nothing is downloaded. Fetch it where there is a network (`hf download "
       "{}`), or give a folder with config.json and weights",
-      name.repository, folder.string(), did_you_mean(name.repository, models_in(cache)),
+      name.repository, folder.string(), did_you_mean(name.repository, models_to_open(cache)),
       name.repository);
   const fs::path snapshots = folder / "snapshots", reference = folder / "refs" / name.revision;
   std::string hash = name.revision;
