@@ -118,6 +118,26 @@ constexpr const char* kDamaged =
 constexpr const char* kTaken =
     "{}: another process works there; wait for it, or give another output folder";
 
+// The command that a job in a record is of; "" where none is recorded.
+std::string command_in(const Json& job) {
+  const bool named = job.is_object() && job.contains("command") && job["command"].is_string();
+  return named ? job["command"].get<std::string>() : "";
+}
+
+// For `job` what an interrupted run left is in the way, as nobody said what to do with it.
+void refuse_left(const fs::path& folder, const Json& job) {
+  const std::optional<FolderRecord> left = read_record(folder);
+  if (!left) return;
+  user_check(left->given_up.empty(), kGivenUp, folder.string(), left->given_up);
+  const std::string left_by = command_in(left->job), command = command_in(job);
+  user_check(left_by.empty() || command.empty() || left_by == command,
+             "{}: `hone {}` was interrupted and left this; give another output folder, finish that "
+             "run by its own command with `resume`, or replace it with `overwrite`",
+             folder.string(), left_by);
+  fail("{}: an earlier run{} was interrupted; go on with `resume`, or start again with `overwrite`",
+       folder.string(), left_by.empty() ? "" : fmt::format(" of `hone {}`", left_by));
+}
+
 // Those that a killed program had begun to write, once they are empty.
 void remove_abandoned_folders_in(const fs::path& folder) {
   std::error_code error;
@@ -208,12 +228,6 @@ void OutputFolder::take_over_temporary() {
                "{}: exists already and was not left by an interrupted run of this program, which "
                "would write there until it is done; move it, or give another output folder",
                temporary_.string());
-    user_check(left->given_up.empty() || options_.overwrite, kGivenUp, temporary_.string(),
-               left->given_up);
-    user_check(options_.resume || options_.overwrite,
-               "{}: an earlier run was interrupted; go on with `resume`, or start again with "
-               "`overwrite`",
-               temporary_.string());
     by_name_ = left->by_name;
     found_ = true;
     if (options_.resume && left->given_up.empty()) {
@@ -254,6 +268,7 @@ OwnFiles OutputFolder::files_of(const fs::path& folder, const FolderRecord& reco
 }
 
 void OutputFolder::begin(const Json& job) {
+  if (found_ && !options_.overwrite) refuse_left(temporary_, job);
   clear_temporary();
   found_ = by_name_ = false;
   job_ = job;

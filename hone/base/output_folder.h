@@ -47,8 +47,8 @@ class OutputFolder {
   /// Throws `UserError`, before anything is changed:
   /// - the destination is a file; holds something and is not to be overwritten or resumed, or carries no record;
   /// - it or the temporary folder is or holds what `check_unprotected` names;
-  /// - an interrupted run has left its folder and is neither resumed nor overwritten, or was given up and is not
-  ///   overwritten;
+  /// - by `begin`, after what is wrong with the job itself: an interrupted run has left its folder and is neither resumed nor
+  ///   overwritten, or was given up and is not overwritten;
   /// - somebody else's folder is called as the temporary one, or as the one to step aside;
   /// - another process works there.
   OutputFolder(const fs::path& destination, OutputFolderOptions options);

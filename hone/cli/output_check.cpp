@@ -60,7 +60,8 @@ std::vector<fs::path> outputs_of(const CLI::App& app) {
     if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // "out/"
     outputs.push_back(path);
     for (const char* ending : kind->written_as) outputs.push_back(fs::path(path).concat(ending));
-    if (kind->folders) outputs.push_back(partial_folder(path));
+    if (kind->folders && app.get_option_no_throw("--resume") != nullptr)
+      outputs.push_back(partial_folder(path));
   }
   return outputs;
 }
@@ -133,8 +134,12 @@ void check_outputs(const CLI::App& app) {
                  output.string(), input.name);
     }
   }
+  // What an interrupted run left is in danger from `--overwrite` alone; otherwise the job refuses it, after its own errors.
+  const CLI::Option* overwrite = app.get_option_no_throw("--overwrite");
+  const bool overwrites = overwrite != nullptr && overwrite->count() > 0;
   for (const fs::path& output : outputs)
-    if (fs::is_directory(output, error)) check_keeps_work(output, app);
+    if (fs::is_directory(output, error) && (overwrites || output.extension() != ".partial"))
+      check_keeps_work(output, app);
 }
 
 }  // namespace hone

@@ -121,8 +121,8 @@ void check_command(const FolderRecord& record, const fs::path& folder, const std
                    const char* way_out) {
   const std::string made_by = command_of(record, folder);
   user_check(made_by.empty() || made_by == command,
-             "{}: is of `hone {}`, and `hone {}` has nothing to resume there\n{}", folder.string(),
-             made_by, command, way_out);
+             "{}: was left by `hone {}`, and `hone {}` has nothing to resume there\n{}",
+             folder.string(), made_by, command, way_out);
 }
 
 }  // namespace

@@ -482,22 +482,29 @@ TEST(OutputFolder, ThatIsResumableStaysOnceThereIsSomethingToGoOnFrom) {
   EXPECT_FALSE(fs::exists(partial));
   {
     OutputFolder output(destination, resumable());
-    output.begin({{"seed", 1}});
+    output.begin({{"command", "train"}, {"seed", 1}});
     fill(output.path(), {{"x", "1"}, {"moments", "2"}});
   }
   EXPECT_TRUE(fs::exists(partial));
-  expect_user_error("go on with `resume`, or start again with `overwrite`",
-                    [&] { OutputFolder(destination, resumable()); });
+  const auto begin = [&](const char* command) {
+    OutputFolder output(destination, resumable());
+    output.begin({{"command", command}});
+  };
+  expect_user_error("`hone train` was interrupted; go on with `resume`, or start again with",
+                    [&] { begin("train"); });
+  expect_user_error("`hone train` was interrupted and left this; give another output folder",
+                    [&] { begin("prune"); });
+  EXPECT_TRUE(fs::exists(partial / "moments"));
   {
     OutputFolder output(destination, resumable(true));
     ASSERT_TRUE(output.interrupted().has_value());
-    EXPECT_EQ(output.interrupted()->job, (Json{{"seed", 1}}));
+    EXPECT_EQ(output.interrupted()->job, (Json{{"command", "train"}, {"seed", 1}}));
     EXPECT_EQ(files_in(output.path()), (Files{{"x", "1"}, {"moments", "2"}}));
   }
   OutputFolder output(destination, resumable(true));
   output.commit();
   EXPECT_EQ(files_in(destination), (Files{{"x", "1"}}));  // without the scaffolding
-  EXPECT_EQ(read_record(destination)->job, (Json{{"seed", 1}}));
+  EXPECT_EQ(read_record(destination)->job, (Json{{"command", "train"}, {"seed", 1}}));
   EXPECT_FALSE(fs::exists(partial));
 }
 
@@ -565,7 +572,8 @@ TEST(OutputFolder, GoesOnWithNoJobThatWasGivenUp) {
     EXPECT_EQ(user_error_of([&] { output.give_up("it diverged"); }), given_up);
   }
   for (const bool resume : {true, false})
-    EXPECT_EQ(user_error_of([&] { OutputFolder(destination, resumable(resume)); }), given_up);
+    EXPECT_EQ(user_error_of([&] { OutputFolder(destination, resumable(resume)).begin({}); }),
+              given_up);
   EXPECT_EQ(files_in(partial), (Files{{"x", "1"}, {"moments", "2"}}));
   OutputFolder output(destination, resumable(/*resume=*/true, /*overwrite=*/true));
   EXPECT_FALSE(output.interrupted().has_value());

@@ -232,7 +232,7 @@ TEST_F(Resume, NamesTheCommandThatMadeTheFolder) {
     EXPECT_EQ(ending.code, report ? 2 : 1);
     EXPECT_NE(ending.messages.find(
                   report ? fmt::format("of-{}: holds a model made by `hone {}`", maker, maker)
-                         : fmt::format("of-{}: is of `hone {}`, and `hone {}` has nothing to "
+                         : fmt::format("of-{}: was left by `hone {}`, and `hone {}` has nothing to "
                                        "resume there\nGive another output folder, or --overwrite",
                                        maker, maker, job[0])),
               std::string::npos)
@@ -251,10 +251,22 @@ TEST_F(Resume, NamesTheCommandThatWasInterrupted) {
        "synth:lookup?n=300&test=60", "--max_steps", "2", "--resume", "-o", "stopped-training"},
       folder());
   EXPECT_EQ(ending.code, 1);
-  EXPECT_NE(ending.messages.find("stopped-training.partial: is of `hone train`, and `hone "
+  EXPECT_NE(ending.messages.find("stopped-training.partial: was left by `hone train`, and `hone "
                                  "quantize` has nothing to resume there"),
             std::string::npos)
       << ending.messages;
+  // What is wrong with the job itself is said first, and then what is in its way.
+  const auto refusal = [&](const char* data) {
+    return run_hone({"quantize", "whole", "--qat", "--format", "int(bits=4)", "--data", data,
+                     "--max_steps", "2", "-o", "stopped-training"},
+                    folder())
+        .messages;
+  };
+  const std::string wrong = refusal("nowhere.csv"), right = refusal("synth:lookup?n=300&test=60");
+  EXPECT_NE(wrong.find("nowhere.csv"), std::string::npos) << wrong;
+  EXPECT_EQ(wrong.find("stopped-training"), std::string::npos) << wrong;
+  EXPECT_NE(right.find("stopped-training.partial: `hone train` was interrupted"), std::string::npos)
+      << right;
 }
 
 // A gate that was not passed is not passed by asking again.
