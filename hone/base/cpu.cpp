@@ -2,11 +2,15 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +18,6 @@
 #include <optional>
 #include <string_view>
 
-#include "hone/base/error.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -32,16 +35,19 @@ std::optional<std::string> proc_value(const char* path, std::string_view key) {
   return std::nullopt;
 }
 
-// "24684084 kB" in bytes.
-std::uint64_t meminfo_bytes(std::string_view key) {
+// "24684084 kB" in bytes; none where /proc does not say.
+std::optional<std::uint64_t> meminfo_bytes(std::string_view key) {
   const std::optional<std::string> text = proc_value("/proc/meminfo", key);
   std::uint64_t kibibytes = 0;
-  const bool read =
-      text &&
-      std::from_chars(text->data(), text->data() + text->size(), kibibytes).ec == std::errc();
-  user_check(read, "/proc/meminfo: expected a line '{}: NUMBER kB', found '{}'; is /proc mounted?",
-             key, text.value_or(""));
+  if (!text ||
+      std::from_chars(text->data(), text->data() + text->size(), kibibytes).ec != std::errc())
+    return std::nullopt;
   return kibibytes * 1024;
+}
+
+std::uint64_t installed_bytes() {
+  struct sysinfo system {};
+  return ::sysinfo(&system) == 0 ? std::uint64_t{system.totalram} * system.mem_unit : 0;
 }
 
 #if defined(__x86_64__)
@@ -91,8 +97,9 @@ std::string cpu_model() {
 }
 
 MachineMemory machine_memory() {
-  return {.total_bytes = meminfo_bytes("MemTotal"),
-          .available_bytes = meminfo_bytes("MemAvailable")};
+  const std::uint64_t total = meminfo_bytes("MemTotal").value_or(installed_bytes());
+  // Without /proc nothing says how much of it only holds files: work is tried rather than refused.
+  return {.total_bytes = total, .available_bytes = meminfo_bytes("MemAvailable").value_or(total)};
 }
 
 std::uint64_t last_level_cache_bytes() {
@@ -152,6 +159,9 @@ std::uint64_t peak_resident_bytes() {
   std::uint64_t kilobytes = 0;
   for (std::string word; file >> word;)
     if (word == "VmHWM:") file >> kilobytes;
+  rusage usage{};
+  if (kilobytes == 0 && ::getrusage(RUSAGE_SELF, &usage) == 0)  // there is no /proc
+    kilobytes = static_cast<std::uint64_t>(usage.ru_maxrss);
   // The kernel folds its per-processor counts into the peak only now and then.
   return std::max(kilobytes * 1024, resident_bytes());
 }

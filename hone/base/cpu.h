@@ -32,7 +32,7 @@ struct MachineMemory {
   std::uint64_t total_bytes = 0;
   std::uint64_t available_bytes = 0;  ///< can be had without swapping, right now
 };
-/// Throws `UserError` where /proc/meminfo cannot be read.
+/// Where /proc/meminfo cannot be read, all memory counts as available.
 MachineMemory machine_memory();
 
 /// The cache behind which memory begins, as the processor of this process sees it; 32 MiB where the system does not say.

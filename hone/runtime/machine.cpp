@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <fstream>
 
 // behind <cstdio>, which it needs
 #include <jpeglib.h>
@@ -24,14 +25,19 @@
 namespace hone {
 namespace {
 
+// Lines of a file of the system; none where it is not there or may not be read.
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
 std::string system_name() {
   utsname kernel{};
   ::uname(&kernel);
   std::string name = fmt::format("{} {} {}", kernel.sysname, kernel.release, kernel.machine);
-  std::error_code error;
-  const fs::path release = "/etc/os-release";
-  if (!fs::exists(release, error)) return name;
-  for (const std::string& line : split(read_file(release), '\n')) {
+  for (const std::string& line : lines_of("/etc/os-release")) {
     constexpr std::string_view kKey = "PRETTY_NAME=\"";
     if (line.starts_with(kKey) && line.ends_with('"'))
       name = line.substr(kKey.size(), line.size() - kKey.size() - 1) + ", " + name;
@@ -68,9 +74,8 @@ std::vector<LibraryVersion> library_versions() {
 
 // The number in a control group's file; none without the file, or where it says "max".
 std::optional<std::uint64_t> limit_in(const fs::path& file) {
-  std::error_code error;
-  if (!fs::exists(file, error)) return std::nullopt;
-  const std::string text = read_file(file);
+  const std::vector<std::string> lines = lines_of(file);
+  const std::string text = lines.empty() ? "" : lines.front();
   std::uint64_t bytes = 0;
   if (std::from_chars(text.data(), text.data() + text.size(), bytes).ec != std::errc())
     return std::nullopt;
@@ -83,12 +88,9 @@ std::optional<std::uint64_t> limit_in(const fs::path& file) {
 std::string hone_version() { return HONE_VERSION; }
 
 std::optional<std::uint64_t> memory_limit_bytes(const fs::path& root) {
-  std::error_code error;
-  const fs::path groups = root / "proc/self/cgroup";
-  if (!fs::exists(groups, error)) return std::nullopt;
   std::optional<std::uint64_t> limit;
   // "4:memory:/group" in version 1, "0::/group" in version 2.
-  for (const std::string& line : split(read_file(groups), '\n')) {
+  for (const std::string& line : lines_of(root / "proc/self/cgroup")) {
     const std::vector<std::string> parts = split(line, ':');
     if (parts.size() < 3) continue;
     const bool second = parts[1].empty();

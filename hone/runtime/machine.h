@@ -31,7 +31,7 @@ struct Machine {
   std::vector<LibraryVersion> libraries;
 };
 
-/// Throws `UserError` where /proc cannot be read.
+/// Also without /proc, see `machine_memory`.
 Machine this_machine();
 
 /// Keys as in the struct, `hone` with the version first; libraries as an object.
