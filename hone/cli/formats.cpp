@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
@@ -177,19 +178,37 @@ void show_format(const Format& format, const Context& context, const RunArgument
 float parse_number(const std::string& text) {
   char* end = nullptr;
   const float value = std::strtof(text.c_str(), &end);
-  const bool too_large = std::isinf(value) && text.find("inf") == std::string::npos;
+  // A number of digits that is too large reads as infinity, too.
+  const bool too_large = std::isinf(value) && text.find_first_of("0123456789") != std::string::npos;
   user_check(!text.empty() && *end == '\0' && !too_large, "'{}' is no number a float can hold",
              text);
   return value;
 }
 
+std::string number_text(float value) {
+  return std::isnan(value) ? "nan" : fmt::format("{}", value);  // of either sign
+}
+
+// JSON has no numbers for what is not finite.
+Json json_number(float value) {
+  return std::isfinite(value) ? Json(value) : Json(number_text(value));
+}
+
+// How far the value is from the number; none for a NaN.
+std::optional<double> error_of(const SpelledNumber& s) {
+  if (s.quantized == s.value) return 0;
+  const double error = static_cast<double>(s.quantized) - s.value;
+  return std::isnan(error) ? std::nullopt : std::optional(error);
+}
+
 Json to_json(const SpelledNumbers& spelled, const Format& format) {
-  const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
   Json rows = Json::array(), state = Json::object();
   for (const SpelledNumber& s : spelled.numbers) {
-    rows.push_back({{"number", number(s.value)},
-                    {"becomes", number(s.quantized)},
-                    {"error", number(static_cast<double>(s.quantized) - s.value)},
+    const std::optional<double> error = error_of(s);
+    rows.push_back({{"number", json_number(s.value)},
+                    {"becomes", json_number(s.quantized)},
+                    {"saturates", s.saturates},
+                    {"error", error && std::isfinite(*error) ? Json(*error) : Json()},
                     {"code", s.code},
                     {"shared", s.shared.empty() ? Json() : Json(s.shared)},
                     {"parts", s.parts}});
@@ -216,8 +235,10 @@ void spell_numbers(const Format& format, const std::vector<std::string>& given,
                {"parts", "Parts"}});
   for (std::size_t i = 0; i < given.size(); ++i) {
     const SpelledNumber& s = spelled.numbers[i];
-    table.add_row({given[i], fmt::format("{}", s.quantized),
-                   fmt::format("{:.3g}", static_cast<double>(s.quantized) - s.value), s.code,
+    const std::optional<double> error = error_of(s);
+    table.add_row({given[i],
+                   fmt::format("{}{}", number_text(s.quantized), s.saturates ? " (saturates)" : ""),
+                   error ? Cell(fmt::format("{:.3g}", *error)) : Cell(absent), s.code,
                    s.shared.empty() ? Cell(absent) : Cell(s.shared),
                    fmt::format("{}", fmt::join(s.parts, ", "))});
   }

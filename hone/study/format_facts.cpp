@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "hone/formats/calibrate.h"
 #include "hone/passes/quantize.h"
@@ -148,11 +149,34 @@ std::string shared_text(const Format& format, const Coded& tensor, std::size_t i
   return fmt::format("{}", fmt::join(texts, " "));
 }
 
+// Whether value `index`, which becomes `y`, is beyond what its scale reaches by more than half a step.
+bool saturates(const Format& format, const Coded& tensor, std::size_t index, float y) {
+  const float x = tensor.x[index];
+  if (!std::isfinite(y) || std::isnan(x) || std::abs(x) <= std::abs(y)) return false;
+  Codes codes = tensor.codes;
+  std::vector<float> decoded(tensor.x.size());
+  double end = 0, next = 0;  // the two largest magnitudes with the sign of x
+  for (const std::uint32_t code :
+       tried_codes(format.def->layout(format, tensor.sizes).element_bits)) {
+    codes.elements[index] = code;
+    format.def->decode({format, tensor.sizes, {}, tensor.state}, codes, decoded);
+    const float value = decoded[index];
+    if (!std::isfinite(value) || std::signbit(value) != std::signbit(x)) continue;
+    const double magnitude = std::abs(static_cast<double>(value));
+    if (magnitude > end)
+      next = std::exchange(end, magnitude);
+    else if (magnitude < end)
+      next = std::max(next, magnitude);
+  }
+  return std::abs(static_cast<double>(x)) > end + (end - next) / 2;
+}
+
 SpelledNumber spelled_number(const Format& format, const Coded& tensor, std::size_t index,
                              float becomes) {
   SpelledNumber spelled;
   spelled.value = tensor.x[index];
   spelled.quantized = becomes;
+  spelled.saturates = saturates(format, tensor, index, becomes);
   const std::uint32_t element = tensor.codes.elements[index];
   int left = format.def->layout(format, tensor.sizes).element_bits;
   for (const CodeField& field : format.def->fields(format)) {

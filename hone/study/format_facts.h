@@ -31,6 +31,7 @@ FormatGrid format_grid(const Format& format);
 struct SpelledNumber {
   float value = 0;                 ///< as given
   float quantized = 0;             ///< what it becomes
+  bool saturates = false;          ///< that is the end of the range, and the number is beyond it
   std::string code;                ///< binary, with the parts set apart: "0 1010 011"
   std::string shared;              ///< binary, of the codes it shares with others; "" without
   std::vector<std::string> parts;  ///< "sign 0", "exponent 1010 = 10 - 7", …

@@ -99,6 +99,39 @@ TEST(Formats, SpellsNumbersThatAreGivenTogetherAsOneTensor) {
             std::string::npos);
 }
 
+TEST(Formats, SpellsSignedNumbersWhereverTheyStand) {
+  const Json rows =
+      formats({"bf16", "-inf", "--seed", "1", "nan", "-1e-40", "-0x1p-3", "-.5", "INF"})["numbers"];
+  ASSERT_EQ(rows.size(), 6);
+  EXPECT_EQ(rows[0]["number"], "-inf");
+  EXPECT_EQ(rows[0]["becomes"], "-inf");
+  EXPECT_EQ(rows[0]["error"], 0);
+  EXPECT_EQ(rows[1]["becomes"], "nan");
+  EXPECT_EQ(rows[1]["error"], Json());
+  EXPECT_LT(rows[2]["becomes"], 0);
+  EXPECT_EQ(rows[3]["becomes"], -0.125);
+  EXPECT_EQ(rows[4]["becomes"], -0.5);
+  EXPECT_EQ(rows[5]["becomes"], "inf");
+  const std::string shown = run_well({"formats", "bf16", "-inf", "-nan"}, workshop()).output;
+  EXPECT_NE(shown.find("-inf"), std::string::npos) << shown;
+}
+
+TEST(Formats, SayWhatSaturates) {
+  const auto saturates = [](const std::string& format, const char* number) {
+    const Json row = formats({format, number})["numbers"][0];
+    EXPECT_TRUE(row["becomes"].is_number()) << format << " " << number << row;
+    return row["saturates"] == true;
+  };
+  EXPECT_TRUE(saturates("integer(width=8,frac=4)", "inf"));
+  EXPECT_TRUE(saturates("integer(width=8,frac=4)", "-9"));
+  EXPECT_FALSE(saturates("integer(width=8,frac=4)", "-8"));
+  EXPECT_FALSE(saturates("integer(width=8,frac=4)", "7.95")) << "rounded to the nearest";
+  EXPECT_FALSE(saturates("mxint(bits=8)", "1000")) << "its scale follows the number";
+  const std::string shown =
+      run_well({"formats", "integer(width=8,frac=4)", "100"}, workshop()).output;
+  EXPECT_NE(shown.find("7.9375 (saturates)"), std::string::npos) << shown;
+}
+
 TEST(Formats, ListsWhatRoundingGivesAndNoMore) {
   const Json format = formats({"mxint(bits=8)"});
   EXPECT_EQ(format["values"].size(), 255);
