@@ -15,27 +15,36 @@ constexpr std::string_view kStandardInput = "-";
 
 struct PredictArguments {
   PredictJob job;
-  std::optional<std::string> text, text_pair;  ///< may be empty
+  std::vector<std::string> texts, text_pairs;  ///< may be empty texts
   bool embed = false;
   RunArguments run;
 
-  bool from_stream() const { return job.data.source.empty() && text == kStandardInput; }
+  bool from_stream() const {
+    return job.data.source.empty() &&
+           texts == std::vector<std::string>{std::string(kStandardInput)};
+  }
 };
 
 void check(const PredictArguments& a) {
   const std::string& output = a.job.output;
-  if (!a.text && a.job.data.source.empty())
+  if (a.texts.empty() && a.job.data.source.empty())
     throw UsageError(
-        "hone predict: give a text, - for standard input, or --data; see `hone predict --help`");
-  if (a.from_stream() && a.text_pair)
+        "hone predict: give texts, - for standard input, or --data; see `hone predict --help`");
+  if (a.from_stream() && !a.text_pairs.empty())
     throw UsageError(
         "--text_pair: standard input has one text on each line; give pairs by --data and "
         "--text_pair_column");
+  if (!a.text_pairs.empty() && a.text_pairs.size() != a.texts.size())
+    throw UsageError(
+        fmt::format("--text_pair: {} for {}; give one for each text, in the same order",
+                    a.text_pairs.size() == 1 ? "one second text"
+                                             : fmt::format("{} second texts", a.text_pairs.size()),
+                    a.texts.size() == 1 ? "one text" : fmt::format("{} texts", a.texts.size())));
   if (!a.job.fields.empty() && !a.run.json && output.empty())
-    throw UsageError("--fields chooses what programs get; add --json or -o FILE");
+    throw UsageError("--fields chooses what programs get; add --json or --output FILE");
   if (!output.empty() && !form_of_file(output))
     throw UsageError(
-        fmt::format("-o: expected a file that ends in .jsonl or .csv, got '{}'", output));
+        fmt::format("--output: expected a file that ends in .jsonl or .csv, got '{}'", output));
 }
 
 void print(std::string_view text) {
@@ -51,6 +60,17 @@ PredictionSink printer(const PredictArguments& a, const PredictionSubject& subje
   return [lines](const std::vector<Prediction>& some) { print(lines.lines(some)); };
 }
 
+std::vector<TextRow> given_texts(const PredictArguments& a) {
+  std::vector<TextRow> rows;
+  for (std::size_t i = 0; i < a.texts.size(); ++i) {
+    TextRow& row = rows.emplace_back();
+    row.id = i + 1;
+    row.text = a.texts[i];
+    if (!a.text_pairs.empty()) row.text_pair = a.text_pairs[i];
+  }
+  return rows;
+}
+
 void predict(PredictArguments& a) {
   // Who reads no further (`| head`) ends the program without a word, also where a parent process ignores this signal.
   ::signal(SIGPIPE, SIG_DFL);
@@ -63,7 +83,7 @@ void predict(PredictArguments& a) {
   if (a.from_stream()) {
     a.job.stream = read_lines(STDIN_FILENO, "standard input", a.job.data.strict);
   } else if (a.job.data.source.empty()) {
-    a.job.texts = {{.id = 1, .text = *a.text, .text_pair = a.text_pair}};
+    a.job.texts = given_texts(a);
   }
   a.job.reader = [&](const PredictionSubject& subject) { return printer(a, subject); };
   predict_texts(a.job, context);
@@ -85,15 +105,20 @@ Command predict_command() {
         auto a = std::make_shared<PredictArguments>();
         app.add_option("MODEL", a->job.model, "model folder")->required();
         declare_adapter(app, a->job.adapter);
-        auto* text = app.add_option("TEXT", a->text,
-                                    "the text to classify; -: the lines of standard input, each "
-                                    "answered as it comes");
+        // Without extra arguments, brackets in a text are no list.
+        auto* text = app.add_option("TEXT", a->texts,
+                                    "texts to classify; -: the lines of standard input, each "
+                                    "answered as it comes")
+                         ->allow_extra_args(false);
         auto* data = app.add_option("--data", a->job.data.source,
                                     fmt::format("texts to classify instead: a .txt file, a text on "
                                                 "each line, {}",
                                                 kDataSources));
         data->excludes(text);
-        app.add_option("--text_pair", a->text_pair, "the second text of a pair")->needs(text);
+        app.add_option("--text_pair", a->text_pairs,
+                       "the second text of a pair; of several texts, once for each in their order")
+            ->allow_extra_args(false)
+            ->needs(text);
         app.add_flag(
             "--embed", a->embed,
             "the embedding of each text, a vector, instead of its class: the tokens pooled as "

@@ -8,6 +8,7 @@
 #include "hone/jobs/prediction_lines.h"
 #include "hone/models/adapter.h"
 #include "hone/models/encoding.h"
+#include "hone/models/pair_warning.h"
 
 namespace hone {
 namespace {
@@ -98,11 +99,13 @@ PredictionSubject subject_for(const PredictJob& job, const Asked& asked, const T
   return subject;
 }
 
-void tell_of_model(const PredictJob& job, const Asked& asked, const Context& context) {
+void tell_of_model(const PredictJob& job, const Asked& asked, bool pairs, const Context& context) {
   const TextModel& model = asked.model();
   tell_warnings(context, model.model.warnings);
-  tell_warnings(context, {untrained_warning(model, job.model),
-                          length_warning(job.max_seq_length, model.model.facts.limits.tokens)});
+  tell_warnings(context,
+                {untrained_warning(model, job.model),
+                 length_warning(job.max_seq_length, model.model.facts.limits.tokens),
+                 pair_warning(model, pairs, job.texts.empty() ? "text_pair_column" : "text_pair")});
   if (asked.embedder() != nullptr) tell_notes(context, embedding_notes(*asked.embedder()));
 }
 
@@ -119,7 +122,7 @@ PredictResult predict_texts(const PredictJob& job, Context& context) {
   TextRows rows = rows_to_answer(job, asked, context);
   if (rows.pairs)
     check_takes_pairs(asked.model().model.facts.limits, asked.model().tokenizer, asked.limit(job));
-  tell_of_model(job, asked, context);
+  tell_of_model(job, asked, rows.pairs, context);
   TextPredictor predictor = asked.predictor(job, context);
   PredictResult result{.subject = subject_for(job, asked, rows, predictor.width())};
   std::optional<PredictionLines> lines;

@@ -186,28 +186,75 @@ std::vector<fs::path> files_of(const DataFiles& files, const Part& part) {
   return paths;
 }
 
+bool has_all(const LabelledFile& file, std::span<const std::string> names) {
+  return std::ranges::all_of(names, [&](const std::string& name) {
+    return std::ranges::find(file.table.columns, name, &DataColumn::name) !=
+           file.table.columns.end();
+  });
+}
+
+bool has_labels(const LabelledFile& file, const ColumnChoice& choice) {
+  return choice.golds.empty() ? !choice.gold.empty() && has_all(file, {&choice.gold, 1})
+                              : has_all(file, choice.golds);
+}
+
+/// What is read of the files of a part.
+struct ShownColumns {
+  std::optional<ColumnChoice> choice = {};  ///< none of files without columns
+  std::vector<std::string> class_names = {};
+  bool labelled = false;  ///< some file has the labels
+
+  /// The columns of one of them: it needs no labels and no ids.
+  ColumnChoice of(const LabelledFile& file) const {
+    ColumnChoice own = choice.value_or(ColumnChoice());
+    if (!labelled) return own;
+    if (!has_labels(file, own)) {
+      own.gold.clear();
+      own.golds.clear();
+    }
+    if (!own.id.empty() && !has_all(file, {&own.id, 1})) own.id.clear();
+    return own;
+  }
+};
+
+// The columns as the first file with labels has them, or else the first file.
+ShownColumns choose_shown_from(const std::vector<LabelledFile>& files, const DataOptions& options,
+                               std::vector<std::string>& notes) {
+  ShownColumns shown;
+  for (const LabelledFile& file : files) {
+    if (file.table.columns.empty()) continue;
+    std::vector<std::string> own_notes;
+    const ColumnChoice choice = with_context(file.path.string(), [&] {
+      return choose_shown_columns(file.table.columns, options, own_notes);
+    });
+    const bool labelled = has_labels(file, choice);
+    if (shown.choice && !labelled) continue;
+    shown = {.choice = choice, .labelled = labelled};
+    if (!choice.gold.empty() && labelled) shown.class_names = file.table.class_names(choice.gold);
+    own_notes.insert(own_notes.end(), file.table.notes.begin(), file.table.notes.end());
+    notes = own_notes;
+    if (labelled) break;
+  }
+  return shown;
+}
+
 TextRows read_files(const DataOptions& options, const std::string& part_name,
                     const LabelScheme& scheme, const std::optional<TrainedOn>& record,
                     ThreadPool& pool) {
-  const DataFiles files = find_data_files(options.source);
-  const Part part = find_part(part_name, !files.train.empty(), !files.validation.empty(),
-                              !files.test.empty(), options.source);
-  TextRows data{.part = name_of(part, part_name), .notes = files.notes};
-  std::vector<std::string> class_names;
+  const DataFiles data_files = find_data_files(options.source);
+  const Part part = find_part(part_name, !data_files.train.empty(), !data_files.validation.empty(),
+                              !data_files.test.empty(), options.source);
+  TextRows data{.part = name_of(part, part_name)};
+  std::vector<LabelledFile> files;
+  for (const fs::path& path : files_of(data_files, part)) files.push_back(open_labelled_file(path));
+  data.many_files = files.size() > 1;
+  const ShownColumns shown = choose_shown_from(files, options, data.notes);
+  data.notes.insert(data.notes.begin(), data_files.notes.begin(), data_files.notes.end());
   std::int64_t replaced = 0;
-  std::optional<ColumnChoice> choice;
-  const std::vector<fs::path> paths = files_of(files, part);
-  data.many_files = paths.size() > 1;
-  for (const fs::path& path : paths) {
-    const LabelledFile file = open_labelled_file(path);
-    if (!choice && !file.table.columns.empty()) {
-      with_context(path.string(),
-                   [&] { choice = choose_shown_columns(file.table.columns, options, data.notes); });
-      data.notes.insert(data.notes.end(), file.table.notes.begin(), file.table.notes.end());
-      if (!choice->gold.empty()) class_names = file.table.class_names(choice->gold);
-    }
+  for (const LabelledFile& file : files) {
+    const ColumnChoice choice = shown.of(file);
     const std::size_t first = data.rows.size();
-    for (Record& record : file.read(choice.value_or(ColumnChoice()), pool)) {
+    for (Record& record : file.read(choice, pool)) {
       const auto where = [&] { return file.place(record.number); };
       if (options.strict) {
         if (record.replaced_bytes > 0) fail("{}: {}", where(), kNotUtf8);
@@ -218,11 +265,11 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
       TextRow& row = data.rows.emplace_back();
       row.id = id_of(record);
       row.text = std::move(record.text);
-      if (!choice->text_pair.empty()) row.text_pair = std::move(record.text_pair);
-      if (!choice->gold.empty() || !choice->golds.empty()) row.gold = gold_of(record, scheme.task);
-      if (data.many_files) row.file = path.lexically_normal().string();
+      if (!choice.text_pair.empty()) row.text_pair = std::move(record.text_pair);
+      if (!choice.gold.empty() || !choice.golds.empty()) row.gold = gold_of(record, scheme.task);
+      if (data.many_files) row.file = file.path.lexically_normal().string();
     }
-    take_pictures(path, std::span(data.rows).subspan(first), pool);
+    take_pictures(file.path, std::span(data.rows).subspan(first), pool);
   }
   user_check(!data.rows.empty(), "{}: there are no texts", options.source);
   if (replaced > 0)
@@ -230,10 +277,10 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
         fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
                     options.source, replaced));
   if (part.is_cut_out) cut_out(part, record, options.source, data);
-  if (choice) {
-    const bool several = !choice->golds.empty();
-    const std::vector<std::string> one(choice->gold.empty() ? 0 : 1, choice->gold);
-    read_gold(data, scheme, several ? choice->golds : one, class_names);
+  if (shown.choice) {
+    const ColumnChoice& choice = *shown.choice;
+    const std::vector<std::string> one(choice.gold.empty() ? 0 : 1, choice.gold);
+    read_gold(data, scheme, choice.golds.empty() ? one : choice.golds, shown.class_names);
   }
   return data;
 }

@@ -7,6 +7,7 @@
 #include "hone/base/text.h"
 #include "hone/data/row_hash.h"
 #include "hone/models/image_examples.h"
+#include "hone/models/pair_warning.h"
 #include "hone/models/vocabulary.h"
 
 namespace hone {
@@ -46,15 +47,17 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
     set.text_numbers = text_numbers(row_hashes(examples));
     return set;
   }
-  if (!examples.empty() && examples[0].text_pair)
-    check_takes_pairs(source.model.facts.limits, source.tokenizer, limit);
+  const bool pairs = !examples.empty() && examples[0].text_pair;
+  if (pairs) check_takes_pairs(source.model.facts.limits, source.tokenizer, limit);
   check_text_room(source, limit);
-  const std::string shorter = length_warning(max_seq_length, source.model.facts.limits.tokens);
-  if (!shorter.empty() && std::ranges::find(warnings, shorter) == warnings.end())
-    warnings.push_back(shorter);
+  // What is so of one part is so of all.
+  for (const std::string& warning :
+       {length_warning(max_seq_length, source.model.facts.limits.tokens),
+        pair_warning(source, pairs || examples.empty(), "text_pair_column")})
+    if (!warning.empty() && std::ranges::find(warnings, warning) == warnings.end())
+      warnings.push_back(warning);
   EncodedSet set = encode_for(source, examples, limit, context);
   set.text_numbers = text_numbers(row_hashes(examples));
-  // What is so of one part is so of all.
   const auto is_of_spelling = [](const std::string& warning) {
     return warning.find(kSpelledWords) != std::string::npos;
   };

@@ -352,6 +352,70 @@ TEST(Predict, ShowsLabelsInOneLineAndGivesThemWhole) {
   EXPECT_NE(read_file(folder.path() / "model/README.md").find("`bad\\x1b[2J`"), std::string::npos);
 }
 
+TEST(Predict, AnswersSeveralTextsInTheirOrder) {
+  const fs::path model = workshop() / "model";
+  const std::vector<Json> said = json_lines(
+      run_well({"predict", model, "[a, b]", "-5 degrees", "", "--json"}, workshop()).output);
+  ASSERT_EQ(said.size(), 3);
+  const char* const texts[] = {"[a, b]", "-5 degrees", ""};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(said[i]["text"], texts[i]);
+    EXPECT_EQ(said[i]["id"], i + 1);
+  }
+  const std::vector<Json> pairs = json_lines(
+      run_well({"predict", model, "a", "b", "--text_pair", "c", "--text_pair", "d", "--json"},
+               workshop())
+          .output);
+  ASSERT_EQ(pairs.size(), 2);
+  EXPECT_EQ(pairs[1]["text"], "b");
+  EXPECT_EQ(pairs[1]["text_pair"], "d");
+  const Ending one = run_hone({"predict", model, "a", "b", "--text_pair", "c"}, workshop());
+  EXPECT_EQ(one.code, 2);
+  EXPECT_NE(one.messages.find("--text_pair: one second text for 2 texts"), std::string::npos)
+      << one.messages;
+}
+
+TEST(Predict, WarnsOfTextsAloneWhereTheModelKnowsPairs) {
+  const TemporaryFolder folder;
+  std::string data = "question,answer,label\n";
+  for (int i = 0; i < 20; ++i) data += fmt::format("text {},and {},{}\n", i, i, i % 2);
+  folder.file("pairs.csv", data);
+  run_well({"train", "tiny", "--data", "pairs.csv", "--text_column", "question",
+            "--text_pair_column", "answer", "--max_steps", "1", "-o", "model"},
+           folder.path());
+  constexpr std::string_view kWarning = "trained on pairs of texts";
+  const Ending alone = run_well({"predict", "model", "text"}, folder.path());
+  EXPECT_NE(alone.messages.find(kWarning), std::string::npos) << alone.messages;
+  EXPECT_NE(alone.messages.find("--text_pair"), std::string::npos) << alone.messages;
+  const Ending pair = run_well({"predict", "model", "text", "--text_pair", "b"}, folder.path());
+  EXPECT_EQ(pair.messages.find(kWarning), std::string::npos) << pair.messages;
+  folder.file("alone.csv", "text,label\na,0\nb,1\n");
+  const Ending measured = run_well({"eval", "model", "--data", "alone.csv"}, folder.path());
+  EXPECT_NE(measured.messages.find(kWarning), std::string::npos) << measured.messages;
+}
+
+// Of several files only some may have labels, and ids.
+TEST(Predict, NeedsNoLabelsInAnyOfItsFiles) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "data");
+  folder.file("data/train.csv", "id,text,target\n7,a fine film,good\n8,a film,bad\n");
+  folder.file("data/test.csv", "text\na dull film\n");
+  const auto rows_with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"predict", workshop() / "model", "--data", "data", "--json"});
+    return json_lines(run_well(more, folder.path()).output);
+  };
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--split", "all"},
+        std::vector<std::string>{"--split", "all", "--label_column", "target"}}) {
+    const std::vector<Json> rows = rows_with(more);
+    ASSERT_EQ(rows.size(), 3);
+    EXPECT_EQ(rows[0]["gold"], "good");
+    EXPECT_EQ(rows[0]["id"], 7);
+    EXPECT_EQ(rows[2]["gold"], Json());
+  }
+  EXPECT_EQ(rows_with({}).size(), 1);
+}
+
 TEST(Predict, TakesGoldLabelsTheModelDoesNotKnow) {
   const TemporaryFolder folder;
   folder.file("texts.jsonl",
@@ -422,7 +486,7 @@ TEST(Predict, RefusesWhatItCannotTell) {
   refuses(1, "--fields: all texts are of one file",
           {"--data", "texts.csv", "--json", "--fields", "file"});
   refuses(1, "--fields: id is there twice", {"a film", "--json", "--fields", "id,text,id"});
-  refuses(2, "--fields chooses what programs get; add --json or -o FILE",
+  refuses(2, "--fields chooses what programs get; add --json or --output FILE",
           {"a film", "--fields", "id"});
   refuses(2, "-o: expected a file that ends in .jsonl or .csv, got 'said.xlsx'",
           {"a film", "-o", "said.xlsx"});
