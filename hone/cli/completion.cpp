@@ -1,7 +1,6 @@
-#include <array>
+#include <algorithm>
 
-#include "hone/base/error.h"
-#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/value_kind.h"
@@ -14,8 +13,10 @@ namespace {
 struct Argument {
   std::vector<std::string> flags;  ///< "--lr"; none: it is positional
   std::string description;
-  const ValueKind* kind = nullptr;
   bool takes_value = false;
+  std::vector<std::string> words = {};  ///< that are offered for it
+  bool files = false, folders = false;  ///< names of which are offered
+  std::string shown = {};               ///< what it takes
 };
 
 struct CommandArguments {
@@ -30,7 +31,14 @@ std::vector<CommandArguments> all_arguments() {
     declare_command(command, app);
     CommandArguments row{&command, {}};
     for (const CLI::Option* option : app.get_options()) {
-      Argument argument{{}, option->get_description(), value_kind(*option), !is_flag(*option)};
+      Argument argument{{}, option->get_description(), !is_flag(*option)};
+      if (argument.takes_value) argument.words = offered_words(*option);
+      if (const ValueKind* kind = value_kind(*option)) {
+        argument.files = kind->files;
+        argument.folders = kind->folders;
+      }
+      const std::string type = option->get_type_name();
+      argument.shown = type.substr(0, type.find(':'));
       for (const std::string& name : option->get_snames()) argument.flags.push_back("-" + name);
       for (const std::string& name : option->get_lnames()) argument.flags.push_back("--" + name);
       row.arguments.push_back(argument);
@@ -66,8 +74,8 @@ std::string in_quotes(std::string_view text) {
   return result + "'";
 }
 
-std::string words_of_kind(const ValueKind& kind) {
-  return fmt::format("{}", fmt::join(kind.words, " "));
+std::string listed_words(const Argument& argument) {
+  return fmt::format("{}", fmt::join(argument.words, " "));
 }
 
 constexpr std::string_view kBashHead =
@@ -118,13 +126,11 @@ std::string bash_script() {
     std::string values, positionals;
     std::string places;
     for (const Argument& argument : row.arguments) {
+      const std::string names = argument.files ? " files" : argument.folders ? " folders" : "";
       const std::string offer =
-          argument.kind == nullptr
+          argument.words.empty() && names.empty()
               ? ":"
-              : fmt::format("_hone_offer {}{}", in_quotes(words_of_kind(*argument.kind)),
-                            argument.kind->files     ? " files"
-                            : argument.kind->folders ? " folders"
-                                                     : "");
+              : fmt::format("_hone_offer {}{}", in_quotes(listed_words(argument)), names);
       if (argument.flags.empty()) {
         if (places.empty()) places = offer;
       } else if (argument.takes_value) {
@@ -142,16 +148,14 @@ std::string bash_script() {
 }
 
 std::string zsh_action(const Argument& argument) {
-  if (argument.kind == nullptr) return " ";
-  const ValueKind& kind = *argument.kind;
   // A colon ends a field of the specification; _hone_words gets the words as its arguments.
   std::string words;
-  for (const std::string& word : kind.words) {
+  for (const std::string& word : argument.words) {
     words += ' ';
     for (const char c : word) words += c == ':' ? std::string("\\:") : std::string(1, c);
   }
-  if (kind.files) return "_hone_words -f" + words;
-  if (kind.folders) return "_hone_words -d" + words;
+  if (argument.files) return "_hone_words -f" + words;
+  if (argument.folders) return "_hone_words -d" + words;
   return words.empty() ? " " : "_hone_words -w" + words;
 }
 
@@ -182,8 +186,7 @@ std::string zsh_script() {
     int place = 0;
     for (const Argument& argument : row.arguments) {
       const std::string value =
-          fmt::format(":{}:{}", argument.kind == nullptr ? "value" : zsh_text(argument.kind->shown),
-                      zsh_action(argument));
+          fmt::format(":{}:{}", zsh_text(argument.shown), zsh_action(argument));
       if (argument.flags.empty())
         script += " \\\n      " + in_quotes(fmt::format("{}{}", ++place, value));
       for (const std::string& flag : argument.flags)
@@ -214,25 +217,31 @@ std::string fish_script() {
         line += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
       if (!argument.flags.empty()) line += " -d " + in_quotes(argument.description);
       if (argument.takes_value && !argument.flags.empty()) line += " -r";
-      if (argument.kind != nullptr) {
-        if (argument.kind->files) line += " -F";
-        std::string words = words_of_kind(*argument.kind);
-        if (argument.kind->folders) words += " (__fish_complete_directories)";
-        if (!words.empty()) line += " -a " + in_quotes(words);
-      }
+      if (argument.files) line += " -F";
+      std::string words = listed_words(argument);
+      if (argument.folders) words += " (__fish_complete_directories)";
+      if (!words.empty()) line += " -a " + in_quotes(words);
       script += line + "\n";
     }
   }
   return script;
 }
 
-void print_script(const std::string& shell) {
-  const std::string known[] = {"bash", "zsh", "fish"};
-  std::string (*const scripts[])() = {bash_script, zsh_script, fish_script};
-  for (std::size_t i = 0; i < std::size(known); ++i)
-    if (known[i] == shell) return fmt::print("{}", scripts[i]());
-  throw UsageError(fmt::format("hone completion: expected bash, zsh or fish, got '{}'{}", shell,
-                               did_you_mean(shell, known)));
+struct Shell {
+  std::string name;
+  std::string (*script)();
+};
+
+const Shell kShells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
+
+std::vector<std::string> shell_names() {
+  std::vector<std::string> names;
+  for (const Shell& shell : kShells) names.push_back(shell.name);
+  return names;
+}
+
+void print_script(const std::string& name) {
+  fmt::print("{}", std::ranges::find(kShells, name, &Shell::name)->script());
 }
 
 }  // namespace
@@ -242,7 +251,9 @@ Command completion_command() {
           "hone completion bash > ~/.local/share/bash-completion/completions/hone",
           [](CLI::App& app) -> std::function<void()> {
             auto shell = std::make_shared<std::string>();
-            app.add_option("SHELL", *shell, "bash, zsh or fish")->required();
+            app.add_option("SHELL", *shell, "bash, zsh or fish")
+                ->required()
+                ->check(one_of(shell_names()));
             return [shell] { print_script(*shell); };
           }};
 }

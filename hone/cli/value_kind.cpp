@@ -1,20 +1,19 @@
 #include "hone/cli/value_kind.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "hone/base/text.h"
 #include "hone/cli/output_schema/output_schema.h"
 #include "hone/cli/settings.h"
 #include "hone/data/synthetic.h"
 #include "hone/formats/format.h"
-#include "hone/jobs/search/search.h"
-#include "hone/labs/lab.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/model_source.h"
 #include "hone/runtime/library.h"
 #include "hone/search/sampler.h"
-#include "hone/train/optimizer.h"
 
 namespace hone {
 namespace {
@@ -71,29 +70,18 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"FORMAT", "format", "qat", "native", "input_format", "weight_format", "bias_format",
         "output_format", "choice"},
        {.shown = "FORMAT", .words = format_names()}},
-      {{"split"},
-       {.shown = "train|validation|test|all", .words = {"train", "validation", "test", "all"}}},
-      {{"protocol"}, {.shown = "honest|original", .words = {"honest", "original"}}},
       {{"metric_for_best_model"}, {.shown = "METRIC", .words = metric_names()}},
-      {{"problem_type"}, {.shown = "TASK", .words = task_names()}},
+      {{"problem_type"}, {.shown = "TASK"}},
       {{"class_weights"}, {.shown = "balanced|LIST", .words = {"balanced"}}},
-      {{"lr_scheduler_type"}, {.shown = "SCHEDULE", .words = schedule_names()}},
-      {{"report_to"}, {.shown = "none|tensorboard", .words = {"none", "tensorboard"}}},
-      {{"calibration"},
-       {.shown = "minmax|percentile|mse", .words = {"minmax", "percentile", "mse"}}},
+      {{"lr_scheduler_type"}, {.shown = "SCHEDULE"}},
       {{"DOCUMENT"}, {.shown = "DOCUMENT", .words = schema_documents()}},
       {{"FOLDERS"}, {.shown = "FOLDER", .folders = true, .access = Access::reads_runs}},
       {{"html"}, {.shown = "FILE|FOLDER", .files = true, .access = Access::writes}},
       {{"sort"}, {.shown = "[-]COLUMN", .takes_minus = true}},
       {{"columns"}, {.shown = "LIST"}},
-      {{"SHELL"}, {.shown = "bash|zsh|fish", .words = {"bash", "zsh", "fish"}}},
       {{"text_column", "text_pair_column", "label_column", "id_column"}, {.shown = "COLUMN"}},
-      {{"NAME"}, {.shown = "NAME", .words = lab_names()}},
-      {{"fidelity"},
-       {.shown = "quick|paper|full", .words = {std::begin(kFidelities), std::end(kFidelities)}}},
       {{"adapter", "adapter_a", "adapter_b"},
        {.shown = "FOLDER", .folders = true, .access = Access::reads_adapter}},
-      {{"ACTION"}, {.shown = "merge", .words = {"merge"}}},
       {{"lora"}, {.shown = "OPTIONS"}},
       {{"OPTION", "set"}, {.shown = "NAME=VALUE"}},
       {{"limit", "shrink"}, {.shown = "SIZE"}},
@@ -102,30 +90,30 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"freeze", "tensor", "target", "together"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},
       {{"widths", "sparsities", "formats", "methods", "inputs", "fields", "elements", "group",
-        "options", "operands", "executor"},
+        "options", "operands", "executor", "only"},
        {.shown = "LIST"}},
+      {{"NAME"}, {.shown = "NAME"}},
+      {{"sampler"}, {.shown = "SAMPLER"}},
+      {{"pruner"}, {.shown = "PRUNER"}},
+      {{"profile"}, {.shown = "VERSION", .words = tpe_profile_names()}},
       {{"budget"}, {.shown = "BUDGET"}},
-      {{"goal"}, {.shown = "both|size|latency", .words = {"both", "size", "latency"}}},
-      {{"only"}, {.shown = "LIST", .words = {"trim", "prune", "quantize", "allocate", "train"}}},
-      {{"method"}, {.shown = "l1|random", .words = {"l1", "random"}}},
-      {{"scope"}, {.shown = "local|global", .words = {"local", "global"}}},
-      {{"mode"}, {.shown = "exact|mase", .words = {"exact", "mase"}}},
       {{"structure"}, {.shown = "STRUCTURE", .words = {"weights", "2:4"}}},
-      {{"schedule"}, {.shown = "one_shot|cubic", .words = {"one_shot", "cubic"}}},
-      {{"sampler"}, {.shown = "SAMPLER", .words = sampler_names()}},
-      {{"pruner"}, {.shown = "PRUNER", .words = pruner_names()}},
-      {{"profile"}, {.shown = "VERSION"}},
       {{"storage"}, {.shown = "FILE|ADDRESS", .files = true}},
       {{"STORAGE", "beside"},
        {.shown = "FILE|ADDRESS", .files = true, .access = Access::reads_file}},
       {{"STUDIES", "STUDY"}, {.shown = "STUDY"}},
       {{"study"}, {.shown = "NAME"}},
-      {{"to"}, {.shown = "bf16|fp32", .words = {"bf16", "fp32"}}},
-      {{"profile"}, {.shown = "VERSION", .words = tpe_profile_names()}},
-      {{"process"}, {.shown = "both|warm|this", .words = {"both", "warm", "this"}}},
-      {{"function"}, {.shown = "cont|mixed", .words = {"cont", "mixed"}}},
   };
   return table;
+}
+
+constexpr std::size_t kShownChoices = 40;  // columns
+
+// The words of `one_of`, where they are few and one of them is taken.
+std::string shown_choices(const CLI::Option& option) {
+  if (option.get_expected_max() != 1) return "";
+  const std::string words = fmt::format("{}", fmt::join(choices(option), "|"));
+  return words.size() <= kShownChoices ? words : "";
 }
 
 // The name of something that is read or written.
@@ -138,6 +126,14 @@ CLI::Validator not_empty(std::string_view shown) {
 
 }  // namespace
 
+std::vector<std::string> choices(const CLI::Option& option) {
+  // "TEXT:local|global": only `one_of` has a description.
+  const std::string type = option.get_type_name();
+  const std::size_t colon = type.find(':');
+  return colon == std::string::npos ? std::vector<std::string>()
+                                    : split(type.substr(colon + 1), '|');
+}
+
 const ValueKind* value_kind(const CLI::Option& option) {
   if (is_flag(option)) return nullptr;
   const std::string name = argument_name(option);
@@ -146,11 +142,19 @@ const ValueKind* value_kind(const CLI::Option& option) {
   return nullptr;
 }
 
+std::vector<std::string> offered_words(const CLI::Option& option) {
+  std::vector<std::string> words = choices(option);
+  const ValueKind* kind = value_kind(option);
+  return !words.empty() || kind == nullptr ? words : kind->words;
+}
+
 void apply_value_kinds(CLI::App& app) {
   for (CLI::Option* option : app.get_options({})) {
     const ValueKind* kind = value_kind(*option);
+    const std::string words = shown_choices(*option);
+    if (!words.empty()) option->type_name(words);
     if (kind == nullptr) continue;
-    option->type_name(std::string(kind->shown));
+    if (words.empty()) option->type_name(std::string(kind->shown));
     if (kind->access != Access::none) option->check(not_empty(kind->shown));
   }
 }

@@ -10,22 +10,28 @@ namespace hone {
 /// What the command does with the file or folder that an argument names.
 enum class Access { none, reads_model, reads_data, reads_adapter, reads_file, reads_runs, writes };
 
-/// What an argument takes: how help calls it and how shells complete it.
+/// What an argument takes beside the words of `one_of`: how help calls it and how shells complete it.
 struct ValueKind {
-  std::string_view shown;  ///< "FILE"; the words with | between them when there are only those
-  bool files = false;      ///< names of files and folders
-  bool folders = false;    ///< names of folders
-  std::vector<std::string> words = {};
-  Access access = Access::none;  ///< see output_check.h
-  bool takes_minus = false;      ///< a value may begin with a minus, as no flag: "-loss"
+  std::string_view shown;               ///< "FILE"
+  bool files = false;                   ///< names of files and folders
+  bool folders = false;                 ///< names of folders
+  std::vector<std::string> words = {};  ///< names that a value may begin with
+  Access access = Access::none;         ///< see output_check.h
+  bool takes_minus = false;             ///< a value may begin with a minus, as no flag: "-loss"
   std::vector<const char*> written_as = {};  ///< endings of the files that are written
 };
+
+/// The words that `one_of` (arguments.h) accepts for an argument; empty without it.
+std::vector<std::string> choices(const CLI::Option& option);
 
 /// The kind of an argument by its name; null for numbers, free text and flags.
 const ValueKind* value_kind(const CLI::Option& option);
 
-/// Gives the arguments of `app` that take text the names of their kinds, and makes those that name what is read or written
-/// refuse the empty text.
+/// The words that shells offer for an argument: its `choices`, or else those of its kind.
+std::vector<std::string> offered_words(const CLI::Option& option);
+
+/// Gives the arguments of `app` that take text their choices or the names of their kinds, and makes those that name what is
+/// read or written refuse the empty text.
 void apply_value_kinds(CLI::App& app);
 
 }  // namespace hone

@@ -5,6 +5,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/formats/range_rule_names.h"
 
 namespace hone {
 namespace {
@@ -96,8 +97,13 @@ void check(const CalibrationOptions& options) {
 
 }  // namespace
 
+const std::vector<std::string>& range_rule_names() {
+  static const std::vector<std::string> names = {"minmax", "percentile", "mse"};
+  return names;
+}
+
 RangeRule parse_range_rule(std::string_view text) {
-  const std::vector<std::string> words = {"minmax", "percentile", "mse"};
+  const std::vector<std::string>& words = range_rule_names();
   const auto found = std::ranges::find(words, text);
   user_check(found != words.end(), "calibration '{}': expected {}{}", text, fmt::join(words, ", "),
              did_you_mean(text, words));

@@ -63,6 +63,52 @@ TEST_F(BashCompletion, KnowsValues) {
   EXPECT_EQ(offers({"hone", "train", "tiny", "--lr", ""}), Words{});
 }
 
+// "expected a, b or c, got": the words that an option takes.
+std::vector<std::string> accepted_in(const std::string& messages) {
+  const std::size_t begin = messages.find(": expected ") + 11, end = messages.find(", got", begin);
+  std::string words = messages.substr(begin, end - begin);
+  if (const std::size_t last = words.rfind(" or "); last != std::string::npos)
+    words.replace(last, 4, ", ");
+  std::vector<std::string> accepted;
+  for (const std::string& word : split(words, ',')) accepted.emplace_back(trim(word));
+  std::ranges::sort(accepted);
+  return accepted;
+}
+
+// Offers for an option are what the parser takes, of every command.
+TEST_F(BashCompletion, OffersTheChoicesThatAreAccepted) {
+  // They take more than the words: formats with parameters, several names, those of plugins, N:M.
+  const std::vector<std::string> open = {
+      "--format",        "--qat",           "--native",  "--input_format",
+      "--weight_format", "--bias_format",   "--choice",  "--output_format",
+      "--skip_pass",     "--class_weights", "--profile", "--metric_for_best_model",
+      "--structure",     "--fields"};
+  std::string command;
+  int count = 0;
+  for (const std::string& line : split(script_for("bash"), '\n')) {
+    if (line.starts_with("    ") && line.ends_with(")") && line.find(' ', 4) == std::string::npos)
+      command = line.substr(4, line.size() - 5);
+    const std::size_t offer = line.find(") _hone_offer '");
+    if (!line.starts_with("        -") || offer == std::string::npos || !line.ends_with("' ;;"))
+      continue;
+    const std::vector<std::string> flags = split(line.substr(8, offer - 8), '|');
+    const std::string flag(trim(flags.back()));
+    if (std::ranges::find(open, trim(flags.front())) != open.end()) continue;
+    std::vector<std::string> words = split(line.substr(offer + 15, line.size() - offer - 19), ' ');
+    std::ranges::sort(words);
+    const Ending wrong = run_hone({command, flag + "=no_such_word"}, folder_.path());
+    EXPECT_EQ(accepted_in(wrong.messages), words) << command << " " << flag << wrong.messages;
+    ++count;
+  }
+  EXPECT_GT(count, 60);
+}
+
+TEST_F(BashCompletion, OffersAllMethodsOfPruning) {
+  EXPECT_EQ(offers({"hone", "prune", "my-model", "--method", ""}),
+            (Words{"first_order", "l1", "l2", "random"}));
+  EXPECT_EQ(offers({"hone", "search", "my-model", "--profile", "opt"}).empty(), false);
+}
+
 TEST_F(BashCompletion, KnowsFilesAndFolders) {
   EXPECT_EQ(offers({"hone", "quantize", "m"}), Words{"my-model"});
   EXPECT_EQ(offers({"hone", "quantize", "my-model", "--recipe", "r"}), Words{"recipe.toml"});
@@ -104,9 +150,9 @@ TEST(Completion, OfOtherShellsHasEveryFlagOfTheHelp) {
 TEST(Completion, OfAnUnknownShellNamesTheNearest) {
   const Ending ending = run_hone({"completion", "fihs"}, fs::temp_directory_path());
   EXPECT_EQ(ending.code, 2);
-  EXPECT_EQ(
-      ending.messages,
-      "error: hone completion: expected bash, zsh or fish, got 'fihs'; did you mean 'fish'?\n");
+  EXPECT_EQ(ending.messages,
+            "error: hone completion: SHELL: expected bash, zsh or fish, got 'fihs'; did you mean "
+            "'fish'?; see `hone completion --help`\n");
 }
 
 }  // namespace
