@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,22 +17,34 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string_view>
 
 #include "hone/base/cpu.h"
 #include "hone/base/descriptor.h"
 #include "hone/base/error.h"
+#include "hone/base/hash.h"
 #include "hone/base/interrupt.h"
+#include "hone/base/text.h"
 
 namespace hone {
 namespace {
 
 /// In the environment of a command: the descriptor that takes what only we are told.
 constexpr const char* kFailureVariable = "HONE_FAILURE_DESCRIPTOR";
+/// In the environment of a command: the warnings that people were shown before.
+constexpr const char* kShownVariable = "HONE_SHOWN_WARNINGS";
 constexpr int kFailureDescriptor = 3;  // the first behind the standard streams
 /// There each message is its kind, a text, and the end of it.
 constexpr char kFailure = 'F', kMemory = 'M', kPeak = 'P', kWarning = 'W', kEnd = '\0';
 constexpr const char* kOwnProgram = "/proc/self/exe";
+
+// The path by which this program was started, which is it where there is no /proc.
+std::string started_program() {
+  const char* path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+  return path == nullptr ? "" : fs::absolute(path).string();
+}
 
 // Adds what has come; closes at the end.
 void read_some(Descriptor& from, std::string& to) {
@@ -83,15 +98,17 @@ void take_messages(CommandEnding& ending) {
 }
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(char* const* arguments, char* const* environment, const char* folder,
-                         pid_t parent, int input, int output, int failure) {
+[[noreturn]] void become(char* const* arguments, char* const* environment, const char* program,
+                         const char* folder, pid_t parent, int input, int output, int failure) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it has died already
   ::setpgid(0, 0);                          // Ctrl-C asks us, and we ask it
   ::signal(SIGPIPE, SIG_DFL);
   if (::chdir(folder) == 0 && ::dup2(input, STDIN_FILENO) >= 0 &&
-      ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(failure, kFailureDescriptor) >= 0)
+      ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(failure, kFailureDescriptor) >= 0) {
     ::execve(kOwnProgram, arguments, environment);
+    ::execve(program, arguments, environment);
+  }
   ::_exit(127);
 }
 
@@ -102,11 +119,51 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
+/// Fingerprints of the warnings that people were shown, by this process or by those before it.
+class ShownWarnings {
+ public:
+  ShownWarnings() {
+    const char* text = is_own_command() ? std::getenv(kShownVariable) : nullptr;
+    if (text == nullptr) return;
+    for (std::string& print : split(text, ' ')) before_.insert(std::move(print));
+    ::unsetenv(kShownVariable);
+  }
+  void add(const std::string& sentence) {
+    const std::lock_guard lock(mutex_);
+    now_.insert(print_of(sentence));
+  }
+  bool were_before(const std::string& sentence) const {
+    return before_.contains(print_of(sentence));
+  }
+  std::string text() {
+    const std::lock_guard lock(mutex_);
+    std::set<std::string> all = before_;
+    all.insert(now_.begin(), now_.end());
+    return fmt::format("{}", fmt::join(all, " "));
+  }
+
+ private:
+  static std::string print_of(const std::string& sentence) {
+    Fingerprint print;
+    print.add(sentence);
+    return print.text();
+  }
+
+  std::mutex mutex_;
+  std::set<std::string> before_, now_;
+};
+
+ShownWarnings& shown_warnings() {
+  static ShownWarnings shown;
+  return shown;
+}
+
 std::vector<std::string> environment_of_command() {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable)
     variables.emplace_back(*variable);
   variables.push_back(fmt::format("{}={}", kFailureVariable, kFailureDescriptor));
+  variables.push_back(fmt::format("{}={}", kShownVariable, shown_warnings().text()));
   return variables;
 }
 
@@ -151,12 +208,13 @@ CommandEnding run_own_command(const std::vector<std::string>& arguments, const f
   Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   for (Descriptor* descriptor : {&output.writer, &failure.writer, &nothing})
     move_above(*descriptor);
+  const std::string program = started_program();
   const auto start = std::chrono::steady_clock::now();
   const pid_t parent = ::getpid(), process = ::fork();
   user_check(process >= 0, "cannot start a process: {}", std::strerror(errno));
   if (process == 0)
-    become(argument_list.data(), environment.data(), folder.c_str(), parent, nothing.number(),
-           output.writer.number(), failure.writer.number());
+    become(argument_list.data(), environment.data(), program.c_str(), folder.c_str(), parent,
+           nothing.number(), output.writer.number(), failure.writer.number());
   output.writer.close();
   failure.writer.close();
   CommandEnding ending;
@@ -181,7 +239,12 @@ bool is_own_command() { return failure_descriptor() >= 0; }
 
 bool tell_failure(const std::string& message) { return tell(kFailure, message); }
 
-void tell_warning(const std::string& sentence) { tell(kWarning, sentence); }
+void tell_warning(const std::string& sentence) {
+  tell(kWarning, sentence);
+  shown_warnings().add(sentence);
+}
+
+bool was_shown_before(const std::string& warning) { return shown_warnings().were_before(warning); }
 
 void tell_peak_memory() { tell(kPeak, std::to_string(peak_resident_bytes())); }
 

@@ -38,6 +38,9 @@ bool tell_failure(const std::string& message);
 /// Tells whoever started this process by `run_own_command` of what people are warned of, beside the results.
 void tell_warning(const std::string& sentence);
 
+/// Whether people were warned of it before this process began: by one that started it, or by one that those ran before.
+bool was_shown_before(const std::string& warning);
+
 /// Tells whoever started this process by `run_own_command` the most memory that it has held. To be called at its end.
 void tell_peak_memory();
 

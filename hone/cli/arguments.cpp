@@ -16,12 +16,14 @@
 #include "hone/base/terminal.h"
 #include "hone/base/text.h"
 #include "hone/base/thread_pool.h"
+#include "hone/cli/remarks.h"
 #include "hone/cli/screen.h"
 #include "hone/compiler/compiled.h"
 #include "hone/compiler/machine_code.h"
 #include "hone/cuda/captured.h"
 #include "hone/cuda/device.h"
 #include "hone/cuda/kernels.h"
+#include "hone/formats/range_rule_names.h"
 #include "hone/frontends/huggingface/config.h"
 #include "hone/metrics/metric.h"
 #include "hone/train/optimizer.h"
@@ -92,13 +94,15 @@ CLI::Validator text_length() {
 }  // namespace
 
 CLI::Validator one_of(std::vector<std::string> words) {
+  // Help and completion take the words from the description, see `choices`.
+  const std::string description = fmt::format("{}", fmt::join(words, "|"));
   const auto check = [words = std::move(words)](const std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";
-    return fmt::format("expected {} or {}, got '{}'{}",
-                       fmt::join(words.begin(), words.end() - 1, ", "), words.back(), text,
-                       did_you_mean(text, words));
+    const std::string others = fmt::format("{}", fmt::join(words.begin(), words.end() - 1, ", "));
+    return fmt::format("expected {}{}{}, got '{}'{}", others, others.empty() ? "" : " or ",
+                       words.back(), text, did_you_mean(text, words));
   };
-  return CLI::Validator(check, "");
+  return {check, description};
 }
 
 CLI::Validator number_from(double least, double below) {
@@ -262,7 +266,7 @@ void declare_device_and_executor(CLI::App& app, RunArguments& a) {
 Context make_context(const RunArguments& a) {
   return Context(
       a.threads, a.quiet, a.plugins,
-      [&](const PassTable& passes) { return make_watch(a.passes, passes); }, print_message,
+      [&](const PassTable& passes) { return make_watch(a.passes, passes); }, print_remark,
       [&](Context& context) {
         warn_of_waiting_threads(a, context);
         choose_device(a, context);
@@ -517,9 +521,10 @@ void declare(CLI::App& app, CalibrationArguments& a) {
                  "batches of training texts that calibration looks at, drawn by --seed")
       ->check(number_from(1));
   app.add_option(
-      "--calibration", a.rule,
-      "range a calibrated format should hold: minmax (all that was seen), percentile, or "
-      "mse (least mean-squared error)");
+         "--calibration", a.rule,
+         "range a calibrated format should hold: minmax (all that was seen), percentile, or "
+         "mse (least mean-squared error)")
+      ->check(one_of(range_rule_names()));
   app.add_option("--percentile", a.run.options.percentile,
                  "for --calibration percentile: share of the values inside the range, in %");
   app.add_flag("!--anyway", a.run.heed_objections,

@@ -116,8 +116,8 @@ const Subject& subject_of(const BenchArguments& a) {
   if (a.models.size() == 1) return subject_called(a.models.front());
   for (const std::string& name : a.models)
     if (const Subject& other = subject_called(name); other.name != kModel)
-      throw UsageError(
-          fmt::format("hone bench: {} is timed alone; beside each other are models", other.name));
+      throw CLI::ValidationError(
+          fmt::format("{} is timed alone; beside each other are models", other.name));
   return subject_called(kModels);
 }
 
@@ -125,7 +125,7 @@ bool is_by_call(const CLI::App& app) {
   return app.count("--iterations") + app.count("--executor") + app.count("--naive") > 0;
 }
 
-// Flags that would do nothing are refused.
+// Options that would do nothing are refused, while the line is parsed.
 void check_use(const BenchArguments& a, const CLI::App& app) {
   const Subject& asked = subject_of(a);
   for (const CLI::Option* option : app.get_options()) {
@@ -135,8 +135,8 @@ void check_use(const BenchArguments& a, const CLI::App& app) {
     for (const Subject& other : kSubjects)
       if (other.flags.contains(name)) owners.push_back(fmt::format("`hone bench {}`", other.name));
     if (!owners.empty())
-      throw UsageError(fmt::format("hone bench {}: --{} is of {}", asked.name, name,
-                                   fmt::join(owners, " and ")));
+      throw CLI::ValidationError(fmt::format("--{} is an option of {}, not of `hone bench {}`",
+                                             name, fmt::join(owners, " and "), asked.name));
   }
 }
 
@@ -319,7 +319,6 @@ void run_models(BenchArguments& a) {
 }
 
 void run_bench(BenchArguments& a, const CLI::App& app) {
-  check_use(a, app);
   a.job.model = a.models.front();
   if (a.models.size() > 1) return run_models(a);
   if (a.job.model == kSampler) return run_sampler(a, app);
@@ -448,6 +447,7 @@ Command bench_command() {
                        "values; its trials go into the history in place of what is suggested");
         declare(app, a->run);
         declare_device(app, a->run);
+        app.parse_complete_callback([a, &app] { check_use(*a, app); });
         return [a, &app] { run_bench(*a, app); };
       },
       /*measures_time=*/true};

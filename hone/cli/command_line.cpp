@@ -5,7 +5,8 @@
 
 namespace hone {
 
-std::string command_line(const CLI::App& app, const std::map<std::string, std::string>& instead) {
+std::string command_line(const CLI::App& app, const std::map<std::string, std::string>& instead,
+                         const OptionSpellings& spellings) {
   std::string line = app.get_name(), flags;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = argument_name(*option);
@@ -16,15 +17,17 @@ std::string command_line(const CLI::App& app, const std::map<std::string, std::s
     } else if (option->count() == 0) {
       continue;
     }
+    const auto spelled = spellings.find(name);
+    const std::string flag = spelled == spellings.end() ? "--" + name : spelled->second;
     if (is_flag(*option)) {
-      flags += " --" + name;
+      flags += " " + flag;
       continue;
     }
     for (const std::string& value : values) {
       if (option->get_positional()) {
         line += " " + shell_word(value);
       } else {
-        flags += fmt::format(" --{} {}", name, shell_word(value));
+        flags += fmt::format(" {} {}", flag, shell_word(value));
       }
     }
   }

@@ -1,49 +1,48 @@
 #include "hone/cli/flags.h"
 
-#include <algorithm>
-#include <set>
-
-#include "hone/cli/command.h"
-
 namespace hone {
 namespace {
 
-// The long names of all arguments of all commands.
-const std::set<std::string, std::less<>>& flag_names() {
-  static const std::set<std::string, std::less<>> names = [] {
-    std::set<std::string, std::less<>> all;
-    for (const Command& command : commands()) {
-      CLI::App app;
-      declare_command(command, app);
-      for (const CLI::Option* option : app.get_options())
-        all.insert(option->get_lnames().begin(), option->get_lnames().end());
-    }
-    return all;
-  }();
-  return names;
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+OptionSpellings& spellings_of_process() {
+  static OptionSpellings spellings;
+  return spellings;
+}
+
+// The letters that `text` begins with.
+std::string_view leading_name(std::string_view text) {
+  return text.substr(0, text.find_first_not_of(kLetters));
 }
 
 }  // namespace
 
-std::string with_flags(std::string_view text) {
+std::string with_spellings(std::string_view text, const OptionSpellings& spellings) {
   std::string result;
-  while (true) {
-    const std::size_t open = text.find('`');
-    const std::size_t close = open == std::string_view::npos
-                                  ? open
-                                  : text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", open + 1);
-    if (close == std::string_view::npos) break;
-    const std::string_view name = text.substr(open + 1, close - open - 1);
-    const bool is_flag = text[close] == '`' && flag_names().contains(name);
-    result.append(text.substr(0, open));
-    result.append(is_flag ? "--" : "`").append(name);
-    text.remove_prefix(is_flag ? close + 1 : close);
-    if (!is_flag && text.starts_with('`')) {  // the end of other words in quotes
-      result += '`';
+  char before = ' ';
+  while (!text.empty()) {
+    const bool quoted = text.starts_with('`');
+    const bool dashed = text.starts_with("--") && before != '-';
+    const std::string_view name = leading_name(text.substr(quoted ? 1 : dashed ? 2 : text.size()));
+    const std::string_view behind = text.substr(name.size() + (quoted ? 1 : dashed ? 2 : 0));
+    const auto found = name.empty() ? spellings.end() : spellings.find(name);
+    const bool whole = quoted ? behind.starts_with('`') : !behind.starts_with('-');
+    if (found != spellings.end() && whole) {
+      result += found->second;
+      text = quoted ? behind.substr(1) : behind;
+    } else {
+      result += text.front();
       text.remove_prefix(1);
     }
+    before = result.back();
   }
-  return result.append(text);
+  return result;
 }
+
+void set_option_spellings(OptionSpellings spellings) {
+  spellings_of_process() = std::move(spellings);
+}
+
+const OptionSpellings& option_spellings() { return spellings_of_process(); }
 
 }  // namespace hone

@@ -10,6 +10,7 @@
 #include "hone/cli/help.h"
 #include "hone/cli/output_check.h"
 #include "hone/cli/parse_command.h"
+#include "hone/cli/remarks.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/runtime/machine.h"
@@ -34,7 +35,7 @@ std::string way_on(const CLI::App& app) {
                      settings["resume"] == true ? "" : " --resume");
 }
 
-int run_words(std::vector<std::string> words) {
+int run_words(const std::vector<std::string>& words) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h") {
     std::FILE* const stream = words.empty() ? stderr : stdout;
     fmt::print(stream, "{}", overview(terminal_columns(stream)));
@@ -44,7 +45,8 @@ int run_words(std::vector<std::string> words) {
     fmt::print("hone {}\n", hone_version());
     return 0;
   }
-  const ParsedCommand parsed = parse_command(std::move(words));
+  const ParsedCommand parsed = parse_command(words);
+  set_option_spellings(parsed.spellings);
   if (parsed.asks_for_help) {
     fmt::print("{}", fitted(parsed.app->help(), terminal_columns(stdout)));
     return 0;
@@ -68,13 +70,15 @@ std::string as_error(const std::string& message) {
 
 // Whoever has started this process as a command of theirs tells it in their words.
 void report(const std::string& message) {
-  if (!tell_failure(message)) print_message(message);
+  print_counted_warnings();
+  if (!tell_failure(with_spellings(message, option_spellings()))) print_message(message);
 }
 
 // The exit code.
 int run_to_code(const std::vector<std::string>& words) {
   try {
     const int code = run_words(words);
+    print_counted_warnings();
     return flush_output() ? code : kNobodyReads;
   } catch (const Interrupted& interrupted) {
     report(interrupted.what());

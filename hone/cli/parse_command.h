@@ -3,20 +3,22 @@
 #include <string>
 
 #include "hone/cli/command.h"
+#include "hone/cli/flags.h"
 
 namespace hone {
 
 /// A command with its arguments, understood and not yet run.
 struct ParsedCommand {
   const Command* command = nullptr;
-  std::unique_ptr<CLI::App> app;
+  std::unique_ptr<CLI::App> app = {};
   std::function<void()> run = {};
   bool asks_for_help = false;
   std::string problem =
       {};  ///< what is wrong with the arguments, a sentence; empty: nothing, and `run` may be called
+  OptionSpellings spellings = {};  ///< of the command's options
 };
 
 /// Understands the words behind `hone`, of which there is one at least. Throws `UsageError` for a command that is not there.
-ParsedCommand parse_command(std::vector<std::string> words);
+ParsedCommand parse_command(const std::vector<std::string>& words);
 
 }  // namespace hone

@@ -24,7 +24,10 @@ void print_text(const RunArguments& a, std::string_view text) {
 void print_message(std::string_view text) {
   std::fflush(stdout);  // what came before it stands before it, in a file of both, too
   // Where nobody reads it, that is no reason to give up.
-  std::fputs((fitted(printable_message(with_flags(text)), terminal_columns(stderr)) + "\n").c_str(),
+  std::fputs((fitted(printable_message(with_spellings(text, option_spellings())),
+                     terminal_columns(stderr)) +
+              "\n")
+                 .c_str(),
              stderr);
 }
 

@@ -52,7 +52,8 @@ void check(const SearchArguments& a) {
     throw UsageError("hone search: --join takes part in a study that stands in --storage; give it");
   if (a.job.join && !a.job.output.folder.empty())
     throw UsageError(
-        "hone search: --join writes no folder, whoever began the study does; leave -o out");
+        "hone search: --join writes no folder, whoever began the study does; leave --output_dir "
+        "out");
   if (!a.job.join && a.job.output.folder.empty())
     throw UsageError("hone search: --output_dir is required");
   if (a.job.concurrency != 0 && a.job.concurrency < a.job.workers)

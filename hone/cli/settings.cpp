@@ -53,7 +53,7 @@ std::string command_name(const CLI::App& app) {
   return app.get_name().substr(std::string_view("hone ").size());
 }
 
-std::string command_line(const CLI::App& app) { return command_line(app, {}); }
+std::string command_line(const CLI::App& app) { return command_line(app, {}, option_spellings()); }
 
 std::vector<std::string> words_of(const CLI::App& app,
                                   const std::function<bool(const std::string& name)>& keeps) {
@@ -73,7 +73,7 @@ Invocation invocation_of(const CLI::App& app) {
   Invocation invocation{command_name(app), command_line(app), settings_of(app),
                         values_of(app, default_of)};
   invocation.command_with = [&app](const std::map<std::string, std::string>& instead) {
-    return command_line(app, instead);
+    return command_line(app, instead, option_spellings());
   };
   return invocation;
 }

@@ -109,7 +109,9 @@ class CallBuilder {
     const auto found = std::ranges::find(all, name, &Command::name);
     if (found == all.end()) {
       std::vector<std::string> names;
-      for (const Command& one : all) names.emplace_back(one.name);
+      for (const Command& one : all)
+        if (std::ranges::find(kNoStages, one.name) == std::end(kNoStages))
+          names.emplace_back(one.name);
       throw StageError(fmt::format("hone has no command '{}'{}", name, did_you_mean(name, names)));
     }
     if (std::ranges::find(kNoStages, name) != std::end(kNoStages))
@@ -133,16 +135,19 @@ class CallBuilder {
       throw StageError(fmt::format("{}: the pipeline itself says that of every stage", given.name),
                        given.line);
     if (option == nullptr) {
-      const std::string answer = trainer_flag_answer("--" + given.name);
+      const std::vector<std::string> names = option_names(app_);
+      std::vector<std::string> flags;
+      for (const std::string& one : names) flags.push_back("--" + one);
+      const std::string answer = trainer_flag_answer("--" + given.name, given.name, flags);
       throw StageError(
           answer.empty()
               ? fmt::format("`hone {}` has no option '{}'{}; `hone {} --help` lists them",
-                            command_->name, given.name,
-                            did_you_mean(given.name, option_names(app_)), command_->name)
+                            command_->name, given.name, did_you_mean(given.name, names),
+                            command_->name)
               : answer,
           given.line);
     }
-    lines_[name] = given.line;
+    lines_[given.name] = given.line;
     if (given.is_common) common_.push_back(given.name);
     if (is_flag(*option) != given.flag.has_value())
       throw StageError(
@@ -150,7 +155,7 @@ class CallBuilder {
                       is_flag(*option) ? "true or false" : "a value, not true or false"),
           given.line);
     if (given.flag) {
-      if (*given.flag) flags_.push_back("--" + name);
+      if (*given.flag) flags_.push_back("--" + given.name);
       return;
     }
     try {
@@ -175,7 +180,7 @@ class CallBuilder {
     if (call.leaves_folder) call.words.push_back(fmt::format("--{}={}", kFolder, folder_));
     const ParsedCommand parsed = parse_command(call.words);
     if (!parsed.problem.empty()) throw StageError(parsed.problem, line_of(parsed.problem));
-    call.command_line = hone::command_line(*parsed.app, {});
+    call.command_line = hone::command_line(*parsed.app, {}, parsed.spellings);
     Json settings = result_settings(settings_of(*parsed.app));
     for (const auto& [name, identity] : reads_) settings[name] = identity;
     call.identity = {{"command", command_->name}, {"settings", settings}};
@@ -217,7 +222,7 @@ class CallBuilder {
       if (option.get_positional()) {
         values_[&option].push_back(text);
       } else {
-        flags_.push_back(fmt::format("--{}={}", name, text));
+        flags_.push_back(fmt::format("--{}={}", given.name, text));
       }
     }
   }

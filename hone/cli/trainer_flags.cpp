@@ -23,7 +23,7 @@ const std::vector<FlagRow>& flag_rows() {
        "out"},
       {{"do_predict"}, "`hone predict MODEL --data FILE` says what a model makes of texts"},
       {{"model_name_or_path", "model_name", "model"},
-       "the model is the first argument: hone train MODEL …"},
+       "the model is the first argument, without a flag"},
       {{"resume_from_checkpoint"}, "--resume goes on with the same output folder"},
       {{"logging_dir"}, "--report_to tensorboard writes to runs/ of the output folder"},
       {{"run_name", "project", "trackio_space_id", "trackio_bucket_id", "trackio_static_space_id"},
@@ -186,15 +186,29 @@ const std::vector<FlagRow>& flag_rows() {
   return table;
 }
 
+// Whether all options that the answer names are among these.
+bool has_options(std::string_view answer, const std::vector<std::string>& options) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  for (std::size_t at = answer.find("--"); at != std::string_view::npos;
+       at = answer.find("--", at + 2)) {
+    const std::size_t end = std::min(answer.find_first_not_of(kLetters, at + 2), answer.size());
+    if (std::ranges::find(options, answer.substr(at, end - at)) == options.end()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-std::string trainer_flag_answer(std::string_view flag) {
+std::string trainer_flag_answer(std::string_view flag, std::string_view shown,
+                                const std::vector<std::string>& options) {
   if (!flag.starts_with("--")) return "";
   flag.remove_prefix(2);
   const std::string_view name = flag.substr(0, flag.find('='));
   for (const FlagRow& row : flag_rows())
     if (std::ranges::find(row.flags, name) != row.flags.end())
-      return fmt::format("--{} is no flag of hone: {}", name, row.answer);
+      return has_options(row.answer, options)
+                 ? fmt::format("{} is no flag of hone: {}", shown, row.answer)
+                 : "";
   return "";
 }
 

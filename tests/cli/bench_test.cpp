@@ -129,7 +129,7 @@ TEST(Bench, RefusesModelsThatCannotBeBesideEachOther) {
       << alone.messages;
   const Ending flag = refusal({"model", "coarse", "--iterations", "5"});
   EXPECT_EQ(flag.code, 2);
-  EXPECT_NE(flag.messages.find("hone bench MODEL MODEL: --iterations is of `hone bench MODEL`"),
+  EXPECT_NE(flag.messages.find("--iterations is an option of `hone bench MODEL`"),
             std::string::npos)
       << flag.messages;
   const Ending kinds = refusal({"model", "resnet18"});
@@ -241,7 +241,7 @@ TEST(BenchAttention, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code);
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "hone bench attention: --batch is of `hone bench MODEL`", {"--batch", "2"});
+  expect_refusal(2, "--batch is an option of `hone bench MODEL`", {"--batch", "2"});
   expect_refusal(2, "--shape: expected texts,heads,tokens,size of a head", {"--shape", "2,3,4"});
   expect_refusal(2, "--dtype: expected some of fp32, bf16, fp16, each once", {"--dtype", "fp8"});
   expect_refusal(2, "--impl: expected some of naive, fused, each once", {"--impl", "fused,fused"});
@@ -278,7 +278,7 @@ TEST(BenchLinear, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, 2);
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal("hone bench linear: --batch is of `hone bench MODEL`", {"--batch", "2"});
+  expect_refusal("--batch is an option of `hone bench MODEL`", {"--batch", "2"});
   expect_refusal("--shape: expected rows,inputs,outputs", {"--shape", "4096"});
   expect_refusal("--rows: expected whole numbers of at least 1", {"--rows", "0"});
   expect_refusal("--impl: expected some of fp32, bf16, packed, native, each once",
@@ -382,9 +382,8 @@ TEST(BenchDequantize, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code) << ending.messages;
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "hone bench dequantize: --batch is of `hone bench MODEL`",
-                 {"dequantize", "--batch", "2"});
-  expect_refusal(2, "hone bench MODEL: --elements is of `hone bench dequantize`",
+  expect_refusal(2, "--batch is an option of `hone bench MODEL`", {"dequantize", "--batch", "2"});
+  expect_refusal(2, "--elements is an option of `hone bench dequantize`",
                  {"model", "--elements", "2"});
   for (const char* wrong : {"0", "12x", "4,,5", "-3"})
     expect_refusal(2,
@@ -448,10 +447,8 @@ TEST(BenchSampler, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code) << ending.messages;
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "hone bench sampler: --batch is of `hone bench MODEL`",
-                 {"sampler", "--batch", "2"});
-  expect_refusal(2, "hone bench MODEL: --trials is of `hone bench sampler`",
-                 {"model", "--trials", "2"});
+  expect_refusal(2, "--batch is an option of `hone bench MODEL`", {"sampler", "--batch", "2"});
+  expect_refusal(2, "--trials is an option of `hone bench sampler`", {"model", "--trials", "2"});
   expect_refusal(2, "hone bench sampler: --profile is of --sampler tpe",
                  {"sampler", "--sampler", "random", "--profile", "optuna-5"});
   expect_refusal(2, "--replay puts a recorded run of a --function in place",
@@ -550,10 +547,8 @@ TEST(BenchStorage, RefusesWhatItCannotTime) {
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
   expect_refusal(2, "--storage is missing", {"storage"});
-  expect_refusal(2, "hone bench storage: --batch is of `hone bench MODEL`",
-                 {"storage", "--batch", "2"});
-  expect_refusal(2, "hone bench MODEL: --workers is of `hone bench storage`",
-                 {"model", "--workers", "2"});
+  expect_refusal(2, "--batch is an option of `hone bench MODEL`", {"storage", "--batch", "2"});
+  expect_refusal(2, "--workers is an option of `hone bench storage`", {"model", "--workers", "2"});
   expect_refusal(1, "this is no SQLite file", {"storage", "--storage", "reviews.csv"});
   expect_refusal(1, "there is no such file", {"storage", "--storage", "no.db", "--join", "a"});
 }

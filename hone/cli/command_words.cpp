@@ -1,0 +1,136 @@
+#include "hone/cli/command_words.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "hone/cli/settings.h"
+#include "hone/cli/value_kind.h"
+
+namespace hone {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::string_view kNoMoreOptions = "--";
+
+bool looks_like_option(std::string_view word) {
+  return word.size() > 1 && word.starts_with('-') && !is_signed_value(word);
+}
+
+// "--lr" of "--lr=1", "-o" of "-oFILE".
+std::string name_in(const std::string& word) {
+  return word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
+}
+
+const CLI::Option* option_in(const CLI::App& app, const std::string& word) {
+  return app.get_option_no_throw(with_underscores(name_in(word)));
+}
+
+// Calls `visit` with each word that is an option of `app`, and with the option.
+template <typename Visit>
+void for_each_option(const CLI::App& app, const Words& words, Visit&& visit) {
+  for (const std::string& word : words) {
+    if (word == kNoMoreOptions) return;
+    if (!looks_like_option(word)) continue;
+    if (const CLI::Option* option = option_in(app, word)) visit(name_in(word), *option);
+  }
+}
+
+// How many of the words behind one that is an option may be its values.
+std::size_t values_behind(const CLI::Option* option, const std::string& word) {
+  if (option == nullptr || word.size() > name_in(word).size()) return 0;
+  const int most = option->get_items_expected_max();
+  return static_cast<std::size_t>(option->get_allow_extra_args() ? most : std::min(most, 1));
+}
+
+bool takes_signed(const CLI::Option& option, std::string_view word) {
+  if (!word.starts_with('-') || word.starts_with("--")) return false;
+  const ValueKind* kind = value_kind(option);
+  return is_signed_value(word) || (kind != nullptr && kind->takes_minus);
+}
+
+// "--sort -loss" is "--sort=-loss": what begins with one dash would be read as options of one letter.
+Words with_joined_values(const CLI::App& app, const Words& words) {
+  Words joined;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    joined.push_back(with_underscores(words[i]));
+    if (!looks_like_option(words[i]) || i + 1 == words.size()) continue;
+    const CLI::Option* option = option_in(app, words[i]);
+    if (values_behind(option, words[i]) > 0 && takes_signed(*option, words[i + 1]))
+      joined.back() += "=" + words[++i];
+  }
+  return joined;
+}
+
+// Options and their values first, then the other words behind a "--".
+Words with_positionals_last(const CLI::App& app, const Words& words) {
+  Words options, positionals;
+  std::size_t values = 0;  // that the last option may still take
+  for (const std::string& word : words) {
+    if (looks_like_option(word)) {
+      values = values_behind(option_in(app, word), word);
+      options.push_back(word);
+    } else if (values > 0 && !is_signed_value(word)) {
+      --values;
+      options.push_back(word);
+    } else {
+      values = 0;
+      positionals.push_back(word);
+    }
+  }
+  options.emplace_back(kNoMoreOptions);
+  options.insert(options.end(), positionals.begin(), positionals.end());
+  return options;
+}
+
+}  // namespace
+
+std::string with_underscores(std::string word) {
+  if (!word.starts_with("--")) return word;
+  const std::size_t end = std::min(word.find('='), word.size());
+  for (std::size_t i = 2; i < end; ++i)
+    if (word[i] == '-') word[i] = '_';
+  return word;
+}
+
+bool is_signed_value(std::string_view word) {
+  if (word.size() < 2 || !word.starts_with('-')) return false;
+  if (word.substr(0, word.find('=')).find(' ') != std::string_view::npos) return true;
+  const std::string text(word);
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return *end == '\0';
+}
+
+Words words_for_parser(const CLI::App& app, const Words& words) {
+  const auto end = std::ranges::find(words, kNoMoreOptions);
+  Words first = with_joined_values(app, {words.begin(), end});
+  if (std::ranges::any_of(first, is_signed_value)) {
+    first = with_positionals_last(app, first);
+    if (end != words.end()) first.insert(first.end(), end + 1, words.end());
+  } else {
+    first.insert(first.end(), end, words.end());
+  }
+  return first;
+}
+
+OptionSpellings spellings_in(const CLI::App& app, const Words& words) {
+  OptionSpellings spellings;
+  for (const CLI::Option* option : app.get_options()) {
+    const Words typed = spellings_of(*option, app, words);
+    for (const std::string& name : option->get_lnames())
+      spellings[name] = typed.size() == 1 ? typed.front() : "--" + name;
+  }
+  return spellings;
+}
+
+Words spellings_of(const CLI::Option& option, const CLI::App& app, const Words& words) {
+  Words spellings;
+  for_each_option(app, words, [&](const std::string& name, const CLI::Option& typed) {
+    if (&typed == &option && std::ranges::find(spellings, name) == spellings.end())
+      spellings.push_back(name);
+  });
+  return spellings;
+}
+
+}  // namespace hone

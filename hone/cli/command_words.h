@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/cli/flags.h"
+
+/// The words of a command line, as people type them and as the parser reads them.
+namespace hone {
+
+/// The name of an option with underscores inside, where `word` begins with one: `--learning-rate=1` is `--learning_rate=1`.
+std::string with_underscores(std::string word);
+
+/// Whether a word that begins with a minus is a value for all that: a number (-1, -inf), or a text with blanks.
+bool is_signed_value(std::string_view word);
+
+/// The words in an order and a form in which the parser takes no signed value for an option.
+std::vector<std::string> words_for_parser(const CLI::App& app,
+                                          const std::vector<std::string>& words);
+
+/// The spelling of each option of `app` in `words`: the one typed, where there is one alone, else the declared one.
+OptionSpellings spellings_in(const CLI::App& app, const std::vector<std::string>& words);
+
+/// The different spellings of one option in `words`.
+std::vector<std::string> spellings_of(const CLI::Option& option, const CLI::App& app,
+                                      const std::vector<std::string>& words);
+
+}  // namespace hone
