@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "hone/base/text.h"
 #include "hone/data/row_order.h"
+#include "hone/data/stratified_draw.h"
 
 namespace hone {
 namespace {
@@ -20,36 +19,19 @@ void set_aside(DataSet& data, const std::vector<char>& chosen) {
   data.train = std::move(train);
 }
 
-// A random `count` of the training examples, or as near to it as can be: all rows with one text go to one side, so that
-// none is trained on and measured. Without doubles these are the first `count` of a shuffled order.
-std::vector<char> chosen_by_seed(const DataSet& data, std::int64_t count, std::uint64_t seed) {
-  const std::vector<std::uint64_t> texts = row_hashes(data.train);
-  std::unordered_map<std::uint64_t, std::int64_t> rows_of;
-  for (const std::uint64_t text : texts) ++rows_of[text];
-  std::unordered_set<std::uint64_t> taken;
-  const std::int64_t all = std::ssize(texts);
-  for (const std::int64_t row : sample_rows(all, all, seed, "validation split")) {
-    if (count <= 0) break;
-    const std::uint64_t text = texts[static_cast<std::size_t>(row)];
-    if (rows_of[text] >= 2 * count) continue;  // nearer without it
-    if (taken.insert(text).second) count -= rows_of[text];
-  }
-  std::vector<char> chosen;
-  for (const std::uint64_t text : texts) chosen.push_back(taken.contains(text) ? 1 : 0);
-  return chosen;
-}
-
 std::string count_text(std::size_t count) { return grouped(static_cast<long long>(count)); }
 
 bool set_aside_by_seed(Splits& splits) {
   const SplitOptions& options = splits.options;
   DataSet& data = splits.source;
   const std::size_t all = data.train.size();
-  const std::int64_t count = std::llround(options.validation_split * static_cast<double>(all));
-  const std::vector<char> chosen = chosen_by_seed(data, count, options.seed);
+  // The share that makes whole rows.
+  const double rows = std::round(options.validation_split * static_cast<double>(all));
+  if (rows == 0) return false;
+  const std::vector<char> chosen =
+      draw_stratified(data.train, data.scheme(), rows / static_cast<double>(all), options.seed);
   const auto found = static_cast<std::size_t>(std::ranges::count(chosen, 1));
-  // All rows may be one text, which cannot be on two sides.
-  if (found == 0 || found == all) return false;
+  if (found == 0) return false;
   set_aside(data, chosen);
   splits.validation_source = fmt::format("{} of {} training texts, set aside by seed {}",
                                          count_text(found), count_text(all), options.seed);

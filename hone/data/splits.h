@@ -62,16 +62,16 @@ std::optional<SetAside> rows_set_aside_before(std::span<const std::uint64_t> has
                                               bool takes_new);
 
 /// Sees to the validation part. Honest: the data's own if there is one; else what an earlier training of the model set
-/// aside; else a share of the training examples, a random choice by seed in their old order, of which all rows with one
-/// text stay on one side. Original: the test part once more. Adds warnings to the data's: texts that stand in two parts
+/// aside; else a share of the examples of each class, drawn by seed so that equal texts stay on one side
+/// (hone/data/stratified_draw.h). Original: the test part once more. Adds warnings to the data's: texts that stand in two parts
 /// or under two labels, labels that may be slips.
 /// Throws `UserError` for a share outside of [0, 1), and for `original` without a test part.
 Splits split(DataSet data, const SplitOptions& options);
 
-/// The part called `name` ("train", "validation", "test"); "" is the one to measure on: the first of
+/// The part called `asked` ("train", "validation", "test", or `DataOptions::split`); "" is the one to measure on: the first of
 /// test, validation and train that has examples.
 /// Throws `UserError` for another name and for an empty part.
-const std::vector<Example>& part(const Splits& splits, const std::string& name);
+const std::vector<Example>& part(const Splits& splits, const std::string& asked);
 
 /// Texts to measure on.
 struct MeasuredTexts {

@@ -13,9 +13,9 @@
 /// run's folder.
 namespace hone {
 
-/// Counts the ways in which training rounded: to be raised when any kernel gives other bits, or dropout draws other
-/// numbers. Only a run of the same numerics goes on from its checkpoints; what is finished is read whatever it was.
-inline constexpr int kNumerics = 8;
+/// Counts the ways in which training rounded: to be raised when any kernel gives other bits, dropout draws other
+/// numbers, or other rows are set aside for validation. Only a run of the same numerics goes on from its checkpoints; what is finished is read whatever it was.
+inline constexpr int kNumerics = 9;
 
 /// Those of a command's settings that decide on the result: without where it is written, how it is shown and by how
 /// many threads. Of model and data, the contents count, not the paths.
