@@ -5,14 +5,14 @@
 namespace hone::fuzz {
 namespace {
 
-void read_column(const ParquetFile& file, const ParquetSchemaColumn& column) {
+void read_column(const ParquetFile& file, const ColumnSchema& column) {
   static ThreadPool pool(1);
   if (column.is_list) {
     const auto lists = std::ssize(file.read_lists(column.name, pool).begins) - 1;
     HONE_ASSERT(lists == file.rows(), "{} lists of {} rows", lists, file.rows());
     return;
   }
-  const ParquetColumn read = file.read(column.name, pool);
+  const StoredColumn read = file.read(column.name, pool);
   const auto rows = std::visit([](const auto& values) { return std::ssize(values); }, read.values);
   HONE_ASSERT(rows == file.rows(), "{} of {} rows", rows, file.rows());
 }
@@ -21,7 +21,7 @@ void read_column(const ParquetFile& file, const ParquetSchemaColumn& column) {
 
 void parquet(std::string_view bytes) {
   const ParquetFile file(bytes, "file");
-  for (const ParquetSchemaColumn& column : file.columns()) {
+  for (const ColumnSchema& column : file.columns()) {
     try {
       read_column(file, column);
     } catch (const UserError&) {  // the columns do not depend on each other

@@ -14,6 +14,8 @@ namespace hone::fuzz {
 void adapter(std::string_view bytes);
 /// Zip archives: the directory, and every entry unpacked.
 void archive(std::string_view bytes);
+/// Arrow streams and files: all columns that can be read.
+void arrow(std::string_view bytes);
 /// config.json as that of the architecture it names, which survives being written, and what this program adds to it.
 void config(std::string_view bytes);
 /// Delimited text, whose records survive being written, and the table of it.
@@ -53,6 +55,7 @@ struct Target {
 inline constexpr Target kTargets[] = {
     {"adapter", adapter},
     {"archive", archive},
+    {"arrow", arrow},
     {"config", config},
     {"csv", csv},
     {"graph_file", graph_file},

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/base/json.h"
 #include "hone/base/thread_pool.h"
 #include "hone/data/answers.h"
 #include "hone/data/columns.h"
@@ -50,5 +51,13 @@ DataTable open_lines(std::string_view text);
 /// A Parquet file in memory. `bytes` must outlive the table; `where` opens the messages of its
 /// parser.
 DataTable open_parquet(std::string_view bytes);
+
+/// An Arrow file in memory, a stream or not (hone/data/arrow.h). `bytes` must outlive the table.
+DataTable open_arrow(std::string_view bytes);
+
+/// The names of classes that `features`, as `datasets` describes columns, gives to the integers of a column: {"label":
+/// {"names": ["neg", "pos"], "_type": "ClassLabel"}, …}; of lists {"feature": {"names": …}, "_type": "List"}, of earlier
+/// versions "Sequence", or [{"names": …}]. None where it gives no names.
+std::vector<std::string> class_names_in(const Json& features, const std::string& column);
 
 }  // namespace hone

@@ -17,8 +17,22 @@ void check_not_utf16(std::string_view text) {
              "the text is UTF-16; expected UTF-8: convert it with `iconv -f UTF-16 -t UTF-8`");
 }
 
+// Names of classes from the description that datasets.save_to_disk writes beside its files, where the file gives none.
+void add_saved_names(const fs::path& path, DataTable& table) {
+  const fs::path description = path.parent_path() / "dataset_info.json";
+  if (!path_exists(description)) return;
+  const Json info = Json::parse(read_file(description), nullptr, /*allow_exceptions=*/false);
+  if (!info.is_object() || !info.contains("features")) return;
+  table.class_names = [own = table.class_names,
+                       features = info.at("features")](const std::string& column) {
+    std::vector<std::string> names = own(column);
+    return names.empty() ? class_names_in(features, column) : names;
+  };
+}
+
 DataTable open_table(std::string_view content, const std::string& ending) {
   if (ending == ".parquet") return open_parquet(content);
+  if (ending == ".arrow") return open_arrow(content);
   check_not_utf16(content);
   if (ending.starts_with(".txt")) return open_lines(content);
   if (ending.starts_with(".json")) return open_json(content);
@@ -28,8 +42,9 @@ DataTable open_table(std::string_view content, const std::string& ending) {
 }  // namespace
 
 const std::vector<std::string>& labelled_file_endings() {
-  static const std::vector<std::string> endings = {
-      ".csv", ".tsv", ".jsonl", ".json", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz", ".json.gz"};
+  static const std::vector<std::string> endings = {".csv",      ".tsv",    ".jsonl",  ".json",
+                                                   ".parquet",  ".arrow",  ".csv.gz", ".tsv.gz",
+                                                   ".jsonl.gz", ".json.gz"};
   return endings;
 }
 
@@ -64,6 +79,7 @@ LabelledFile open_labelled_file(const fs::path& path) {
     content = *file.unpacked;
   }
   file.table = with_context(path.string(), [&] { return open_table(content, ending); });
+  if (ending == ".arrow") add_saved_names(path, file.table);
   return file;
 }
 

@@ -1,20 +1,13 @@
 #include "hone/data/parquet.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <iterator>
 
 #include "hone/base/error.h"
-#include "hone/base/text.h"
 #include "hone/data/parquet_values.h"
 
 namespace hone {
 namespace {
-
-using ColumnValues = decltype(ParquetColumn::values);
-
-constexpr std::uint64_t kFreeBytes = std::uint64_t{64} << 20;
 
 // What a row costs besides its text: the value, and what is held while a page is decoded.
 constexpr std::uint64_t kRowBytes = 64;
@@ -143,7 +136,7 @@ class ColumnReader {
         footer_(footer),
         number_(leaf),
         leaf_(footer.schema.leaves[leaf]),
-        budget_(std::max(kFreeBytes, kMaxColumnExpansion * file.size())) {}
+        budget_(std::max(kFreeColumnBytes, kMaxColumnExpansion * file.size())) {}
 
   ColumnValues read(ThreadPool& pool) {
     prepare(pool);
@@ -155,7 +148,7 @@ class ColumnReader {
     return std::move(values_);
   }
 
-  ParquetLists read_lists(ThreadPool& pool) {
+  StoredLists read_lists(ThreadPool& pool) {
     prepare(pool);
     std::vector<ListPiece> lists(pieces_.size());
     pool.run(std::ssize(pieces_), [&](std::int64_t i) {
@@ -163,7 +156,7 @@ class ColumnReader {
       with_context(place(piece.row_group, *piece.page),
                    [&] { lists[static_cast<std::size_t>(i)] = read_list_piece(piece); });
     });
-    ParquetLists column{{"", empty_values(leaf_.physical, 0)}, {}};
+    StoredLists column{{"", empty_values(leaf_.physical, 0)}, {}};
     ListCutter cutter(leaf_.levels);
     std::size_t next = 0;
     for (std::size_t group = 0; group < pages_.size(); ++group) {
@@ -284,26 +277,6 @@ class ColumnReader {
   ColumnValues values_;
 };
 
-std::size_t find_leaf(const ParquetSchema& schema, std::string_view name, bool lists) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < schema.columns.size(); ++i) {
-    const ParquetSchemaColumn& column = schema.columns[i];
-    names.push_back(column.name);
-    if (column.name != name) continue;
-    user_check(!lists || column.is_list,
-               "column '{}' is of type {}; expected lists of strings, whole numbers, numbers or "
-               "booleans",
-               name, column.type);
-    user_check(lists || column.readable,
-               "column '{}' is of type {}; only flat columns of strings, whole numbers, numbers "
-               "and booleans are read",
-               name, column.type);
-    return schema.first_leaf[i];
-  }
-  fail("no column '{}'{}; the columns are: {}", name, did_you_mean(name, names),
-       fmt::join(names, ", "));
-}
-
 }  // namespace
 
 struct ParquetFile::State {
@@ -330,28 +303,32 @@ ParquetFile::ParquetFile(ParquetFile&& other) noexcept = default;
 ParquetFile& ParquetFile::operator=(ParquetFile&& other) noexcept = default;
 
 std::int64_t ParquetFile::rows() const { return state_->footer.rows; }
-const std::vector<ParquetSchemaColumn>& ParquetFile::columns() const {
+const std::vector<ColumnSchema>& ParquetFile::columns() const {
   return state_->footer.schema.columns;
 }
 const std::map<std::string, std::string>& ParquetFile::metadata() const {
   return state_->footer.metadata;
 }
 
-ParquetColumn ParquetFile::read(std::string_view column, ThreadPool& pool) const {
+StoredColumn ParquetFile::read(std::string_view column, ThreadPool& pool) const {
   return with_context(state_->where, [&] {
-    const std::size_t leaf = find_leaf(state_->footer.schema, column, /*lists=*/false);
+    const ParquetSchema& schema = state_->footer.schema;
+    const std::size_t leaf =
+        schema.first_leaf[find_stored_column(schema.columns, column, /*lists=*/false)];
     return with_context(fmt::format("column '{}'", column), [&] {
       ColumnReader reader(state_->bytes, state_->footer, leaf);
-      return ParquetColumn{std::string(column), reader.read(pool)};
+      return StoredColumn{std::string(column), reader.read(pool)};
     });
   });
 }
 
-ParquetLists ParquetFile::read_lists(std::string_view column, ThreadPool& pool) const {
+StoredLists ParquetFile::read_lists(std::string_view column, ThreadPool& pool) const {
   return with_context(state_->where, [&] {
-    const std::size_t leaf = find_leaf(state_->footer.schema, column, /*lists=*/true);
+    const ParquetSchema& schema = state_->footer.schema;
+    const std::size_t leaf =
+        schema.first_leaf[find_stored_column(schema.columns, column, /*lists=*/true)];
     return with_context(fmt::format("column '{}'", column), [&] {
-      ParquetLists lists = ColumnReader(state_->bytes, state_->footer, leaf).read_lists(pool);
+      StoredLists lists = ColumnReader(state_->bytes, state_->footer, leaf).read_lists(pool);
       lists.values.name = column;
       return lists;
     });

@@ -196,15 +196,6 @@ std::string_view unpack_bytes(std::string_view packed, std::uint64_t size_bytes,
 
 }  // namespace
 
-void MemoryBudget::charge(std::uint64_t bytes) {
-  const bool fits = bytes <= bytes_ && left_.fetch_sub(static_cast<std::int64_t>(bytes)) >=
-                                           static_cast<std::int64_t>(bytes);
-  user_check(fits,
-             "the column would take more than {} of memory, out of all proportion to the file; it "
-             "is damaged or made to do harm",
-             human_bytes(static_cast<double>(bytes_)));
-}
-
 ParquetPages find_pages(std::string_view file, const ParquetChunk& chunk, MemoryBudget& budget) {
   user_check(!chunk.elsewhere, "the column is encrypted or in another file; neither is read");
   find_codec(chunk.codec);

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "hone/data/memory_budget.h"
 #include "hone/data/parquet_footer.h"
 
 /// Pages of a Parquet file (parquet.thrift: PageHeader): found, checked and unpacked.
@@ -22,20 +22,6 @@ enum class ParquetEncoding : std::int32_t {
   delta_byte_array = 7,
   rle_dictionary = 8,
   byte_stream_split = 9
-};
-
-/// What reading one column may take in memory. Files are made that unpack to a million times their size; this is what
-/// stops them, whichever way they do it.
-class MemoryBudget {
- public:
-  explicit MemoryBudget(std::uint64_t bytes)
-      : bytes_(bytes), left_(static_cast<std::int64_t>(bytes)) {}
-  /// Throws `UserError` when more than the budget is asked for in all. Threads may call it at once.
-  void charge(std::uint64_t bytes);
-
- private:
-  std::uint64_t bytes_;
-  std::atomic<std::int64_t> left_;
 };
 
 /// One page, still packed.

@@ -38,7 +38,7 @@ struct ParquetLeaf {
 };
 
 struct ParquetSchema {
-  std::vector<ParquetSchemaColumn> columns;
+  std::vector<ColumnSchema> columns;
   /// By column; its own leaf where the column is readable, alone or in lists.
   std::vector<std::size_t> first_leaf;
   std::vector<ParquetLeaf> leaves;

@@ -30,7 +30,7 @@ fs::path list_file(const std::string& name) {
 }
 
 template <typename T>
-ListRows<T> rows_of_lists(const ParquetLists& lists) {
+ListRows<T> rows_of_lists(const StoredLists& lists) {
   const auto& values = std::get<std::vector<T>>(lists.values.values);
   ListRows<T> rows;
   for (std::size_t i = 0; i + 1 < lists.begins.size(); ++i)
@@ -86,24 +86,24 @@ void expect_no_lists(const std::string& message, const std::string& name, std::s
   expect_user_error(message, [&] { ParquetFile(list_file(name)).read_lists(column, list_pool()); });
 }
 
-TEST(ParquetLists, AreReadInBothVersionsOfPages) {
+TEST(StoredLists, AreReadInBothVersionsOfPages) {
   expect_lists("lists_v1");
   expect_lists("lists_v2");
 }
 
-TEST(ParquetLists, AreReadWithoutDictionariesAndWhereNothingMayBeMissing) {
+TEST(StoredLists, AreReadWithoutDictionariesAndWhereNothingMayBeMissing) {
   expect_lists("lists_plain");
 }
 
-TEST(ParquetLists, AreReadWherePagesEndWithinRows) { expect_lists("lists_pages"); }
+TEST(StoredLists, AreReadWherePagesEndWithinRows) { expect_lists("lists_pages"); }
 
-TEST(ParquetLists, AreReadByTheOldNamesOfTheirGroups) { expect_lists("lists_legacy"); }
+TEST(StoredLists, AreReadByTheOldNamesOfTheirGroups) { expect_lists("lists_legacy"); }
 
-TEST(ParquetLists, AreToldFromOtherColumns) {
+TEST(StoredLists, AreToldFromOtherColumns) {
   std::vector<std::string> shown;
   for (const char* name : {"lists_v1", "lists_nulls", "nested"}) {
     const ParquetFile file(list_file(name));
-    for (const ParquetSchemaColumn& column : file.columns())
+    for (const ColumnSchema& column : file.columns())
       if (column.is_list) shown.push_back(column.name + ": " + column.type);
   }
   EXPECT_EQ(shown, (std::vector<std::string>{"labels: list<int64>", "names: list<string>",
@@ -119,18 +119,18 @@ TEST(ParquetLists, AreToldFromOtherColumns) {
   expect_no_lists("column 'text' is of type string", "lists_v1", "text");
 }
 
-TEST(ParquetLists, NameTheRowOfANull) {
+TEST(StoredLists, NameTheRowOfANull) {
   expect_no_lists("row 2 is null; take such rows out, or fill them", "lists_nulls", "gone");
   expect_no_lists("the list of row 3 holds a null; take it out, or fill it", "lists_nulls",
                   "within");
 }
 
-TEST(ParquetLists, RefuseFilesThatUnpackOutOfAllProportion) {
+TEST(StoredLists, RefuseFilesThatUnpackOutOfAllProportion) {
   EXPECT_LT(fs::file_size(list_file("bomb_lists")), 30'000u);
   expect_no_lists("the column would take more than 64 MiB of memory", "bomb_lists", "labels");
 }
 
-TEST(ParquetLists, AreSetsOfLabelsByTheNamesOfTheHub) {
+TEST(StoredLists, AreSetsOfLabelsByTheNamesOfTheHub) {
   for (const char* name : {"hub_list", "hub_sequence", "hub_array"}) {
     SCOPED_TRACE(name);
     const DataSet data = load_data_set({.source = list_file(name).string()}, list_pool());
@@ -149,7 +149,7 @@ TEST(ParquetLists, AreSetsOfLabelsByTheNamesOfTheHub) {
       });
 }
 
-TEST(ParquetLists, OfNumbersAreARegressionOfSeveral) {
+TEST(StoredLists, OfNumbersAreARegressionOfSeveral) {
   const DataSet data = load_data_set(
       {.source = list_file("lists_v1").string(), .label_column = "scores"}, list_pool());
   EXPECT_EQ(data.task, Task::regression);
@@ -271,7 +271,7 @@ TEST(DamagedLists, AreReadOrRefusedWhicheverByteIsWrong) {
       bytes[at] = static_cast<char>(bytes[at] ^ (1 << at % 8));
       try {
         const ParquetFile file(bytes, "x.parquet");
-        for (const ParquetSchemaColumn& column : file.columns()) {
+        for (const ColumnSchema& column : file.columns()) {
           if (!column.is_list) continue;
           EXPECT_EQ(file.read_lists(column.name, list_pool()).begins.size(),
                     static_cast<std::size_t>(file.rows()) + 1);

@@ -115,7 +115,7 @@ TEST(Parquet, ReadsWhatArrowWrites) {
 TEST(Parquet, ShowsTheColumnsAsATable) {
   const ParquetFile file(golden_parquet("nested"));
   std::vector<std::string> shown;
-  for (const ParquetSchemaColumn& column : file.columns())
+  for (const ColumnSchema& column : file.columns())
     shown.push_back(column.name + ": " + column.type + (column.readable ? "" : " (not read)"));
   EXPECT_EQ(shown,
             (std::vector<std::string>{"before: int64", "tokens: list<string> (not read)",

@@ -5,6 +5,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/json.h"
+#include "hone/data/arrow.h"
 #include "hone/data/data_table.h"
 #include "hone/data/parquet.h"
 
@@ -16,6 +17,11 @@ std::string label_text(std::int64_t value, bool boolean) {
   return std::to_string(value);
 }
 
+// Values that float32 holds.
+bool is_narrow(const std::string& type) {
+  return type.find("float32") != std::string::npos || type.find("float16") != std::string::npos;
+}
+
 // Of whole numbers as integers; of others the shortest digits that read back the same.
 WrittenAnswer number_answer(double value, bool narrow) {
   constexpr double kExact = 9007199254740992;  // 2^53
@@ -25,23 +31,23 @@ WrittenAnswer number_answer(double value, bool narrow) {
           .no_class = true};
 }
 
-const ParquetSchemaColumn& schema_of(const ParquetFile& file, const std::string& name) {
+const ColumnSchema& schema_of(const ColumnFile& file, const std::string& name) {
   const auto found = std::find_if(file.columns().begin(), file.columns().end(),
                                   [&](const auto& column) { return column.name == name; });
   HONE_ASSERT(found != file.columns().end(), "column {} was found before", name);
   return *found;
 }
 
-std::vector<std::string> read_texts(const ParquetFile& file, const std::string& column,
+std::vector<std::string> read_texts(const ColumnFile& file, const std::string& column,
                                     ThreadPool& pool) {
-  ParquetColumn read = file.read(column, pool);
+  StoredColumn read = file.read(column, pool);
   auto* texts = std::get_if<std::vector<std::string>>(&read.values);
   user_check(texts != nullptr, "the column '{}' holds no text but {}", column,
              schema_of(file, column).type);
   return std::move(*texts);
 }
 
-std::vector<WrittenAnswer> answers_of(ParquetColumn&& read, const ParquetSchemaColumn& schema) {
+std::vector<WrittenAnswer> answers_of(StoredColumn&& read, const ColumnSchema& schema) {
   std::vector<WrittenAnswer> answers;
   std::visit(
       [&]<typename Value>(std::vector<Value>& values) {
@@ -50,8 +56,7 @@ std::vector<WrittenAnswer> answers_of(ParquetColumn&& read, const ParquetSchemaC
           if constexpr (std::is_same_v<Value, std::string>) {
             answers.push_back({.value = std::move(value)});
           } else if constexpr (std::is_same_v<Value, double>) {
-            answers.push_back(
-                number_answer(value, schema.type.find("float32") != std::string::npos));
+            answers.push_back(number_answer(value, is_narrow(schema.type)));
           } else {
             answers.push_back(
                 {.value = label_text(value, schema.type.find("bool") != std::string::npos)});
@@ -72,10 +77,10 @@ std::vector<WrittenAnswer> cut(std::vector<WrittenAnswer>&& values,
   return rows;
 }
 
-std::vector<WrittenAnswer> read_answers(const ParquetFile& file, const std::string& column,
+std::vector<WrittenAnswer> read_answers(const ColumnFile& file, const std::string& column,
                                         const std::optional<Task>& task, ThreadPool& pool) {
   if (schema_of(file, column).is_list && task != Task::single_label) {
-    ParquetLists lists = file.read_lists(column, pool);
+    StoredLists lists = file.read_lists(column, pool);
     return cut(answers_of(std::move(lists.values), schema_of(file, column)), lists.begins);
   }
   std::vector<WrittenAnswer> answers = answers_of(file.read(column, pool), schema_of(file, column));
@@ -88,7 +93,7 @@ std::vector<WrittenAnswer> read_answers(const ParquetFile& file, const std::stri
 }
 
 // Several columns are one answer.
-std::vector<WrittenAnswer> read_answers(const ParquetFile& file, const ColumnChoice& choice,
+std::vector<WrittenAnswer> read_answers(const ColumnFile& file, const ColumnChoice& choice,
                                         ThreadPool& pool) {
   if (choice.labels.size() == 1) return read_answers(file, choice.labels[0], choice.task, pool);
   std::vector<WrittenAnswer> answers;
@@ -102,7 +107,7 @@ std::vector<WrittenAnswer> read_answers(const ParquetFile& file, const ColumnCho
 }
 
 // Of a column that is only shown.
-std::vector<std::string> read_written(const ParquetFile& file, const std::string& column,
+std::vector<std::string> read_written(const ColumnFile& file, const std::string& column,
                                       ThreadPool& pool) {
   std::vector<std::string> texts;
   if (column.empty()) return texts;
@@ -111,7 +116,7 @@ std::vector<std::string> read_written(const ParquetFile& file, const std::string
   return texts;
 }
 
-std::vector<Record> read_rows(const ParquetFile& file, const std::vector<DataColumn>& columns,
+std::vector<Record> read_rows(const ColumnFile& file, const std::vector<DataColumn>& columns,
                               const ColumnChoice& choice, ThreadPool& pool) {
   for (const std::string& name : {choice.text, choice.text_pair, choice.id, choice.gold})
     if (!name.empty()) find_column(columns, name);
@@ -141,16 +146,30 @@ std::vector<Record> read_rows(const ParquetFile& file, const std::vector<DataCol
   return records;
 }
 
-// What the hub's `datasets` writes beside the schema: {"info": {"features": {"label": {"names":
-// ["neg", "pos"], "_type": "ClassLabel"}, …}}}; of lists {"feature": {"names": …}, "_type": "List"}, of earlier versions
-// "Sequence", or [{"names": …}]. Anything else there is none of our business.
-std::vector<std::string> names_in(const ParquetFile& file, const std::string& column) {
+// What the hub's `datasets` writes beside the schema: {"info": {"features": {…}}}.
+std::vector<std::string> names_in(const ColumnFile& file, const std::string& column) {
   const auto found = file.metadata().find("huggingface");
   if (found == file.metadata().end()) return {};
   const Json all = Json::parse(found->second, nullptr, /*allow_exceptions=*/false);
   const Json::json_pointer place("/info/features");
   if (!all.is_object() || !all.contains(place)) return {};
-  const Json& features = all.at(place);
+  return class_names_in(all.at(place), column);
+}
+
+DataTable open_columns(std::shared_ptr<const ColumnFile> file) {
+  DataTable table{.unit = "row"};
+  for (const ColumnSchema& column : file->columns())
+    table.columns.push_back({column.name, column.type == "string"});
+  table.read = [file, columns = table.columns](const ColumnChoice& choice, ThreadPool& pool) {
+    return read_rows(*file, columns, choice, pool);
+  };
+  table.class_names = [file](const std::string& column) { return names_in(*file, column); };
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::string> class_names_in(const Json& features, const std::string& column) {
   if (!features.is_object() || !features.contains(column)) return {};
   const Json& own = features.at(column);
   const bool in_object = own.is_object() && own.contains("feature");
@@ -166,18 +185,12 @@ std::vector<std::string> names_in(const ParquetFile& file, const std::string& co
   return names;
 }
 
-}  // namespace
-
 DataTable open_parquet(std::string_view bytes) {
-  const auto file = std::make_shared<const ParquetFile>(bytes, "Parquet");
-  DataTable table{.unit = "row"};
-  for (const ParquetSchemaColumn& column : file->columns())
-    table.columns.push_back({column.name, column.type == "string"});
-  table.read = [file, columns = table.columns](const ColumnChoice& choice, ThreadPool& pool) {
-    return read_rows(*file, columns, choice, pool);
-  };
-  table.class_names = [file](const std::string& column) { return names_in(*file, column); };
-  return table;
+  return open_columns(std::make_shared<const ParquetFile>(bytes, "Parquet"));
+}
+
+DataTable open_arrow(std::string_view bytes) {
+  return open_columns(std::make_shared<const ArrowFile>(bytes));
 }
 
 }  // namespace hone
