@@ -288,8 +288,15 @@ void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_le
 }
 
 CLI::Option* declare_split(CLI::App& app, std::string& split, const std::string& help) {
-  return app.add_option("--split", split, help)
-      ->check(one_of({"train", "validation", "test", "all"}));
+  const CLI::Validator any = one_of({"train", "validation", "test", "all"});
+  // Files of a folder may give their splits other names, which are known when it is read.
+  const auto check = [&app, any](std::string& text) -> std::string {
+    const CLI::Option* data = app.get_option_no_throw("--data");
+    const bool folder = data != nullptr && data->count() > 0 && is_folder(data->results().back());
+    return folder ? "" : any(text);
+  };
+  return app.add_option("--split", split, help + "; of a folder also another split by its name")
+      ->check(CLI::Validator(check, ""));
 }
 
 void declare(CLI::App& app, JobData& a, bool required) {

@@ -33,6 +33,8 @@ std::vector<fs::path> paths_of_data(const std::string& source) {
   const DataFiles files = find_data_files(source);
   for (const std::vector<fs::path>* part : {&files.train, &files.validation, &files.test})
     paths.insert(paths.end(), part->begin(), part->end());
+  for (const NamedSplit& split : files.named)
+    paths.insert(paths.end(), split.files.begin(), split.files.end());
   return paths;
 }
 

@@ -5,65 +5,22 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/data/folder_splits.h"
 #include "hone/data/labelled_file.h"
 
 namespace hone {
 namespace {
 
 using Paths = std::vector<fs::path>;
-using Names = std::vector<std::string>;
 
-constexpr std::pair<std::string_view, Paths DataFiles::*> kParts[] = {
-    {"train", &DataFiles::train},    {"validation", &DataFiles::validation},
-    {"dev", &DataFiles::validation}, {"valid", &DataFiles::validation},
-    {"val", &DataFiles::validation}, {"test", &DataFiles::test}};
+constexpr SplitRole kRoles[] = {SplitRole::train, SplitRole::validation, SplitRole::test};
 
-std::string part_name(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.substr(0, name.find_first_of("-."));
-}
-
-Paths DataFiles::*part_of(const fs::path& path) {
-  for (const auto& [name, part] : kParts)
-    if (part_name(path) == name) return part;
-  return nullptr;
-}
-
-Names names_of(const Paths& paths) {
-  Names names;
-  for (const fs::path& path : paths) names.push_back(path.filename().string());
-  return names;
-}
-
-std::string listed(Names names) {
-  constexpr std::size_t kMost = 12;
-  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
-  names.resize(names.size() - more);
-  if (more > 0) names.push_back(fmt::format("{} more", more));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-// The entries of a folder that are not hidden, by name.
-Paths entries(const fs::path& folder) {
-  Paths paths;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (!entry.path().filename().string().starts_with('.')) paths.push_back(entry.path());
-  user_check(!error, "{}: cannot read the folder: {}", folder.string(), error.message());
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-Paths data_files_in(const fs::path& folder) {
-  Paths paths = entries(folder);
-  std::erase_if(paths, [](const fs::path& path) {
-    return labelled_file_ending(path).empty() || is_folder(path);
-  });
-  return paths;
+Paths& files_of(DataFiles& files, SplitRole role) {
+  if (role == SplitRole::train) return files.train;
+  return role == SplitRole::validation ? files.validation : files.test;
 }
 
 // "00003-of-00005" in the name of a shard: 3 and 5.
@@ -81,15 +38,11 @@ std::optional<std::pair<std::int64_t, std::int64_t>> shard_of(const fs::path& pa
   return std::pair(index, count);
 }
 
-void check_part(const Paths& files) {
-  if (files.empty()) return;
-  const std::string ending = labelled_file_ending(files[0]);
+// Files of one name, whose shards must all be there.
+void check_shards(const Paths& files) {
   std::vector<std::int64_t> shards;
   std::int64_t count = 0;
   for (const fs::path& file : files) {
-    user_check(labelled_file_ending(file) == ending,
-               "{}: two kinds of files for one part: {} and {}; leave one of them",
-               file.parent_path().string(), files[0].filename().string(), file.filename().string());
     if (const auto shard = shard_of(file)) {
       shards.push_back(shard->first);
       count = std::max(count, shard->second);
@@ -100,82 +53,116 @@ void check_part(const Paths& files) {
                "{}: shard {} of {} is missing beside {}", files[0].parent_path().string(), i, count,
                files[0].filename().string());
   user_check(shards.empty() || shards.size() == files.size(),
-             "{}: some files of a part are numbered shards and some are not: {}",
-             files[0].parent_path().string(), listed(names_of(files)));
+             "{}: some files of a split are numbered shards and some are not: {}",
+             files[0].parent_path().string(), listed_names(files));
 }
 
-bool has_parts(const Paths& files) {
-  return std::any_of(files.begin(), files.end(),
-                     [](const fs::path& file) { return part_of(file) != nullptr; });
-}
-
-DataFiles sort_into_parts(const Paths& files) {
-  DataFiles parts;
-  Paths left_out;
+void check_split(const Paths& files) {
+  std::map<fs::path, Paths> of_name;
   for (const fs::path& file : files) {
-    if (const auto part = part_of(file)) {
-      (parts.*part).push_back(file);
-    } else {
-      left_out.push_back(file);
-    }
+    user_check(labelled_file_ending(file) == labelled_file_ending(files[0]),
+               "{}: two kinds of files for one split: {} and {}; leave one of them",
+               file.parent_path().string(), files[0].filename().string(), file.filename().string());
+    of_name[file.parent_path() / own_split_name(file)].push_back(file);
   }
-  if (!left_out.empty())
-    parts.notes.push_back(
-        fmt::format("left out, for they are named neither train, validation nor test: {}",
-                    listed(names_of(left_out))));
-  for (const Paths& part : {parts.train, parts.validation, parts.test}) check_part(part);
-  return parts;
+  for (const auto& [name, own] : of_name) check_shards(own);
 }
 
-DataFiles files_of_folder(const fs::path& folder) {
-  if (const Paths files = data_files_in(folder); has_parts(files)) return sort_into_parts(files);
-  Paths found;
-  for (const fs::path& entry : entries(folder)) {
-    if (!is_folder(entry) || !has_parts(data_files_in(entry))) continue;
-    if (entry.filename() == "data") return sort_into_parts(data_files_in(entry));
-    found.push_back(entry);
-  }
-  user_check(found.size() <= 1,
-             "data '{}': several folders in it have data: {}; name one of them, e.g. {}",
-             folder.string(), listed(names_of(found)), found.empty() ? "" : found[0].string());
-  if (found.size() == 1) return sort_into_parts(data_files_in(found[0]));
-  const Names names = names_of(entries(folder));
-  fail(
-      "data '{}': expected the layout of aclImdb, {{train,test}}/{{neg,pos}}/*.txt, or files "
-      "called "
-      "train.*, validation.*, test.* that end in one of {}; found: {}",
-      folder.string(), fmt::join(labelled_file_endings(), ", "),
-      names.empty() ? "nothing" : listed(names));
+std::string split_names_of(const std::vector<const NamedSplit*>& splits) {
+  std::vector<std::string> names;
+  for (const NamedSplit* split : splits) names.push_back(split->name);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
-DataFiles files_of_glob(const fs::path& pattern) {
+// What is called as the role is, else the first by name; all of them, where they are one.
+void take_role(const FolderSplits& folder, SplitRole role, DataFiles& files) {
+  std::vector<const NamedSplit*> own;
+  for (const NamedSplit& split : folder.splits)
+    if (split.role == role) own.push_back(&split);
+  if (own.empty()) return;
+  std::ranges::sort(own, {}, [&](const NamedSplit* split) {
+    return std::pair(split->name != to_string(role), split->name);
+  });
+  const std::vector<const NamedSplit*> taken(own.begin(),
+                                             folder.merged ? own.end() : own.begin() + 1);
+  Paths& paths = files_of(files, role);
+  for (const NamedSplit* split : taken)
+    paths.insert(paths.end(), split->files.begin(), split->files.end());
+  if (own.size() > 1)
+    files.notes.push_back(fmt::format("{}: {}, of the splits {}; --split takes another by its name",
+                                      to_string(role), folder.merged ? "all" : taken[0]->name,
+                                      split_names_of(own)));
+  else if (own[0]->name != to_string(role) && !folder.merged)
+    files.notes.push_back(fmt::format("{}: the split {}", to_string(role), own[0]->name));
+}
+
+const NamedSplit& find_named(const FolderSplits& folder, const std::string& name,
+                             const std::string& source) {
+  std::vector<std::string> names;
+  for (const NamedSplit& split : folder.splits) {
+    if (split.name == name) return split;
+    names.push_back(split.name);
+  }
+  fail("data '{}': `split`: expected train, validation, test, all or one of {}, got '{}'{}", source,
+       fmt::join(names, ", "), name, did_you_mean(name, names));
+}
+
+DataFiles files_of_splits(const FolderSplits& folder, const std::string& source,
+                          const std::string& asked) {
+  DataFiles files{.notes = folder.notes, .named = folder.splits};
+  for (const SplitRole role : kRoles) take_role(folder, role, files);
+  std::vector<const NamedSplit*> others;
+  for (const NamedSplit& split : folder.splits)
+    if (!split.role) others.push_back(&split);
+  if (!others.empty())
+    files.notes.push_back(fmt::format(
+        "left out: the splits {}; --split takes one of them by its name", split_names_of(others)));
+  if (!is_role_or_all(asked)) {
+    const NamedSplit& split = find_named(folder, asked, source);
+    const SplitRole role = split.role.value_or(SplitRole::test);
+    files_of(files, role) = split.files;
+    files.asked = {asked, role};
+  }
+  for (const SplitRole role : kRoles) check_split(files_of(files, role));
+  return files;
+}
+
+DataFiles files_of_glob(const fs::path& pattern, const std::string& asked) {
   const fs::path folder = pattern.has_parent_path() ? pattern.parent_path() : fs::path(".");
   user_check(is_folder(folder), "data '{}': no such folder: {}", pattern.string(), folder.string());
-  Paths files = data_files_in(folder);
+  const Paths entries = visible_entries(folder);
+  Paths files = entries;
   std::erase_if(files, [&](const fs::path& file) {
-    return !glob_match(pattern.filename().string(), file.filename().string());
+    return labelled_file_ending(file).empty() || is_folder(file) ||
+           !glob_match(pattern.filename().string(), file.filename().string());
   });
   user_check(!files.empty(), "data '{}': no file of that name in {}; there are: {}",
-             pattern.string(), folder.string(), listed(names_of(entries(folder))));
-  const auto first = part_of(files[0]);
-  if (std::all_of(files.begin(), files.end(),
-                  [&](const fs::path& file) { return part_of(file) == first; })) {
-    check_part(files);
-    return {.train = files};
-  }
-  return sort_into_parts(files);
+             pattern.string(), folder.string(), listed_names(entries));
+  FolderSplits splits = splits_by_name(files);
+  const bool one = std::ranges::all_of(
+      splits.splits, [&](const NamedSplit& split) { return split.role == splits.splits[0].role; });
+  if (one) splits.splits = {{"train", SplitRole::train, files}};
+  return files_of_splits(splits, pattern.string(), asked);
 }
 
 }  // namespace
 
-DataFiles find_data_files(const std::string& source) {
-  if (is_folder(source)) return files_of_folder(source);
+bool is_role_or_all(const std::string& split) {
+  return split.empty() || split == "train" || split == "validation" || split == "test" ||
+         split == "all";
+}
+
+DataFiles find_data_files(const std::string& source, const std::string& split) {
+  if (is_folder(source))
+    return files_of_splits(
+        is_saved_dataset(source) ? read_saved_dataset(source) : find_folder_splits(source), source,
+        split);
   if (path_exists(source)) {
     user_check(!text_file_ending(source).empty(), "data '{}': expected one of {}, .txt", source,
                fmt::join(labelled_file_endings(), ", "));
     return {.train = {source}};
   }
-  if (source.find_first_of("*?") != std::string::npos) return files_of_glob(source);
+  if (source.find_first_of("*?") != std::string::npos) return files_of_glob(source, split);
   fail(
       "data '{}': no such file or folder; expected a folder, one of {}, or synth:NAME; nothing is "
       "downloaded",

@@ -1,26 +1,48 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hone/base/file.h"
+#include "hone/data/split_names.h"
 
-/// Which files make the parts of a data set.
+/// Which files make the splits of a data set. docs/splits.md describes the layouts.
 namespace hone {
 
-/// The files of each part, in order, all of a part of one kind.
-struct DataFiles {
-  std::vector<fs::path> train = {}, validation = {}, test = {};
-  std::vector<std::string> notes = {};  ///< what was left out
+/// Files of one name.
+struct NamedSplit {
+  std::string name;                    ///< "validation_matched"
+  std::optional<SplitRole> role = {};  ///< that the name says, if it says one
+  std::vector<fs::path> files = {};    ///< in order
 };
 
-/// The files that `source` stands for.
+/// The files of each split, in order, all of a split of one kind.
+struct DataFiles {
+  std::vector<fs::path> train = {}, validation = {}, test = {};
+  std::vector<std::string> notes = {};  ///< what was chosen or left out
+  std::vector<NamedSplit> named = {};   ///< all there are in a folder
+  /// The split that was asked for by its own name, and the one that its files are here.
+  std::optional<std::pair<std::string, SplitRole>> asked = {};
+};
+
+/// Finds the files that `source` stands for.
 ///
-/// A file, or a glob (`*`, `?` in the file's name) over files of one part, is `train` whatever it is
-/// called. Otherwise the part is the name of a file up to the first `-` or `.`: train, validation
-/// (also dev, valid, val) or test, as in `train.csv` or `test-00000-of-00002.parquet`. They may lie
-/// in the folder, in its folder `data`, or in its only folder that has any. Throws `UserError`:
-/// nothing there, two kinds of files for one part, a shard missing, several folders to choose from.
-DataFiles find_data_files(const std::string& source);
+/// - A file, or a glob (`*`, `?` in the file's name) over files of one split, is `train` whatever it is called.
+/// - A folder of `datasets.save_to_disk` has the splits that its dataset_dict.json lists.
+/// - In any other folder files are sorted by the names that Hugging Face `datasets` knows (hone/data/split_names.h):
+///   `data/NAME-00000-of-00001.*` are splits called NAME; else the names of folders decide, else those of files; and files
+///   without such names are all `train`.
+///
+/// `split` may be train, validation, test, all or empty, which change nothing, or the own name of a split in
+/// the folder, which is then the only one of its role (test, where the name says none).
+///
+/// Throws `UserError`: nothing there, no split of that name, two kinds of files for one split, a shard missing, several
+/// folders to choose from.
+DataFiles find_data_files(const std::string& source, const std::string& split = "");
+
+/// Whether `split` is train, validation, test, all or empty, not a name that files have.
+bool is_role_or_all(const std::string& split);
 
 }  // namespace hone

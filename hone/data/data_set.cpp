@@ -160,7 +160,7 @@ DataSet load(const DataOptions& options, ThreadPool& pool) {
   if (is_review_folder(source)) return finish(read_review_folder(source, options, pool), options);
   if (is_image_folder(source)) return finish(read_image_folder(source, options, pool), options);
   if (is_image_tensors(source)) return finish(read_image_tensors(source, options), options);
-  return finish(read_tables(find_data_files(source), options, pool), options);
+  return finish(read_tables(find_data_files(source, options.split), options, pool), options);
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hone/base/thread_pool.h"
+#include "hone/data/split_names.h"
 #include "hone/metrics/task.h"
 
 /// Labelled texts: read from files, or made by the built-in generators. A label is a class, numbers, or a set of labels.
@@ -55,6 +57,8 @@ struct DataSet {
   /// Of every class or label, where it stands first ("reviews.csv: line 7"); empty where that is not known.
   std::vector<std::string> label_places = {};
   std::vector<ReadFile> files = {};  ///< that the examples are from
+  /// See `DataFiles::asked`.
+  std::optional<std::pair<std::string, SplitRole>> asked_split = {};
 
   LabelScheme scheme() const { return {task, label_names}; }
 };
@@ -86,6 +90,8 @@ struct DataOptions {
   bool labelled = true;  ///< false: labels are not looked at, all are 0
   /// What the labels are for: a model's task. None: it is found by how they look (hone/data/answers.h).
   std::optional<Task> task = {};
+  /// The split that is measured, where its files have a name of their own (hone/data/data_files.h).
+  std::string split = {};
   bool strict = false;  ///< refuse text that is not UTF-8
   /// The classes, numbers or labels a model already knows, in the order of its outputs. Empty: the data says which there
   /// are (hone/data/labels.h, number_targets.h, label_sets.h).
@@ -95,13 +101,13 @@ struct DataOptions {
 };
 
 /// Loads or makes a data set. The order of the examples is the same everywhere.
-/// - a file: .csv, .tsv, .jsonl, .json (also with .gz behind) or .parquet. Everything is in `train`;
+/// - a file: .csv, .tsv, .jsonl, .json (also with .gz behind), .parquet or .arrow. Everything is in `train`;
 ///   the caller splits;
 /// - a folder like aclImdb: `{train,test}/{neg,pos}/*.txt`, negative ones first, by file name;
 ///   classes "neg" and "pos";
 /// - a folder of pictures with a folder for each class, or a safetensors file of images (hone/data/written_data.h): texts are
 ///   the names of images. So are those of a table in whose text column every row names a picture;
-/// - a folder with files called train, validation or test, or a glob over files: see
+/// - a folder with files or folders named after splits, one of datasets.save_to_disk, or a glob over files: see
 ///   hone/data/data_files.h;
 /// - `synth:NAME?seed=S&n=COUNT&test=COUNT`: see hone/data/synthetic.h.
 /// Throws `UserError` naming file, line and column at fault.

@@ -8,15 +8,6 @@
 namespace hone {
 namespace {
 
-struct ImagePart {
-  const char* folder;
-  std::vector<Example> DataSet::*examples;
-};
-constexpr ImagePart kImageParts[] = {
-    {"train", &DataSet::train},    {"validation", &DataSet::validation},
-    {"dev", &DataSet::validation}, {"valid", &DataSet::validation},
-    {"val", &DataSet::validation}, {"test", &DataSet::test}};
-
 // What is not hidden in it, by name; folders, or all else.
 std::vector<fs::path> visible(const fs::path& folder, bool folders) {
   std::error_code error;
@@ -36,6 +27,28 @@ bool has_pictures(const fs::path& folder) {
 
 bool has_classes(const fs::path& folder) {
   return is_folder(folder) && std::ranges::any_of(visible(folder, /*folders=*/true), has_pictures);
+}
+
+/// A folder of classes that is a split.
+struct ImageSplit {
+  fs::path folder;
+  SplitRole role;
+};
+
+std::vector<ImageSplit> splits_in(const fs::path& folder) {
+  std::vector<ImageSplit> splits;
+  if (!is_folder(folder)) return splits;
+  for (const fs::path& entry : visible(folder, /*folders=*/true)) {
+    const std::vector<SplitRole> roles = roles_in(entry.filename().string());
+    if (roles.size() == 1) splits.push_back({entry, roles[0]});
+  }
+  const auto is_used = [](const ImageSplit& split) { return has_classes(split.folder); };
+  return std::ranges::any_of(splits, is_used) ? splits : std::vector<ImageSplit>();
+}
+
+std::vector<Example>& examples_of_role(DataSet& data, SplitRole role) {
+  if (role == SplitRole::train) return data.train;
+  return role == SplitRole::validation ? data.validation : data.test;
 }
 
 // Appends the examples of a part; returns how many files were left out.
@@ -63,7 +76,7 @@ std::size_t read_classes(const fs::path& folder, WrittenData& written,
 }  // namespace
 
 bool is_image_folder(const fs::path& folder) {
-  return has_classes(folder) || has_classes(folder / "train");
+  return has_classes(folder) || !splits_in(folder).empty();
 }
 
 WrittenData read_image_folder(const fs::path& folder, const DataOptions& options,
@@ -74,13 +87,12 @@ WrittenData read_image_folder(const fs::path& folder, const DataOptions& options
              folder.string(), to_string(options.task.value_or(Task::single_label)));
   WrittenData written{.task = Task::single_label, .by_folder = true};
   std::size_t left_out = 0;
-  if (has_classes(folder / "train")) {
-    for (const ImagePart& part : kImageParts)
-      if (is_folder(folder / part.folder))
-        left_out += read_classes(folder / part.folder, written, written.data.*part.examples);
-  } else {
-    left_out = read_classes(folder, written, written.data.train);
-  }
+  std::vector<ImageSplit> splits = splits_in(folder);
+  if (splits.empty()) splits = {{folder, SplitRole::train}};
+  // Answers are of one split after the other.
+  std::ranges::stable_sort(splits, {}, &ImageSplit::role);
+  for (const ImageSplit& split : splits)
+    left_out += read_classes(split.folder, written, examples_of_role(written.data, split.role));
   if (left_out > 0)
     written.data.notes.push_back(fmt::format(
         "{}: {} files that are no .png, .jpg or .jpeg were left out", folder.string(), left_out));

@@ -124,8 +124,10 @@ DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& sa
 
 std::string origin_of(const Splits& splits, const std::string& part) {
   if (part == "validation") return splits.validation_source;
-  std::string origin = part == "all"
-                           ? "all texts of the data"
+  const auto& asked = splits.source.asked_split;
+  std::string origin = part == "all" ? "all texts of the data"
+                       : asked && to_string(asked->second) == part
+                           ? fmt::format("the data's split {}", asked->first)
                            : fmt::format("the data's {} part", part == "train" ? "training" : part);
   for (const PartFacts& facts : splits.identity.parts) {
     if (facts.part == part) return with_sample(origin, facts.sample);
@@ -181,8 +183,10 @@ Splits split(DataSet data, const SplitOptions& options) {
     source.validation = source.test;
     splits.validation_source = "the test part: choices are made on it";
   } else if (!source.validation.empty()) {
-    splits.validation_source =
-        fmt::format("{} texts of the data's own part", count_text(source.validation.size()));
+    const auto& asked = source.asked_split;
+    splits.validation_source = fmt::format(
+        "{} texts of the data's {}", count_text(source.validation.size()),
+        asked && asked->second == SplitRole::validation ? "split " + asked->first : "own part");
   } else if (!set_aside_as_before(splits)) {
     set_aside_by_seed(splits);
   }
@@ -201,8 +205,10 @@ Splits split(DataSet data, const SplitOptions& options) {
   return splits;
 }
 
-const std::vector<Example>& part(const Splits& splits, const std::string& name) {
+const std::vector<Example>& part(const Splits& splits, const std::string& asked) {
   const DataSet& source = splits.source;
+  const bool own_name = source.asked_split && source.asked_split->first == asked;
+  const std::string name = own_name ? to_string(source.asked_split->second) : asked;
   const std::pair<std::string_view, const std::vector<Example>*> parts[] = {
       {"test", &source.test}, {"validation", &source.validation}, {"train", &source.train}};
   for (const auto& [part_name, examples] : parts) {

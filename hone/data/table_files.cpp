@@ -42,6 +42,7 @@ class Reader {
     user_check(!part.examples.empty(), "{}: the file holds no examples", files[0].string());
     const bool unlabelled = are_left_out(part.answers);
     if (unlabelled && read_a_part_) return left_out(name, "all labels are -1");
+    if (read_a_part_ && lacks_values(part)) return left_out(name, "all labels are empty");
     user_check(!unlabelled,
                "{}: all labels are -1, which stands for no label; expected labelled texts",
                files[0].string());
@@ -72,6 +73,14 @@ class Reader {
     };
     return !columns_->labels.empty() && !columns.empty() &&
            std::none_of(columns.begin(), columns.end(), is_label);
+  }
+
+  // A set of labels may be empty.
+  bool lacks_values(const Part& part) const {
+    return options_.task != Task::multi_label && !part.answers.empty() &&
+           std::ranges::all_of(part.answers, [](const WrittenAnswer& answer) {
+             return !answer.many && answer.value.empty();
+           });
   }
 
   std::optional<Part> left_out(const std::string& name, const char* why) {
@@ -146,6 +155,7 @@ WrittenData read_tables(const DataFiles& files, const DataOptions& options, Thre
   written.data.notes.insert(written.data.notes.end(), reader.notes.begin(), reader.notes.end());
   written.data.warnings = reader.warnings;
   written.data.files = reader.files;
+  written.data.asked_split = files.asked;
   return written;
 }
 

@@ -29,7 +29,8 @@ bool is_review_folder(const fs::path& folder);
 WrittenData read_review_folder(const fs::path& folder, const DataOptions& options,
                                ThreadPool& pool);
 
-/// Whether it, or its `train`, has folders of pictures (hone/data/image_file.h).
+/// Whether it, or a folder in it that is named after a split (hone/data/split_names.h), has folders of pictures
+/// (hone/data/image_file.h).
 bool is_image_folder(const fs::path& folder);
 
 /// Reads `{train,validation,test}/CLASS/*.png` (or .jpg, .jpeg), or all of `CLASS/*.png` as train: examples whose texts are the

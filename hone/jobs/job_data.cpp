@@ -36,6 +36,7 @@ MeasuredTexts load_measured(const JobData& data, const std::string& split, std::
                             const ModelFacts& facts, const std::optional<TrainedOn>& record,
                             Context& context, DataIdentity& identity) {
   JobData whole = data;
+  whole.options.split = split;
   // A single file is one part: nothing is set aside by seed from what is to be measured.
   if (split.empty() || split == "all") whole.validation_split = 0;
   if (record) whole.options.remembered = record->columns;
@@ -63,9 +64,11 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
                            Context& context, std::vector<std::string>& notes,
                            const LookAtTexts& look) {
   const bool fresh = is_fresh(name);
-  const Splits splits = fresh ? load_splits(data, seed, known_labels(name), source.trained_on,
+  JobData asked = data;
+  asked.options.split = split;
+  const Splits splits = fresh ? load_splits(asked, seed, known_labels(name), source.trained_on,
                                             DataUse::compression, context)
-                              : load_splits(data, seed, source.model.facts, source.trained_on,
+                              : load_splits(asked, seed, source.model.facts, source.trained_on,
                                             DataUse::compression, context);
   if (fresh) source = open_model(name, context, seed, splits.source.scheme());
   std::vector<std::string> warnings = source.model.warnings;

@@ -186,73 +186,75 @@ std::vector<fs::path> files_of(const DataFiles& files, const Part& part) {
   return paths;
 }
 
-bool has_all(const LabelledFile& file, std::span<const std::string> names) {
-  return std::ranges::all_of(names, [&](const std::string& name) {
-    return std::ranges::find(file.table.columns, name, &DataColumn::name) !=
-           file.table.columns.end();
-  });
-}
+/// The columns of a data set's files. Texts are in the columns that the first file has; labels and ids
+/// may be in some files only.
+class ShownColumns {
+ public:
+  explicit ShownColumns(const DataOptions& options) : options_(options) {}
 
-bool has_labels(const LabelledFile& file, const ColumnChoice& choice) {
-  return choice.golds.empty() ? !choice.gold.empty() && has_all(file, {&choice.gold, 1})
-                              : has_all(file, choice.golds);
-}
-
-/// What is read of the files of a part.
-struct ShownColumns {
-  std::optional<ColumnChoice> choice = {};  ///< none of files without columns
-  std::vector<std::string> class_names = {};
-  bool labelled = false;  ///< some file has the labels
-
-  /// The columns of one of them: it needs no labels and no ids.
-  ColumnChoice of(const LabelledFile& file) const {
-    ColumnChoice own = choice.value_or(ColumnChoice());
-    if (!labelled) return own;
-    if (!has_labels(file, own)) {
-      own.gold.clear();
-      own.golds.clear();
+  ColumnChoice of(const LabelledFile& file, std::vector<std::string>& notes) {
+    const std::vector<DataColumn>& columns = file.table.columns;
+    if (columns.empty()) return {};
+    const bool first = !choice_;
+    if (first) {
+      choice_ = choose_shown_columns(columns, options_, notes);
+      notes.insert(notes.end(), file.table.notes.begin(), file.table.notes.end());
+    } else if (choice_->gold.empty() && choice_->golds.empty()) {
+      std::vector<std::string> known;
+      const ColumnChoice own = choose_shown_columns(columns, options_, known);
+      choice_->gold = own.gold;
+      choice_->golds = own.golds;
     }
-    if (!own.id.empty() && !has_all(file, {&own.id, 1})) own.id.clear();
+    ColumnChoice own = *choice_;
+    const auto lacks = [&](const std::string& name) {
+      return std::ranges::find(columns, name, &DataColumn::name) == columns.end();
+    };
+    if (lacks(own.id)) own.id.clear();
+    if (lacks(own.gold)) own.gold.clear();
+    if (std::ranges::any_of(own.golds, lacks)) own.golds.clear();
+    if (!own.gold.empty() && class_names_.empty()) class_names_ = file.table.class_names(own.gold);
+    found_ = found_ || !own.gold.empty() || !own.golds.empty();
     return own;
   }
-};
 
-// The columns as the first file with labels has them, or else the first file.
-ShownColumns choose_shown_from(const std::vector<LabelledFile>& files, const DataOptions& options,
-                               std::vector<std::string>& notes) {
-  ShownColumns shown;
-  for (const LabelledFile& file : files) {
-    if (file.table.columns.empty()) continue;
-    std::vector<std::string> own_notes;
-    const ColumnChoice choice = with_context(file.path.string(), [&] {
-      return choose_shown_columns(file.table.columns, options, own_notes);
+  // Throws where a label column is named that no file has; `last` is one of them.
+  void check_named(const LabelledFile& last) const {
+    if (options_.label_column.empty() || found_ || last.table.columns.empty()) return;
+    with_context(last.path.string(), [&] {
+      find_column(last.table.columns, choice_->gold.empty() ? choice_->golds[0] : choice_->gold);
     });
-    const bool labelled = has_labels(file, choice);
-    if (shown.choice && !labelled) continue;
-    shown = {.choice = choice, .labelled = labelled};
-    if (!choice.gold.empty() && labelled) shown.class_names = file.table.class_names(choice.gold);
-    own_notes.insert(own_notes.end(), file.table.notes.begin(), file.table.notes.end());
-    notes = own_notes;
-    if (labelled) break;
   }
-  return shown;
-}
+
+  std::vector<std::string> labels() const {
+    if (!choice_ || !found_) return {};
+    return choice_->gold.empty() ? choice_->golds : std::vector<std::string>{choice_->gold};
+  }
+  const std::vector<std::string>& class_names() const { return class_names_; }
+
+ private:
+  const DataOptions& options_;
+  std::optional<ColumnChoice> choice_;
+  std::vector<std::string> class_names_;
+  bool found_ = false;
+};
 
 TextRows read_files(const DataOptions& options, const std::string& part_name,
                     const LabelScheme& scheme, const std::optional<TrainedOn>& record,
                     ThreadPool& pool) {
-  const DataFiles data_files = find_data_files(options.source);
-  const Part part = find_part(part_name, !data_files.train.empty(), !data_files.validation.empty(),
-                              !data_files.test.empty(), options.source);
-  TextRows data{.part = name_of(part, part_name)};
-  std::vector<LabelledFile> files;
-  for (const fs::path& path : files_of(data_files, part)) files.push_back(open_labelled_file(path));
-  data.many_files = files.size() > 1;
-  const ShownColumns shown = choose_shown_from(files, options, data.notes);
-  data.notes.insert(data.notes.begin(), data_files.notes.begin(), data_files.notes.end());
+  const DataFiles files = find_data_files(options.source, part_name);
+  const std::string role = files.asked ? to_string(files.asked->second) : part_name;
+  const Part part = find_part(role, !files.train.empty(), !files.validation.empty(),
+                              !files.test.empty(), options.source);
+  TextRows data{.part = name_of(part, part_name), .notes = files.notes};
   std::int64_t replaced = 0;
-  for (const LabelledFile& file : files) {
-    const ColumnChoice choice = shown.of(file);
+  ShownColumns columns(options);
+  const std::vector<fs::path> paths = files_of(files, part);
+  data.many_files = paths.size() > 1;
+  for (const fs::path& path : paths) {
+    const LabelledFile file = open_labelled_file(path);
+    const ColumnChoice choice =
+        with_context(path.string(), [&] { return columns.of(file, data.notes); });
+    if (path == paths.back()) columns.check_named(file);
     const std::size_t first = data.rows.size();
     for (Record& record : file.read(choice, pool)) {
       const auto where = [&] { return file.place(record.number); };
@@ -267,7 +269,7 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
       row.text = std::move(record.text);
       if (!choice.text_pair.empty()) row.text_pair = std::move(record.text_pair);
       if (!choice.gold.empty() || !choice.golds.empty()) row.gold = gold_of(record, scheme.task);
-      if (data.many_files) row.file = file.path.lexically_normal().string();
+      if (data.many_files) row.file = path.lexically_normal().string();
     }
     take_pictures(file.path, std::span(data.rows).subspan(first), pool);
   }
@@ -277,11 +279,7 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
         fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
                     options.source, replaced));
   if (part.is_cut_out) cut_out(part, record, options.source, data);
-  if (shown.choice) {
-    const ColumnChoice& choice = *shown.choice;
-    const std::vector<std::string> one(choice.gold.empty() ? 0 : 1, choice.gold);
-    read_gold(data, scheme, choice.golds.empty() ? one : choice.golds, shown.class_names);
-  }
+  read_gold(data, scheme, columns.labels(), columns.class_names());
   return data;
 }
 

@@ -64,6 +64,55 @@ TEST(Data, OfAFolderIsUsedPartByPart) {
   EXPECT_EQ(config["id2label"], Json({{"0", "bad"}, {"1", "good"}}));
 }
 
+TEST(Data, WhoseTestSplitHasNoLabelsIsMeasuredWithoutItAndPredicted) {
+  const TemporaryFolder folder;
+  std::string rows = "id,text,target\n";
+  for (int i = 0; i < 30; ++i)
+    rows += fmt::format("{},film {} is {},{}\n", i, i, i % 2 ? "fine" : "dull", i % 2);
+  folder.file("kaggle/train.csv", rows);
+  folder.file("kaggle/test.csv", "id,text\n0,a fine film\n1,a dull film\n");
+  folder.file("kaggle/sample_submission.csv", "id,target\n0,0\n1,0\n");
+  const Ending trained = run_well(train("kaggle", {"--json"}), folder.path());
+  EXPECT_NE(trained.messages.find("left out: the test texts, for they have no labels"),
+            std::string::npos)
+      << trained.messages;
+  EXPECT_TRUE(
+      run_json({"eval", "model", "--data", "kaggle"}, folder.path()).contains("eval_accuracy"));
+  const auto predicted = [&](const char* split) {
+    return json_lines(run_well({"predict", "model", "--data", "kaggle", "--split", split, "--json"},
+                               folder.path())
+                          .output);
+  };
+  EXPECT_EQ(predicted("test").size(), 2u);
+  const std::vector<Json> all = predicted("all");
+  ASSERT_EQ(all.size(), 32u);
+  EXPECT_TRUE(all.front().contains("gold"));
+}
+
+TEST(Data, HasSplitsOfOtherNamesThatAreAskedFor) {
+  const TemporaryFolder folder;
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 30; ++i)
+    rows += fmt::format("film {} is {},{}\n", i, i % 2 ? "fine" : "dull", i % 2);
+  folder.file("data/train.csv", rows);
+  folder.file("data/validation_matched.csv", "text,label\na fine day,1\n");
+  folder.file("data/validation_mismatched.csv", "text,label\na dull day,0\na bad day,0\n");
+  run_well(train("data"), folder.path());
+  const auto rows_of = [&](const Words& split) {
+    Words words = {"eval", "model", "--data", "data"};
+    words.insert(words.end(), split.begin(), split.end());
+    return run_json(words, folder.path())["eval_samples"];
+  };
+  EXPECT_EQ(rows_of({}), 3);
+  EXPECT_EQ(rows_of({"--split", "validation_matched"}), 1);
+  EXPECT_EQ(rows_of({"--split", "validation_mismatched"}), 2);
+  expect_refusal(
+      {"eval", "model", "--data", "data", "--split", "validation_mismatch"}, folder.path(),
+      "data 'data': `split`: expected train, validation, test, all or one of train, "
+      "validation_matched, validation_mismatched, got 'validation_mismatch'; did you mean "
+      "'validation_mismatched'?");
+}
+
 TEST(Data, WithoutAValidationPartLendsSomeOfTrain) {
   const Reviews folder;
   fs::remove(folder.path() / "hub/data/validation-00000-of-00001.csv.gz");

@@ -45,8 +45,7 @@ TEST(DataFiles, AreSortedIntoPartsByName) {
 TEST(DataFiles, OfOtherNamesAreLeftOut) {
   const Files files({"train-00000-of-00001.parquet", "unsupervised-00000-of-00001.parquet"});
   EXPECT_EQ(files.find().notes,
-            (Names{"left out, for they are named neither train, validation nor test: "
-                   "unsupervised-00000-of-00001.parquet"}));
+            (Names{"left out, since they are in no split: unsupervised-00000-of-00001.parquet"}));
 }
 
 TEST(DataFiles, MayLieInAFolderOfTheHub) {
@@ -73,7 +72,7 @@ TEST(DataFiles, AskWhichOfSeveralFoldersIsMeant) {
 
 TEST(DataFiles, AskWhichOfTwoKindsIsMeant) {
   const Files files({"train.csv", "train.jsonl"});
-  expect_user_error("two kinds of files for one part: train.csv and train.jsonl; leave one",
+  expect_user_error("two kinds of files for one split: train.csv and train.jsonl; leave one",
                     [&] { files.find(); });
 }
 
@@ -82,7 +81,7 @@ TEST(DataFiles, NameTheShardThatIsMissing) {
   expect_user_error("shard 1 of 3 is missing beside train-00000-of-00003.csv",
                     [&] { files.find(); });
   const Files mixed({"train-00000-of-00001.csv", "train.csv"});
-  expect_user_error("some files of a part are numbered shards and some are not",
+  expect_user_error("some files of a split are numbered shards and some are not",
                     [&] { mixed.find(); });
 }
 
@@ -101,8 +100,9 @@ TEST(DataFiles, OfAGlobOverPartsStayApart) {
 }
 
 TEST(DataFiles, NameWhatIsThereWhenNothingFits) {
+  const Files texts({"notes.txt"});
+  expect_user_error("found: notes.txt", [&] { texts.find(); });
   const Files files({"notes.txt", "reviews.csv"});
-  expect_user_error("found: notes.txt, reviews.csv", [&] { files.find(); });
   expect_user_error(
       "no file of that name in " + files.path().string() + "; there are: notes.txt, reviews.csv",
       [&] { files.find("*.parquet"); });
@@ -110,6 +110,99 @@ TEST(DataFiles, NameWhatIsThereWhenNothingFits) {
   expect_user_error("no such file or folder", [&] { files.find("no.csv"); });
   const Files none({});
   expect_user_error("found: nothing", [&] { none.find(); });
+}
+
+/// The splits of a folder of these files, as "train: a.csv b.csv; test: c.csv".
+std::string splits_of(const Names& names, const std::string& split = "") {
+  const Files files(names);
+  const DataFiles found = find_data_files(files.path().string(), split);
+  std::string text;
+  const auto add = [&](const char* role, const std::vector<fs::path>& paths) {
+    if (paths.empty()) return;
+    text += fmt::format("{}{}:", text.empty() ? "" : "; ", role);
+    for (const std::string& name : files.names(paths)) text += ' ' + name;
+  };
+  add("train", found.train);
+  add("validation", found.validation);
+  add("test", found.test);
+  return text;
+}
+
+// What `datasets` 5.2 makes of the same files (get_data_patterns).
+TEST(DataFiles, AreSortedByTheKeywordsOfDatasets) {
+  const std::pair<Names, std::string> cases[] = {
+      {{"training.csv", "valid.csv", "testing.csv"},
+       "train: training.csv; validation: valid.csv; test: testing.csv"},
+      {{"train.csv", "val.csv", "evaluation.csv"},
+       "train: train.csv; validation: val.csv; test: evaluation.csv"},
+      {{"train.csv", "dev.csv", "eval.csv"},
+       "train: train.csv; validation: dev.csv; test: eval.csv"},
+      {{"imdb_train.csv", "imdb_test.csv"}, "train: imdb_train.csv; test: imdb_test.csv"},
+      {{"train_set.csv", "dev_set.csv", "test_set.csv"},
+       "train: train_set.csv; validation: dev_set.csv; test: test_set.csv"},
+      {{"my train.csv", "2020test.csv"}, "train: my train.csv; test: 2020test.csv"},
+      {{"train.csv", "contest.csv", "testset.csv", "latest.csv"}, "train: train.csv"},
+      {{"train_1.csv", "train_2.csv", "test.csv"},
+       "train: train_1.csv train_2.csv; test: test.csv"},
+      {{"data/train/part.csv", "data/test/part.csv"},
+       "train: data/train/part.csv; test: data/test/part.csv"},
+      {{"default/train/0000.parquet", "default/test/0000.parquet"},
+       "train: default/train/0000.parquet; test: default/test/0000.parquet"},
+      {{"train/eval.csv", "test/train.csv"}, "train: train/eval.csv; test: test/train.csv"},
+      {{"train/a/b.csv", "train/c.csv", "test.csv"}, "train: train/a/b.csv train/c.csv"},
+      {{"train.csv", "test.csv", "sample_submission.csv"}, "train: train.csv; test: test.csv"},
+      {{"train.csv", "validation_matched.csv", "validation_mismatched.csv"},
+       "train: train.csv; validation: validation_matched.csv validation_mismatched.csv"},
+      {{"reviews.csv", "README.md", "dataset_info.json"}, "train: reviews.csv"},
+      {{"a.csv", "b.csv"}, "train: a.csv b.csv"},
+      {{"__old/train.csv", ".cache/train.csv", "train.csv"}, "train: train.csv"}};
+  for (const auto& [names, expected] : cases) EXPECT_EQ(splits_of(names), expected);
+}
+
+TEST(DataFiles, WithCapitalsAreSortedToo) {
+  EXPECT_EQ(splits_of({"Train.csv", "TEST.csv"}), "train: Train.csv; test: TEST.csv");
+}
+
+TEST(DataFiles, OfTheHubsDataFolderHaveSplitsOfTheirOwnNames) {
+  const Names names = {
+      "data/test_matched-00000-of-00001.parquet", "data/train-00000-of-00001.parquet",
+      "data/unsupervised-00000-of-00001.parquet", "data/validation_matched-00000-of-00001.parquet",
+      "data/validation_mismatched-00000-of-00001.parquet"};
+  const auto without = [&](std::size_t validation) {
+    return fmt::format("train: {}; validation: {}; test: {}", names[1], names[validation],
+                       names[0]);
+  };
+  EXPECT_EQ(splits_of(names), without(3));
+  EXPECT_EQ(splits_of(names, "validation_mismatched"), without(4));
+  EXPECT_EQ(splits_of(names, "unsupervised"),
+            fmt::format("train: {}; validation: {}; test: {}", names[1], names[3], names[2]));
+  const DataFiles found = find_data_files(Files(names).path().string(), "validation_mismatched");
+  EXPECT_EQ(found.asked->first, "validation_mismatched");
+  EXPECT_EQ(found.asked->second, SplitRole::validation);
+  std::string notes;
+  for (const std::string& note : found.notes) notes += note + '\n';
+  EXPECT_NE(notes.find("validation: validation_matched, of the splits validation_matched, "
+                       "validation_mismatched"),
+            std::string::npos)
+      << notes;
+  EXPECT_NE(notes.find("left out: the splits unsupervised"), std::string::npos) << notes;
+}
+
+TEST(DataFiles, OfOneRoleAreChosenByTheirOwnName) {
+  const Names names = {"train.csv", "validation_matched.csv", "validation_mismatched.csv"};
+  EXPECT_EQ(splits_of(names, "validation_mismatched"),
+            "train: train.csv; validation: validation_mismatched.csv");
+  expect_user_error(
+      "train, validation_matched, validation_mismatched, got 'validation_matchd'; "
+      "did you mean 'validation_matched'?",
+      [&] { splits_of(names, "validation_matchd"); });
+}
+
+TEST(DataFiles, OfSeveralFoldersAreOneDataSetWhereTheirSplitsDiffer) {
+  EXPECT_EQ(splits_of({"first/train.csv", "second/test.csv"}),
+            "train: first/train.csv; test: second/test.csv");
+  EXPECT_EQ(splits_of({"train.csv", "old/train.csv", "old/test.csv"}), "train: train.csv");
+  expect_user_error("several folders in it have data", [] { splits_of({"a/x.csv", "b/y.csv"}); });
 }
 
 }  // namespace

@@ -258,6 +258,8 @@ TEST(DataFolder, LeavesPartsWithoutLabelsOut) {
                                "left out: the test texts, for all labels are -1"}));
   EXPECT_EQ(texts(load({.source = folder.path().string(), .labelled = false}).test),
             (Names{"d", "e"}));
+  folder.file("test.csv", "text,label\nd,\ne,\n");
+  EXPECT_EQ(load(folder.path()).notes[1], "left out: the test texts, for all labels are empty");
 }
 
 TEST(DataFolder, ReadsAllFilesByTheColumnsOfTheFirst) {

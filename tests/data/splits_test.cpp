@@ -255,6 +255,32 @@ TEST(SplitOfOtherData, IsMeasuredWholeAndCounted) {
   EXPECT_EQ(measured.part.trained_on_rows, 10);
 }
 
+TEST(MeasuredTexts, AreOfASplitByItsOwnName) {
+  DataSet data = numbered(10);
+  data.label_names = {"zero", "one"};
+  data.validation = {{"new", 0}};
+  data.asked_split = {"validation_mismatched", SplitRole::validation};
+  const Splits splits = split(std::move(data), {});
+  EXPECT_EQ(splits.validation_source, "1 texts of the data's split validation_mismatched");
+  const MeasuredTexts measured = measured_texts(splits, "validation_mismatched", std::nullopt);
+  EXPECT_EQ(measured.part.facts.part, "validation");
+  EXPECT_EQ(measured.examples[0].text, "new");
+  EXPECT_EQ(part(splits, "validation_mismatched").size(), 1u);
+}
+
+TEST(Split, TakesTheSameShareOfClassesThoughTextsRepeat) {
+  DataSet data;
+  for (int i = 0; i < 1000; ++i) {
+    data.train.push_back({fmt::format("chat {}", i % 20), 0});
+    data.train.push_back({fmt::format("report {}", i), 1});
+  }
+  data.label_names = {"chat", "report"};
+  const Splits splits = split(std::move(data), {.validation_split = 0.1});
+  EXPECT_EQ(splits.source.validation.size(), 200u);
+  EXPECT_EQ(std::ranges::count(splits.source.validation, 0, &Example::label), 100);
+  EXPECT_EQ(splits.validation_source, "200 of 2 000 training texts, set aside by seed 42");
+}
+
 TEST(MeasuredTexts, MayBeAllParts) {
   DataSet data = numbered(10);
   data.label_names = {"zero", "one"};

@@ -292,6 +292,51 @@ TextRows rows_with_gold(const fs::path& file, const LabelScheme& scheme,
   return read_text_rows(options, "", scheme, record, quiet().pool);
 }
 
+TEST(GoldLabels, MayBeInSomeFilesOnly) {
+  const TemporaryFolder folder;
+  folder.file("train.csv", "id,text,target\n1,a,0\n2,b,1\n");
+  folder.file("test.csv", "id,text\n3,c\n");
+  folder.file("sample_submission.csv", "id,target\n3,0\n");
+  DataOptions options{.source = folder.path().string()};
+  const LabelScheme classes{Task::single_label, {"bad", "good"}};
+  const auto read = [&](const std::string& split) {
+    return read_text_rows(options, split, classes, std::nullopt, quiet().pool);
+  };
+  const TextRows all = read("all");
+  ASSERT_EQ(all.rows.size(), 3u);
+  EXPECT_EQ(all.rows[1].gold, "good");
+  EXPECT_FALSE(all.rows[2].gold);
+  EXPECT_EQ(all.rows[2].id, 3);
+  EXPECT_FALSE(read("test").labelled);
+  options.label_column = "target";
+  EXPECT_EQ(read("all").rows[0].gold, "bad");
+  options.label_column = "targte";
+  expect_user_error("no column 'targte'", [&] { read("all"); });
+}
+
+TEST(GoldLabels, OfAFileAfterOneWithoutThem) {
+  const TemporaryFolder folder;
+  folder.file("train.csv", "text\na\n");
+  folder.file("test.csv", "text,label\nb,1\n");
+  const TextRows rows =
+      read_text_rows({.source = folder.path().string()}, "all",
+                     {Task::single_label, {"bad", "good"}}, std::nullopt, quiet().pool);
+  EXPECT_FALSE(rows.rows[0].gold);
+  EXPECT_EQ(rows.rows[1].gold, "good");
+}
+
+TEST(TextRows, AreOfASplitByItsOwnName) {
+  const TemporaryFolder folder;
+  folder.file("train.csv", "text\na\n");
+  folder.file("validation_matched.csv", "text\nb\n");
+  folder.file("validation_mismatched.csv", "text\nc\n");
+  const TextRows rows = read_text_rows({.source = folder.path().string()}, "validation_mismatched",
+                                       {}, std::nullopt, quiet().pool);
+  ASSERT_EQ(rows.rows.size(), 1u);
+  EXPECT_EQ(rows.rows[0].text, "c");
+  EXPECT_EQ(rows.part, "validation");
+}
+
 TEST(GoldLabels, AreNumbersForAModelOfNumbers) {
   const TemporaryFolder folder;
   const LabelScheme score = {Task::regression, {"score"}};

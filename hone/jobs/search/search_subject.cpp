@@ -20,7 +20,9 @@ TextModel first_of_fresh(const SearchJob& job, const Splits& splits, Context& co
 
 void load_fresh(const SearchJob& job, TrialSubject& subject, Context& context,
                 std::vector<std::string>& notes) {
-  const Splits splits = load_splits(job.data, job.seed, known_labels(job.model),
+  JobData asked = job.data;
+  asked.options.split = job.split;
+  const Splits splits = load_splits(asked, job.seed, known_labels(job.model),
                                     known_record(job.model), DataUse::training, context);
   check_trainable(splits);
   subject.parent = first_of_fresh(job, splits, context);

@@ -1,0 +1,216 @@
+#include "hone/data/folder_splits.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "hone/base/error.h"
+#include "hone/data/labelled_file.h"
+
+namespace hone {
+namespace {
+
+using Paths = std::vector<fs::path>;
+
+// Of Hugging Face; they hold no examples.
+constexpr std::string_view kDescriptions[] = {
+    "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"};
+constexpr int kDeepestFolder = 8;  // folders may contain themselves by a link
+
+/// A data file of the folder.
+struct Found {
+  fs::path path;
+  std::string place = {};  ///< the folder, below the one that is given, whose splits it belongs to
+  std::string name = {};   ///< its own split's
+  std::optional<SplitRole> role = {};
+};
+
+bool is_data_file(const fs::path& path) {
+  return !labelled_file_ending(path).empty() &&
+         std::ranges::find(kDescriptions, path.filename().string()) == std::end(kDescriptions);
+}
+
+void find_files(const fs::path& folder, int depth, Paths& files) {
+  for (const fs::path& entry : visible_entries(folder)) {
+    if (!is_folder(entry)) {
+      if (is_data_file(entry)) files.push_back(entry);
+    } else if (depth < kDeepestFolder && !entry.filename().string().starts_with("__")) {
+      find_files(entry, depth + 1, files);
+    }
+  }
+}
+
+// Without what counts splits: "train" for train_1.
+std::string without_number(std::string name) {
+  name.resize(name.find_last_not_of("-._ 0123456789") + 1);
+  return name;
+}
+
+std::optional<SplitRole> role_in(const std::string& name) {
+  const std::vector<SplitRole> roles = roles_in(name);
+  return roles.size() == 1 ? std::optional(roles[0]) : std::nullopt;
+}
+
+// The innermost folder below `root` whose name says a split.
+std::optional<Found> found_by_folder(const fs::path& file, const fs::path& root) {
+  const fs::path below = file.parent_path().lexically_relative(root);
+  for (fs::path folder = below; !folder.empty() && folder != "."; folder = folder.parent_path()) {
+    const std::string name = folder.filename().string();
+    if (const auto role = role_in(name))
+      return Found{file, folder.parent_path().string(), without_number(name), role};
+  }
+  return std::nullopt;
+}
+
+Found found_by_name(const fs::path& file, const fs::path& root) {
+  const std::string place = file.parent_path().lexically_relative(root).string();
+  return {file, place == "." ? "" : place, own_split_name(file), role_in(file.filename().string())};
+}
+
+std::vector<Found> sort_files(const Paths& files, const fs::path& root) {
+  std::vector<Found> found;
+  for (const fs::path& file : files)
+    if (auto own = found_by_folder(file, root)) found.push_back(std::move(*own));
+  if (!found.empty()) return found;
+  for (const fs::path& file : files)
+    if (Found own = found_by_name(file, root); own.role) found.push_back(std::move(own));
+  return found;
+}
+
+// The one folder that is meant, where several have files of one split.
+std::optional<std::string> one_place(const std::vector<Found>& found, const fs::path& root) {
+  std::map<std::optional<SplitRole>, std::vector<std::string>> places;
+  std::vector<std::string> all;
+  const auto add = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const Found& file : found) {
+    add(places[file.role], file.place);
+    add(all, file.place);
+  }
+  if (std::ranges::all_of(places, [](const auto& of_role) { return of_role.second.size() == 1; }))
+    return std::nullopt;
+  for (const char* preferred : {"", "data"})
+    if (std::ranges::find(all, preferred) != all.end()) return preferred;
+  fail("data '{}': several folders in it have data: {}; name one of them, e.g. {}", root.string(),
+       fmt::join(all, ", "), (root / all[0]).string());
+}
+
+std::vector<NamedSplit> by_name(const std::vector<Found>& found) {
+  std::vector<NamedSplit> splits;
+  for (const Found& file : found) {
+    auto split = std::ranges::find(splits, file.name, &NamedSplit::name);
+    if (split == splits.end()) split = splits.insert(split, {file.name, file.role, {}});
+    split->files.push_back(file.path);
+  }
+  return splits;
+}
+
+// Where "-00000-of-00002" begins in a name; npos in others.
+std::size_t shard_in(std::string_view name) {
+  const auto digits = [&](std::size_t at) {
+    return at + 5 <= name.size() &&
+           std::ranges::all_of(name.substr(at, 5), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  for (std::size_t of = name.find("-of-"); of != std::string_view::npos;
+       of = name.find("-of-", of + 1))
+    if (of >= 6 && name[of - 6] == '-' && digits(of - 5) && digits(of + 4)) return of - 6;
+  return std::string_view::npos;
+}
+
+// "data/NAME-00000-of-00002.parquet".
+std::vector<Found> find_shards(const Paths& files, const fs::path& root) {
+  std::vector<Found> shards;
+  for (const fs::path& file : files) {
+    const std::string name = file.filename().string();
+    const std::size_t shard = shard_in(name);
+    if (file.parent_path() != root / "data" || shard == std::string::npos) continue;
+    const std::string own = name.substr(0, shard);
+    shards.push_back({file, "data", own, role_in(own)});
+  }
+  return shards;
+}
+
+// The splits of the files, those of one folder where several have the same, with a note on the other files.
+FolderSplits make_splits(std::vector<Found> found, const Paths& files, const fs::path& root) {
+  if (const auto place = one_place(found, root))
+    std::erase_if(found, [&](const Found& file) { return file.place != *place; });
+  FolderSplits splits{.splits = by_name(found)};
+  Paths left_out;
+  for (const fs::path& file : files)
+    if (std::ranges::find(found, file, &Found::path) == found.end()) left_out.push_back(file);
+  if (!left_out.empty())
+    splits.notes.push_back(
+        fmt::format("left out, since they are in no split: {}", listed_names(left_out)));
+  return splits;
+}
+
+FolderSplits without_names(const Paths& files, const fs::path& root) {
+  std::vector<Found> found;
+  for (const fs::path& file : files) {
+    found.push_back(found_by_name(file, root));
+    found.back().name = "train";
+    found.back().role = SplitRole::train;
+  }
+  FolderSplits splits = make_splits(std::move(found), files, root);
+  splits.notes.push_back(fmt::format("no file is named after a split; train: {}",
+                                     listed_names(splits.splits[0].files)));
+  return splits;
+}
+
+}  // namespace
+
+std::vector<fs::path> visible_entries(const fs::path& folder) {
+  Paths paths;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (!entry.path().filename().string().starts_with('.')) paths.push_back(entry.path());
+  user_check(!error, "{}: cannot read the folder: {}", folder.string(), error.message());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::string listed_names(const std::vector<fs::path>& paths) {
+  constexpr std::size_t kMost = 12;
+  std::vector<std::string> names;
+  for (const fs::path& path : paths)
+    if (names.size() < kMost) names.push_back(path.filename().string());
+  if (paths.size() > kMost) names.push_back(fmt::format("{} more", paths.size() - kMost));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string own_split_name(const fs::path& file) {
+  std::string name = file.filename().string();
+  name.resize(name.size() - labelled_file_ending(file).size());
+  name.resize(std::min(shard_in(name), name.size()));
+  return without_number(std::move(name));
+}
+
+FolderSplits splits_by_name(const std::vector<fs::path>& files) {
+  std::vector<Found> found;
+  for (const fs::path& file : files) found.push_back(found_by_name(file, file.parent_path()));
+  return {.splits = by_name(found), .merged = true};
+}
+
+FolderSplits find_folder_splits(const fs::path& folder) {
+  Paths files;
+  find_files(folder, 0, files);
+  if (files.empty()) {
+    const Paths entries = visible_entries(folder);
+    fail(
+        "data '{}': expected the layout of aclImdb, {{train,test}}/{{neg,pos}}/*.txt, or files "
+        "that end in one of {}; found: {}",
+        folder.string(), fmt::join(labelled_file_endings(), ", "),
+        entries.empty() ? "nothing" : listed_names(entries));
+  }
+  std::vector<Found> found = find_shards(files, folder);
+  const bool merged = found.empty();
+  if (merged) found = sort_files(files, folder);
+  FolderSplits splits =
+      found.empty() ? without_names(files, folder) : make_splits(std::move(found), files, folder);
+  splits.merged = merged;
+  return splits;
+}
+
+}  // namespace hone
