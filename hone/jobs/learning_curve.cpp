@@ -52,7 +52,7 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
       validation_loss.points.push_back(
           {line["epoch"].get<double>(), line["eval_loss"].get<double>()});
   }
-  const Axis epochs{.label = "Epoch"};
+  const Axis epochs{.label = "Epoch", .whole_ticks = true};
   Figure figure{.title = title,
                 .panels = {{.title = "Loss",
                             .x = epochs,

@@ -109,7 +109,7 @@ Figure runs_figure(const Runs& runs, std::size_t& left_out) {
   const std::size_t most = std::size(kSeriesColours);
   left_out = trainings.size() > most ? trainings.size() - most : 0;
   trainings.resize(trainings.size() - left_out);
-  const Axis epochs{.label = "Epoch"};
+  const Axis epochs{.label = "Epoch", .whole_ticks = true};
   Panel loss{.title = "Training loss", .x = epochs, .y = {.label = "Loss"}};
   Panel accuracy{.x = epochs};
   std::set<std::string> names;

@@ -18,11 +18,12 @@ void widen(Range& range, const Point& point) {
 
 double height(const Range& range) { return range.high - range.low; }
 
-// Of points in the order of y: the narrowest run of two thirds of them.
-Range crowd_of(const std::vector<Point>& points) {
+// Of points in the order of y: the better two thirds of them, or the narrowest run where nothing is better.
+Range crowd_of(const std::vector<Point>& points, BetterEnd better) {
   const std::size_t count = (2 * points.size() + 2) / 3;
-  std::size_t best = 0;
-  for (std::size_t first = 1; first + count <= points.size(); ++first)
+  std::size_t best = better == BetterEnd::high ? points.size() - count : 0;
+  for (std::size_t first = 1; better == BetterEnd::unknown && first + count <= points.size();
+       ++first)
     if (points[first + count - 1].y - points[first].y < points[best + count - 1].y - points[best].y)
       best = first;
   const Range heart = {points[best].y, points[best + count - 1].y};
@@ -42,7 +43,7 @@ bool zoom(Panel& panel) {
   std::ranges::stable_sort(points, {}, &Point::y);
   Range all = {points.front().y, points.front().y};
   for (const Point& point : points) widen(all, point);
-  const Range crowd = crowd_of(points);
+  const Range crowd = crowd_of(points, panel.y.better);
   // Means of equal numbers may differ in their last bits: there is nothing to see between them.
   constexpr double kOneHeight = 1e-9;
   if (height(crowd) <= kOneHeight * height(all) || 2 * height(crowd) > height(all)) return false;

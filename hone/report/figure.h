@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -76,13 +77,20 @@ struct Tick {
   std::string label = {};
 };
 
+/// Which end of an axis is the better one; a figure that is zoomed in contains it.
+enum class BetterEnd : std::uint8_t { unknown, low, high };
+
 struct Axis {
   std::string label = {};
   /// Values of 0 on a logarithmic y axis are drawn at its lower end, which is then marked "0";
   /// negative ones and those of x are left out.
   bool logarithmic = false;
   std::optional<Range> range = std::nullopt;  ///< zooms in; otherwise all points are seen
-  std::vector<Tick> ticks = {};               ///< names of categories, say; otherwise round numbers
+  /// Names of categories, or the values that were tested; otherwise round numbers, whole ones where all values are whole.
+  std::vector<Tick> ticks = {};
+  /// Whether ticks are whole numbers where two of them fit, although values lie between them, as those of epochs do.
+  bool whole_ticks = false;
+  BetterEnd better = BetterEnd::unknown;
 };
 
 struct Panel {

@@ -48,9 +48,9 @@ Range check_range(const Axis& axis) {
   return range;
 }
 
-// Multiples of 1, 2 or 5 times a power of ten, at most about `count` of them.
-std::vector<Tick> linear_ticks(Range range, int count) {
-  const double least = (range.high - range.low) / count;
+// Multiples of 1, 2 or 5 times a power of ten, at most about `count` of them, `closest` apart or more.
+std::vector<Tick> linear_ticks(Range range, int count, double closest = 0) {
+  const double least = std::max(closest, (range.high - range.low) / count);
   const double power = std::pow(10, std::floor(std::log10(least)));
   double step = 10 * power;
   for (double factor : {5.0, 2.0, 1.0}) {
@@ -84,6 +84,18 @@ std::vector<Tick> logarithmic_ticks(Range range, int count) {
   // Of a range that has next to none of these, round values as a linear axis has them.
   constexpr std::size_t kFewest = 3;
   return ticks.size() < kFewest ? linear_ticks(range, count) : ticks;
+}
+
+bool is_whole(double value) { return value == std::floor(value); }
+
+std::vector<Tick> ticks_of(const Axis& axis, const AxisView& view, std::span<const double> shown,
+                           int count) {
+  if (!axis.ticks.empty()) return axis.ticks;
+  if (view.logarithmic) return logarithmic_ticks(view.range, count);
+  const bool all_whole = !shown.empty() && std::ranges::all_of(shown, is_whole);
+  if (!all_whole && !axis.whole_ticks) return linear_ticks(view.range, count);
+  std::vector<Tick> ticks = linear_ticks(view.range, count, /*closest=*/1);
+  return all_whole || ticks.size() > 1 ? ticks : linear_ticks(view.range, count);
 }
 
 }  // namespace
@@ -121,9 +133,7 @@ AxisView view_axis(const Axis& axis, std::span<const double> values, int tick_co
     view.range.low /= std::pow(view.range.high / view.range.low, 0.15);
     view.zero_at_low = true;
   }
-  view.ticks = !axis.ticks.empty() ? axis.ticks
-               : axis.logarithmic  ? logarithmic_ticks(view.range, tick_count)
-                                   : linear_ticks(view.range, tick_count);
+  view.ticks = ticks_of(axis, view, shown, tick_count);
   if (view.zero_at_low) {
     std::erase_if(view.ticks, [&](const Tick& tick) { return view.fraction(tick.value) < 0.08; });
     view.ticks.insert(view.ticks.begin(), {view.range.low, "0"});

@@ -31,6 +31,24 @@ TEST(CrowdedFigure, ZoomsToWhereCurvesLieCloseWithTheirSpreads) {
   EXPECT_EQ(zoomed->title, "Widths, where values lie close");
 }
 
+// Most values are at 70 and 71, the best one is 78: it is what the figure is looked at for.
+TEST(CrowdedFigure, ContainsTheBestCurve) {
+  const std::vector<Series> series = {curve({10, 70, 70, 71}), curve({10, 70, 71, 71}),
+                                      curve({10, 70, 71, 78})};
+  const auto zoomed_range = [&](BetterEnd better) {
+    Figure figure = figure_of(series);
+    figure.panels[0].y.better = better;
+    return zoomed_to_crowd(figure).value().panels[0].y.range.value();
+  };
+  EXPECT_LT(zoomed_range(BetterEnd::unknown).high, 77);
+  EXPECT_GT(zoomed_range(BetterEnd::high).high, 78);
+  EXPECT_LT(zoomed_range(BetterEnd::high).low, 70);
+  // Of losses the low end: there is nothing to zoom in to, as most points are far from the least.
+  Figure losses = figure_of(series);
+  losses.panels[0].y.better = BetterEnd::low;
+  EXPECT_FALSE(zoomed_to_crowd(losses));
+}
+
 TEST(CrowdedFigure, LeavesOthersAsTheyAre) {
   EXPECT_FALSE(zoomed_to_crowd(figure_of({curve({50, 80, 80, 80, 80, 80, 80})})));
   EXPECT_FALSE(zoomed_to_crowd(figure_of({curve({10, 20, 30, 40}), curve({15, 25, 35, 45})})));

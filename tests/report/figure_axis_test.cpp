@@ -40,6 +40,21 @@ TEST(ViewAxis, LinearTicksAreRoundNumbersInside) {
   EXPECT_EQ(labels(view_axis({}, small, 5, false)), (Labels{"0.3", "0.4", "0.5", "0.6", "0.7"}));
 }
 
+TEST(ViewAxis, OfWholeNumbersHasWholeTicks) {
+  const std::vector<double> trials = {0, 1, 2, 3};
+  EXPECT_EQ(labels(view_axis({}, trials, 12, false)), (Labels{"0", "1", "2", "3"}));
+  const std::vector<double> one = {5};
+  EXPECT_EQ(labels(view_axis({}, one, 12, false)), (Labels{"5"}));
+}
+
+TEST(ViewAxis, HasWholeTicksWhereItIsAskedForThem) {
+  const std::vector<double> epochs = {0.2, 1.1, 2.9};
+  EXPECT_EQ(labels(view_axis({.whole_ticks = true}, epochs, 12, false)), (Labels{"1", "2", "3"}));
+  // Of less than an epoch there would be none.
+  const std::vector<double> part = {0.1, 0.4};
+  EXPECT_GT(view_axis({.whole_ticks = true}, part, 12, false).ticks.size(), 2u);
+}
+
 TEST(ViewAxis, HasNeverManyMoreTicksThanAsked) {
   for (double high = 1; high < 100; high += 0.37) {
     for (int count : {2, 5, 9}) {

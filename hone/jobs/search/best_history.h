@@ -30,6 +30,11 @@ struct BestHistory {
   Series by_cpu_seconds;  ///< empty: some trial does not say what it took of processors
 };
 
+/// Which end of an axis of objectives is the better one.
+inline BetterEnd better_end(Direction direction) {
+  return direction == Direction::maximize ? BetterEnd::high : BetterEnd::low;
+}
+
 /// What stands for a trial along x.
 enum class TrialPlace {
   number,  ///< its own

@@ -47,7 +47,7 @@ Figure optimization_history(const ShownStudy& study) {
   const BestHistory history = history_of(study, "best so far");
   if (history.values.points.empty()) return {};
   Figure figure{.title = title_of(study, "Optimization history"), .panels = {}};
-  const Axis y{.label = study.objectives[0]};
+  const Axis y{.label = study.objectives[0], .better = better_end(study.view.directions.front())};
   figure.panels.push_back(
       {.x = {.label = "Trial"}, .y = y, .series = {history.values, history.by_trial}});
   if (!history.by_cpu_seconds.points.empty())
