@@ -146,11 +146,16 @@ std::string human_bytes(double bytes) {
 }
 
 std::string three_digits(double value) {
-  constexpr double kTakesExponent = 999.5;  // rounded to three digits it has four
-  constexpr double kLeast = 1e-3;           // below it nobody reads on
-  if (value != 0 && std::abs(value) < kLeast) return value > 0 ? "< 0.001" : "> -0.001";
-  return std::abs(value) < kTakesExponent ? fmt::format("{:.3g}", value)
-                                          : fmt::format("{:.0f}", value);
+  if (std::isnan(value)) return "–";
+  if (std::isinf(value)) return value > 0 ? "∞" : "-∞";
+  constexpr double kTakesExponent = 1e-5;
+  const double size = std::abs(value);
+  if (size == 0) return "0";
+  if (size < kTakesExponent) return fmt::format("{:.2e}", value);
+  // What rounds up to the next power of ten, as 9.996 does, has a decimal less.
+  constexpr double kRoundsDown = 1 - 0.0005;
+  const auto decimals = 2 - static_cast<int>(std::floor(std::log10(size / kRoundsDown)));
+  return fmt::format("{:.{}f}", value, std::max(0, decimals));
 }
 
 std::string grouped(long long value) {

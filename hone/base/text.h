@@ -35,7 +35,7 @@ std::size_t byte_unit(double bytes);
 /// In such a unit, for sizes that stand below each other: "0.63 MiB".
 std::string bytes_in_unit(double bytes, std::size_t unit, bool decimals);
 
-/// Three significant digits and no exponent: "0.0123", "4.5", "1178", "< 0.001".
+/// Three significant digits, as every ratio and every measured time has them: "1.84", "0.00360", "1178"; "3.10e-07" below 1e-5.
 std::string three_digits(double value);
 
 /// "4 386 178": groups of three digits set apart by spaces.

@@ -96,10 +96,10 @@ void cache(const CacheArguments& a) {
   const std::vector<StoreEntry> entries = store.entries(), results = trials.entries();
   const std::uintmax_t total = bytes_of(entries);
   Json rows = Json::array();
-  Table table({{"stage", "Stage", false},
+  Table table({{"stage", "Stage"},
                {"bytes", "Size"},
                {"used", "Last used (UTC)"},
-               {"command_line", "Command", false}});
+               {"command_line", "Command"}});
   for (const StoreEntry& entry : entries) {
     rows.push_back(to_json(entry));
     table.add_row({text_at(entry.about, "stage"), bytes(static_cast<std::int64_t>(entry.bytes)),

@@ -46,9 +46,7 @@ void list_labs(const RunArguments& run) {
       rows.push_back({{"lab", lab.name}, {"title", lab.title}, {"costs", lab.costs}});
     return print_result("lab", {{"labs", rows}});
   }
-  Table table({{"lab", "Lab", false},
-               {"title", "What it finds out", false},
-               {"costs", "What it takes", false}});
+  Table table({{"lab", "Lab"}, {"title", "What it finds out"}, {"costs", "What it takes"}});
   for (const LabRow& lab : all_labs()) table.add_row({lab.name, lab.title, lab.costs});
   print_text(run, "{}\nhone lab NAME -o OUT runs one\n", to_text(table, text_style(run)));
 }

@@ -302,10 +302,10 @@ BenchResult bench(const BenchJob& job, Context& context) {
         human_bytes(times.needed_bytes), human_bytes(static_cast<double>(times.resident_bytes)));
     if (times.median_ms > kBusy * times.min_ms)
       text += fmt::format(
-          "The median is {:.1f} times the minimum: other programs were running, or more threads "
+          "The median is {} times the minimum: other programs were running, or more threads "
           "than "
           "processors; shares of a peak are of the fastest run.\n",
-          times.median_ms / times.min_ms);
+          three_digits(times.median_ms / times.min_ms));
     if (profile)
       text +=
           fmt::format("\n{}\nOf a run, mean of the faster {} of {}.\n",

@@ -286,11 +286,11 @@ Table attention_table(const std::vector<AttentionTimes>& all, const AttentionSha
                {"tflops", "TFLOP/s"},
                {"share_of_peak", "Of peak"},
                {"speedup", "Times as fast"},
-               {"max_difference", "Largest difference", false},
-               {"relative_difference", "Of the largest", false},
+               {"max_difference", "Largest difference"},
+               {"relative_difference", "Of the largest"},
                {"needed_bytes", "Memory"}});
   const auto small = [](const std::optional<double>& value) {
-    return value ? Cell(fmt::format("{:.1e}", *value)) : Cell(absent);
+    return value ? significant(*value) : Cell(absent);
   };
   for (const AttentionTimes& t : all)
     table.add_row({std::string(t.type.name), std::string(to_string(t.way)), real(t.first_ms, 2),

@@ -294,10 +294,10 @@ std::vector<SpelledElement> spelled_of(const Json& fields) {
 }
 
 Table spelled_table(const std::vector<SpelledElement>& spelled) {
-  std::vector<Column> columns = {{"part", "Part", false}};
+  std::vector<Column> columns = {{"part", "Part"}};
   for (const SpelledElement& s : spelled)
     columns.push_back(
-        {fmt::format("element_{}", s.index), fmt::format("Element {}", grouped(s.index)), false});
+        {fmt::format("element_{}", s.index), fmt::format("Element {}", grouped(s.index))});
   Table result(std::move(columns));
   const auto add = [&](const std::string& part, auto&& text_of) {
     std::vector<Cell> cells = {part};
@@ -333,31 +333,31 @@ Table spelled_table(const std::vector<SpelledElement>& spelled) {
 }
 
 Table times_table(const std::vector<DequantizeTimes>& all) {
-  Table table({{"elements", "Elements", false},
-               {"group", "Group", false},
+  Table table({{"elements", "Elements"},
+               {"group", "Group"},
                {"min_us", "Minimum (µs)"},
                {"median_us", "Median (µs)"},
                {"gb_per_s", "GB/s"},
                {"move_gb_per_s", "Moved at GB/s"},
                {"share_of_bandwidth", "Share of that"},
-               {"in_cache", "In a cache", false},
-               {"tile", "Tile of mase-cuda"},
-               {"grid", "Its grid"}});
+               {"in_cache", "In a cache"},
+               {"tile_rows", "Rows of a tile of mase-cuda"},
+               {"tile_columns", "Columns"},
+               {"grid_x", "Its grid along x"},
+               {"grid_y", "Along y"},
+               {"calls", "Calls"}});
   for (const DequantizeTimes& t : all) {
-    const auto tiles = [&](auto&& text_of) {
-      return t.tiling ? Cell(text_of(*t.tiling)) : Cell(absent);
+    const auto tiles = [&](auto&& count_of) {
+      return t.tiling ? Cell(count_of(*t.tiling)) : Cell(absent);
     };
     table.add_row({t.codes.count, t.codes.group, real(t.min_ms * 1e3, 2),
                    real(t.median_ms * 1e3, 2), real(t.gbps(), 1), real(t.move_gbps(), 1),
                    percent(t.share_of_bandwidth()), t.in_cache ? "yes" : "no",
-                   tiles([](const DecodeTiling& d) {
-                     return fmt::format("{} x {}", d.tile_rows, d.tile_columns);
-                   }),
-                   tiles([](const DecodeTiling& d) {
-                     const std::string grid =
-                         fmt::format("{} x {}", grouped(d.grid_x()), grouped(d.grid_y(0)));
-                     return d.calls == 1 ? grid : fmt::format("{}, {} calls", grid, d.calls);
-                   })});
+                   tiles([](const DecodeTiling& d) { return d.tile_rows; }),
+                   tiles([](const DecodeTiling& d) { return d.tile_columns; }),
+                   tiles([](const DecodeTiling& d) { return d.grid_x(); }),
+                   tiles([](const DecodeTiling& d) { return d.grid_y(0); }),
+                   tiles([](const DecodeTiling& d) { return d.calls; })});
   }
   return table;
 }

@@ -387,8 +387,8 @@ Json to_json(const LinearTimes& times) {
 
 Table linear_table(const std::vector<LinearTimes>& all) {
   Table table({{"rows", "Rows"},
-               {"way", "Way", false},
-               {"kernel", "Kernel", false},
+               {"way", "Way"},
+               {"kernel", "Kernel"},
                {"first_ms", "First (ms)"},
                {"min_ms", "Minimum (ms)"},
                {"median_ms", "Median (ms)"},
@@ -398,7 +398,7 @@ Table linear_table(const std::vector<LinearTimes>& all) {
                {"share_of_bandwidth", "Of memory"},
                {"in_cache", "In a cache"},
                {"gflops", "GFLOP/s"},
-               {"relative_difference", "Difference", false}});
+               {"relative_difference", "Difference"}});
   for (const LinearTimes& t : all) {
     const auto when_run = [&](auto&& cell) { return t.was_run() ? cell() : Cell(absent); };
     table.add_row({t.rows, t.name(), t.was_run() ? Cell(t.kernel) : Cell("not run"),
@@ -410,7 +410,7 @@ Table linear_table(const std::vector<LinearTimes>& all) {
                    when_run([&] { return percent(t.share_of_bandwidth()); }),
                    when_run([&] { return Cell(t.in_cache ? "yes" : "no"); }),
                    when_run([&] { return real(t.gflops(), 1); }),
-                   when_run([&] { return Cell(fmt::format("{:.1e}", t.relative_difference)); })});
+                   when_run([&] { return significant(t.relative_difference); })});
   }
   return table;
 }
@@ -431,9 +431,10 @@ std::string least_text(std::span<const LinearTimes> of_rows, std::int64_t runs) 
   std::string text =
       fmt::format("Least median of {} runs with {}: {}", runs, rows, fastest->name());
   if (fastest->speedup && fastest->way != ProductWay::fp32) {
-    text += fmt::format(", {:.2f} times as fast as fp32", fastest->speedup->value);
+    text += fmt::format(", {} times as fast as fp32", three_digits(fastest->speedup->value));
     if (const auto& interval = fastest->speedup->interval)
-      text += fmt::format(" (95 %: {:.2f} to {:.2f})", interval->low, interval->high);
+      text += fmt::format(" (95 %: {} to {})", three_digits(interval->low),
+                          three_digits(interval->high));
   }
   if (!fastest->in_cache)
     text += fmt::format(", at {} of what memory gives", share_text(fastest->share_of_bandwidth()));

@@ -106,8 +106,8 @@ Json to_json(const ModelRounds& one) {
 }
 
 Table models_table(const std::vector<ModelRounds>& all) {
-  Table table({{"model", "Model", false},
-               {"arithmetic", "Arithmetic", false},
+  Table table({{"model", "Model"},
+               {"arithmetic", "Arithmetic"},
                {"weight_bytes", "Weights in memory"},
                {"first_ms", "First (ms)"},
                {"min_ms", "Minimum (ms)"},
@@ -125,9 +125,9 @@ std::string model_sentence(const ModelRounds& first, const ModelRounds& one) {
   const std::string beside = fmt::format("{} against {}: ", one.model, first.model);
   if (!one.speedup.interval)
     return beside + fmt::format(
-                        "{:.2f} times as fast, of too few rounds for an interval; {} have "
+                        "{} times as fast, of too few rounds for an interval; {} have "
                         "one.\n",
-                        one.speedup.value, kFewestForMedianInterval);
+                        three_digits(one.speedup.value), kFewestForMedianInterval);
   return beside + speedup_text(compare_rounds(first.rounds_ms, one.rounds_ms)) + ".\n";
 }
 

@@ -233,11 +233,11 @@ NaiveTimes naive_times_of(const Json& fields) {
 }
 
 Table naive_table(const NaiveTimes& times) {
-  Table table({{"mistake", "What is done otherwise", false},
+  Table table({{"mistake", "What is done otherwise"},
                {"ms", "Tells (ms)"},
                {"ratio", "Of the honest figure"},
                {"tries", "Tries"},
-               {"what", "How", false}});
+               {"what", "How"}});
   table.add_row({"nothing: the honest figure", real(times.honest_ms, 3),
                  number_within(1, times.honest_interval.low / times.honest_ms,
                                times.honest_interval.high / times.honest_ms),

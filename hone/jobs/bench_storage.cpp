@@ -146,7 +146,7 @@ StorageBenchResult result_of_worker(const StorageBenchJob& job) {
 }
 
 Table rounds_table(const std::vector<Round>& rounds) {
-  Table table({{"kind", "Trials", false},
+  Table table({{"kind", "Trials"},
                {"trials", "Finished"},
                {"seconds", "Seconds"},
                {"trials_per_s", "A second"},

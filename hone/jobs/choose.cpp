@@ -80,7 +80,7 @@ std::string rule_of(const ChooseJob& job) {
 }
 
 Table table_of(const std::vector<Candidate>& candidates, std::size_t best, std::size_t chosen) {
-  std::vector<Column> columns = {{"model", "Model", false}, {"packed_bytes", "Packed"}};
+  std::vector<Column> columns = {{"model", "Model"}, {"packed_bytes", "Packed"}};
   const FigureName figure = candidates[best].model.measurement.evaluation.figure;
   for (const Column& column : figure_columns(figure)) columns.push_back(column);
   columns.push_back({"chosen", "Choice"});

@@ -23,11 +23,11 @@ std::string summary_of(const GraphDifference& graph, const ParameterDifferences&
 }
 
 Table table_of(const GraphDifference& graph) {
-  Table table({{"difference", "Difference", false},
-               {"what", "What", false},
-               {"a", "In A", false},
-               {"b", "In B", false},
-               {"detail", "How", false}});
+  Table table({{"difference", "Difference"},
+               {"what", "What"},
+               {"a", "In A"},
+               {"b", "In B"},
+               {"detail", "How"}});
   const auto cell = [](const std::string& text) {
     return text.empty() ? Cell(absent) : Cell(text);
   };
@@ -38,7 +38,7 @@ Table table_of(const GraphDifference& graph) {
 }
 
 Table table_of(const ParameterDifferences& parameters) {
-  Table table({{"parameter", "Parameter", false},
+  Table table({{"parameter", "Parameter"},
                {"elements", "Elements"},
                {"differing", "Other values"},
                {"largest", "Largest difference"}});

@@ -112,13 +112,13 @@ std::string verdict_of(const Noise& noise) {
 }
 
 Table formats_taken(const FormatVerdicts& verdicts) {
-  Table table({{"format", "Format", false},
+  Table table({{"format", "Format"},
                {"layers", "Layers"},
                {"operand", "Of their"},
                {"snr_db", "Mean SNR (dB)"},
                {"clipped", "Clipped"},
                {"flushed", "To zero"},
-               {"verdict", "Verdict", false}});
+               {"verdict", "Verdict"}});
   std::vector<std::pair<std::string, std::vector<std::string>>> takers;  // by format, most first
   for (const std::string& layer : verdicts.layers) {
     const LayerFormats* formats = formats_of(verdicts.plan, layer);
@@ -153,16 +153,16 @@ Table formats_taken(const FormatVerdicts& verdicts) {
 }
 
 Table operand_verdicts(const FormatVerdicts& verdicts, std::size_t most_rows) {
-  Table table({{"layer", "Layer", false},
-               {"operand", "Operand", false},
-               {"format", "Format", false},
+  Table table({{"layer", "Layer"},
+               {"operand", "Operand"},
+               {"format", "Format"},
                {"snr_db", "SNR (dB)"},
                {"clipped", "Clipped"},
                {"flushed", "To zero"},
                {"step_to_spread", "Step / spread"},
-               {"zero_code", "Zero", false},
-               {"verdict", "Verdict", false},
-               {"better", "Better", false},
+               {"zero_code", "Zero"},
+               {"verdict", "Verdict"},
+               {"better", "Better"},
                {"better_snr_db", "SNR with it (dB)"}});
   for (const OperandVerdict& one : verdicts.operands) {
     if (most_rows > 0 && table.rows().size() == most_rows) break;

@@ -209,11 +209,12 @@ std::string turns_sentence(const std::string& way, const std::string& first,
 // Where memory lies differs from process to process and moves times, which no interval of one process knows.
 std::string processes_sentence(const Told& first, const Told& one) {
   return fmt::format(
-      "{} against {}, in {} fresh processes of each: by their medians {:.2f} times as fast, {:.2f} "
-      "to {:.2f} between any two of them; an interval of calls in one process knows nothing of "
+      "{} against {}, in {} fresh processes of each: by their medians {} times as fast, {} "
+      "to {} between any two of them; an interval of calls in one process knows nothing of "
       "that.",
-      one.way, first.way, one.all.size(), first.median_ms.value / one.median_ms.value,
-      first.median_ms.low / one.median_ms.high, first.median_ms.high / one.median_ms.low);
+      one.way, first.way, one.all.size(), three_digits(first.median_ms.value / one.median_ms.value),
+      three_digits(first.median_ms.low / one.median_ms.high),
+      three_digits(first.median_ms.high / one.median_ms.low));
 }
 
 // `differ`: whether one of them is shown to be faster call by call; otherwise whether one is ever ahead is chance.
@@ -238,13 +239,11 @@ std::string even_sentence(const std::string& way, const std::string& first,
       three_digits(std::abs(found.gain_ms.value)), found.gain_ms.value > 0 ? "less" : "more");
 }
 
-Cell ratio_of(double before, double after) { return real(before / after, 2); }
-
 }  // namespace
 
 Table executor_table(const IterationTimes& times) {
-  Table table({{"executor", "Executor", false},
-               {"process", "Process", false},
+  Table table({{"executor", "Executor"},
+               {"process", "Process"},
                {"processes", "Processes"},
                {"start_ms", "To the first answer (ms)"},
                {"start_least_ms", "Least"},
@@ -277,10 +276,10 @@ Table executor_table(const IterationTimes& times) {
 }
 
 Table graph_table(const IterationTimes& times) {
-  Table table({{"executor", "Executor", false},
-               {"operations", "Operations", false},
-               {"moved_bytes", "Read and written a call", false},
-               {"moved_share", "Of the first", false}});
+  Table table({{"executor", "Executor"},
+               {"operations", "Operations"},
+               {"moved_bytes", "Read and written a call"},
+               {"moved_share", "Of the first"}});
   for (const WayTimes& way : times.ways)
     table.add_row({way.way, way.operations, bytes(static_cast<std::int64_t>(way.moved_bytes)),
                    percent(way.moved_bytes / times.ways.front().moved_bytes)});
@@ -288,9 +287,9 @@ Table graph_table(const IterationTimes& times) {
 }
 
 Table stage_table(const IterationTimes& times) {
-  Table table({{"executor", "Executor", false},
-               {"process", "Process", false},
-               {"stage", "Making ready", false},
+  Table table({{"executor", "Executor"},
+               {"process", "Process"},
+               {"stage", "Making ready"},
                {"ms", "Time (ms)"}});
   for (const WayTimes& way : times.ways)
     for (const Told& one : told_of(way, times.ignored)) {
@@ -305,8 +304,8 @@ Table stage_table(const IterationTimes& times) {
 }
 
 Table means_table(const IterationTimes& times) {
-  std::vector<Column> columns = {{"executor", "Executor", false},
-                                 {"process", "Process", false},
+  std::vector<Column> columns = {{"executor", "Executor"},
+                                 {"process", "Process"},
                                  {"n", "n"},
                                  {"with_ready_ms", "Mean, making ready counted (ms)"},
                                  {"mean_ms", "Mean from the first call (ms)"},
@@ -341,7 +340,7 @@ Table means_table(const IterationTimes& times) {
                                  milliseconds(own[1]),
                                  milliseconds(own[2])};
         for (std::size_t i = 0; compares && i < own.size(); ++i)
-          row.push_back(first ? ratio_of(values(*first)[i], own[i]) : Cell(absent));
+          row.push_back(first ? significant(values(*first)[i] / own[i]) : Cell(absent));
         table.add_row(std::move(row));
       }
     }
@@ -349,9 +348,9 @@ Table means_table(const IterationTimes& times) {
 }
 
 Table comparison_table(const IterationTimes& times) {
-  Table table({{"executor", "Executor", false},
-               {"beside", "Against", false},
-               {"process", "Process", false},
+  Table table({{"executor", "Executor"},
+               {"beside", "Against"},
+               {"process", "Process"},
                {"speedup", "Times as fast"},
                {"rounds_to_tell", "Rounds to tell"},
                {"extra_ms", "More to begin with (ms)"},

@@ -90,15 +90,15 @@ std::vector<const Kernel*> plugin_kernels(const Library& library) {
 }
 
 Table kernel_table(const Library& library, const std::string& device) {
-  Table table({{"operation", "Operation", false},
-               {"device", "Device", false},
-               {"kernel", "Kernel", false},
-               {"layout", "Inputs lie", false},
-               {"values", "Values", false},
-               {"arithmetic", "Arithmetic", false},
-               {"prepares", "Weights prepared", false},
-               {"workspace", "Room to work in", false},
-               {"origin", "From", false}});
+  Table table({{"operation", "Operation"},
+               {"device", "Device"},
+               {"kernel", "Kernel"},
+               {"layout", "Inputs lie"},
+               {"values", "Values"},
+               {"arithmetic", "Arithmetic"},
+               {"prepares", "Weights prepared"},
+               {"workspace", "Room to work in"},
+               {"origin", "From"}});
   KernelTable kernels = library.kernels;
   for (const Kernel& kernel : cuda::kernels())
     if (!is_in(kernel, kernels)) kernels.push_back(kernel);
@@ -112,11 +112,11 @@ KernelsResult kernels_of_model(const KernelsJob& job, Context& context) {
   const Model model = bench_model({.model = job.model, .seed = job.seed}, context);
   const Graph graph = run_graph(model, job.train, session);
   Table table({{"node", "Node"},
-               {"operation", "Operation", false},
-               {"kernel", "Kernel", false},
+               {"operation", "Operation"},
+               {"kernel", "Kernel"},
                {"arithmetic", "Arithmetic"},
                {"prepares", "Weights prepared"},
-               {"refused", "Asked before it", false}});
+               {"refused", "Asked before it"}});
   Json nodes = Json::array();
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);

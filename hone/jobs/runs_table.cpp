@@ -174,8 +174,8 @@ Cell cell_of(const Json& row, const std::string& key) {
   // Of a few seeds no mean and no spread is shown.
   if (const Json values = row.value(key + "_values", Json::array());
       !values.empty() && std::ssize(values) < kFewestSeeds)
-    return shares_of_seeds(values.get<std::vector<double>>(),
-                           column->kind == RunColumn::flips ? kDifferenceDigits : kShareDigits);
+    return PerRun{values.get<std::vector<double>>(),
+                  column->kind == RunColumn::flips ? Quantity::flips : Quantity::share};
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_number()) return value.is_string() ? value.get<std::string>() : to_line(value);
   const double number = value.get<double>();

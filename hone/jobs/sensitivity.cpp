@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
 #include "hone/passes/quantize.h"
 #include "hone/study/comparison_table.h"
@@ -60,10 +61,10 @@ Table with_part(const Table& table, const MeasuredPart& measured, std::int64_t n
 
 std::string cost_text(const VariantRows& cost) {
   return fmt::format(
-      "Values before changed layers took {} at most, in {} group{} of layers; {:.2f} times the "
+      "Values before changed layers took {} at most, in {} group{} of layers; {} times the "
       "operations of running each apart.",
       display_text(bytes(static_cast<std::int64_t>(cost.kept_bytes))), cost.groups,
-      cost.groups == 1 ? "" : "s", cost.flops / cost.apart_flops);
+      cost.groups == 1 ? "" : "s", three_digits(cost.flops / cost.apart_flops));
 }
 
 }  // namespace

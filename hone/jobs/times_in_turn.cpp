@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hone/base/interrupt.h"
+#include "hone/base/text.h"
 
 namespace hone {
 namespace {
@@ -113,7 +114,7 @@ Speedup speedup_of(std::span<const double> before_ms, std::span<const double> af
 
 Cell speedup_cell(const std::optional<Speedup>& speedup) {
   if (!speedup) return absent;
-  if (!speedup->interval) return real(speedup->value, 2);
+  if (!speedup->interval) return significant(speedup->value);
   return number_within(speedup->value, speedup->interval->low, speedup->interval->high);
 }
 
@@ -144,12 +145,12 @@ Json to_json(const TimesInTurn& times, const std::string& before_name,
 }
 
 std::string speedup_text(const TimesInTurn& times) {
-  const std::string interval = fmt::format("(95 %: {:.2f} to {:.2f})", times.speedup_interval.low,
-                                           times.speedup_interval.high);
-  if (times.shown_faster()) return fmt::format("{:.2f} times as fast {}", times.speedup, interval);
-  if (times.shown_slower())
-    return fmt::format("slower: {:.2f} times as fast {}", times.speedup, interval);
-  return fmt::format("no difference is shown: {:.2f} times as fast {}", times.speedup, interval);
+  const char* const opening = times.shown_faster()   ? ""
+                              : times.shown_slower() ? "slower: "
+                                                     : "no difference is shown: ";
+  return fmt::format("{}{} times as fast (95 %: {} to {})", opening, three_digits(times.speedup),
+                     three_digits(times.speedup_interval.low),
+                     three_digits(times.speedup_interval.high));
 }
 
 }  // namespace hone

@@ -72,10 +72,10 @@ Cell beside_naive(const Json* naive, const Json& row) {
 }
 
 std::vector<Column> attention_columns() {
-  return {{"shape", "Texts, heads, tokens, size", false},
-          {"device", "Device", false},
-          {"dtype", "Type", false},
-          {"impl", "Way", false},
+  return {{"shape", "Texts, heads, tokens, size"},
+          {"device", "Device"},
+          {"dtype", "Type"},
+          {"impl", "Way"},
           {"first_ms", "First (ms)"},
           {"median_ms", "Median (ms)"},
           {"speedup", "Times as fast"},
@@ -84,7 +84,7 @@ std::vector<Column> attention_columns() {
           {"mean_100", "Mean of 100"},
           {"needed_bytes", "Memory"},
           {"relative_difference", "Difference, of the largest"},
-          {"why_not", "Remark", false}};
+          {"why_not", "Remark"}};
 }
 
 std::vector<Cell> missing_row(const TimedAttention& one, std::string_view device,
@@ -111,8 +111,7 @@ std::vector<Cell> run_row(const TimedAttention& one, const std::string& device, 
   for (const std::int64_t n : kRunsOfMeans) cells.push_back(mean_of(row, n));
   cells.push_back(bytes(row.at("needed_bytes")));
   const Json& difference = row.at("relative_difference");
-  cells.push_back(difference.is_number() ? Cell(fmt::format("{:.1e}", difference.get<double>()))
-                                         : Cell(absent));
+  cells.push_back(difference.is_number() ? significant(difference) : Cell(absent));
   cells.push_back(absent);
   return cells;
 }
@@ -135,11 +134,11 @@ Table attention_overview(const std::vector<TimedAttention>& shapes, const LabRun
 
 // Calls, their own time and that of one call, as a profiler tells it: operations hold no others, so own time is all of it.
 Table operators_overview(const std::vector<TimedAttention>& shapes, const LabRun& run) {
-  Table table({{"shape", "Texts, heads, tokens, size", false},
-               {"dtype", "Type", false},
-               {"impl", "Way", false},
-               {"operation", "Operation", false},
-               {"kernel", "Kernel", false},
+  Table table({{"shape", "Texts, heads, tokens, size"},
+               {"dtype", "Type"},
+               {"impl", "Way"},
+               {"operation", "Operation"},
+               {"kernel", "Kernel"},
                {"calls", "Calls"},
                {"self_ms", "Self = total (ms)"},
                {"share", "Share"},
@@ -157,7 +156,7 @@ Table operators_overview(const std::vector<TimedAttention>& shapes, const LabRun
 }
 
 Table published_attention() {
-  Table table({{"what", "What"}, {"published", "Published"}, {"source", "By", false}});
+  Table table({{"what", "What"}, {"published", "Published"}, {"source", "By"}});
   const char* reports = "reports of the lab: scaled_dot_product_attention of PyTorch";
   table.add_row({"CPU, fp32", "1.15 to 1.7 times as fast", reports});
   table.add_row({"CPU, of a type that it does not name",

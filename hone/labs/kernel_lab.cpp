@@ -80,20 +80,20 @@ double worst_share(const Json& check, const char* whose) {
 Cell share_cell(const Json& check, const char* whose) {
   const bool measured = std::ranges::any_of(
       check.at("sizes"), [&](const Json& at) { return at.at(whose).is_object(); });
-  return measured ? Cell(fmt::format("{:.1e}", worst_share(check, whose))) : Cell(absent);
+  return measured ? significant(worst_share(check, whose)) : Cell(absent);
 }
 
 Table kernels_overview(const Json& found, const OtherDevice& other) {
-  Table table({{"kernel", "Kernel", false},
-               {"device", "Device", false},
-               {"graph", "Graph", false},
-               {"operation", "Operation", false},
-               {"nodes", "Of these", false},
-               {"answer", "Asked", false},
-               {"verdict", "Beside the reference", false},
-               {"own_share", "Error", false},
-               {"built_in_share", "Error of hone's", false},
-               {"built_in", "Hone's", false},
+  Table table({{"kernel", "Kernel"},
+               {"device", "Device"},
+               {"graph", "Graph"},
+               {"operation", "Operation"},
+               {"nodes", "Of these"},
+               {"answer", "Asked"},
+               {"verdict", "Beside the reference"},
+               {"own_share", "Error"},
+               {"built_in_share", "Error of hone's"},
+               {"built_in", "Hone's"},
                {"own_ms", "Median (ms)"},
                {"built_in_ms", "Median of hone's (ms)"},
                {"speedup", "Times as fast"}});

@@ -42,10 +42,8 @@ std::string percent_of(double share) { return fmt::format("{:.1f} %", 100 * shar
 
 // What others have published of the same, beside what was measured here. No figure is a target: machines and programs differ.
 Table published_table(const LabRun& run) {
-  Table table({{"what", "What", false},
-               {"published", "Published", false},
-               {"here", "Here", false},
-               {"source", "Source"}});
+  Table table(
+      {{"what", "What"}, {"published", "Published"}, {"here", "Here"}, {"source", "Source"}});
   const Json& decode = run.found.at("decode");
   const Json& formula = run.found.at("memory-model").at("rules")[0].at("account");
   table.add_row({"saved by the formula, groups of 32",

@@ -30,9 +30,9 @@ std::string rule_name(const Json& rule) {
 }
 
 Table savings_table(const std::vector<Json>& shapes) {
-  Table table({{"shape", "Model", false},
-               {"parameters", "Parameters", false},
-               {"rule", "What is packed", false},
+  Table table({{"shape", "Model"},
+               {"parameters", "Parameters"},
+               {"rule", "What is packed"},
                {"theoretical_saving", "By the formula"},
                {"memory_saving", "In memory"},
                {"disk_saving", "On disk"},
@@ -115,8 +115,8 @@ std::vector<NamedSteps> accounts_of(const Json& shape) {
 }
 
 Table steps_table(const Json& shape) {
-  Table table({{"rule", "What is packed", false},
-               {"step", "Step", false},
+  Table table({{"rule", "What is packed"},
+               {"step", "Step"},
                {"bytes", "Bytes"},
                {"change", "Points"},
                {"saving", "Left of the saving"}});
@@ -130,7 +130,7 @@ Table steps_table(const Json& shape) {
 }
 
 Table process_table(const Json& shape) {
-  Table table({{"process", "Process", false},
+  Table table({{"process", "Process"},
                {"weight_bytes", "Weights"},
                {"value_bytes", "Values of the text"},
                {"workspace_bytes", "Workspace of kernels"},

@@ -29,15 +29,15 @@ Estimate interval_at(const Json& json, const std::string& key, Quantity of) {
 Table answers_table(const Json& found) {
   const FigureName figure = figure_of(found.at("models")[0]);
   Table table({{"model", "Model"},
-               {std::string(figure.key), figure_title(figure), false},
-               {change_key(figure), "Change", false},
-               {"flips", "Flips", false},
-               {"verdict", "Verdict", false},
+               {std::string(figure.key), figure_title(figure)},
+               {change_key(figure), "Change"},
+               {"flips", "Flips"},
+               {"verdict", "Verdict"},
                {"margin_snr_db", "Margin SNR (dB)"},
                {"max_error", "Logits: largest error"},
                {"rms_error", "RMS error"},
-               {"rms", "RMS in fp32", false},
-               {"arithmetic", "Arithmetic", false}});
+               {"rms", "RMS in fp32"},
+               {"arithmetic", "Arithmetic"}});
   for (const Json& model : found.at("models")) {
     const Json& logits = model.at("logits");
     std::vector<Cell> row = {model.at("model").get<std::string>(), figure_estimate(model)};
@@ -73,18 +73,18 @@ Table work_table(const Json& found) {
     return real(1e-6 * model.at(key).get<double>(), 2);
   };
   Table table({{"model", "Model"},
-               {"linears_fp32", "fp32 linears", false},
-               {"linears_w8a16", "W8A16 linears", false},
-               {"linears_w8a8", "W8A8 linears", false},
+               {"linears_fp32", "fp32 linears"},
+               {"linears_w8a16", "W8A16 linears"},
+               {"linears_w8a8", "W8A8 linears"},
                {"memory_bytes", "Weights"},
                {"moved_bytes", "Moved by linears"},
-               {"integer_multiply_adds", "Integer multiply-adds (10^6)", false},
-               {"float_multiply_adds", "Float multiply-adds (10^6)", false},
-               {"scale_operations", "Scale operations (10^6)", false},
-               {"conversions", "Conversions (10^6)", false},
+               {"integer_multiply_adds", "Integer multiply-adds (10^6)"},
+               {"float_multiply_adds", "Float multiply-adds (10^6)"},
+               {"scale_operations", "Scale operations (10^6)"},
+               {"conversions", "Conversions (10^6)"},
                {"min_ms", "Minimum (ms)"},
                {"median_ms", "Median (ms)"},
-               {"speedup", "Times as fast as fp32", false}});
+               {"speedup", "Times as fast as fp32"}});
   for (const Json& model : found.at("models")) {
     const Json& linears = model.at("linears");
     table.add_row({model.at("model").get<std::string>(), linears.at("fp32").get<std::int64_t>(),
@@ -101,23 +101,23 @@ Table work_table(const Json& found) {
 
 Table linears_table(const Json& sensitivity) {
   const LinearWays mixed = mixed_ways(sensitivity);
-  Table table({{"layer", "Linear", false},
-               {"product", "Rows x outputs x inputs", false},
+  Table table({{"layer", "Linear"},
+               {"rows", "Rows"},
+               {"outputs", "Outputs"},
+               {"inputs", "Inputs"},
                {"margin_snr_db", "Margin SNR alone in W8A8 (dB)"},
                {"fp32_us", "fp32 (µs)"},
                {"w8a16_us", "W8A16 (µs)"},
                {"w8a8_us", "W8A8 (µs)"},
-               {"w8a8_speedup", "W8A8: times as fast as fp32", false},
-               {"mixed", "In the mixed model", false}});
+               {"w8a8_speedup", "W8A8: times as fast as fp32"},
+               {"mixed", "In the mixed model"}});
   for (const Json& layer : sensitivity.at("layers")) {
     const std::string name = layer.at("layer");
     const auto microseconds = [&](const char* key) {
       return real(1e3 * layer.at(key).get<double>(), 1);
     };
-    table.add_row({name,
-                   fmt::format("{} x {} x {}", layer.at("rows").get<std::int64_t>(),
-                               layer.at("outputs").get<std::int64_t>(),
-                               layer.at("inputs").get<std::int64_t>()),
+    table.add_row({name, layer.at("rows").get<std::int64_t>(),
+                   layer.at("outputs").get<std::int64_t>(), layer.at("inputs").get<std::int64_t>(),
                    real(at_number(layer, "margin_snr_db"), 1), microseconds("fp32_ms"),
                    microseconds("w8a16_ms"), microseconds("w8a8_ms"),
                    speedup_cell(layer, "w8a8_speedup"), to_string(mixed.at(name))});
@@ -196,10 +196,10 @@ std::string speed_sentence(const Json& found) {
   for (std::size_t i = 1; i < models.size(); ++i) {
     const Json& ends = models[i].at("speedup_interval");
     text += fmt::format(
-        fmt::runtime(i == 1 ? "{} is {:.2f} ({}{:.2f} to {:.2f}) times as fast as fp32{}"
-                            : ", {} {:.2f} ({}{:.2f} to {:.2f}){}"),
-        models[i].at("model").get<std::string>(), models[i].at("speedup").get<double>(),
-        i == 1 ? "95 %: " : "", ends[0].get<double>(), ends[1].get<double>(),
+        fmt::runtime(i == 1 ? "{} is {} ({}{} to {}) times as fast as fp32{}"
+                            : ", {} {} ({}{} to {}){}"),
+        models[i].at("model").get<std::string>(), three_digits(models[i].at("speedup")),
+        i == 1 ? "95 %: " : "", three_digits(ends[0]), three_digits(ends[1]),
         shown_faster(models[i]) || shown_slower(models[i]) ? "" : ", which shows neither");
   }
   return text;
@@ -210,9 +210,9 @@ std::vector<std::string> slower_ones(const Json& found) {
   std::vector<std::string> lines;
   for (const Json& model : found.at("models"))
     if (shown_slower(model))
-      lines.push_back(fmt::format("{} is slower than fp32 here: {:.2f} times as fast for {}",
+      lines.push_back(fmt::format("{} is slower than fp32 here: {} times as fast for {}",
                                   model.at("model").get<std::string>(),
-                                  model.at("speedup").get<double>(), run_text(found)));
+                                  three_digits(model.at("speedup")), run_text(found)));
   return lines;
 }
 

@@ -177,7 +177,7 @@ Cell ratio_at(const Json& means, const std::string& executor, const std::string&
   for (const Json& row : means)
     if (row.at("executor") == executor && row.at("process") == process && row.at("n") == n &&
         row.at(key).is_number())
-      return real(row.at(key), 2);
+      return significant(row.at(key));
   return absent;
 }
 
@@ -187,9 +187,9 @@ Cell whole_or_absent(const Json& value) {
 
 // A row for each executor of each work, and one for each work on the device that it was not run on.
 Table overview_table(const std::vector<FoundTimes>& all, const OtherDevice& other) {
-  Table table({{"work", "Work", false},
-               {"device", "Device", false},
-               {"executor", "Executor", false},
+  Table table({{"work", "Work"},
+               {"device", "Device"},
+               {"executor", "Executor"},
                {"start_ms", "To the first answer, fresh (ms)"},
                {"median_ms", "Median call, warm (ms)"},
                {"speedup", "Times as fast, warm"},
@@ -199,7 +199,7 @@ Table overview_table(const std::vector<FoundTimes>& all, const OtherDevice& othe
                {"ratio_20", "By n = 20"},
                {"ratio_100", "By n = 100"},
                {"ratio_100_later", "By n = 100, warm, first ones ignored"},
-               {"why_not", "Remark", false}});
+               {"why_not", "Remark"}});
   for (const FoundTimes& one : all) {
     const Json times = to_json(executor_table(one.times)), means = to_json(means_table(one.times)),
                comparisons = to_json(comparison_table(one.times));
@@ -235,7 +235,7 @@ Table overview_table(const std::vector<FoundTimes>& all, const OtherDevice& othe
 }
 
 Table published_speeds() {
-  Table table({{"what", "What"}, {"published", "Published"}, {"source", "By", false}});
+  Table table({{"what", "What"}, {"published", "Published"}, {"source", "By"}});
   const char* resnet = "reports of the lab: ResNet-18, torch.compile against eager PyTorch";
   table.add_row({"CPU, warm process", "1.32 to 1.63 times as fast", resnet});
   table.add_row({"CPU, the compilation counted", "1.06 times as fast", resnet});
@@ -304,7 +304,7 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
                           naive_table(naive_times_of(run.found.at(naive_stage(model)))));
   const Table overview = overview_table(all, other_device(run.context));
   const fs::path& folder = run.folder();
-  const Column work = {"work", "Work", false};
+  const Column work = {"work", "Work"};
   const std::pair<const char*, Table> files[] = {{"overview.csv", overview},
                                                  {"executors.csv", joined(work, executors)},
                                                  {"means.csv", joined(work, means)},

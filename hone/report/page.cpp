@@ -133,7 +133,7 @@ std::string sort_attribute(const Cell& cell) {
         using Kind = std::decay_t<decltype(one)>;
         if constexpr (std::is_same_v<Kind, std::int64_t>) return static_cast<double>(one);
         if constexpr (std::is_same_v<Kind, Percent>) return one.share;
-        if constexpr (std::is_same_v<Kind, Shares>) return one.mean();
+        if constexpr (std::is_same_v<Kind, PerRun>) return one.mean();
         if constexpr (std::is_same_v<Kind, Bytes>) return static_cast<double>(one.count);
         if constexpr (requires { one.value; }) return one.value;
         return std::numeric_limits<double>::quiet_NaN();
@@ -231,13 +231,9 @@ class PageWriter {
   // A table that is wider than the page scrolls in a box of its own, also by keyboard. On a phone one of few rows is a
   // card for each row instead, so that all its figures are seen.
   void operator()(const PageTable& block) {
-    const LiftedTable lifted = lift_constants(block.table);
-    const Table& table = lifted.table;
+    const Table& table = block.table;
     const std::string name = block.caption.empty() ? "Table" : block.caption;
     const bool cards = table.columns().size() > 3 && table.rows().size() <= kMostCards;
-    if (!lifted.lines.empty())
-      add("<p class=\"constant\">{}</p>\n",
-          html_text(fmt::format("{}", fmt::join(lifted.lines, ". "))));
     add("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n",
         html_text(name), class_attribute(cards ? "cards" : "", density(table)));
     if (!block.caption.empty()) add("<caption><span>{}</span></caption>\n", prose(block.caption));

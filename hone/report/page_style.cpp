@@ -38,7 +38,6 @@ dl{display:grid;grid-template-columns:minmax(8rem,max-content) minmax(0,1fr);gap
 margin:.75rem 0;max-width:54rem}
 dt{color:var(--quiet)}
 dd{margin:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
-.constant{color:var(--quiet);margin:.75rem 0 .4rem;font-size:.92rem}
 .scroll{overflow-x:auto;margin:.75rem 0;max-width:100%;width:fit-content;
 border:1px solid var(--line);border-radius:.5rem;
 background:linear-gradient(to left,var(--card) 40%,transparent) right/3rem 100% no-repeat local,

@@ -1,7 +1,6 @@
 #include "hone/report/table.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -34,9 +33,10 @@ constexpr double kNearlyEven = 0.9;
 // Whether one half of the interval says both.
 bool has_even_halves(const Estimate& e) {
   if (std::isnan(e.value) || std::isnan(e.low)) return true;
-  if (e.of == Quantity::flips || e.of == Quantity::number) return false;
+  if (e.runs > 0 || (e.of != Quantity::share && e.of != Quantity::points)) return false;
   const double below = e.value - e.low, above = e.high - e.value, half = std::max(below, above);
-  const bool alike = percent_number(below, e.digits()) == percent_number(above, e.digits());
+  const int digits = decimals_of(e.of);
+  const bool alike = percent_number(below, digits) == percent_number(above, digits);
   if (e.of == Quantity::points) return alike;
   return (alike || std::min(below, above) >= kNearlyEven * half) && e.value - half >= 0 &&
          e.value + half <= 1;
@@ -63,20 +63,34 @@ std::string display_bytes(double bytes, const ColumnForm& form) {
 
 bool is_whole(double value) { return std::isnan(value) || value == std::floor(value); }
 
+bool is_percentage(Quantity of) { return of == Quantity::share || of == Quantity::flips; }
+
+// Without its unit.
+std::string display_quantity(double value, Quantity of) {
+  if (std::isnan(value)) return std::string(kAbsent);
+  if (is_percentage(of)) return percent_number(value, decimals_of(of));
+  if (of == Quantity::points) return points_text(value);
+  if (of == Quantity::number) return three_digits(value);
+  return std::isinf(value) ? "never" : grouped(std::llround(value));
+}
+
 std::string display_estimate(const Estimate& e, bool both_ends) {
   if (std::isnan(e.value)) return std::string(kAbsent);
-  constexpr int kNumberDigits = 3;
-  const auto shown = [&](double share) {
-    if (e.of == Quantity::number) return rounded_text(share, kNumberDigits);
-    return e.of == Quantity::points ? points_text(share) : percent_number(share, e.digits());
-  };
-  const bool has_unit = e.of == Quantity::share || e.of == Quantity::flips;
-  const std::string unit = has_unit ? " %" : "";
+  const auto shown = [&](double value) { return display_quantity(value, e.of); };
+  const std::string unit = is_percentage(e.of) ? " %" : "";
+  const std::string runs = e.runs > 0 ? fmt::format(", {} runs", e.runs) : "";
   if (std::isnan(e.low)) return shown(e.value) + unit;
   if (both_ends)
-    return fmt::format("{} ({} to {}){}", shown(e.value), shown(e.low), shown(e.high), unit);
+    return fmt::format("{} ({} to {}{}){}", shown(e.value), shown(e.low), shown(e.high), runs,
+                       unit);
   const double half = std::max(e.value - e.low, e.high - e.value);
-  return fmt::format("{} ± {}{}", shown(e.value), percent_number(half, e.digits()), unit);
+  return fmt::format("{} ± {}{}", shown(e.value), percent_number(half, decimals_of(e.of)), unit);
+}
+
+std::string display_runs(const PerRun& runs) {
+  std::vector<std::string> texts;
+  for (const double value : runs.values) texts.push_back(display_quantity(value, runs.of));
+  return fmt::format("{}{}", fmt::join(texts, ", "), is_percentage(runs.of) ? " %" : "");
 }
 
 std::string display_p(double p) {
@@ -107,10 +121,11 @@ std::string display(const Cell& cell, const ColumnForm& form) {
               const bool whole = real.may_be_whole && !form.all_decimals;
               return display_real(real.value, whole ? 0 : real.digits, "");
             },
+            [](Significant cell) { return display_quantity(cell.value, Quantity::number); },
             [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
-            [](const Shares& seeds) { return shares_text(seeds.shares, seeds.digits); },
             [&](Bytes cell) { return display_bytes(static_cast<double>(cell.count), form); },
             [&](const Estimate& cell) { return display_estimate(cell, form.both_ends); },
+            [](const PerRun& cell) { return display_runs(cell); },
             [](PValue cell) { return display_p(cell.value); },
             [](const Cell::List& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }},
       cell.value());
@@ -121,24 +136,40 @@ Json raw_value(const Cell& cell) {
   return std::visit(
       Match{[](Absent) { return Json(); }, [](const std::string& text) { return Json(text); },
             [](std::int64_t value) { return Json(value); },
-            [](Real cell) { return Json(cell.value); },
             [](Percent cell) { return Json(cell.share); },
-            [](const Shares& seeds) { return Json(seeds.shares); },
             [](Bytes cell) { return Json(cell.count); },
-            [](const Estimate& cell) { return Json(cell.value); },
-            [](PValue cell) { return Json(cell.value); },
-            [](const Cell::List& values) { return Json(values); }},
+            [](const PerRun& cell) { return Json(cell.values); },
+            [](const Cell::List& values) { return Json(values); },
+            [](const auto& cell) { return Json(cell.value); }},
       cell.value());
 }
 
-// The ends of the cell's interval, nulls for a cell that has none.
-std::array<Json, 2> raw_interval(const Cell& cell) {
-  const auto* estimate = std::get_if<Estimate>(&cell.value());
-  if (estimate == nullptr || std::isnan(estimate->low)) return {};
-  return {estimate->low, estimate->high};
+/// A number of a cell for a column of CSV, and what is put behind the key of the cell's column for it.
+struct NamedNumber {
+  std::string suffix;
+  Json number;
+};
+
+// All that the cell holds, its value first.
+std::vector<NamedNumber> csv_numbers(const Cell& cell) {
+  if (const auto* estimate = std::get_if<Estimate>(&cell.value())) {
+    const bool interval = !std::isnan(estimate->low);
+    std::vector<NamedNumber> numbers = {{"", estimate->value},
+                                        {"_low", interval ? Json(estimate->low) : Json()},
+                                        {"_high", interval ? Json(estimate->high) : Json()}};
+    if (estimate->n > 0) numbers.push_back({"_n", estimate->n});
+    if (estimate->runs > 0) numbers.push_back({"_runs", estimate->runs});
+    return numbers;
+  }
+  const auto* runs = std::get_if<PerRun>(&cell.value());
+  if (runs == nullptr) return {{"", raw_value(cell)}};
+  std::vector<NamedNumber> numbers = {{"", runs->mean()}};
+  for (std::size_t i = 0; i < runs->values.size(); ++i)
+    numbers.push_back({fmt::format("_{}", i + 1), runs->values[i]});
+  return numbers;
 }
 
-bool has_intervals(const Table& table, std::size_t column) {
+bool has_estimates(const Table& table, std::size_t column) {
   return std::ranges::any_of(table.rows(), [&](const std::vector<Cell>& row) {
     return std::holds_alternative<Estimate>(row[column].value());
   });
@@ -173,12 +204,12 @@ void Table::add_row(std::vector<Cell> cells) {
 
 std::string sentence_text(const Estimate& e) {
   if (std::isnan(e.value)) return std::string(kAbsent);
-  return fmt::format("{} % (95 %: {} to {})", percent_number(e.value, e.digits()),
-                     percent_number(e.low, e.digits()), percent_number(e.high, e.digits()));
+  const auto shown = [&](double value) { return display_quantity(value, e.of); };
+  return fmt::format("{} % (95 %: {} to {})", shown(e.value), shown(e.low), shown(e.high));
 }
 
-double Shares::mean() const {
-  return std::reduce(shares.begin(), shares.end(), 0.0) / static_cast<double>(shares.size());
+double PerRun::mean() const {
+  return std::reduce(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 std::string display_text(const Cell& cell) {
@@ -195,104 +226,24 @@ std::vector<std::string> display_column(const Table& table, std::size_t column) 
   return texts;
 }
 
-namespace {
-
-/// What becomes of a column.
-struct Lift {
-  bool stays = true;
-  std::string line;
-};
-
-// Whether all rows have the very same value, however few of its digits are shown.
-bool is_one_value(const Table& table, std::size_t column) {
-  const Cell& first = table.rows().front()[column];
-  return std::ranges::all_of(table.rows(), [&](const std::vector<Cell>& row) {
-    return raw_value(row[column]) == raw_value(first) &&
-           raw_interval(row[column]) == raw_interval(first);
-  });
-}
-
-// Of two columns with one header a line above the table would not say which it means.
-bool has_own_header(const Table& table, std::size_t column) {
-  return std::ranges::count(table.columns(), table.columns()[column].header, &Column::header) == 1;
-}
-
-// Two rows are there to be compared, above all where they are equal: of three or more a column of one number goes, unless
-// no other figure tells them apart.
-bool is_dispensable_number(const Table& table, std::size_t column) {
-  const Cell& first = table.rows().front()[column];
-  if (table.rows().size() < 3 || first.is_text() || first.is_absent() ||
-      !has_own_header(table, column) || !is_one_value(table, column))
-    return false;
-  const auto has_figures = [&](std::size_t other) {
-    return std::ranges::none_of(table.rows(),
-                                [&](const std::vector<Cell>& row) { return row[other].is_text(); });
-  };
-  for (std::size_t other = 1; other < table.columns().size(); ++other)
-    if (has_figures(other) && !is_one_value(table, other)) return true;
-  return false;
-}
-
-Lift lift_of(const Table& table, std::size_t column) {
-  const auto& rows = table.rows();
-  if (column == 0 || rows.size() < 2 || !table.columns()[column].lifts) return {};
-  const std::string header = shown_name(table.columns()[column].header, kMostCharacters);
-  if (is_dispensable_number(table, column))
-    return {.stays = false,
-            .line = fmt::format("{}: {}", header, display_column(table, column).front())};
-  const auto cell = [&](std::size_t row) -> const Cell& { return rows[row][column]; };
-  const auto every = [&](std::size_t from, auto holds) {
-    for (std::size_t row = from; row < rows.size(); ++row)
-      if (!holds(cell(row))) return false;
-    return true;
-  };
-  if (every(0, [](const Cell& one) { return one.is_absent(); }))
-    return {.stays = false, .line = ""};
-  const std::string last = display_text(cell(rows.size() - 1)), first = display_text(cell(0));
-  const bool text = every(0, [](const Cell& one) { return one.is_text(); });
-  const auto says_so = [&](const Cell& one) { return display_text(one) == last; };
-  if (!text || last.empty() || !every(1, says_so)) return {};
-  const std::string line = fmt::format("{}: {}", header, last);
-  if (first == last) return {.stays = false, .line = line};
-  if (rows.size() < 3) return {};
-  return {.stays = false, .line = fmt::format("{}; first row: {}", line, first)};
-}
-
-}  // namespace
-
-LiftedTable lift_constants(const Table& table) {
-  std::vector<std::string> lines;
-  std::vector<std::size_t> kept;
-  std::vector<Column> columns;
-  for (std::size_t i = 0; i < table.columns().size(); ++i) {
-    const Lift lift = lift_of(table, i);
-    if (!lift.line.empty()) lines.push_back(lift.line);
-    if (!lift.stays) continue;
-    kept.push_back(i);
-    columns.push_back(table.columns()[i]);
-  }
-  LiftedTable result{std::move(lines), Table(std::move(columns))};
-  for (const std::vector<Cell>& row : table.rows()) {
-    std::vector<Cell> cells;
-    for (const std::size_t i : kept) cells.push_back(row[i]);
-    result.table.add_row(std::move(cells));
-  }
-  return result;
-}
-
 std::string to_csv(const Table& table) {
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> rows(table.rows().size());
   for (std::size_t column = 0; column < table.columns().size(); ++column) {
-    const std::string& key = table.columns()[column].key;
-    const bool intervals = has_intervals(table, column);
-    names.push_back(csv_field(key));
-    if (intervals) names.insert(names.end(), {csv_field(key + "_low"), csv_field(key + "_high")});
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      const Cell& cell = table.rows()[row][column];
-      rows[row].push_back(csv_field(raw_value(cell)));
-      if (!intervals) continue;
-      for (const Json& end : raw_interval(cell)) rows[row].push_back(csv_field(end));
+    std::vector<std::vector<NamedNumber>> cells;
+    std::vector<std::string> suffixes = {""};
+    for (const std::vector<Cell>& row : table.rows()) {
+      cells.push_back(csv_numbers(row[column]));
+      for (const NamedNumber& one : cells.back())
+        if (std::ranges::find(suffixes, one.suffix) == suffixes.end())
+          suffixes.push_back(one.suffix);
+    }
+    for (const std::string& suffix : suffixes) {
+      names.push_back(csv_field(table.columns()[column].key + suffix));
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        const auto number = std::ranges::find(cells[row], suffix, &NamedNumber::suffix);
+        rows[row].push_back(number == cells[row].end() ? "" : csv_field(number->number));
+      }
     }
   }
   std::string text = fmt::format("{}\r\n", fmt::join(names, ","));
@@ -311,9 +262,12 @@ Json to_json(const Table& table) {
       // JSON has no word for these; said here, it is not left to whoever prints.
       if (value.is_number_float() && !std::isfinite(value.get<double>())) value = nullptr;
       object[key] = std::move(value);
-      if (!has_intervals(table, i)) continue;
-      const auto [low, high] = raw_interval(row[i]);
-      object[key + "_interval"] = low.is_null() ? Json() : Json{low, high};
+      if (!has_estimates(table, i)) continue;
+      const auto* estimate = std::get_if<Estimate>(&row[i].value());
+      const bool interval = estimate != nullptr && !std::isnan(estimate->low);
+      object[key + "_interval"] = interval ? Json{estimate->low, estimate->high} : Json();
+      if (estimate != nullptr && estimate->n > 0) object[key + "_n"] = estimate->n;
+      if (estimate != nullptr && estimate->runs > 0) object[key + "_runs"] = estimate->runs;
     }
     result.push_back(std::move(object));
   }

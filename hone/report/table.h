@@ -24,9 +24,11 @@
 ///     fp32      83.8 %       –  16.73 MiB
 ///     mxint8    83.8 %  0.12 %  15.56 MiB
 ///
-/// People see rounded cells under headers, programs see raw numbers under keys.
+/// Cells hold values, not texts, until a table is rendered: people see rounded cells under headers, programs see all
+/// digits under keys.
 ///
-/// How many decimals a share and a difference have is one rule: see hone/base/percentage.h.
+/// How many decimals a share and a difference have is one rule: see hone/base/percentage.h. A ratio, and any other number
+/// of no fixed scale, has three significant digits: see `three_digits`.
 namespace hone {
 
 /// A number that is shown with `digits` decimals. One that is not zero never shows as zero: 0.00042
@@ -37,19 +39,16 @@ struct Real {
   bool may_be_whole = false;  ///< without decimals where all such numbers of the column are whole
 };
 
+/// A number of no fixed scale, such as a ratio, that is shown with three significant digits: "1.84", "0.00360", "33.4".
+struct Significant {
+  double value = 0;
+};
+
 /// A share that is shown as a percentage: 0.838 as "83.8 %", 0.00002 as "0.002 %". The raw number
 /// stays the share.
 struct Percent {
   double share = 0;
   int digits = kShareDigits;
-};
-
-/// Shares of a few seeds, in their order: "83.5, 82.8, 83.1 %". They sort by their mean; programs see the list.
-struct Shares {
-  std::vector<double> shares;
-  int digits = kShareDigits;
-
-  double mean() const;
 };
 
 /// A number of bytes that is shown as "15.56 MiB"; where all of the column are whole, as "16 MiB". The column has one unit,
@@ -58,8 +57,11 @@ struct Bytes {
   std::int64_t count = 0;
 };
 
-/// What an estimate is of.
-enum class Quantity : std::uint8_t { share, flips, points, number };
+/// What a value is of.
+enum class Quantity : std::uint8_t { share, flips, points, number, count };
+inline int decimals_of(Quantity of) {
+  return of == Quantity::share ? kShareDigits : kDifferenceDigits;
+}
 
 /// A share, the difference of two, or a number, with the 95 % interval [low, high] it was measured to lie in:
 ///
@@ -70,24 +72,35 @@ enum class Quantity : std::uint8_t { share, flips, points, number };
 ///     -0.23 ± 0.41             points: the difference, times 100; where both halves read the same, for which side of a
 ///                              margin an end lies on decides
 ///     -0.23 (-0.61 to +0.18)   elsewhere
-///     0.912 (0.887 to 0.931)   a number, such as a correlation
+///     0.912 (0.887 to 0.931)   a number, such as a correlation or a ratio, with three significant digits
+///     50.9 (47.3 to 52.7, 3 runs) %   of several runs: their mean, and in place of an interval the lowest and the highest
 ///
 /// In a column all have both ends if one of them needs them, so that they are compared like with like.
 ///
-/// For programs: the share under the column's key, the interval under KEY_interval (CSV: KEY_low, KEY_high). Where low
-/// is NaN no interval is known.
+/// For programs: the value under the column's key, the interval under KEY_interval (CSV: KEY_low, KEY_high), the numbers
+/// of examples and of runs under KEY_n and KEY_runs where they are known. Where low is NaN no interval is known.
 struct Estimate {
   double value = 0;
   double low = 0;
   double high = 0;
   Quantity of = Quantity::share;
-
-  int digits() const { return of == Quantity::share ? kShareDigits : kDifferenceDigits; }
+  std::int64_t n = 0;     ///< examples that it was measured on; 0: not known
+  std::int64_t runs = 0;  ///< of which it is the mean; 0: it is of one run
 };
 
 /// A probability that a test gives: "0.399", "7e-10", "< 1e-300" where the double has no more to tell.
 struct PValue {
   double value = 1;
+};
+
+/// Values of a few runs, in their order: shares "83.5, 82.8, 83.1 %", counts "3, 7, never", where a run that never came so
+/// far is infinite. They sort by their mean. JSON has the list, CSV the mean under the column's key and each value under
+/// KEY_1, KEY_2 …
+struct PerRun {
+  std::vector<double> values;
+  Quantity of = Quantity::share;
+
+  double mean() const;
 };
 
 /// What was not measured or does not apply: "–", an empty CSV field, a JSON null.
@@ -98,8 +111,8 @@ inline constexpr Absent absent;
 class Cell {
  public:
   using List = std::vector<std::int64_t>;  ///< "[8, 128]"; an array in JSON
-  using Value = std::variant<Absent, std::string, std::int64_t, Real, Percent, Shares, Bytes,
-                             Estimate, PValue, List>;
+  using Value = std::variant<Absent, std::string, std::int64_t, Real, Significant, Percent, Bytes,
+                             Estimate, PerRun, PValue, List>;
 
   Cell(Absent value) : value_(value) {}
   Cell(std::string text) : value_(std::move(text)) {}
@@ -112,10 +125,11 @@ class Cell {
       const Numbers& values)
       : value_(List(values.begin(), values.end())) {}
   Cell(Real value) : value_(value) {}
+  Cell(Significant value) : value_(value) {}
   Cell(Percent value) : value_(value) {}
-  Cell(Shares value) : value_(std::move(value)) {}
   Cell(Bytes value) : value_(value) {}
   Cell(Estimate value) : value_(value) {}
+  Cell(PerRun value) : value_(std::move(value)) {}
   Cell(PValue value) : value_(value) {}
 
   const Value& value() const { return value_; }
@@ -132,12 +146,10 @@ class Cell {
 };
 
 inline Cell real(double value, int digits) { return Real{value, digits}; }
+inline Cell significant(double value) { return Significant{value}; }
 /// Bits per value: "8", or "8.25" in a column with such.
 inline Cell bits(double count) { return Real{count, 2, /*may_be_whole=*/true}; }
 inline Cell percent(double share, int digits = kShareDigits) { return Percent{share, digits}; }
-inline Cell shares_of_seeds(std::vector<double> shares, int digits = kShareDigits) {
-  return Shares{std::move(shares), digits};
-}
 inline Cell bytes(std::int64_t count) { return Bytes{count}; }
 inline Cell percent_within(double share, double low, double high) {
   return Estimate{share, low, high};
@@ -161,9 +173,6 @@ inline Cell toned(Cell cell, Tone tone) {
 struct Column {
   std::string key;     ///< in CSV and JSON: "margin_snr_db"
   std::string header;  ///< for people, of no other column: "Margin SNR (dB)"
-  /// Whether it may become a line above the table where all rows say the same (`lift_constants`); not if the table is
-  /// read by its columns too, as a matrix is.
-  bool lifts = true;
 };
 
 class Table {
@@ -189,23 +198,13 @@ std::string display_text(const Cell& cell);
 /// The same for all cells of a column, which have both ends of their intervals, and decimals, if one of them needs them.
 std::vector<std::string> display_column(const Table& table, std::size_t column);
 
-/// The table without columns that need none: `lines` say instead what is the same in all rows, or in all but the first
-/// of three or more ("Arithmetic: simulated; first row: fp32"). Never the first; of numbers only those of three or more rows
-/// that other figures tell apart; those where nothing was measured go without a line.
-struct LiftedTable {
-  std::vector<std::string> lines;
-  Table table;
-};
-LiftedTable lift_constants(const Table& table);
-
 /// RFC 4180 with a header line of keys; raw numbers in the shortest form that reads back the same,
-/// "inf" and "nan" where they are not finite.
+/// "inf" and "nan" where they are not finite. What a cell holds beside its value has columns of its own.
 std::string to_csv(const Table& table);
 /// An array with one object for each row; raw numbers, null where they are not finite.
 Json to_json(const Table& table);
 
-/// Lines for people, UTF-8, each ending in a newline: first what is the same in all rows (see `lift_constants`), then
-/// aligned columns, to the left if they have any text. A table that is wider than `style` has columns takes the first of
+/// Lines for people, UTF-8, each ending in a newline: aligned columns, to the left if they have any text. A table that is wider than `style` has columns takes the first of
 /// these forms that fits; none leaves a column out or breaks a header:
 /// - long texts shortened in the middle, by which all stay apart that differ (`shortened_apart`); of a table of two
 ///   columns the second is broken into lines instead;

@@ -325,17 +325,13 @@ std::optional<std::string> laid_out(const Table& table, const Form& form, const 
 }  // namespace
 
 std::vector<std::string> to_texts(const std::vector<Table>& tables, const TextStyle& style) {
-  std::vector<LiftedTable> lifted;
-  for (const Table& table : tables) lifted.push_back(lift_constants(table));
   std::vector<std::string> texts;
   for (const Form& form : forms()) {
     texts.clear();
-    for (const LiftedTable& one : lifted) {
-      const std::optional<std::string> text = laid_out(one.table, form, style);
+    for (const Table& table : tables) {
+      const std::optional<std::string> text = laid_out(table, form, style);
       if (!text) break;
-      texts.emplace_back();
-      for (const std::string& line : one.lines) texts.back() += fitted(line, style.columns) + "\n";
-      texts.back() += *text;
+      texts.push_back(*text);
     }
     if (texts.size() == tables.size()) break;
   }

@@ -17,17 +17,17 @@ namespace {
 // No column leaves: those of two models are compared.
 Table table_of_classes(const char* label) {
   return Table({{"label", label},
-                {"support", "Examples", /*lifts=*/false},
-                {"precision", "Precision", /*lifts=*/false},
-                {"recall", "Recall", /*lifts=*/false},
-                {"f1", "F1", /*lifts=*/false}});
+                {"support", "Examples"},
+                {"precision", "Precision"},
+                {"recall", "Recall"},
+                {"f1", "F1"}});
 }
 
 // Read by rows and by columns, so that none leaves.
 Table table_of_confusion(const std::vector<std::string>& labels) {
   std::vector<Column> columns = {{"label", "Examples of"}};
   for (std::size_t c = 0; c < labels.size(); ++c)
-    columns.push_back({fmt::format("taken_for_{}", c), "taken for " + labels[c], /*lifts=*/false});
+    columns.push_back({fmt::format("taken_for_{}", c), "taken for " + labels[c]});
   return Table(std::move(columns));
 }
 
@@ -88,7 +88,7 @@ namespace {
 Cell spread_cell(const std::vector<double>& shares) {
   const auto defined = [](double share) { return !std::isnan(share); };
   if (std::ranges::none_of(shares, defined)) return absent;
-  if (std::ssize(shares) < kFewestSeeds) return shares_of_seeds(shares);
+  if (std::ssize(shares) < kFewestSeeds) return PerRun{shares};
   if (!std::ranges::all_of(shares, defined)) return absent;
   const SeedSpread s = share_spread(shares);
   return s.interval ? percent_within(s.mean, s.interval->low, s.interval->high) : percent(s.mean);

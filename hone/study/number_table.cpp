@@ -16,11 +16,11 @@ constexpr int kDigits = 4, kCorrelationDigits = 3;
 // No column leaves: those of two models are compared.
 Table table_of_numbers() {
   return Table({{"output", "Number"},
-                {"r2", "R²", /*lifts=*/false},
-                {"rmse", "RMSE", /*lifts=*/false},
-                {"mae", "MAE", /*lifts=*/false},
-                {"pearson", "Pearson", /*lifts=*/false},
-                {"spearman", "Spearman", /*lifts=*/false}});
+                {"r2", "R²"},
+                {"rmse", "RMSE"},
+                {"mae", "MAE"},
+                {"pearson", "Pearson"},
+                {"spearman", "Spearman"}});
 }
 
 Cell number_cell(double value, int digits) {
@@ -84,7 +84,7 @@ Cell spread_cell(const std::vector<double>& values, int digits) {
 
 Cell share_cell(const std::vector<double>& values) {
   if (any_undefined(values)) return absent;
-  if (std::ssize(values) < kFewestSeeds) return shares_of_seeds(values);
+  if (std::ssize(values) < kFewestSeeds) return PerRun{values};
   const SeedSpread s = seed_spread(values);
   return s.interval ? percent_within(s.mean, s.interval->low, s.interval->high) : percent(s.mean);
 }

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <climits>
+#include <limits>
+
+#include "hone/base/error.h"
 
 #include "hone/base/error.h"
 
@@ -106,13 +109,19 @@ TEST(HumanBytes, PicksTheUnit) {
   EXPECT_EQ(human_bytes(3.0 * (1ll << 40)), "3 TiB");
 }
 
-TEST(ThreeDigits, HasNoExponent) {
+TEST(ThreeDigits, AreSignificantHoweverSmallTheNumber) {
   EXPECT_EQ(three_digits(0), "0");
   EXPECT_EQ(three_digits(0.012345), "0.0123");
-  EXPECT_EQ(three_digits(-4.5), "-4.5");
+  EXPECT_EQ(three_digits(0.0036), "0.00360") << "a ratio is never shown as 0.00";
+  EXPECT_EQ(three_digits(3.1e-7), "3.10e-07");
+  EXPECT_EQ(three_digits(1), "1.00");
+  EXPECT_EQ(three_digits(-4.5), "-4.50");
+  EXPECT_EQ(three_digits(9.994), "9.99");
+  EXPECT_EQ(three_digits(9.996), "10.0");
   EXPECT_EQ(three_digits(999.4), "999");
   EXPECT_EQ(three_digits(999.6), "1000");
   EXPECT_EQ(three_digits(2227.16), "2227");
+  EXPECT_EQ(three_digits(std::numeric_limits<double>::quiet_NaN()), "–");
 }
 
 TEST(Grouped, SetsThousandsApart) {

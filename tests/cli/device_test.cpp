@@ -230,7 +230,8 @@ TEST(Devices, AreDescribedByDoctor) {
   EXPECT_EQ(found["cards"],
             (Json{"Card of the tests, 2 GiB, 100 multiprocessors, compute capability 8.0"}));
   EXPECT_EQ(found["cards_missing"], nullptr);
-  for (const char* peak : {"fp32_tflops", "tf32_tflops", "bf16_tflops", "int8_tops", "copy_gb_per_s"})
+  for (const char* peak :
+       {"fp32_tflops", "tf32_tflops", "bf16_tflops", "int8_tops", "copy_gb_per_s"})
     EXPECT_GT(found["card_peaks"][peak], 0) << peak;
 }
 

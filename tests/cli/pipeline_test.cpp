@@ -461,8 +461,13 @@ TEST_F(PipelineTest, SearchesStandTogetherInOneStudyFile) {
   EXPECT_EQ(read_file(out / "figures/loss.svg").find("(%)"), std::string::npos);
   EXPECT_EQ(results("other")["notes"], Json::array());
   const std::string near = read_file(out / "figures/near.csv");
-  EXPECT_EQ(near.find("never"), std::string::npos) << "all have tried all points: " << near;
-  EXPECT_NE(near.find("2 runs"), std::string::npos) << near;
+  EXPECT_EQ(near.find("inf"), std::string::npos) << "all have tried all points: " << near;
+  EXPECT_TRUE(near.starts_with("sampler,near,near_1,near_2,best,best_low,best_high,best_runs\r\n"))
+      << near;
+  const Json rows = results("other")["tables"]["near"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["near"].size(), 2U) << "a count for each search";
+  EXPECT_EQ(rows[0]["best_runs"], 2);
   EXPECT_NE(read_file(out / "figures/chosen.csv").find("\nclassifier,"), std::string::npos);
   const std::string formats = read_file(out / "figures/formats.csv");
   EXPECT_TRUE(std::regex_search(formats, std::regex("grid,14 (none|int)"))) << formats;

@@ -262,9 +262,8 @@ TEST(Quantize, ExplainsWhereItIsLostWhenAsked) {
   words.insert(words.end(), {"--explain", "--overwrite"});
   const std::string output = run_well(words, workshop()).output;
   EXPECT_NE(output.find("Where it is lost: each operand alone"), std::string::npos) << output;
-  EXPECT_NE(output.find("\nOperand: weight\n"), std::string::npos) << output;
-  EXPECT_NE(output.find("\nSNR (dB): 0.0\n"), std::string::npos) << output;
-  for (const char* there : {"SNR with better (dB)", "bert.encoder.layer.0.attention.self.query  "})
+  for (const char* there : {"Operand", " weight ", " SNR (dB)", "SNR with better (dB)",
+                            "bert.encoder.layer.0.attention.self.query"})
     EXPECT_NE(output.find(there), std::string::npos) << output;
   // The dozen rows are those of weights, all of which are lost, not of biases.
   EXPECT_EQ(output.find(" bias "), std::string::npos) << output;

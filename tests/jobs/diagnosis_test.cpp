@@ -154,7 +154,7 @@ TEST(Diagnose, MeasuresTheParentOnceOnTheSameTexts) {
   EXPECT_GT(margin(choice_splits()), 0);
 }
 
-// A column that is said once above the table leaves the others to be told apart.
+// Readers tell columns apart by their headers.
 TEST(DiagnosisTable, HasNoHeaderTwice) {
   const Table table = diagnosis_table(coarse().diagnosis, 100, 3);
   std::set<std::string> headers;

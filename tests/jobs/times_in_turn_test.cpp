@@ -54,7 +54,8 @@ TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
   EXPECT_NEAR(times.speedup_interval.high, 1.25, 1e-9);
   EXPECT_FALSE(times.shown_faster());
   EXPECT_FALSE(times.shown_slower());
-  EXPECT_EQ(speedup_text(times), "no difference is shown: 1.25 times as fast (95 %: 0.62 to 1.25)");
+  EXPECT_EQ(speedup_text(times),
+            "no difference is shown: 1.25 times as fast (95 %: 0.625 to 1.25)");
 }
 
 TEST(TimesInTurn, OfOnePieceOfWorkAreInOrder) {
@@ -83,7 +84,14 @@ TEST(TimesInTurn, SayWhatIsSlower) {
   const TimesInTurn times =
       time_in_turn(clock.work_of(2), clock.work_of(4), kTimedRounds, {}, clock.now());
   EXPECT_TRUE(times.shown_slower());
-  EXPECT_EQ(speedup_text(times), "slower: 0.50 times as fast (95 %: 0.50 to 0.50)");
+  EXPECT_EQ(speedup_text(times), "slower: 0.500 times as fast (95 %: 0.500 to 0.500)");
+}
+
+// A kernel of one's own may be some hundred times slower than the one it is compared with.
+TEST(TimesInTurn, GiveSmallRatiosTheirDigits) {
+  const TimesInTurn times{
+      .before = {}, .after = {}, .speedup = 0.0036, .speedup_interval = {0.0031, 0.00412}};
+  EXPECT_EQ(speedup_text(times), "slower: 0.00360 times as fast (95 %: 0.00310 to 0.00412)");
 }
 
 // A busy machine: in most rounds of few the slower one wins, of many none is claimed but what is there.

@@ -128,12 +128,27 @@ TEST(DisplayColumn, HasSizesInOneUnitUnlessSomeVanishInIt) {
 }
 
 TEST(DisplayText, GivesTheSharesOfAFewSeeds) {
-  EXPECT_EQ(display_text(shares_of_seeds({0.531, 0.54, 0.5})), "53.1, 54.0, 50.0 %");
-  EXPECT_EQ(display_text(shares_of_seeds({0.00123, kNaN}, 2)), "0.12, – %");
-  EXPECT_FALSE(shares_of_seeds({0.5}).is_text());
+  EXPECT_EQ(display_text(PerRun{{0.531, 0.54, 0.5}}), "53.1, 54.0, 50.0 %");
+  EXPECT_EQ(display_text(PerRun{{0.00123, kNaN}, Quantity::flips}), "0.12, – %");
+  EXPECT_FALSE(Cell(PerRun{{0.5}}).is_text());
   Table table({Column{"seeds", "Seeds"}});
-  table.add_row({shares_of_seeds({0.5, kNaN})});
+  table.add_row({PerRun{{0.5, kNaN}}});
   EXPECT_EQ(to_json(table).dump(), R"([{"seeds":[0.5,null]}])");
+}
+
+TEST(DisplayText, CountsRunsThatNeverCameSoFar) {
+  EXPECT_EQ(display_text(PerRun{{3, kInfinity, 1200}, Quantity::count}), "3, never, 1 200");
+}
+
+TEST(DisplayText, GivesRatiosSignificantDigits) {
+  EXPECT_EQ(display_text(significant(0.0036)), "0.00360");
+  EXPECT_EQ(display_text(number_within(0.0036, 0.00312, 0.0041)), "0.00360 (0.00312 to 0.00410)");
+  EXPECT_EQ(display_text(number_within(1.8412, 1.79, 12.04)), "1.84 (1.79 to 12.0)");
+}
+
+TEST(DisplayText, SaysOfHowManyRunsAMeanIs) {
+  EXPECT_EQ(display_text(Estimate{.value = 0.509, .low = 0.473, .high = 0.527, .runs = 3}),
+            "50.9 (47.3 to 52.7, 3 runs) %");
 }
 
 TEST(DisplayText, CutsNamesFromStrangersFiles) {
@@ -146,7 +161,8 @@ TEST(DisplayText, ShowsControlCharactersInOneLine) {
   Table table({{"a\nb", "A\nB"}, {"same", "Same\nthing"}});
   table.add_row({"x\ny", "one\ntwo"});
   table.add_row({"z", "one\ntwo"});
-  EXPECT_EQ(to_text(table), "Same\\nthing: one\\ntwo\nA\\nB\n────\nx\\ny\nz\n");
+  EXPECT_EQ(to_text(table),
+            "A\\nB  Same\\nthing\n────  ───────────\nx\\ny  one\\ntwo\nz     one\\ntwo\n");
   EXPECT_EQ(to_json(table)[0]["a\nb"], "x\ny") << "programs get what there is";
 }
 
@@ -227,6 +243,19 @@ TEST(TableJson, GivesIntervalsBesideTheirShares) {
             "model,accuracy,accuracy_low,accuracy_high,p\r\n"
             "a,0.5,0.25,0.75,0\r\n"
             "b,,,,\r\n");
+}
+
+// Every number has a column of its own, so that nobody has to read one out of a text.
+TEST(TableCsv, HasAColumnForEachNumberOfACell) {
+  Table table({{"width", "Width"}, {"accuracy", "Accuracy"}, {"trials", "Trials"}});
+  table.add_row({8, Estimate{.value = 0.5, .low = 0.25, .high = 0.75, .n = 2000},
+                 PerRun{{3, kInfinity}, Quantity::count}});
+  table.add_row({16, Estimate{.value = 0.5, .low = 0.4, .high = 0.6, .runs = 3}, absent});
+  EXPECT_EQ(to_csv(table),
+            "width,accuracy,accuracy_low,accuracy_high,accuracy_n,accuracy_runs,"
+            "trials,trials_1,trials_2\r\n"
+            "8,0.5,0.25,0.75,2000,,inf,3,inf\r\n"
+            "16,0.5,0.4,0.6,,3,,,\r\n");
 }
 
 TEST(TableJson, HasNullForWhatIsNotFinite) {

@@ -16,23 +16,22 @@ Table comparison() {
                {"flips", "Flips"},
                {"mcnemar_p", "McNemar p"},
                {"margin_snr_db", "Margin SNR (dB)"},
-               {"verdict", "Verdict"},
-               {"arithmetic", "Arithmetic"}});
+               {"verdict", "Verdict"}});
   table.add_row({"before", percent_within(0.9027, 0.8949, 0.9099), real(0.2389, 4), absent, absent,
-                 absent, absent, "fp32"});
+                 absent, absent});
   table.add_row({"PTQ integer(width=24,frac=12)", percent_within(0.9027, 0.8949, 0.9099),
-                 real(0.2389, 4), percent(0), p_value(1), real(61.5, 1), toned("kept", Tone::good),
-                 "simulated"});
+                 real(0.2389, 4), percent(0), p_value(1), real(61.5, 1),
+                 toned("kept", Tone::good)});
   table.add_row({"PTQ integer(width=4,frac=2)", percent_within(0.5055, 0.4928, 0.5181),
-                 real(0.6931, 4), percent(0.4942), p_value(0), real(0, 1), toned("lost", Tone::bad),
-                 "simulated"});
+                 real(0.6931, 4), percent(0.4942), p_value(0), real(0, 1),
+                 toned("lost", Tone::bad)});
   return table;
 }
 
 Table layers() {
-  Table table({{"layer", "Layer"}, {"operand", "Operand"}, {"snr_db", "Signal to noise (dB)"}});
+  Table table({{"layer", "Layer"}, {"snr_db", "Signal to noise (dB)"}});
   for (int layer : {0, 1, 11})
-    table.add_row({fmt::format("bert.encoder.layer.{}.attention.output.dense", layer), "weight",
+    table.add_row({fmt::format("bert.encoder.layer.{}.attention.output.dense", layer),
                    real(31.4 + layer, 1)});
   return table;
 }
@@ -58,7 +57,7 @@ TEST(TableLayout, FitsEveryWidth) {
 TEST(TableLayout, BreaksNoWordAndLosesNone) {
   for (std::size_t columns = 40; columns <= 200; ++columns) {
     const std::string text = to_text(comparison(), {.columns = columns});
-    for (const char* word : {"Accuracy", "McNemar", "Margin", "(dB)", "simulated", "90.3 ± 0.8 %",
+    for (const char* word : {"Accuracy", "McNemar", "Margin", "(dB)", "90.3 ± 0.8 %",
                              "50.5 ± 1.3 %", "61.5", "< 1e-300", "kept", "lost"})
       EXPECT_NE(text.find(word), std::string::npos) << columns << " columns: " << word << "\n"
                                                     << text;
@@ -67,7 +66,6 @@ TEST(TableLayout, BreaksNoWordAndLosesNone) {
 
 TEST(TableLayout, AtAnyLengthIsOneLineForEachRow) {
   EXPECT_EQ(to_text(comparison()),
-            "Arithmetic: simulated; first row: fp32\n"
             "Model                              Accuracy    Loss   Flips  McNemar p  Margin SNR "
             "(dB)  Verdict\n"
             "─────────────────────────────  ────────────  ──────  ──────  ─────────  "
@@ -90,7 +88,6 @@ TEST(TableLayout, BreaksNoHeader) {
 
 TEST(TableLayout, ThenPutsNamesAbove) {
   EXPECT_EQ(to_text(comparison(), {.columns = 80}),
-            "Arithmetic: simulated; first row: fp32\n"
             "Model\n"
             "      Accuracy    Loss   Flips  McNemar p  Margin SNR (dB)  Verdict\n"
             "  ────────────  ──────  ──────  ─────────  ───────────────  ───────\n"
@@ -104,7 +101,6 @@ TEST(TableLayout, ThenPutsNamesAbove) {
 
 TEST(TableLayout, ThenPutsFiguresOnSeveralLines) {
   EXPECT_EQ(to_text(comparison(), {.columns = 44}),
-            "Arithmetic: simulated; first row: fp32\n"
             "Model\n"
             "      Accuracy             Loss    Flips\n"
             "     McNemar p  Margin SNR (dB)  Verdict\n"
@@ -210,7 +206,6 @@ TEST(TableLayout, IsOneOfTablesThatAreCompared) {
 
 TEST(TableLayout, ShortensNamesAsLongAsTheyDiffer) {
   EXPECT_EQ(to_text(layers(), {.columns = 60}),
-            "Operand: weight\n"
             "Layer                                   Signal to noise (dB)\n"
             "──────────────────────────────────────  ────────────────────\n"
             "bert.encoder….0.attention.output.dense                  31.4\n"
@@ -257,75 +252,17 @@ TEST(TableLayout, CountsWideCharacters) {
       EXPECT_LE(display_width(line), columns) << line;
 }
 
-TEST(LiftConstants, SaysOnceWhatAllRowsSay) {
-  Table table({{"a", "A"}, {"same", "Same"}, {"none", "None"}, {"n", "n"}});
-  table.add_row({"x", "word", absent, 1});
-  table.add_row({"x", "word", absent, 1});
-  const LiftedTable lifted = lift_constants(table);
-  EXPECT_EQ(lifted.lines, std::vector<std::string>{"Same: word"});
-  ASSERT_EQ(lifted.table.columns().size(), 2) << "names, and the numbers of two rows, stay";
-  EXPECT_EQ(lifted.table.columns()[1].key, "n");
-}
-
-// Of a job that was repeated by seed: the parent is one, and so are its figures.
-Table of_seeds(double (*accuracy)(int)) {
-  Table table({{"seed", "Seed"},
-               {"before", "before accuracy"},
-               {"before_loss", "before loss"},
-               {"after", "after accuracy"},
-               {"after_loss", "after loss"}});
-  for (int seed = 0; seed < 3; ++seed)
-    table.add_row({seed, percent_within(0.5, 0.45, 0.55), real(0.7, 4),
-                   percent_within(accuracy(seed), 0.5, 0.9), real(0.6 + 0.01 * seed, 4)});
-  return table;
-}
-
-TEST(LiftConstants, SaysOnceWhatNumberAllOfThreeRowsHave) {
-  const LiftedTable lifted = lift_constants(of_seeds([](int seed) { return 0.6 + 0.1 * seed; }));
-  EXPECT_EQ(lifted.lines,
-            (std::vector<std::string>{"before accuracy: 50.0 ± 5.0 %", "before loss: 0.7000"}));
-  ASSERT_EQ(lifted.table.columns().size(), 3);
-  EXPECT_EQ(lifted.table.columns()[1].key, "after");
-}
-
-TEST(LiftConstants, LeavesWhatAReaderComparesBy) {
-  // The loss after is what tells the seeds apart.
-  const LiftedTable lifted = lift_constants(of_seeds([](int) { return 0.5; }));
-  EXPECT_EQ(lifted.lines.size(), 3u);
-  ASSERT_EQ(lifted.table.columns().size(), 2u);
-  EXPECT_EQ(lifted.table.columns()[1].key, "after_loss");
-  // An accuracy that all rows have, also where the first has nothing to be compared with.
-  Table table({{"model", "Model"}, {"accuracy", "Accuracy"}, {"flips", "Flips"}});
-  table.add_row({"fp32", percent_within(0.5, 0.4, 0.6), absent});
-  for (const double flips : {0.1, 0.2})
-    table.add_row({"int8", percent_within(0.5, 0.4, 0.6), percent_within(flips, 0, 0.3)});
-  EXPECT_EQ(lift_constants(table).lines, std::vector<std::string>{"Accuracy: 50.0 ± 10.0 %"});
-  // Where nothing else tells them apart it stays.
-  Table alike({{"model", "Model"}, {"accuracy", "Accuracy"}});
-  for (const char* model : {"a", "b", "c"}) alike.add_row({model, percent(0.5)});
-  EXPECT_TRUE(lift_constants(alike).lines.empty());
-  // A header that two columns share would not say which of them is meant.
-  Table shared({{"layer", "Layer"}, {"a", "SNR"}, {"clipped", "Clipped"}, {"b", "SNR"}});
-  for (int layer = 0; layer < 3; ++layer)
-    shared.add_row({"x", real(0, 1), percent(0.1), real(30 + layer, 1)});
-  EXPECT_EQ(lift_constants(shared).lines, std::vector<std::string>{"Clipped: 10.0 %"});
-  // What only looks the same is not.
-  Table close({{"step", "Step"}, {"loss", "Loss"}, {"norm", "Norm"}});
-  for (int step = 0; step < 3; ++step) close.add_row({"x", real(0.7 + 1e-9 * step, 4), step});
-  EXPECT_TRUE(lift_constants(close).lines.empty());
-}
-
-// A matrix is read by its columns too.
-TEST(LiftConstants, LeavesColumnsThatMayNotLeave) {
-  Table table({{"label", "Texts of"}, {"a", "taken for a", false}, {"b", "taken for b", false}});
-  for (const int found : {1, 2, 3}) table.add_row({"x", found, 0});
-  EXPECT_TRUE(lift_constants(table).lines.empty());
-}
-
-TEST(LiftConstants, LeavesATableOfOneRow) {
-  Table table({{"a", "A"}, {"b", "B"}});
-  table.add_row({"x", "y"});
-  EXPECT_TRUE(lift_constants(table).lines.empty());
+// What all rows have in common is a result too: three samplers that found the same are three rows of figures.
+TEST(TableLayout, KeepsColumnsThatAreTheSameInAllRows) {
+  Table table({{"sampler", "Sampler"}, {"best", "Best"}, {"way", "Way"}});
+  for (const char* sampler : {"grid", "random", "tpe"})
+    table.add_row({sampler, percent(0.741), "simulated"});
+  EXPECT_EQ(to_text(table),
+            "Sampler    Best  Way\n"
+            "───────  ──────  ─────────\n"
+            "grid     74.1 %  simulated\n"
+            "random   74.1 %  simulated\n"
+            "tpe      74.1 %  simulated\n");
 }
 
 }  // namespace

@@ -52,6 +52,9 @@ std::vector<Document> documents_of_runs() {
           {"summary", "text", "what was done in a sentence"},
           {"settings", "text{}", "of the pipeline"},
           {"claims", "pipeline_claim[]", "what it holds against what was found elsewhere"},
+          {"tables", "any{}[]{}",
+           "its tables by name, an object for each row: the values of its columns, with the "
+           "`_interval`, `_n` and `_runs` of those that have them"},
           {"stages", "pipeline_stage[]", "in the order in which they were done"},
           {"taken", "taken_finding[]", "options whose values are what stages have found"},
           {"notes", "text[]", "what could not be drawn"}}}}},
@@ -93,6 +96,9 @@ std::vector<Document> documents_of_runs() {
           {"summary", "text", "what was done in a sentence"},
           {"settings", "text{}", "of the pipeline"},
           {"claims", "pipeline_claim[]", "what it holds against what was found elsewhere"},
+          {"tables", "any{}[]{}",
+           "its tables by name, an object for each row: the values of its columns, with the "
+           "`_interval`, `_n` and `_runs` of those that have them"},
           {"stages", "pipeline_stage[]", "in the order in which they were done"},
           {"taken", "taken_finding[]", "options whose values are what stages have found"},
           {"notes", "text[]", "what could not be drawn"}}}}},

@@ -63,16 +63,16 @@ Table layer_table(const AllocationFindings& f) {
     shown.push_back(f.alone[i][f.best().allocation[i]].mean);
   const int digits = digits_for(shown);
   Table table({{"layer", "Layer"},
-               {"format", "Format", false},
-               {"sparsity", "Pruned", false},
-               {"bits", "Bits", false},
-               {"divergence", "Divergence alone", false},
-               {"cheaper", "Next cheaper", false},
-               {"cheaper_bits", "bits", false},
-               {"cheaper_divergence", "adds", false},
-               {"better", "Next better", false},
-               {"better_bits", "more bits", false},
-               {"better_divergence", "saves", false}});
+               {"format", "Format"},
+               {"sparsity", "Pruned"},
+               {"bits", "Bits"},
+               {"divergence", "Divergence alone"},
+               {"cheaper", "Next cheaper"},
+               {"cheaper_bits", "bits"},
+               {"cheaper_divergence", "adds"},
+               {"better", "Next better"},
+               {"better_bits", "more bits"},
+               {"better_divergence", "saves"}});
   for (std::size_t i = 0; i < f.costs.layers.size(); ++i) {
     const std::size_t own = f.best().allocation[i];
     std::vector<Cell> row = {
@@ -106,17 +106,17 @@ Table point_table(const AllocationFindings& f) {
     shown.insert(shown.end(), {point.predicted, point.divergence.mean});
   const int digits = digits_for(shown);
   Table table({{"trial", "Trial"},
-               {"kind", "Kind", false},
-               {"average_bits", "Bits", false},
-               {"packed_bytes", "Packed", false},
-               {"latency_ms", "Latency (ms)", false},
-               {"predicted", "Predicted", false},
-               {"divergence", "Divergence", false},
-               {"divergence_low", "95 % from", false},
-               {"divergence_high", "to", false},
-               {"figure", figure_title(figure), false},
-               {"within", "Within", false},
-               {"chosen", "Chosen", false}});
+               {"kind", "Kind"},
+               {"average_bits", "Bits"},
+               {"packed_bytes", "Packed"},
+               {"latency_ms", "Latency (ms)"},
+               {"predicted", "Predicted"},
+               {"divergence", "Divergence"},
+               {"divergence_low", "95 % from"},
+               {"divergence_high", "to"},
+               {"figure", figure_title(figure)},
+               {"within", "Within"},
+               {"chosen", "Chosen"}});
   std::vector<const MeasuredPoint*> sorted;
   for (const MeasuredPoint& point : f.points) sorted.push_back(&point);
   std::ranges::stable_sort(sorted, {}, [&](const MeasuredPoint* point) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "hone/jobs/pipeline/pipeline_values.h"
@@ -19,16 +20,17 @@ double mean_value(std::vector<double> values) {
 /// Draws one figure.
 class FigureDrawer {
  public:
-  FigureDrawer(const PipelineFigure& told, const PipelineFindings& findings,
+  FigureDrawer(const PipelineFigure& described, const PipelineFindings& findings,
                std::vector<std::string>& notes)
-      : told_(told), findings_(findings), notes_(notes) {}
+      : described_(described), findings_(findings), notes_(notes) {}
 
   Figure drawn() const {
-    Figure figure{.title = told_.title, .panels = {}};
-    for (const PipelineHeight& height : told_.panels) figure.panels.push_back(panel_of(height));
-    for (const PipelineReference& one : told_.references) {
-      const Measured measured =
-          measured_of(findings_.outcomes[one.stage].result, folder_of(one.stage), one.y);
+    Figure figure{.title = described_.title, .panels = {}};
+    for (const PipelineHeight& height : described_.panels)
+      figure.panels.push_back(panel_of(height));
+    for (const PipelineReference& one : described_.references) {
+      const Estimate measured =
+          estimate_of(findings_.outcomes[one.stage].result, folder_of(one.stage), one.y);
       if (std::isnan(measured.value)) {
         miss(findings_.pipeline.stages[one.stage], one.y);
       } else {
@@ -36,7 +38,7 @@ class FigureDrawer {
       }
     }
     for (std::size_t i = 0; i < figure.panels.size(); ++i)
-      if (are_shares(figure.panels[i], told_.panels[i])) show_percent(figure.panels[i]);
+      if (are_shares(described_.panels[i])) show_percent(figure.panels[i]);
     if (figure.panels.size() > 1) figure.width = 1200;
     return figure;
   }
@@ -47,24 +49,46 @@ class FigureDrawer {
   }
 
   void miss(const PipelineStage& stage, const std::string& y) const {
-    notes_.push_back(
-        fmt::format("figure {}: stage {} has no number {} to draw", told_.name, stage.name, y));
+    notes_.push_back(fmt::format("figure {}: stage {} has no number {} to draw", described_.name,
+                                 stage.name, y));
   }
 
   Panel panel_of(const PipelineHeight& height) const {
-    Panel panel{.x = {.label = told_.x_label}, .y = {.label = height.label}};
-    for (const PipelineCurve& curve : told_.curves) {
+    Panel panel{.x = x_axis(), .y = {.label = height.label, .better = better_end_of(height)}};
+    for (const PipelineCurve& curve : described_.curves) {
       const std::string& y = curve.y.empty() ? height.y : curve.y;
-      if (told_.is_of_trials()) {
+      if (described_.is_of_trials()) {
         add_trials(curve, y, panel);
       } else {
         panel.series.push_back({.label = curve.label,
                                 .points = points_of(curve, y),
-                                .draw = told_.x == kSteps ? Draw::line : Draw::curve,
+                                .draw = described_.x == kSteps ? Draw::line : Draw::curve,
                                 .spread = Spread::bars});
       }
     }
     return panel;
+  }
+
+  // With a tick for each tested value of a variable.
+  Axis x_axis() const {
+    Axis axis{.label = described_.x_label, .whole_ticks = described_.x == kEpochs};
+    std::map<double, std::string> values;
+    for (const PipelineCurve& curve : described_.curves)
+      for (const std::size_t index : curve.stages) {
+        const std::string* text = variable_of(findings_.pipeline.stages[index], described_.x);
+        const double value = text == nullptr ? kNoValue : number_in_text(*text);
+        if (!std::isnan(value)) values.emplace(value, *text);
+      }
+    for (const auto& [value, text] : values) axis.ticks.push_back({value, text});
+    return axis;
+  }
+
+  // That of an objective is its direction.
+  BetterEnd better_end_of(const PipelineHeight& height) const {
+    if (described_.is_of_trials() && height.y == "value")
+      for (const auto& [stage, study] : findings_.studies)
+        if (is_drawn(stage)) return better_end(study.study.directions.front());
+    return better_end_at(height.y);
   }
 
   // In the order of x.
@@ -73,16 +97,16 @@ class FigureDrawer {
     for (const std::size_t index : curve.stages) {
       const PipelineStage& stage = findings_.pipeline.stages[index];
       const std::size_t before = points.size();
-      if (told_.x == kEpochs || told_.x == kSteps) {
-        for (const Json& line : logged(folder_of(index), told_.x, y)) {
-          const Measured measured = measured_at(line, y);
+      if (described_.x == kEpochs || described_.x == kSteps) {
+        for (const Json& line : logged(folder_of(index), described_.x, y)) {
+          const Estimate measured = estimate_at(line, y);
           points.push_back(
-              {line[told_.x].get<double>(), measured.value, measured.low, measured.high});
+              {line[described_.x].get<double>(), measured.value, measured.low, measured.high});
         }
       } else {
-        const Measured measured =
-            measured_of(findings_.outcomes[index].result, folder_of(index), y);
-        const double x = number_in_text(*variable_of(stage, told_.x));
+        const Estimate measured =
+            estimate_of(findings_.outcomes[index].result, folder_of(index), y);
+        const double x = number_in_text(*variable_of(stage, described_.x));
         if (!std::isnan(measured.value) && !std::isnan(x))
           points.push_back({x, measured.value, measured.low, measured.high, stage.name});
       }
@@ -94,7 +118,7 @@ class FigureDrawer {
 
   // The best trial so far of each stage, or of all of them together.
   void add_trials(const PipelineCurve& curve, const std::string& y, Panel& panel) const {
-    const bool alone = told_.curves.size() == 1 && curve.stages.size() == 1;
+    const bool alone = described_.curves.size() == 1 && curve.stages.size() == 1;
     std::vector<Series> bests;
     for (const std::size_t index : curve.stages) {
       const PipelineStage& stage = findings_.pipeline.stages[index];
@@ -102,7 +126,7 @@ class FigureDrawer {
       BestHistory history;
       if (study != findings_.studies.end())
         history = history_of(study->second.shown, curve.label, y, TrialPlace::count);
-      const bool by_trial = told_.x == kTrials;
+      const bool by_trial = described_.x == kTrials;
       Series& best = by_trial ? history.by_trial : history.by_cpu_seconds;
       if (best.points.empty()) {
         miss(stage, y);
@@ -118,22 +142,17 @@ class FigureDrawer {
         band_of(bests, fmt::format("{}: {}", curve.label, detail), mean_value, detail));
   }
 
-  // Losses, and objectives that are formulas, are no shares, be they between 0 and 1.
-  bool are_shares(const Panel& panel, const PipelineHeight& height) const {
-    if (height.y.ends_with("loss")) return false;
-    if (told_.is_of_trials() && height.y == "value")
-      for (const auto& [stage, study] : findings_.studies)
-        if (objective_figure(study).empty() && is_drawn(stage)) return false;
-    const auto is_share = [](double y) { return y >= 0 && y <= 1; };
-    return std::ranges::all_of(panel.series,
-                               [&](const Series& s) {
-                                 return std::ranges::all_of(s.points, is_share, &Point::y);
-                               }) &&
-           std::ranges::all_of(panel.references, is_share, &Reference::y);
+  // The objective of searches is what its figure is; a formula of several is a number.
+  bool are_shares(const PipelineHeight& height) const {
+    const auto is_share = [](const std::string& y) { return quantity_at(y) == Quantity::share; };
+    if (!described_.is_of_trials() || height.y != "value") return is_share(height.y);
+    return std::ranges::all_of(findings_.studies, [&](const auto& study) {
+      return !is_drawn(study.first) || is_share(objective_figure(study.second));
+    });
   }
 
   bool is_drawn(const std::string& stage) const {
-    return std::ranges::any_of(told_.curves, [&](const PipelineCurve& curve) {
+    return std::ranges::any_of(described_.curves, [&](const PipelineCurve& curve) {
       return std::ranges::any_of(curve.stages, [&](std::size_t index) {
         return findings_.pipeline.stages[index].name == stage;
       });
@@ -151,17 +170,17 @@ class FigureDrawer {
     for (Reference& reference : panel.references) reference.y *= 100;
   }
 
-  const PipelineFigure& told_;
+  const PipelineFigure& described_;
   const PipelineFindings& findings_;
   std::vector<std::string>& notes_;
 };
 
 }  // namespace
 
-void draw_pipeline_figure(const PipelineFigure& told, const PipelineFindings& findings,
+void draw_pipeline_figure(const PipelineFigure& described, const PipelineFindings& findings,
                           Section& section, std::vector<std::string>& notes) {
-  const Figure figure = FigureDrawer(told, findings, notes).drawn();
-  const fs::path stem = findings.folder / "figures" / told.name;
+  const Figure figure = FigureDrawer(described, findings, notes).drawn();
+  const fs::path stem = findings.folder / "figures" / described.name;
   section.blocks.push_back(figure_block(figure, stem, figure.title, notes));
   if (const std::optional<Figure> zoomed = zoomed_to_crowd(figure))
     section.blocks.push_back(figure_block(*zoomed, stem.string() + "_zoom", zoomed->title, notes));

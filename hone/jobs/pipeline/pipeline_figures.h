@@ -19,7 +19,7 @@ struct PipelineFindings {
 ///
 /// With `x` "trial" a curve is of the best trial so far: of one stage, with its trials as points where it is the only curve; of several,
 /// the mean over them with a band from the lowest to the highest.
-void draw_pipeline_figure(const PipelineFigure& told, const PipelineFindings& findings,
+void draw_pipeline_figure(const PipelineFigure& described, const PipelineFindings& findings,
                           Section& section, std::vector<std::string>& notes);
 
 }  // namespace hone

@@ -113,6 +113,7 @@ struct PipelineFigure {
 /// A column of a table: a number of each of its stages.
 struct PipelineColumn {
   std::string label = {};
+  std::string key = {};  ///< for programs, made of the label: "PTQ, test" is "ptq_test"
   std::vector<std::size_t> stages = {};
   std::string y = {};  ///< a path into results
   /// In its place: how many trials it took until the best so far lay no further than this from the best of the stages of the column that

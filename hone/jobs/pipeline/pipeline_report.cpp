@@ -65,12 +65,8 @@ Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
 
 // "dropouts before: 8", "not known" where the stage has found none.
 std::string finding_sentence(const PipelineFinding& finding, const StageOutcome& outcome) {
-  const Json& value = value_at_path(outcome.result, finding.y);
-  const bool is_text = value.is_string() && !value.get_ref<const std::string&>().empty();
-  std::string text = is_text                     ? value.get<std::string>()
-                     : value.is_number_integer() ? grouped(value.get<std::int64_t>())
-                     : value.is_number()         ? three_digits(value.get<double>())
-                                                 : "not known";
+  const Cell cell = cell_at(outcome.result, finding.y);
+  const std::string text = cell.is_absent() ? "not known" : display_text(cell);
   if (finding.says.empty()) return text;
   const std::size_t place = finding.says.find(kValuePlace);
   return finding.says.substr(0, place) + text + finding.says.substr(place + kValuePlace.size());
@@ -88,10 +84,10 @@ std::string ending_text(const PipelineStage& stage, const StageOutcome& outcome)
 }
 
 Table stages_table(const Pipeline& pipeline, const std::vector<StageOutcome>& outcomes) {
-  Table table({{"stage", "Stage", false},
-               {"command", "Command", false},
+  Table table({{"stage", "Stage"},
+               {"command", "Command"},
                {"ended", "Ended"},
-               {"state", "Result", false},
+               {"state", "Result"},
                {"seconds", "Time (s)"},
                {"peak_bytes", "Peak memory"},
                {"foretold_bytes", "Foretold"}});
@@ -178,15 +174,26 @@ Json stage_json(const PipelineStage& stage, const StageOutcome& outcome) {
 /// An option whose value is what a stage has found, and the stages that took it.
 struct Taken {
   std::string option, value, from, path;
-  bool is_found = true;  ///< or what stands there otherwise
+  bool is_found = true;  ///< otherwise the value is the one that the pipeline has for that case
+  std::string why = {};  ///< what the stage says of it; empty: nothing
   std::vector<std::string> stages = {};
 
   std::string sentence() const {
-    return fmt::format("{} is {}, {} {} has found{} ({}), in {}", option, value,
-                       is_found ? "as" : "since", from, is_found ? "" : " none", path,
-                       fmt::join(stages, ", "));
+    return fmt::format("{}: {} in {}, {}{}{}", option, value, fmt::join(stages, ", "),
+                       is_found
+                           ? fmt::format("as the stage {} found ({})", from, path)
+                           : fmt::format("the default, as the stage {} found no {}", from, path),
+                       why.empty() ? "" : ". ", why);
   }
 };
+
+// What an object in the results says of itself in `sentence`, to whoever takes another of its keys.
+std::string sentence_beside(const Json& result, const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return "";
+  const Json& sentence = value_at_path(result, path.substr(0, dot) + ".sentence");
+  return sentence.is_string() ? sentence.get<std::string>() : "";
+}
 
 std::vector<Taken> taken_of(const Pipeline& pipeline, const std::vector<StageOutcome>& outcomes) {
   std::vector<Taken> all;
@@ -194,9 +201,12 @@ std::vector<Taken> taken_of(const Pipeline& pipeline, const std::vector<StageOut
     for (const StageOption& option : stage.options)
       for (const StageValue& value : option.values) {
         if (value.path.empty()) continue;
-        const Taken one{option.name, found_at(outcomes[*value.stage].result, value),
-                        pipeline.stages[*value.stage].name, value.path,
-                        !value_at_path(outcomes[*value.stage].result, value.path).is_null()};
+        const Taken one{option.name,
+                        found_at(outcomes[*value.stage].result, value),
+                        pipeline.stages[*value.stage].name,
+                        value.path,
+                        !value_at_path(outcomes[*value.stage].result, value.path).is_null(),
+                        sentence_beside(outcomes[*value.stage].result, value.path)};
         auto known = std::ranges::find_if(all, [&](const Taken& other) {
           return other.option == one.option && other.from == one.from && other.path == one.path;
         });
@@ -270,9 +280,8 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   const std::string own = as_text(sentences);
   std::vector<Judged> judged;
   Json claims = Json::array();
-  Table claim_table({{"claim", "What was found elsewhere", false},
-                     {"source", "By", false},
-                     {"conclusion", "Here", false}});
+  Table claim_table(
+      {{"claim", "What was found elsewhere"}, {"source", "By"}, {"conclusion", "Here"}});
   for (const PipelineClaim& claim : pipeline.claims) {
     judged.push_back(judge(claim, outcomes[claim.comparison]));
     const Judged& one = judged.back();
@@ -302,17 +311,19 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   if (figures) report.sections.push_back({"Results", {PageTable{*figures}}});
   const std::vector<Taken> taken = taken_of(pipeline, outcomes);
   if (!taken.empty()) {
-    Section told{"Taken from what stages found", {}};
-    for (const Taken& one : taken) told.blocks.push_back(Paragraph{one.sentence()});
-    report.sections.push_back(std::move(told));
+    Section section{"Values taken from other stages", {}};
+    for (const Taken& one : taken) section.blocks.push_back(Paragraph{one.sentence()});
+    report.sections.push_back(std::move(section));
   }
   Section tabled{"Tables", {}};
   std::vector<std::pair<std::string, Table>> tables;
+  Json table_rows = Json::object();
   for (const PipelineTable& told : pipeline.tables) {
     const auto has_stages = [](const PipelineColumn& column) { return !column.stages.empty(); };
     if (std::ranges::none_of(told.columns, has_stages)) continue;
     tables.emplace_back(told.title, pipeline_table(told, found));
     tabled.blocks.push_back(PageTable{tables.back().second, told.title});
+    table_rows[told.name] = to_json(tables.back().second);
     fs::create_directories(folder / kFigures);
     write_file(folder / kFigures / (told.name + ".csv"), to_csv(tables.back().second));
   }
@@ -337,8 +348,7 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
           Paragraph{fmt::format("All of it: {}/report.html", pipeline.stages[chapter].name)}}});
   }
   if (!pipeline.published.empty()) {
-    Table published(
-        {{"what", "What", false}, {"value", "Published", false}, {"source", "By", false}});
+    Table published({{"what", "What"}, {"value", "Published"}, {"source", "By"}});
     for (const PublishedFigure& one : pipeline.published)
       published.add_row({one.what, one.value, one.source});
     report.sections.push_back(
@@ -377,6 +387,7 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
                     {"summary", sentences.empty() ? report.headline : as_text(sentences)},
                     {"settings", settings},
                     {"claims", claims},
+                    {"tables", table_rows},
                     {"stages", rows},
                     {"taken", to_json(taken)},
                     {"notes", report.notes}};

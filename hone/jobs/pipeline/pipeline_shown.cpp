@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "hone/base/error.h"
@@ -11,6 +12,24 @@
 
 namespace hone {
 namespace {
+
+// "PTQ, margin SNR (dB)" is "ptq_margin_snr_db"; what is no ASCII stays.
+std::string key_of_label(const std::string& label) {
+  std::string key;
+  for (const char c : label) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || byte >= 0x80) {
+      key += static_cast<char>(std::tolower(byte));
+    } else if (!key.empty() && key.back() != '_') {
+      key += '_';
+    }
+  }
+  if (key.ends_with('_')) key.pop_back();
+  return key;
+}
+
+// Of a table with `rows`, what its first columns may be called.
+bool is_row_key(const std::string& key) { return key == "stage" || key == "name"; }
 
 class ShownReader {
  public:
@@ -214,6 +233,14 @@ class ShownReader {
       column.within = *within->value<double>();
     }
     column.label = string_at(told, "label", place_, column.y.empty() ? "trials" : column.y);
+    column.key = key_of_label(column.label);
+    user_check(!column.key.empty(), "{}: {}: label: expected letters or digits, got '{}'",
+               place_.at(item), table.name, column.label);
+    const bool is_first = column.key == table.by || (table.by.empty() && is_row_key(column.key));
+    user_check(!is_first && std::ranges::find(table.columns, column.key, &PipelineColumn::key) ==
+                                table.columns.end(),
+               "{}: {}: label: two columns would be called '{}' in {}.csv; choose another label",
+               place_.at(item), table.name, column.key, table.name);
     return column;
   }
 

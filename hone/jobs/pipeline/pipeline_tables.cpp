@@ -16,19 +16,6 @@ namespace {
 
 constexpr std::string_view kTally = "tally.", kAny = ".*.";
 
-std::string number_text(double value) {
-  const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
-  return whole ? grouped(static_cast<std::int64_t>(value)) : fmt::format("{:.4g}", value);
-}
-
-// "81.2 % (79.0 to 83.2)": a number with an interval is a share.
-std::string measured_text(const Measured& measured) {
-  if (measured.low < measured.high && measured.low >= -1 && measured.high <= 1)
-    return fmt::format("{:.1f} % ({:.1f} to {:.1f})", 100 * measured.value, 100 * measured.low,
-                       100 * measured.high);
-  return number_text(measured.value);
-}
-
 // "9 integer, 3 log": of the texts at "best.configuration.formats.*.weight", up to their parentheses, the most frequent first.
 std::string tally_text(const Json& result, const std::string& path) {
   const std::size_t any = path.find(kAny);
@@ -48,35 +35,82 @@ std::string tally_text(const Json& result, const std::string& path) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string text_at_path(const Json& result, const std::string& path) {
-  if (path.starts_with(kTally)) return tally_text(result, path.substr(kTally.size()));
-  const Json& value = value_at_path(result, path);
-  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  return value.is_string() ? value.get<std::string>() : "";
+// What a stage has found at the path; absent where that is nothing.
+Cell stage_cell(const StageOutcome& outcome, const fs::path& folder, const std::string& path) {
+  if (path.starts_with(kTally)) {
+    const std::string text = tally_text(outcome.result, path.substr(kTally.size()));
+    return text.empty() ? Cell(absent) : Cell(text);
+  }
+  const Cell cell = cell_at(outcome.result, path);
+  return cell.is_absent() ? cell_of(estimate_of(outcome.result, folder / outcome.stands_for, path))
+                          : cell;
+}
+
+// Decimals of a plain number; nothing for any other text.
+std::optional<int> decimals_in(const std::string& text) {
+  constexpr std::size_t kMostDigits = 15;
+  if (text.size() > kMostDigits || std::ranges::count(text, '.') > 1 ||
+      text.find_first_not_of("0123456789.") != std::string::npos ||
+      std::isnan(number_in_text(text)))
+    return std::nullopt;
+  const std::size_t point = text.find('.');
+  return point == std::string::npos ? 0 : static_cast<int>(text.size() - point - 1);
+}
+
+// The names of rows, as numbers where all of them are plain ones.
+std::vector<Cell> row_cells(const std::vector<std::string>& rows) {
+  std::vector<Cell> texts(rows.begin(), rows.end()), numbers;
+  int digits = 0;
+  for (const std::string& row : rows) {
+    const std::optional<int> own = decimals_in(row);
+    if (!own) return texts;
+    digits = std::max(digits, *own);
+  }
+  for (const std::string& row : rows) {
+    const double value = number_in_text(row);
+    numbers.push_back(digits == 0 ? Cell(static_cast<std::int64_t>(value)) : real(value, digits));
+  }
+  return numbers;
+}
+
+// The mean of several stages, with the lowest and the highest of them.
+Cell mean_cell(const std::vector<Estimate>& stages) {
+  Estimate mean{.low = stages[0].value,
+                .high = stages[0].value,
+                .of = stages[0].of,
+                .runs = std::ssize(stages)};
+  for (const Estimate& one : stages) {
+    mean.value += one.value / static_cast<double>(stages.size());
+    mean.low = std::min(mean.low, one.value);
+    mean.high = std::max(mean.high, one.value);
+  }
+  return mean;
 }
 
 /// Makes one table with `by`.
 class TableMaker {
  public:
-  TableMaker(const PipelineTable& told, const PipelineFindings& findings)
-      : told_(told), findings_(findings) {}
+  TableMaker(const PipelineTable& described, const PipelineFindings& findings)
+      : described_(described), findings_(findings) {}
 
   Table made() {
-    std::vector<Column> columns = {{told_.by, told_.by == "stage" ? "Stage" : told_.by, false}};
-    for (std::size_t c = 0; c < told_.columns.size(); ++c) {
-      columns.push_back({fmt::format("column_{}", c + 1), told_.columns[c].label});
-      for (const std::size_t index : told_.columns[c].stages) put(index, c);
+    std::vector<Column> columns = {
+        {described_.by, described_.by == "stage" ? "Stage" : described_.by}};
+    for (std::size_t c = 0; c < described_.columns.size(); ++c) {
+      columns.push_back({described_.columns[c].key, described_.columns[c].label});
+      for (const std::size_t index : described_.columns[c].stages) put(index, c);
     }
     const auto is_text = [](const std::string& row) { return std::isnan(number_in_text(row)); };
     if (std::ranges::none_of(rows_, is_text)) std::ranges::stable_sort(rows_, {}, number_in_text);
     Table table(columns);
-    for (const std::string& row : rows_) {
-      std::vector<Cell> line = {row};
-      for (std::size_t c = 0; c < told_.columns.size(); ++c) {
-        const std::string text = told_.columns[c].within
-                                     ? counts_text(told_.columns[c], cells_[{row, c}])
-                                     : cell_text(told_.columns[c].y, cells_[{row, c}]);
-        line.push_back(text.empty() ? Cell(absent) : Cell(text));
+    const std::vector<Cell> names = row_cells(rows_);
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      std::vector<Cell> line = {names[row]};
+      for (std::size_t c = 0; c < described_.columns.size(); ++c) {
+        const std::vector<std::size_t>& stages = cells_[{rows_[row], c}];
+        line.push_back(described_.columns[c].within
+                           ? counts_cell(described_.columns[c], stages)
+                           : cell_of_stages(described_.columns[c].y, stages));
       }
       table.add_row(line);
     }
@@ -88,64 +122,48 @@ class TableMaker {
 
   void put(std::size_t index, std::size_t column) {
     const std::string* const value =
-        told_.by == "stage" ? &stage(index).name : variable_of(stage(index), told_.by);
-    HONE_ASSERT(value != nullptr, "stage {} has no {}", stage(index).name, told_.by);
+        described_.by == "stage" ? &stage(index).name : variable_of(stage(index), described_.by);
+    HONE_ASSERT(value != nullptr, "stage {} has no {}", stage(index).name, described_.by);
     if (std::ranges::find(rows_, *value) == rows_.end()) rows_.push_back(*value);
     cells_[{*value, column}].push_back(index);
   }
 
-  std::string cell_text(const std::string& y, const std::vector<std::size_t>& stages) const {
-    std::vector<Measured> numbers;
-    std::vector<std::string> texts;
+  Cell cell_of_stages(const std::string& y, const std::vector<std::size_t>& stages) const {
+    std::vector<Estimate> numbers;
+    std::vector<Cell> cells;
     for (const std::size_t index : stages) {
       const StageOutcome& outcome = findings_.outcomes[index];
-      const Measured one = measured_of(outcome.result, findings_.folder / outcome.stands_for, y);
+      const Estimate one = estimate_of(outcome.result, findings_.folder / outcome.stands_for, y);
       if (!std::isnan(one.value)) numbers.push_back(one);
-      if (const std::string text = text_at_path(outcome.result, y); !text.empty())
-        texts.push_back(text);
+      const Cell cell = stage_cell(outcome, findings_.folder, y);
+      if (!cell.is_absent()) cells.push_back(cell);
     }
-    if (numbers.empty()) return fmt::format("{}", fmt::join(texts, "; "));
-    return numbers.size() == 1 ? measured_text(numbers.front()) : spread_text(numbers);
-  }
-
-  // "81.2 % (80.1 to 82.0, 3 runs)"
-  static std::string spread_text(const std::vector<Measured>& numbers) {
-    Measured all{.value = 0, .low = numbers[0].value, .high = numbers[0].value};
-    bool shares = true;
-    for (const Measured& one : numbers) {
-      all.value += one.value / static_cast<double>(numbers.size());
-      all.low = std::min(all.low, one.value);
-      all.high = std::max(all.high, one.value);
-      shares = shares && one.low < one.high && one.low >= -1 && one.high <= 1;
-    }
-    if (shares)
-      return fmt::format("{:.1f} % ({:.1f} to {:.1f}, {} runs)", 100 * all.value, 100 * all.low,
-                         100 * all.high, numbers.size());
-    return fmt::format("{} ({} to {}, {} runs)", number_text(all.value), number_text(all.low),
-                       number_text(all.high), numbers.size());
-  }
-
-  // "3, 7, never in 12": the stages one by one, as of those that never came so near there is no mean.
-  std::string counts_text(const PipelineColumn& column,
-                          const std::vector<std::size_t>& stages) const {
+    if (numbers.size() > 1) return mean_cell(numbers);
+    if (cells.size() < 2) return cells.empty() ? Cell(absent) : cells.front();
     std::vector<std::string> texts;
+    for (const Cell& cell : cells) texts.push_back(display_text(cell));
+    return fmt::format("{}", fmt::join(texts, "; "));
+  }
+
+  // The stages one by one, as of those that never came so near there is no mean.
+  Cell counts_cell(const PipelineColumn& column, const std::vector<std::size_t>& stages) const {
+    PerRun counts{.values = {}, .of = Quantity::count};
     for (const std::size_t index : stages) {
       const auto study = findings_.studies.find(stage(index).name);
       if (study == findings_.studies.end()) continue;
       const double best = best_beside(column, stage(index));
       const auto count = trials_until(study->second.shown.view, best, *column.within);
-      texts.push_back(
-          count ? grouped(*count)
-                : fmt::format("never in {}", trials_on_the_way(study->second.shown.view).size()));
+      counts.values.push_back(count ? static_cast<double>(*count)
+                                    : std::numeric_limits<double>::infinity());
     }
-    return fmt::format("{}", fmt::join(texts, ", "));
+    return counts.values.empty() ? Cell(absent) : Cell(counts);
   }
 
   // Whether two stages differ in nothing but what makes the row.
   bool are_beside(const PipelineStage& a, const PipelineStage& b) const {
-    return told_.by == "stage" || std::ranges::all_of(a.setting, [&](const auto& one) {
+    return described_.by == "stage" || std::ranges::all_of(a.setting, [&](const auto& one) {
              const std::string* other = variable_of(b, one.first);
-             return one.first == told_.by || other == nullptr || *other == one.second;
+             return one.first == described_.by || other == nullptr || *other == one.second;
            });
   }
 
@@ -165,36 +183,31 @@ class TableMaker {
     return loss_of(least, direction);
   }
 
-  const PipelineTable& told_;
+  const PipelineTable& described_;
   const PipelineFindings& findings_;
   std::vector<std::string> rows_;
   std::map<std::pair<std::string, std::size_t>, std::vector<std::size_t>> cells_;
 };
 
 // A row for each member of a list or an object.
-Table table_of_rows(const PipelineTable& told, const PipelineFindings& findings) {
-  const std::vector<std::size_t>& stages = told.columns.front().stages;
+Table table_of_rows(const PipelineTable& described, const PipelineFindings& findings) {
+  const std::vector<std::size_t>& stages = described.columns.front().stages;
   std::vector<Column> columns;
-  if (stages.size() > 1) columns.emplace_back("stage", "Stage", false);
+  if (stages.size() > 1) columns.emplace_back("stage", "Stage");
   bool named = false;
   for (const std::size_t index : stages)
-    named = named || value_at_path(findings.outcomes[index].result, told.rows).is_object();
-  if (named) columns.emplace_back("name", "Name", false);
-  for (std::size_t c = 0; c < told.columns.size(); ++c)
-    columns.emplace_back(fmt::format("column_{}", c + 1), told.columns[c].label);
+    named = named || value_at_path(findings.outcomes[index].result, described.rows).is_object();
+  if (named) columns.emplace_back("name", "Name");
+  for (const PipelineColumn& column : described.columns)
+    columns.emplace_back(column.key, column.label);
   Table table(columns);
   for (const std::size_t index : stages) {
-    const Json& rows = value_at_path(findings.outcomes[index].result, told.rows);
+    const Json& rows = value_at_path(findings.outcomes[index].result, described.rows);
     for (const auto& [name, row] : rows.items()) {
       std::vector<Cell> line;
       if (stages.size() > 1) line.emplace_back(findings.pipeline.stages[index].name);
       if (named) line.emplace_back(name);
-      for (const PipelineColumn& column : told.columns) {
-        const Measured number = measured_of(row, {}, column.y);
-        const std::string text =
-            std::isnan(number.value) ? text_at_path(row, column.y) : measured_text(number);
-        line.push_back(text.empty() ? Cell(absent) : Cell(text));
-      }
+      for (const PipelineColumn& column : described.columns) line.push_back(cell_at(row, column.y));
       table.add_row(line);
     }
   }
@@ -203,8 +216,9 @@ Table table_of_rows(const PipelineTable& told, const PipelineFindings& findings)
 
 }  // namespace
 
-Table pipeline_table(const PipelineTable& told, const PipelineFindings& findings) {
-  return told.rows.empty() ? TableMaker(told, findings).made() : table_of_rows(told, findings);
+Table pipeline_table(const PipelineTable& described, const PipelineFindings& findings) {
+  return described.rows.empty() ? TableMaker(described, findings).made()
+                                : table_of_rows(described, findings);
 }
 
 }  // namespace hone

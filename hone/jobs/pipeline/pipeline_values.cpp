@@ -1,5 +1,6 @@
 #include "hone/jobs/pipeline/pipeline_values.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -11,6 +12,33 @@ namespace {
 
 constexpr const char* kTrainingLog = "training_log.jsonl";
 constexpr std::string_view kHighest = "log.highest.", kLast = "log.last.";
+
+// Keys of results that are shares, besides those that end in "share" and those of metrics.
+constexpr std::string_view kShares[] = {"sparsity", "activations", "zeros", "clipped", "flushed"};
+// Words in the names of metrics that are shares: "eval_f1_macro", "subset_accuracy".
+constexpr std::string_view kMetrics[] = {"accuracy", "f1", "precision", "recall", "auc", "r2"};
+
+// The key, and the path of the object that holds it.
+std::pair<std::string, std::string> last_key(const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return {path, ""};
+  return {path.substr(dot + 1), path.substr(0, dot)};
+}
+
+bool is_share_metric(const std::string& key) {
+  const std::vector<std::string> words = split(key, '_');
+  return !key.ends_with("_change") && std::ranges::any_of(kMetrics, [&](std::string_view metric) {
+    return std::ranges::find(words, metric) != words.end();
+  });
+}
+
+// The interval of a share of flips is called after the flips.
+std::string interval_key(const std::string& key) {
+  constexpr std::string_view kFlipShare = "flip_share";
+  const bool flips = key.ends_with(kFlipShare);
+  return (flips ? key.substr(0, key.size() - std::string_view("_share").size()) : key) +
+         "_interval";
+}
 
 }  // namespace
 
@@ -29,17 +57,54 @@ const Json& value_at_path(const Json& json, const std::string& path) {
   return *at;
 }
 
-Measured measured_at(const Json& json, const std::string& path) {
+Quantity quantity_at(const std::string& path) {
+  const std::string key = last_key(path).first;
+  if (key.ends_with("flip_share")) return Quantity::flips;
+  if (key.ends_with("_change")) return Quantity::points;
+  const bool is_share = is_share_metric(key) || key.ends_with("share") ||
+                        std::ranges::find(kShares, key) != std::end(kShares);
+  return is_share ? Quantity::share : Quantity::number;
+}
+
+BetterEnd better_end_at(const std::string& path) {
+  const std::string key = last_key(path).first;
+  if (is_share_metric(key)) return BetterEnd::high;
+  return key.ends_with("loss") ? BetterEnd::low : BetterEnd::unknown;
+}
+
+Estimate estimate_at(const Json& json, const std::string& path) {
+  Estimate estimate{std::nan(""), std::nan(""), std::nan(""), quantity_at(path)};
   const Json& value = value_at_path(json, path);
-  if (!value.is_number()) return {};
-  Measured measured{.value = value.get<double>()};
-  const Json& interval = value_at_path(json, path + "_interval");
+  if (!value.is_number()) return estimate;
+  estimate.value = value.get<double>();
+  const auto [key, holder] = last_key(path);
+  const Json& beside = holder.empty() ? json : value_at_path(json, holder);
+  const Json& interval = value_at(beside, interval_key(key));
   if (interval.is_array() && interval.size() == 2 && interval[0].is_number() &&
       interval[1].is_number()) {
-    measured.low = interval[0].get<double>();
-    measured.high = interval[1].get<double>();
+    estimate.low = interval[0].get<double>();
+    estimate.high = interval[1].get<double>();
   }
-  return measured;
+  if (const Json& n = value_at(beside, "eval_samples"); n.is_number_integer())
+    estimate.n = n.get<std::int64_t>();
+  return estimate;
+}
+
+Cell cell_at(const Json& json, const std::string& path) {
+  const Json& value = value_at_path(json, path);
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_string() && !value.get_ref<const std::string&>().empty())
+    return value.get<std::string>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  return value.is_number() ? cell_of(estimate_at(json, path)) : Cell(absent);
+}
+
+Cell cell_of(const Estimate& estimate) {
+  if (std::isnan(estimate.value)) return absent;
+  if (!std::isnan(estimate.low)) return estimate;
+  const bool is_percentage = estimate.of == Quantity::share || estimate.of == Quantity::flips;
+  if (is_percentage) return percent(estimate.value, decimals_of(estimate.of));
+  return estimate.of == Quantity::points ? Cell(estimate) : significant(estimate.value);
 }
 
 std::vector<Json> logged(const fs::path& stage, std::string_view x, const std::string& y) {
@@ -55,13 +120,13 @@ std::vector<Json> logged(const fs::path& stage, std::string_view x, const std::s
   return lines;
 }
 
-Measured measured_of(const Json& result, const fs::path& stage, const std::string& path) {
+Estimate estimate_of(const Json& result, const fs::path& stage, const std::string& path) {
   const bool highest = path.starts_with(kHighest);
-  if (!highest && !path.starts_with(kLast)) return measured_at(result, path);
+  if (!highest && !path.starts_with(kLast)) return estimate_at(result, path);
   const std::string y = path.substr(highest ? kHighest.size() : kLast.size());
-  Measured found;
+  Estimate found = estimate_at({}, y);
   for (const Json& line : logged(stage, kEpochs, y)) {
-    const Measured one = measured_at(line, y);
+    const Estimate one = estimate_at(line, y);
     if (!highest || std::isnan(found.value) || one.value > found.value) found = one;
   }
   return found;

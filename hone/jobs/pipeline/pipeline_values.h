@@ -1,6 +1,5 @@
 #pragma once
 
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,28 +7,37 @@
 #include "hone/base/file.h"
 #include "hone/base/json.h"
 #include "hone/jobs/pipeline/pipeline_file.h"
+#include "hone/report/figure.h"
+#include "hone/report/table.h"
 
 /// What the stages of a pipeline have found, by the paths that its file names.
 namespace hone {
 
-/// A number with its interval, where it has one. NaN: there is none.
-struct Measured {
-  double value = std::numeric_limits<double>::quiet_NaN();
-  double low = value, high = value;
-};
-
 /// The member of nested objects and lists: "test.eval_accuracy", "models.0.loss". Null: there is none.
 const Json& value_at_path(const Json& json, const std::string& path);
 
-/// The number there, with the interval that stands beside it ("loss_interval").
-Measured measured_at(const Json& json, const std::string& path);
+/// Returns what the number at a path is of, by its last key: "test.eval_accuracy" is a share, "accuracy_change" is points.
+Quantity quantity_at(const std::string& path);
+
+/// Returns which end of an axis of such numbers is the better one, by the same key.
+BetterEnd better_end_at(const std::string& path);
+
+/// Returns the number there, with the interval ("loss_interval") and the number of examples ("eval_samples") that are beside it.
+/// NaN: there is none.
+Estimate estimate_at(const Json& json, const std::string& path);
+
+/// Returns the cell of a number; absent where there is none. A cell without an interval has the kind of its quantity.
+Cell cell_of(const Estimate& estimate);
+
+/// Returns the number, text or truth value there as a cell; absent where there is none.
+Cell cell_at(const Json& json, const std::string& path);
 
 /// The lines that a training in the folder has logged that have the numbers `x` and `y`, in order.
 std::vector<Json> logged(const fs::path& stage, std::string_view x, const std::string& y);
 
-/// What a stage's results, or the log of its training, have at a path: "log.highest.loss" and "log.last.loss" are of what was
+/// Returns the number that a stage's results, or the log of its training, have at a path: "log.highest.loss" and "log.last.loss" are of what was
 /// logged.
-Measured measured_of(const Json& result, const fs::path& stage, const std::string& path);
+Estimate estimate_of(const Json& result, const fs::path& stage, const std::string& path);
 
 /// A variable of the stage's `each`; null: it has none of that name.
 const std::string* variable_of(const PipelineStage& stage, const std::string& name);

@@ -121,8 +121,8 @@ double seconds_of(const ReadStudy& study) {
 }
 
 Table table_of(const std::vector<ReadStudy>& studies) {
-  Table table({{"study", "Study", false},
-               {"aim", "Aim", false},
+  Table table({{"study", "Study"},
+               {"aim", "Aim"},
                {"best", "Best"},
                {"best_trial", "Of trial"},
                {"complete", "Complete"},
@@ -145,7 +145,7 @@ Table table_of(const std::vector<ReadStudy>& studies) {
 }
 
 Table importance_table(const ReadStudy& study) {
-  Table table({{"parameter", "Parameter", false}, {"importance", "Importance"}});
+  Table table({{"parameter", "Parameter"}, {"importance", "Importance"}});
   for (const ParameterImportance& importance : study.shown.importances) {
     if (table.rows().size() >= kShownParameters) break;
     table.add_row({importance.name, percent(importance.share)});

@@ -158,8 +158,8 @@ double best_of_all(const std::vector<StudyFamily>& families) {
 
 Table comparison_table(const std::vector<StudyFamily>& families) {
   Table table(
-      {{"studies", "Studies", false},
-       {"seeds", "Seeds", false},
+      {{"studies", "Studies"},
+       {"seeds", "Seeds"},
        {"best", "Best"},
        {"trials_to_reach", fmt::format("Trials to within {} of {}", kWithinReach,
                                        rounded_text(best_of_all(families), kObjectiveDigits))}});

@@ -198,7 +198,7 @@ Table best_trials(const ShownStudy& study) {
   const bool tells_bits = tells(study, "average_bits"), tells_bytes = tells(study, "packed_bytes");
   if (tells_bits) columns.push_back({"average_bits", "Bits of linears"});
   if (tells_bytes) columns.push_back({"packed_bytes", "Packed"});
-  columns.push_back({"values", "Values", false});
+  columns.push_back({"values", "Values"});
   Table table(columns);
   for (const Trial* trial : ranked(study)) {
     if (table.rows().size() >= kShownTrials) break;

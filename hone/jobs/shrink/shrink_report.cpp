@@ -66,14 +66,13 @@ Written write_and_measure(const ShrinkFindings& f, const TextModel& made, const 
 }
 
 // "26.3 %"
-std::string share_of(double after, double before) {
-  return fmt::format("{:.1f} %", 100 * after / before);
-}
+std::string share_of(double after, double before) { return share_text(after / before); }
 
 // "20.7 % (18.1 to 21.6)": the median ratio of rounds that took turns, as everywhere; the ratio of medians may differ from it.
 std::string time_share_text(const TimesInTurn& times) {
-  return fmt::format("{} ({:.1f} to {:.1f})", share_of(1, times.speedup),
-                     100 / times.speedup_interval.high, 100 / times.speedup_interval.low);
+  return fmt::format("{} ({} to {})", share_of(1, times.speedup),
+                     percent_number(1 / times.speedup_interval.high),
+                     percent_number(1 / times.speedup_interval.low));
 }
 
 // What a person asks first, a row each.
@@ -127,7 +126,7 @@ Table trail_table(const ShrinkFindings& f) {
                {"change_high", "to"},
                {"flips", "Flips"},
                {"p_value", "p"},
-               {"verdict", "Verdict", /*lifts=*/false},
+               {"verdict", "Verdict"},
                {"examples_needed", "Texts needed"},
                {"foretold_seconds", "Foretold (s)"},
                {"seconds", "Took (s)"},
@@ -186,7 +185,7 @@ Table page_trail(const ShrinkFindings& f) {
                {"change", "Change (95 %)"},
                {"flips", "Flips"},
                {"p_value", "p"},
-               {"verdict", "Verdict", /*lifts=*/false},
+               {"verdict", "Verdict"},
                {"examples_needed", "Texts needed"},
                {"seconds", "Took (foretold), s"}});
   const auto share = [](double value) { return share_of(value, 1); };
@@ -212,7 +211,7 @@ Table brief_trail(const ShrinkFindings& f) {
                {"bytes_share", "Bytes"},
                {"time_share", "Time"},
                {"change", "Change"},
-               {"verdict", "Verdict", /*lifts=*/false},
+               {"verdict", "Verdict"},
                {"seconds", "Took (s)"},
                {"step", "What was new"}});
   for (std::size_t i = 0; i < f.points.size(); ++i) {
