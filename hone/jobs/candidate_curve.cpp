@@ -46,7 +46,7 @@ Figure candidate_figure(const std::string& title, const Choice& choice, const st
   const bool flips = before.figure != kR2;
   Panel figures{.title = figure,
                 .x = x,
-                .y = {.label = figure + " (%)"},
+                .y = {.label = fmt::format("{}, {} (%)", figure, choice.part)},
                 .references = {{100 * before.value, parent}}};
   Panel differences{.title = (flips ? "Flips against " : "Mean shift against ") + parent,
                     .x = x,

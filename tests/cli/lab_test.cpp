@@ -199,7 +199,12 @@ TEST_F(PipelineLab, ChainsFromWidthsToSparsities) {
   const std::string chosen = stage("widths", "chosen")["stands_for"];
   EXPECT_TRUE(chosen == "qat/8-4" || chosen == "qat/16-8") << chosen;
   const std::string table = read_file(folder.path() / "widths/figures/widths.csv");
+  EXPECT_TRUE(table.starts_with("width,ptq_test,ptq_test_low,ptq_test_high,ptq_test_n,")) << table;
   EXPECT_NE(table.find("\n8,"), std::string::npos) << table;
+  const std::string figure = read_file(folder.path() / "widths/figures/widths.gp");
+  EXPECT_NE(figure.find("set xtics ('8' 8, '16' 16)"), std::string::npos) << figure;
+  EXPECT_NE(figure.find("'Accuracy, test (%)'"), std::string::npos)
+      << "both curves are on one split";
   EXPECT_TRUE(fs::exists(folder.path() / "widths/figures/epochs.svg"));
 
   more = kTwoWidths;
@@ -248,6 +253,10 @@ TEST_F(PipelineLab, SearchesShapesAndTrainsTheWinnerOn) {
   for (const char* file : {"samplers.svg", "samplers.png", "epochs.svg", "steps.svg"})
     EXPECT_TRUE(fs::exists(folder.path() / "shapes/figures" / file)) << file;
   const std::string table = read_file(folder.path() / "shapes/figures/samplers.csv");
+  EXPECT_TRUE(
+      table.starts_with("sampler,trials_until_within_0_5_points,"
+                        "trials_until_within_0_5_points_1,best_validation,"))
+      << table;
   EXPECT_NE(table.find("random,"), std::string::npos) << table;
   EXPECT_EQ(results("shapes")["notes"], Json::array());
 }
@@ -276,8 +285,13 @@ TEST_F(PipelineLab, TakesTheSamplerThatWasFirstForTheLayers) {
   EXPECT_EQ(taken[0]["value"], sampler.is_null() ? Json("tpe") : sampler);
   EXPECT_EQ(taken[0]["stages"], Json({"integers"}));
   EXPECT_EQ(stage("chain", "integers")["result"]["sampler"], taken[0]["value"]);
-  EXPECT_NE(read_file(folder.path() / "chain/report.html").find("ranking has found"),
-            std::string::npos);
+  const std::string sentence = stage("chain", "ranking")["result"]["leader"]["sentence"];
+  const std::string page = read_page(folder.path() / "chain/report.html");
+  EXPECT_NE(
+      page.find(sampler.is_null() ? "the default, as the stage ranking found no leader.sampler"
+                                  : "as the stage ranking found"),
+      std::string::npos);
+  EXPECT_NE(page.find(sentence), std::string::npos) << "why it is that sampler";
 }
 
 TEST_F(PipelineLab, SearchesFormatsOfAModelThatIsGiven) {

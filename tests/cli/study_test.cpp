@@ -209,6 +209,7 @@ TEST_F(ComparedStudies, NameNoSamplerWhereAnotherDidAsWell) {
   EXPECT_EQ(leader["label"], "random-1");
   EXPECT_EQ(leader["sampler"], nullptr);
   const auto sentence = leader["sentence"].get<std::string>();
+  EXPECT_TRUE(sentence.starts_with("No sampler is ahead. ")) << sentence;
   EXPECT_NE(sentence.find("as soon: tpe-1"), std::string::npos) << sentence;
 }
 

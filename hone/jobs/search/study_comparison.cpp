@@ -206,12 +206,13 @@ Json leader_of(const std::vector<StudyFamily>& families) {
   };
   const StudyFamily& first = *std::ranges::min_element(families, {}, rank);
   const auto [trials, loss] = rank(first);
-  Json sampler = sampler_of(*first.studies[0]);
+  const Json sampler = sampler_of(*first.studies[0]);
   std::vector<std::string> as_soon;
+  bool is_ahead = true;
   for (const StudyFamily& family : families) {
     if (&family == &first || rank(family).first != trials) continue;
     as_soon.push_back(family.label);
-    if (rank(family).second == loss && sampler_of(*family.studies[0]) != sampler) sampler = nullptr;
+    if (rank(family).second == loss && sampler_of(*family.studies[0]) != sampler) is_ahead = false;
   }
   std::string found =
       std::isfinite(trials)
@@ -221,8 +222,9 @@ Json leader_of(const std::vector<StudyFamily>& families) {
                         kWithinReach);
   if (!as_soon.empty()) found += fmt::format("; as soon: {}", fmt::join(as_soon, ", "));
   return {{"label", first.label},
-          {"sampler", sampler},
-          {"sentence", found + ". So few seeds do not rank."}};
+          {"sampler", is_ahead ? sampler : Json()},
+          {"sentence", fmt::format("{}{}. So few seeds do not rank.",
+                                   is_ahead ? "" : "No sampler is ahead. ", found)}};
 }
 
 std::string leader_text(const std::vector<StudyFamily>& families) {
@@ -234,7 +236,9 @@ Figure compared_histories(const std::vector<StudyFamily>& families) {
   const bool bands = std::ranges::any_of(families, &StudyFamily::has_several);
   Figure figure{.title = bands ? "Best so far; median and range of seeds" : "Best so far",
                 .panels = {}};
-  const Axis y{.label = families.at(0).studies.at(0)->objectives.at(0)};
+  const ShownStudy& first = *families.at(0).studies.at(0);
+  const Axis y{.label = first.objectives.at(0),
+               .better = better_end(first.view.directions.front())};
   Panel trials{.x = {.label = "Trial"}, .y = y};
   Panel seconds{.x = {.label = any_known_before(families)
                                    ? "Seconds of all trials together (0 if known before)"
