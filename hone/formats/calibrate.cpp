@@ -5,76 +5,23 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/formats/least_error.h"
 #include "hone/formats/range_rule_names.h"
 
 namespace hone {
 namespace {
 
-constexpr int kNarrowerRanges = 100;
-constexpr double kNarrowing = 0.96;
-
-// The state of several groups: tensors per row get a leading axis, the others are those of the
-// first (and only) group.
-std::vector<Tensor> stacked(const std::vector<FormatStateDef>& defs,
-                            const std::vector<std::vector<Tensor>>& groups) {
-  std::vector<Tensor> stack;
-  for (std::size_t s = 0; s < defs.size(); ++s) {
-    if (!defs[s].per_row) {
-      stack.push_back(groups[0][s]);
-      continue;
-    }
-    Sizes sizes = defs[s].sizes;
-    sizes.insert(sizes.begin(), static_cast<std::int64_t>(groups.size()));
-    Tensor all = Tensor::empty(DType::f32, sizes);
-    auto at = all.values<float>().begin();
-    for (const std::vector<Tensor>& group : groups)
-      at = std::ranges::copy(group[s].values<float>(), at).out;
-    stack.push_back(all);
-  }
-  return stack;
-}
-
-// Mean-squared error of one group's values in the format with a given state.
-double error_of(const Format& format, const Observation::Summary& summary,
-                const std::vector<Tensor>& state) {
-  const Sizes sizes = {static_cast<std::int64_t>(summary.values.size())};
-  const std::vector<Tensor> row = stacked(states_of(format), {state});
-  std::vector<float> y(summary.values.size());
-  format.def->quantize_reference({format, sizes, summary.values, row}, y);
-  double error = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const double difference = static_cast<double>(y[i]) - summary.values[i];
-    error += summary.weights[i] * difference * difference;
-  }
-  return error;
-}
-
-std::vector<Tensor> with_least_error(const Format& format, const Observation& seen) {
-  const Observation::Summary summary = seen.summary();
-  std::vector<Tensor> best = format.def->calibrate(format, seen);
-  if (summary.values.empty()) return best;
-  double least = error_of(format, summary, best), scale = 1;
-  for (int i = 0; i < kNarrowerRanges; ++i) {
-    scale *= kNarrowing;
-    const Observation narrower = seen.clipped(static_cast<float>(scale * seen.minimum()),
-                                              static_cast<float>(scale * seen.maximum()));
-    std::vector<Tensor> state = format.def->calibrate(format, narrower);
-    const double error = error_of(format, summary, state);
-    if (error < least) {
-      least = error;
-      best = std::move(state);
-    }
-  }
-  return best;
-}
-
 std::vector<Tensor> with_percentile(const Format& format, const Observation& seen,
                                     double percentile) {
   if (seen.count() == 0) return format.def->calibrate(format, seen);
-  const double outside = (1 - percentile / 100) / 2;
-  return format.def->calibrate(format,
-                               seen.clipped(outside > 0 ? seen.quantile(outside) : seen.minimum(),
-                                            seen.quantile(1 - outside)));
+  const double cut = (100 - percentile) / 200 * static_cast<double>(seen.count());
+  constexpr double kRounding = 1e-9;  // 99.9 % of 2,000 values leave one out at each end
+  const auto outside =
+      std::min(static_cast<std::int64_t>(std::floor(cut + kRounding)), (seen.count() - 1) / 2);
+  const Observation::Range range = seen.range_without(outside);
+  // A range of nothing but zero would make zeros of all that is left.
+  if (range.low == 0 && range.high == 0) return format.def->calibrate(format, seen);
+  return format.def->calibrate(format, seen.with_range(range.low, range.high));
 }
 
 std::vector<Tensor> calibrate_group(const Format& format, const Observation& seen,
@@ -85,7 +32,7 @@ std::vector<Tensor> calibrate_group(const Format& format, const Observation& see
     case RangeRule::percentile:
       return with_percentile(format, seen, options.percentile);
     case RangeRule::mse:
-      return with_least_error(format, seen);
+      return state_of_least_error(format, seen);
   }
   HONE_ASSERT(false, "range rule {}", static_cast<int>(options.rule));
 }

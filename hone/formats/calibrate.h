@@ -11,12 +11,14 @@ namespace hone {
 enum class RangeRule : std::uint8_t {
   minmax,      ///< all of them
   percentile,  ///< all but the outermost; see `CalibrationOptions::percentile`
-  mse,         ///< the one with the least mean-squared error
+  mse,         ///< the one with the least mean-squared error; see `state_of_least_error`
 };
 
 struct CalibrationOptions {
   RangeRule rule = RangeRule::minmax;
-  /// Share of the values inside the range, in percent; the rest is cut off at both ends alike.
+  /// At least this share of the values is inside the range, in percent: at most half of the rest lies below it, and at
+  /// most half above. The range is the narrowest of that kind (see `Observation::range_without`), but all that was seen
+  /// where only zeros would be inside.
   double percentile = 99.99;
 };
 
@@ -24,9 +26,6 @@ struct CalibrationOptions {
 RangeRule parse_range_rule(std::string_view text);
 
 /// The state of a format for a tensor that was observed, with one row for state per row. None for formats without state.
-///
-/// The least mean-squared error is searched among the range itself and 100 narrower ones, each 4 %
-/// below the one before, on the histogram of the observation.
 std::vector<Tensor> calibrate(const Format& format, const Observation& seen,
                               const CalibrationOptions& options = {});
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "hone/base/cpu.h"
 #include "hone/base/random.h"
@@ -22,25 +24,177 @@ std::vector<float> with_outliers(std::size_t count) {
   return x;
 }
 
+std::vector<float> quantized_by(std::string_view format, const std::vector<float>& x,
+                                const std::vector<Tensor>& state) {
+  return by_reference(format, x, {}, state);
+}
+
+std::vector<Tensor> state_of(std::string_view format, const std::vector<float>& x,
+                             const CalibrationOptions& options) {
+  return calibrate_tensor(format_of(format), {std::ssize(x)}, x, options);
+}
+
 double squared_error(std::string_view format, const std::vector<float>& x,
-                     const CalibrationOptions& options) {
-  const std::vector<Tensor> state =
-      calibrate_tensor(format_of(format), {static_cast<std::int64_t>(x.size())}, x, options);
-  const std::vector<float> y = by_reference(format, x, {}, state);
+                     const std::vector<Tensor>& state) {
+  const std::vector<float> y = quantized_by(format, x, state);
   double error = 0;
   for (std::size_t i = 0; i < x.size(); ++i) error += std::pow(static_cast<double>(y[i]) - x[i], 2);
   return error;
 }
 
-TEST(Calibrate, LosesLeastByTheLeastError) {
+double squared_error(std::string_view format, const std::vector<float>& x,
+                     const CalibrationOptions& options) {
+  return squared_error(format, x, state_of(format, x, options));
+}
+
+/// Values as weights and activations have them, and as they break calibrations.
+struct Sample {
+  std::string name;
+  std::vector<float> values;
+};
+std::vector<Sample> samples(std::size_t count) {
+  const auto drawn = [&](const char* name, const auto& draw) {
+    RandomSequence random(5, stream_of(name));
+    Sample sample{name, {}};
+    for (std::size_t i = 0; i < count; ++i)
+      sample.values.push_back(static_cast<float>(draw(random, i)));
+    return sample;
+  };
+  using Random = RandomSequence;
+  return {
+      drawn("normal", [](Random& r, std::size_t) { return r.normal(); }),
+      drawn("uniform", [](Random& r, std::size_t) { return r.uniform() - 0.3; }),
+      drawn("positive", [](Random& r, std::size_t) { return 0.3 + r.uniform(); }),
+      drawn("gelu",
+            [](Random& r, std::size_t) {
+              const double x = r.normal();
+              return x * 0.5 * (1 + std::erf(x / std::sqrt(2)));
+            }),
+      drawn("heavy tail", [](Random& r, std::size_t) { return r.normal() / (0.02 + r.uniform()); }),
+      drawn("one huge", [](Random& r, std::size_t i) { return i == 3 ? -1e5 : r.normal(); }),
+      drawn("mostly zero",
+            [](Random& r, std::size_t) { return r.uniform() < 0.98 ? 0 : r.normal(); }),
+      drawn("constant", [](Random&, std::size_t) { return 0.0237; }),
+      drawn("narrow", [](Random& r, std::size_t) { return 1.001 + 0.02 * r.uniform(); }),
+      drawn("few values",
+            [](Random& r, std::size_t) { return 0.11 * (static_cast<double>(r.below(12)) - 4); }),
+      drawn("mixed", [](Random& r, std::size_t i) { return r.normal() * (i % 50 == 0 ? 8 : 1); })};
+}
+
+// Ranges a thousandth apart, and the whole position of asymmetric ones, one after the other.
+double least_of_all_ranges(std::string_view format, const std::vector<float>& x, int zero_points) {
+  const auto [low, high] = std::ranges::minmax(x);
+  const float largest = std::max(std::fabs(low), std::fabs(high)),
+              length = std::max(high, 0.0f) - std::min(low, 0.0f);
+  const double codes = std::exp2(format_of(format)["bits"]) - 1;
+  double least = squared_error(format, x, {RangeRule::minmax});
+  for (double share = 2.2; share > 0.002; share *= 0.996)
+    for (int zero = 0; zero < std::max(1, zero_points); ++zero) {
+      std::vector<Tensor> state = {Tensor::scalar(static_cast<float>(
+          zero_points == 0 ? share * largest / ((codes - 1) / 2) : share * length / codes))};
+      if (zero_points > 0) state.push_back(Tensor::scalar(static_cast<float>(zero)));
+      least = std::min(least, squared_error(format, x, state));
+    }
+  return least;
+}
+
+TEST(Calibrate, FindsTheLeastErrorOfAllRanges) {
+  for (const auto& [format, zero_points, count] : {std::tuple("int(bits=2)", 0, 600),
+                                                   {"int(bits=4)", 0, 600},
+                                                   {"int(bits=8)", 0, 600},
+                                                   {"int(bits=8)", 0, 40},
+                                                   {"int(bits=2,range=affine)", 4, 80},
+                                                   {"int(bits=4,range=affine)", 16, 80}})
+    for (const Sample& sample : samples(static_cast<std::size_t>(count))) {
+      const double found = squared_error(format, sample.values, {RangeRule::mse}),
+                   least = least_of_all_ranges(format, sample.values, zero_points);
+      EXPECT_LE(found, 1.001 * least + 1e-12) << format << ", " << sample.name;
+    }
+}
+
+// Many values are known by the means of their bins alone.
+TEST(Calibrate, FindsTheLeastErrorOfManyValues) {
+  for (const auto& [format, above] :
+       {std::pair("int(bits=4)", 1.001), {"int(bits=8)", 1.001}, {"int(bits=12)", 1.02}})
+    for (const Sample& sample : samples(Observation::kExactValues + 4000)) {
+      const double found = squared_error(format, sample.values, {RangeRule::mse});
+      const auto scale =
+          static_cast<double>(*state_of(format, sample.values, {RangeRule::mse})[0].data<float>());
+      double least = squared_error(format, sample.values, {RangeRule::minmax});
+      for (const double near : {0.5, 0.7, 0.9, 0.97, 0.99, 0.998, 1.002, 1.01, 1.03, 1.1, 1.4, 2.0})
+        least = std::min(least, squared_error(format, sample.values,
+                                              {Tensor::scalar(static_cast<float>(near * scale))}));
+      EXPECT_LE(found, above * least + 1e-12) << format << ", " << sample.name;
+    }
+}
+
+TEST(Calibrate, LosesLeastByTheLeastErrorInOtherFormats) {
+  for (const char* format : {"integer(width=4)", "integer(width=6)", "log(width=4)",
+                             "int(bits=8,range=affine)", "integer(width=4,sign=unsigned)"})
+    for (const Sample& sample : samples(3000)) {
+      const double mse = squared_error(format, sample.values, {RangeRule::mse});
+      EXPECT_LE(mse, squared_error(format, sample.values, {RangeRule::minmax}))
+          << format << ", " << sample.name;
+      for (const double percentile : {90.0, 99.0, 99.9})
+        EXPECT_LE(mse,
+                  1.001 * squared_error(format, sample.values, {RangeRule::percentile, percentile}))
+            << format << ", " << sample.name << ", " << percentile;
+    }
   const std::vector<float> x = with_outliers(20000);
-  for (const char* format : {"integer(width=4)", "integer(width=6)"}) {
-    const double minmax = squared_error(format, x, {RangeRule::minmax});
-    const double mse = squared_error(format, x, {RangeRule::mse});
-    EXPECT_LT(mse, 0.6 * minmax) << format;
-    for (const double percentile : {90.0, 99.0, 99.9, 100.0})
-      EXPECT_LE(mse, 1.001 * squared_error(format, x, {RangeRule::percentile, percentile}))
-          << format << " " << percentile;
+  EXPECT_LT(squared_error("integer(width=4)", x, {RangeRule::mse}),
+            0.6 * squared_error("integer(width=4)", x, {RangeRule::minmax}));
+}
+
+// By sorting: at each end at most half of the rest lies outside, and the next value would be one too many.
+void expect_share_inside(std::vector<float> x, double percentile, double low, double high,
+                         bool symmetric, double slack) {
+  std::ranges::sort(x);
+  const auto at_each_end = static_cast<std::size_t>(
+      std::floor((100 - percentile) / 200 * static_cast<double>(x.size()) + 1e-9));
+  const double exact_low = x[at_each_end], exact_high = x[x.size() - 1 - at_each_end];
+  if (exact_low == 0 && exact_high == 0) {
+    EXPECT_TRUE(low <= x.front() + slack && high >= x.back() - slack) << "only zeros are inside";
+    return;
+  }
+  EXPECT_LE(low, exact_low + slack);
+  EXPECT_GE(high, exact_high - slack);
+  const double widest = std::max(std::fabs(exact_low), std::fabs(exact_high)) + slack;
+  EXPECT_TRUE(!symmetric || high <= widest) << high << " of " << widest;
+}
+
+TEST(Calibrate, KeepsThePromisedShareInside) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{3}, std::size_t{500},
+                                  std::size_t{2500}, Observation::kExactValues + 1000})
+    for (const Sample& sample : samples(count))
+      for (const double percentile : {50.0, 99.0, 99.9, 99.99, 100.0}) {
+        SCOPED_TRACE(fmt::format("{} of {}, {} %", sample.name, count, percentile));
+        const CalibrationOptions options{RangeRule::percentile, percentile};
+        const auto scale_of = [&](const char* format) {
+          return static_cast<double>(*state_of(format, sample.values, options)[0].data<float>());
+        };
+        const double bound = 127 * scale_of("int(bits=8)");
+        // The scale is rounded, and bins are as wide as 1/1024.
+        const double slack = bound * (count > Observation::kExactValues ? 0x1p-10 : 1e-6);
+        expect_share_inside(sample.values, percentile, -bound, bound, /*symmetric=*/true, slack);
+        const std::vector<Tensor> affine =
+            state_of("int(bits=8,range=affine)", sample.values, options);
+        const double step = *affine[0].data<float>(), zero = *affine[1].data<float>();
+        // The zero point is a whole number, so that an end moves by half a step.
+        expect_share_inside(sample.values, percentile, -zero * step, (255 - zero) * step,
+                            /*symmetric=*/false, slack + 0.51 * step);
+      }
+}
+
+TEST(Calibrate, KeepsTheShareOfEveryRowInside) {
+  const std::vector<Sample> all = samples(400);
+  std::vector<float> x;
+  for (const Sample& sample : all) x.insert(x.end(), sample.values.begin(), sample.values.end());
+  const Tensor state = calibrate_tensor(format_of("int(bits=4,per=row)"), {std::ssize(all), 400}, x,
+                                        {RangeRule::percentile, 99})[0];
+  const std::span<const float> scales = state.values<float>();
+  for (std::size_t row = 0; row < all.size(); ++row) {
+    const double bound = 7 * static_cast<double>(scales[row]);
+    expect_share_inside(all[row].values, 99, -bound, bound, true, 1e-6 * bound);
   }
 }
 
