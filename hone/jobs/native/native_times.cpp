@@ -196,7 +196,8 @@ std::vector<NamedTensors> first_batches(const Graph& graph, const EncodedSet& se
     batches.push_back(source.batch(rows, 0));
     if (gflop > kMostGflop) break;
   }
-  result.tokens = static_cast<double>(tokens) / static_cast<double>(result.texts);
+  result.tokens = result.tokens_after =
+      static_cast<double>(tokens) / static_cast<double>(result.texts);
   return batches;
 }
 

@@ -48,7 +48,7 @@ struct ModelTimes {
   std::int64_t texts = 0;      ///< that a round classifies
   std::string_view noun = {};  ///< what they are: `EncodedSet::noun`
   double tokens = 0;           ///< of a text, on average, without padding
-  double tokens_after = 0;     ///< the same of the second model's, where it has its own
+  double tokens_after = 0;     ///< the same as the second model reads them
   TimesInTurn times = {};
 };
 
