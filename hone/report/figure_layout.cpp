@@ -166,7 +166,7 @@ void align_left(std::vector<PanelLayout>& panels) {
   for (PanelLayout& panel : panels) panel.plot.left = left;
 }
 
-// Of names that would run into each other, the later one goes; its tick stays.
+// Of names that would run into each other, the later one goes; its tick stays, unless there are too many to count.
 void thin_out(std::vector<Tick>& ticks, const PanelLayout& layout) {
   double free = 0;
   for (Tick& tick : ticks) {
@@ -178,6 +178,9 @@ void thin_out(std::vector<Tick>& ticks, const PanelLayout& layout) {
       free = middle + width / 2;
     }
   }
+  constexpr std::size_t kMostTicks = 40;
+  if (ticks.size() > kMostTicks)
+    std::erase_if(ticks, [](const Tick& tick) { return tick.label.empty(); });
 }
 
 void lay_out_width(const Panel& panel, PanelLayout& layout) {

@@ -11,8 +11,8 @@ namespace {
 constexpr double kMarker = 8;  // width and height of a marker
 // Sideways, in pixels: a point that stands farther off is taken for one of another number, unless the axis has names.
 constexpr double kFarthest = 18, kFarthestFromName = 108;
-constexpr std::size_t kMostPoints = 2000;  // of more no marker is seen alone
-constexpr double kRow = 0.7;               // share of a row that its bars take
+constexpr std::size_t kMostPoints = 500;  // of more no marker is seen alone
+constexpr double kRow = 0.7;              // share of a row that its bars take
 
 bool has_marker_each(const Series& series) {
   return series.draw == Draw::curve || series.draw == Draw::points;

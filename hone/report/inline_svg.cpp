@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <vector>
 
@@ -133,6 +134,95 @@ std::string shape_used(std::string use, const Shapes& shapes) {
   return use;
 }
 
+// "59.15" as "59.2", "60.00" as "60".
+std::string short_number(std::string_view text) {
+  std::string number = fmt::format("{:.1f}", std::strtod(std::string(text).c_str(), nullptr));
+  return number.ends_with(".0") ? number.substr(0, number.size() - 2) : number;
+}
+
+/// The same shape at many places, as gnuplot draws the points of a series. Below so many each is drawn by itself.
+constexpr std::size_t kFewMarkers = 8;
+
+class MarkerRun {
+ public:
+  // Whether the element is one of them: "<use xlink:href='#dot' transform='translate(3,4) scale(2)' color='red'/>".
+  bool takes(std::string_view element) {
+    const std::string_view place = between(element, "translate(", ")");
+    const std::size_t comma = place.find(',');
+    if (!element.starts_with("<use ") || comma == std::string_view::npos) return false;
+    std::string shape(element);
+    shape.erase(shape.find("translate("), std::string_view("translate()").size() + place.size());
+    if (!uses_.empty() && shape != shape_) return false;
+    shape_ = std::move(shape);
+    uses_.push_back(element);
+    places_ +=
+        fmt::format("{}{},{}", places_.empty() ? "" : " ", short_number(place.substr(0, comma)),
+                    short_number(place.substr(comma + 1)));
+    return true;
+  }
+
+  // Writes what it has taken, many as the corners of a line that is not seen, and forgets it.
+  std::string drawn(const Shapes& shapes, const AttributeRewriter& rewrite,
+                    std::string_view prefix) {
+    std::string result;
+    if (uses_.size() < kFewMarkers) {
+      for (const std::string_view use : uses_)
+        result += rewritten(shape_used(std::string(use), shapes), rewrite);
+    } else {
+      const std::string id = fmt::format("{}marker-{}", prefix, ++markers_);
+      result = fmt::format(
+          "<marker id='{0}' markerUnits='userSpaceOnUse' overflow='visible'>{1}</marker><polyline "
+          "points='{2}' style='fill:none;stroke:none;marker:url(#{0})'/>",
+          id, rewritten(shape_used(shape_, shapes), rewrite), places_);
+    }
+    uses_.clear();
+    places_.clear();
+    return result;
+  }
+
+ private:
+  std::vector<std::string_view> uses_;
+  std::string shape_;  // without the place
+  std::string places_;
+  int markers_ = 0;
+};
+
+/// So many points of a group and more are written as lists, which the page's script alone reads: an element for each
+/// would make most of a page.
+constexpr std::size_t kManyPoints = 200;
+constexpr std::string_view kGroupEnd = "</g>";
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\n") == std::string_view::npos;
+}
+
+// A group of class "points" (see figure_points.h), from its tag to behind its end.
+std::string compact_points(std::string_view group, PointTexts texts) {
+  std::string places, told;
+  std::size_t count = 0;
+  for (std::size_t at = group.find("<circle"); at != std::string_view::npos;
+       at = group.find("<circle", at + 1)) {
+    const std::string_view circle = group.substr(at, group.find("</circle>", at) - at);
+    places +=
+        fmt::format("{}{},{}", count == 0 ? "" : " ", short_number(between(circle, "cx=\"", "\"")),
+                    short_number(between(circle, "cy=\"", "\"")));
+    std::string text(between(circle, "<title>", "</title>"));
+    std::ranges::replace(text, '\n', ' ');
+    told += fmt::format("{}{}", count == 0 ? "" : "\n", text);
+    ++count;
+  }
+  if (count < kManyPoints) return "";
+  return fmt::format("<g class=\"points\" data-at=\"{}\"{}></g>", places,
+                     texts == PointTexts::with ? fmt::format(" data-told=\"{}\"", told) : "");
+}
+
+std::string opening_tag(std::string_view view_box, std::string_view description) {
+  const std::string width(view_box.substr(0, view_box.rfind(' ')));
+  return fmt::format("<svg width=\"{}\" viewBox=\"{}\" role=\"img\" aria-label=\"{}\">",
+                     html_text(width.substr(width.rfind(' ') + 1)), html_text(view_box),
+                     html_text(description));
+}
+
 }  // namespace
 
 std::string inline_svg(std::string_view svg, std::string_view prefix, std::string_view description,
@@ -142,19 +232,29 @@ std::string inline_svg(std::string_view svg, std::string_view prefix, std::strin
   user_check(!view_box.empty() && close != std::string_view::npos,
              "expected an SVG with a viewBox, got '{}'", svg.substr(0, 40));
   const std::size_t body = svg.find('>', svg.find("<svg")) + 1;
-  const std::string width(view_box.substr(0, view_box.rfind(' ')));
-  std::string result = fmt::format(
-      "<svg width=\"{}\" viewBox=\"{}\" role=\"img\" aria-label=\"{}\">",
-      html_text(width.substr(width.rfind(' ') + 1)), html_text(view_box), html_text(description));
+  std::string result = opening_tag(view_box, description);
   const AttributeRewriter rewrite(prefix);
   const Shapes shapes = shapes_of(svg.substr(body, close - body));
+  MarkerRun markers;
   std::string_view before;
   for (std::size_t at = body; at < close;) {
     const std::size_t tag = std::min(svg.find('<', at), close);
-    result += svg.substr(at, tag - at);
-    if (tag == close) break;
+    const std::string_view text = svg.substr(at, tag - at);
     at = std::min(svg.find('>', tag), close - 1) + 1;
     const std::string_view element = svg.substr(tag, at - tag);
+    if (tag < close && is_blank(text) && markers.takes(element)) continue;
+    result += markers.drawn(shapes, rewrite, prefix);
+    result += text;
+    if (tag == close || markers.takes(element)) continue;
+    if (element.starts_with("<g class=\"points\"")) {
+      const std::size_t end = std::min(svg.find(kGroupEnd, at), close - 1);
+      if (const std::string lists = compact_points(svg.substr(tag, end - tag), texts);
+          !lists.empty()) {
+        result += lists;
+        at = std::min(end + kGroupEnd.size(), close);
+        continue;
+      }
+    }
     const bool told = texts == PointTexts::with && before.starts_with("<circle");
     if ((element.starts_with("<title") && !told) || element.starts_with("<desc")) {
       // The drawing program's name, which browsers would show as a tooltip.
@@ -166,7 +266,7 @@ std::string inline_svg(std::string_view svg, std::string_view prefix, std::strin
     }
     before = element;
   }
-  return result + "</svg>";
+  return result + markers.drawn(shapes, rewrite, prefix) + "</svg>";
 }
 
 std::string figure_colours_css(bool dark) {

@@ -12,7 +12,9 @@ enum class PointTexts { with, without };
 /// - without prolog, height and gnuplot's own titles; the style sheet may narrow it; the titles of points stay if
 ///   `texts` says so;
 /// - colours are custom properties, `figure_colours_css`, so that it follows light and dark;
-/// - shapes that are used stand where they are used;
+/// - shapes that are used stand where they are used, but a marker at many places once: as the corners of a line;
+/// - groups of many points are lists: `data-at`, "x,y x,y …", and `data-told`, a line each, which only the page's
+///   script reads;
 /// - ids begin with `prefix`, so that several can stand in one page;
 /// - `description` is what a screen reader says.
 /// Throws `UserError` for a text that is no SVG.

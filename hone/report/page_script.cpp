@@ -39,26 +39,29 @@ for (const table of document.querySelectorAll("table")) {
 // Of the point that is nearest to the mouse or a finger, not farther than 24 px, or that arrow keys have gone to, a box beside
 // it says what the figure tells, and a ring stands around it: left and right go along a series, up and down to the next one. The
 // points of both drawings of a figure are the same, and told in the first. What is told is read when it is first asked for, so
-// that a page with many points opens at once.
+// that a page with many points opens at once; groups of many have no elements but lists (report/inline_svg.h).
 constexpr std::string_view kPointing = R"js(
 {
   const figures = [...document.querySelectorAll("figure svg")].filter(svg => svg.querySelector(".points"));
-  const box = document.createElement("div"), ring = figures[0]?.querySelector("circle").cloneNode();
+  const box = document.createElement("div"), ring = document.createElementNS("http://www.w3.org/2000/svg", "circle");
   box.className = "pointed";
   box.hidden = true;
   box.setAttribute("role", "status");
   document.body.append(box);
-  ring?.setAttribute("class", "ring");
-  ring?.setAttribute("r", 7);
+  ring.setAttribute("class", "ring");
+  ring.setAttribute("r", 7);
   const hide = () => { box.hidden = true; ring.remove(); };
   const texts_of = figure => {
-    figure.pointed ??= [...figure.querySelectorAll(".points title")].map(title => title.textContent);
+    figure.pointed ??= [...figure.querySelector("svg").querySelectorAll(".points")].flatMap(group =>
+      group.dataset.told?.split("\n") ?? [...group.querySelectorAll("title")].map(title => title.textContent));
     return figure.pointed;
   };
   const points_of = svg => {
     const texts = texts_of(svg.closest("figure"));
+    const places_of = group => group.dataset.at?.split(" ").map(place => place.split(",")) ??
+      [...group.children].map(circle => [circle.getAttribute("cx"), circle.getAttribute("cy")]);
     return [...svg.querySelectorAll(".points")].flatMap((group, series) =>
-      [...group.children].map(circle => ({series, x: Number(circle.getAttribute("cx")), y: Number(circle.getAttribute("cy"))}))
+      places_of(group).map(([x, y]) => ({series, x: Number(x), y: Number(y)}))
     ).map((point, index) => ({...point, index, text: texts[index]}));
   };
   const nearest = (points, x, y) => points.reduce((best, point) => {

@@ -87,11 +87,41 @@ TEST_F(StudyCommand, ListsWhatIsThere) {
   EXPECT_EQ(studies[0]["objectives"][0]["formula"], "accuracy");
   EXPECT_EQ(studies[0]["trials"]["complete"], 12);
   EXPECT_EQ(studies[0]["trials"]["failed"], 1);
-  EXPECT_EQ(studies[0]["waiting"], 1);
+  EXPECT_EQ(studies[0]["trials"]["waiting"], 1);
   EXPECT_EQ(studies[0]["best"]["number"], 11);
   EXPECT_TRUE(studies[2]["best"].is_null());
   EXPECT_EQ(studies[2]["front"], Json({0, 1}));
   EXPECT_NE(said({}).find("maximize value 0, minimize value 1"), std::string::npos);
+}
+
+// Every mix of states: what is printed for all is the sum of what is printed for each.
+TEST_F(StudyCommand, CountsTrialsOfEveryState) {
+  const auto storage = open_storage(file().string());
+  for (int mix = 0; mix < 32; ++mix) {
+    const Study study = storage->create_study(fmt::format("mix {}", mix), {Direction::maximize});
+    int number = 0;
+    for (const TrialState state : {TrialState::complete, TrialState::pruned, TrialState::fail,
+                                   TrialState::running, TrialState::waiting}) {
+      if ((mix >> number++ & 1) == 0) continue;
+      for (int i = 0; i < number; ++i) {
+        Trial trial = trial_of(0.5, 0.5);
+        if (state != TrialState::complete) trial.values.clear();
+        trial.state = state;
+        storage->create_trial(study.id, trial);
+      }
+    }
+  }
+  storage->close();
+  for (const Json& study : told().at("studies")) {
+    const Json& counts = study["trials"];
+    std::int64_t sum = 0;
+    for (const char* state : {"complete", "pruned", "failed", "running", "waiting"})
+      sum += counts[state].get<std::int64_t>();
+    EXPECT_EQ(counts["all"], sum) << study["study"];
+  }
+  EXPECT_NE(
+      said({"mix 31"}).find("15 trials: 1 complete, 2 pruned, 3 failed, 4 running, 5 waiting"),
+      std::string::npos);
 }
 
 TEST_F(StudyCommand, ShowsOneWithWhatItsIndicesMeanAndWhatMattered) {

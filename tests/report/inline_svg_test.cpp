@@ -64,6 +64,41 @@ TEST(InlineSvg, TurnsAndMovesWhatIsUsedOfWhatIsUsed) {
   EXPECT_EQ(last.find(" id="), std::string::npos) << last;
 }
 
+// As gnuplot writes the points of a series, and figures what they say.
+std::string svg_of_points(std::size_t count) {
+  std::string svg = "<svg viewBox=\"0 0 999 9\"><circle id='dot' r='1'/>\n<g color=\"black\">\n";
+  for (std::size_t i = 0; i < count; ++i)
+    svg += fmt::format(
+        "\t<use xlink:href='#dot' transform='translate({}.00,2.25) scale(3)' color='red'/>\n", i);
+  svg += "</g>\n<g class=\"points\" fill=\"transparent\">\n";
+  for (std::size_t i = 0; i < count; ++i)
+    svg += fmt::format("<circle cx=\"{}.0\" cy=\"2.2\" r=\"5\"><title>a &lt; {}</title></circle>\n",
+                       i, i);
+  return svg + "</g>\n</svg>";
+}
+
+TEST(InlineSvg, DrawsAMarkerAtManyPlacesOnce) {
+  const std::string svg = inline_svg(svg_of_points(50), "f1-", "d");
+  EXPECT_NE(svg.find("<marker id='f1-marker-1'"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("points='0,2.2 1,2.2 2,2.2 "), std::string::npos) << svg;
+  EXPECT_NE(svg.find("marker:url(#f1-marker-1)"), std::string::npos) << svg;
+  EXPECT_NE(svg.find(" r='1' transform=' scale(3)' color='red'/></marker>"), std::string::npos)
+      << svg;
+  EXPECT_EQ(svg.find("<marker id='f1-marker-2'"), std::string::npos) << svg;
+  EXPECT_EQ(inline_svg(svg_of_points(3), "", "d").find("<marker"), std::string::npos);
+}
+
+TEST(InlineSvg, ListsManyPointsInsteadOfAnElementForEach) {
+  const std::string svg = inline_svg(svg_of_points(500), "", "d"),
+                    narrow = inline_svg(svg_of_points(500), "", "d", PointTexts::without);
+  EXPECT_EQ(svg.find("<title>"), std::string::npos);
+  EXPECT_NE(svg.find("data-at=\"0,2.2 1,2.2 "), std::string::npos);
+  EXPECT_NE(svg.find("=\"a &lt; 0\na &lt; 1\n"), std::string::npos);
+  EXPECT_NE(narrow.find("data-at=\"0,2.2 1,2.2 "), std::string::npos);
+  EXPECT_EQ(narrow.find("a &lt; 1"), std::string::npos);
+  EXPECT_LT(narrow.size(), 500 * 25);
+}
+
 TEST(InlineSvg, IsAnImageWithADescription) {
   const std::string svg = inline_svg(kSvg, "", "x < \"y\"");
   EXPECT_TRUE(

@@ -20,6 +20,8 @@ constexpr const char* kPerson = R"js(
     return told();
   };
   const circle = number => {
+    const group = svg.querySelector(".points");
+    if (group.dataset.at) return [...svg.querySelectorAll(".points")].flatMap(one => one.dataset.at.split(" "))[number].split(",").map(Number);
     const one = svg.querySelectorAll(".points circle")[number];
     return [Number(one.getAttribute("cx")), Number(one.getAttribute("cy"))];
   };

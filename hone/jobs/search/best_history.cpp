@@ -71,12 +71,13 @@ BestHistory history_of(const ShownStudy& study, const std::string& label, const 
     cpu_seconds += cpu_seconds_of(*one.trial);
     const double value = trial_value(*one.trial, figure);
     if (one.trial->state == TrialState::complete && !std::isnan(value))
-      history.values.points.push_back(point_of(study, *one.trial, x, value));
+      history.values.points.push_back(point_of(study, *one.trial, x, value, /*with_values=*/true));
     const double best = one.best == nullptr ? kNoValue : trial_value(*one.best, figure);
     if (std::isnan(best)) continue;
-    history.by_trial.points.push_back(point_of(study, *one.best, x, best));
-    history.by_seconds.points.push_back(point_of(study, *one.best, seconds, best));
-    history.by_cpu_seconds.points.push_back(point_of(study, *one.best, cpu_seconds, best));
+    history.by_trial.points.push_back(point_of(study, *one.best, x, best, is_small(study)));
+    history.by_seconds.points.push_back(point_of(study, *one.best, seconds, best, is_small(study)));
+    history.by_cpu_seconds.points.push_back(
+        point_of(study, *one.best, cpu_seconds, best, is_small(study)));
   }
   if (!std::isfinite(seconds)) history.by_seconds.points.clear();
   if (!std::isfinite(cpu_seconds)) history.by_cpu_seconds.points.clear();

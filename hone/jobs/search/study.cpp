@@ -84,7 +84,6 @@ std::string to_minute(const std::string& time) { return time.substr(0, 16); }
 Json time_or_null(const std::string& time) { return time.empty() ? Json(nullptr) : Json(time); }
 
 Json to_json(const ReadStudy& study) {
-  const TrialCounts counts = count_trials(study.shown.view);
   Json objectives = Json::array(), front = Json::array(), importances = Json::array();
   for (std::size_t i = 0; i < study.study.directions.size(); ++i)
     objectives.push_back({{"formula", study.shown.objectives[i]},
@@ -95,9 +94,7 @@ Json to_json(const ReadStudy& study) {
   const Trial* best = best_alone(study.shown.view);
   return {{"study", study.study.name},
           {"objectives", objectives},
-          {"trials", to_json(counts)},
-          {"running", counts.running},
-          {"waiting", counts.waiting},
+          {"trials", to_json(count_trials(study.shown.view))},
           {"begun", time_or_null(first_time(study))},
           {"last", time_or_null(last_time(study))},
           {"best", best == nullptr ? Json(nullptr)
@@ -125,6 +122,7 @@ Table table_of(const std::vector<ReadStudy>& studies) {
                {"aim", "Aim"},
                {"best", "Best"},
                {"best_trial", "Of trial"},
+               {"trials", "Trials"},
                {"complete", "Complete"},
                {"cached", "Known before"},
                {"pruned", "Pruned"},
@@ -137,9 +135,9 @@ Table table_of(const std::vector<ReadStudy>& studies) {
     const TrialCounts counts = count_trials(study.shown.view);
     const Trial* best = best_alone(study.shown.view);
     table.add_row({study.study.name, aim_of(study), best_cell(study),
-                   best == nullptr ? Cell(absent) : Cell(best->number), counts.complete,
-                   counts.cached, counts.pruned, counts.failed, counts.running, counts.waiting,
-                   real(seconds_of(study), 1), to_minute(last_time(study))});
+                   best == nullptr ? Cell(absent) : Cell(best->number), counts.all(),
+                   counts.complete, counts.cached, counts.pruned, counts.failed, counts.running,
+                   counts.waiting, real(seconds_of(study), 1), to_minute(last_time(study))});
   }
   return table;
 }

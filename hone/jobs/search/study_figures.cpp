@@ -42,9 +42,28 @@ double seconds_at(const std::string& time) {
   return static_cast<double>(timegm(&parts)) + seconds;
 }
 
+// Where the steps go up or down, and where they end: what lies between is drawn by these.
+Series without_repetitions(Series steps) {
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < steps.points.size(); ++i)
+    if (points.empty() || i + 1 == steps.points.size() || steps.points[i].y != points.back().y)
+      points.push_back(std::move(steps.points[i]));
+  steps.points = std::move(points);
+  return steps;
+}
+
+// As figures of a study show it.
+BestHistory shown_history(const ShownStudy& study, const std::string& label,
+                          const std::string& figure = "value") {
+  BestHistory history = history_of(study, label, figure);
+  for (Series* steps : {&history.by_trial, &history.by_seconds, &history.by_cpu_seconds})
+    *steps = without_repetitions(std::move(*steps));
+  return history;
+}
+
 Figure optimization_history(const ShownStudy& study) {
   if (study.view.has_several_objectives()) return {};
-  const BestHistory history = history_of(study, "best so far");
+  const BestHistory history = shown_history(study, "best so far");
   if (history.values.points.empty()) return {};
   Figure figure{.title = title_of(study, "Optimization history"), .panels = {}};
   const Axis y{.label = study.objectives[0], .better = better_end(study.view.directions.front())};
@@ -58,6 +77,13 @@ Figure optimization_history(const ShownStudy& study) {
     figure.panels.push_back(
         {.x = {.label = "Seconds of all trials together"}, .y = y, .series = {history.by_seconds}});
   return figure;
+}
+
+// Of points that another figure tells of.
+void drop_details(Figure& figure) {
+  for (Panel& panel : figure.panels)
+    for (Series& series : panel.series)
+      for (Point& point : series.points) point.detail.clear();
 }
 
 // The figures of trials that the formula of the objective names; none where it is but one of them.
@@ -84,17 +110,18 @@ Figure objective_figures(const ShownStudy& study) {
   std::vector<std::string> names = named_figures(study);
   if (names.empty()) return {};
   if (names.size() > kMostFigures) names.resize(kMostFigures);
-  const BestHistory history = history_of(study, "best so far by the objective");
+  const BestHistory history = shown_history(study, "best so far by the objective");
   const Axis x{.label = "Trial"};
   Figure figure{.title = title_of(study, "Objective beside its figures"), .panels = {}};
   figure.panels.push_back(
       {.x = x, .y = {.label = study.objectives[0]}, .series = {history.values, history.by_trial}});
   for (const std::string& name : names) {
-    const BestHistory of_figure = history_of(study, "best so far by the objective", name);
+    const BestHistory of_figure = shown_history(study, "best so far by the objective", name);
     figure.panels.push_back(
         {.x = x, .y = {.label = name}, .series = {of_figure.values, of_figure.by_trial}});
   }
   figure.width = 400 * static_cast<int>(figure.panels.size());
+  if (!is_small(study)) drop_details(figure);
   return figure;
 }
 
@@ -107,7 +134,8 @@ Figure pareto_front_figure(const ShownStudy& study) {
   for (const Trial* trial : complete_trials(study)) {
     const bool is_best = std::ranges::find(best, trial) != best.end();
     (is_best ? front : others)
-        .points.push_back(point_of(study, *trial, trial->values[0], trial->values[1]));
+        .points.push_back(
+            point_of(study, *trial, trial->values[0], trial->values[1], /*with_values=*/true));
   }
   if (front.points.empty()) return {};
   return {.title = title_of(study, "Pareto front"),
@@ -220,8 +248,8 @@ Figure slice_figure(const ShownStudy& study) {
     Series series{.label = "a trial", .points = {}, .draw = Draw::points};
     for (const Trial* trial : trials)
       if (const TrialParameter* parameter = trial->parameter(importance.name))
-        series.points.push_back(
-            point_of(study, *trial, axis.place(shown_value(study, *parameter)), trial->values[0]));
+        series.points.push_back(point_of(study, *trial, axis.place(shown_value(study, *parameter)),
+                                         trial->values[0], is_small(study)));
     figure.panels.push_back(
         {.x = axis.axis, .y = {.label = study.objectives[0]}, .series = {series}});
   }
@@ -277,14 +305,15 @@ Figure parallel_figure(const ShownStudy& study) {
   }
   for (std::size_t t = trials.size(); t-- > 0;) {
     const bool is_best = t < best;
-    Series line{.label = is_best ? "the best tenth" : "the others",
-                .points = {point_of(study, *trials[t],
-                                    (trials[t]->values[0] - least) / (most - least), top)},
-                .draw = is_best ? Draw::line : Draw::faint};
+    Series line{
+        .label = is_best ? "the best tenth" : "the others",
+        .points = {point_of(study, *trials[t], (trials[t]->values[0] - least) / (most - least), top,
+                            /*with_values=*/true)},
+        .draw = is_best ? Draw::line : Draw::faint};
     for (std::size_t a = 0; a < axes.size(); ++a)
       line.points.push_back(point_of(
           study, *trials[t], share_of(axes[a], study, trials[t]->parameter(importances[a].name)),
-          top - static_cast<double>(a + 1)));
+          top - static_cast<double>(a + 1), is_small(study)));
     panel.series.push_back(std::move(line));
   }
   return {.title = title_of(study, "Parallel coordinates"), .panels = {panel}, .width = 1000};
@@ -298,7 +327,8 @@ Figure intermediate_figure(const ShownStudy& study) {
                   .points = {},
                   .draw = trial->state == TrialState::pruned ? Draw::faint : Draw::line};
     for (const auto& [step, value] : trial->reports)
-      series.points.push_back(point_of(study, *trial, static_cast<double>(step), value));
+      series.points.push_back(
+          point_of(study, *trial, static_cast<double>(step), value, is_small(study)));
     panel.series.push_back(std::move(series));
   }
   if (panel.series.empty()) return {};
@@ -309,7 +339,8 @@ Figure edf_figure(const ShownStudy& study) {
   if (study.view.has_several_objectives()) return {};
   Series series{.points = {}, .draw = Draw::steps};
   for (const Trial* trial : complete_trials(study))
-    series.points.push_back(point_of(study, *trial, trial->values[0], 0));
+    series.points.push_back(is_small(study) ? point_of(study, *trial, trial->values[0], 0, true)
+                                            : Point{trial->values[0], 0});
   if (series.points.size() < 2) return {};
   std::ranges::stable_sort(series.points, {}, &Point::x);
   double no_more = 0;
@@ -372,8 +403,16 @@ std::vector<const Trial*> complete_trials(const ShownStudy& study) {
   return trials;
 }
 
-Point point_of(const ShownStudy& study, const Trial& trial, double x, double y) {
-  return {.x = x, .y = y, .name = name_of(trial), .detail = values_text(study, trial)};
+bool is_small(const ShownStudy& study) {
+  constexpr std::size_t kMostTrials = 300;
+  return study.view.trials.size() <= kMostTrials;
+}
+
+Point point_of(const ShownStudy& study, const Trial& trial, double x, double y, bool with_values) {
+  return {.x = x,
+          .y = y,
+          .name = name_of(trial),
+          .detail = with_values ? values_text(study, trial) : ""};
 }
 
 std::vector<StudyFigure> study_figures(const ShownStudy& study) {
@@ -383,7 +422,9 @@ std::vector<StudyFigure> study_figures(const ShownStudy& study) {
     if (figure.panels.empty()) continue;
     std::optional<Figure> zoomed = row.zoomed.empty() ? std::nullopt : zoomed_to_crowd(figure);
     figures.push_back({row.name, row.description, std::move(figure)});
-    if (zoomed) figures.push_back({row.zoomed, row.description, std::move(*zoomed)});
+    if (!zoomed) continue;
+    if (!is_small(study)) drop_details(*zoomed);
+    figures.push_back({row.zoomed, row.description, std::move(*zoomed)});
   }
   return figures;
 }

@@ -49,8 +49,10 @@ void find_importances(ShownStudy& study);
 
 /// Those with values, but repetitions, by number.
 std::vector<const Trial*> complete_trials(const ShownStudy& study);
-/// A point of a figure that says which trial it is of, and what that is.
-Point point_of(const ShownStudy& study, const Trial& trial, double x, double y);
+/// Whether every figure tells what trials are, or, of many trials, one figure alone: the others name them.
+bool is_small(const ShownStudy& study);
+/// A point of a figure that says which trial it is of, and, where `with_values`, what that is.
+Point point_of(const ShownStudy& study, const Trial& trial, double x, double y, bool with_values);
 
 /// Whether it repeats another one with another seed.
 bool is_repetition(const Trial& trial);

@@ -101,14 +101,17 @@ TrialCounts count_trials(const StudyView& study) {
     counts.failed += trial->state == TrialState::fail ? 1 : 0;
     counts.running += trial->state == TrialState::running ? 1 : 0;
     counts.waiting += trial->state == TrialState::waiting ? 1 : 0;
-    counts.cached += trial->user_attributes.contains(kCachedAttribute) ? 1 : 0;
+    counts.cached +=
+        trial->state == TrialState::complete && trial->user_attributes.contains(kCachedAttribute)
+            ? 1
+            : 0;
   }
   return counts;
 }
 
 std::string to_text(const TrialCounts& counts) {
   std::string text = fmt::format(
-      "{} trials: {} complete{}, {} pruned, {} failed", grouped(counts.finished()),
+      "{} trials: {} complete{}, {} pruned, {} failed", grouped(counts.all()),
       grouped(counts.complete),
       counts.cached == 0 ? ""
                          : fmt::format(" ({} known from earlier searches)", grouped(counts.cached)),
@@ -121,9 +124,8 @@ std::string to_text(const TrialCounts& counts) {
 }
 
 Json to_json(const TrialCounts& counts) {
-  return {{"complete", counts.complete},
-          {"pruned", counts.pruned},
-          {"failed", counts.failed},
+  return {{"all", counts.all()},     {"complete", counts.complete}, {"pruned", counts.pruned},
+          {"failed", counts.failed}, {"running", counts.running},   {"waiting", counts.waiting},
           {"cached", counts.cached}};
 }
 

@@ -22,13 +22,14 @@ struct TrialCounts {
   std::int64_t cached = 0;     ///< of the complete ones
   std::int64_t run_again = 0;  ///< of the failed ones, as their process was interrupted or died
   std::int64_t finished() const { return complete + pruned + failed; }
+  std::int64_t all() const { return finished() + running + waiting; }
 };
 TrialCounts count_trials(const StudyView& study);
-/// "100 trials: 90 complete (3 known from earlier searches), 8 pruned, 2 failed (1 interrupted and run again)"; with those that run and
-/// wait, where there are any.
+/// "100 trials: 90 complete (3 known from earlier searches), 8 pruned, 2 failed (1 interrupted and run again)"; where there are
+/// any, ", 1 running, 4 waiting", which count among all.
 std::string to_text(const TrialCounts& counts);
 
-/// Of those that have ended, for programs.
+/// For programs.
 Json to_json(const TrialCounts& counts);
 /// "best 0.7812 of trial 16"; of several objectives "3 on the front"; "": there is none.
 std::string best_text(const StudyView& study);
