@@ -2,10 +2,12 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hone/base/text.h"
 #include "hone/search/space.h"
 #include "hone/search/storage/storage.h"
+#include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -70,6 +72,43 @@ class SearchCommand : public ::testing::Test {
  private:
   TemporaryFolder folder_;
 };
+
+// What a recipe leaves out: magnitudes of each linear alone, and of each layer the same number of neurons.
+TEST_F(SearchCommand, PrunesEveryLayerAlikeByDefault) {
+  write("zeros.toml", "maximize = 'accuracy'\n[pruning]\nsparsity = 0.5\n");
+  run_json(search("zeros.toml", {"--trials", "1", "-o", "zeros"}), folder());
+  const TensorMap pruned = read_safetensors(folder() / "zeros/best/model.safetensors").tensors,
+                  before = read_safetensors(folder() / "model/model.safetensors").tensors;
+  int linears = 0;
+  for (const auto& [name, tensor] : pruned) {
+    if (!name.ends_with("dense.weight")) continue;
+    ++linears;
+    float least_kept = INFINITY, most_zeroed = 0;
+    std::int64_t zeros = 0;
+    const std::span<const float> values = tensor.values<float>(),
+                                 were = before.at(name).values<float>();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      zeros += values[i] == 0 ? 1 : 0;
+      float& bound = values[i] == 0 ? most_zeroed : least_kept;
+      bound = values[i] == 0 ? std::max(bound, std::fabs(were[i]))
+                             : std::min(bound, std::fabs(were[i]));
+    }
+    EXPECT_EQ(zeros, tensor.count() / 2) << name;
+    EXPECT_LE(most_zeroed, least_kept) << name;
+  }
+  EXPECT_EQ(linears, 7);
+  write("neurons.toml", "maximize = 'accuracy'\n[structure]\nneurons = 0.5\n");
+  run_json(search("neurons.toml", {"--trials", "1", "-o", "neurons"}), folder());
+  const fs::path best = folder() / "neurons/best";
+  const TensorMap smaller = read_safetensors(path_exists(best / "parameters.safetensors")
+                                                 ? best / "parameters.safetensors"
+                                                 : best / "model.safetensors")
+                                .tensors;
+  for (const char* layer : {"0", "1"})
+    EXPECT_EQ(
+        smaller.at(fmt::format("bert.encoder.layer.{}.intermediate.dense.weight", layer)).size(0),
+        256);
+}
 
 TEST_F(SearchCommand, EndsWhereNoPointIsLeftAndKeepsItsWinner) {
   const Json results = run_json(search("bits.toml", {"--trials", "50", "-o", "out"}), folder());

@@ -1,0 +1,54 @@
+#include "hone/jobs/shrink/shrink_space.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/tiny_jobs.h"
+
+// What shrinking tries: people get these values without asking for any.
+namespace hone {
+namespace {
+
+std::string space_of(std::int64_t texts, int hidden_size) {
+  TrialSubject subject{.name = "tiny",
+                       .parent = open_model("tiny", testing::quiet_context(), 42),
+                       .data = {},
+                       .unwatched = {}};
+  subject.parent.model.facts.config["hidden_size"] = hidden_size;
+  subject.data.train = testing::tiny_texts(texts);
+  return shrink_space(subject, {}, {});
+}
+
+void expect_line(const std::string& space, const std::string& line) {
+  EXPECT_NE(space.find("\n" + line + "\n"), std::string::npos) << line << " in " << space;
+}
+
+TEST(ShrinkSpace, LearningRatesFollowTheHiddenSize) {
+  const std::string tiny = space_of(64, 128), base = space_of(64, 768);
+  expect_line(tiny, "learning_rate = 0.00015");
+  expect_line(tiny, "learning_rate = 0.005");
+  expect_line(base, "learning_rate = 2.5e-05");
+  expect_line(base, "learning_rate = 0.00083");
+  const std::string small = space_of(64, 8), large = space_of(64, 8192);
+  expect_line(small, "learning_rate = 0.0005");
+  expect_line(small, "learning_rate = 0.01");
+  expect_line(large, "learning_rate = 2e-05");
+  expect_line(large, "learning_rate = 0.0005");
+}
+
+TEST(ShrinkSpace, TrainsForAtMostEightPassesOverTheTexts) {
+  expect_line(space_of(2047, 128), "max_steps = [0, 128]");
+  expect_line(space_of(2048, 128), "max_steps = [0, 128, 512]");
+  expect_line(space_of(8192, 128), "max_steps = [0, 128, 512, 2048]");
+}
+
+TEST(ShrinkSpace, KeepsItsOtherValues) {
+  const std::string space = space_of(64, 128);
+  for (const char* line :
+       {"batch = 32", "warmup_ratio = 0.1", "r = 16", "alpha = 32", "most_steps = 512",
+        "temperature = 2", "narrow_share = [0, 0.25, 0.5, 0.75, 1]", "heads = [0, 0.5]",
+        "neurons = [0, 0.25, 0.5, 0.75]"})
+    expect_line(space, line);
+}
+
+}  // namespace
+}  // namespace hone
