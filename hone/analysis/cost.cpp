@@ -111,6 +111,16 @@ std::int64_t peak_value_bytes(const Graph& graph, const Bindings& bindings,
   return peak_of(graph, bindings, grain_bytes).bytes;
 }
 
+double product_flops(const Graph& graph, const Bindings& bindings) {
+  double flops = 0;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    if (node->op().trait != Trait::contraction || node->op().flops == nullptr) continue;
+    const std::vector<Type> types = node->input_types();
+    flops += node->op().flops({types, node->attributes()}, bindings);
+  }
+  return flops;
+}
+
 Cost cost(const Graph& graph, const Bindings& bindings) {
   Cost total;
   for (const auto& node : graph.nodes()) {

@@ -7,9 +7,15 @@
 
 namespace hone {
 
+/// The FLOPs of a model as people quote them: those of its products, which are linears, convolutions and the two products of
+/// attention, with two for a multiply-add. Biases, norms, softmax and activations do not count, as in PyTorch's
+/// FlopCounterMode. `graph` is the model's own: passes that prepare it for a run leave products out, or fuse them with
+/// what does not count.
+double product_flops(const Graph& graph, const Bindings& bindings);
+
 /// What one run of a graph costs, with its symbols bound.
 struct Cost {
-  double flops = 0;  ///< a multiply-add counts two
+  double flops = 0;  ///< of all operations of this graph, as it is; a multiply-add counts two
   std::map<std::string, double> flops_by_op;
   std::int64_t parameter_bytes = 0;
   /// The most memory that live intermediate values take at any moment: views, updates and operations that work in place

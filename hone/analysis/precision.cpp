@@ -28,11 +28,6 @@ std::vector<PlannedTensor> planned_tensors(const Graph& graph, const Quantizatio
   return tensors;
 }
 
-double PlannedSize::average_weight_bits() const {
-  return quantized_parameters == 0 ? 32
-                                   : quantized_bits / static_cast<double>(quantized_parameters);
-}
-
 namespace {
 
 // Rows by their numbers, or, as positions are the same for every text, the first rows.
@@ -101,17 +96,42 @@ double counted_bits(const PlannedTensor& tensor, BitCount count) {
              : tensor.average_bits;
 }
 
-/// Elements and their bits, added up.
-struct BitSum {
-  double elements = 0, bits = 0;
-  void add(double more, double bits_each) {
-    elements += more;
-    bits += more * bits_each;
-  }
-  double average() const { return elements == 0 ? 32 : bits / elements; }
-};
+void add(WeightBits& sum, double elements, double bits_each) {
+  sum.elements += elements;
+  sum.bits += elements * bits_each;
+}
+
+// What stays of a share of zeros, with a bit for each element that says whether it does.
+double sparse_bits(double bits, double zeros) { return (1 - zeros) * bits + 1; }
 
 }  // namespace
+
+WeightBits weight_bits(const Graph& graph, const QuantizationPlan& plan,
+                       const std::vector<std::string>& layers,
+                       const std::vector<std::pair<std::string, double>>& sparsities,
+                       BitCount count) {
+  std::map<std::string, double> bits;  // by the name of the tensor
+  for (const PlannedTensor& tensor : planned_tensors(graph, plan, ones()))
+    if (tensor.operand == Operand::weight) bits.emplace(tensor.tensor, counted_bits(tensor, count));
+  const std::map<std::string, double> zeros(sparsities.begin(), sparsities.end());
+  WeightBits sum;
+  std::set<std::string> counted;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    const bool counts = layers.empty() ? node->op().trait == Trait::contraction
+                                       : std::ranges::find(layers, node->name()) != layers.end();
+    for (std::size_t i = 0; counts && i < node->inputs().size(); ++i) {
+      const Value& value = node->inputs()[i];
+      if (operand_of(*node, i) != Operand::weight || !counted.insert(value.node->name()).second)
+        continue;
+      const auto format = bits.find(value.node->name());
+      const auto share = zeros.find(node->name());
+      const double each = format == bits.end() ? 32 : format->second;
+      add(sum, static_cast<double>(element_count(resolve(value.type().shape, ones()))),
+          share == zeros.end() || share->second == 0 ? each : sparse_bits(each, share->second));
+    }
+  }
+  return sum;
+}
 
 AverageBits average_bits(const Graph& graph, const QuantizationPlan& plan, const Bindings& bindings,
                          BitCount count) {
@@ -127,16 +147,15 @@ AverageBits average_bits(const Graph& graph, const QuantizationPlan& plan, const
       of_parameters.emplace(tensor.tensor, bits);
   }
   AverageBits result;
-  BitSum weights, quantized, data;
+  WeightBits parameters, data;
   for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
     if (!info(parameter->role()).counted) continue;
     const std::int64_t elements = element_count(resolve(parameter->types()[0].shape, {}));
     const auto found = of_parameters.find(parameter->name());
-    weights.add(static_cast<double>(elements), found == of_parameters.end() ? 32 : found->second);
+    add(parameters, static_cast<double>(elements),
+        found == of_parameters.end() ? 32 : found->second);
     result.parameters += elements;
-    if (found == of_parameters.end()) continue;
-    quantized.add(static_cast<double>(elements), found->second);
-    result.quantized_parameters += elements;
+    if (found != of_parameters.end()) result.quantized_parameters += elements;
   }
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     if (node->op().trait != Trait::contraction) continue;
@@ -145,14 +164,14 @@ AverageBits average_bits(const Graph& graph, const QuantizationPlan& plan, const
       const Value& value = node->inputs()[i];
       const auto as_input = inputs.find({node->name(), value.node->name()});
       const auto as_output = of_outputs.find(value.node->name());
-      data.add(static_cast<double>(element_count(resolve(value.type().shape, bindings))),
-               as_input != inputs.end()        ? as_input->second
-               : as_output != of_outputs.end() ? as_output->second
-                                               : 32);
+      add(data, static_cast<double>(element_count(resolve(value.type().shape, bindings))),
+          as_input != inputs.end()        ? as_input->second
+          : as_output != of_outputs.end() ? as_output->second
+                                          : 32);
     }
   }
-  result.weights = weights.average();
-  result.quantized_weights = quantized.average();
+  result.weights = weight_bits(graph, plan, {}, {}, count).average();
+  result.all_parameters = parameters.average();
   result.data = data.average();
   return result;
 }

@@ -32,13 +32,13 @@ struct BenchTimes {
   double median_ms = 0;
   std::optional<Interval> median_interval = {};  ///< as `median_interval`; none of too few runs
   std::int64_t runs = 0;
-  double gflop = 0;          ///< of one run, as its kernels compute it
-  double defined_gflop = 0;  ///< the same by the definitions of its operations
-  bool of_images = false;    ///< else of texts
+  double gflop = 0;           ///< of one run, by definition: see `product_flops`
+  double computed_gflop = 0;  ///< of all operations that run, as their kernels compute them
+  bool of_images = false;     ///< else of texts
   /// Of fp32 multiply-adds, in GFLOP/s, on as many threads: the highest of what was measured before the runs, after them,
   /// and ever. Of a card: of large products in its arithmetic, before the runs and after them.
   Peak peak;
-  /// Of `gflop`, what is in products of codes.
+  /// Of `computed_gflop`, what is in products of codes.
   std::map<PeakKind, NativeProducts> native = {};
   /// What the run was foretold to need in memory, its parameters included.
   double needed_bytes = 0;
@@ -48,7 +48,7 @@ struct BenchTimes {
   std::vector<std::string> notes;             ///< on the peak
   std::optional<RunProfile> recorded = {};    ///< where `BenchOptions::records` says so
   std::string_view arithmetic = kFloat;       ///< as `arithmetic_of` says
-  double share_of_peak() const { return gflop / (min_ms / 1e3) / peak.value; }
+  double share_of_peak() const { return computed_gflop / (min_ms / 1e3) / peak.value; }
   /// What is no product of codes counts in the time alone.
   double share_of(const NativeProducts& some) const {
     return some.gop / (min_ms / 1e3) / some.peak.value;

@@ -1,7 +1,9 @@
 #include "hone/jobs/bench_work.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "hone/analysis/cost.h"
 #include "hone/base/random.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/native/native_copy.h"
@@ -109,6 +111,14 @@ std::unique_ptr<Executable> BenchWork::executable(const ExecutionWay& way,
   return (way.executor != nullptr ? way.executor : session.executor)(graph, session);
 }
 
+double training_flops(const Graph& graph, const Bindings& bindings) {
+  Graph step = graph;
+  const bool trains = std::ranges::any_of(step.of_kind(NodeKind::parameter),
+                                          [](const Node* node) { return node->trainable(); });
+  if (trains) add_training_step(step, {}, Fusing::none);
+  return product_flops(step, bindings);
+}
+
 BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchOptions& options,
                      const ExecutionWay& way, const Session& session) {
   user_check(way.fusing == Fusing::all || session.values == DType::f32,
@@ -122,6 +132,10 @@ BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchO
     });
   }
   work.parameters = std::move(work.parameters).on(session.device);
+  work.bindings = {
+      {'B', options.batch}, {'S', options.tokens}, {'T', options.batch * options.tokens}};
+  work.flops = options.train ? training_flops(work.graph, work.bindings)
+                             : product_flops(work.graph, work.bindings);
   const Graph calibrated = work.graph;
   std::optional<TextLayout> layout;
   if (options.train) {
@@ -130,8 +144,6 @@ BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchO
     work.stages.push_back(
         {"passes", run_ms([&] { prepare_passes(work.graph, work.parameters, way, session); })});
   }
-  work.bindings = {
-      {'B', options.batch}, {'S', options.tokens}, {'T', options.batch * options.tokens}};
   check_memory(work.graph, work.bindings, session, work.parameters,
                fmt::format("a {} of {}", options.train ? "training step" : "run",
                            run_size_text(options.batch, options.tokens, model.facts.limits)));

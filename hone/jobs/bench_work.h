@@ -43,6 +43,7 @@ struct StageTime {
 /// A graph with all that its runs need.
 struct BenchWork {
   Graph graph;
+  double flops = 0;  ///< by definition, see `product_flops`
   ParameterStore parameters;
   NamedTensors inputs = {};  ///< on the device
   Bindings bindings = {};
@@ -56,6 +57,10 @@ struct BenchWork {
   /// By the way's executor.
   std::unique_ptr<Executable> executable(const ExecutionWay& way, const Session& session) const;
 };
+
+/// The FLOPs by definition of one training step of a graph with the output `loss`: those of its products and of their gradients.
+/// Where nothing is trainable, those of the loss.
+double training_flops(const Graph& graph, const Bindings& bindings);
 
 /// The work on random texts, as `way` has it. `parameters`: those of the model, not kept twice where it has none itself. Throws
 /// `UserError` where memory is short.

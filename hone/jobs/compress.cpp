@@ -36,8 +36,7 @@ QuantizationPlan one_format(const Model& model, const Format& format) {
 
 double average_weight_bits(const Model& model) {
   if (!model.quantization) return 32;
-  const Graph graph = plain_graph(model);
-  return planned_size(graph, model.quantization->plan).average_weight_bits();
+  return weight_bits(plain_graph(model), model.quantization->plan).average();
 }
 
 QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan) {

@@ -20,7 +20,7 @@ struct CompressOptions {
 /// The plan that gives all inputs, weights and biases of the model's linears one format.
 QuantizationPlan one_format(const Model& model, const Format& format);
 
-/// Bits per quantized weight, shared exponents and state included; 32 for an unquantized model.
+/// The average bits of a model's weights, see `weight_bits`; 32 for an unquantized model.
 double average_weight_bits(const Model& model);
 
 /// What the copy of `parent` has formats for: what the parent has, if it is quantized already, and what `plan` adds. Throws

@@ -8,6 +8,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/ir/print.h"
+#include "hone/jobs/bench_work.h"
 #include "hone/models/model_source.h"
 #include "hone/models/model_zeros.h"
 #include "hone/models/text_limit.h"
@@ -109,44 +110,47 @@ Table cost_table(const InspectResult& result, const InspectJob& job, const Input
                  std::int64_t tokens) {
   Table costs({{"run", "One run of " + run_size_text(job.batch, tokens, limits)},
                {"gflop", "GFLOP"},
+               {"computed_gflop", "Computed"},
                {"parameter_bytes", "Parameters"},
                {"moment_bytes", "Optimizer"},
                {"gradient_bytes", "Gradients"},
                {"value_bytes", "Other values"},
                {"bytes", "In all, at most"}});
-  const auto add = [&](const char* run, const Cost& cost) {
-    costs.add_row({run, real(cost.flops / 1e9, 3), bytes(cost.parameter_bytes - cost.moment_bytes),
-                   bytes(cost.moment_bytes), bytes(cost.peak_gradient_bytes),
+  const auto add = [&](const char* run, double flops, const Cost& cost) {
+    costs.add_row({run, real(flops / 1e9, 3), real(cost.flops / 1e9, 3),
+                   bytes(cost.parameter_bytes - cost.moment_bytes), bytes(cost.moment_bytes),
+                   bytes(cost.peak_gradient_bytes),
                    bytes(cost.peak_value_bytes - cost.peak_gradient_bytes),
                    bytes(cost.parameter_bytes + cost.peak_value_bytes)});
   };
-  add("inference", result.inference);
-  if (result.totals.trainable > 0) add("training step with AdamW", result.training_step);
+  add("inference", result.flops, result.inference);
+  if (result.totals.trainable > 0)
+    add("training step with AdamW", result.training_flops, result.training_step);
   return costs;
 }
 
-// "Bits on average: weights 9.1, of the 98 % of them that are in a format 8.25; what products read 32."
+// "Bits on average: weights of linears 8.25; all parameters 9.1, 98 % of them in a format; what products read 32."
 std::string bits_text(const AverageBits& bits, BitCount count) {
   if (bits.quantized_parameters == 0 && bits.data == 32)
     return "Bits on average: 32, nothing is in a format of fewer.";
   const std::string quantized =
       bits.quantized_parameters == 0
           ? ""
-          : fmt::format(", of the {} of them in a format {}",
+          : fmt::format(", {} of them in a format",
                         display_text(percent(static_cast<double>(bits.quantized_parameters) /
-                                             static_cast<double>(bits.parameters))),
-                        display_text(hone::bits(bits.quantized_weights)));
+                                             static_cast<double>(bits.parameters))));
   return fmt::format(
-      "Bits on average{}: weights {}{}; what products read {}.",
+      "Bits on average{}: weights of linears {}; all parameters {}{}; what products read {}.",
       count == BitCount::width_and_fraction ? " (width and fraction added up, which nothing has)"
                                             : "",
-      display_text(hone::bits(bits.weights)), quantized, display_text(hone::bits(bits.data)));
+      display_text(hone::bits(bits.weights)), display_text(hone::bits(bits.all_parameters)),
+      quantized, display_text(hone::bits(bits.data)));
 }
 
 Json to_json(const AverageBits& bits, BitCount count) {
   return {{"counted", count == BitCount::stored ? "stored" : "width_and_fraction"},
           {"weights", bits.weights},
-          {"quantized_weights", bits.quantized_weights},
+          {"all_parameters", bits.all_parameters},
           {"quantized_parameters", bits.quantized_parameters},
           {"data", bits.data}};
 }
@@ -170,8 +174,10 @@ Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t to
           {"bits", to_json(result.bits, job.bit_count)},
           {"batch", job.batch},
           {"tokens", tokens},
-          {"inference_flops", result.inference.flops},
-          {"training_step_flops", result.training_step.flops},
+          {"flops", result.flops},
+          {"computed_flops", result.inference.flops},
+          {"training_step_flops", result.training_flops},
+          {"training_step_computed_flops", result.training_step.flops},
           {"parameter_bytes", result.inference.parameter_bytes},
           {"inference_peak_value_bytes", result.inference.peak_value_bytes},
           {"training_parameter_bytes", result.training_step.parameter_bytes},
@@ -213,9 +219,11 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   if (has_packed_weights(training)) freeze(training, {"*"});  // it is not trained as it is
   Graph inference = forward_graph(source.model);
   ParameterStore parameters = source.model.parameters;
-  fuse_for_inference(inference, parameters, context.session());
-  const Bindings bindings = {{'B', job.batch}, {'S', tokens}};
   InspectResult result;
+  const Bindings bindings = {{'B', job.batch}, {'S', tokens}};
+  result.flops = product_flops(inference, bindings);
+  result.training_flops = training_flops(training, bindings);
+  fuse_for_inference(inference, parameters, context.session());
   result.graph = to_string(training);
   result.modules = parameters_by_module(training);
   result.totals = total_parameters(training);

@@ -35,11 +35,13 @@ struct InspectResult {
   std::string graph;  ///< as text, as it is trained
   std::vector<ModuleParameters> modules;
   ParameterTotals totals;
-  Cost inference;            ///< of one run
-  Cost training_step;        ///< of one with AdamW; where all is frozen, of the loss
-  AverageBits bits;          ///< of a run of inference
-  std::vector<Zeros> zeros;  ///< of every parameter, packed ones decoded
-  Json fields;               ///< what programs read, see `result_of`
+  double flops = 0;           ///< of one run, see `product_flops`
+  double training_flops = 0;  ///< of one training step, the same way
+  Cost inference;             ///< of one run, as it is prepared for that
+  Cost training_step;         ///< of one with AdamW; where all is frozen, of the loss
+  AverageBits bits;           ///< of a run of inference
+  std::vector<Zeros> zeros;   ///< of every parameter, packed ones decoded
+  Json fields;                ///< what programs read, see `result_of`
   /// The same for people, without the graph.
   std::function<std::string(const TextStyle&)> text;
 };

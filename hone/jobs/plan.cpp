@@ -41,6 +41,7 @@ PlanResult plan_formats(const PlanJob& job, Context& context) {
   const std::int64_t tokens = tokens_of_run(job.tokens, source.model.facts.limits);
   PlanResult result{.tensors = planned_tensors(graph, plan, {{'B', job.batch}, {'S', tokens}}),
                     .size = planned_size(graph, plan),
+                    .average_weight_bits = weight_bits(graph, plan).average(),
                     .fields = {},
                     .text = {}};
   const PlannedSize& size = result.size;
@@ -49,17 +50,18 @@ PlanResult plan_formats(const PlanJob& job, Context& context) {
                    {"layers", to_json(table)},
                    {"parameters", size.parameters},
                    {"quantized_parameters", size.quantized_parameters},
-                   {"average_weight_bits", size.average_weight_bits()},
+                   {"average_weight_bits", result.average_weight_bits},
                    {"fp32_bytes", 4 * size.parameters},
                    {"packed_bytes", bytes_of(size.bits)},
                    {"arithmetic", "simulated"}};
-  result.text = [table, size](const TextStyle& style) {
+  result.text = [table, size, weights = result.average_weight_bits](const TextStyle& style) {
     const Cell whole = bytes(4 * size.parameters), packed = bytes(bytes_of(size.bits));
     return fmt::format(
-        "{}\n{} of {} parameters in {:.2f} bits on average; the model: {} in fp32, {} if packed. "
+        "{}\n{} of {} parameters in a format; weights of linears in {:.2f} bits on average; the "
+        "model: {} in fp32, {} if packed. "
         "Arithmetic is simulated: values are rounded, sums are in fp32.\n",
         to_text(table, style), grouped(size.quantized_parameters), grouped(size.parameters),
-        size.average_weight_bits(), display_text(whole), display_text(packed));
+        weights, display_text(whole), display_text(packed));
   };
   return result;
 }

@@ -26,6 +26,7 @@ struct PlanJob {
 struct PlanResult {
   std::vector<PlannedTensor> tensors;  ///< every operand that takes a format
   PlannedSize size;                    ///< of the parameters
+  double average_weight_bits = 32;     ///< see `weight_bits`
   Json fields;                         ///< what programs read, see `result_of`
   /// The same for people.
   std::function<std::string(const TextStyle&)> text;

@@ -95,8 +95,8 @@ SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& contex
   result.fields["layers"] = to_json(table);
   result.fields["groups"] = study.cost.groups;
   result.fields["kept_bytes"] = static_cast<std::int64_t>(study.cost.kept_bytes);
-  result.fields["flops"] = study.cost.flops;
-  result.fields["apart_flops"] = study.cost.apart_flops;
+  result.fields["computed_flops"] = study.cost.flops;
+  result.fields["apart_computed_flops"] = study.cost.apart_flops;
   const std::string headline = headline_of(study, measured_on), cost = cost_text(study.cost);
   result.text = [table, headline, cost, measured_on](const TextStyle& style) {
     return fmt::format("Each layer alone, on {}:\n\n{}\n{}\n{}\n", measured_on,

@@ -50,6 +50,17 @@ TEST(Cost, OfABertIsThatOfItsProductsAndLittleMore) {
   EXPECT_EQ(total.parameter_bytes, 4'386'178 * 4);
 }
 
+// As PyTorch's FlopCounterMode counts the same model in transformers.
+TEST(Cost, ProductFlopsAreThoseThatPyTorchCounts) {
+  EncoderConfig config;
+  config.hidden_size = 128;
+  config.num_hidden_layers = 2;
+  config.num_attention_heads = 2;
+  config.intermediate_size = 512;
+  const Graph graph = build_graph(ops(), bert(), config, {});
+  EXPECT_EQ(product_flops(graph, {{'B', 1}, {'S', 128}}), 117'473'792);
+}
+
 // Bytes of values while each operation runs, B = 4 rows of 2 floats = 32 bytes each:
 //   a 32 | a b 64 | a b c 96, b read twice | a y 64, y where c was | z 32, where y was
 TEST(Cost, PeakIsWhatLivesAtTheWorstMoment) {

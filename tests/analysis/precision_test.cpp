@@ -69,7 +69,6 @@ TEST(PlannedSize, CountsASharedParameterOnce) {
   EXPECT_EQ(size.quantized_parameters, 16 + 4 + 4);
   EXPECT_EQ(size.quantized_bits, 8 * 24);
   EXPECT_EQ(size.bits, 8 * 24 + 32 * 3);
-  EXPECT_EQ(size.average_weight_bits(), 8);
 }
 
 TEST(PlannedSize, TellsTheTablesOfEmbeddingsApart) {
@@ -128,7 +127,6 @@ TEST(PlannedSize, OfInputsAndOutputsIsThatOfTheWholeModel) {
       planned_size(shared_weight(), both({.input = format, .output = format}, {}));
   EXPECT_EQ(size.quantized_parameters, 0);
   EXPECT_EQ(size.bits, 32 * 27);
-  EXPECT_EQ(size.average_weight_bits(), 32);
 }
 
 // %w is in 8 bits, and so is what `second` reads; `first` reads fp32.
@@ -140,17 +138,39 @@ TEST(AverageBits, AreWeighedByElements) {
   const AverageBits bits = average_bits(graph, plan, bindings);
   EXPECT_EQ(bits.parameters, 27);
   EXPECT_EQ(bits.quantized_parameters, 16);
-  EXPECT_EQ(bits.quantized_weights, 8);
-  EXPECT_DOUBLE_EQ(bits.weights, (16 * 8 + 11 * 32) / 27.0);
+  EXPECT_EQ(bits.weights, 8);
+  EXPECT_DOUBLE_EQ(bits.all_parameters, (16 * 8 + 11 * 32) / 27.0);
   EXPECT_DOUBLE_EQ(bits.data, 20);
   const AverageBits added = average_bits(graph, plan, bindings, BitCount::width_and_fraction);
-  EXPECT_EQ(added.quantized_weights, 12);
+  EXPECT_EQ(added.weights, 12);
   EXPECT_DOUBLE_EQ(added.data, 22);
   // Where a format has no fraction, both counts are of its bits, with what blocks share.
   const Format blocks = format_called("mxint(bits=4,block=2)");
   for (const BitCount count : {BitCount::stored, BitCount::width_and_fraction})
-    EXPECT_EQ(
-        average_bits(graph, {{"first", {.weight = blocks}}}, bindings, count).quantized_weights, 8);
+    EXPECT_EQ(average_bits(graph, {{"first", {.weight = blocks}}}, bindings, count).weights, 8);
+}
+
+// Two linears of 16 and 32 weights with biases, and a table.
+TEST(WeightBits, CountWeightsOfLinearsAlone) {
+  const Graph graph = parse_graph(R"(%ids = input : i64[B, S]
+%table = parameter weight trainable : f32[10, 4]
+%w = parameter weight trainable : f32[4, 4]
+%b = parameter bias trainable : f32[4]
+%v = parameter weight trainable : f32[8, 4]
+%x = embedding(%ids, %table) : f32[B, S, 4]
+%h = linear(%x, %w, %b) : f32[B, S, 4]
+%y = linear(%h, %v) : f32[B, S, 8]
+output y = %y)",
+                                  ops(), formats());
+  const Format four = format_called("mxint(bits=4,block=4)"),
+               eight = format_called("integer(width=8,frac=4)");
+  const QuantizationPlan plan = {{"h", {.weight = four, .bias = eight}}, {"x", {.weight = eight}}};
+  const WeightBits all = weight_bits(graph, plan);
+  EXPECT_EQ(all.elements, 48);
+  EXPECT_EQ(all.bits, 16 * 6 + 32 * 32) << "four weights share 8 bits; the second has no format";
+  EXPECT_EQ(weight_bits(graph, plan, {"h"}).average(), 6);
+  EXPECT_EQ(weight_bits(graph, plan, {"h"}, {{"h", 0.5}}).average(), 4) << "half, and a bit each";
+  EXPECT_EQ(weight_bits(graph, {}).average(), 32);
 }
 
 TEST(AverageBits, OfAnOutputAreThoseOfWhoReadsIt) {
@@ -158,7 +178,6 @@ TEST(AverageBits, OfAnOutputAreThoseOfWhoReadsIt) {
       shared_weight(), {{"first", {.output = format_called("bf16")}}}, {{'B', 2}, {'S', 5}});
   EXPECT_DOUBLE_EQ(bits.data, (32 + 16) / 2.0);
   EXPECT_EQ(bits.weights, 32);
-  EXPECT_EQ(bits.quantized_weights, 32);
 }
 
 }  // namespace

@@ -36,14 +36,28 @@ TEST(Inspect, CountsWhatIsFrozen) {
   EXPECT_GT(embeddings, 0);
   EXPECT_EQ(facts["frozen_parameters"], embeddings);
   EXPECT_EQ(facts["trainable_parameters"], all["parameters"].get<std::int64_t>() - embeddings);
-  EXPECT_EQ(facts["inference_flops"], all["inference_flops"]);
+  EXPECT_EQ(facts["flops"], all["flops"]);
   EXPECT_LT(facts["training_step_flops"], all["training_step_flops"]);
+  EXPECT_LT(facts["training_step_computed_flops"], all["training_step_computed_flops"]);
+}
+
+// What runs leaves out the last layer of all tokens but the first, and adds what is no product.
+TEST(Inspect, CountsProductsApartFromWhatIsComputed) {
+  const Json long_texts =
+      run_json({"inspect", "tiny", "--batch", "1", "--tokens", "128"}, workshop());
+  EXPECT_EQ(long_texts["flops"], 117'473'792);
+  EXPECT_LT(long_texts["computed_flops"], long_texts["flops"]);
+  const Json short_texts =
+      run_json({"inspect", "tiny", "--batch", "1", "--tokens", "1"}, workshop());
+  EXPECT_GT(short_texts["computed_flops"], short_texts["flops"]);
+  const Json timed =
+      run_json({"bench", "tiny", "--batch", "1", "--tokens", "128", "--runs", "1"}, workshop());
+  EXPECT_DOUBLE_EQ(timed["gflop"], 0.117473792);
 }
 
 TEST(Inspect, CostsFollowBatchAndTokens) {
   const auto flops = [](const char* batch, const char* tokens) -> double {
-    return run_json({"inspect", "tiny", "--batch", batch, "--tokens", tokens},
-                    workshop())["inference_flops"];
+    return run_json({"inspect", "tiny", "--batch", batch, "--tokens", tokens}, workshop())["flops"];
   };
   const double one = flops("1", "64");
   EXPECT_DOUBLE_EQ(flops("4", "64"), 4 * one);
@@ -167,8 +181,8 @@ TEST(Inspect, TellsBitsZerosAndWhatTakesMemory) {
   const Json of_rounded = run_json({"inspect", rounded, "--csv", csv}, workshop()),
              of_packed = run_json({"inspect", packed}, workshop()),
              added = run_json({"inspect", rounded, "--added_bits"}, workshop());
-  EXPECT_EQ(of_rounded["bits"]["quantized_weights"], 8);
-  EXPECT_EQ(added["bits"]["quantized_weights"], 12);
+  EXPECT_EQ(of_rounded["bits"]["weights"], 8);
+  EXPECT_EQ(added["bits"]["weights"], 12);
   EXPECT_EQ(added["bits"]["counted"], "width_and_fraction");
   // What is packed is what was rounded.
   EXPECT_EQ(of_packed["bits"], of_rounded["bits"]);

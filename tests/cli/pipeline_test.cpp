@@ -343,7 +343,7 @@ tokens = "{tokens}"
 batch = 2
 [figure.flops]
 x = "tokens"
-y = "inference_flops"
+y = "flops"
 [[figure.flops.curve]]
 stages = "small"
 [[figure.flops.curve]]

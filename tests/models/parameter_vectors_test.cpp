@@ -48,7 +48,6 @@ output y = %b
                                   builtin().ops, builtin().formats);
   const PlannedSize size =
       planned_size(graph, {{"a", {.weight = format_called("integer(width=8,frac=4)")}}});
-  EXPECT_EQ(size.average_weight_bits(), 8);
   EXPECT_DOUBLE_EQ(size.bits / static_cast<double>(size.parameters), 27.2);
   EXPECT_DOUBLE_EQ((size.bits + 4 * 128 * 128) / static_cast<double>(size.parameters),
                    expected["w_avg_bit"].get<double>());

@@ -39,8 +39,8 @@ inline constexpr Field kArithmetic = {"arithmetic", "fp32|bf16|fp16|simulated|pa
                                       "are of codes"};
 inline constexpr Field kWeightBits = {
     "average_weight_bits", "bits",
-    "per quantized weight, shared scales included, those in full precision left out; 32: none is "
-    "quantized"};
+    "of the weights of linears and convolutions, shared scales included; 32 where one has no "
+    "format"};
 inline constexpr Field kSeeds = {"seeds", "seeds", "on which the figures stand"};
 inline constexpr Field kProtocol = {
     "protocol", "honest|original",

@@ -23,9 +23,7 @@ struct LayerBits {
 
 LayerBits bits_of(const Graph& graph, const std::string& layer, const LayerOption& option) {
   LayerBits bits;
-  std::int64_t elements = 0;  // of the weight
   const auto add = [&](Operand operand, std::int64_t count) {
-    if (operand == Operand::weight) bits.weight += count;
     if (operand == Operand::weight || operand == Operand::bias) bits.packed += count;
   };
   const LayerFormats formats = option.formats.value_or(LayerFormats{});
@@ -37,13 +35,10 @@ LayerBits bits_of(const Graph& graph, const std::string& layer, const LayerOptio
     const std::optional<Operand> operand = operand_of(node, i);
     if (!operand) continue;
     const std::int64_t count = element_count(resolve(node.inputs()[i].type().shape, kOneText));
-    if (*operand == Operand::weight) elements = count;
     if (!formats[*operand]) add(*operand, 32 * count);
   }
-  if (option.sparsity > 0) {
-    const double each = static_cast<double>(bits.weight) / static_cast<double>(elements);
-    bits.weight = std::llround(pruned_bits(each, option.sparsity) * static_cast<double>(elements));
-  }
+  bits.weight = std::llround(
+      weight_bits(graph, {{layer, formats}}, {layer}, {{layer, option.sparsity}}).bits);
   return bits;
 }
 

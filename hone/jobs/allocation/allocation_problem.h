@@ -57,11 +57,6 @@ void take_latency(LayerCosts& costs, LatencyTable latency, double most_ms);
 /// `graph` is without quantizers.
 LayerCosts layer_costs(const Graph& graph, const std::vector<LayerOption>& options);
 
-/// Bits of a weight of `bits` where so many of them go: those that stay, and one for each that tells which.
-inline double pruned_bits(double bits, double sparsity) {
-  return sparsity == 0 ? bits : (1 - sparsity) * bits + 1;
-}
-
 /// The formats of an allocation.
 QuantizationPlan allocated_plan(const LayerCosts& costs, const std::vector<LayerOption>& options,
                                 const Allocation& allocation);

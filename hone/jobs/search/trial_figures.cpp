@@ -39,29 +39,24 @@ std::map<std::string, double> shape_figures(const Graph& graph, const Quantizati
                                             const std::vector<std::string>& layers,
                                             const EncodedSplits& data) {
   const Bindings text = {{'B', 1}, {'S', std::max<std::int64_t>(1, longest_text(data.validation))}};
-  std::map<std::pair<std::string, Operand>, double> bits;  // by layer and operand
+  std::map<std::string, double> bits;  // of inputs, by layer
   for (const PlannedTensor& tensor : planned_tensors(graph, plan, text))
-    bits[{tensor.layer, tensor.operand}] = tensor.average_bits;
-  for (const auto& [layer, share] : sparsities) {
-    const auto weight = bits.try_emplace({layer, Operand::weight}, 32).first;
-    weight->second = pruned_bits(weight->second, share);
-  }
-  BitMean weights, inputs;
+    if (tensor.operand == Operand::input) bits[tensor.layer] = tensor.average_bits;
+  BitMean inputs;
   for (const std::string& layer : layers) {
     const Node& node = *graph.find(layer);
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
-      const std::optional<Operand> operand = operand_of(node, i);
-      if (operand != Operand::weight && operand != Operand::input) continue;
+      if (operand_of(node, i) != Operand::input) continue;
       const auto elements =
           static_cast<double>(element_count(resolve(node.inputs()[i].type().shape, text)));
-      const auto found = bits.find({layer, *operand});
-      (*operand == Operand::weight ? weights : inputs)
-          .add(elements, found == bits.end() ? 32 : found->second);
+      const auto found = bits.find(layer);
+      inputs.add(elements, found == bits.end() ? 32 : found->second);
     }
   }
   const PlannedSize size = planned_size(graph, plan);
-  const double figures[] = {weights.mean(), inputs.mean(), static_cast<double>(size.parameters),
-                            std::ceil(size.bits / 8), cost(graph, text).flops};
+  const double figures[] = {weight_bits(graph, plan, layers, sparsities).average(), inputs.mean(),
+                            static_cast<double>(size.parameters), std::ceil(size.bits / 8),
+                            product_flops(graph, text)};
   std::map<std::string, double> named;
   for (std::size_t i = 0; i < std::size(figures); ++i) named.emplace(kShapeFigures[i], figures[i]);
   return named;
