@@ -154,7 +154,7 @@ TEST(Log, ObjectsToABiasThatLosesTheTensor) {
   EXPECT_EQ(objection("log(width=8)", weights), "");
   EXPECT_EQ(objection("log(width=8,exponent_bias=1)", weights),
             "exponent_bias=1 makes 1 the smallest magnitude, but the median magnitude of the "
-            "values is 0.0503, so most of them would be zero or raised to it; take "
+            "values is 0.05, so most of them would be zero or raised to it; take "
             "exponent_bias=130");
   EXPECT_NE(objection("log(width=4,exponent_bias=3,mode=mase)", weights).find("exponent_bias=10"),
             std::string::npos);

@@ -195,7 +195,7 @@ TEST(Minifloat, ObjectsToABiasThatLosesTheTensor) {
   EXPECT_EQ(objection("minifloat_ieee", {0, 0}), "");
   EXPECT_EQ(objection("minifloat_ieee(exponent_bias=0)", weights),
             "exponent_bias=0 makes 0.25 the smallest magnitude, but the median magnitude of the "
-            "values is 0.0503, so most of them would be zero or raised to it; take "
+            "values is 0.05, so most of them would be zero or raised to it; take "
             "exponent_bias=19");
   EXPECT_EQ(objection("minifloat_ieee(exponent_bias=19)", weights), "");
   EXPECT_NE(objection("minifloat_denorm(exponent_bias=40)", weights).find("exponent_bias=18"),
