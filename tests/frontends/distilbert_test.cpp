@@ -42,9 +42,9 @@ TEST(DistilBert, RefusesByTheNamesOfItsKeys) {
   const auto refusal = [](const Json& keys) { return user_error_of([&] { facts(keys); }); };
   EXPECT_EQ(refusal({{"dim", 10}, {"n_heads", 4}}),
             "config.json: dim: expected a multiple of n_heads, 4, got 10");
-  EXPECT_EQ(refusal({{"activation", "silu"}}),
-            "config.json: activation: expected gelu, gelu_new, gelu_pytorch_tanh, relu, tanh, got "
-            "\"silu\"");
+  const std::string activation = refusal({{"activation", "sigmoid"}});
+  EXPECT_TRUE(activation.starts_with("config.json: activation: expected gelu, ")) << activation;
+  EXPECT_TRUE(activation.ends_with("got \"sigmoid\"")) << activation;
   EXPECT_EQ(refusal({{"sinusoidal_pos_embds", 1}}),
             "config.json: sinusoidal_pos_embds: expected true or false, got 1");
   EXPECT_EQ(refusal({{"seq_classif_dropout", 2}}),
