@@ -39,7 +39,8 @@ void adapter(std::string_view bytes) {
   const std::string_view told = next_part(bytes);
   const Json told_of = told.empty() ? Json() : parse_json(told, kAdapterBase);
   const TensorMap tensors = read_safetensors(SharedBytes{bytes, nullptr}).tensors;
-  const AdapterFolder folder = adapter_of(config, tensors, told_of, "adapter");
+  const AdapterFolder folder =
+      adapter_of(config, tensors, told_of, "adapter/adapter_model.safetensors");
   HONE_ASSERT(!folder.options.target.empty(), "an adapter of nothing");
   Model model = base;
   put_on(folder, model, "base", session);

@@ -20,10 +20,6 @@
 namespace hone {
 namespace {
 
-// In front of the names that a model has, in PEFT's files.
-constexpr std::string_view kPrefix = "base_model.model.";
-constexpr std::string_view kLowName = ".lora_A.weight", kHighName = ".lora_B.weight";
-
 const Architecture& architecture_of(const Model& model) {
   return find_architecture(model.facts.architecture, "a model");
 }
@@ -82,7 +78,7 @@ TensorMap trained_tensors(const Model& model) {
   TensorMap tensors;
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
     if (parameter->trainable())
-      tensors.emplace(fmt::format("{}{}", kPrefix, parameter->name()),
+      tensors.emplace(fmt::format("{}{}", kAdapterPrefix, parameter->name()),
                       dense_on(model.parameters.at(parameter->name()), cpu()));
   return tensors;
 }
@@ -131,102 +127,48 @@ Json config_of(const Model& model, const AdapterOrigin& origin) {
           {"inference_mode", true}};
 }
 
-// ---- as PEFT's are read
-
-// Of all keys but those that are read, and those that change nothing of how an adapter computes (which linears have one, and
-// which modules came along, the tensors say), only what switches them off is known.
-bool is_known(std::string_view key) {
-  constexpr std::string_view kRead[] = {"r", "lora_alpha", "lora_dropout", "use_rslora"};
-  constexpr std::string_view kTold[] = {
-      "auto_mapping",   "base_model_name_or_path", "exclude_modules", "inference_mode",
-      "layers_pattern", "layers_to_transform",     "megatron_core",   "modules_to_save",
-      "peft_version",   "qalora_group_size",       "revision",        "target_modules",
-      "task_type"};
-  return std::ranges::find(kRead, key) != std::end(kRead) ||
-         std::ranges::find(kTold, key) != std::end(kTold);
-}
-
-bool is_off(std::string_view key, const Json& value) {
-  if (key == "peft_type") return value == "LORA";
-  // What adapters begin with; by the other ways the base is changed, too.
-  if (key == "init_lora_weights")
-    return value.is_boolean() || value == "gaussian" || value == "orthogonal";
-  return value.is_null() || value == false || value == "none" ||
-         ((value.is_object() || value.is_array()) && value.empty());
-}
-
-double number_of(const Json& config, const char* key, double otherwise, const std::string& where) {
-  if (!config.contains(key)) return otherwise;
-  user_check(config[key].is_number(), "{}: {} must be a number, got {}", where, key,
-             to_line(config[key]));
-  return config[key].get<double>();
-}
-
-LoraOptions read_options(const Json& config, const std::string& where) {
-  user_check(config.is_object(), "{}: expected an object", where);
-  for (const auto& [key, value] : config.items())
-    user_check(is_known(key) || is_off(key, value),
-               "{}: {} is {}, which hone does not compute; it computes plain LoRA (and rsLoRA), "
-               "without biases of its own",
-               where, key, to_line(value));
-  const Json& rank = config.value("r", Json(8));
-  user_check(rank.is_number_integer(), "{}: r must be a whole number, got {}", where,
-             to_line(rank));
-  const Json& rank_stabilized = config.value("use_rslora", Json(false));
-  user_check(rank_stabilized.is_boolean(), "{}: use_rslora must be true or false, got {}", where,
-             to_line(rank_stabilized));
-  return {.target = {},
-          .rank = rank.get<std::int64_t>(),
-          .alpha = number_of(config, "lora_alpha", 8, where),
-          .dropout = number_of(config, "lora_dropout", 0, where),
-          .rank_stabilized = rank_stabilized.get<bool>()};
-}
-
-void read_tensor(const std::string& key, const Tensor& tensor, const std::string& where,
-                 AdapterFolder& adapter) {
-  user_check(key.starts_with(kPrefix), "{}: expected names that begin with {}, got {}", where,
-             kPrefix, key);
-  user_check(info(tensor.dtype()).floating, "{}: {} must be of floating point, got {}", where, key,
-             info(tensor.dtype()).name);
-  const std::string name = key.substr(kPrefix.size());
-  LoraOptions& options = adapter.options;
-  if (name.ends_with(kLowName)) {
-    user_check(tensor.rank() == 2 && tensor.size(0) == options.rank,
-               "{}: {} must have {} rows (r of {}), got {}", where, key, options.rank,
-               kAdapterConfig, to_string(tensor.sizes()));
-    options.target.push_back(name.substr(0, name.size() - kLowName.size()));
-  } else if (!name.ends_with(kHighName)) {
-    user_check(name.find(".lora_") == std::string::npos && name.find('.') != std::string::npos,
-               "{}: {} is a part of an adapter that hone does not compute", where, key);
-    const std::string module = around(name);
-    if (std::ranges::find(options.modules_to_save, module) == options.modules_to_save.end())
-      options.modules_to_save.push_back(module);
-  }
-  adapter.tensors.emplace(name, tensor.cast(DType::f32));
-}
-
-void read_base(const Json& base, const std::string& where, AdapterFolder& adapter) {
-  const auto is_text = [](const Json& value) { return value.is_string(); };
-  const bool whole = base.is_object() && is_text(base.value("fingerprint", Json())) &&
-                     is_text(base.value("problem_type", Json())) &&
-                     base.value("labels", Json()).is_array() &&
-                     std::ranges::all_of(base["labels"], is_text);
-  user_check(whole, "{}: expected the texts fingerprint and problem_type, and a list of labels",
-             where);
-  adapter.base_fingerprint = base["fingerprint"];
-  adapter.labels = with_context(where, [&] {
-    return LabelScheme{parse_task(base["problem_type"].get<std::string>()), base["labels"]};
-  });
-}
-
 // ---- on models
 
+// Of an encoder without a head (PEFT's FEATURE_EXTRACTION) all names lack the encoder's.
+AdapterFolder named_for(const AdapterFolder& adapter, const Model& model) {
+  const std::string front = fmt::format("{}.", architecture_of(model).encoder.name);
+  const bool lacks_it = std::ranges::all_of(adapter.options.target, [&](const std::string& linear) {
+    return model.graph.find(linear) == nullptr && model.graph.find(front + linear) != nullptr;
+  });
+  if (!lacks_it) return adapter;
+  AdapterFolder named = adapter;
+  for (std::vector<std::string>* names : {&named.options.target, &named.options.modules_to_save})
+    for (std::string& name : *names) name = front + name;
+  named.numbers.clear();
+  for (const auto& [name, numbers] : adapter.numbers) named.numbers.emplace(front + name, numbers);
+  const auto rename = [&](const TensorMap& tensors) {
+    TensorMap renamed;
+    for (const auto& [name, tensor] : tensors) renamed.emplace(front + name, tensor);
+    return renamed;
+  };
+  named.tensors = rename(adapter.tensors);
+  named.biases = rename(adapter.biases);
+  return named;
+}
+
+void replace_biases(const AdapterFolder& adapter, Model& model) {
+  for (const auto& [name, tensor] : adapter.biases) {
+    const Node* parameter = model.graph.find(name);
+    const bool fits = parameter != nullptr && parameter->kind() == NodeKind::parameter &&
+                      tensor.sizes() == resolve(parameter->types()[0].shape, {});
+    user_check(fits, "{}: the model has no place for {} {}", adapter.weights.string(), name,
+               to_string(tensor.sizes()));
+    model.parameters.set(name, tensor);
+    std::erase(model.drawn, name);
+  }
+}
+
 void take_tensors(const AdapterFolder& adapter, Model& model) {
-  const std::string where = (adapter.path / kAdapterWeights).string();
+  const std::string where = adapter.weights.string();
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
     if (!parameter->trainable()) continue;
     const auto found = adapter.tensors.find(parameter->name());
-    user_check(found != adapter.tensors.end(), "{}: {}{} is missing", where, kPrefix,
+    user_check(found != adapter.tensors.end(), "{}: {}{} is missing", where, kAdapterPrefix,
                parameter->name());
     user_check(found->second.sizes() == resolve(parameter->types()[0].shape, {}),
                "{}: {} must be {} for this model, got {}", where, parameter->name(),
@@ -261,38 +203,23 @@ LabelScheme labels_of(const AdapterFolder& adapter, const std::string& base) {
 
 }  // namespace
 
-AdapterFolder adapter_of(const Json& config, const TensorMap& tensors, const Json& base,
-                         const fs::path& folder) {
-  const std::string weights = (folder / kAdapterWeights).string();
-  AdapterFolder adapter{.path = folder,
-                        .options = read_options(config, (folder / kAdapterConfig).string())};
-  for (const auto& [key, tensor] : tensors) read_tensor(key, tensor, weights, adapter);
-  user_check(!adapter.options.target.empty(), "{}: there are no adapters in it", weights);
-  const std::string broken = ParameterStore(adapter.tensors).first_not_finite();
-  user_check(broken.empty(), "{}: {} holds values that are NaN or infinite", weights, broken);
-  if (!base.is_null()) read_base(base, (folder / kAdapterBase).string(), adapter);
-  return adapter;
-}
-
-AdapterFolder read_adapter(const fs::path& folder) {
-  user_check(path_exists(folder / kAdapterConfig),
-             "{}: no adapter; expected a folder with {} and {}, as `hone train --lora` and PEFT "
-             "write it",
-             folder.string(), kAdapterConfig, kAdapterWeights);
-  const Json config = read_json(folder / kAdapterConfig);
-  const TensorMap tensors = read_safetensors(folder / kAdapterWeights).tensors;
-  const fs::path base = folder / kAdapterBase;
-  return adapter_of(config, tensors, path_exists(base) ? read_json(base) : Json(), folder);
-}
-
-void put_on(const AdapterFolder& adapter, Model& model, const std::string& base,
+void put_on(const AdapterFolder& folder, Model& model, const std::string& base,
             const Session& session, OtherBase other) {
-  LoraOptions options = adapter.options;
-  with_context(adapter.path.string(), [&] {
-    options.target = shortest_targets(model.graph, options.target);
-    insert_adapters(model, options, session);
+  const AdapterFolder adapter = named_for(folder, model);
+  std::map<LoraNumbers, std::vector<std::string>> linears;
+  for (const std::string& linear : adapter.options.target)
+    linears[adapter.numbers.at(linear)].push_back(linear);
+  with_context(adapter.weights.string(), [&] {
+    for (const auto& [numbers, targets] : linears) {
+      LoraOptions options = adapter.options;
+      options.rank = numbers.rank;
+      options.alpha = numbers.alpha;
+      options.target = shortest_targets(model.graph, targets);
+      insert_adapters(model, options, session);
+    }
   });
   take_tensors(adapter, model);
+  replace_biases(adapter, model);
   if (adapter.base_fingerprint.empty() ||
       adapter.base_fingerprint == base_fingerprint(model, session))
     return;
@@ -345,6 +272,11 @@ void insert_adapters(Model& model, const LoraOptions& options, const Session& se
   if (!unpacked.empty())
     transform(model, fmt::format("unpack(parameters=\"{}\")", fmt::join(unpacked, ",")), session);
   transform(model, insert_lora_text(options), session);
+  if (options.alpha == 0)
+    model.warnings.push_back(
+        fmt::format("alpha is 0: the adapters of {} change nothing, and learn "
+                    "nothing in training; give another alpha",
+                    fmt::join(options.target, ", ")));
 }
 
 AdapterOrigin adapter_origin(const Model& adapted, const LoraOptions& options,

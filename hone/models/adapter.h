@@ -4,37 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "hone/models/adapter_folder.h"
 #include "hone/models/model_size.h"
 #include "hone/models/model_source.h"
 #include "hone/passes/lora.h"
 
-/// Low-rank adapters (passes/lora.h) of models, and their folders, which are those of PEFT: adapter_config.json and
-/// adapter_model.safetensors. base.json beside them says what they were trained on.
+/// Low-rank adapters (passes/lora.h) of models: put on, trained, written.
 ///
 ///     TextModel model = open_with_adapter("my-model", "my-adapter", context, /*seed=*/42);
 namespace hone {
-
-inline constexpr const char* kAdapterConfig = "adapter_config.json";
-inline constexpr const char* kAdapterWeights = "adapter_model.safetensors";
-inline constexpr const char* kAdapterBase = "base.json";
-
-/// What lies in the folder of an adapter.
-struct AdapterFolder {
-  fs::path path;
-  LoraOptions options;      ///< its targets and modules to save are those that have tensors
-  TensorMap tensors = {};   ///< fp32, by the names that the parameters have in a model
-  LabelScheme labels = {};  ///< of the model that it was trained in; no names: not known
-  std::string base_fingerprint =
-      {};  ///< of the parameters that it was trained beside; empty: not known
-};
-
-/// Throws `UserError` for a folder that is no adapter, for tensors that do not belong together, and, by its name, for what of
-/// PEFT's adapters is not computed here.
-AdapterFolder read_adapter(const fs::path& folder);
-
-/// The same of what its files hold: adapter_config.json, the tensors, and base.json, null where there is none.
-AdapterFolder adapter_of(const Json& config, const TensorMap& tensors, const Json& base,
-                         const fs::path& folder);
 
 /// What is done where a model has other weights than the adapter was trained beside.
 enum class OtherBase {
@@ -58,8 +36,8 @@ TextModel open_with_adapter(const std::string& base, const fs::path& adapter, Co
 LoraOptions adapter_options(std::string_view text, std::uint64_t seed, const Model& model,
                             const Library& library);
 
-/// Runs `insert_lora` over a model for good. Of a packed one the weights that are trained themselves are unpacked first. Throws
-/// `UserError` as that pass.
+/// Runs `insert_lora` over a model for good. Of a packed one the weights that are trained themselves are unpacked first. The
+/// model gets a warning where the factor is 0. Throws `UserError` as that pass.
 void insert_adapters(Model& model, const LoraOptions& options, const Session& session);
 
 /// Where an adapter comes from.

@@ -43,7 +43,8 @@ std::optional<std::int64_t> weight_file_bytes(const fs::path& folder) {
                                  {kOwnWeightsFile, kOwnWeightsFile},
                                  {"pytorch_model.bin", "pytorch_model.bin"},
                                  {"pytorch_model-", ".bin"},
-                                 {"adapter_model.safetensors", "adapter_model.safetensors"}};
+                                 {"adapter_model.safetensors", "adapter_model.safetensors"},
+                                 {"adapter_model.bin", "adapter_model.bin"}};
   std::error_code error;
   for (const Layout& layout : kLayouts) {
     std::int64_t bytes = 0;

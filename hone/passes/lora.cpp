@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "hone/base/random.h"
 #include "hone/base/text.h"
@@ -35,15 +36,26 @@ std::string_view module_of(const Node& parameter) {
   return name.substr(0, name.rfind('.'));
 }
 
+void check_names_one(const std::string& glob, const std::vector<Node*>& linears) {
+  std::set<std::string> last, whole;
+  for (const Node* node : linears) {
+    if (names(glob, node->name())) return;
+    whole.insert(node->name());
+    last.insert(node->name().substr(node->name().rfind('.') + 1));
+  }
+  std::vector<std::string> known(last.begin(), last.end());
+  known.insert(known.end(), whole.begin(), whole.end());
+  const std::string near = did_you_mean(glob, known);
+  fail("no linear matches '{}' of target{} linears end in {}; `hone plan` lists them", glob,
+       near.empty() ? "; the model's" : near + " The model's", fmt::join(last, ", "));
+}
+
 std::vector<Node*> targets(const Graph& graph, const LoraOptions& options) {
   std::vector<Node*> linears = graph.of_kind(NodeKind::operation);
   std::erase_if(linears, [](const Node* node) {
     return !is_linear(*node) || is_adapter(*node->inputs()[kLinearWeight].node);
   });
-  for (const std::string& glob : options.target)
-    user_check(
-        std::ranges::any_of(linears, [&](const Node* node) { return names(glob, node->name()); }),
-        "no linear matches '{}' of target; `hone plan` lists them", glob);
+  for (const std::string& glob : options.target) check_names_one(glob, linears);
   std::erase_if(linears, [&](const Node* node) {
     return !names_module(options.target, node->name()) ||
            is_within(options.modules_to_save, node->name());

@@ -215,6 +215,7 @@ TEST(Adapter, KeepsItsHeadWholeOrNotAtAll) {
 /// A copy of one of PEFT's folders, to be changed.
 struct Changed {
   TemporaryFolder folder;
+  const fs::path& path() const { return folder.path(); }
   explicit Changed(const std::string& name) {
     for (const char* file : {kAdapterConfig, kAdapterWeights})
       fs::copy(kAdapters / name / file, folder.path() / file);
@@ -239,16 +240,52 @@ struct Changed {
   }
 };
 
+// What hone reads of PEFT's and writes no more so: numbers of single linears, biases, and adapters of encoders in
+// adapter_model.bin.
+TEST(Adapter, ComputesWhatPeftComputesOfFoldersThatItDoesNotWrite) {
+  for (const char* name : {"patterns", "biases", "encoder"}) {
+    SCOPED_TRACE(name);
+    const Json expected = read_json(kAdapters / name / "expected.json");
+    Model model = adapted(name);
+    EXPECT_EQ(model.warnings, std::vector<std::string>());
+    const std::vector<NamedTensors> inputs = batches_of(expected);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      expect_near(logits_of(model, inputs[i]), expected["logits_f64"][i], 1e-5);
+    transform(model, "fuse_lora", quiet_context().session());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      expect_near(logits_of(model, inputs[i]), expected["logits_f64"][i], 1e-5);
+  }
+}
+
+TEST(Adapter, IsReadWhateverItsModelWasWrappedIn) {
+  const Changed changed("defaults");
+  changed.set_tensors([](TensorMap& tensors) {
+    TensorMap wrapped;
+    for (const auto& [name, tensor] : tensors) wrapped.emplace("module." + name, tensor);
+    tensors = wrapped;
+  });
+  changed.set("fan_in_fan_out", true);  // PEFT takes it for false on linears
+  Model model = base_of("defaults");
+  put_on(read_adapter(changed.path()), model, "base", quiet_context().session());
+  const NamedTensors batch = batches_of(read_json(kAdapters / "defaults" / "expected.json"))[1];
+  EXPECT_EQ(logits_of(model, batch), logits_of(adapted("defaults"), batch));
+}
+
+TEST(Adapter, OfAlphaZeroWarns) {
+  const Changed changed("defaults");
+  changed.set("lora_alpha", 0);
+  Model model = base_of("defaults");
+  put_on(read_adapter(changed.path()), model, "base", quiet_context().session());
+  ASSERT_EQ(model.warnings.size(), 1u);
+  EXPECT_NE(model.warnings[0].find("alpha is 0"), std::string::npos) << model.warnings[0];
+}
+
 TEST(Adapter, RefusesByItsNameWhatIsNotComputed) {
   const std::pair<const char*, Json> fields[] = {{"peft_type", "LOHA"},
                                                  {"use_dora", true},
                                                  {"use_qalora", true},
-                                                 {"bias", "lora_only"},
                                                  {"lora_bias", true},
-                                                 {"fan_in_fan_out", true},
                                                  {"init_lora_weights", "pissa"},
-                                                 {"rank_pattern", {{"query", 4}}},
-                                                 {"alpha_pattern", {{"query", 4}}},
                                                  {"layer_replication", {{0, 2}}},
                                                  {"target_parameters", {"weight"}},
                                                  {"trainable_token_indices", {1}},
@@ -258,8 +295,8 @@ TEST(Adapter, RefusesByItsNameWhatIsNotComputed) {
     const Changed changed("defaults");
     changed.set(key, value);
     EXPECT_EQ(changed.refusal(),
-              fmt::format("{}: {} is {}, which hone does not compute; it computes plain LoRA (and "
-                          "rsLoRA), without biases of its own",
+              fmt::format("{}: {} is {}, which is not supported; hone computes LoRA and rsLoRA of "
+                          "linears",
                           (changed.folder.path() / kAdapterConfig).string(), key, to_line(value)));
   }
 }
@@ -279,6 +316,20 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
   with("r", 2.5, "r must be a whole number, got 2.5");
   with("lora_alpha", "8", "lora_alpha must be a number, got \"8\"");
   with("use_rslora", 1, "use_rslora must be true or false, got 1");
+  with("bias", "some", "bias: expected none, all or lora_only, got \"some\"");
+  with("rank_pattern", {{"query", "2"}},
+       "rank_pattern: expected a whole number for "
+       "bert.encoder.layer.0.attention.self.query, got \"2\"");
+  with(
+      "rank_pattern", {{R"(.*\.query)", 2}},
+      R"(rank_pattern: '.*\.query' is a regular expression, which is not supported; give the last )"
+      "names of linears");
+  with("alpha_pattern", {{"query", 2}, {"self.query", 3}},
+       "alpha_pattern has 2 and 3 for bert.encoder.layer.0.attention.self.query; name each linear "
+       "once");
+  with("target_modules", {"qeury", "value"},
+       "target_modules names qeury, value, but adapter_model.safetensors has the adapter of "
+       "bert.encoder.layer.0.attention.self.query; did you mean 'query'?");
   const auto without = [&](const char* file, const std::string& problem,
                            const std::function<void(TensorMap&)>& change) {
     const Changed changed("defaults");
@@ -317,13 +368,18 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
   without(kAdapterWeights, "expected names that begin with base_model.model., got weight",
           [&](TensorMap& t) { t["weight"] = Tensor::zeros(DType::f32, {2}); });
   without(
-      "",
-      "in the pass insert_lora: no linear matches 'bert.encoder.layer.7.output.dense' of target; "
-      "`hone plan` lists them",
+      kAdapterWeights,
+      "in the pass insert_lora: no linear matches 'bert.encoder.layer.7.attention.self.query' of "
+      "target; did you mean 'bert.encoder.layer.0.attention.self.query'? The model's linears end "
+      "in classifier, dense, key, query, value; `hone plan` lists them",
       [&](TensorMap& t) {
-        t["base_model.model.bert.encoder.layer.7.output.dense.lora_A.weight"] =
+        t["base_model.model.bert.encoder.layer.7.attention.self.query.lora_A.weight"] =
             Tensor::zeros(DType::f32, {2, 24});
       });
+  const Changed bare("defaults");
+  fs::remove(bare.path() / kAdapterWeights);
+  expect(bare, "",
+         "no weights of the adapter; looked for adapter_model.safetensors, adapter_model.bin");
   const TemporaryFolder empty;
   EXPECT_EQ(user_error_of([&] { read_adapter(empty.path()); }),
             empty.path().string() +

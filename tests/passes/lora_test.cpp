@@ -99,7 +99,11 @@ TEST(InsertLora, SaysWhatDoesNotFit) {
     });
   };
   EXPECT_EQ(refusal({.target = {"key"}}),
-            "no linear matches 'key' of target; `hone plan` lists them");
+            "no linear matches 'key' of target; the model's linears end in head, query; `hone "
+            "plan` lists them");
+  EXPECT_EQ(refusal({.target = {"qeury"}}),
+            "no linear matches 'qeury' of target; did you mean 'query'? The model's linears end in "
+            "head, query; `hone plan` lists them");
   EXPECT_EQ(refusal({.target = {"head"}, .modules_to_save = {"head"}}),
             "`modules_to_save` names all linears that `target` names");
   EXPECT_EQ(refusal({.modules_to_save = {"pooler"}}),

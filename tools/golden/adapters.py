@@ -10,6 +10,8 @@ batches of the base's own expected.json; `merged_f64`, of the second after merge
 second batch and its gradient for everything that is trained, in float64, without dropout.
 
 B is drawn at random, for with B zero no adapter could be told from none.
+
+Those of READ are adapters that hone reads and does not write: they have no gradients, and `trainable` is missing.
 """
 
 import copy
@@ -19,7 +21,7 @@ import shutil
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification
 
 import tiny_bert
@@ -53,6 +55,23 @@ CASES = {
         ),
     ),
 }
+
+READ = {
+    # Ranks and scales of some linears.
+    "patterns": dict(
+        r=3,
+        lora_alpha=6,
+        target_modules=["query", "value", "dense"],
+        rank_pattern={"value": 2, "layer.0.output.dense": 1},
+        alpha_pattern={"query": 16, "^bert.pooler.dense": 3},
+        task_type="SEQ_CLS",
+    ),
+    # Biases of the base, with and without an adapter beside them.
+    "biases": dict(r=2, lora_alpha=6, target_modules=["query"], bias="all", task_type="SEQ_CLS"),
+    # An encoder without a head: names lack "bert.".
+    "encoder": dict(r=2, lora_alpha=6, target_modules=["query"], task_type="FEATURE_EXTRACTION"),
+}
+BINARY = {"encoder"}  # adapter_model.bin, as older versions of PEFT write
 
 
 def batches(base):
@@ -104,13 +123,7 @@ def write(name, base, settings, seed):
     model = get_peft_model(open_base(base), LoraConfig(**settings)).eval()
     draw_trained(model, seed)
     model.save_pretrained(folder)
-    (folder / "README.md").unlink()
-    config = json.loads((folder / "adapter_config.json").read_text())
-    config["base_model_name_or_path"] = f"tiny/{base}"  # instead of a path of this machine
-    for key in ("target_modules", "modules_to_save", "exclude_modules"):  # sets, in any order
-        if isinstance(config[key], list):
-            config[key] = sorted(config[key])
-    (folder / "adapter_config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
+    tidy(folder, base)
     again = PeftModel.from_pretrained(open_base(base), folder).eval()
     first, second = batches(base)
     exact = copy.deepcopy(model).double()
@@ -129,12 +142,54 @@ def write(name, base, settings, seed):
     write_gradients(exact, second, folder)
 
 
+def tidy(folder, base):
+    (folder / "README.md").unlink()
+    config = json.loads((folder / "adapter_config.json").read_text())
+    config["base_model_name_or_path"] = f"tiny/{base}"  # instead of a path of this machine
+    for key in ("target_modules", "modules_to_save", "exclude_modules"):  # sets, in any order
+        if isinstance(config[key], list):
+            config[key] = sorted(config[key])
+    (folder / "adapter_config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
+
+
+def write_read_only(name, settings, seed, base="safetensors"):
+    folder = FOLDER / name
+    headless = settings["task_type"] == "FEATURE_EXTRACTION"
+
+    def adapted(make):
+        model = open_base(base)
+        if not headless:
+            return make(model).eval()
+        model.bert = make(model.bert)
+        return model.eval()
+
+    model = adapted(lambda plain: get_peft_model(plain, LoraConfig(**settings)))
+    draw_trained(model.bert if headless else model, seed)
+    (model.bert if headless else model).save_pretrained(folder)
+    if name in BINARY:
+        weights = folder / "adapter_model.safetensors"
+        torch.save(load_file(weights), folder / "adapter_model.bin")
+        weights.unlink()
+    tidy(folder, base)
+    again = adapted(lambda plain: PeftModel.from_pretrained(plain, folder))
+    exact = copy.deepcopy(model).double()
+    for batch in batches(base):
+        assert torch.equal(logits(again, batch), logits(model, batch)), name
+    expected = {
+        "base": base,
+        "logits_f64": [logits(exact, batch).tolist() for batch in batches(base)],
+    }
+    (folder / "expected.json").write_text(json.dumps(expected) + "\n")
+
+
 def main():
     tiny_bert.prepare()
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     for seed, (name, (base, settings)) in enumerate(CASES.items(), start=1):
         write(name, base, settings, seed)
+    for seed, (name, settings) in enumerate(READ.items(), start=len(CASES) + 1):
+        write_read_only(name, settings, seed)
     print(*sorted(pathlib.Path(FOLDER).iterdir()), sep="\n")
 
 
