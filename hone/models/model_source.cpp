@@ -8,8 +8,10 @@
 #include "hone/base/text.h"
 #include "hone/data/synthetic_words.h"
 #include "hone/frontends/huggingface/architecture.h"
+#include "hone/frontends/huggingface/element_type.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/frontends/huggingface/image_processor.h"
+#include "hone/frontends/huggingface/missing_head.h"
 #include "hone/models/adapter.h"
 #include "hone/passes/quantize.h"
 #include "hone/text/tokenizer_files.h"
@@ -319,11 +321,16 @@ void write_tokenizer(const TextModel& source, const fs::path& folder) {
 }
 
 void check_has_head(const TextModel& source, const std::string& name) {
-  user_check(
-      !source.model.fresh_head(),
-      "{}: the model has no classification head, so it tells no classes apart; `hone predict "
-      "--embed` gives the embeddings of texts, `hone train` trains a head",
-      name);
+  if (!source.model.fresh_head()) return;
+  const MissingHead missing = missing_head(source.model, source.folder);
+  user_check(!missing.is_half,
+             "{}: the classification head is incomplete: {}; fetch the whole checkpoint, or train "
+             "the head with `hone train`",
+             name, missing.text);
+  fail(
+      "{}: the model has no classification head: {}; `hone train` trains one, `hone predict "
+      "--embed` prints the embeddings of texts",
+      name, missing.text);
 }
 
 std::string untrained_warning(const TextModel& source, const std::string& name) {
@@ -342,6 +349,7 @@ void write_beside(const TextModel& source, const fs::path& folder) {
 void write_model(const TextModel& source, const fs::path& folder) {
   save_model(source.model, folder);
   write_beside(source, folder);
+  remove_element_type(folder);
 }
 
 }  // namespace hone

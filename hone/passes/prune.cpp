@@ -168,13 +168,9 @@ bool prune(Graph& graph, ParameterStore& parameters, const PruneOptions& options
   bool changed = false;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     Node& weight = *weights[i];
-    const PrunedTensor& tensor = tensors[i];
-    const bool is_new = !tensor.kept_before.defined();
-    if (!is_new && same_elements(tensor.kept_before, kept[i])) continue;
-    if (is_new) add_mask(graph, weight);
-    Device& device = parameters.at(weight.name()).device();
-    parameters.set(mask_of(weight).name(), kept[i].on(device));
-    parameters.set(weight.name(), masked(tensor.values, kept[i]).on(device));
+    const Tensor& before = tensors[i].kept_before;
+    if (before.defined() && same_elements(before, kept[i])) continue;
+    put_mask(graph, parameters, weight, kept[i]);
     changed = true;
   }
   return changed;
@@ -191,6 +187,15 @@ Node& mask_of(const Node& weight) {
   const Node* const operation = mask_operation(weight);
   HONE_ASSERT(operation != nullptr, "{} has no mask", weight.name());
   return *operation->inputs()[kKept].node;
+}
+
+void put_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept) {
+  if (mask_operation(weight) == nullptr) add_mask(graph, weight);
+  const Tensor& values = parameters.at(weight.name());
+  Device& device = values.device();
+  Tensor left = masked(dense_on(values, cpu()), kept).on(device);
+  parameters.set(weight.name(), std::move(left));
+  parameters.set(mask_of(weight).name(), kept.on(device));
 }
 
 void apply_masks(const Graph& graph, ParameterStore& parameters) {

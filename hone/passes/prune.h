@@ -49,6 +49,10 @@ std::vector<Node*> pruned_weights(const Graph& graph);
 /// The mask of such a weight: a parameter.
 Node& mask_of(const Node& weight);
 
+/// Masks a parameter by `kept`, bool of its shape: adds the operation and its parameter where there is none, and puts zeros
+/// into `parameters`.
+void put_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept);
+
 /// Puts zeros into `parameters` where masks have them.
 void apply_masks(const Graph& graph, ParameterStore& parameters);
 

@@ -119,7 +119,7 @@ TEST_F(BadModel, WithoutAWeight) {
   change_weights(
       [](TensorMap& tensors) { tensors.erase("bert.encoder.layer.1.output.dense.weight"); });
   expect_refused(
-      "1 weights that config.json asks for are not there: "
+      "model.safetensors: 1 of the 41 weights that config.json asks for are missing: "
       "bert.encoder.layer.1.output.dense.weight");
 }
 

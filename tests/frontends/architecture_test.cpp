@@ -277,16 +277,18 @@ std::vector<std::string> warnings_of(const std::string& golden) {
 TEST(Architecture, SaysWhatCheckpointsOfOtherTasksLackAndWhatIsDropped) {
   EXPECT_EQ(warnings_of("distilbert_masked_lm"),
             (std::vector<std::string>{
-                "not in the checkpoint, initialised at random: pre_classifier.weight, "
-                "pre_classifier.bias, classifier.weight, classifier.bias; train before use",
+                testing::initialised_warning("distilbert_masked_lm",
+                                             "pre_classifier.weight, pre_classifier.bias, "
+                                             "classifier.weight, classifier.bias"),
                 "in the checkpoint but not in the model, dropped: vocab_layer_norm.bias, "
                 "vocab_layer_norm.weight, vocab_projector.bias, vocab_projector.weight and 2 "
                 "more"}));
   EXPECT_EQ(warnings_of("roberta_masked_lm"),
             (std::vector<std::string>{
-                "not in the checkpoint, initialised at random: classifier.dense.weight, "
-                "classifier.dense.bias, classifier.out_proj.weight, classifier.out_proj.bias; "
-                "train before use",
+                testing::initialised_warning(
+                    "roberta_masked_lm",
+                    "classifier.dense.weight, classifier.dense.bias, classifier.out_proj.weight, "
+                    "classifier.out_proj.bias"),
                 "in the checkpoint but not in the model, dropped: lm_head.bias, "
                 "lm_head.decoder.bias, lm_head.decoder.weight, lm_head.dense.bias and 4 more"}));
   EXPECT_EQ(warnings_of("electra_discriminator")[1],

@@ -27,6 +27,13 @@ inline std::vector<std::string> golden_models() {
   return names;
 }
 
+/// The warning of a golden model with a head drawn at random: what its file lacks.
+inline std::string initialised_warning(const std::string& golden, std::string_view names,
+                                       const char* file = "model.safetensors") {
+  return fmt::format("{}: not there, initialised at random: {}; train before use",
+                     (kGoldenModels / golden / file).string(), names);
+}
+
 /// Every fact about numbers must hold with the fast kernels and with the references alone.
 inline const std::vector<std::pair<std::string, const Library*>>& libraries() {
   static const Library library = builtin_library();

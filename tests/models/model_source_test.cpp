@@ -4,6 +4,7 @@
 
 #include "hone/analysis/parameters.h"
 #include "hone/frontends/huggingface/bert.h"
+#include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/frontends/huggingface/roberta.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
@@ -177,6 +178,47 @@ TEST(WriteModel, WritesWhatOpensAgain) {
   EXPECT_EQ(testing::changed_parameters(made.model.parameters, again.model.parameters),
             std::vector<std::string>{});
   EXPECT_EQ(again.tokenizer.definition().tokens, made.tokenizer.definition().tokens);
+}
+
+// Whole heads and halves; what is missing, and where.
+TEST(OpenModel, TellsAModelWithoutAHeadFromOneWithHalfOfIt) {
+  const auto refusal = [](const fs::path& folder) {
+    return user_error_of([&] {
+      check_has_head(open_model(folder.string(), testing::quiet_context(), /*seed=*/1), "my-model");
+    });
+  };
+  const std::string none = refusal(kGolden / "roberta_masked_lm");
+  for (const char* part :
+       {"my-model: the model has no classification head", "model.safetensors has",
+        "classifier.out_proj.weight", "lm_head.bias", "`hone train`"})
+    EXPECT_NE(none.find(part), std::string::npos) << none;
+  const TemporaryFolder folder;
+  write_model(open_model("tiny", testing::quiet_context(), /*seed=*/1), folder.path());
+  TensorMap tensors = load_checkpoint(folder.path()).tensors;
+  tensors.erase("bert.pooler.dense.bias");
+  for (auto& [name, tensor] : tensors) tensor = tensor.contiguous_copy();
+  save_checkpoint(folder.path(), tensors);
+  const std::string half = refusal(folder.path());
+  for (const char* part :
+       {"head is incomplete", "model.safetensors has no bert.pooler.dense.bias;"})
+    EXPECT_NE(half.find(part), std::string::npos) << half;
+}
+
+// What sentence-transformers passes on to transformers would round the weights that are written.
+TEST(WriteModel, NamesNoOtherTypeOfWeightsForSentenceTransformers) {
+  const TemporaryFolder folder, copy;
+  fs::copy(test_data() / "models" / "golden" / "embeddings" / "mean", folder.path(),
+           fs::copy_options::recursive);
+  Json file = read_json(folder.path() / "sentence_bert_config.json");
+  file["model_args"] = {{"torch_dtype", "bfloat16"}, {"attn_implementation", "eager"}};
+  file["model_kwargs"] = {{"dtype", "float16"}};
+  fs::remove(folder.path() / "sentence_bert_config.json");
+  folder.file("sentence_bert_config.json", to_document(file));
+  write_model(open_model(folder.path().string(), testing::quiet_context(), /*seed=*/1),
+              copy.path());
+  const Json written = read_json(copy.path() / "sentence_bert_config.json");
+  EXPECT_EQ(written["model_args"], (Json{{"attn_implementation", "eager"}}));
+  EXPECT_EQ(written["model_kwargs"], Json::object());
 }
 
 TEST(WriteModel, CopiesTheTokenizersFilesAsTheyAre) {

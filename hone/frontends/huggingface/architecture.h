@@ -30,6 +30,8 @@ struct Architecture {
   EncoderModules encoder;  ///< headless checkpoints leave its name out of those of parameters
   HeadModules head;
   std::vector<std::string_view> fresh;  ///< parameters that may be missing begin like this
+  /// A parameter that every checkpoint has, by its name below that of the encoder.
+  std::string_view landmark = "embeddings.word_embeddings.weight";
   /// Tensors of checkpoints that say nothing a graph needs to know: names, or patterns such as "*.num_batches_tracked".
   std::vector<std::string_view> buffers;
   /// Of transformers: what reads the tokenizer's files where tokenizer_config.json names no class.

@@ -1,7 +1,6 @@
 #include "hone/frontends/huggingface/model.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "hone/base/cpu.h"
 #include "hone/base/own_process.h"
@@ -9,9 +8,11 @@
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/frontends/huggingface/element_type.h"
 #include "hone/frontends/huggingface/graph_file.h"
 #include "hone/frontends/huggingface/image_processor.h"
 #include "hone/frontends/huggingface/own_keys.h"
+#include "hone/frontends/huggingface/weight_matcher.h"
 #include "hone/ir/print.h"
 #include "hone/passes/keep_outputs.h"
 #include "hone/passes/pack.h"
@@ -21,112 +22,9 @@
 namespace hone {
 namespace {
 
-// "LayerNorm.gamma" of old checkpoints is "LayerNorm.weight" today.
-std::string modern_name(std::string name) {
-  const auto replace_suffix = [&](std::string_view old_suffix, std::string_view new_suffix) {
-    if (name.ends_with(old_suffix))
-      name.replace(name.size() - old_suffix.size(), old_suffix.size(), new_suffix);
-  };
-  replace_suffix(".gamma", ".weight");
-  replace_suffix(".beta", ".bias");
-  return name;
-}
-
-// NaN and infinities, which spread over everything that is computed.
-void check_finite(const Tensor& tensor, std::string_view source, std::string_view name) {
-  const std::span<const float> values = tensor.values<float>();
-  const auto odd = [](float value) {
-    constexpr std::uint32_t kExponent = 0x7f800000;
-    return (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent;
-  };
-  std::int64_t count = 0;
-  for (const float value : values) count += odd(value) ? 1 : 0;
-  if (count == 0) return;
-  const auto first = std::find_if(values.begin(), values.end(), odd);
-  fail(
-      "{}: tensor {} has {}, the first at index {}: {}; training went "
-      "wrong or the file is damaged, take another checkpoint",
-      source, name,
-      count == 1 ? "1 value that is no number"
-                 : fmt::format("{} values that are no numbers", count),
-      first - values.begin(), *first);
-}
-
-/// Finds the weights of a graph's parameters among the tensors of a checkpoint.
-class WeightMatcher {
- public:
-  /// `asked_by`: the file that says which parameters there are.
-  WeightMatcher(const Architecture& arch, Checkpoint checkpoint, std::string asked_by)
-      : prefix_(fmt::format("{}.", arch.encoder.name)),
-        classes_(fmt::format("{}.", arch.head.classes)),
-        source_(checkpoint.source),
-        asked_by_(std::move(asked_by)) {
-    for (auto& [name, tensor] : checkpoint.tensors)
-      tensors_.emplace(modern_name(name), std::move(tensor));
-    for (const std::string_view buffer : arch.buffers)
-      std::erase_if(tensors_, [&](const auto& item) {
-        return glob_match(buffer, item.first) || glob_match(buffer, prefix_ + item.first);
-      });
-  }
-
-  // The tensor of a parameter, or an undefined one when the checkpoint has none.
-  Tensor take(const Node& parameter) {
-    auto found = tensors_.find(parameter.name());
-    if (found == tensors_.end() && parameter.name().starts_with(prefix_)) {
-      found = tensors_.find(parameter.name().substr(prefix_.size()));
-    }
-    if (found == tensors_.end()) return {};
-    const Sizes expected = resolve(parameter.types()[0].shape, {});
-    user_check(found->second.sizes() == expected, "{}: tensor {} has the shape {}, {} asks for {}",
-               source_, found->first, to_string(found->second.sizes()), asked_by_,
-               to_string(expected));
-    const DType wanted = parameter.types()[0].dtype, given = found->second.dtype();
-    const bool floating = info(wanted).floating;
-    user_check(floating ? info(given).floating : given == wanted,
-               "{}: tensor {} has elements of type {}, expected {}", source_, found->first,
-               info(given).name, floating ? "floating point" : info(wanted).name);
-    const Tensor cast = found->second.cast(wanted);
-    Tensor values = cast.contiguous() ? cast : cast.contiguous_copy();
-    if (wanted == DType::f32) check_finite(values, source_, found->first);
-    tensors_.erase(found);
-    return values;
-  }
-  bool has_head() const { return tensors_.contains(classes_ + "weight"); }
-  // Takes out what tells the classes apart; returns the names of its tensors.
-  std::vector<std::string> drop_head() {
-    std::vector<std::string> names;
-    for (const auto& [name, tensor] : tensors_)
-      if (name.starts_with(classes_)) names.push_back(name);
-    for (const std::string& name : names) tensors_.erase(name);
-    return names;
-  }
-  std::vector<std::string> unused() const {
-    std::vector<std::string> names;
-    for (const auto& [name, tensor] : tensors_) names.push_back(name);
-    return names;
-  }
-
- private:
-  std::string prefix_;   // of the encoder's parameters
-  std::string classes_;  // of those that have a row for each class
-  std::string source_;
-  std::string asked_by_;
-  TensorMap tensors_;
-};
-
 bool is_head(const Architecture& arch, const std::string& name) {
   return std::ranges::any_of(arch.fresh,
                              [&](std::string_view head) { return name.starts_with(head); });
-}
-
-std::string list_some(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 4;
-  std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i)
-    shown.push_back(shown_name(names[i]));
-  const std::string more =
-      names.size() > kShown ? fmt::format(" and {} more", names.size() - kShown) : "";
-  return fmt::format("{}{}", fmt::join(shown, ", "), more);
 }
 
 // Whether the head was trained for other answers than the data's.
@@ -233,15 +131,14 @@ const Architecture& architecture_of(const ModelFacts& facts) {
 }
 
 void warn(std::vector<std::string> initialised, const std::vector<std::string>& dropped_head,
-          const std::vector<std::string>& dropped, std::vector<std::string>& warnings) {
+          const WeightMatcher& weights, std::vector<std::string>& warnings) {
   std::erase_if(initialised, [&](const std::string& name) {
     return std::ranges::find(dropped_head, name) != dropped_head.end();  // has its own warning
   });
   if (!initialised.empty())
-    warnings.push_back(
-        fmt::format("not in the checkpoint, initialised at random: {}; train before use",
-                    list_some(initialised)));
-  if (!dropped.empty())
+    warnings.push_back(fmt::format("{}: not there, initialised at random: {}; train before use",
+                                   weights.source(), list_some(initialised)));
+  if (const std::vector<std::string> dropped = weights.unused(); !dropped.empty())
     warnings.push_back(
         fmt::format("in the checkpoint but not in the model, dropped: {}", list_some(dropped)));
 }
@@ -314,6 +211,32 @@ void foretell_parameters(const Graph& graph) {
                   kBeside);
 }
 
+void check_none_missing(const std::vector<std::string>& missing, const Graph& graph,
+                        const WeightMatcher& weights, std::string_view asked_by) {
+  if (missing.empty()) return;
+  const std::vector<std::string> unused = weights.unused();
+  const std::string others =
+      unused.empty() ? "" : fmt::format("; other tensors there: {}", list_some(unused));
+  fail(
+      "{}: {} of the {} weights that {} asks for are missing: {}{}; fetch the whole checkpoint, or "
+      "save the model's state_dict() with the names of transformers",
+      weights.source(), missing.size(), graph.of_kind(NodeKind::parameter).size(), asked_by,
+      list_some(missing), others);
+}
+
+// Those of torch.nn.utils.prune.
+void take_masks(Model& model, const WeightMatcher& weights) {
+  std::size_t count = 0;
+  for (Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
+    const Tensor kept = weights.mask_of(*parameter);
+    if (!kept.defined() || !model.parameters.contains(parameter->name())) continue;
+    put_mask(model.graph, model.parameters, *parameter, kept);
+    ++count;
+  }
+  if (count > 0)
+    model.facts.history.passes.push_back(fmt::format("torch_prune(parameters={})", count));
+}
+
 // Hugging Face has it in the file that prepares images.
 void take_image_size(Json& config, const fs::path& folder) {
   const fs::path file = folder / kImageProcessorFile;
@@ -336,12 +259,12 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   ModelFacts facts = facts_of(arch, file, where);
   std::optional<Quantization> quantization = read_quantization(file, formats, where);
   Checkpoint checkpoint = load_checkpoint(folder);
-  checkpoint.source = (folder / checkpoint.source).string();  // for messages
+  const std::string source = (folder / checkpoint.source).string();
   const bool has_graph = path_exists(folder / kGraphFile);
-  const bool is_own_file = checkpoint.source.ends_with(kOwnWeightsFile);
+  const bool is_own_file = checkpoint.source == kOwnWeightsFile;
   const char* const graph_file = has_graph ? kGraphFile : "config.json";
-  WeightMatcher weights(arch, std::move(checkpoint), graph_file);
-  std::vector<std::string> warnings;
+  WeightMatcher weights(arch, std::move(checkpoint.tensors), source, graph_file);
+  std::vector<std::string> warnings = weights.notes();
   const bool own_graph = has_graph || quantization.has_value();
   facts.history = read_history(file, own_graph, where);
   const std::vector<std::string> dropped_head =
@@ -368,8 +291,8 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
       "{}: {} is missing, the graph whose weights {} holds; copy it from where the folder was "
       "made",
       folder.string(), kGraphFile, kOwnWeightsFile);
-  user_check(missing.empty(), "{}: {} weights that {} asks for are not there: {}", folder.string(),
-             missing.size(), graph_file, list_some(missing));
+  check_none_missing(missing, model.graph, weights, graph_file);
+  take_masks(model, weights);
   ThreadPool alone(1);
   if (has_packed_weights(model.graph)) {
     with_context(folder.string(),
@@ -381,7 +304,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
     model.parameters.set(name, initial_value(*model.graph.find(name), arch, config, seed, alone));
   model.drawn = initialised;
   if (head == HeadFit::unused || head == HeadFit::replaced) initialised.clear();
-  warn(initialised, dropped_head, weights.unused(), model.warnings);
+  warn(initialised, dropped_head, weights, model.warnings);
   return model;
 }
 
@@ -414,6 +337,7 @@ void save_model(const Model& model, const fs::path& folder) {
   remove_masks(plain);
   const bool elsewhere = to_string(plain) == built;  // other programs can build it
   Json config = to_json(arch.keys, config_of(model.facts));
+  name_element_type(config);
   write_own_keys(config, model,
                  elsewhere ? ""
                            : fmt::format("the model is what {} says, which is not what this config "

@@ -51,7 +51,7 @@ enum class HeadFit {
 
 /// Reads a model folder: config.json, graph.hone where there is one (else the graph is the one that the config builds, with
 /// the quantizers that it lists), and what the graph asks for from weights in any of the layouts of checkpoint.h, floating
-/// point widened to fp32. Names with and without the architecture's prefix and the old `gamma`/`beta` load. Missing head
+/// point widened to fp32. Names load as checkpoint_names.h says, with and without the architecture's prefix. Missing head
 /// parameters are initialised from `seed`; tensors that the graph has no place for are dropped; both with a warning. `labels`, when it has
 /// names, are task and labels of the data: a head that is initialised takes them, and default names give way to
 /// theirs; with a trained head for others, and where there is none, `head` says what happens.

@@ -116,6 +116,7 @@ Architecture resnet() {
   architecture.head.name = "classifier";
   architecture.head.classes = "classifier.1";
   architecture.fresh = {"classifier."};
+  architecture.landmark = "embedder.embedder.convolution.weight";
   architecture.buffers = {"*.num_batches_tracked"};
   return architecture;
 }
