@@ -19,8 +19,12 @@ void tokenizer(std::string_view bytes) {
   texts.special = part(3);
   texts.added = part(4);
   const Tokenizer tokenizer = parse_tokenizer(texts);
-  for (const std::int32_t id :
-       tokenizer.encode("A fine film: caf\xc3\xa9 \xe9 [MASK] <mask> ", 32)) {
+  constexpr const char* kText = "A fine film: caf\xc3\xa9 \xe9 [MASK] <mask> ";
+  std::vector<std::int32_t> ids = tokenizer.encode(kText, 32);
+  const std::vector<std::int32_t> pair = tokenizer.encode_pair(kText, "fine", 32).ids;
+  ids.insert(ids.end(), pair.begin(), pair.end());
+  tokenizer.unknown_words(kText);
+  for (const std::int32_t id : ids) {
     HONE_ASSERT(id >= 0 && id < tokenizer.vocabulary_size(), "id {} of {}", id,
                 tokenizer.vocabulary_size());
   }

@@ -502,12 +502,17 @@ void declare(CLI::App& app, JobResume& a) {
                "is left to resume; they are twice the weights' size");
 }
 
-void declare_vocab_size(CLI::App& app, std::int64_t& vocab_size) {
-  app.add_option("--vocab_size", vocab_size,
+void declare(CLI::App& app, VocabularyRules& rules) {
+  app.add_option("--vocab_size", rules.vocab_size,
                  "most tokens of the vocabulary that fresh weights learn from the "
                  "training texts; 0: "
                  "30 522, and for built-in data its own")
       ->check(number_from(0));
+  app.add_option("--lowercase", rules.lowercase,
+                 "whether that vocabulary is of lower-case text: true or false (true)");
+  app.add_option("--strip_accents", rules.strip_accents,
+                 "whether that vocabulary is of text without accents and other marks: true or "
+                 "false (false where more than 1% of the words have some)");
 }
 
 void declare_seeds(CLI::App& app, std::int64_t& seeds) {

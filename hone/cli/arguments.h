@@ -12,6 +12,7 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/model_change.h"
 #include "hone/jobs/recipe.h"
+#include "hone/models/vocabulary.h"
 #include "hone/runtime/context.h"
 
 /// The arguments that several commands share, declared once. Flags carry the names of Hugging Face's
@@ -106,8 +107,8 @@ void declare_report_to(CLI::App& app, std::string& report_to);
 
 void declare(CLI::App& app, JobResume& arguments);
 
-/// `--vocab_size`, of commands that make fresh weights for data.
-void declare_vocab_size(CLI::App& app, std::int64_t& vocab_size);
+/// `--vocab_size` and what goes with it, of commands that make fresh weights for data.
+void declare(CLI::App& app, VocabularyRules& rules);
 
 /// `--seeds`, of jobs that can be repeated.
 void declare_seeds(CLI::App& app, std::int64_t& seeds);

@@ -160,7 +160,7 @@ Command search_command() {
                           "all; choices are made on the validation part");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
-            declare_vocab_size(app, a->job.vocab_size);
+            declare(app, a->job.vocabulary);
             declare(app, a->calibration);
             app.add_flag("--resume", a->job.resume,
                          "go on with the study where an interrupted run stood; begin where there "

@@ -37,7 +37,7 @@ Command tokenize_command() {
         app.add_option("--texts", a->job.texts,
                        "first texts of each part to show with their tokens")
             ->check(number_from(0));
-        declare_vocab_size(app, a->job.vocab_size);
+        declare(app, a->job.vocabulary);
         declare(app, a->run);
         return [a] { tokenize(*a); };
       }};

@@ -51,7 +51,7 @@ Command train_command() {
                 "head for them");
             declare(app, a->job.resume);
             declare_row_hashes(app, a->job.row_hashes);
-            declare_vocab_size(app, a->job.vocab_size);
+            declare(app, a->job.vocabulary);
             declare_seeds(app, a->job.seeds);
             declare(app, a->job.output);
             declare(app, a->run);

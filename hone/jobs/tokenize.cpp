@@ -80,7 +80,7 @@ Json to_json(const TokenizerOfModel& model) {
 
 // Of fresh weights as `hone train` would learn it: from texts of which a part is set aside.
 TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& context) {
-  const VocabularyOptions options{job.model, job.data.source, job.vocab_size};
+  const VocabularyOptions options{job.model, job.data.source, job.vocabulary};
   check_reads_texts(facts_of_model(job.model), job.model, "a tokenizer");
   const bool learns = learns_vocabulary(options);
   if (!is_fresh(job.model)) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/jobs/token_view.h"
+#include "hone/models/vocabulary.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 
@@ -18,7 +19,7 @@ struct TokenizeJob {
   std::int64_t max_seq_length = 0;  ///< see `text_limit`
   std::int64_t batch_size = 32;     ///< for the share of padding
   std::int64_t texts = 2;           ///< first ones of each part to show with their tokens
-  std::int64_t vocab_size = 0;      ///< of fresh weights, see `VocabularyOptions`
+  VocabularyRules vocabulary = {};  ///< of fresh weights
   std::uint64_t seed = 42;          ///< of what fresh weights would set aside
 };
 

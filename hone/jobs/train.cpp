@@ -449,12 +449,22 @@ std::string modules_text(const TextModel& source, const std::string& name) {
       name);
 }
 
+// Fresh weights learn no positions beyond, and their folder says so.
+TextModel with_limit_of(const TrainJob& job, TextModel fresh) {
+  if (job.data.max_seq_length > 0)
+    fresh.limit = TokenLimit{job.data.max_seq_length, "`max_seq_length`"};
+  return fresh;
+}
+
 Start open_for_training(const TrainJob& job, const std::optional<LearntVocabulary>& vocabulary,
                         const Splits& splits, std::uint64_t seed, Context& context) {
   const LabelScheme labels = splits.source.scheme();
-  if (vocabulary) return {make_model(job.model, vocabulary->tokenizer, context, seed, labels)};
+  if (vocabulary)
+    return {
+        with_limit_of(job, make_model(job.model, vocabulary->tokenizer, context, seed, labels))};
   const HeadFit head = job.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
   TextModel source = open_model(job.model, context, seed, labels, head);
+  if (is_fresh(job.model)) return {with_limit_of(job, std::move(source))};
   if (job.lora) {
     // The base stays as it is, rounded or packed.
     const LoraOptions options = options_of_adapters(job, seed, source.model, context);
@@ -506,7 +516,7 @@ TrainResult train_model(const TrainJob& job, Context& context) {
   check_trainable(splits);
   const bool learns = total_steps(job.training.training, std::ssize(splits.source.train)) > 0;
   const std::optional<LearntVocabulary> vocabulary =
-      learn_vocabulary({job.model, job.data.options.source, job.vocab_size,
+      learn_vocabulary({job.model, job.data.options.source, job.vocabulary,
                         job.resume.resume ? output.path() : fs::path()},
                        splits.source.train, context);
   Start start = open_for_training(job, vocabulary, splits, job.seed, context);

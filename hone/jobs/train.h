@@ -9,6 +9,7 @@
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/run_report.h"
+#include "hone/models/vocabulary.h"
 #include "hone/report/text_layout.h"
 
 namespace hone {
@@ -29,8 +30,7 @@ struct TrainJob {
   std::int64_t seeds = 1;  ///< the job is repeated with so many, from `seed` on
   std::uint64_t seed = 42;
   bool row_hashes = true;  ///< the model remembers what it has learnt from, by fingerprints of rows
-  std::int64_t vocab_size =
-      0;  ///< of the vocabulary that fresh weights learn; see `VocabularyOptions`
+  VocabularyRules vocabulary = {};  ///< that fresh weights learn
   JobOutput output;
   Invocation invocation = {};  ///< for the report, the card and the record of the run
 };

@@ -64,6 +64,12 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
   if (std::string spelling = spelling_warning(source.tokenizer, set, name);
       !spelling.empty() && std::ranges::none_of(warnings, is_of_spelling))
     warnings.push_back(std::move(spelling));
+  const auto is_of_unknown = [](const std::string& warning) {
+    return warning.find(kUnknownTokens) != std::string::npos;
+  };
+  if (std::string unknown = unknown_warning(source.tokenizer, set, name);
+      !unknown.empty() && std::ranges::none_of(warnings, is_of_unknown))
+    warnings.push_back(std::move(unknown));
   if (set.truncated_texts > 0)
     warnings.push_back(fmt::format("{}: {} of {} texts were cut to {} tokens{}", name,
                                    set.truncated_texts, set.size(), limit.tokens, reason(limit)));

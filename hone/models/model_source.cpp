@@ -266,9 +266,15 @@ TextModel open_model(const std::string& source, Context& context, std::uint64_t 
   return made;
 }
 
+std::string usual_tokenizer_class(const ModelFacts& facts) {
+  const Json named = facts.config.value("tokenizer_class", Json());
+  return named.is_string()
+             ? named.get<std::string>()
+             : std::string(find_architecture(facts.architecture, "a model").tokenizer_class);
+}
+
 Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts) {
-  const Architecture& architecture = find_architecture(facts.architecture, "a model");
-  Tokenizer tokenizer = load_tokenizer(encoder.folder, architecture.tokenizer_class);
+  Tokenizer tokenizer = load_tokenizer(encoder.folder, usual_tokenizer_class(facts));
   if (encoder.lowercase) tokenizer = in_lower_case(tokenizer, encoder.folder);
   check_padding(tokenizer, facts, encoder.folder);
   return tokenizer;
@@ -307,6 +313,11 @@ void check_reads_texts(const ModelFacts& facts, const std::string& name, std::st
              what);
 }
 
+std::int64_t most_tokens(const TextModel& source) {
+  const std::int64_t positions = source.model.facts.limits.tokens;
+  return source.limit ? std::min(source.limit->tokens, positions) : positions;
+}
+
 void write_tokenizer(const TextModel& source, const fs::path& folder) {
   if (source.images) {
     const fs::path file = source.folder / kImageProcessorFile;
@@ -315,7 +326,7 @@ void write_tokenizer(const TextModel& source, const fs::path& folder) {
                       given ? read_file(file) : to_document(to_json(*source.images)));
   }
   const fs::path& from = tokenizer_folder(source);
-  if (from.empty()) return save_tokenizer(source.tokenizer, folder);
+  if (from.empty()) return save_tokenizer(source.tokenizer, folder, most_tokens(source));
   for (const fs::path& file : tokenizer_files(from))
     write_file(folder / file.filename(), read_file(file));
 }

@@ -58,6 +58,10 @@ fs::path folder_with_tokenizer(const std::string& name);
 TextModel open_model(const std::string& source, Context& context, std::uint64_t seed,
                      const LabelScheme& labels = {}, HeadFit head = HeadFit::must_fit);
 
+/// The class of transformers that reads the tokenizer's files of a model with these facts, where
+/// tokenizer_config.json names none.
+std::string usual_tokenizer_class(const ModelFacts& facts);
+
 /// The tokenizer beside such an encoder, for a model with these facts, as `open_model` gives it. Throws `UserError` as
 /// `load_tokenizer` does, for small letters that it cannot write, and for padding that positions cannot be told by.
 Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts);
@@ -71,6 +75,10 @@ TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& cont
 
 /// Throws `UserError` for a model of images, called `name`: `what` is of models of texts alone.
 void check_reads_texts(const ModelFacts& facts, const std::string& name, std::string_view what);
+
+/// The most tokens of a text that the model is made for: where its folder cuts texts, or its
+/// positions.
+std::int64_t most_tokens(const TextModel& source);
 
 /// Writes the tokenizer, or of images the preparation, into an existing folder; the files of a folder it was read from are
 /// copied as they are.

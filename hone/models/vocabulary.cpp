@@ -41,35 +41,58 @@ std::int64_t count_words(const Tokenizer& tokenizer, const EncodedSet& texts) {
 }  // namespace
 
 bool learns_vocabulary(const VocabularyOptions& options) {
+  const VocabularyRules& rules = options.rules;
   const bool fresh = is_fresh(options.model) && folder_with_tokenizer(options.model).empty();
-  user_check(
-      fresh || options.vocab_size == 0,
-      "`vocab_size`: {} has its vocabulary; only fresh weights of a model of texts (tiny, base, a "
-      "config.json without a tokenizer beside it) learn one",
-      options.model);
-  if (fresh && options.vocab_size == 0 && fresh_facts(options.model).limits.image) return false;
-  if (fresh && options.vocab_size > 0)
-    check_reads_texts(fresh_facts(options.model), options.model, "`vocab_size`");
-  return fresh && (options.vocab_size > 0 || !options.data.starts_with(kSyntheticPrefix));
+  const char* setting = rules.vocab_size > 0 ? "`vocab_size`"
+                        : rules.lowercase    ? "`lowercase`"
+                                             : "`strip_accents`";
+  user_check(fresh || !rules.given(),
+             "{}: {} has its vocabulary; only fresh weights of a model of texts (tiny, base, a "
+             "config.json without a tokenizer beside it) learn one",
+             setting, options.model);
+  if (fresh && !rules.given() && fresh_facts(options.model).limits.image) return false;
+  if (fresh && rules.given()) check_reads_texts(fresh_facts(options.model), options.model, setting);
+  return fresh && (rules.given() || !options.data.starts_with(kSyntheticPrefix));
 }
 
 std::optional<LearntVocabulary> learn_vocabulary(const VocabularyOptions& options,
                                                  std::span<const Example> train, Context& context) {
   if (!learns_vocabulary(options)) return std::nullopt;
-  const auto texts = static_cast<std::int64_t>(train.size());
+  const auto count = static_cast<std::int64_t>(train.size());
   if (!options.interrupted.empty())
     if (std::optional<Tokenizer> tokenizer = checkpoint_tokenizer(options.interrupted))
-      return LearntVocabulary{std::move(*tokenizer), texts};
+      return LearntVocabulary{std::move(*tokenizer), count};
+  const VocabularyRules& rules = options.rules;
+  const std::vector<std::string_view> texts = texts_of(train);
   WordPieceTrainerOptions wanted;
-  if (options.vocab_size > 0) wanted.vocab_size = static_cast<std::size_t>(options.vocab_size);
-  return LearntVocabulary{train_tokenizer(context.pool, texts_of(train), wanted), texts};
+  if (rules.vocab_size > 0) wanted.vocab_size = static_cast<std::size_t>(rules.vocab_size);
+  Normalization normalization;
+  normalization.lowercase = rules.lowercase.value_or(true);
+  std::optional<double> marked;
+  if (!rules.strip_accents) marked = marked_word_share(context.pool, texts, normalization);
+  constexpr double kFewMarked = 0.01;
+  normalization.strip_accents = rules.strip_accents.value_or(marked <= kFewMarked);
+  return LearntVocabulary{train_tokenizer(context.pool, texts, wanted, normalization), count,
+                          marked};
 }
 
 std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet& train) {
+  const auto& model = std::get<WordPieceModel>(vocabulary.tokenizer.definition().model);
+  std::string marks;
+  if (vocabulary.marked_share && !model.normalization.strip_accents)
+    marks = fmt::format(
+        "; accents and other marks stay, as {:.0f}% of the words have some (`strip_accents` "
+        "decides)",
+        100 * *vocabulary.marked_share);
+  else if (vocabulary.marked_share.value_or(0) > 0)
+    marks = fmt::format(
+        "; accents and other marks, which {:.2g}% of the words have, are removed "
+        "(`strip_accents` decides)",
+        100 * *vocabulary.marked_share);
   return fmt::format(
-      "vocabulary of {} word pieces learnt from {} training texts: {:.1f} tokens a text",
+      "vocabulary of {} word pieces learnt from {} training texts: {:.1f} tokens a text{}",
       grouped(vocabulary.tokenizer.vocabulary_size()), grouped(vocabulary.texts),
-      tokens_per_text(train));
+      tokens_per_text(train), marks);
 }
 
 Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train) {
@@ -77,6 +100,25 @@ Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train) {
           {"source", fmt::format("learnt from {} training texts", grouped(vocabulary.texts))},
           {"training_texts", vocabulary.texts},
           {"tokens_per_text", tokens_per_text(train)}};
+}
+
+std::string unknown_warning(std::int64_t unknown, std::int64_t tokens, const std::string& name) {
+  constexpr std::int64_t kMost = 20;  // one in so many
+  if (unknown * kMost <= tokens) return "";
+  return fmt::format(
+      "{}: {:.0f}% of the {} (`hone tokenize` shows which): the vocabulary has no pieces for "
+      "these words, and the model cannot tell them apart; take a model made for this language",
+      name, 100 * static_cast<double>(unknown) / static_cast<double>(tokens), kUnknownTokens);
+}
+
+std::string unknown_warning(const Tokenizer& tokenizer, const EncodedSet& texts,
+                            const std::string& name) {
+  std::int64_t unknown = 0, tokens = 0;
+  for (const auto& ids : texts.ids) {
+    unknown += std::ranges::count(ids, tokenizer.unknown_id());
+    tokens += std::ssize(ids);
+  }
+  return unknown_warning(unknown, tokens, name);
 }
 
 std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts,

@@ -15,20 +15,33 @@ namespace hone {
 struct LearntVocabulary {
   Tokenizer tokenizer;
   std::int64_t texts = 0;  ///< that it was learnt from
+  /// Share of the words that have marks, where these were looked for to choose whether to keep them.
+  std::optional<double> marked_share = {};
+};
+
+/// How a vocabulary is learnt.
+struct VocabularyRules {
+  /// Most tokens; 0: 30 522, BERT's, and none are learnt for built-in data.
+  std::int64_t vocab_size = 0;
+  std::optional<bool> lowercase = {};  ///< none: yes
+  /// Whether marks are removed from letters; none: unless more than one word in a hundred has some,
+  /// as words of such a language differ by them.
+  std::optional<bool> strip_accents = {};
+  /// Whether any of them is said.
+  bool given() const { return vocab_size > 0 || lowercase || strip_accents; }
 };
 
 /// What fresh weights are to be made for.
 struct VocabularyOptions {
   std::string model;  ///< as the command names it
   std::string data;   ///< the source of the training part
-  std::int64_t vocab_size =
-      0;  ///< most tokens; 0: 30 522, BERT's, and none are learnt for built-in data
+  VocabularyRules rules = {};
   fs::path interrupted =
       {};  ///< where an interrupted run lies that goes on with its own vocabulary; or empty
 };
 
 /// Whether fresh weights learn one: on data that is not built in, or when they are asked to, unless a tokenizer lies beside
-/// their config.json. Throws `UserError` for a `vocab_size` given for a model that has its vocabulary.
+/// their config.json. Throws `UserError` for rules given for a model that has its vocabulary.
 bool learns_vocabulary(const VocabularyOptions& options);
 
 /// The vocabulary learnt from `train`; nothing where none is to be learnt. Throws `UserError` as `train_tokenizer` does.
@@ -42,6 +55,16 @@ Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train);
 
 /// What such a warning says, whatever its figures.
 inline constexpr const char* kSpelledWords = "the vocabulary does not know these words";
+
+/// What such a warning says, whatever its numbers.
+inline constexpr const char* kUnknownTokens = "tokens are unknown";
+
+/// Says, with `name` in front, that more than one in twenty of `tokens` is the unknown one, which
+/// tells a model nothing; else empty.
+std::string unknown_warning(std::int64_t unknown, std::int64_t tokens, const std::string& name);
+/// The same of encoded texts.
+std::string unknown_warning(const Tokenizer& tokenizer, const EncodedSet& texts,
+                            const std::string& name);
 
 /// Says, with `name` in front, that the vocabulary cuts the words of these texts into more than two pieces each, so that
 /// it is not one for them; else empty.

@@ -161,10 +161,9 @@ void write_cut_model(const TextModel& source, const TextModel& model, const Voca
   if (!source.modules.empty()) copy_modules(source.modules, folder);
   write_trained_on(model.trained_on, folder);
   const fs::path& from = source.tokenizer_folder.empty() ? source.folder : source.tokenizer_folder;
-  if (from.empty()) return save_tokenizer(model.tokenizer, folder);
+  if (from.empty()) return save_tokenizer(model.tokenizer, folder, most_tokens(model));
   write_trimmed_tokenizer(from, source.tokenizer.definition(), cut.kept, folder);
-  const std::string_view usual =
-      find_architecture(model.model.facts.architecture, "a model").tokenizer_class;
+  const std::string usual = usual_tokenizer_class(model.model.facts);
   HONE_ASSERT(
       load_tokenizer(folder, usual).definition().tokens == model.tokenizer.definition().tokens,
       "the files of the tokenizer in {} are other tokens than those that were kept",

@@ -12,11 +12,15 @@ BytePairEncoder::BytePairEncoder(const BytePairModel& model, const std::vector<s
       prefix_space_(model.prefix_space),
       split_words_(model.split_words) {}
 
-std::int64_t BytePairEncoder::encode(std::string_view text, std::size_t limit,
+std::string BytePairEncoder::normalized(std::string_view text, std::int64_t& replaced) const {
+  return is_utf8(text) ? std::string(text) : repair_utf8(text, replaced);
+}
+
+std::int64_t BytePairEncoder::encode(std::string_view text, bool is_normalized, std::size_t limit,
                                      std::vector<std::int32_t>& ids) const {
   std::int64_t replaced = 0;
   std::string changed;
-  if (!is_utf8(text)) text = changed = repair_utf8(text, replaced);
+  if (!is_normalized && !is_utf8(text)) text = changed = repair_utf8(text, replaced);
   if (prefix_space_ && !text.empty() && !text.starts_with(' '))
     text = changed = ' ' + std::string(text);
   for (std::size_t begin = 0; begin < text.size() && ids.size() <= limit;) {

@@ -23,10 +23,12 @@ class BytePairEncoder {
   /// Throws `UserError` as `BytePair` does.
   BytePairEncoder(const BytePairModel& model, const std::vector<std::string>& tokens);
 
-  std::int64_t encode(std::string_view text, std::size_t limit,
+  /// Well-formed UTF-8: no other normalization is supported.
+  std::string normalized(std::string_view text, std::int64_t& replaced) const;
+  std::int64_t encode(std::string_view text, bool is_normalized, std::size_t limit,
                       std::vector<std::int32_t>& ids) const;
   /// None: bytes spell everything.
-  std::vector<std::string> unknown_words(std::string_view) const { return {}; }
+  std::vector<std::string> unknown_words(std::string_view, bool) const { return {}; }
   /// Whether a token begins with a letter, a number or inside of a character. So the first word of
   /// a text and one behind a bracket, which have no space before them, count as continued.
   bool continues_word(std::string_view token) const;

@@ -61,6 +61,13 @@ constexpr Range kLaterNumbers[] = {{0x10d40, 0x10d49}, {0x116d0, 0x116e3}, {0x11
                                    {0x16130, 0x16139}, {0x16d70, 0x16d79}, {0x1ccf0, 0x1ccf9},
                                    {0x1e5f1, 0x1e5fa}};
 
+// Marks that are newer than it, too, or letters by another property than their category.
+constexpr Range kLaterMarks[] = {{0x0897, 0x0897},   {0x10d69, 0x10d6d}, {0x10efc, 0x10efc},
+                                 {0x113b8, 0x113c0}, {0x113c2, 0x113c2}, {0x113c5, 0x113c5},
+                                 {0x113c7, 0x113ca}, {0x113cc, 0x113d0}, {0x113d2, 0x113d2},
+                                 {0x113e1, 0x113e2}, {0x11f5a, 0x11f5a}, {0x1611e, 0x1612f},
+                                 {0x1e5ee, 0x1e5ef}};
+
 // Whether `c` lies in one of the ranges, which rise.
 template <std::size_t count>
 bool in_ranges(const Range (&ranges)[count], char32_t c) {
@@ -123,6 +130,20 @@ bool is_number(char32_t c) {
   if (c < 0x80) return c >= '0' && c <= '9';
   const utf8proc_category_t k = category(c);
   return (k >= UTF8PROC_CATEGORY_ND && k <= UTF8PROC_CATEGORY_NO) || in_ranges(kLaterNumbers, c);
+}
+
+bool is_word_character(char32_t c) {
+  if (c < 0x80) return is_letter(c) || is_number(c) || c == '_';
+  constexpr Range kOthers[] = {{0x200c, 0x200d},
+                               {0x24b6, 0x24e9},
+                               {0x1f130, 0x1f149},
+                               {0x1f150, 0x1f169},
+                               {0x1f170, 0x1f189}};
+  const utf8proc_category_t k = category(c);
+  const bool mark = k >= UTF8PROC_CATEGORY_MN && k <= UTF8PROC_CATEGORY_ME;
+  return mark || k == UTF8PROC_CATEGORY_ND || k == UTF8PROC_CATEGORY_NL ||
+         k == UTF8PROC_CATEGORY_PC || is_letter(c) || in_ranges(kLaterNumbers, c) ||
+         in_ranges(kLaterMarks, c) || in_ranges(kOthers, c);
 }
 
 bool is_cjk_ideograph(char32_t c) {

@@ -26,6 +26,10 @@ bool is_letter(char32_t c);
 /// Categories N*: digits, but also numerals like Ⅷ, ² and ½.
 bool is_number(char32_t c);
 
+/// What "\\w" matches in the regular expressions of Rust: letters, marks, decimal digits, letter
+/// numbers, connectors such as "_", the two joiners, and letters in circles and squares.
+bool is_word_character(char32_t c);
+
 /// An ideograph of the blocks that BERT sets apart by spaces. Neither kana nor hangul.
 bool is_cjk_ideograph(char32_t c);
 

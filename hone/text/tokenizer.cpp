@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
@@ -16,6 +17,7 @@ using Encoder = std::variant<WordPieceEncoder, BytePairEncoder>;
 PieceTable ids_of(const std::vector<std::string>& tokens) {
   PieceTable ids;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].empty()) continue;
     const std::int32_t first = ids.find(tokens[i], hash_of(tokens[i]));
     if (first >= 0)
       fail("vocabulary: the token '{}' stands at ids {} and {}; every token needs one id",
@@ -25,9 +27,20 @@ PieceTable ids_of(const std::vector<std::string>& tokens) {
   return ids;
 }
 
+// The tokens that words are cut into, by their ids.
+std::vector<std::string> pieces_of(const TokenizerDefinition& definition) {
+  std::unordered_set<std::string_view> others;
+  for (const AddedToken& token : definition.added)
+    if (!token.is_piece) others.insert(token.text);
+  std::vector<std::string> pieces = definition.tokens;
+  for (std::string& piece : pieces)
+    if (others.contains(piece)) piece.clear();
+  return pieces;
+}
+
 Encoder make_encoder(const TokenizerDefinition& definition, std::int32_t unknown_id) {
   if (const auto* model = std::get_if<WordPieceModel>(&definition.model))
-    return WordPieceEncoder(*model, definition.tokens, unknown_id);
+    return WordPieceEncoder(*model, pieces_of(definition), unknown_id);
   return BytePairEncoder(std::get<BytePairModel>(definition.model), definition.tokens);
 }
 
@@ -44,10 +57,11 @@ std::pair<std::size_t, std::size_t> pair_sizes(std::size_t first, std::size_t se
   return first <= second ? std::pair(half, room - half) : std::pair(room - half, half);
 }
 
-void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& more,
-            std::size_t count) {
-  ids.insert(ids.end(), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(count));
+void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& more) {
+  ids.insert(ids.end(), more.begin(), more.end());
 }
+
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
@@ -88,8 +102,14 @@ Tokenizer::Ids Tokenizer::needed_ids(const std::vector<std::string>& tokens) con
 void Tokenizer::collect_added() {
   const auto add = [&](const AddedToken& token) {
     const auto id = static_cast<std::size_t>(needed_id(token.text, "added"));
-    if (!is_added_[id]) added_.add(token, static_cast<std::int32_t>(id));
+    if (is_added_[id]) return;
     is_added_[id] = 1;
+    if (!token.normalized) return added_.add(token, token.text, static_cast<std::int32_t>(id));
+    std::int64_t replaced = 0;
+    std::string pattern = std::visit(
+        [&](const auto& encoder) { return encoder.normalized(token.text, replaced); }, encoder_);
+    if (pattern.empty()) return;  // in no text
+    normalized_added_.add(token, std::move(pattern), static_cast<std::int32_t>(id));
   };
   for (const AddedToken& token : definition_.added) add(token);
   add({definition_.special.pad});
@@ -98,17 +118,43 @@ void Tokenizer::collect_added() {
     if (find_id(token) >= 0) add({token});
 }
 
+// Calls `use(stretch, is_normalized, id)` for the stretches of `text` between added tokens, each
+// with the id of the token behind it, or -1, until it returns false. Returns how many ill-formed
+// parts were replaced on the way.
+template <typename Use>
+std::int64_t Tokenizer::split(std::string_view text, const Use& use) const {
+  std::int64_t replaced = 0;
+  added_.split(text, [&](std::string_view stretch, std::int32_t id) {
+    if (normalized_added_.empty()) return use(stretch, false, id);
+    const std::string normalized = std::visit(
+        [&](const auto& encoder) { return encoder.normalized(stretch, replaced); }, encoder_);
+    return normalized_added_.split(normalized, [&](std::string_view between, std::int32_t found) {
+      return use(between, true, found);
+    }) && (id < 0 || use(std::string_view(), true, id));
+  });
+  return replaced;
+}
+
 // Appends the pieces of `text`, at least until there are more ids than `limit`. Returns how many
 // ill-formed parts were replaced.
 std::int64_t Tokenizer::encode_pieces(std::string_view text, std::size_t limit, Ids& ids) const {
-  std::int64_t replaced = 0;
-  added_.split(text, [&](std::string_view stretch, std::int32_t token) {
-    replaced += std::visit([&](const auto& encoder) { return encoder.encode(stretch, limit, ids); },
-                           encoder_);
+  std::int64_t in_pieces = 0;
+  const auto encode = [&](std::string_view stretch, bool is_normalized, std::int32_t token) {
+    in_pieces += std::visit(
+        [&](const auto& encoder) { return encoder.encode(stretch, is_normalized, limit, ids); },
+        encoder_);
     if (token >= 0) ids.push_back(token);
     return ids.size() <= limit;
-  });
-  return replaced;
+  };
+  const std::int64_t on_the_way = split(text, encode);
+  return in_pieces + on_the_way;
+}
+
+// Of pieces of a text so many as are kept.
+void Tokenizer::append_kept(Ids& ids, const Ids& pieces, std::size_t count) const {
+  const auto size = static_cast<std::ptrdiff_t>(count);
+  definition_.keeps_end ? ids.insert(ids.end(), pieces.end() - size, pieces.end())
+                        : ids.insert(ids.end(), pieces.begin(), pieces.begin() + size);
 }
 
 Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_length) const {
@@ -120,11 +166,16 @@ Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_len
   Encoding encoding;
   Ids& ids = encoding.ids;
   ids.reserve(std::min(max_length, text.size() / 4 + 8));
-  append(ids, front_, front_.size());
-  encoding.replaced_bytes = encode_pieces(text, room, ids);
+  append(ids, front_);
+  encoding.replaced_bytes = encode_pieces(text, definition_.keeps_end ? kNoLimit : room, ids);
   encoding.truncated = ids.size() > room;
-  if (encoding.truncated) ids.resize(room);
-  append(ids, behind_, behind_.size());
+  if (encoding.truncated) {
+    const auto first = ids.begin() + std::ssize(front_);
+    if (definition_.keeps_end)
+      ids.erase(first, first + static_cast<std::ptrdiff_t>(ids.size() - room));
+    ids.resize(room);
+  }
+  append(ids, behind_);
   encoding.type_1_begin = static_cast<std::int32_t>(ids.size());
   return encoding;
 }
@@ -136,7 +187,6 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
              "max_length: expected at least {} for the special tokens of pairs {}, got {}", special,
              fmt::join(framing_tokens(true), " "), max_length);
   // All of both, for it matters which is longer.
-  constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
   Ids first_ids, second_ids;
   Encoding encoding;
   encoding.replaced_bytes =
@@ -146,12 +196,12 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
   encoding.truncated = first_size + second_size < first_ids.size() + second_ids.size();
   Ids& ids = encoding.ids;
   ids.reserve(first_size + second_size + special);
-  append(ids, front_, front_.size());
-  append(ids, first_ids, first_size);
-  append(ids, between_, between_.size());
+  append(ids, front_);
+  append_kept(ids, first_ids, first_size);
+  append(ids, between_);
   const std::size_t second_begin = ids.size();
-  append(ids, second_ids, second_size);
-  append(ids, behind_, behind_.size());
+  append_kept(ids, second_ids, second_size);
+  append(ids, behind_);
   encoding.type_1_begin =
       static_cast<std::int32_t>(definition_.framing.second_is_type_1 ? second_begin : ids.size());
   return encoding;
@@ -163,9 +213,10 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text, std::size_t m
 
 std::vector<std::string> Tokenizer::unknown_words(std::string_view text) const {
   std::vector<std::string> words;
-  added_.split(text, [&](std::string_view stretch, std::int32_t) {
-    for (std::string& word :
-         std::visit([&](const auto& encoder) { return encoder.unknown_words(stretch); }, encoder_))
+  split(text, [&](std::string_view stretch, bool is_normalized, std::int32_t) {
+    for (std::string& word : std::visit(
+             [&](const auto& encoder) { return encoder.unknown_words(stretch, is_normalized); },
+             encoder_))
       words.push_back(std::move(word));
     return true;
   });

@@ -35,14 +35,17 @@ struct Framing {
 
 /// All that defines a tokenizer. The id of a token is its index.
 struct TokenizerDefinition {
+  /// Empty: an id without a token, which no text has.
   std::vector<std::string> tokens = {};
   /// How text between added tokens becomes ids.
   std::variant<WordPieceModel, BytePairModel> model = {};
   SpecialTokens special = {};
   Framing framing = {};
-  /// Tokens that are recognised literally in the raw text: those beside the special ones, and
-  /// special ones whose rules are others than the plain ones.
+  /// Tokens that are split off texts literally: those beside the special ones, and special ones
+  /// whose rules are others than the plain ones.
   std::vector<AddedToken> added = {};
+  /// Texts that are too long lose pieces at their beginning, not at their end.
+  bool keeps_end = false;
 };
 
 /// What became of one text or pair.
@@ -61,14 +64,14 @@ class Tokenizer {
   /// is absent is ordinary text, as is an unknown one that the model does not need.
   explicit Tokenizer(TokenizerDefinition definition);
 
-  /// The ids of `text` in the framing; of longer texts the first pieces are kept, so many that there
-  /// are `max_length` ids. Throws `UserError` for a `max_length` below the number of
+  /// The ids of `text` in the framing; of longer texts the first pieces are kept, or the last ones
+  /// (`keeps_end`), so many that there are `max_length` ids. Throws `UserError` for a `max_length` below the number of
   /// `framing_tokens`.
   std::vector<std::int32_t> encode(std::string_view text, std::size_t max_length) const;
   /// The same with the facts of the encoding.
   Encoding encode_with_facts(std::string_view text, std::size_t max_length) const;
-  /// The same of two texts. Pairs that are longer than `max_length` lose pieces at the end of the
-  /// longer text until both are equally long, then of both: Hugging Face's `longest_first`.
+  /// The same of two texts. Pairs that are longer than `max_length` lose pieces of the longer text
+  /// until both are equally long, then of both: Hugging Face's `longest_first`.
   Encoding encode_pair(std::string_view first, std::string_view second,
                        std::size_t max_length) const;
 
@@ -100,15 +103,18 @@ class Tokenizer {
   std::int32_t needed_id(std::string_view token, std::string_view role) const;
   Ids needed_ids(const std::vector<std::string>& tokens) const;
   void collect_added();
+  template <typename Use>
+  std::int64_t split(std::string_view text, const Use& use) const;
   std::int64_t encode_pieces(std::string_view text, std::size_t limit, Ids& ids) const;
+  void append_kept(Ids& ids, const Ids& pieces, std::size_t count) const;
 
   TokenizerDefinition definition_;
   PieceTable ids_;  // of tokens
   std::int32_t pad_id_, unknown_id_;
   Ids front_, between_, behind_;
   std::variant<WordPieceEncoder, BytePairEncoder> encoder_;
-  AddedTokens added_;
-  std::vector<char> is_added_;  // by id
+  AddedTokens added_, normalized_added_;  // looked for in raw and in normalized text
+  std::vector<char> is_added_;            // by id
 };
 
 }  // namespace hone

@@ -8,7 +8,10 @@
 namespace hone {
 namespace {
 
-std::vector<std::string> in_order(std::vector<TokenizerDraft::NumberedToken> numbered) {
+using DescribedToken = TokenizerDraft::DescribedToken;
+using NumberedToken = TokenizerDraft::NumberedToken;
+
+std::vector<std::string> in_order(std::vector<NumberedToken> numbered) {
   std::stable_sort(numbered.begin(), numbered.end(),
                    [](const auto& a, const auto& b) { return a.id < b.id; });
   std::vector<std::string> tokens;
@@ -19,32 +22,33 @@ std::vector<std::string> in_order(std::vector<TokenizerDraft::NumberedToken> num
       fail("id {} belongs to two tokens, '{}' and '{}'", next.id, shown_name(tokens.back()),
            shown_name(next.token));
     if (again) continue;
-    user_check(next.id == std::ssize(tokens) && !next.token.empty(),
-               "id {} has no token; expected every id from 0 to {}", std::ssize(tokens),
-               numbered.back().id);
+    user_check(next.id == std::ssize(tokens), "id {} has no token; expected every id from 0 to {}",
+               std::ssize(tokens), numbered.back().id);
     tokens.push_back(std::move(next.token));
   }
   return tokens;
 }
 
-bool has_added(const TokenizerDefinition& definition, std::string_view text) {
-  return std::any_of(definition.added.begin(), definition.added.end(),
-                     [&](const AddedToken& token) { return token.text == text; });
+auto find_text(std::vector<DescribedToken>& tokens, std::string_view text) {
+  return std::ranges::find_if(tokens, [&](const auto& known) { return known.token.text == text; });
 }
 
-AddedToken read_added_token(const Members& description, bool byte_pair) {
-  AddedToken token;
-  bool single_word = false;
-  read_member(description, "content", token.text);
-  read_member(description, "lstrip", token.strip_left);
-  read_member(description, "rstrip", token.strip_right);
-  read_member(description, "normalized", token.late);
-  read_member(description, "single_word", single_word);
-  user_check((!token.late || byte_pair) && !single_word,
-             "added token '{}' asks for \"normalized\" or \"single_word\" matching; only literal "
-             "matching of the raw text is supported",
-             shown_name(token.text));
-  return token;
+// Gives extra tokens that have none the ids behind the others: as in transformers, whose named
+// special tokens get theirs before them.
+void number_extra(TokenizerDraft& draft) {
+  const SpecialTokens& special = draft.definition.special;
+  std::unordered_set<std::string> known;
+  for (const std::string& token : draft.definition.tokens) known.insert(token);
+  const auto is_absent = [&](const DescribedToken& extra) {
+    return !known.contains(extra.token.text);
+  };
+  if (std::ranges::none_of(draft.extra_special, is_absent)) return;
+  std::vector<std::string> wanted = {special.unknown, draft.sep, special.pad, draft.cls,
+                                     special.mask};
+  for (const DescribedToken& named : draft.special) wanted.push_back(named.token.text);
+  for (const DescribedToken& extra : draft.extra_special) wanted.push_back(extra.token.text);
+  for (const std::string& token : wanted)
+    if (!token.empty() && known.insert(token).second) draft.definition.tokens.push_back(token);
 }
 
 // Special tokens with plain rules are not listed twice.
@@ -70,41 +74,74 @@ BytePairModel& TokenizerDraft::become_byte_pair() {
 }
 
 void TokenizerDraft::add_token(const Members& id, const std::string& token) {
+  tokens.push_back(numbered_token(id, token));
+}
+
+void TokenizerDraft::describe(DescribedToken token) {
+  const auto known = find_text(added, token.token.text);
+  if (known == added.end()) return added.push_back(std::move(token));
+  if (!token.numbered) token.numbered = known->numbered;
+  *known = std::move(token);
+}
+
+void TokenizerDraft::describe_if_new(DescribedToken token) {
+  if (find_text(added, token.token.text) == added.end()) added.push_back(std::move(token));
+}
+
+NumberedToken numbered_token(const Members& id, const std::string& token) {
   const bool is_id = id.is_number_integer() && id >= 0 && id <= INT32_MAX;
   if (!is_id) fail("token '{}': expected an id from 0, got {}", shown_name(token), excerpt(id));
-  tokens.push_back({id.get<std::int64_t>(), token});
+  return {id.get<std::int64_t>(), token};
 }
 
-void TokenizerDraft::add_added_token(const Members& description, const Members& id) {
-  const AddedToken token = read_added_token(description, is_byte_pair());
-  if (has_added(definition, token.text)) return;
-  add_token(id, token.text);
-  definition.added.push_back(token);
-}
-
-void TokenizerDraft::add_rules(const Members& description) {
-  // White space beside a token is none of its neighbours' in word pieces, so rules change nothing.
-  if (!is_byte_pair() || !description.is_object()) return;
-  ruled.push_back(read_added_token(description, true));
+DescribedToken described_token(const Members& description, bool special) {
+  DescribedToken described{.token = {}, .special = special};
+  AddedToken& token = described.token;
+  if (description.is_string()) {
+    token.text = description.get<std::string>();
+    token.normalized = !special;
+  } else {
+    user_check(description.is_object(), "added token: expected a text or an object, got {}",
+               excerpt(description));
+    read_member(description, "content", token.text);
+    read_member(description, "special", described.special);
+    token.normalized = !described.special;
+    read_member(description, "normalized", token.normalized);
+    read_member(description, "lstrip", token.strip_left);
+    read_member(description, "rstrip", token.strip_right);
+    read_member(description, "single_word", token.single_word);
+  }
+  return described;
 }
 
 TokenizerDefinition finish(TokenizerDraft draft) {
-  TokenizerDefinition definition = std::move(draft.definition);
-  const bool byte_pair = std::holds_alternative<BytePairModel>(definition.model);
+  TokenizerDefinition& definition = draft.definition;
+  const bool byte_pair = draft.is_byte_pair();
+  std::unordered_set<std::string> pieces;
+  for (const NumberedToken& numbered : draft.tokens) pieces.insert(numbered.token);
+  for (const DescribedToken& token : draft.added)
+    if (token.numbered) draft.tokens.push_back(*token.numbered);
   definition.tokens = in_order(std::move(draft.tokens));
+  number_extra(draft);
   const std::string &cls = draft.cls, &sep = draft.sep;
   definition.framing = draft.framing ? *draft.framing
                        : byte_pair   ? Framing{{cls}, {sep, sep}, {sep}, false}
                                      : Framing{{cls}, {sep}, {sep}, true};
+  if (!draft.types_pairs) definition.framing.second_is_type_1 = false;
+  for (const std::string& text : {cls, sep}) draft.special.push_back({{text}, true});
+  for (auto* more : {&draft.special, &draft.extra_special})
+    for (DescribedToken& token : *more) draft.describe_if_new(std::move(token));
+  // Of two that are the same once they are normalized, the special one is found.
+  std::ranges::stable_partition(draft.added, [](const auto& token) { return token.special; });
   const std::unordered_set<std::string_view> tokens(definition.tokens.begin(),
                                                     definition.tokens.end());
-  draft.literal.insert(draft.literal.end(), {cls, sep});
-  for (const std::string& text : draft.literal) draft.ruled.push_back({text});
-  for (const AddedToken& token : draft.ruled)
-    if (tokens.contains(token.text) && !has_added(definition, token.text))
-      definition.added.push_back(token);
+  for (const DescribedToken& token : draft.added)
+    if (!token.token.text.empty() && tokens.contains(token.token.text)) {
+      definition.added.push_back(token.token);
+      definition.added.back().is_piece = pieces.contains(token.token.text);
+    }
   take_special_from_added(definition);
-  return definition;
+  return std::move(definition);
 }
 
 }  // namespace hone

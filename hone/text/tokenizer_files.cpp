@@ -61,7 +61,7 @@ std::vector<fs::path> tokenizer_files(const fs::path& folder) {
   return files;
 }
 
-void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
+void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder, std::int64_t max_length) {
   const TokenizerDefinition& definition = tokenizer.definition();
   const auto* model = std::get_if<WordPieceModel>(&definition.model);
   const Framing& framing = definition.framing;
@@ -81,6 +81,7 @@ void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
   const Normalization& normalization = model->normalization;
   const SpecialTokens& special = definition.special;
   const Json config = {{"tokenizer_class", "BertTokenizer"},
+                       {"model_max_length", max_length},
                        {"do_lower_case", normalization.lowercase},
                        {"strip_accents", normalization.strip_accents},
                        {"tokenize_chinese_chars", normalization.split_cjk},
@@ -88,7 +89,8 @@ void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
                        {"unk_token", special.unknown},
                        {"cls_token", framing.front[0]},
                        {"sep_token", framing.behind[0]},
-                       {"mask_token", special.mask}};
+                       {"mask_token", special.mask},
+                       {"truncation_side", definition.keeps_end ? "left" : "right"}};
   write_file(folder / "vocab.txt", text);
   write_file(folder / "tokenizer_config.json", to_document(config));
 }

@@ -17,11 +17,12 @@ bool has_tokenizer(const fs::path& folder);
 /// The tokenizer's files that stand in `folder`, to be copied along with a model.
 std::vector<fs::path> tokenizer_files(const fs::path& folder);
 
-/// Writes `vocab.txt` and `tokenizer_config.json` into an existing folder; `load_tokenizer` and
-/// transformers' AutoTokenizer read them back. Throws `UserError` for what these two files cannot
+/// Writes `vocab.txt` and `tokenizer_config.json`, which says that texts have at most
+/// `max_length` tokens, into an existing folder; `load_tokenizer` and transformers' AutoTokenizer
+/// read them back. Throws `UserError` for what these two files cannot
 /// say: byte pairs, added tokens, other special tokens around texts than one in front and one behind
 /// each, a prefix other than "##", another word length than 100, no cleaning, a token with a line
 /// break.
-void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder);
+void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder, std::int64_t max_length);
 
 }  // namespace hone

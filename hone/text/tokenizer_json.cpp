@@ -56,6 +56,15 @@ void read_model(const Members& model, TokenizerDraft& draft) {
   read_member(model, "unk_token", draft.definition.special.unknown);
 }
 
+// Which end of texts is cut; that they are is for others to say.
+void read_truncation(const Members& truncation, TokenizerDefinition& definition) {
+  std::string direction = "Right";
+  read_member(truncation, "direction", direction);
+  user_check(direction == "Left" || direction == "Right",
+             "truncation.direction: expected Left or Right, got '{}'", shown_name(direction));
+  definition.keeps_end = direction == "Left";
+}
+
 void read_normalizer(const Members& normalizer, TokenizerDraft& draft) {
   const std::string type = type_member(normalizer);
   if (draft.is_byte_pair()) {
@@ -190,7 +199,12 @@ void read_tokenizer_json(std::string_view text, TokenizerDraft& draft) {
   const Members file = parse_members(text);
   read_model(object_member(file, "model"), draft);
   if (const Members& added = member(file, "added_tokens"); added.is_array())
-    for (const Members& token : added) draft.add_added_token(token, member(token, "id"));
+    for (const Members& token : added) {
+      auto described = described_token(token, false);
+      described.numbered = numbered_token(member(token, "id"), described.token.text);
+      draft.describe(std::move(described));
+    }
+  read_truncation(object_member(file, "truncation"), draft.definition);
   read_normalizer(member(file, "normalizer"), draft);
   read_pre_tokenizer(member(file, "pre_tokenizer"), draft);
   read_post_processor(member(file, "post_processor"), draft);

@@ -6,35 +6,52 @@
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
+#include "hone/text/tokenizer_class.h"
 #include "hone/text/tokenizer_json.h"
 #include "hone/text/vocabulary_files.h"
 
 namespace hone {
 namespace {
 
-// A special token is a string or an object with "content" and rules.
-void read_special(const Members& config, const char* key, std::string& token,
-                  TokenizerDraft& draft) {
-  const Members& found = member(config, key);
-  read_member(found.is_object() ? found : config, found.is_object() ? "content" : key, token);
-  draft.add_rules(found);
+// In the order in which transformers has them.
+constexpr const char* kNamedTokens[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                        "pad_token", "cls_token", "mask_token"};
+
+bool is_named(std::string_view key) {
+  return std::ranges::find(kNamedTokens, key) != std::end(kNamedTokens);
+}
+
+// A special token that a file names has a role in the definition, but for those that begin and end
+// texts elsewhere.
+std::string* role_of(std::string_view key, TokenizerDraft& draft) {
+  SpecialTokens& special = draft.definition.special;
+  return key == "pad_token"    ? &special.pad
+         : key == "unk_token"  ? &special.unknown
+         : key == "mask_token" ? &special.mask
+         : key == "cls_token"  ? &draft.cls
+         : key == "sep_token"  ? &draft.sep
+                               : nullptr;
 }
 
 // Names of special tokens: tokenizer_config.json and special_tokens_map.json have them alike.
 void read_special_tokens(const Members& config, TokenizerDraft& draft) {
-  SpecialTokens& special = draft.definition.special;
-  read_special(config, "pad_token", special.pad, draft);
-  read_special(config, "unk_token", special.unknown, draft);
-  read_special(config, "cls_token", draft.cls, draft);
-  read_special(config, "sep_token", draft.sep, draft);
-  read_special(config, "mask_token", special.mask, draft);
-  for (const char* key : {"bos_token", "eos_token"})
-    read_special(config, key, draft.literal.emplace_back(), draft);
-  // The older and the newer name of the same.
+  for (const char* key : kNamedTokens) {
+    const Members& found = member(config, key);
+    if (found.is_null()) continue;
+    with_context(key, [&] { draft.special.push_back(described_token(found, true)); });
+    if (std::string* role = role_of(key, draft)) *role = draft.special.back().token.text;
+  }
+  const auto add_extra = [&](const Members& tokens) {
+    for (const Members& token : tokens) draft.extra_special.push_back(described_token(token, true));
+  };
+  // The older and the newer name of the same; some have names of their own, as keys do.
   for (const char* key : {"additional_special_tokens", "extra_special_tokens"})
-    if (const Members& others = member(config, key); others.is_array())
-      for (const Members& token : others)
-        read_special({{"token", token}}, "token", draft.literal.emplace_back(), draft);
+    with_context(key, [&] {
+      if (member(config, key).is_structured()) add_extra(member(config, key));
+    });
+  for (const auto& [key, token] : config.items())
+    if (key.ends_with("_token") && !is_named(key) && token.is_string())
+      draft.extra_special.push_back(described_token(token, true));
 }
 
 // A key of digits as the number; null for anything else.
@@ -44,28 +61,41 @@ Members parse_id(std::string_view key) {
   return error == std::errc() && end == key.data() + key.size() ? Members(id) : Members();
 }
 
-// "added_tokens_decoder": tokens by id, those of the other files again.
-void read_added_tokens(const Members& config, TokenizerDraft& draft) {
+// "added_tokens_decoder": tokens by id. The classes of models take these alone, the generic ones
+// those of tokenizer.json too.
+void read_added_tokens(const Members& config, std::string_view tokenizer_class,
+                       TokenizerDraft& draft) {
+  if (!config.contains("added_tokens_decoder")) return;
+  if (!is_generic_class(tokenizer_class)) draft.added.clear();
   for (const auto& [id, token] : object_member(config, "added_tokens_decoder").items()) {
     user_check(token.is_object(), "\"added_tokens_decoder\": expected objects, got {}",
                excerpt(token));
-    draft.add_added_token(token, parse_id(id));
+    auto described = described_token(token, false);
+    described.numbered = numbered_token(parse_id(id), described.token.text);
+    draft.describe(std::move(described));
   }
 }
 
 bool says_case(const Members& config) { return !member(config, "do_lower_case").is_null(); }
 
-// Two files that both speak of case must say the same.
-void read_case(const Members& config, bool from_json, Normalization& normalization) {
-  if (!says_case(config)) return;
-  bool lowercase = false;
-  read_member(config, "do_lower_case", lowercase);
-  user_check(!from_json || lowercase == normalization.lowercase,
-             "do_lower_case is {}, but the normalizer in tokenizer.json has lowercase {}; make "
-             "both say how the model was trained",
-             lowercase, normalization.lowercase);
-  normalization.lowercase = lowercase;
-  normalization.strip_accents = lowercase;
+/// A setting that the class of a model takes from tokenizer_config.json, whatever tokenizer.json
+/// says; where the former is silent, the class has a value of its own.
+struct ClassSetting {
+  const char* key;
+  bool usual;           ///< the class's own value
+  const char* in_json;  ///< what it is called in tokenizer.json
+};
+
+// `value`: that of tokenizer.json. `named`: the class that a file names, if any; other programs than
+// transformers know none.
+void read_setting(const ClassSetting& setting, const Members& config, bool from_json,
+                  std::string_view named, bool& value) {
+  const bool says = !member(config, setting.key).is_null();
+  user_check(says || !from_json || named.empty() || value == setting.usual,
+             "tokenizer.json has {} {}, but {}, which tokenizer_config.json names, takes it as {} "
+             "where that file has no {}; write \"{}\": {} there, as the model was trained",
+             setting.in_json, value, named, setting.usual, setting.key, setting.key, value);
+  read_member(config, setting.key, value);
 }
 
 // The file's own model is what cuts words, so another name elsewhere would change nothing there, and ids here.
@@ -77,63 +107,82 @@ void check_unknown(const TokenizerDraft& draft, const std::string& in_json) {
              shown_name(now), shown_name(in_json));
 }
 
-// Programs do not agree on what the tokenizer of BERT does where the file normalizes nothing.
-void check_normalizer(const Members& config, const Normalization& normalization) {
-  std::string tokenizer_class;
-  read_member(config, "tokenizer_class", tokenizer_class);
-  user_check(!tokenizer_class.starts_with("Bert") ||
-                 normalization != Normalization{false, false, false, false},
-             "tokenizer_class is {}, which normalizes text in some programs, but tokenizer.json "
-             "has no normalizer; write its BertNormalizer there, or say \"tokenizer_class\": "
-             "\"PreTrainedTokenizerFast\" if text is to stay as it is",
-             shown_name(tokenizer_class));
+// Programs do not agree on what the tokenizer of BERT does where the file cleans nothing.
+void check_normalizer(std::string_view tokenizer_class, const Normalization& normalization) {
+  user_check(
+      !is_bert_class(tokenizer_class) || normalization.clean_text,
+      "tokenizer_class is {}, which normalizes text in some programs, but tokenizer.json "
+      "has no normalizer that does (\"clean_text\": true); write its BertNormalizer there, or "
+      "say \"tokenizer_class\": \"PreTrainedTokenizerFast\" if text is to stay as it is",
+      shown_name(tokenizer_class));
 }
 
-// The same of the space in front of texts.
-void read_prefix_space(const Members& config, bool from_json, BytePairModel& model) {
-  bool prefix_space = model.prefix_space;
-  read_member(config, "add_prefix_space", prefix_space);
-  user_check(!from_json || prefix_space == model.prefix_space,
-             "add_prefix_space is {}, but the pre_tokenizer in tokenizer.json has it {}; make both "
-             "say how the model was trained",
-             prefix_space, model.prefix_space);
-  model.prefix_space = prefix_space;
+void read_normalization(const Members& config, bool from_json, std::string_view named,
+                        Normalization& normalization) {
+  if (from_json) check_normalizer(named, normalization);
+  const bool lowered = normalization.lowercase;
+  read_setting({"do_lower_case", true, "lowercase"}, config, from_json, named,
+               normalization.lowercase);
+  // Where no file says otherwise, accents go with capitals; null means that, too.
+  if (!from_json || config.contains("strip_accents") || normalization.lowercase != lowered)
+    normalization.strip_accents = normalization.lowercase;
+  read_setting({"strip_accents", normalization.lowercase, "strip_accents"}, config, from_json,
+               named, normalization.strip_accents);
+  read_setting({"tokenize_chinese_chars", true, "handle_chinese_chars"}, config, from_json, named,
+               normalization.split_cjk);
 }
 
-void read_config(const Members& config, bool from_json, TokenizerDraft& draft) {
+void read_truncation_side(const Members& config, TokenizerDefinition& definition) {
+  std::string side = definition.keeps_end ? "left" : "right";
+  read_member(config, "truncation_side", side);
+  user_check(side == "left" || side == "right", "truncation_side: expected left or right, got '{}'",
+             shown_name(side));
+  definition.keeps_end = side == "left";
+}
+
+// Whether a model is given which of two texts a token is of.
+void read_token_types(const Members& config, std::string_view tokenizer_class,
+                      TokenizerDraft& draft) {
+  const Members& inputs = member(config, "model_input_names");
+  draft.types_pairs = inputs.is_array()
+                          ? std::ranges::find(inputs, "token_type_ids") != inputs.end()
+                          : !tokenizer_class.starts_with("DistilBert");
+}
+
+void read_config(const Members& config, bool from_json, std::string_view tokenizer_class,
+                 TokenizerDraft& draft) {
+  std::string named;
+  read_member(config, "tokenizer_class", named);
   read_special_tokens(config, draft);
-  read_added_tokens(config, draft);
+  read_added_tokens(config, tokenizer_class, draft);
+  read_truncation_side(config, draft.definition);
+  read_token_types(config, tokenizer_class, draft);
   // The generic classes take everything else from tokenizer.json; the models' own classes read it
   // here.
-  std::string tokenizer_class;
-  read_member(config, "tokenizer_class", tokenizer_class);
-  if (tokenizer_class == "PreTrainedTokenizerFast" || tokenizer_class == "TokenizersBackend")
-    return;
+  if (is_generic_class(tokenizer_class)) return;
   if (draft.is_byte_pair()) {
-    user_check(from_json || tokenizer_class.empty() || tokenizer_class.starts_with("Roberta"),
-               "tokenizer_class is {}, and without a tokenizer.json only RobertaTokenizer is "
-               "supported for vocab.json and merges.txt: these two do not say which special tokens "
-               "stand around a text",
-               tokenizer_class);
-    return read_prefix_space(config, from_json, std::get<BytePairModel>(draft.definition.model));
+    read_setting({"add_prefix_space", false, "add_prefix_space"}, config, from_json, named,
+                 std::get<BytePairModel>(draft.definition.model).prefix_space);
+  } else {
+    read_normalization(config, from_json, named,
+                       std::get<WordPieceModel>(draft.definition.model).normalization);
   }
-  Normalization& normalization = std::get<WordPieceModel>(draft.definition.model).normalization;
-  if (from_json) check_normalizer(config, normalization);
-  read_case(config, from_json, normalization);
-  read_member(config, "strip_accents", normalization.strip_accents);
-  read_member(config, "tokenize_chinese_chars", normalization.split_cjk);
 }
 
 // added_tokens.json: tokens and their ids. Those that are not special are looked for in normalized
-// text.
+// text. What tokenizer.json says of a token goes before it.
 void read_added_file(std::string_view text, TokenizerDraft& draft) {
   const SpecialTokens& special = draft.definition.special;
-  std::vector<std::string> plain = draft.literal;
-  plain.insert(plain.end(), {special.pad, special.unknown, special.mask, draft.cls, draft.sep});
+  std::vector<std::string> named = {special.pad, special.unknown, special.mask, draft.cls,
+                                    draft.sep};
+  for (const auto* tokens : {&draft.special, &draft.extra_special})
+    for (const auto& token : *tokens) named.push_back(token.token.text);
   const Members file = parse_members(text);
   for (const auto& [token, id] : file.items()) {
-    const bool is_special = std::find(plain.begin(), plain.end(), token) != plain.end();
-    draft.add_added_token({{"content", token}, {"normalized", !is_special}}, id);
+    const bool is_special = std::ranges::find(named, token) != named.end();
+    auto described = described_token(token, is_special);
+    described.numbered = numbered_token(id, token);
+    draft.describe_if_new(std::move(described));
   }
 }
 
@@ -185,16 +234,21 @@ void read_model_files(const TokenizerTexts& texts, TokenizerDraft& draft) {
 }
 
 // Word pieces and byte pairs have other ids for the same text, and nothing fails.
-void check_class(const TokenizerTexts& texts, const Members& config) {
-  std::string tokenizer_class = texts.usual_class;
-  read_member(config, "tokenizer_class", tokenizer_class);
+void check_kind(const TokenizerTexts& texts, std::string_view tokenizer_class) {
   const auto path = [&](const char* name) { return (texts.folder / name).string(); };
-  user_check(!texts.vocabulary || !tokenizer_class.starts_with("Roberta"),
+  user_check(!texts.vocabulary || !is_roberta_class(tokenizer_class),
              "{}: is a vocabulary of word pieces, but the tokenizer of this model is {}, which "
              "reads byte pairs: {} and {}, or {}; fetch these, or, if the model was trained with "
              "word pieces, say \"tokenizer_class\": \"BertTokenizer\" in {}",
              path("vocab.txt"), shown_name(tokenizer_class), path("vocab.json"), path("merges.txt"),
              path("tokenizer.json"), path("tokenizer_config.json"));
+}
+
+VocabularySource source_of(const TokenizerTexts& texts) {
+  return texts.json              ? VocabularySource::tokenizer_json
+         : texts.vocabulary      ? VocabularySource::vocab_txt
+         : texts.byte_vocabulary ? VocabularySource::vocab_json
+                                 : VocabularySource::none;
 }
 
 void check_files(const TokenizerTexts& texts) {
@@ -212,19 +266,25 @@ void check_files(const TokenizerTexts& texts) {
 }  // namespace
 
 Tokenizer parse_tokenizer(const TokenizerTexts& texts) {
-  check_files(texts);
   const auto path = [&](const char* name) { return (texts.folder / name).string(); };
   const bool from_json = texts.json.has_value();
   TokenizerDraft draft;
-  read_model_files(texts, draft);
-  const std::string unknown = draft.definition.special.unknown;
+  std::string tokenizer_class = texts.usual_class;
   const Members config = with_context(path("tokenizer_config.json"), [&] {
     Members members = texts.config ? parse_members(*texts.config) : Members::object();
-    read_config(members, from_json, draft);
-    if (from_json) check_unknown(draft, unknown);
+    read_member(members, "tokenizer_class", tokenizer_class);
     return members;
   });
-  check_class(texts, config);
+  check_kind(texts, tokenizer_class);
+  with_context(path("tokenizer_config.json"),
+               [&] { check_tokenizer_class(tokenizer_class, config, source_of(texts)); });
+  check_files(texts);
+  read_model_files(texts, draft);
+  const std::string unknown = draft.definition.special.unknown;
+  with_context(path("tokenizer_config.json"), [&] {
+    read_config(config, from_json, tokenizer_class, draft);
+    if (from_json) check_unknown(draft, unknown);
+  });
   const bool complete = config.contains("added_tokens_decoder");
   if (texts.special && !complete)
     with_context(path("special_tokens_map.json"), [&] {

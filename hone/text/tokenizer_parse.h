@@ -19,23 +19,23 @@ struct TokenizerTexts {
   std::optional<std::string> config = {};           ///< tokenizer_config.json
   std::optional<std::string> special = {};          ///< special_tokens_map.json
   std::optional<std::string> added = {};            ///< added_tokens.json
-  /// The class of transformers that reads the files where tokenizer_config.json names none; empty: any that can
+  /// The class of transformers that reads the files where tokenizer_config.json names none; empty:
+  /// any that can.
   std::string usual_class = {};
 };
 
 /// The vocabulary comes from `tokenizer.json` if there is one, else from `vocab.txt` (one token per
 /// line), else from `vocab.json` and `merges.txt`. What is done to text and the names of special
 /// tokens come from `tokenizer_config.json` where it says them, else from `tokenizer.json`, else
-/// they are those of the uncased BERT or of RoBERTa. Where `tokenizer_config.json` has no
-/// "added_tokens_decoder", `special_tokens_map.json` and `added_tokens.json` are read too, as
-/// Hugging Face does; of a token that several files describe, the rules of the first file in the
-/// order of `TokenizerTexts` hold.
+/// they are those of the uncased BERT or of RoBERTa. Added tokens come from "added_tokens_decoder"
+/// of `tokenizer_config.json`; without it from `tokenizer.json`, `special_tokens_map.json` and
+/// `added_tokens.json`. All as transformers 5 does; docs/tokenizers.md has the rules.
 ///
-/// Throws `UserError` with the path: no tokenizer there, a model that is neither WordPiece nor
-/// byte-level BPE, anything else in `tokenizer.json` that these do not do, a token twice, no
-/// unknown token where the model needs one, an added token with matching rules beyond plain text,
-/// vocab.txt alone for a class that reads byte pairs, files that contradict each other, and a WordPiece vocabulary that contradicts a case which no
-/// tokenizer_config.json vouches for.
+/// Throws `UserError` with the path: no tokenizer there, a class or a key that asks for other
+/// software, a model that is neither WordPiece nor byte-level BPE, anything else in
+/// `tokenizer.json` that these do not do, a token twice, no unknown token where the model needs one,
+/// vocab.txt alone for a class that reads byte pairs, files that programs read differently, and a
+/// WordPiece vocabulary that contradicts a case which no tokenizer_config.json vouches for.
 Tokenizer parse_tokenizer(const TokenizerTexts& texts);
 
 }  // namespace hone

@@ -70,7 +70,7 @@ bool is_whole(std::string_view left, std::string_view right, const PieceTable& t
 PieceTable table_of(const std::vector<std::string>& tokens) {
   PieceTable table;
   for (std::size_t i = 0; i < tokens.size(); ++i)
-    table.insert(tokens[i], static_cast<std::int32_t>(i));
+    if (!tokens[i].empty()) table.insert(tokens[i], static_cast<std::int32_t>(i));
   return table;
 }
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "hone/text/normalizer.h"
+#include "hone/text/character.h"
 
 namespace hone {
 namespace {
@@ -39,6 +39,22 @@ bool is_utf8(std::string_view text) {
     if (decode_utf8(text.substr(0, size), points) > 0) return false;
     text.remove_prefix(size);
   }
+}
+
+DecodedCharacter decode_last(std::string_view text) {
+  std::size_t last = text.size() - 1;
+  while (last > 0 && (static_cast<unsigned char>(text[last]) & 0xc0) == 0x80) --last;
+  return decode_first(text.substr(last));
+}
+
+std::size_t space_at_end(std::string_view text) {
+  const std::size_t size = text.size();
+  while (!text.empty()) {
+    const DecodedCharacter c = decode_last(text);
+    if (!is_white_space(c.value)) break;
+    text.remove_suffix(c.bytes);
+  }
+  return size - text.size();
 }
 
 std::string repair_utf8(std::string_view text, std::int64_t& replaced) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "hone/base/error.h"
+#include "hone/text/normalizer.h"
 
 /// Whether bytes are UTF-8, and what to do when they are not.
 namespace hone {
@@ -22,6 +23,12 @@ template <typename Where>
 void check_utf8(std::string_view text, const Where& where) {
   if (!is_utf8(text)) fail("{}: {}", where(), kNotUtf8);
 }
+
+/// The last code point of well-formed `text`, which is not empty.
+DecodedCharacter decode_last(std::string_view text);
+
+/// Bytes of white space at the end of well-formed `text`.
+std::size_t space_at_end(std::string_view text);
 
 /// The text with U+FFFD for every ill-formed part; adds their count to `replaced`.
 std::string repair_utf8(std::string_view text, std::int64_t& replaced);

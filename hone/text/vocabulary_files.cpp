@@ -1,6 +1,8 @@
 #include "hone/text/vocabulary_files.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 #include "hone/base/printable.h"
 #include "hone/text/utf8.h"
@@ -33,14 +35,19 @@ std::size_t count_lines(std::string_view text) {
 }  // namespace
 
 void read_vocabulary_lines(std::string_view text, TokenizerDraft& draft) {
-  auto& tokens = draft.tokens;
+  std::vector<std::string> tokens;
   tokens.reserve(count_lines(text));
+  std::unordered_map<std::string_view, std::size_t> lines;  // of tokens
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    user_check(!line.empty(), "id {} has no token, its line is empty", tokens.size());
+    std::string_view line = take_line(text);
     check_token(line, tokens.size() + 1);
-    tokens.push_back({std::ssize(tokens), std::string(line)});
+    line.remove_suffix(space_at_end(line));
+    const auto [known, is_new] = lines.emplace(line, tokens.size());
+    if (!is_new) tokens[std::exchange(known->second, tokens.size())].clear();
+    tokens.emplace_back(line);
   }
+  for (std::string& token : tokens)
+    draft.tokens.push_back({std::ssize(draft.tokens), std::move(token)});
 }
 
 void read_vocabulary_object(std::string_view text, TokenizerDraft& draft) {

@@ -7,7 +7,9 @@
 /// Vocabularies in files of their own.
 namespace hone {
 
-/// vocab.txt: one token per line, which is its id from 0. Throws `UserError` with the line.
+/// vocab.txt: one token per line, whose number is its id, from 0, without the white space behind it.
+/// An empty line is an id without a token, as is the former of two equal lines. (As `tokenizers`
+/// reads it.) Throws `UserError` with the line.
 void read_vocabulary_lines(std::string_view text, TokenizerDraft& draft);
 
 /// vocab.json: an object of tokens and ids.

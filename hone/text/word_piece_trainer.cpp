@@ -191,10 +191,24 @@ std::vector<std::string> train_word_pieces(std::span<const CountedWord> words,
   return Trainer(words, options).train();
 }
 
+double marked_word_share(ThreadPool& pool, std::span<const std::string_view> texts,
+                         Normalization normalization) {
+  normalization.strip_accents = false;
+  const Normalization strip{
+      .clean_text = false, .split_cjk = false, .strip_accents = true, .lowercase = false};
+  std::int64_t words = 0, marked = 0;
+  for (const CountedWord& word : count_words(pool, texts, normalization)) {
+    words += word.count;
+    if (normalize(strip, word.word) != word.word) marked += word.count;
+  }
+  return static_cast<double>(marked) / static_cast<double>(std::max<std::int64_t>(1, words));
+}
+
 Tokenizer train_tokenizer(ThreadPool& pool, std::span<const std::string_view> texts,
-                          const WordPieceTrainerOptions& options) {
+                          const WordPieceTrainerOptions& options,
+                          const Normalization& normalization) {
   TokenizerDefinition definition;
-  const WordPieceModel model;
+  const WordPieceModel model{.normalization = normalization};
   const std::vector<CountedWord> words = count_words(pool, texts, model.normalization);
   user_check(!words.empty(), "a vocabulary cannot be learnt: there are no words in the {} texts",
              texts.size());

@@ -32,9 +32,15 @@ struct WordPieceTrainerOptions {
 std::vector<std::string> train_word_pieces(std::span<const CountedWord> words,
                                            const WordPieceTrainerOptions& options);
 
-/// A tokenizer of bert-base-uncased's normalization with the vocabulary of these texts. Throws `UserError` when there
-/// are no words in them, and when `vocab_size` has no room for their letters.
+/// A tokenizer of BERT's kind with this normalization and the vocabulary of these texts. Throws
+/// `UserError` when there are no words in them, and when `vocab_size` has no room for their letters.
 Tokenizer train_tokenizer(ThreadPool& pool, std::span<const std::string_view> texts,
-                          const WordPieceTrainerOptions& options);
+                          const WordPieceTrainerOptions& options,
+                          const Normalization& normalization = {});
+
+/// The share of the words of these texts, normalized but for marks, that are others without their
+/// marks: "é", "ぱ", "की", "각".
+double marked_word_share(ThreadPool& pool, std::span<const std::string_view> texts,
+                         Normalization normalization);
 
 }  // namespace hone

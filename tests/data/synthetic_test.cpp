@@ -298,7 +298,7 @@ TEST(SyntheticTokenizer, SplitsRareWordsOnly) {
 
 TEST(SyntheticTokenizer, SurvivesSaving) {
   TemporaryFolder folder;
-  save_tokenizer(synthetic_tokenizer(), folder.path());
+  save_tokenizer(synthetic_tokenizer(), folder.path(), 64);
   EXPECT_EQ(load_tokenizer(folder.path()).definition().tokens,
             synthetic_tokenizer().definition().tokens);
 }

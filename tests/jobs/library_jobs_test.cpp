@@ -326,7 +326,8 @@ TEST(LibraryJobs, TokenizeTellsWhatDataIsAsTokens) {
   const TemporaryFolder folder;
   const std::string data = folder.file("texts.csv", "text\na fine film\n\"dull, dull\"\n木\n");
   Told told;
-  TokenizeJob job{.model = "tiny", .data = {.source = data}, .texts = 1, .vocab_size = 60};
+  TokenizeJob job{
+      .model = "tiny", .data = {.source = data}, .texts = 1, .vocabulary = {.vocab_size = 60}};
   const TokenizeResult result = tokenize_data(job, told.context);
   EXPECT_EQ(result.training_texts, result.fields["vocabulary"]["training_texts"]);
   EXPECT_LE(result.vocab_size, 60);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "hone/data/synthetic_words.h"
 #include "hone/text/tokenizer_files.h"
 #include "tests/support/expect.h"
@@ -23,17 +25,17 @@ TEST(LearnVocabulary, OfFreshWeightsOnOtherThanBuiltInData) {
   EXPECT_TRUE(learn_vocabulary({"base", "folder"}, kTexts, testing::quiet_context()));
   EXPECT_FALSE(learn_vocabulary({"tiny", "synth:lookup"}, kTexts, testing::quiet_context()));
   EXPECT_FALSE(learn_vocabulary({"my-model", "reviews.csv"}, kTexts, testing::quiet_context()));
-  EXPECT_TRUE(learn_vocabulary({"tiny", "synth:lookup", 40}, kTexts, testing::quiet_context()));
+  EXPECT_TRUE(learn_vocabulary({"tiny", "synth:lookup", {40}}, kTexts, testing::quiet_context()));
 }
 
 TEST(LearnVocabulary, HasAtMostSoManyTokens) {
   const auto small =
-      learn_vocabulary({"tiny", "reviews.csv", 30}, kTexts, testing::quiet_context());
+      learn_vocabulary({"tiny", "reviews.csv", {30}}, kTexts, testing::quiet_context());
   ASSERT_TRUE(small);
   EXPECT_EQ(small->tokenizer.vocabulary_size(), 30);
   EXPECT_EQ(small->texts, 3);
   expect_user_error("`vocab_size`: expected at least", [] {
-    learn_vocabulary({"tiny", "reviews.csv", 7}, kTexts, testing::quiet_context());
+    learn_vocabulary({"tiny", "reviews.csv", {7}}, kTexts, testing::quiet_context());
   });
 }
 
@@ -42,7 +44,7 @@ TEST(LearnVocabulary, IsNoneOfAModelThatHasOne) {
       "`vocab_size`: my-model has its vocabulary; only fresh weights of a model of texts (tiny, "
       "base, a config.json without a tokenizer beside it) learn one",
       [] {
-        learn_vocabulary({"my-model", "reviews.csv", 40}, kTexts, testing::quiet_context());
+        learn_vocabulary({"my-model", "reviews.csv", {40}}, kTexts, testing::quiet_context());
       });
 }
 
@@ -53,21 +55,71 @@ TEST(LearnVocabulary, IsNoneOfAConfigThatATokenizerLiesBeside) {
   folder.file("vocab.txt", "[PAD]\n");
   EXPECT_FALSE(learn_vocabulary({name, "reviews.csv"}, kTexts, testing::quiet_context()));
   expect_user_error("`vocab_size`: " + name + " has its vocabulary", [&] {
-    learn_vocabulary({name, "reviews.csv", 40}, kTexts, testing::quiet_context());
+    learn_vocabulary({name, "reviews.csv", {40}}, kTexts, testing::quiet_context());
   });
 }
 
 TEST(LearnVocabulary, OfAnInterruptedRunIsThatOfItsCheckpoints) {
   const TemporaryFolder folder;
-  const VocabularyOptions options{"tiny", "reviews.csv", 0, folder.path()};
+  const VocabularyOptions options{"tiny", "reviews.csv", {}, folder.path()};
   const auto learnt = learn_vocabulary(options, kTexts, testing::quiet_context());
   const fs::path checkpoint = folder.path() / "seed-1" / "checkpoint-2";
   fs::create_directories(checkpoint);
-  save_tokenizer(synthetic_tokenizer(), checkpoint);
+  save_tokenizer(synthetic_tokenizer(), checkpoint, 64);
   const auto resumed = learn_vocabulary(options, kTexts, testing::quiet_context());
   ASSERT_TRUE(learnt && resumed);
   EXPECT_NE(learnt->tokenizer.definition().tokens, resumed->tokenizer.definition().tokens);
   EXPECT_EQ(resumed->tokenizer.definition().tokens, synthetic_tokenizer().definition().tokens);
+}
+
+std::vector<std::string> pieces_of(const std::vector<Example>& texts, VocabularyRules rules = {}) {
+  const auto learnt =
+      learn_vocabulary({"tiny", "reviews.csv", rules}, texts, testing::quiet_context());
+  return learnt->tokenizer.definition().tokens;
+}
+
+bool has(const std::vector<std::string>& tokens, std::string_view token) {
+  return std::ranges::find(tokens, token) != tokens.end();
+}
+
+// Three words that differ by their marks alone.
+TEST(LearnVocabulary, KeepsMarksWhereWordsDifferByThem) {
+  const std::vector<Example> kana = {{"はは"}, {"ばば"}, {"ぱぱ"}, {"はは ばば ぱぱ"}};
+  const std::vector<std::string> kept = pieces_of(kana);
+  for (const char* word : {"はは", "ばば", "ぱぱ"}) EXPECT_TRUE(has(kept, word)) << word;
+  const std::vector<std::string> stripped = pieces_of(kana, {.strip_accents = true});
+  EXPECT_TRUE(has(stripped, "はは"));
+  EXPECT_FALSE(has(stripped, "ばば"));
+}
+
+TEST(LearnVocabulary, RemovesMarksThatAreRare) {
+  std::vector<Example> texts(200, {"the film is fine"});
+  texts.push_back({"naïve naïve"});
+  EXPECT_TRUE(has(pieces_of(texts), "naive"));
+  EXPECT_TRUE(has(pieces_of(texts, {.strip_accents = false}), "naïve"));
+}
+
+TEST(LearnVocabulary, KeepsCapitalsWhereThatIsAsked) {
+  const std::vector<Example> texts = {{"Film film Film"}};
+  EXPECT_FALSE(has(pieces_of(texts), "Film"));
+  EXPECT_TRUE(has(pieces_of(texts, {.lowercase = false}), "Film"));
+  expect_user_error("`lowercase`: my-model has its vocabulary", [&] {
+    learn_vocabulary({"my-model", "reviews.csv", {.lowercase = false}}, texts,
+                     testing::quiet_context());
+  });
+}
+
+TEST(UnknownWarning, TellsTheShareOfUnknownTokens) {
+  const Tokenizer built_in = synthetic_tokenizer();
+  const auto warning = [&](std::vector<Example> texts) {
+    return unknown_warning(
+        built_in, encode_examples(testing::quiet_context().pool, built_in, texts, 512), "train");
+  };
+  EXPECT_TRUE(warning({{"хороший фильм"}}).starts_with("train: 50% of the tokens are unknown"))
+      << warning({{"хороший фильм"}});
+  EXPECT_EQ(warning({{"the film"}}), "");
+  EXPECT_EQ(unknown_warning(1, 20, "train"), "");
+  EXPECT_NE(unknown_warning(2, 39, "train"), "");
 }
 
 TEST(VocabularyText, TellsWhatWasLearnt) {

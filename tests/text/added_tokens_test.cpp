@@ -8,7 +8,8 @@ namespace {
 // "text<id>text": stretches as they are, ids in brackets.
 std::string split_by(const std::vector<AddedToken>& tokens, std::string_view text) {
   AddedTokens added;
-  for (std::size_t i = 0; i < tokens.size(); ++i) added.add(tokens[i], static_cast<int>(i));
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    added.add(tokens[i], tokens[i].text, static_cast<int>(i));
   std::string result;
   added.split(text, [&](std::string_view stretch, std::int32_t id) {
     result += stretch;
@@ -37,14 +38,25 @@ TEST(AddedTokens, TakeWhiteSpaceAlongWhereTheyAreToldTo) {
   EXPECT_EQ(split_by(tokens, "é<l>"), "é(0)");
 }
 
-TEST(AddedTokens, LateOnesAreLookedForBetweenTheOthers) {
-  EXPECT_EQ(split_by({{"<ab", false, false, true}, {"b>"}}, "<ab> <ab"), "<a(1) (0)");
+TEST(AddedTokens, TheFirstOfThoseThatOverlapIsTaken) {
   EXPECT_EQ(split_by({{"<ab"}, {"b>"}}, "<ab> <ab"), "(0)> (0)");
+}
+
+TEST(AddedTokens, SingleWordsAreNotFoundInsideOfWords) {
+  const std::vector<AddedToken> tokens = {{.text = "ab", .single_word = true}};
+  EXPECT_EQ(split_by(tokens, "ab abc cab ab_ ab1 ab\u0301 ab."),
+            "(0) abc cab ab_ ab1 ab\u0301 (0).");
+  // What is discarded is passed by as a whole.
+  EXPECT_EQ(split_by({{.text = "abab", .single_word = true}, {.text = "bab"}}, "xabab"), "xabab");
+}
+
+TEST(AddedTokens, WhiteSpaceIsTakenOnce) {
+  EXPECT_EQ(split_by({{"<r>", false, true}, {"<l>", true}}, "<r>  <l>"), "(0)(1)");
 }
 
 TEST(AddedTokens, AreReadUntilEnoughIsKnown) {
   AddedTokens added;
-  added.add({"<m>"}, 7);
+  added.add({"<m>"}, "<m>", 7);
   int calls = 0;
   added.split("<m><m><m>", [&](std::string_view, std::int32_t) { return ++calls < 2; });
   EXPECT_EQ(calls, 2);

@@ -49,6 +49,7 @@ TEST(Character, WhiteSpaceIsThatOfHuggingFace) { expect_ranges("white_space", is
 TEST(Character, PunctuationIsThatOfHuggingFace) { expect_ranges("punctuation", is_punctuation); }
 TEST(Character, LettersAreThoseOfHuggingFace) { expect_ranges("letter", is_letter); }
 TEST(Character, NumbersAreThoseOfHuggingFace) { expect_ranges("number", is_number); }
+TEST(Character, WordCharactersAreThoseOfHuggingFace) { expect_ranges("word", is_word_character); }
 TEST(Character, IdeographsAreThoseOfHuggingFace) {
   expect_ranges("cjk_ideograph", is_cjk_ideograph);
 }

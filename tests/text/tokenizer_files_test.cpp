@@ -139,14 +139,33 @@ TEST(LoadTokenizer, TakesCaseFromTokenizerJsonWhereTheConfigIsSilent) {
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
 }
 
-TEST(LoadTokenizer, RefusesFilesThatContradictEachOtherAboutCase) {
+// As transformers does: the class of a model takes these from the config.
+TEST(LoadTokenizer, TheConfigGoesBeforeTokenizerJsonAboutCase) {
   TemporaryFolder folder;
-  folder.file("tokenizer.json", to_document(fast_tokenizer()));
+  Json file = fast_tokenizer();
+  folder.file("tokenizer.json", to_document(file));
   folder.file("tokenizer_config.json", R"({"do_lower_case": false})");
-  expect_user_error(
-      "tokenizer_config.json: do_lower_case is false, but the normalizer in "
-      "tokenizer.json has lowercase true; make both say how the model was trained",
-      [&] { load_tokenizer(folder.path()); });
+  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
+  folder.file("tokenizer_config.json", R"({"do_lower_case": true, "strip_accents": false})");
+  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 5, 7, 3}));
+}
+
+TEST(LoadTokenizer, RefusesAClassThatWouldTakeWhatTheConfigLeavesOutOtherwise) {
+  TemporaryFolder folder;
+  const auto refusal = [&](const char* key, bool value) {
+    Json file = fast_tokenizer();
+    file["normalizer"][key] = value;
+    folder.file("tokenizer.json", to_document(file));
+    folder.file("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
+    return user_error_of([&] { load_tokenizer(folder.path()); });
+  };
+  EXPECT_NE(refusal("lowercase", false).find("write \"do_lower_case\": false"), std::string::npos);
+  EXPECT_NE(refusal("strip_accents", false).find("write \"strip_accents\": false"),
+            std::string::npos);
+  EXPECT_NE(refusal("handle_chinese_chars", false).find("write \"tokenize_chinese_chars\": false"),
+            std::string::npos);
+  folder.file("tokenizer.json", to_document(fast_tokenizer()));
+  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 5, 8, 3}));
 }
 
 // The special tokens, then `count` words that begin with `first`.
@@ -206,18 +225,17 @@ TEST(LoadTokenizer, NamesBothFilesThatAreMissing) {
   expect_user_error((folder.path() / "vocab.txt").string(), [&] { load_tokenizer(folder.path()); });
 }
 
-TEST(LoadTokenizer, NamesATokenThatStandsTwice) {
+// As the library `tokenizers` does: the number of a line is an id, whatever is on it.
+TEST(LoadTokenizer, ReadsEmptyAndRepeatedLines) {
   TemporaryFolder folder;
-  folder.file("vocab.txt", std::string(kVocabulary) + "a\n");
-  expect_user_error("vocab.txt: vocabulary: the token 'a' stands at ids 5 and 9",
-                    [&] { load_tokenizer(folder.path()); });
-}
-
-TEST(LoadTokenizer, RefusesEmptyLines) {
-  TemporaryFolder folder;
-  folder.file("vocab.txt", "[PAD]\n\n[UNK]\n");
-  expect_user_error("vocab.txt: id 1 has no token, its line is empty",
-                    [&] { load_tokenizer(folder.path()); });
+  const std::string special = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  folder.file("vocab.txt", special + "a\n\n\nb\n");
+  EXPECT_EQ(encode(folder, "a b"), (Ids{2, 5, 8, 3}));
+  EXPECT_EQ(load_tokenizer(folder.path()).vocabulary_size(), 9);
+  folder.file("vocab.txt", special + "a\nb\na\nc");
+  EXPECT_EQ(encode(folder, "a b c"), (Ids{2, 7, 6, 8, 3}));
+  folder.file("vocab.txt", special + "a \t\u00a0\nb\r\n");
+  EXPECT_EQ(encode(folder, "a b"), (Ids{2, 5, 6, 3}));
 }
 
 TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
@@ -256,9 +274,14 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
   refuses([](Json& file) { file["model"]["max_input_chars_per_word"] = -1; },
           "\"max_input_chars_per_word\": expected a whole number from 1, got -1");
   refuses([](Json& file) { file["added_tokens"][4] = 7; },
-          "token '': expected an id from 0, got null");
-  refuses([](Json& file) { file["added_tokens"][4]["normalized"] = true; },
-          "added token '[MASK]' asks for");
+          "added token: expected a text or an object, got 7");
+  refuses([](Json& file) { file["added_tokens"][4].erase("id"); },
+          "token '[MASK]': expected an id from 0, got null");
+  refuses(
+      [](Json& file) {
+        file["truncation"] = {{"direction", "Middle"}};
+      },
+      "truncation.direction: expected Left or Right, got 'Middle'");
   refuses([](Json& file) { file["normalizer"]["lowercase"] = "yes"; },
           "\"lowercase\" has an unexpected type: \"yes\"");
 }
@@ -302,7 +325,8 @@ TEST(LoadTokenizer, NormalizesNothingWithoutANormalizer) {
   folder.file("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
   expect_user_error(
       "tokenizer_config.json: tokenizer_class is BertTokenizer, which normalizes text in some "
-      "programs, but tokenizer.json has no normalizer; write its BertNormalizer there, or say",
+      "programs, but tokenizer.json has no normalizer that does (\"clean_text\": true); write its "
+      "BertNormalizer there, or say",
       [&] { load_tokenizer(folder.path()); });
 }
 
@@ -323,6 +347,127 @@ TEST(LoadTokenizer, RefusesVocabulariesThatAreNotUtf8) {
                     [&] { load_tokenizer(folder.path()); });
 }
 
+TEST(LoadTokenizer, RefusesClassesThatNeedOtherSoftware) {
+  TemporaryFolder folder;
+  folder.file("vocab.txt", kVocabulary);
+  const auto refuses = [&](std::string_view config, const std::string& message,
+                           const char* usual = "") {
+    folder.file("tokenizer_config.json", config);
+    expect_user_error(message, [&] { load_tokenizer(folder.path(), usual); });
+  };
+  refuses(R"({"tokenizer_class": "BertJapaneseTokenizer"})",
+          "tokenizer_config.json: tokenizer_class BertJapaneseTokenizer is not supported: it cuts "
+          "text into words with MeCab");
+  refuses("{}", "tokenizer_class BertweetTokenizer is not supported", "BertweetTokenizer");
+  refuses(R"({"tokenizer_class": "PhobertTokenizer"})", "tokenizer_class PhobertTokenizer");
+  refuses(R"({"tokenizer_class": "XLMRobertaTokenizerFast"})", "it reads a SentencePiece model");
+  refuses(R"({"tokenizer_class": "MyTokenizer"})",
+          "tokenizer_class MyTokenizer is not supported without a tokenizer.json");
+  refuses(R"({"tokenizer_class": "PreTrainedTokenizerFast"})",
+          "tokenizer_class PreTrainedTokenizerFast is not supported without a tokenizer.json");
+  refuses(R"({"auto_map": {"AutoTokenizer": ["my.MyTokenizer", null]}})", "code of its own");
+  refuses(R"({"word_tokenizer_type": "mecab"})", "word_tokenizer_type: \"mecab\" is not supported");
+  refuses(R"({"do_basic_tokenize": false})", "do_basic_tokenize: false is not supported");
+  refuses(R"({"never_split": ["A"]})", "never_split: [\"A\"] is not supported");
+  refuses(R"({"split_special_tokens": true})", "split_special_tokens: true is not supported");
+  refuses(R"({"truncation_side": "middle"})", "truncation_side: expected left or right");
+  folder.file("tokenizer_config.json",
+              R"({"tokenizer_class": "ElectraTokenizerFast", "do_basic_tokenize": true,
+                  "never_split": null, "auto_map": {"AutoModel": "my.MyModel"}})");
+  EXPECT_EQ(encode(folder, "A"), (Ids{2, 5, 3}));
+}
+
+TEST(LoadTokenizer, TakesAnUnknownClassFromTokenizerJson) {
+  TemporaryFolder folder;
+  folder.file("tokenizer.json", to_document(fast_tokenizer()));
+  folder.file("tokenizer_config.json",
+              R"({"tokenizer_class": "MyTokenizer", "auto_map": {"AutoTokenizer": "my.My"}})");
+  EXPECT_EQ(encode(folder, "A z"), (Ids{2, 5, 9, 3}));
+  folder.file("tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+  expect_user_error("tokenizer_class BertJapaneseTokenizer is not supported",
+                    [&] { load_tokenizer(folder.path()); });
+}
+
+TEST(LoadTokenizer, CutsTextsWhereTheFolderSays) {
+  TemporaryFolder folder;
+  folder.file("tokenizer.json", to_document(fast_tokenizer()));
+  const auto cut = [&] { return load_tokenizer(folder.path()).encode("a e z", 4); };
+  EXPECT_EQ(cut(), (Ids{2, 5, 8, 3}));
+  Json file = fast_tokenizer();
+  file["truncation"] = {{"direction", "Left"}, {"max_length", 3}};
+  folder.file("tokenizer.json", to_document(file));
+  EXPECT_EQ(cut(), (Ids{2, 8, 9, 3}));
+  folder.file("tokenizer_config.json", R"({"truncation_side": "right"})");
+  EXPECT_EQ(cut(), (Ids{2, 5, 8, 3}));
+  folder.file("tokenizer_config.json", R"({"truncation_side": "left"})");
+  EXPECT_EQ(cut(), (Ids{2, 8, 9, 3}));
+}
+
+TEST(LoadTokenizer, GivesSpecialTokensWithoutAnIdThoseBehindTheVocabulary) {
+  TemporaryFolder folder;
+  folder.file("vocab.txt", kVocabulary);
+  folder.file("tokenizer_config.json",
+              R"({"extra_special_tokens": ["aa", "bb"], "url_token": "A"})");
+  EXPECT_EQ(encode(folder, "aab bba AA"), (Ids{2, 9, 1, 10, 5, 6, 6, 3}));
+  folder.file("tokenizer_config.json", R"({"extra_special_tokens": {"user_token": "aa"}})");
+  EXPECT_EQ(encode(folder, "aa a"), (Ids{2, 9, 5, 3}));
+}
+
+TEST(LoadTokenizer, DoesNotCutWordsIntoAddedTokens) {
+  TemporaryFolder folder;
+  Json file = fast_tokenizer();
+  file["added_tokens"].push_back(
+      {{"id", 10}, {"content", "ae"}, {"normalized", false}, {"special", true}});
+  folder.file("tokenizer.json", to_document(file));
+  EXPECT_EQ(encode(folder, "ae AE"), (Ids{2, 10, 1, 3}));
+}
+
+// What the config describes goes before what tokenizer.json does, as in transformers.
+TEST(LoadTokenizer, TakesAddedTokensFromTheConfigFirst) {
+  TemporaryFolder folder;
+  Json file = fast_tokenizer();
+  file["added_tokens"].push_back({{"id", 10}, {"content", "ae"}, {"normalized", false}});
+  file["added_tokens"].push_back({{"id", 11}, {"content", "ea"}, {"normalized", false}});
+  folder.file("tokenizer.json", to_document(file));
+  constexpr const char* kAdded =
+      R"("added_tokens_decoder": {"10": {"content": "ae", "normalized": true}}})";
+  folder.file("tokenizer_config.json",
+              std::string(R"({"tokenizer_class": "BertTokenizer", )") + kAdded);
+  EXPECT_EQ(encode(folder, "AE ea"), (Ids{2, 10, 1, 3}));
+  folder.file("tokenizer_config.json",
+              std::string(R"({"tokenizer_class": "PreTrainedTokenizerFast", )") + kAdded);
+  EXPECT_EQ(encode(folder, "AE ea"), (Ids{2, 10, 11, 3}));
+}
+
+TEST(LoadTokenizer, GivesPairsNoTypesWhereTheModelTakesNone) {
+  TemporaryFolder folder;
+  folder.file("vocab.txt", kVocabulary);
+  const auto types_begin = [&](std::string_view config) {
+    folder.file("tokenizer_config.json", config);
+    return load_tokenizer(folder.path()).encode_pair("a", "e", 16).type_1_begin;
+  };
+  EXPECT_EQ(types_begin("{}"), 3);
+  EXPECT_EQ(types_begin(R"({"model_input_names": ["input_ids", "attention_mask"]})"), 5);
+  EXPECT_EQ(types_begin(R"({"model_input_names": ["input_ids", "token_type_ids"]})"), 3);
+}
+
+// For each the ids of random texts with random rules; see tools/golden/added_tokens.py.
+TEST(LoadTokenizer, SplitsAddedTokensOffAsHuggingFaceDoes) {
+  TemporaryFolder folder;
+  folder.file("vocab.txt", read_file(test_data() / "text/golden/vocab.txt"));
+  for (const Json& golden : read_json(test_data() / "text/golden/added_tokens.json")) {
+    folder.file("tokenizer_config.json", to_document(golden.at("config")));
+    const Tokenizer tokenizer = load_tokenizer(folder.path());
+    for (const Json& row : golden.at("texts"))
+      EXPECT_EQ(tokenizer.encode(row[0].get<std::string>(), 12), row[1].get<Ids>())
+          << row[0] << golden.at("config");
+    for (const Json& row : golden.at("pairs"))
+      EXPECT_EQ(tokenizer.encode_pair(row[0].get<std::string>(), row[1].get<std::string>(), 12).ids,
+                row[2].get<Ids>())
+          << row << golden.at("config");
+  }
+}
+
 TEST(SaveTokenizer, IsReadBackTheSame) {
   TemporaryFolder folder;
   TokenizerDefinition definition;
@@ -331,12 +476,13 @@ TEST(SaveTokenizer, IsReadBackTheSame) {
       .split_cjk = false, .strip_accents = true, .lowercase = false};
   definition.model = WordPieceModel{.normalization = normalization};
   definition.special.mask = "<mask>";
-  save_tokenizer(Tokenizer(definition), folder.path());
+  save_tokenizer(Tokenizer(definition), folder.path(), 64);
   const Tokenizer loaded = load_tokenizer(folder.path());
   EXPECT_EQ(loaded.definition().tokens, definition.tokens);
   EXPECT_EQ(normalization_of(loaded), normalization);
   EXPECT_EQ(loaded.definition().framing, Framing());
   EXPECT_EQ(loaded.definition().special.mask, "<mask>");
+  EXPECT_EQ(read_json(folder.path() / "tokenizer_config.json")["model_max_length"], 64);
   EXPECT_EQ(tokenizer_files(folder.path()),
             (std::vector<fs::path>{folder.path() / "vocab.txt",
                                    folder.path() / "tokenizer_config.json"}));
@@ -346,9 +492,9 @@ TEST(SaveTokenizer, RefusesWhatVocabTxtCannotSay) {
   TemporaryFolder folder;
   const std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a\nb"};
   expect_user_error("cannot stand on a line",
-                    [&] { save_tokenizer(Tokenizer({.tokens = tokens}), folder.path()); });
+                    [&] { save_tokenizer(Tokenizer({.tokens = tokens}), folder.path(), 64); });
   expect_user_error("copy the tokenizer's files", [&] {
-    save_tokenizer(Tokenizer({.tokens = tokens, .added = {{"a\nb"}}}), folder.path());
+    save_tokenizer(Tokenizer({.tokens = tokens, .added = {{"a\nb"}}}), folder.path(), 64);
   });
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }

@@ -96,6 +96,30 @@ TEST(Tokenizer, PrefersTheLongestAddedToken) {
   EXPECT_EQ(tokenizer.encode("<x>y <x>x <x", 16), (Ids{2, 6, 5, 10, 8, 10, 3}));
 }
 
+TEST(Tokenizer, FindsNormalizedAddedTokensInNormalizedText) {
+  const Tokenizer tokenizer = small_tokenizer(
+      {"a", "ÄB", "b"}, {{.text = "ÄB", .normalized = true}, {.text = "b", .normalized = true}});
+  EXPECT_EQ(tokenizer.encode("a äB ab cb", 16), (Ids{2, 5, 6, 5, 7, 1, 7, 3}));
+  EXPECT_EQ(tokenizer.unknown_words("ab cb"), (std::vector<std::string>{"c"}));
+}
+
+TEST(Tokenizer, NeverFindsAnAddedTokenThatIsNormalizedToNothing) {
+  const Tokenizer tokenizer =
+      small_tokenizer({"a", "\u200d"}, {{.text = "\u200d", .normalized = true}});
+  EXPECT_EQ(tokenizer.encode("a\u200da", 16), (Ids{2, 1, 3}));
+}
+
+TEST(Tokenizer, KeepsTheEndOfTextsWhereItIsAskedTo) {
+  TokenizerDefinition definition{.tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d"},
+                                 .keeps_end = true};
+  const Tokenizer tokenizer(definition);
+  EXPECT_EQ(tokenizer.encode("a b c d", 4), (Ids{2, 6, 7, 3}));
+  EXPECT_TRUE(tokenizer.encode_with_facts("a b c d", 4).truncated);
+  EXPECT_EQ(tokenizer.encode("a b", 4), (Ids{2, 4, 5, 3}));
+  EXPECT_EQ(tokenizer.encode_pair("a b c d", "a b", 7).ids, (Ids{2, 6, 7, 3, 4, 5, 3}));
+  EXPECT_EQ(tokenizer.encode_pair("a b", "c d", 3).ids, (Ids{2, 3, 3}));
+}
+
 TEST(Tokenizer, WithoutCleaningControlCharactersStayInWords) {
   std::vector<std::string> tokens = {"[PAD]",
                                      "[UNK]",

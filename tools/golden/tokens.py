@@ -16,7 +16,7 @@ import random
 import tempfile
 import unicodedata
 
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
@@ -202,6 +202,9 @@ def make_characters():
     def pieces(c):
         return len(split.pre_tokenize_str("a" + c + "b"))
 
+    single = Tokenizer(WordPiece({"u": 0}, unk_token="u"))
+    single.add_tokens([AddedToken("QZ", single_word=True, normalized=False)])
+
     def joins(c, others):
         return len(split_bytes.pre_tokenize_str(others + c + others)) == 1
 
@@ -212,6 +215,7 @@ def make_characters():
         "cjk_ideograph": ranges(lambda c: len(cjk.normalize_str(c)) == 3),
         "letter": ranges(lambda c: joins(c, "a")),
         "number": ranges(lambda c: joins(c, "1")),
+        "word": ranges(lambda c: single.encode("QZ" + c).ids[:1] != [1]),
         "nonspacing_mark": ranges(lambda c: strip.normalize_str(c) == ""),
         "strip_accents": block_hashes(strip),
         "lowercase": block_hashes(lower),

@@ -9,6 +9,7 @@
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/run_report.h"
+#include "hone/models/vocabulary.h"
 #include "hone/report/text_layout.h"
 #include "hone/search/search.h"
 #include "hone/train/calibration.h"
@@ -37,7 +38,7 @@ struct SearchJob {
   FineTuneOptions training = {};  ///< what the recipe's settings are put on top of
   CalibrationRun calibration = {.batch_size = 32};
   std::string split = {};  ///< the part on which the winner is reported, see `measured_texts`
-  std::int64_t vocab_size = 0;
+  VocabularyRules vocabulary = {};
   fs::path cache = {};  ///< store of trials; empty: none is kept or taken
   bool resume = false;
   std::uint64_t seed = 42;

@@ -13,7 +13,7 @@ namespace {
 TextModel first_of_fresh(const SearchJob& job, const Splits& splits, Context& context) {
   const LabelScheme labels = splits.source.scheme();
   const std::optional<LearntVocabulary> vocabulary = learn_vocabulary(
-      {job.model, job.data.options.source, job.vocab_size, {}}, splits.source.train, context);
+      {job.model, job.data.options.source, job.vocabulary, {}}, splits.source.train, context);
   return vocabulary ? make_model(job.model, vocabulary->tokenizer, context, job.seed, labels)
                     : open_model(job.model, context, job.seed, labels);
 }
