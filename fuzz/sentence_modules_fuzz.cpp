@@ -16,6 +16,7 @@ void sentence_modules(std::string_view bytes) {
   const std::optional<TokenLimit>& limit = modules.encoder.limit;
   HONE_ASSERT(!limit || limit->tokens >= 3, "{} tokens", limit->tokens);
   HONE_ASSERT(!modules.token_width || *modules.token_width >= 1, "{} wide", *modules.token_width);
+  HONE_ASSERT(modules.kept_width.value_or(1) >= 1, "{} kept", *modules.kept_width);
 }
 
 }  // namespace hone::fuzz

@@ -5,6 +5,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/frontends/huggingface/score_activation.h"
 #include "hone/ir/quoted.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/layer_rates.h"
@@ -114,8 +115,8 @@ class Run {
     const std::int64_t texts = std::min(training.batch_size, data_.train.size()),
                        tokens = longest_text(data_.train);
     const std::int64_t all = whole_steps(most_tokens(lengths_of(data_.train), texts), token_step);
-    check_memory(step, {{'B', texts}, {'S', tokens}, {'T', all}},
-                 context_.session(), model_.parameters,
+    check_memory(step, {{'B', texts}, {'S', tokens}, {'T', all}}, context_.session(),
+                 model_.parameters,
                  fmt::format("a training step of {} texts of up to {} tokens", texts, tokens),
                  std::nullopt, beside);
   }
@@ -328,6 +329,7 @@ class Run {
 
 FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTuneOptions& options,
                          TrainingLog& log, Context& context) {
+  use_raw_scores(model.facts);  // the loss is of these
   const Task task = model.facts.task();
   HONE_ASSERT(data.train.task == task, "texts of {} for a model of {}", to_string(data.train.task),
               to_string(task));

@@ -92,9 +92,11 @@ PredictionSubject subject_for(const PredictJob& job, const Asked& asked, const T
                             .task = asked.model().model.facts.task(),
                             .labels = asked.model().model.facts.labels,
                             .width = width};
+  if (asked.embedder() == nullptr)
+    subject.activation = title(score_activation(asked.model().model.facts));
   if (const EmbeddingModel* embedder = asked.embedder()) {
     subject.pooling = to_string(embedder->modules.pooling);
-    subject.normalized = embedder->modules.normalize;
+    subject.normalized = embedder->modules.normalize && !embedder->modules.kept_width;
   }
   return subject;
 }
@@ -102,11 +104,16 @@ PredictionSubject subject_for(const PredictJob& job, const Asked& asked, const T
 void tell_of_model(const PredictJob& job, const Asked& asked, bool pairs, const Context& context) {
   const TextModel& model = asked.model();
   tell_warnings(context, model.model.warnings);
+  tell_warnings(context, {untrained_warning(model, job.model),
+                          length_warning(job.max_seq_length, model.model.facts.limits.tokens)});
+  if (asked.embedder() != nullptr) return tell_notes(context, embedding_notes(*asked.embedder()));
   tell_warnings(context,
-                {untrained_warning(model, job.model),
-                 length_warning(job.max_seq_length, model.model.facts.limits.tokens),
-                 pair_warning(model, pairs, job.texts.empty() ? "text_pair_column" : "text_pair")});
-  if (asked.embedder() != nullptr) tell_notes(context, embedding_notes(*asked.embedder()));
+                {pair_warning(model, pairs, job.texts.empty() ? "text_pair_column" : "text_pair")});
+  if (const std::string_view activation = title(score_activation(model.model.facts));
+      !activation.empty())
+    tell_notes(context, {fmt::format("{} is a cross-encoder: its score is the {} of its number, "
+                                     "which is in `logits` (activation_fn)",
+                                     job.model, activation)});
 }
 
 }  // namespace
@@ -122,7 +129,7 @@ PredictResult predict_texts(const PredictJob& job, Context& context) {
   TextRows rows = rows_to_answer(job, asked, context);
   if (rows.pairs)
     check_takes_pairs(asked.model().model.facts.limits, asked.model().tokenizer, asked.limit(job));
-  tell_of_model(job, asked, rows.pairs, context);
+  tell_of_model(job, asked, rows.pairs || job.stream.next != nullptr, context);
   TextPredictor predictor = asked.predictor(job, context);
   PredictResult result{.subject = subject_for(job, asked, rows, predictor.width())};
   std::optional<PredictionLines> lines;

@@ -12,6 +12,7 @@
 #include "hone/metrics/classification.h"
 #include "hone/metrics/multi_label.h"
 #include "hone/models/encoding.h"
+#include "hone/models/vocabulary.h"
 #include "hone/study/result.h"
 #include "hone/train/memory_check.h"
 #include "hone/train/text_examples.h"
@@ -46,9 +47,9 @@ Json short_numbers(const std::vector<float>& values) {
 // A number, or of several an object.
 Json value_of(const Prediction& p, const Labels& labels) {
   const auto number = [&](std::size_t i) {
-    return std::isfinite(p.logits[i]) ? Json(short_number(p.logits[i])) : Json();
+    return std::isfinite(p.values[i]) ? Json(short_number(p.values[i])) : Json();
   };
-  if (p.logits.size() == 1) return number(0);
+  if (p.values.size() == 1) return number(0);
   Json values = Json::object();
   for (std::size_t i = 0; i < labels.size(); ++i) values[labels[i]] = number(i);
   return values;
@@ -183,8 +184,10 @@ void fill_embedding(Prediction& prediction, std::span<const float> numbers) {
 }
 
 void fill_answer(Prediction& prediction, std::span<const float> logits, Task task,
-                 const std::vector<std::string>& labels) {
+                 ScoreActivation activation, const std::vector<std::string>& labels) {
   prediction.logits.assign(logits.begin(), logits.end());
+  for (const float logit : logits)
+    prediction.values.push_back(static_cast<float>(apply(activation, static_cast<double>(logit))));
   prediction.has_number = all_finite(logits);
   if (task == Task::multi_label) prediction.probabilities = sigmoids(logits);
   if (task != Task::single_label) return;
@@ -203,6 +206,7 @@ TextPredictor::TextPredictor(const TextModel& source, std::int64_t max_seq_lengt
       context_(context),
       question_(Question::label),
       limit_(text_limit(max_seq_length, source)),
+      activation_(score_activation(source.model.facts)),
       batch_size_(batch_size),
       predictor_(forward_graph(source.model), source.model.parameters, context.session()) {
   check_text_room(source, limit_);
@@ -254,12 +258,16 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
       Prediction& prediction = predictions[static_cast<std::size_t>(batch[i])];
       const std::span<const float> row = std::span(figures).subspan(i * width, width);
       if (question_ == Question::label)
-        fill_answer(prediction, row, source_.model.facts.task(), labels);
+        fill_answer(prediction, row, source_.model.facts.task(), activation_, labels);
       else
         fill_embedding(prediction, row);
     }
     begin = end;
     stop_if_interrupted();
+  }
+  for (const auto& ids : set.ids) {
+    unknown += source_.images ? 0 : std::ranges::count(ids, source_.tokenizer.unknown_id());
+    tokens += std::ssize(ids);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Prediction& prediction = predictions[i];
@@ -290,6 +298,8 @@ std::vector<std::string> TextPredictor::warnings() const {
     if (count > 0)
       lines.push_back(fmt::format("{} of {} texts {}", grouped(count), grouped(texts), what));
   };
+  if (std::string line = unknown_warning(unknown, tokens, "the texts"); !line.empty())
+    lines.push_back(std::move(line));
   add(cut, fmt::format("were cut to {} tokens{}", limit_.tokens, reason(limit_)));
   add(empty, fmt::format("are empty; they were {} like any other",
                          classified ? "classified" : "embedded"));

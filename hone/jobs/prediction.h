@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/frontends/huggingface/score_activation.h"
 #include "hone/jobs/text_rows.h"
 #include "hone/models/embedding_model.h"
 #include "hone/train/predictor.h"
@@ -35,6 +36,7 @@ struct PredictionSubject {
   std::int64_t width = 0;           ///< logits, or numbers of a vector
   std::string pooling = {};         ///< of an embedding
   bool normalized = false;          ///< an embedding has length 1
+  std::string activation = {};      ///< of the score of a cross-encoder: "Sigmoid"
 };
 
 /// What a model says of one text. Figures that are no numbers leave `label` and `score` out.
@@ -44,6 +46,8 @@ struct Prediction {
   bool cut = false;              ///< the text was longer than `input_ids`
   std::vector<float> embedding;  ///< where that was asked for; else what follows
   std::vector<float> logits;
+  /// Of a regression the logits, or of a cross-encoder the activation of its one.
+  std::vector<float> values;
   std::vector<double>
       probabilities;  ///< of classes the softmax of the logits, of labels their sigmoids
   std::optional<std::string>
@@ -69,7 +73,8 @@ class TextPredictor {
   /// Logits or numbers of a vector.
   std::int64_t width() const { return predictor_.width(); }
   /// What was seen so far.
-  std::int64_t texts = 0, cut = 0, empty = 0, without_number = 0, replaced_bytes = 0;
+  std::int64_t texts = 0, tokens = 0, unknown = 0, cut = 0, empty = 0, without_number = 0,
+               replaced_bytes = 0;
   /// What is to be told of it at the end.
   std::vector<std::string> warnings() const;
 
@@ -79,6 +84,7 @@ class TextPredictor {
   Question question_;
   std::string prompt_;
   TextLimit limit_;
+  ScoreActivation activation_ = ScoreActivation::none;
   std::int64_t batch_size_;
   Predictor predictor_;
   std::int64_t checked_ = 0;  // tokens of the largest batch that memory was seen for

@@ -32,7 +32,9 @@ std::string vector_cells(std::string_view norm, std::string_view numbers) {
   return fmt::format("{:>9}  {:>36}  ", norm, numbers);
 }
 
-std::string_view answer_header(Task task) {
+std::string_view answer_header(const PredictionSubject& subject) {
+  const Task task = subject.task;
+  if (!subject.activation.empty()) return subject.activation;
   return task == Task::regression ? "Number" : task == Task::multi_label ? "Labels" : "Label";
 }
 
@@ -51,7 +53,7 @@ PredictionLines::PredictionLines(PredictionForm form, PredictionSubject subject,
       fields_(choose_fields(fields, subject_, form == PredictionForm::csv)),
       chosen_(!fields.empty()),
       columns_(style.columns),
-      label_width_(answer_header(subject_.task).size()) {
+      label_width_(answer_header(subject_).size()) {
   // A number of one output has up to ten characters; of several labels, or numbers, lines need not be even.
   constexpr std::size_t kNumberWidth = 10;
   if (subject_.task == Task::regression) label_width_ = std::max(label_width_, kNumberWidth);
@@ -64,7 +66,7 @@ std::string PredictionLines::header() const {
   if (form_ == PredictionForm::csv) return csv_header(fields_, subject_);
   const std::string answer =
       subject_.question == Question::label
-          ? label_cells(answer_header(subject_.task),
+          ? label_cells(answer_header(subject_),
                         subject_.task == Task::single_label ? "Probability" : "")
           : vector_cells("Norm", fmt::format("First {} of {} numbers",
                                              std::min<std::int64_t>(kShownNumbers, subject_.width),
@@ -97,7 +99,7 @@ std::string PredictionLines::table_row(const Prediction& p) const {
   const std::string id = p.row.id.is_string() ? p.row.id.get<std::string>() : p.row.id.dump();
   const std::string answer =
       subject_.question == Question::label
-          ? label_cells(answer_text({subject_.task, subject_.labels}, p.logits),
+          ? label_cells(answer_text({subject_.task, subject_.labels}, p.values),
                         p.score ? display_text(percent(*p.score)) : "–")
           : vector_cells(fmt::format("{:.4f}", norm(p.embedding)), first_numbers(p.embedding));
   return table_line(id, answer, p.row.gold.value_or("–"), p.row.text, p.row.text_pair.value_or(""));

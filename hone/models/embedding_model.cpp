@@ -23,6 +23,9 @@ std::vector<std::string> embedding_notes(const EmbeddingModel& model) {
       "embeddings: hidden states of the tokens pooled by {}{}{}", to_string(modules.pooling),
       modules.normalize ? ", then given the length 1" : "",
       modules.encoder.is_listed ? "" : "; the model has no modules.json that says otherwise")};
+  if (modules.kept_width)
+    notes.push_back(fmt::format("only the first {} numbers of each are kept (truncate_dim of {})",
+                                *modules.kept_width, kPromptsFile));
   if (!modules.prompt.empty())
     notes.push_back(
         fmt::format("'{}' stands in front of every text, the default prompt of the model",

@@ -12,6 +12,7 @@
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/frontends/huggingface/image_processor.h"
 #include "hone/frontends/huggingface/missing_head.h"
+#include "hone/frontends/huggingface/score_activation.h"
 #include "hone/models/adapter.h"
 #include "hone/passes/quantize.h"
 #include "hone/text/tokenizer_files.h"
@@ -241,6 +242,7 @@ TextModel open_model(const std::string& source, Context& context, std::uint64_t 
     TextModel opened = model.facts.limits.image ? image_model(std::move(model), folder)
                                                 : read_text_model(std::move(model), encoder);
     opened.folder = folder;
+    take_score_activation(opened.model.facts, whole, json_reader());
     opened.trained_on = read_trained_on(folder);
     if (encoder.is_listed) opened.modules = whole;
     if (std::string reason = disbelief(folder); !reason.empty())

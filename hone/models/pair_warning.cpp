@@ -1,14 +1,16 @@
 #include "hone/models/pair_warning.h"
 
+#include "hone/frontends/huggingface/score_activation.h"
+
 namespace hone {
 
 std::string pair_warning(const TextModel& source, bool pairs, std::string_view option) {
   const std::string second = source.trained_on ? source.trained_on->columns.text_pair : "";
-  if (pairs || second.empty()) return "";
-  return fmt::format(
-      "the model was trained on pairs of texts, and these texts have no second one (it was '{}'); "
-      "give `{}`",
-      second, option);
+  const bool scores_pairs = score_activation(source.model.facts) != ScoreActivation::none;
+  if (pairs || (second.empty() && !scores_pairs)) return "";
+  return fmt::format("the model {} pairs of texts, and these texts have no second one{}; give `{}`",
+                     second.empty() ? "is a cross-encoder, which scores" : "was trained on",
+                     second.empty() ? "" : fmt::format(" (it was '{}')", second), option);
 }
 
 }  // namespace hone

@@ -113,6 +113,22 @@ TEST(SentenceModules, PutTheDefaultPromptInFront) {
             "default_prompt_name: expected the name of a text in \"prompts\", got \"query\"");
 }
 
+TEST(SentenceModules, KeepTheFirstNumbersOfVectors) {
+  const Folder folder;
+  EXPECT_EQ(folder.read().kept_width, std::nullopt);
+  folder.file("config_sentence_transformers.json", R"({"truncate_dim": 8})");
+  EXPECT_EQ(folder.read().kept_width, 8);
+  EXPECT_EQ(folder.refusal_of("config_sentence_transformers.json", R"({"truncate_dim": 0})"),
+            "truncate_dim: expected a number from 1, got 0");
+}
+
+TEST(SentenceModules, RefuseToNormalizeHiddenStates) {
+  const Folder folder;
+  EXPECT_EQ(
+      folder.refusal_of("2_Normalize/config.json", R"({"module_input_name": "token_embeddings"})"),
+      "module_input_name: expected \"sentence_embedding\", got \"token_embeddings\"");
+}
+
 TEST(SentenceModules, RefuseWhatIsNotComputed) {
   const auto modules = [](const std::string& text) {
     return Folder().refusal_of("modules.json", text);

@@ -105,6 +105,26 @@ TEST(EmbeddingModel, SaysHowTokensArePooledAndWhatStandsInFront) {
                                       "prompt of the model"}));
 }
 
+// As sentence-transformers: cut behind all modules, and not given the length 1 again.
+TEST(EmbeddingModel, KeepsTheFirstNumbersWhereItsFilesSay) {
+  const TemporaryFolder folder;
+  fs::copy(kEmbeddings / "several", folder.path(), fs::copy_options::recursive);
+  const Vectors whole = embeddings(open(folder.path()), texts_of("several"), 3);
+  const fs::path file = folder.path() / "config_sentence_transformers.json";
+  Json settings = read_json(file);
+  settings["truncate_dim"] = 8;
+  folder.file(file.filename().string(), to_document(settings));
+  const EmbeddingModel cut = open(folder.path());
+  const Vectors some = embeddings(cut, texts_of("several"), 3);
+  ASSERT_EQ(some.size(), whole.size());
+  for (std::size_t i = 0; i < some.size(); ++i)
+    EXPECT_EQ(some[i], std::vector<float>(whole[i].begin(), whole[i].begin() + 8));
+  EXPECT_NE(embedding_notes(cut).at(1).find("the first 8 numbers"), std::string::npos);
+  settings["truncate_dim"] = 100'000;
+  folder.file(file.filename().string(), to_document(settings));
+  EXPECT_EQ(embeddings(open(folder.path()), texts_of("several"), 3), whole);
+}
+
 TEST(EmbeddingModel, CutsTextsWhereItsFilesSayOrAsItIsTold) {
   const EmbeddingModel model = open(kEmbeddings / "old_several");
   EXPECT_EQ(text_limit(0, model).tokens, 16u);

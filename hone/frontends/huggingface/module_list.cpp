@@ -34,6 +34,14 @@ std::string fetched(const fs::path& file) {
   return content;
 }
 
+// That of a cross-encoder is in its config.json, which follows what is done to the model (see
+// score_activation.h), and this file would go before it.
+std::string without_activation(const std::string& settings) {
+  Json content = parse_json(settings, kPromptsFile);
+  return content.is_object() && content.erase("activation_fn") > 0 ? to_document(content)
+                                                                   : settings;
+}
+
 }  // namespace
 
 JsonReader json_reader() {
@@ -102,7 +110,8 @@ std::vector<std::string> copy_modules(const fs::path& folder, const fs::path& ou
         write(name / file, fetched(folder / module.folder / file));
   }
   write(kModulesFile, to_document(list));
-  if (path_exists(folder / kPromptsFile)) write(kPromptsFile, fetched(folder / kPromptsFile));
+  if (path_exists(folder / kPromptsFile))
+    write(kPromptsFile, without_activation(fetched(folder / kPromptsFile)));
   for (const char* name : kEncoderFiles)
     if (path_exists(encoder / name)) write(name, fetched(encoder / name));
   return written;

@@ -154,6 +154,14 @@ void check_hidden_states(const JsonFile& file) {
     file.refuse("method_output_name", "\"last_hidden_state\"", output);
 }
 
+// Normalize may be asked to do so with the hidden states of each token.
+void check_normalizes_vectors(const fs::path& folder, const JsonReader& read) {
+  const JsonFile file = read_object(folder / "config.json", read);
+  for (const char* key : {"module_input_name", "module_output_name"})
+    if (const Json name = file.value(key); !name.is_null() && name != "sentence_embedding")
+      file.refuse(key, "\"sentence_embedding\"", name);
+}
+
 std::string read_prompt(const JsonFile& file) {
   const Json name = file.value("default_prompt_name");
   if (name.is_null()) return "";
@@ -162,6 +170,14 @@ std::string read_prompt(const JsonFile& file) {
   if (!prompt.is_string())
     file.refuse("default_prompt_name", "the name of a text in \"prompts\"", name);
   return prompt.get<std::string>();
+}
+
+// Of vectors (B, W) the first numbers, or all where there are fewer.
+Value first_numbers(Graph& graph, const Value& vectors, std::int64_t count) {
+  const Dim width = vectors.type().dim(1);
+  if (width.symbol == 0 && width.size <= count) return vectors;
+  return graph.add("slice", {vectors}, {{"axis", std::int64_t{1}}, {"size", Shape{count}}},
+                   "pooling.first_numbers");
 }
 
 // The last hidden states of an encoder that a head stands behind.
@@ -200,12 +216,15 @@ SentenceModules read_sentence_modules(const fs::path& folder) {
 
 SentenceModules read_sentence_modules(const fs::path& folder, const JsonReader& read) {
   SentenceModules modules{.encoder = read_sentence_encoder(folder, read)};
-  modules.prompt = read_prompt(read_object(folder / kPromptsFile, read));
+  const JsonFile settings = read_object(folder / kPromptsFile, read);
+  modules.prompt = read_prompt(settings);
+  modules.kept_width = settings.size("truncate_dim", 1);
   if (!modules.encoder.is_listed) return modules;
   const std::vector<ListedModule> listed = read_module_list(folder, read);
   check_order(listed, folder / kModulesFile);
   check_hidden_states(read_encoder_file(modules.encoder.folder, read));
   modules.normalize = listed.size() == 3;
+  if (modules.normalize) check_normalizes_vectors(folder / listed[2].folder, read);
   read_pooling(folder / listed[1].folder, read, modules);
   return modules;
 }
@@ -241,6 +260,7 @@ Graph embedding_graph(const Model& model, const SentenceModules& modules) {
                                         : graph.add("concat", vectors, {{"axis", std::int64_t{1}}},
                                                     "pooling.joined");
   if (modules.normalize) embedding = graph.add("normalize", {embedding}, {}, "pooling.normalize");
+  if (modules.kept_width) embedding = first_numbers(graph, embedding, *modules.kept_width);
   graph.set_output("embedding", embedding);
   keep_outputs(graph, {"embedding"});
   return graph;

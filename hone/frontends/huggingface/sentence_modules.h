@@ -56,6 +56,8 @@ struct SentenceModules {
   std::optional<std::int64_t> token_width = {};  ///< of the hidden states, where that is said
   bool normalize = false;                        ///< vectors get the length 1
   std::string prompt = {};                       ///< stands in front of every text
+  /// Only so many numbers of a vector are kept, the first ones (`truncate_dim`); none: all.
+  std::optional<std::int64_t> kept_width = {};
 };
 
 /// Reads the same, 1_Pooling/config.json and config_sentence_transformers.json. Throws `UserError` with the path for modules

@@ -1,0 +1,102 @@
+#include "hone/frontends/huggingface/score_activation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/base/printable.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kSection = "sentence_transformers";
+constexpr const char* kActivation = "activation_fn";
+constexpr const char* kOldActivation = "sbert_ce_default_activation_function";  // before 4.0
+
+struct ActivationRow {
+  ScoreActivation activation;
+  std::string_view name;  ///< of the class in torch.nn
+  const char* path;
+};
+constexpr ActivationRow kActivations[] = {
+    {ScoreActivation::sigmoid, "Sigmoid", "torch.nn.modules.activation.Sigmoid"},
+    {ScoreActivation::identity, "Identity", "torch.nn.modules.linear.Identity"},
+    {ScoreActivation::tanh, "Tanh", "torch.nn.modules.activation.Tanh"},
+};
+
+const ActivationRow& row_of(ScoreActivation activation) {
+  return *std::ranges::find(kActivations, activation, &ActivationRow::activation);
+}
+
+Json text_at(const Json& object, const char* key) {
+  const Json found = object.is_object() ? object.value(key, Json()) : Json();
+  return found.is_string() ? found : Json();
+}
+
+bool gives_one_number(const ModelFacts& facts) {
+  return facts.task() == Task::regression && facts.labels.size() == 1;
+}
+
+// Where the config says it, the newer place first.
+Json said(const Json& config) {
+  const Json recent = text_at(config.value(kSection, Json()), kActivation);
+  return recent.is_null() ? text_at(config, kOldActivation) : recent;
+}
+
+void say(Json& config, const Json& path) {
+  if (!config.contains(kSection) || !config[kSection].is_object())
+    config[kSection] = Json::object();
+  config[kSection][kActivation] = path;
+  config.erase(kOldActivation);
+}
+
+}  // namespace
+
+void take_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read) {
+  if (!gives_one_number(facts)) return;
+  const Json settings = read(folder / kPromptsFile).value_or(Json::object());
+  if (text_at(settings, "model_type") != "CrossEncoder") return;
+  if (const Json path = text_at(settings, kActivation); !path.is_null()) {
+    say(facts.config, path);
+  } else if (said(facts.config).is_null()) {
+    say(facts.config, row_of(ScoreActivation::sigmoid).path);
+  }
+}
+
+ScoreActivation score_activation(const ModelFacts& facts) {
+  if (!gives_one_number(facts)) return ScoreActivation::none;
+  const Json path = said(facts.config);
+  if (path.is_null()) return ScoreActivation::none;
+  const std::string text = path.get<std::string>();
+  const std::string_view name = std::string_view(text).substr(text.rfind('.') + 1);
+  for (const ActivationRow& row : kActivations)
+    if (text.starts_with("torch.") && row.name == name) return row.activation;
+  fail(
+      "activation_fn {} is not supported: the scores of a cross-encoder are the Sigmoid, the Tanh "
+      "or the Identity of its number (torch.nn); set it to one of these in {}",
+      shown_name(text), kPromptsFile);
+}
+
+void use_raw_scores(ModelFacts& facts) {
+  if (!said(facts.config).is_null()) say(facts.config, row_of(ScoreActivation::identity).path);
+}
+
+double apply(ScoreActivation activation, double number) {
+  switch (activation) {
+    case ScoreActivation::sigmoid:
+      return 1 / (1 + std::exp(-number));
+    case ScoreActivation::tanh:
+      return std::tanh(number);
+    case ScoreActivation::identity:
+    case ScoreActivation::none:
+      break;
+  }
+  return number;
+}
+
+std::string_view title(ScoreActivation activation) {
+  const bool changes = apply(activation, 1) != 1;
+  return changes ? row_of(activation).name : std::string_view();
+}
+
+}  // namespace hone

@@ -1,0 +1,79 @@
+#include "hone/frontends/huggingface/score_activation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+ModelFacts facts_of(Json config, std::int64_t labels = 1) {
+  ModelFacts facts{.architecture = "bert", .config = std::move(config), .labels = {}};
+  for (std::int64_t i = 0; i < labels; ++i) facts.labels.push_back(fmt::format("LABEL_{}", i));
+  return facts;
+}
+
+ModelFacts opened(Json config, const char* settings, std::int64_t labels = 1) {
+  const TemporaryFolder folder;
+  if (settings != nullptr) folder.file(kPromptsFile, settings);
+  ModelFacts facts = facts_of(std::move(config), labels);
+  take_score_activation(facts, folder.path(), json_reader());
+  return facts;
+}
+
+ScoreActivation activation_of(Json config, const char* settings, std::int64_t labels = 1) {
+  return score_activation(opened(std::move(config), settings, labels));
+}
+
+TEST(ScoreActivation, IsThatOfACrossEncoder) {
+  const Json none = Json::object();
+  EXPECT_EQ(activation_of(none, nullptr), ScoreActivation::none);
+  EXPECT_EQ(activation_of(none, R"({"model_type": "SentenceTransformer"})"), ScoreActivation::none);
+  EXPECT_EQ(activation_of(none, R"({"model_type": "CrossEncoder"})"), ScoreActivation::sigmoid);
+  EXPECT_EQ(activation_of(none, R"({"model_type": "CrossEncoder"})", 3), ScoreActivation::none);
+  EXPECT_EQ(activation_of(none, R"({"model_type": "CrossEncoder",
+                                    "activation_fn": "torch.nn.modules.linear.Identity"})"),
+            ScoreActivation::identity);
+}
+
+TEST(ScoreActivation, IsReadWhereOlderVersionsHaveIt) {
+  const Json old = {{"sbert_ce_default_activation_function", "torch.nn.modules.linear.Identity"}};
+  EXPECT_EQ(activation_of(old, nullptr), ScoreActivation::identity);
+  const Json recent = {
+      {"sentence_transformers", {{"activation_fn", "torch.nn.modules.activation.Tanh"}}}};
+  EXPECT_EQ(activation_of(recent, nullptr), ScoreActivation::tanh);
+  EXPECT_EQ(activation_of(recent, R"({"model_type": "CrossEncoder"})"), ScoreActivation::tanh);
+  EXPECT_EQ(activation_of(recent, R"({"model_type": "CrossEncoder",
+                                      "activation_fn": "torch.nn.modules.activation.Sigmoid"})"),
+            ScoreActivation::sigmoid);
+}
+
+TEST(ScoreActivation, IsRefusedByItsName) {
+  const char* kSettings =
+      R"({"model_type": "CrossEncoder", "activation_fn": "torch.nn.modules.activation.GELU"})";
+  expect_user_error("activation_fn torch.nn.modules.activation.GELU is not supported",
+                    [&] { activation_of(Json::object(), kSettings); });
+}
+
+TEST(ScoreActivation, IsIdentityAfterTrainingTheNumberItself) {
+  ModelFacts facts = opened(Json::object(), R"({"model_type": "CrossEncoder"})");
+  use_raw_scores(facts);
+  EXPECT_EQ(score_activation(facts), ScoreActivation::identity);
+  ModelFacts plain = facts_of(Json::object());
+  use_raw_scores(plain);
+  EXPECT_EQ(plain.config, Json::object());
+}
+
+TEST(ScoreActivation, IsApplied) {
+  EXPECT_NEAR(apply(ScoreActivation::sigmoid, 3.816), 0.9785, 1e-4);
+  EXPECT_EQ(apply(ScoreActivation::tanh, 0.5), std::tanh(0.5));
+  EXPECT_EQ(apply(ScoreActivation::identity, 3.5), 3.5);
+  EXPECT_EQ(title(ScoreActivation::sigmoid), "Sigmoid");
+  EXPECT_EQ(title(ScoreActivation::identity), "");
+  EXPECT_EQ(title(ScoreActivation::none), "");
+}
+
+}  // namespace
+}  // namespace hone
