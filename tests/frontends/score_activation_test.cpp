@@ -10,7 +10,8 @@ namespace hone {
 namespace {
 
 ModelFacts facts_of(Json config, std::int64_t labels = 1) {
-  ModelFacts facts{.architecture = "bert", .config = std::move(config), .labels = {}};
+  ModelFacts facts;
+  facts.config = std::move(config);
   for (std::int64_t i = 0; i < labels; ++i) facts.labels.push_back(fmt::format("LABEL_{}", i));
   return facts;
 }
