@@ -337,6 +337,33 @@ TEST(TextRows, AreOfASplitByItsOwnName) {
   EXPECT_EQ(rows.part, "validation");
 }
 
+// As CrossEncoder.predict of sentence-transformers gives it; the logits stay what they are.
+TEST(PredictedScores, AreTheActivationOfACrossEncodersNumber) {
+  const TemporaryFolder folder;
+  const std::string model = (folder.path() / "model").string();
+  TrainJob training = train_job(kCases[0], model);
+  training.training.training.max_steps = 1;
+  train_model(training, quiet());
+  const PredictJob job{.model = model, .texts = {{.id = 1, .text = "good"}}};
+  const Prediction plain = predict_texts(job, quiet()).predictions.at(0);
+  EXPECT_EQ(plain.values, plain.logits);
+  write_file(fs::path(model) / "config_sentence_transformers.json",
+             R"({"model_type": "CrossEncoder"})");
+  const PredictResult scored = predict_texts(job, quiet());
+  const Prediction& score = scored.predictions.at(0);
+  EXPECT_EQ(scored.subject.activation, "Sigmoid");
+  EXPECT_EQ(score.logits, plain.logits);
+  EXPECT_NEAR(score.values.at(0), 1 / (1 + std::exp(-plain.logits.at(0))), 1e-6);
+  // Whose number itself is trained has no other score.
+  TrainJob again = train_job(kCases[0], (folder.path() / "again").string());
+  again.model = model;
+  again.training.training.max_steps = 1;
+  train_model(again, quiet());
+  const Prediction raw =
+      predict_texts({.model = again.output.folder, .texts = job.texts}, quiet()).predictions.at(0);
+  EXPECT_EQ(raw.values, raw.logits);
+}
+
 TEST(GoldLabels, AreNumbersForAModelOfNumbers) {
   const TemporaryFolder folder;
   const LabelScheme score = {Task::regression, {"score"}};
