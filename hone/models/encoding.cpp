@@ -6,11 +6,25 @@
 
 #include "hone/base/text.h"
 #include "hone/data/row_hash.h"
+#include "hone/frontends/huggingface/score_activation.h"
 #include "hone/models/image_examples.h"
 #include "hone/models/pair_warning.h"
 #include "hone/models/vocabulary.h"
 
 namespace hone {
+namespace {
+
+// Metrics and losses are those of the number itself, whose scale is another than that of scores.
+std::string raw_score_warning(const ModelFacts& facts) {
+  const std::string_view activation = title(score_activation(facts));
+  if (activation.empty()) return "";
+  return fmt::format(
+      "the model is a cross-encoder: metrics and losses are of its number before the {} that "
+      "`hone predict` applies",
+      activation);
+}
+
+}  // namespace
 
 void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer,
                        const TextLimit& limit) {
@@ -53,6 +67,7 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
   // What is so of one part is so of all.
   for (const std::string& warning :
        {length_warning(max_seq_length, source.model.facts.limits.tokens),
+        raw_score_warning(source.model.facts),
         pair_warning(source, pairs || examples.empty(), "text_pair_column")})
     if (!warning.empty() && std::ranges::find(warnings, warning) == warnings.end())
       warnings.push_back(warning);
