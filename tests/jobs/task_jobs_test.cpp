@@ -337,6 +337,15 @@ TEST(TextRows, AreOfASplitByItsOwnName) {
   EXPECT_EQ(rows.part, "validation");
 }
 
+TEST(TrainedTokenizers, SayHowLongTextsMayBe) {
+  const TemporaryFolder folder;
+  const std::string model = (folder.path() / "model").string();
+  TrainJob job = train_job(kCases[0], model);
+  job.training.training.max_steps = 1;
+  train_model(job, quiet());
+  EXPECT_EQ(read_json(fs::path(model) / "tokenizer_config.json")["model_max_length"], 32);
+}
+
 // As CrossEncoder.predict of sentence-transformers gives it; the logits stay what they are.
 TEST(PredictedScores, AreTheActivationOfACrossEncodersNumber) {
   const TemporaryFolder folder;
