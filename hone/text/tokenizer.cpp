@@ -108,7 +108,10 @@ void Tokenizer::collect_added() {
     std::int64_t replaced = 0;
     std::string pattern = std::visit(
         [&](const auto& encoder) { return encoder.normalized(token.text, replaced); }, encoder_);
-    if (pattern.empty()) return;  // in no text
+    user_check(!pattern.empty(),
+               "the added token '{}' is empty once it is normalized, so it would be found "
+               "everywhere; set its \"normalized\" to false",
+               shown_name(token.text));
     normalized_added_.add(token, std::move(pattern), static_cast<std::int32_t>(id));
   };
   for (const AddedToken& token : definition_.added) add(token);

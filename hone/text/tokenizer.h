@@ -60,8 +60,9 @@ struct Encoding {
 class Tokenizer {
  public:
   /// Throws `UserError`: a token twice, or no padding token, token of the framing or added one among
-  /// `tokens`, or what the model misses there, for word pieces the unknown token. A mask token that
-  /// is absent is ordinary text, as is an unknown one that the model does not need.
+  /// `tokens`, or what the model misses there, for word pieces the unknown token, or an added token
+  /// whose normalized form is empty. A mask token that is absent is ordinary text, as is an unknown
+  /// one that the model does not need.
   explicit Tokenizer(TokenizerDefinition definition);
 
   /// The ids of `text` in the framing; of longer texts the first pieces are kept, or the last ones

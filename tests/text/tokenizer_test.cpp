@@ -103,12 +103,6 @@ TEST(Tokenizer, FindsNormalizedAddedTokensInNormalizedText) {
   EXPECT_EQ(tokenizer.unknown_words("ab cb"), (std::vector<std::string>{"c"}));
 }
 
-TEST(Tokenizer, NeverFindsAnAddedTokenThatIsNormalizedToNothing) {
-  const Tokenizer tokenizer =
-      small_tokenizer({"a", "\u200d"}, {{.text = "\u200d", .normalized = true}});
-  EXPECT_EQ(tokenizer.encode("a\u200da", 16), (Ids{2, 1, 3}));
-}
-
 TEST(Tokenizer, KeepsTheEndOfTextsWhereItIsAskedTo) {
   TokenizerDefinition definition{.tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d"},
                                  .keeps_end = true};
@@ -173,6 +167,8 @@ TEST(Tokenizer, RefusesWhatItCannotUse) {
   });
   expect_user_error("the added token '<x>' is not among the 5 tokens",
                     [] { small_tokenizer({}, {{"<x>"}}); });
+  expect_user_error("is empty once it is normalized",
+                    [] { small_tokenizer({"\u200d"}, {{.text = "\u200d", .normalized = true}}); });
   expect_user_error("max_length: expected at least 2 for the special tokens [CLS] [SEP], got 1",
                     [] { small_tokenizer({}).encode("a", 1); });
   expect_user_error(
