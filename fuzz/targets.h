@@ -18,7 +18,7 @@ void archive(std::string_view bytes);
 void arrow(std::string_view bytes);
 /// config.json as that of the architecture it names, which survives being written, and what this program adds to it.
 void config(std::string_view bytes);
-/// Delimited text, whose records survive being written, and the table of it.
+/// Delimited text, whose records survive being written, and tables of it in several forms.
 void csv(std::string_view bytes);
 /// graph.hone, which survives being written.
 void graph_file(std::string_view bytes);
@@ -26,7 +26,7 @@ void graph_file(std::string_view bytes);
 void graph_text(std::string_view bytes);
 /// preprocessor_config.json, which survives being written.
 void image_processor(std::string_view bytes);
-/// Tables of JSON lines or of one array.
+/// Tables of JSON in all layouts.
 void json_table(std::string_view bytes);
 /// graph.hone and, behind a zero byte, parameters.safetensors of packed weights: the values of all codes, and products and
 /// rows of them by every kernel that takes them.
@@ -37,6 +37,8 @@ void parquet(std::string_view bytes);
 void picture(std::string_view bytes);
 /// model.safetensors.
 void safetensors(std::string_view bytes);
+/// Bytes in several encodings, which become UTF-8.
+void text_encoding(std::string_view bytes);
 /// The files of sentence-transformers, as an object of their contents by name.
 void sentence_modules(std::string_view bytes);
 /// tokenizer.json, or vocab.txt where the bytes do not begin with '{'; behind zero bytes
@@ -67,6 +69,7 @@ inline constexpr Target kTargets[] = {
     {"picture", picture},
     {"safetensors", safetensors},
     {"sentence_modules", sentence_modules},
+    {"text_encoding", text_encoding},
     {"tokenizer", tokenizer},
     {"torch_file", torch_file},
     {"unpickler", unpickler},
