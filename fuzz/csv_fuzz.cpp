@@ -8,6 +8,25 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
+// Records of quotes that are text need nothing but their lines.
+void check_unquoted(std::string_view text) {
+  CsvReader reader(text, ',', /*quotes=*/false);
+  const std::size_t most = reader.most_records();
+  std::vector<std::string> fields;
+  std::size_t count = 0;
+  while (reader.next(fields)) ++count;
+  HONE_ASSERT(count <= most, "there are more records than lines");
+}
+
+void read_table(std::string_view bytes, char separator, const TableForm& form) {
+  static ThreadPool pool(1);
+  const DataTable table = open_delimited(bytes, separator, {.form = form});
+  std::vector<std::string> notes;
+  const std::int64_t above = table.has_header ? 1 : 0;
+  for (const Record& record : table.read(choose_columns(table.columns, {}, notes), pool))
+    HONE_ASSERT(record.number > above, "a record stands above the header");
+}
+
 Rows rows_of(std::string_view text) {
   CsvReader reader(text, ',');
   Rows rows;
@@ -35,13 +54,16 @@ void csv(std::string_view bytes) {
   try {
     const Rows rows = rows_of(bytes);
     HONE_ASSERT(rows_of(written(rows)) == rows, "the records do not survive being written");
+    check_unquoted(bytes);
   } catch (const UserError&) {  // the table may take what the reader alone does not
   }
-  static ThreadPool pool(1);
-  const DataTable table = open_delimited(bytes, ',');
-  std::vector<std::string> notes;
-  for (const Record& record : table.read(choose_columns(table.columns, {}, notes), pool))
-    HONE_ASSERT(record.number > 1, "a record stands above the header");
+  for (const TableForm& form : {TableForm{.quoting = "none"}, TableForm{.no_header = true}}) {
+    try {
+      read_table(bytes, '\t', form);
+    } catch (const UserError&) {  // other forms may be read
+    }
+  }
+  read_table(bytes, ',', {});
 }
 
 }  // namespace hone::fuzz

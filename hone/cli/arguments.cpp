@@ -26,6 +26,7 @@
 #include "hone/formats/range_rule_names.h"
 #include "hone/frontends/huggingface/config.h"
 #include "hone/metrics/metric.h"
+#include "hone/text/text_encoding.h"
 #include "hone/train/optimizer.h"
 
 namespace hone {
@@ -279,6 +280,29 @@ void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_le
                  "what it is usually called");
   app.add_option("--text_pair_column", options.text_pair_column,
                  "column or key of the second text, for pairs");
+  app.add_option("--label_column", options.label_column,
+                 "column or key of the label; by default that of the model's training, label, or "
+                 "what it is usually called");
+  app.add_flag("--no_header", options.form.no_header,
+               "the first row of CSV or TSV is data; columns are called 0, 1, ...");
+  app.add_option(
+         "--quoting", options.form.quoting,
+         "of CSV and TSV: minimal, quotes enclose fields; none, quotes are text; by default "
+         "what the file shows")
+      ->check(one_of({"none", "minimal"}));
+  app.add_option("--encoding", options.form.encoding,
+                 "of text files, e.g. latin-1; by default utf-8, or what a byte order mark says")
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            return is_text_encoding(name) ? std::string()
+                                          : fmt::format(
+                                                "expected a name such as utf-8, utf-16, latin-1 or "
+                                                "windows-1252, got '{}'",
+                                                name);
+          },
+          ""));
+  app.add_option("--json_field", options.form.json_field,
+                 "key of the list of rows in a JSON file that is one object");
   app.add_flag("--strict", options.strict, "refuse texts that are not UTF-8");
   app.add_option(
          "--max_seq_length", max_seq_length,
@@ -303,9 +327,6 @@ void declare(CLI::App& app, JobData& a, bool required) {
   auto* data = app.add_option("--data", a.options.source, kDataSources);
   if (required) data->required();
   declare_texts(app, a.options, a.max_seq_length);
-  app.add_option("--label_column", a.options.label_column,
-                 "column or key of the label; by default that of the model's training, label, or "
-                 "what it is usually called");
   app.add_option("--validation_split", a.validation_split,
                  "share of the training texts set aside to choose by, if the data has no "
                  "validation part; 0: none")

@@ -125,11 +125,9 @@ Command predict_command() {
             "the folder of sentence-transformers says, or their mean; texts are cut where "
             "it says, unless --max_seq_length does");
         declare_texts(app, a->job.data, a->job.max_seq_length);
-        app.add_option(
-               "--label_column", a->job.data.label_column,
-               "column or key of the gold label, to stand beside the prediction; by default "
-               "label, or what it is usually called")
-            ->needs(data);
+        for (const char* name : {"--text_column", "--text_pair_column", "--label_column",
+                                 "--no_header", "--quoting", "--encoding", "--json_field"})
+          app.get_option(name)->needs(data);
         app.add_option(
                "--id_column", a->job.data.id_column,
                "column or key that tells rows apart; by default id, or the number of the line "

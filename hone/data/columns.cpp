@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -17,10 +18,34 @@ constexpr std::string_view kTextNames[] = {"text",    "sentence", "review",
                                            "content", "comment",  "tweet"};
 constexpr std::string_view kLabelNames[] = {"label",     "labels",   "class", "target",
                                             "sentiment", "category", "stars"};
-// What the two texts of a pair are called in the data sets of the hub.
-constexpr std::pair<std::string_view, std::string_view> kPairNames[] = {
-    {"sentence1", "sentence2"}, {"premise", "hypothesis"}, {"question", "sentence"},
-    {"question1", "question2"}, {"question", "answer"},    {"text1", "text2"}};
+// What the two texts of a pair are called, without case and punctuation.
+struct PairNames {
+  std::string_view first;
+  std::vector<std::string_view> second;
+  bool sure = true;  // false: the second column may also be there for another purpose
+};
+const std::vector<PairNames>& pair_names() {
+  static const std::vector<PairNames> names = {
+      {"text", {"textpair", "text2", "textb"}},
+      {"text1", {"text2"}},
+      {"texta", {"textb"}},
+      {"sentence", {"sentencepair", "sentence2", "sentenceb"}},
+      {"sentence1", {"sentence2"}},
+      {"sentencea", {"sentenceb"}},
+      {"sent1", {"sent2"}},
+      {"premise", {"hypothesis"}},
+      {"question1", {"question2"}},
+      {"q1", {"q2"}},
+      {"question",
+       {"question2", "sentence", "answer", "passage", "paragraph", "context", "document"}},
+      {"query", {"document", "doc", "passage", "answer"}},
+      {"claim", {"evidence"}},
+      {"sentence", {"context"}, /*sure=*/false},
+      {"text", {"context", "hypothesis", "reply", "response"}, /*sure=*/false},
+      {"query", {"text", "title", "context"}, /*sure=*/false},
+      {"context", {"response", "reply", "utterance"}, /*sure=*/false}};
+  return names;
+}
 
 Names names_of(std::span<const DataColumn> columns) {
   Names names;
@@ -29,15 +54,11 @@ Names names_of(std::span<const DataColumn> columns) {
 }
 
 std::string listed(std::span<const DataColumn> columns) {
-  return fmt::format("the columns are: {}", fmt::join(names_of(columns), ", "));
-}
-
-void check_unique(std::span<const DataColumn> columns) {
   Names names = names_of(columns);
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  user_check(twice == names.end(), "the column '{}' is there twice; rename one; {}",
-             twice == names.end() ? "" : *twice, listed(columns));
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!columns[i].first_value.empty())
+      names[i] += fmt::format(" ('{}')", shorten(columns[i].first_value, 20));
+  return fmt::format("the columns are: {}", fmt::join(names, ", "));
 }
 
 std::string lower(std::string text) {
@@ -64,23 +85,53 @@ std::string first_called(std::span<const DataColumn> columns,
   return "";
 }
 
-// Half of a pair is rarely what somebody wants.
-void check_no_pair(std::span<const DataColumn> columns) {
-  for (const auto& [first, second] : kPairNames) {
-    const std::string a = called(columns, first), b = called(columns, second);
-    if (a.empty() || b.empty()) continue;
-    fail(
-        "the columns '{}' and '{}' look like pairs of texts; give `text_column` {} "
-        "`text_pair_column` {} for pairs, or only `text_column` for one of them; {}",
-        a, b, a, b, listed(columns));
-  }
+std::string plain(std::string_view name) {
+  std::string letters = lower(std::string(name));
+  std::erase_if(letters, [](char c) { return c == '_' || c == '-' || c == ' '; });
+  return letters;
+}
+
+bool contains(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+struct ColumnPair {
+  std::string first, second;
+  bool sure = true;
+};
+
+// The pairs of columns that are called so and may hold texts.
+std::vector<ColumnPair> pairs_in(std::span<const DataColumn> columns, const Names& labels) {
+  std::vector<ColumnPair> pairs;
+  const auto is_text = [&](const DataColumn& column) {
+    return column.words && !column.few && std::ranges::find(labels, column.name) == labels.end();
+  };
+  for (const PairNames& names : pair_names())
+    for (const DataColumn& a : columns)
+      for (const DataColumn& b : columns)
+        if (is_text(a) && is_text(b) && plain(a.name) == names.first &&
+            contains(names.second, plain(b.name)))
+          pairs.push_back({a.name, b.name, names.sure});
+  return pairs;
+}
+
+[[noreturn]] void ask_for_pair(std::span<const DataColumn> columns,
+                               const std::vector<ColumnPair>& pairs) {
+  Names options;
+  for (const ColumnPair& pair : pairs)
+    options.push_back(
+        fmt::format("`text_column` {} `text_pair_column` {}", pair.first, pair.second));
+  fail(
+      "these columns may hold pairs of texts, or single texts; for pairs give {}; for single texts "
+      "`text_column` alone, e.g. {}; {}",
+      fmt::join(options, " or "), pairs[0].first, listed(columns));
 }
 
 std::string text_of_pair(std::span<const DataColumn> columns, const std::string& second) {
-  for (const auto& [first_name, second_name] : kPairNames) {
-    std::string first = called(columns, first_name);
-    if (!first.empty() && lower(second) == second_name) return first;
-  }
+  for (const PairNames& names : pair_names())
+    if (contains(names.second, plain(second)))
+      for (const DataColumn& column : columns)
+        if (plain(column.name) == names.first) return column.name;
   return "";
 }
 
@@ -88,23 +139,67 @@ bool is_label(const std::string& name, const ColumnChoice& choice) {
   return std::ranges::find(choice.labels, name) != choice.labels.end();
 }
 
+bool has_names(std::span<const DataColumn> columns) {
+  return std::ranges::any_of(columns, &DataColumn::named);
+}
+
+// The only column that `is_it`; "" where there is none or several.
+template <typename IsIt>
+std::string only_column(std::span<const DataColumn> columns, const IsIt& is_it) {
+  std::string only;
+  for (const DataColumn& column : columns) {
+    if (!is_it(column)) continue;
+    if (!only.empty()) return "";
+    only = column.name;
+  }
+  return only;
+}
+
 std::string choose_text(std::span<const DataColumn> columns, const ColumnChoice& rest) {
   std::string text;
-  if (!rest.text_pair.empty()) {
-    text = text_of_pair(columns, rest.text_pair);
-  } else if (called(columns, "text").empty()) {
-    check_no_pair(columns);
-  }
+  if (!rest.text_pair.empty()) text = text_of_pair(columns, rest.text_pair);
   if (text.empty()) text = first_called(columns, kTextNames);
   if (!text.empty() && text != rest.text_pair && !is_label(text, rest)) return text;
-  Names words;
-  for (const DataColumn& column : columns) {
-    if (column.words && !is_label(column.name, rest) && column.name != rest.text_pair)
-      words.push_back(column.name);
-  }
-  if (words.size() == 1) return words[0];
+  const auto is_free = [&](const DataColumn& column) {
+    return column.words && !is_label(column.name, rest) && column.name != rest.text_pair;
+  };
+  text = only_column(columns, is_free);
+  if (text.empty() && !has_names(columns))
+    text = only_column(columns,
+                       [&](const DataColumn& column) { return is_free(column) && !column.few; });
+  if (!text.empty()) return text;
   fail("which column is the text? None is called {}; name it by `text_column`; {}",
        fmt::join(kTextNames, ", "), listed(columns));
+}
+
+// Sets the text, or both texts of a pair, where neither is named.
+void choose_texts(std::span<const DataColumn> columns, ColumnChoice& choice, Names& notes) {
+  const std::vector<ColumnPair> pairs = pairs_in(columns, choice.labels);
+  if (pairs.empty()) {
+    choice.text = choose_text(columns, choice);
+    if (choice.text != "text") notes.push_back(fmt::format("the text is column '{}'", choice.text));
+    return;
+  }
+  const std::string single = called(columns, "text");
+  const bool other_text = !single.empty() && single != pairs[0].first && single != pairs[0].second;
+  if (pairs.size() > 1 || !pairs[0].sure || other_text) ask_for_pair(columns, pairs);
+  choice.text = pairs[0].first;
+  choice.text_pair = pairs[0].second;
+  notes.push_back(
+      fmt::format("the texts are pairs: the columns '{}' and '{}'; for single texts give "
+                  "`text_column` alone",
+                  choice.text, choice.text_pair));
+}
+
+// In a table without names. "": none, or several that may be it.
+std::string choose_label(std::span<const DataColumn> columns, const ColumnChoice& choice) {
+  const auto is_free = [&](const DataColumn& column) {
+    return column.name != choice.text && column.name != choice.text_pair;
+  };
+  const std::string only = only_column(columns, is_free);
+  return !only.empty() ? only : only_column(columns, [&](const DataColumn& column) {
+    return is_free(column) && column.few;
+  });
 }
 
 bool has_column(std::span<const DataColumn> columns, const std::string& name) {
@@ -128,7 +223,7 @@ bool has_columns(std::span<const DataColumn> columns, const Names& names) {
 
 // With the columns that are remembered and there, where nothing is named. Both texts of a pair go together.
 DataOptions with_remembered(std::span<const DataColumn> columns, const DataOptions& options,
-                            std::vector<std::string>& notes) {
+                            Names& notes) {
   DataOptions chosen = options;
   const NamedColumns& known = options.remembered;
   Names told;
@@ -139,7 +234,10 @@ DataOptions with_remembered(std::span<const DataColumn> columns, const DataOptio
       takes(known.text_pair)) {
     chosen.text_column = known.text;
     chosen.text_pair_column = known.text_pair;
-    if (!known.text.empty()) told.push_back(fmt::format("the text is column '{}'", known.text));
+    const bool usual = known.text == "text" && known.text_pair.empty() &&
+                       pairs_in(columns, {options.label_column}).empty();
+    if (!known.text.empty() && !usual)
+      told.push_back(fmt::format("the text is column '{}'", known.text));
     if (!known.text_pair.empty())
       told.push_back(fmt::format("the second text '{}'", known.text_pair));
   }
@@ -150,7 +248,9 @@ DataOptions with_remembered(std::span<const DataColumn> columns, const DataOptio
   if (options.labelled && options.label_column.empty() && !labels.empty() && free &&
       has_columns(columns, labels)) {
     chosen.label_column = known.label;
-    told.push_back(fmt::format("the label {}'{}'", told.empty() ? "is column " : "", known.label));
+    if (known.label != "label")
+      told.push_back(
+          fmt::format("the label {}'{}'", told.empty() ? "is column " : "", known.label));
   }
   if (!told.empty())
     notes.push_back(fmt::format("{}, as when the model was trained", fmt::join(told, ", ")));
@@ -167,6 +267,15 @@ void check_different(const ColumnChoice& choice) {
              choice.text_pair, fmt::join(choice.labels, ","));
 }
 
+// A column that nobody reads may be there twice.
+void check_unique(std::span<const DataColumn> columns, const ColumnChoice& choice) {
+  Names names = choice.labels;
+  names.insert(names.end(), {choice.text, choice.text_pair});
+  for (const std::string& name : names)
+    user_check(std::ranges::count(columns, name, &DataColumn::name) <= 1,
+               "the column '{}' is there twice; rename one; {}", name, listed(columns));
+}
+
 // The one column of a label that is shown.
 void choose_gold(std::span<const DataColumn> columns, const Names& given,
                  const DataOptions& options, ColumnChoice& choice) {
@@ -179,6 +288,36 @@ void choose_gold(std::span<const DataColumn> columns, const Names& given,
 
 }  // namespace
 
+void ColumnValues::add(std::string_view value, bool word) {
+  if (value.empty()) return;
+  ++count_;
+  words_ = words_ || word;
+  if (different_.find(value) == different_.end()) different_.emplace(value);
+}
+
+void ColumnValues::describe(DataColumn& column) const {
+  column.words = words_;
+  column.few = count_ > 0 && 2 * different_.size() <= count_;
+}
+
+bool is_usual_column(std::string_view name) {
+  const std::string own = lower(std::string(trim(name)));
+  const auto is_own = [&](std::string_view other) { return own == other; };
+  if (own == "id" || std::ranges::any_of(kTextNames, is_own) ||
+      std::ranges::any_of(kLabelNames, is_own))
+    return true;
+  return std::ranges::any_of(pair_names(), [&](const PairNames& names) {
+    return plain(name) == names.first || contains(names.second, plain(name));
+  });
+}
+
+DataOptions as_the_first(const DataOptions& options, bool has_header, const ColumnChoice& choice) {
+  DataOptions further = options;
+  further.form.no_header = !has_header;
+  if (has_header) further.text_column = choice.text;
+  return further;
+}
+
 std::size_t find_column(std::span<const DataColumn> columns, const std::string& name) {
   const auto found = std::find_if(columns.begin(), columns.end(),
                                   [&](const DataColumn& column) { return column.name == name; });
@@ -189,7 +328,6 @@ std::size_t find_column(std::span<const DataColumn> columns, const std::string& 
 
 ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptions& given,
                             std::vector<std::string>& notes) {
-  check_unique(columns);
   const DataOptions options = with_remembered(columns, given, notes);
   ColumnChoice choice{.text = options.text_column,
                       .text_pair = options.text_pair_column,
@@ -201,9 +339,11 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
   if (choice.labels.empty())
     if (std::string name = first_called(columns, kLabelNames); !name.empty())
       choice.labels.push_back(std::move(name));
-  if (choice.text.empty()) {
+  if (choice.text.empty() && choice.text_pair.empty()) {
+    choose_texts(columns, choice, notes);
+  } else if (choice.text.empty()) {
     choice.text = choose_text(columns, choice);
-    if (choice.text != "text") notes.push_back(fmt::format("the text is column '{}'", choice.text));
+    notes.push_back(fmt::format("the text is column '{}'", choice.text));
   }
   if (!options.labelled) {
     choice.labels.clear();
@@ -211,6 +351,9 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
     user_check(columns.size() != 1,
                "there is one column, '{}', and so no labels; give texts with labels",
                columns.empty() ? "" : columns[0].name);
+    if (choice.labels.empty() && !has_names(columns))
+      if (std::string name = choose_label(columns, choice); !name.empty())
+        choice.labels.push_back(std::move(name));
     user_check(!choice.labels.empty() && !is_label(choice.text, choice),
                "which column is the label? None is called {}; name it by `label_column`; {}",
                fmt::join(kLabelNames, ", "), listed(columns));
@@ -218,6 +361,7 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
       notes.push_back(fmt::format("the label is column '{}'", choice.labels[0]));
   }
   check_different(choice);
+  check_unique(columns, choice);
   return choice;
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hone/data/data_set.h"
@@ -14,7 +17,29 @@ namespace hone {
 struct DataColumn {
   std::string name;
   bool words = true;  ///< holds text, not numbers or anything nested
+  bool few = false;   ///< its first values repeat few different ones, as labels do
+  /// False: the file gives it no name. It is called by its number from 0, or "Unnamed: 2" where
+  /// other columns have names.
+  bool named = true;
+  std::string first_value = {};  ///< of a column without a name, for messages
 };
+
+/// Collects what the first values of a column say about it.
+class ColumnValues {
+ public:
+  /// `word`: the value is neither a number nor nested. Empty values count for nothing.
+  void add(std::string_view value, bool word);
+  void describe(DataColumn& column) const;
+
+ private:
+  std::set<std::string, std::less<>> different_;
+  std::size_t count_ = 0;
+  bool words_ = false;
+};
+
+/// Returns whether a column of texts, pairs, labels or row numbers is usually called so, in any
+/// case.
+bool is_usual_column(std::string_view name);
 
 /// Names of the columns to read. Empty: there is none.
 struct ColumnChoice {
@@ -29,15 +54,20 @@ struct ColumnChoice {
   std::optional<Task> task = {};
 };
 
-/// The columns that `options` names, else those it remembers where the table has them, else by name: `text`, sentence, review, content, comment or
-/// tweet, in this order and in any case, or the only column that holds words; `label`, labels,
-/// class, target, sentiment, category or stars. Where no column is called so and the labels may be other than classes,
-/// `label_column` names several between commas. For pairs the first text may also be called
-/// sentence1, premise or question. Adds to `notes` what was remembered, and what was chosen by another name than `text` and
-/// `label`.
+/// Returns the columns that `options` names, else those it remembers where the table has them, else
+/// those with usual names.
 ///
-/// Throws `UserError`, with the columns there are: a name twice, a column that is not there, no or
-/// more than one column that could be it, two columns that look like pairs when none were asked for.
+/// The text: `text`, sentence, review, content, comment or tweet, in this order and in any case, or
+/// the only column that holds words. Two columns that are usually a pair, such as premise and
+/// hypothesis, are read as one; where they need not be, an error asks. The label: `label`, labels,
+/// class, target, sentiment, category or stars; where no column is called so and the labels may be
+/// other than classes, `label_column` names several between commas. In a table without names the
+/// text is the only column of words that do not repeat, and the label the only other column, or the
+/// only one of few values. Adds to `notes` what was remembered, and what was chosen by another name
+/// than `text` and `label`.
+///
+/// Throws `UserError`, with the columns there are: a chosen name twice, a column that is not there,
+/// no or more than one column that could be it.
 ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptions& options,
                             std::vector<std::string>& notes);
 
@@ -45,6 +75,10 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
 /// that of `options`, else the one called id, where there are such; `golds` where `options` names or remembers several, the latter with a note.
 ColumnChoice choose_shown_columns(std::span<const DataColumn> columns, const DataOptions& options,
                                   std::vector<std::string>& notes);
+
+/// Returns options that read further files of the same table: their header, or none, is that of the
+/// first one.
+DataOptions as_the_first(const DataOptions& options, bool has_header, const ColumnChoice& choice);
 
 /// Index of the column called `name`. Throws `UserError` with the nearest name and all of them.
 std::size_t find_column(std::span<const DataColumn> columns, const std::string& name);

@@ -8,7 +8,8 @@ namespace hone {
 
 constexpr std::size_t kMostFields = 10'000;
 
-CsvReader::CsvReader(std::string_view text, char separator) : rest_(text), separator_(separator) {
+CsvReader::CsvReader(std::string_view text, char separator, bool quotes)
+    : rest_(text), separator_(separator), quotes_(quotes) {
   if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
 }
 
@@ -35,21 +36,27 @@ void CsvReader::skip_line_end() {
 }
 
 void CsvReader::read_record(std::vector<std::string>& fields) {
-  fields.clear();
-  for (;;) {
-    user_check(fields.size() < kMostFields, "line {}: more than {} fields; is this a table?",
-               record_line_, kMostFields);
-    std::string& field = fields.emplace_back();
-    if (rest_.starts_with('"')) {
+  // The memory of the record before is used again.
+  for (std::size_t count = 1;; ++count) {
+    user_check(count <= kMostFields, "line {}: more than {} fields; is this a table?", record_line_,
+               kMostFields);
+    if (fields.size() < count) fields.emplace_back();
+    std::string& field = fields[count - 1];
+    field.clear();
+    if (quotes_ && rest_.starts_with('"')) {
       read_quoted(field);
     } else {
       const std::size_t size = unquoted_size();
       field.assign(rest_.substr(0, size));
       rest_.remove_prefix(size);
     }
-    if (at_line_end()) return skip_line_end();
+    if (at_line_end()) {
+      fields.resize(count);
+      return skip_line_end();
+    }
     user_check(rest_.front() == separator_,
-               "line {}: a quoted field is followed by '{}'; write a quote inside quotes as \"\"",
+               "line {}: a quoted field is followed by '{}'; write a quote inside quotes as \"\", "
+               "or read quotes as text by `quoting` none",
                line_, rest_.front());
     rest_.remove_prefix(1);
   }
@@ -57,11 +64,11 @@ void CsvReader::read_record(std::vector<std::string>& fields) {
 
 // Up to the next separator or end of a line.
 std::size_t CsvReader::unquoted_size() const {
-  std::size_t size = 0;
-  while (size < rest_.size() && rest_[size] != separator_ && rest_[size] != '\n' &&
-         !(rest_[size] == '\r' && rest_.substr(size + 1).starts_with('\n')))
-    ++size;
-  return size;
+  const char *const begin = rest_.data(), *const end = begin + rest_.size();
+  const char* at = begin;
+  while (at != end && *at != separator_ && *at != '\n') ++at;
+  if (at != end && at != begin && *at == '\n' && at[-1] == '\r') --at;
+  return static_cast<std::size_t>(at - begin);
 }
 
 void CsvReader::read_quoted(std::string& field) {
@@ -69,7 +76,9 @@ void CsvReader::read_quoted(std::string& field) {
   rest_.remove_prefix(1);
   for (;;) {
     const std::size_t quote = rest_.find('"');
-    user_check(quote != std::string_view::npos, "line {}: a quoted field is never closed", opened);
+    user_check(quote != std::string_view::npos,
+               "line {}: a quoted field is never closed; `quoting` none reads quotes as text",
+               opened);
     for (const char c : rest_.substr(0, quote)) line_ += c == '\n';
     field += rest_.substr(0, quote);
     rest_.remove_prefix(quote + 1);

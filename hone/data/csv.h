@@ -7,13 +7,13 @@
 
 /// Records of delimited text as RFC 4180 defines it: fields in double quotes may hold the
 /// separator, line breaks and doubled quotes; lines end in LF or CRLF; a byte order mark at the
-/// start is skipped.
+/// start is skipped. Quotes may also be text, as in many files that are separated by tabs.
 namespace hone {
 
 class CsvReader {
  public:
-  /// `text` must outlive the reader.
-  CsvReader(std::string_view text, char separator);
+  /// `text` must outlive the reader. `quotes`: they enclose fields; else they are text.
+  CsvReader(std::string_view text, char separator, bool quotes = true);
 
   /// Reads the next record that is not an empty line into `fields`. False at the end.
   /// Throws `UserError` with the line for a quote that is never closed or is followed by text,
@@ -33,6 +33,7 @@ class CsvReader {
 
   std::string_view rest_;
   char separator_;
+  bool quotes_;
   std::int64_t line_ = 1;  // of the front of `rest_`
   std::int64_t record_line_ = 0;
 };

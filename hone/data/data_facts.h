@@ -70,6 +70,7 @@ struct DataIdentity {
   std::int64_t rows = 0;            ///< of the whole, before anything was left out
   std::vector<std::string> labels;  ///< names of the classes, numbers or labels
   std::vector<PartFacts> parts;     ///< those that have rows
+  NamedColumns columns = {};        ///< `DataSet::columns`
 };
 
 /// {"source", "hash", "rows", "parts": [{"part", "rows", "classes", "majority_share", "duplicate_rows", "repeated_rows",

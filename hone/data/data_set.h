@@ -41,6 +41,26 @@ struct ReadFile {
   std::string unit;  ///< what `Example::row` counts: "line" or "row"; empty: the file is one text
 };
 
+/// How the file of a table is written, where the file itself does not show it.
+struct TableForm {
+  /// Of text files (hone/text/text_encoding.h); empty: UTF-8, or what a byte order mark says.
+  std::string encoding = {};
+  std::string quoting =
+      {};  ///< of CSV and TSV: "minimal", "none"; empty: found (hone/data/quoting.h)
+  std::string json_field = {};  ///< the key of a JSON object that holds the rows; empty: found
+  /// The first row is data, so columns are called 0, 1, ...; false: found (hone/data/header.h).
+  bool no_header = false;
+  bool operator==(const TableForm&) const = default;
+};
+
+/// Columns (keys, in JSON) by name; empty: none in particular. Several label columns stand between
+/// commas.
+struct NamedColumns {
+  std::string text = {}, text_pair = {}, label = {};
+  TableForm form = {};
+  bool operator==(const NamedColumns&) const = default;
+};
+
 struct DataSet {
   std::vector<Example> train;
   std::vector<Example> validation;  ///< empty unless the source has such a part
@@ -59,6 +79,7 @@ struct DataSet {
   std::vector<ReadFile> files = {};  ///< that the examples are from
   /// See `DataFiles::asked`.
   std::optional<std::pair<std::string, SplitRole>> asked_split = {};
+  NamedColumns columns = {};  ///< of a table, what was read of it and how
 
   LabelScheme scheme() const { return {task, label_names}; }
 };
@@ -70,12 +91,6 @@ std::string answer_text(const Example& example, const LabelScheme& scheme);
 /// "reviews.csv: line 7"; empty for an example that was made, not read.
 std::string place_of(const Example& example, const std::vector<ReadFile>& files);
 
-/// Columns (keys, in JSON) by name; empty: none in particular. Several label columns stand between commas.
-struct NamedColumns {
-  std::string text = {}, text_pair = {}, label = {};
-  bool operator==(const NamedColumns&) const = default;
-};
-
 struct DataOptions {
   /// See `load_data_set`.
   std::string source = {};
@@ -85,7 +100,8 @@ struct DataOptions {
   std::string label_column = {};
   std::string id_column =
       {};  ///< that tells rows apart where they are shown; empty: id, or their numbers
-  /// What a model was trained on: taken where the file has them and nothing is named above.
+  TableForm form = {};
+  /// What a model was trained on: taken where the file has it and nothing is named above.
   NamedColumns remembered = {};
   bool labelled = true;  ///< false: labels are not looked at, all are 0
   /// What the labels are for: a model's task. None: it is found by how they look (hone/data/answers.h).

@@ -30,6 +30,7 @@ struct Record {
 struct DataTable {
   std::string unit = {};  ///< what `Record::number` counts: "line" or "row"
   std::vector<DataColumn> columns = {};
+  bool has_header = true;  ///< false: the first row is data, and the columns are called by numbers
   std::vector<std::string> notes = {};
   /// All records in order. Throws `UserError` with the line or row: a column that is not there, a
   /// value that is neither text nor label, malformed records.
@@ -38,12 +39,14 @@ struct DataTable {
   std::function<std::vector<std::string>(const std::string& column)> class_names = {};
 };
 
-/// Delimited text with a header line (hone/data/csv.h). A header without the usual separator that
-/// has semicolons or tabs is split at those. `text` must outlive the table.
-DataTable open_delimited(std::string_view text, char separator);
+/// Delimited text (hone/data/csv.h), usually with a header line (hone/data/header.h). A first line
+/// without the usual separator that has semicolons or tabs is split at those. Empty fields behind
+/// the columns do not count. `text` must outlive the table.
+DataTable open_delimited(std::string_view text, char separator, const DataOptions& options = {});
 
-/// JSON objects, one per line or the elements of one array. `text` must outlive the table.
-DataTable open_json(std::string_view text);
+/// JSON in one of the layouts of hone/data/json_layout.h. What no column asks for is not parsed.
+/// `text` must outlive the table.
+DataTable open_json(std::string_view text, const DataOptions& options = {});
 
 /// Plain text, a record for each line, in the column `text`; empty lines are records too. `text` must outlive the table.
 DataTable open_lines(std::string_view text);

@@ -1,48 +1,51 @@
-#include <charconv>
-#include <memory>
+#include <algorithm>
 
 #include "hone/base/error.h"
 #include "hone/base/json.h"
 #include "hone/data/csv.h"
 #include "hone/data/data_table.h"
+#include "hone/data/header.h"
+#include "hone/data/quoting.h"
 
 namespace hone {
 namespace {
 
-bool is_number(std::string_view text) {
-  if (text.starts_with('+') && !text.substr(1).starts_with('-')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && end == text.data() + text.size() && error != std::errc::invalid_argument;
-}
-
 // What stands between the columns of the header when it is not what the name of the file says.
 char separator_of(std::string_view text, char usual) {
   const std::string_view header = text.substr(0, text.find('\n'));
-  if (header.find(usual) != std::string_view::npos) return usual;
-  for (const char other : {';', '\t', ','})
-    if (header.find(other) != std::string_view::npos) return other;
+  text.remove_prefix(std::min(header.size() + 1, text.size()));
+  const std::string_view second = text.substr(0, text.find('\n'));
+  for (const char other : {usual, ';', '\t', ','}) {
+    const std::ptrdiff_t count = std::ranges::count(header, other);
+    if (count > 0 &&
+        (other == usual || second.empty() || std::ranges::count(second, other) >= count))
+      return other;
+  }
   return usual;
 }
 
-void check_fields(const CsvReader& reader, std::size_t columns, std::size_t fields) {
-  user_check(fields == columns, "line {}: expected {} fields as in the header, got {}",
-             reader.line(), columns, fields);
+// In a table with names.
+bool is_unnamed(const DataColumn& column) {
+  return !column.named && column.name.starts_with("Unnamed");
 }
 
-// A column that holds numbers wherever the first records hold anything is no text.
-void mark_numbers(CsvReader reader, std::vector<DataColumn>& columns) {
-  constexpr int kRecordsToSee = 100;
-  std::vector<char> words(columns.size(), 0);
-  std::vector<std::string> fields;
-  bool any = false;
-  for (int i = 0; i < kRecordsToSee && reader.next(fields); ++i) {
-    check_fields(reader, columns.size(), fields.size());
-    any = true;
-    for (std::size_t k = 0; k < fields.size(); ++k)
-      if (!fields[k].empty() && !is_number(fields[k])) words[k] = 1;
-  }
-  for (std::size_t k = 0; any && k < columns.size(); ++k) columns[k].words = words[k] != 0;
+// Empty fields behind the columns do not count, nor missing ones of columns without a name.
+void fit_fields(std::int64_t line, const std::vector<DataColumn>& columns, Fields& fields) {
+  const std::size_t found = fields.size();
+  while (fields.size() > columns.size() && fields.back().empty()) fields.pop_back();
+  while (fields.size() < columns.size() && is_unnamed(columns[fields.size()]))
+    fields.emplace_back();
+  user_check(fields.size() == columns.size(),
+             "line {}: expected {} fields as in the first row, got {}", line, columns.size(),
+             found);
+}
+
+// The first records.
+std::vector<Fields> first_rows(CsvReader& reader) {
+  std::vector<Fields> rows;
+  Fields fields;
+  while (rows.size() < kRowsToSee && reader.next(fields)) rows.push_back(fields);
+  return rows;
 }
 
 std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& columns,
@@ -59,9 +62,9 @@ std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& c
   for (const std::string& name : choice.golds) golds.push_back(find_column(columns, name));
   std::vector<Record> records;
   records.reserve(reader.most_records());
-  std::vector<std::string> fields;
+  Fields fields;
   while (reader.next(fields)) {
-    check_fields(reader, columns.size(), fields.size());
+    fit_fields(reader.line(), columns, fields);
     Record& record = records.emplace_back();
     record.number = reader.line();
     if (has_id) record.id = fields[id];
@@ -84,20 +87,27 @@ std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& c
 
 }  // namespace
 
-DataTable open_delimited(std::string_view text, char separator) {
+DataTable open_delimited(std::string_view text, char separator, const DataOptions& options) {
   const char found = separator_of(text, separator);
-  CsvReader reader(text, found);
-  std::vector<std::string> header;
-  user_check(reader.next(header),
+  const std::string& quoting = options.form.quoting;
+  const Quoting quotes =
+      find_quoting(text, found, quoting.empty() ? options.remembered.form.quoting : quoting);
+  CsvReader reader(text, found, quotes.encloses), behind = reader;
+  Fields first;
+  user_check(behind.next(first),
              "the file is empty; expected a header line with the names of the columns");
-  DataTable table{.unit = "line"};
-  for (std::string& name : header) table.columns.push_back({std::move(name)});
-  mark_numbers(reader, table.columns);
+  CsvReader seen = behind;
+  RowColumns named = name_columns(first, first_rows(seen), options);
+  DataTable table{.unit = "line", .columns = std::move(named.columns)};
+  table.has_header = named.header;
   if (found != separator)
     table.notes.push_back(fmt::format("the columns are taken to be separated by {}",
                                       found == '\t' ? "tabs" : fmt::format("'{}'", found)));
-  // The reader stands behind the header now; each reading goes on from a copy of it.
-  table.read = [reader, columns = table.columns](const ColumnChoice& choice, ThreadPool&) {
+  if (!quotes.note.empty()) table.notes.push_back(quotes.note);
+  table.notes.insert(table.notes.end(), named.notes.begin(), named.notes.end());
+  // Each reading goes on from a copy.
+  table.read = [reader = named.header ? behind : reader, columns = table.columns](
+                   const ColumnChoice& choice, ThreadPool&) {
     return read_rows(reader, columns, choice);
   };
   table.class_names = [](const std::string&) { return std::vector<std::string>{}; };

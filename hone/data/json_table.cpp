@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 #include "hone/base/error.h"
@@ -9,120 +10,143 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/data/data_table.h"
+#include "hone/data/header.h"
+#include "hone/data/json_layout.h"
 #include "hone/text/utf8.h"
 
 namespace hone {
 namespace {
 
-// The text of one JSON object and where it begins.
-struct Source {
-  std::string_view text;
-  TextPosition begin;
-  std::int64_t row = 0;  // among the elements of an array, from 1; 0: it is a line
+using Kind = JsonLayout::Kind;
 
-  std::string where() const {
-    return row == 0 ? fmt::format("line {}", begin.line)
-                    : fmt::format("row {}, line {}", row, begin.line);
+// A file that has been laid out. Cells are pieces of its text.
+struct JsonFile {
+  JsonText text;
+  JsonLayout layout;
+  std::vector<DataColumn> columns = {};
+  std::size_t first_row = 0;  // 1: the first one is a header
+
+  std::size_t rows() const {
+    if (layout.kind == Kind::columns) return layout.columns.empty() ? 0 : layout.columns[0].size();
+    return layout.rows.size() - first_row;
+  }
+  std::int64_t number(std::size_t row) const {
+    if (layout.kind == Kind::columns) return static_cast<std::int64_t>(row) + 1;
+    return layout.rows[row + first_row].number;
   }
 };
 
-std::vector<Source> lines_of(std::string_view text) {
-  std::vector<Source> sources;
-  for (std::int64_t line = 1; !text.empty(); ++line) {
-    const std::string_view source = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(source.size() + 1, text.size()));
-    if (!trim(source).empty()) sources.push_back({source, {.line = line}});
-  }
-  return sources;
+// A string that is its own text, as most are.
+bool is_plain_string(std::string_view cell) {
+  const auto is_plain = [](char c) { return c != '\\' && static_cast<unsigned char>(c) >= 0x20; };
+  return cell.starts_with('"') && std::ranges::all_of(cell, is_plain) && is_utf8(cell);
 }
 
-// The elements of an array, found by their brackets; what is between these is for the parser to
-// judge.
-std::vector<Source> elements_of(std::string_view array) {
-  std::vector<Source> sources;
-  TextPosition at;
-  std::int64_t depth = 0;
-  std::optional<Source>
-      open;  // an element whose end is not yet seen; its text reaches to that of the array
-  bool quoted = false, ended = false;
-  const auto close = [&](std::size_t end) {
-    if (!open) return;
-    open->text.remove_suffix(array.size() - end);
-    sources.push_back(*open);
-    open.reset();
-  };
-  for (std::size_t i = 0; i < array.size(); ++i) {
-    const char c = array[i];
-    const bool space = trim({&c, 1}).empty();
-    user_check(!ended || space, "line {}: text behind the end of the array", at.line);
-    if (depth == 1 && !open && !space && c != ',' && c != ']')
-      open = {array.substr(i), at, std::ssize(sources) + 1};
-    if (quoted) {
-      if (c == '\\' && i + 1 < array.size()) at = behind(array[i++], at);
-      quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '[' || c == '{') {
-      ++depth;
-    } else if (c == ']' || c == '}') {
-      if (--depth == 0) {
-        close(i);
-        ended = true;
-      }
-    } else if (c == ',' && depth == 1) {
-      close(i);
+// One row, of which only some cells are looked at.
+class Row {
+ public:
+  Row(const JsonFile& file, std::size_t row, const std::vector<std::string>& wanted)
+      : file_(file), row_(row), wanted_(wanted), cells_(wanted.size()) {
+    switch (file.layout.kind) {
+      case Kind::objects:
+        read_object();
+        return;
+      case Kind::arrays:
+        read_array();
+        return;
+      case Kind::texts:
+        cells_.assign(cells_.size(), text());
+        return;
+      case Kind::columns:
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+          cells_[i] = file.layout.columns[find_column(file.columns, wanted[i])][row];
     }
-    at = behind(array[i], at);
   }
-  user_check(ended, "line {}: the array is not closed; is the file cut off?", at.line);
-  return sources;
-}
 
-// Whether a number stands there that JSON does not have, and Python writes.
-bool has_pythons_numbers(std::string_view text) {
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (quoted && text[i] == '\\')
-      ++i;
-    else if (text[i] == '"')
-      quoted = !quoted;
-    else if (!quoted &&
-             (text.substr(i).starts_with("NaN") || text.substr(i).starts_with("Infinity")))
-      return true;
+  std::string where() const {
+    if (file_.layout.unit == "line") return fmt::format("line {}", file_.number(row_));
+    if (file_.layout.kind == Kind::columns) return fmt::format("row {}", row_ + 1);
+    return fmt::format("row {}, line {}", file_.number(row_),
+                       file_.text.place_of(text().data()).line);
   }
-  return false;
-}
 
-Json parse_part(std::string_view text, const Source& source) {
-  try {
-    return parse_json_part(text, source.begin);
-  } catch (const UserError& error) {
-    if (!has_pythons_numbers(text)) throw;
-    fail("{}; NaN and Infinity, which Python writes, are no JSON: leave such rows out",
-         error.what());
+  // Empty: there is none.
+  std::string_view cell(const std::string& name) const {
+    const auto found = std::ranges::find(wanted_, name);
+    return found == wanted_.end() ? "" : cells_[static_cast<std::size_t>(found - wanted_.begin())];
   }
-}
 
-Json parse_object(const Source& source, std::int64_t& replaced) {
-  Json object = parse_part(
-      is_utf8(source.text) ? std::string(source.text) : repair_utf8(source.text, replaced), source);
-  user_check(object.is_object(), "{}: expected a JSON object, got {}", source.where(),
-             shorten(to_line(object), 60));
-  return object;
-}
+  std::string_view needed_cell(const std::string& name) const {
+    if (const std::string_view found = cell(name); !found.empty()) return found;
+    if (file_.layout.kind != Kind::objects)
+      fail("{}: there is no value for column '{}'", where(), name);
+    std::vector<JsonMember> members;
+    read_members(text(), file_.text, members);
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : members) keys.push_back(string_of(key, file_.text));
+    fail("{}: no key '{}'{}; the keys are: {}", where(), name, did_you_mean(name, keys),
+         fmt::join(keys, ", "));
+  }
 
-Json& find_key(Json& object, const std::string& name, const Source& source) {
-  const auto found = object.find(name);
-  if (found != object.end()) return *found;
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : object.items()) keys.push_back(key);
-  fail("{}: no key '{}'{}; the keys are: {}", source.where(), name, did_you_mean(name, keys),
-       fmt::join(keys, ", "));
-}
+  Json parse(std::string_view cell, std::int64_t& replaced) const {
+    if (is_plain_string(cell)) return std::string(cell.substr(1, cell.size() - 2));
+    const std::string own = is_utf8(cell) ? std::string(cell) : repair_utf8(cell, replaced);
+    // To know the place takes long, and most values are well-formed.
+    try {
+      return parse_json_part(own, {});
+    } catch (const UserError&) {
+      return parse_with_place(own, cell);
+    }
+  }
 
-std::string take_text(Json& object, const std::string& name, const Source& source) {
-  Json& value = find_key(object, name, source);
-  user_check(value.is_string(), "{}: '{}' is no string: {}", source.where(), name,
+ private:
+  std::string_view text() const { return file_.layout.rows[row_ + file_.first_row].text; }
+
+  void read_object() {
+    user_check(text().starts_with('{'), "{}: expected a JSON object, got {}", where(),
+               shorten(text(), 60));
+    thread_local std::vector<JsonMember> members;
+    read_members(text(), file_.text, members);
+    for (const auto& [key, value] : members) {
+      const bool plain = key.find('\\') == std::string_view::npos;
+      for (std::size_t i = 0; i < wanted_.size(); ++i)
+        if (plain ? key.substr(1, key.size() - 2) == wanted_[i]
+                  : string_of(key, file_.text) == wanted_[i])
+          cells_[i] = value;
+    }
+  }
+
+  void read_array() {
+    user_check(text().starts_with('['), "{}: expected a JSON array, got {}", where(),
+               shorten(text(), 60));
+    const std::vector<std::string_view> elements = elements_of(text(), file_.text);
+    for (std::size_t i = 0; i < wanted_.size(); ++i)
+      if (const std::size_t at = find_column(file_.columns, wanted_[i]); at < elements.size())
+        cells_[i] = elements[at];
+  }
+
+  Json parse_with_place(const std::string& own, std::string_view cell) const {
+    try {
+      return parse_json_part(own, file_.text.place_of(cell.data()));
+    } catch (const UserError& error) {
+      if (cell.find("NaN") == std::string_view::npos &&
+          cell.find("Infinity") == std::string_view::npos)
+        throw;
+      fail("{}; NaN and Infinity, which Python writes, are no JSON: leave such rows out",
+           error.what());
+    }
+  }
+
+  const JsonFile& file_;
+  std::size_t row_;
+  const std::vector<std::string>& wanted_;
+  std::vector<std::string_view> cells_;  // of the wanted columns
+};
+
+std::string take_text(const Row& row, const std::string& name, std::int64_t& replaced) {
+  const std::string_view cell = row.needed_cell(name);
+  Json value = row.parse(cell, replaced);
+  user_check(value.is_string(), "{}: '{}' is no string: {}", row.where(), name,
              shorten(to_line(value), 60));
   return std::move(value.get_ref<std::string&>());
 }
@@ -142,7 +166,7 @@ std::string written_value(Json& value) {
 }
 
 // `task`: what the label is for; none: any of them.
-[[noreturn]] void refuse_label(const Json& value, const std::string& name, const Source& source,
+[[noreturn]] void refuse_label(const Json& value, const std::string& name, const Row& row,
                                const std::optional<Task>& task) {
   const char* expected = "is neither a whole number nor a string";
   if (task == Task::regression) expected = "is neither a number nor a list of numbers";
@@ -158,87 +182,172 @@ std::string written_value(Json& value) {
         "multi_label_classification";
   else if (task == Task::single_label && value.is_number())
     hint = "; the task is single_label_classification: write names of classes as strings";
-  fail("{}: '{}' {}: {}{}", source.where(), name, expected, shorten(to_line(value), 60), hint);
+  fail("{}: '{}' {}: {}{}", row.where(), name, expected, shorten(to_line(value), 60), hint);
 }
 
-WrittenAnswer take_label(Json& object, const std::string& name, const Source& source,
-                         const std::optional<Task>& task) {
-  Json& value = find_key(object, name, source);
+WrittenAnswer take_label(const Row& row, const std::string& name, const std::optional<Task>& task,
+                         std::int64_t& replaced) {
+  Json value = row.parse(row.needed_cell(name), replaced);
   const bool fraction = value.is_number_float() && !is_whole(value);
   const bool classes = task == Task::single_label;
   if (is_scalar(value) && !(classes && fraction))
     return {.value = written_value(value), .no_class = fraction};
   const bool list = value.is_array() &&
                     std::ranges::all_of(value, [](const Json& one) { return is_scalar(one); });
-  if (!list || classes) refuse_label(value, name, source, task);
+  if (!list || classes) refuse_label(value, name, row, task);
   WrittenAnswer answer{.many = true};
   for (Json& one : value) answer.values.push_back(written_value(one));
   return answer;
 }
 
-WrittenAnswer take_labels(Json& object, const ColumnChoice& choice, const Source& source) {
-  if (choice.labels.size() == 1) return take_label(object, choice.labels[0], source, choice.task);
+WrittenAnswer take_labels(const Row& row, const ColumnChoice& choice, std::int64_t& replaced) {
+  if (choice.labels.size() == 1) return take_label(row, choice.labels[0], choice.task, replaced);
   WrittenAnswer answer{.many = true};
   for (const std::string& name : choice.labels) {
-    Json& value = find_key(object, name, source);
-    user_check(is_scalar(value), "{}: '{}' is neither a number nor a string: {}", source.where(),
-               name, shorten(to_line(value), 60));
+    Json value = row.parse(row.needed_cell(name), replaced);
+    user_check(is_scalar(value), "{}: '{}' is neither a number nor a string: {}", row.where(), name,
+               shorten(to_line(value), 60));
     answer.values.push_back(written_value(value));
   }
   return answer;
 }
 
 // Of a column that is only shown: any value, or none.
-std::string written(const Json& object, const std::string& name) {
-  const auto found = object.find(name);
-  if (name.empty() || found == object.end() || found->is_null()) return "";
-  return found->is_string() ? found->get<std::string>() : to_line(*found);
+std::string written(const Row& row, const std::string& name, std::int64_t& replaced) {
+  const std::string_view cell = row.cell(name);
+  if (cell.empty() || cell == "null" || cell == "NaN") return "";
+  if (cell == "Infinity" || cell == "-Infinity") return std::string(cell);
+  const Json value = row.parse(cell, replaced);
+  return value.is_string() ? value.get<std::string>() : to_line(value);
 }
 
-Record read_record(const Source& source, const ColumnChoice& choice) {
-  Record record{.number = source.row == 0 ? source.begin.line : source.row};
-  Json object = parse_object(source, record.replaced_bytes);
-  record.id = written(object, choice.id);
-  record.gold = written(object, choice.gold);
+std::vector<std::string> wanted_columns(const ColumnChoice& choice) {
+  std::vector<std::string> names = choice.labels;
+  names.insert(names.end(), choice.golds.begin(), choice.golds.end());
+  names.insert(names.end(), {choice.text, choice.text_pair, choice.id, choice.gold});
+  std::erase(names, "");
+  return names;
+}
+
+Record read_record(const Row& row, std::int64_t number, const ColumnChoice& choice) {
+  Record record{.number = number};
+  record.id = written(row, choice.id, record.replaced_bytes);
+  record.gold = written(row, choice.gold, record.replaced_bytes);
   if (!choice.golds.empty()) {
     Json values = Json::array();
-    for (const std::string& name : choice.golds) values.push_back(written(object, name));
+    for (const std::string& name : choice.golds)
+      values.push_back(written(row, name, record.replaced_bytes));
     record.gold = to_line(values);
   }
-  record.text = take_text(object, choice.text, source);
-  if (!choice.text_pair.empty()) record.text_pair = take_text(object, choice.text_pair, source);
-  if (!choice.labels.empty()) record.answer = take_labels(object, choice, source);
+  record.text = take_text(row, choice.text, record.replaced_bytes);
+  if (!choice.text_pair.empty())
+    record.text_pair = take_text(row, choice.text_pair, record.replaced_bytes);
+  if (!choice.labels.empty()) record.answer = take_labels(row, choice, record.replaced_bytes);
   return record;
 }
 
-std::vector<Record> read_all(const std::vector<Source>& sources, const ColumnChoice& choice,
-                             ThreadPool& pool) {
+std::vector<Record> read_all(const JsonFile& file, const ColumnChoice& choice, ThreadPool& pool) {
   constexpr std::int64_t kRecordsPerChunk = 256;
-  std::vector<Record> records(sources.size());
-  parallel_ranges(pool, static_cast<std::int64_t>(sources.size()), kRecordsPerChunk,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    for (auto i = static_cast<std::size_t>(begin);
-                         i < static_cast<std::size_t>(end); ++i)
-                      records[i] = read_record(sources[i], choice);
-                  });
+  const std::vector<std::string> wanted = wanted_columns(choice);
+  std::vector<Record> records(file.rows());
+  parallel_ranges(
+      pool, std::ssize(records), kRecordsPerChunk, [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+          records[i] = read_record(Row(file, i, wanted), file.number(i), choice);
+      });
   return records;
+}
+
+// Whether a value is text, and what tells it from others; empty for none.
+void add_value(std::string_view cell, ColumnValues& values) {
+  if (cell != "null" && cell != "\"\"") values.add(cell, cell.starts_with('"'));
+}
+
+// The keys of the first rows.
+std::vector<DataColumn> columns_of_objects(const JsonText& text, const std::vector<JsonRow>& rows) {
+  std::vector<DataColumn> columns;
+  std::vector<ColumnValues> values;
+  std::vector<JsonMember> members;
+  for (const JsonRow& row : std::span(rows).first(std::min(rows.size(), kRowsToSee))) {
+    if (!row.text.starts_with('{')) break;
+    read_members(row.text, text, members);
+    for (const auto& [key, value] : members) {
+      const std::string name = string_of(key, text);
+      const auto found = std::ranges::find(columns, name, &DataColumn::name);
+      const auto at = static_cast<std::size_t>(found - columns.begin());
+      if (found == columns.end()) {
+        columns.push_back({name});
+        values.emplace_back();
+      }
+      add_value(value, values[at]);
+    }
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) values[i].describe(columns[i]);
+  return columns;
+}
+
+std::vector<DataColumn> columns_of_lists(const JsonLayout& layout) {
+  std::vector<DataColumn> columns;
+  for (std::size_t i = 0; i < layout.names.size(); ++i) {
+    columns.push_back({layout.names[i]});
+    ColumnValues values;
+    const auto& cells = layout.columns[i];
+    for (const std::string_view cell : std::span(cells).first(std::min(cells.size(), kRowsToSee)))
+      add_value(cell, values);
+    values.describe(columns.back());
+  }
+  return columns;
+}
+
+// A row as a delimited file would have it. Empty for what is nested.
+Fields fields_of(std::string_view row, const JsonText& text) {
+  Fields fields;
+  if (!row.starts_with('[')) return fields;
+  for (const std::string_view cell : elements_of(row, text)) {
+    const bool shown = cell != "null" && !cell.starts_with('[') && !cell.starts_with('{');
+    fields.push_back(cell.starts_with('"') ? string_of(cell, text)
+                                           : std::string(shown ? cell : ""));
+  }
+  return fields;
+}
+
+// Names what rows of arrays hold.
+void name_arrays(JsonFile& file, const DataOptions& options) {
+  JsonLayout& layout = file.layout;
+  const bool named = !layout.names.empty();
+  std::vector<Fields> rows;
+  for (const JsonRow& row : layout.rows)
+    if (rows.size() <= kRowsToSee) rows.push_back(fields_of(row.text, file.text));
+  DataOptions known = options;
+  if (named) {
+    rows.insert(rows.begin(), layout.names);
+    known.text_column = layout.names[0];
+    known.form.no_header = false;
+  }
+  RowColumns table = name_columns(rows[0], std::span(rows).subspan(1), known);
+  file.columns = std::move(table.columns);
+  layout.notes.insert(layout.notes.end(), table.notes.begin(), table.notes.end());
+  file.first_row = table.header && !named ? 1 : 0;
 }
 
 }  // namespace
 
-DataTable open_json(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  const bool array = trim(text).starts_with('[');
-  DataTable table{.unit = array ? "row" : "line"};
-  const std::vector<Source> sources = array ? elements_of(text) : lines_of(text);
-  if (!sources.empty()) {
-    std::int64_t replaced = 0;
-    const Json first = parse_object(sources[0], replaced);
-    for (const auto& [key, value] : first.items())
-      table.columns.push_back({key, value.is_string()});
-  }
-  table.read = [sources](const ColumnChoice& choice, ThreadPool& pool) {
-    return read_all(sources, choice, pool);
+DataTable open_json(std::string_view bytes, const DataOptions& options) {
+  if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
+  const JsonText text(bytes);
+  const auto file = std::make_shared<JsonFile>(JsonFile{text, find_layout(text, options)});
+  JsonLayout& layout = file->layout;
+  if (layout.kind == Kind::objects) file->columns = columns_of_objects(text, layout.rows);
+  if (layout.kind == Kind::columns) file->columns = columns_of_lists(layout);
+  if (layout.kind == Kind::texts) file->columns = {{"text"}};
+  if (layout.kind == Kind::arrays) name_arrays(*file, options);
+  DataTable table{
+      .unit = layout.unit,
+      .columns = file->columns,
+      .has_header = layout.kind != Kind::arrays || file->columns[0].named || file->first_row == 1,
+      .notes = layout.notes};
+  table.read = [file](const ColumnChoice& choice, ThreadPool& pool) {
+    return read_all(*file, choice, pool);
   };
   table.class_names = [](const std::string&) { return std::vector<std::string>{}; };
   return table;

@@ -5,17 +5,30 @@
 #include "hone/base/cpu.h"
 #include "hone/base/error.h"
 #include "hone/data/gzip.h"
+#include "hone/text/text_encoding.h"
+#include "hone/text/utf8.h"
 
 namespace hone {
 namespace {
 
+using Notes = std::vector<std::string>;
+
 bool is_gzip(const std::string& ending) { return ending.ends_with(".gz"); }
 
-// UTF-16 has a byte order mark nearly always; spreadsheets write it.
-void check_not_utf16(std::string_view text) {
-  user_check(!text.starts_with("\xff\xfe") && !text.starts_with("\xfe\xff"),
-             "the text is UTF-16; expected UTF-8: convert it with `iconv -f UTF-16 -t UTF-8`");
+// The encoding of a file that is not UTF-8, and what to say about it.
+std::string encoding_of(std::string_view bytes, const DataOptions& options, Notes& notes) {
+  if (!options.form.encoding.empty()) return options.form.encoding;
+  if (std::string marked = encoding_of_mark(bytes); !marked.empty()) {
+    notes.push_back(fmt::format("read as {}, by its byte order mark", marked));
+    return marked;
+  }
+  const std::string& known = options.remembered.form.encoding;
+  if (known.empty() || is_utf8(bytes)) return "";
+  notes.push_back(fmt::format("read as {}, as when the model was trained", known));
+  return known;
 }
+
+bool is_binary(const std::string& ending) { return ending == ".parquet" || ending == ".arrow"; }
 
 // Names of classes from the description that datasets.save_to_disk writes beside its files, where the file gives none.
 void add_saved_names(const fs::path& path, DataTable& table) {
@@ -30,13 +43,13 @@ void add_saved_names(const fs::path& path, DataTable& table) {
   };
 }
 
-DataTable open_table(std::string_view content, const std::string& ending) {
+DataTable open_table(std::string_view content, const std::string& ending,
+                     const DataOptions& options) {
   if (ending == ".parquet") return open_parquet(content);
   if (ending == ".arrow") return open_arrow(content);
-  check_not_utf16(content);
   if (ending.starts_with(".txt")) return open_lines(content);
-  if (ending.starts_with(".json")) return open_json(content);
-  return open_delimited(content, ending.starts_with(".tsv") ? '\t' : ',');
+  if (ending.starts_with(".json")) return open_json(content, options);
+  return open_delimited(content, ending.starts_with(".tsv") ? '\t' : ',', options);
 }
 
 }  // namespace
@@ -66,7 +79,19 @@ std::string labelled_file_ending(const fs::path& path) {
   return "";
 }
 
-LabelledFile open_labelled_file(const fs::path& path) {
+std::string decode_text(std::string_view bytes, const std::string& encoding, bool strict,
+                        std::vector<std::string>& warnings) {
+  std::int64_t replaced = 0;
+  std::string text = to_utf8(bytes, encoding, replaced);
+  if (replaced == 0) return text;
+  const std::string malformed =
+      fmt::format("{} places are malformed in the encoding {}", replaced, encoding);
+  user_check(!strict, "{}; name another `encoding`, or leave `strict` out", malformed);
+  warnings.push_back(malformed + " and were read as U+FFFD");
+  return text;
+}
+
+LabelledFile open_labelled_file(const fs::path& path, const DataOptions& options) {
   const std::string ending = text_file_ending(path);
   user_check(!ending.empty(), "{}: expected a file that ends in one of {}", path.string(),
              fmt::join(labelled_file_endings(), ", "));
@@ -75,10 +100,20 @@ LabelledFile open_labelled_file(const fs::path& path) {
   if (is_gzip(ending)) {
     // What is unpacked is read into texts next, which takes as much memory again.
     const auto most = static_cast<std::size_t>(machine_memory().available_bytes / 3);
-    file.unpacked = std::make_shared<const std::string>(gunzip(content, path.string(), most));
-    content = *file.unpacked;
+    file.content = std::make_shared<const std::string>(gunzip(content, path.string(), most));
+    content = *file.content;
   }
-  file.table = with_context(path.string(), [&] { return open_table(content, ending); });
+  with_context(path.string(), [&] {
+    Notes notes;
+    const std::string encoding = is_binary(ending) ? "" : encoding_of(content, options, notes);
+    if (!encoding.empty()) {
+      auto decoded = decode_text(content, encoding, options.strict, file.warnings);
+      file.content = std::make_shared<const std::string>(std::move(decoded));
+      content = *file.content;
+    }
+    file.table = open_table(content, ending, options);
+    file.table.notes.insert(file.table.notes.begin(), notes.begin(), notes.end());
+  });
   if (ending == ".arrow") add_saved_names(path, file.table);
   return file;
 }

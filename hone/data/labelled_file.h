@@ -25,8 +25,9 @@ std::string labelled_file_ending(const fs::path& path);
 struct LabelledFile {
   fs::path path;
   std::shared_ptr<const MappedFile> mapped;
-  std::shared_ptr<const std::string> unpacked;  ///< of a .gz file
+  std::shared_ptr<const std::string> content;  ///< of a file that was unpacked or decoded
   DataTable table;
+  std::vector<std::string> warnings = {};  ///< of bytes that could not be decoded
 
   /// "reviews.csv: line 7"
   std::string place(std::int64_t number) const;
@@ -34,8 +35,15 @@ struct LabelledFile {
   std::vector<Record> read(const ColumnChoice& choice, ThreadPool& pool) const;
 };
 
-/// Throws `UserError` with the path: another ending, a file that cannot be read or unpacked, text in
-/// UTF-16.
-LabelledFile open_labelled_file(const fs::path& path);
+/// Opens a file as the forms of `options` say, those of the user before those remembered. Text in
+/// another encoding than UTF-8 is decoded: what `encoding` says, else UTF-16 and UTF-32 with a byte
+/// order mark, else what is remembered where the bytes are not UTF-8. Throws `UserError` with the
+/// path: another ending, a file that cannot be read, unpacked or, under `options.strict`, decoded.
+LabelledFile open_labelled_file(const fs::path& path, const DataOptions& options = {});
+
+/// Returns the bytes of a text as UTF-8. What is malformed in `encoding` is an error where
+/// `strict`, else a warning.
+std::string decode_text(std::string_view bytes, const std::string& encoding, bool strict,
+                        std::vector<std::string>& warnings);
 
 }  // namespace hone

@@ -2,6 +2,7 @@
 
 #include "hone/base/error.h"
 #include "hone/data/written_data.h"
+#include "hone/text/text_encoding.h"
 #include "hone/text/utf8.h"
 
 namespace hone {
@@ -21,7 +22,20 @@ std::vector<fs::path> text_files(const fs::path& folder) {
   return files;
 }
 
-void read_texts(const std::vector<fs::path>& files, std::int32_t label, bool strict,
+std::string read_text(const fs::path& file, const DataOptions& options) {
+  std::string text = read_file(file);
+  const std::string& encoding = options.form.encoding;
+  if (!encoding.empty()) {
+    std::int64_t replaced = 0;
+    text = to_utf8(text, encoding, replaced);
+    user_check(replaced == 0 || !options.strict, "{}: the text is malformed in the encoding {}",
+               file.string(), encoding);
+  }
+  if (options.strict) check_utf8(text, [&] { return file.string(); });
+  return text;
+}
+
+void read_texts(const std::vector<fs::path>& files, std::int32_t label, const DataOptions& options,
                 ThreadPool& pool, std::vector<Example>& examples, std::vector<ReadFile>& read) {
   constexpr std::int64_t kFilesPerChunk = 64;
   const std::size_t first = examples.size(), first_file = read.size();
@@ -33,9 +47,8 @@ void read_texts(const std::vector<fs::path>& files, std::int32_t label, bool str
                          i < static_cast<std::size_t>(end); ++i) {
                       Example& example = examples[first + i];
                       example.label = label;
-                      example.text = read_file(files[i]);
+                      example.text = read_text(files[i], options);
                       example.file = static_cast<std::int32_t>(first_file + i);
-                      if (strict) check_utf8(example.text, [&] { return files[i].string(); });
                     }
                   });
 }
@@ -44,7 +57,7 @@ std::vector<Example> read_part(const fs::path& folder, const DataOptions& option
                                std::vector<ReadFile>& read) {
   std::vector<Example> examples;
   for (std::int32_t label = 0; label < 2; ++label)
-    read_texts(text_files(folder / kClasses[label]), label, options.strict, pool, examples, read);
+    read_texts(text_files(folder / kClasses[label]), label, options, pool, examples, read);
   user_check(!examples.empty(), "{}: no .txt files in neg and pos", folder.string());
   return examples;
 }

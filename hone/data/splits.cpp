@@ -111,7 +111,7 @@ PartFacts facts_of_part(const std::string& name, const std::vector<Example>& exa
 // The facts of every part that has examples.
 DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& samples) {
   const DataSet& data = splits.source;
-  DataIdentity identity{data.source, data.hash, rows, data.label_names, {}};
+  DataIdentity identity{data.source, data.hash, rows, data.label_names, {}, data.columns};
   const RowSet training_rows = row_set(row_hashes(data.train));
   for (const auto& [name, examples] : parts_of(data))
     if (!examples->empty()) {

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -33,8 +35,8 @@ class Reader {
   std::optional<Part> read(const std::string& name, const std::vector<fs::path>& files) {
     Part part;
     for (const fs::path& path : files) {
-      const LabelledFile file = open_labelled_file(path);
       const bool first = !columns_;
+      const LabelledFile file = open_labelled_file(path, first ? options_ : like_the_first_);
       if (first) choose(file);
       if (!first && lacks_label(file)) return left_out(name, "they have no labels");
       append(file, part);
@@ -54,6 +56,18 @@ class Reader {
   std::vector<std::string> class_names;
   std::vector<ReadFile> files;
   const std::vector<std::string>& label_columns() const { return columns_->labels; }
+  // What was read, and how.
+  NamedColumns columns() const {
+    NamedColumns columns{.text = columns_->text,
+                         .text_pair = columns_->text_pair,
+                         .label = fmt::format("{}", fmt::join(columns_->labels, ",")),
+                         .form = options_.form};
+    const TableForm& known = options_.remembered.form;
+    for (const auto member : {&TableForm::encoding, &TableForm::quoting, &TableForm::json_field})
+      if ((columns.form.*member).empty()) columns.form.*member = known.*member;
+    columns.form.no_header = like_the_first_.form.no_header;
+    return columns;
+  }
 
  private:
   void choose(const LabelledFile& file) {
@@ -63,6 +77,7 @@ class Reader {
                                             : choose_columns(file.table.columns, options_, notes);
     });
     notes.insert(notes.end(), file.table.notes.begin(), file.table.notes.end());
+    like_the_first_ = as_the_first(options_, file.table.has_header, *columns_);
     if (columns_->labels.size() == 1) class_names = file.table.class_names(columns_->labels[0]);
   }
 
@@ -106,15 +121,16 @@ class Reader {
       if (labelled) part.answers.push_back(std::move(row.answer));
     }
     take_pictures(file.path, std::span(part.examples).subspan(first), pool_);
+    for (const std::string& warning : file.warnings)
+      warnings.push_back(fmt::format("{}: {}", file.path.string(), warning));
     if (replaced > 0)
-      warnings.push_back(
-          fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
-                      file.path.string(), replaced));
+      warnings.push_back(fmt::format("{}: {}", file.path.string(), not_utf8_warning(replaced)));
   }
 
   const DataOptions& options_;
   ThreadPool& pool_;
   std::optional<ColumnChoice> columns_;  // of the first file
+  DataOptions like_the_first_;           // for the files behind it
   bool read_a_part_ = false;
 };
 
@@ -156,6 +172,7 @@ WrittenData read_tables(const DataFiles& files, const DataOptions& options, Thre
   written.data.warnings = reader.warnings;
   written.data.files = reader.files;
   written.data.asked_split = files.asked;
+  written.data.columns = reader.columns();
   return written;
 }
 

@@ -30,6 +30,10 @@ constexpr std::pair<const char*, std::string NamedColumns::*> kColumnKeys[] = {
     {"text_column", &NamedColumns::text},
     {"text_pair_column", &NamedColumns::text_pair},
     {"label_column", &NamedColumns::label}};
+constexpr std::pair<const char*, std::string TableForm::*> kFormKeys[] = {
+    {"encoding", &TableForm::encoding},
+    {"quoting", &TableForm::quoting},
+    {"json_field", &TableForm::json_field}};
 
 // A hash is stored as the signed number of the same bits.
 RowSet to_set(const std::vector<std::uint64_t>& rising) {
@@ -60,6 +64,8 @@ std::optional<TrainedOn> parse(const Safetensors& file) {
   record.complete = text("complete") == "true";
   record.untrained_head = text("untrained_head") == "true";
   for (const auto& [key, column] : kColumnKeys) record.columns.*column = text(key);
+  for (const auto& [key, value] : kFormKeys) record.columns.form.*value = text(key);
+  record.columns.form.no_header = text("no_header") == "true";
   record.data = split(text("data"), ' ');
   for (const Row& row : kRows) {
     const auto tensor = file.tensors.find(row.tensor);
@@ -73,6 +79,11 @@ TrainedOn begun(const std::optional<TrainedOn>& before, const std::string& data)
   const bool known = std::ranges::find(record.data, data) != record.data.end();
   if (!known && !data.empty()) record.data.push_back(data);
   return record;
+}
+
+// What any data has read without being remembered.
+bool are_usual(const NamedColumns& columns) {
+  return columns == NamedColumns{} || columns == NamedColumns{.text = "text", .label = "label"};
 }
 
 }  // namespace
@@ -120,16 +131,12 @@ TrainedOn after_calibration(const std::optional<TrainedOn>& before, const std::s
   return record;
 }
 
-void remember_columns(TrainedOn& record, const DataOptions& options) {
-  if (!options.text_column.empty() || !options.text_pair_column.empty()) {
-    record.columns.text = options.text_column;
-    record.columns.text_pair = options.text_pair_column;
-  }
-  if (!options.label_column.empty()) record.columns.label = options.label_column;
+void remember_columns(TrainedOn& record, const NamedColumns& columns) {
+  if (!columns.text.empty()) record.columns = columns;
 }
 
 std::optional<TrainedOn> without_rows(const std::optional<TrainedOn>& record) {
-  if (!record || (!record->untrained() && record->columns == NamedColumns{})) return std::nullopt;
+  if (!record || (!record->untrained() && are_usual(record->columns))) return std::nullopt;
   return TrainedOn{.complete = record->nothing(),
                    .untrained_head = record->untrained_head,
                    .columns = record->columns};
@@ -197,6 +204,10 @@ void write_trained_on(const std::optional<TrainedOn>& record, const fs::path& fo
       {"data", fmt::format("{}", fmt::join(record->data, " "))}};
   for (const auto& [key, column] : kColumnKeys)
     if (!(record->columns.*column).empty()) metadata.emplace(key, record->columns.*column);
+  const TableForm& form = record->columns.form;
+  for (const auto& [key, value] : kFormKeys)
+    if (!(form.*value).empty()) metadata.emplace(key, form.*value);
+  if (form.no_header) metadata.emplace("no_header", "true");
   if (record->untrained_head) metadata.emplace("untrained_head", "true");
   write_safetensors(folder / kTrainedOnFile, tensors, metadata);
 }

@@ -50,7 +50,7 @@ struct TrainedOn {
   bool complete = true;
   /// The head is as it was drawn: the weights came without one, and no training has followed.
   bool untrained_head = false;
-  NamedColumns columns = {};           ///< that the trainings were told to take
+  NamedColumns columns = {};           ///< that the last training on a table read
   std::vector<std::string> data = {};  ///< `DataSet::hash` of each data set, the first one first
 
   bool operator==(const TrainedOn&) const = default;
@@ -71,8 +71,8 @@ TrainedOn after_training(const std::optional<TrainedOn>& before, const std::stri
 TrainedOn after_calibration(const std::optional<TrainedOn>& before, const std::string& data,
                             std::vector<std::uint64_t> calibrated);
 
-/// Keeps the columns that `options` name.
-void remember_columns(TrainedOn& record, const DataOptions& options);
+/// Keeps the columns that a training read; those of data that is no table are none.
+void remember_columns(TrainedOn& record, const NamedColumns& columns);
 
 /// The record of a model that is to keep no fingerprints: that it is untrained and its columns, where there is something
 /// to say; else none.

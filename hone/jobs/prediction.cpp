@@ -14,6 +14,7 @@
 #include "hone/models/encoding.h"
 #include "hone/models/vocabulary.h"
 #include "hone/study/result.h"
+#include "hone/text/utf8.h"
 #include "hone/train/memory_check.h"
 #include "hone/train/text_examples.h"
 
@@ -306,9 +307,7 @@ std::vector<std::string> TextPredictor::warnings() const {
   if (classified && without_number > 0)
     lines.push_back(without_prediction_text(without_number, texts));
   if (!classified) add(without_number, "have an embedding with numbers that are not finite");
-  if (replaced_bytes > 0)
-    lines.push_back(fmt::format("{} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
-                                grouped(replaced_bytes)));
+  if (replaced_bytes > 0) lines.push_back(not_utf8_warning(replaced_bytes));
   return lines;
 }
 

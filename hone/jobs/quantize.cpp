@@ -123,7 +123,7 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   options.fine_tune.training.seed = seed;
   TextModel model = run.parent;
   model.trained_on = record_of_copy(run.parent, run.data, options);
-  if (job.qat) remember_columns(*model.trained_on, job.data.options);
+  if (job.qat) remember_columns(*model.trained_on, run.data.identity.columns);
   if (!job.row_hashes) model.trained_on = without_rows(model.trained_on);
   options.fine_tune.checkpoints = checkpoints_in(folder, job.resume, model, run.output);
   Quantized quantized;

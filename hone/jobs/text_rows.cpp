@@ -199,6 +199,7 @@ class ShownColumns {
     if (first) {
       choice_ = choose_shown_columns(columns, options_, notes);
       notes.insert(notes.end(), file.table.notes.begin(), file.table.notes.end());
+      like_the_first_ = as_the_first(options_, file.table.has_header, *choice_);
     } else if (choice_->gold.empty() && choice_->golds.empty()) {
       std::vector<std::string> known;
       const ColumnChoice own = choose_shown_columns(columns, options_, known);
@@ -217,6 +218,9 @@ class ShownColumns {
     return own;
   }
 
+  /// What the file behind those already seen is read by.
+  const DataOptions& options_of_next() const { return choice_ ? like_the_first_ : options_; }
+
   // Throws where a label column is named that no file has; `last` is one of them.
   void check_named(const LabelledFile& last) const {
     if (options_.label_column.empty() || found_ || last.table.columns.empty()) return;
@@ -234,6 +238,7 @@ class ShownColumns {
  private:
   const DataOptions& options_;
   std::optional<ColumnChoice> choice_;
+  DataOptions like_the_first_;
   std::vector<std::string> class_names_;
   bool found_ = false;
 };
@@ -251,10 +256,12 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
   const std::vector<fs::path> paths = files_of(files, part);
   data.many_files = paths.size() > 1;
   for (const fs::path& path : paths) {
-    const LabelledFile file = open_labelled_file(path);
+    const LabelledFile file = open_labelled_file(path, columns.options_of_next());
     const ColumnChoice choice =
         with_context(path.string(), [&] { return columns.of(file, data.notes); });
     if (path == paths.back()) columns.check_named(file);
+    for (const std::string& warning : file.warnings)
+      data.warnings.push_back(fmt::format("{}: {}", path.string(), warning));
     const std::size_t first = data.rows.size();
     for (Record& record : file.read(choice, pool)) {
       const auto where = [&] { return file.place(record.number); };
@@ -275,9 +282,7 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
   }
   user_check(!data.rows.empty(), "{}: there are no texts", options.source);
   if (replaced > 0)
-    data.warnings.push_back(
-        fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
-                    options.source, replaced));
+    data.warnings.push_back(fmt::format("{}: {}", options.source, not_utf8_warning(replaced)));
   if (part.is_cut_out) cut_out(part, record, options.source, data);
   read_gold(data, scheme, columns.labels(), columns.class_names());
   return data;

@@ -527,7 +527,7 @@ TrainResult train_model(const TrainJob& job, Context& context) {
                               row_hashes(splits.source.validation))
              : source.trained_on.value_or(TrainedOn{.complete = false});
   if (!learns) report.notes.emplace_back("nothing is learnt: the training has no steps");
-  remember_columns(after, job.data.options);
+  remember_columns(after, splits.identity.columns);
   // Where nothing is chosen, that the validation part was set aside flatters no figure on it.
   const TrainedOn seen =
       learns && !job.training.chooses()

@@ -10,6 +10,7 @@
 #include "hone/models/image_examples.h"
 #include "hone/models/pair_warning.h"
 #include "hone/models/vocabulary.h"
+#include "hone/text/utf8.h"
 
 namespace hone {
 namespace {
@@ -89,9 +90,7 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
     warnings.push_back(fmt::format("{}: {} of {} texts were cut to {} tokens{}", name,
                                    set.truncated_texts, set.size(), limit.tokens, reason(limit)));
   if (set.replaced_bytes > 0)
-    warnings.push_back(
-        fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8", name,
-                    set.replaced_bytes));
+    warnings.push_back(fmt::format("{}: {}", name, not_utf8_warning(set.replaced_bytes)));
   return set;
 }
 

@@ -1,5 +1,7 @@
 #include "hone/text/utf8.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "hone/text/character.h"
@@ -55,6 +57,13 @@ std::size_t space_at_end(std::string_view text) {
     text.remove_suffix(c.bytes);
   }
   return size - text.size();
+}
+
+std::string not_utf8_warning(std::int64_t replaced) {
+  return fmt::format(
+      "{} ill-formed bytes were read as U+FFFD; the texts are not UTF-8: name their encoding by "
+      "`encoding`, e.g. latin-1",
+      replaced);
 }
 
 std::string repair_utf8(std::string_view text, std::int64_t& replaced) {

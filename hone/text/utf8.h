@@ -14,9 +14,12 @@ namespace hone {
 bool is_utf8(std::string_view text);
 
 inline constexpr std::string_view kNotUtf8 =
-    "the text is not UTF-8; convert it (`iconv -t UTF-8 -f ENCODING`), or leave `strict` out to "
-    "read "
-    "U+FFFD in the place of what is wrong";
+    "the text is not UTF-8; name its encoding by `encoding`, e.g. latin-1, or leave `strict` out "
+    "to "
+    "read U+FFFD in the place of what is wrong";
+
+/// Returns "3 ill-formed bytes were read as U+FFFD; ...".
+std::string not_utf8_warning(std::int64_t replaced);
 
 /// Throws a `UserError` that opens with `where()` unless the text is UTF-8.
 template <typename Where>

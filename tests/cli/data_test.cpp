@@ -145,13 +145,12 @@ TEST(Data, MayBePairs) {
   folder.file("pairs.jsonl",
               "{\"premise\": \"a b\", \"hypothesis\": \"c\", \"label\": \"yes\"}\n"
               "{\"premise\": \"d\", \"hypothesis\": \"e f\", \"label\": \"no\"}\n");
-  expect_refusal(train("pairs.jsonl"), folder.path(),
-                 "pairs.jsonl: the columns 'premise' and 'hypothesis' look like pairs of texts");
-  run_well(train("pairs.jsonl", {"--text_pair_column", "hypothesis", "--validation_split", "0"}),
-           folder.path());
-  const Ending many = run_well(
-      {"predict", "model", "--data", "pairs.jsonl", "--text_pair_column", "hypothesis", "--json"},
-      folder.path());
+  const Ending trained = run_well(train("pairs.jsonl", {"--validation_split", "0"}), folder.path());
+  EXPECT_NE(trained.messages.find("pairs: the columns 'premise' and 'hypothesis'"),
+            std::string::npos)
+      << trained.messages;
+  const Ending many =
+      run_well({"predict", "model", "--data", "pairs.jsonl", "--json"}, folder.path());
   const Json first = json_lines(many.output).at(0);
   EXPECT_EQ(first["text_pair"], "c");
   const Json one = run_json({"predict", "model", "a b", "--text_pair", "c"}, folder.path());
@@ -188,6 +187,50 @@ TEST(Data, ThatIsNotUtf8IsCountedOrRefused) {
   expect_refusal(strict, folder.path(), "latin.csv: line 2: the text is not UTF-8");
 }
 
+// What a training was told about its file holds for later commands.
+TEST(Data, IsReadAsInTraining) {
+  const TemporaryFolder folder;
+  folder.file("a.tsv", "\"caf\xe9\tgood\nth\xe9\"\tbad\n\xe9t\xe9\tgood\n");
+  folder.file("b.tsv", "\"caf\xe9\"\tbad\n");
+  folder.file("named.csv", "text,label\nthé,bad\n");
+  run_well(train("a.tsv", {"--no_header", "--encoding", "latin-1", "--quoting", "none",
+                           "--validation_split", "0"}),
+           folder.path());
+  const auto predicted = [&](const char* data, const Words& more = {}) {
+    Words words = {"predict", "model", "--data", data, "--json", "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    return json_lines(run_well(words, folder.path()).output).at(0);
+  };
+  EXPECT_EQ(predicted("b.tsv")["text"], "\"café\"");
+  EXPECT_EQ(predicted("b.tsv")["gold"], "bad");
+  EXPECT_EQ(predicted("b.tsv", {"--quoting", "minimal"})["text"], "café");
+  EXPECT_EQ(predicted("named.csv")["text"], "thé") << "this file shows what it is";
+}
+
+TEST(Data, IsReadWithTheSameOptionsByAllCommands) {
+  for (const char* command : {"train", "eval", "predict", "tokenize", "quantize", "search"}) {
+    const std::string help = run_well({command, "--help"}, fs::temp_directory_path()).output;
+    for (const char* option : {"--text_column", "--text_pair_column", "--label_column",
+                               "--no_header", "--quoting", "--encoding", "--json_field"})
+      EXPECT_NE(help.find(option), std::string::npos) << command << " " << option;
+  }
+}
+
+TEST(Data, IsTokenizedWithoutItsLabel) {
+  const TemporaryFolder folder;
+  folder.file("two.csv", "verdict,body\nfine words,a b\nbad words,c d\n");
+  const Json result = run_json(
+      {"tokenize", "tiny", "--data", "two.csv", "--label_column", "verdict", "--texts", "1"},
+      folder.path());
+  EXPECT_EQ(result["texts"][0]["text"], "a b");
+  expect_refusal({"tokenize", "tiny", "--data", "two.csv", "--label_column", "class"},
+                 folder.path(), "two.csv: no column 'class'");
+  EXPECT_EQ(
+      run_hone({"tokenize", "tiny", "--data", "two.csv", "--encoding", "klingon"}, folder.path())
+          .code,
+      2);
+}
+
 TEST(Data, ThatIsDamagedIsRefused) {
   const TemporaryFolder folder;
   const std::string packed = gzipped("text,label\na,1\n");
@@ -202,7 +245,7 @@ TEST(Data, ThatIsDamagedIsRefused) {
   refuses("cut.csv.gz", "cut.csv.gz: the gzip data is cut off at byte");
   refuses("plain.csv.gz", "plain.csv.gz: this is no gzip file, or a damaged one");
   refuses("twice.csv", "twice.csv: the column 'text' is there twice");
-  refuses("ragged.tsv", "ragged.tsv: line 3: expected 2 fields as in the header, got 1");
+  refuses("ragged.tsv", "ragged.tsv: line 3: expected 2 fields as in the first row, got 1");
   refuses("bad.parquet", "bad.parquet: ");
   refuses("nothing.csv", "data 'nothing.csv': no such file or folder");
   refuses(".", "data '.': expected the layout of aclImdb");

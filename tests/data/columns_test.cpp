@@ -84,6 +84,8 @@ TEST(Columns, MustDiffer) {
       [] {
         choose({{"text"}, {"label"}, {"text"}});
       });
+  EXPECT_EQ(choose({{"text"}, {"note"}, {"label"}, {"note"}}).columns.text, "text")
+      << "a column that nobody reads may be there twice";
 }
 
 TEST(Columns, FindTheFirstTextOfAPair) {
@@ -100,17 +102,57 @@ TEST(Columns, FindTheFirstTextOfAPair) {
             "text");
 }
 
-TEST(Columns, ThatLookLikePairsAreNotHalved) {
-  expect_user_error(
-      "the columns 'question' and 'sentence' look like pairs of texts; give "
-      "`text_column` question `text_pair_column` sentence for pairs",
-      [] {
-        choose({{"question"}, {"sentence"}, {"label"}});
-      });
-  EXPECT_EQ(
-      choose({{"question"}, {"sentence"}, {"label"}}, {.source = "", .text_column = "sentence"})
-          .columns.text,
-      "sentence");
+TEST(Columns, WithNamesOfPairsAreReadAsPairs) {
+  const std::pair<const char*, const char*> names[] = {
+      {"text", "text_pair"},    {"text", "text2"},          {"text_a", "text_b"},
+      {"question", "sentence"}, {"sentence1", "sentence2"}, {"Premise", "Hypothesis"},
+      {"question", "passage"},  {"query", "document"},      {"sentence A", "sentence B"}};
+  for (const auto& [first, second] : names) {
+    const Chosen chosen = choose({{second}, {"label"}, {first}});
+    EXPECT_EQ(chosen.columns.text, first);
+    EXPECT_EQ(chosen.columns.text_pair, second);
+    ASSERT_EQ(chosen.notes.size(), 1u) << first;
+    EXPECT_NE(chosen.notes[0].find(fmt::format("'{}' and '{}'", first, second)), std::string::npos);
+  }
+  const Chosen single =
+      choose({{"question"}, {"sentence"}, {"label"}}, {.source = "", .text_column = "sentence"});
+  EXPECT_EQ(single.columns.text, "sentence");
+  EXPECT_EQ(single.columns.text_pair, "");
+  EXPECT_EQ(choose({{"question"}, {"answer"}}, {.label_column = "answer"}).columns.text_pair, "");
+  EXPECT_EQ(choose({{"text"}, {"text2", /*words=*/false}, {"label"}}).columns.text_pair, "")
+      << "numbers are no second text";
+}
+
+TEST(Columns, ThatMayBePairsAreAskedFor) {
+  const auto asks = [](const Columns& columns, const std::string& option) {
+    expect_user_error(option, [&] { choose(columns); });
+  };
+  asks({{"sentence"}, {"context"}, {"label"}},
+       "`text_column` sentence `text_pair_column` context; for single texts `text_column` alone");
+  asks({{"text"}, {"premise"}, {"hypothesis"}, {"label"}},
+       "`text_column` premise `text_pair_column` hypothesis");
+  asks({{"question1"}, {"question2"}, {"q1"}, {"q2"}, {"label"}},
+       "`text_column` question1 `text_pair_column` question2 or `text_column` q1");
+}
+
+// A model that was trained on single texts is not given pairs.
+TEST(Columns, AreSingleTextsWhereTheModelWasTrainedOnThose) {
+  const Chosen chosen = choose({{"text"}, {"text_pair"}, {"label"}},
+                               {.remembered = {.text = "text", .label = "label"}});
+  EXPECT_EQ(chosen.columns.text_pair, "");
+  EXPECT_EQ(chosen.notes, Names{"the text is column 'text', as when the model was trained"});
+}
+
+TEST(Columns, WithoutNamesAreToldByWhatTheyHold) {
+  const DataColumn label{.name = "0", .few = true, .named = false, .first_value = "ham"},
+      text{.name = "1", .named = false, .first_value = "see you"},
+      number{.name = "2", .words = false, .named = false, .first_value = "17"};
+  const Chosen chosen = choose({label, text});
+  EXPECT_EQ(chosen.columns.text, "1");
+  EXPECT_EQ(chosen.columns.labels, Names{"0"});
+  EXPECT_EQ(choose({label, text, number}).columns.labels, Names{"0"})
+      << "the only one of few values";
+  expect_user_error("the columns are: 1 ('see you'), 1 ('see you')", [&] { choose({text, text}); });
 }
 
 // Columns called by the usual names give way to those of the model's training, and these to flags.
@@ -136,6 +178,8 @@ TEST(Columns, AreThoseRememberedUnlessNamed) {
   EXPECT_EQ(chosen({.remembered = {"gone", "", "lost"}}), "text  label");
   EXPECT_EQ(notes, Names{});
   EXPECT_EQ(chosen({.remembered = {"review", "text", "stars"}}), "review text stars");
+  EXPECT_EQ(chosen({.remembered = {"text", "", "label"}}), "text  label");
+  EXPECT_EQ(notes, Names{}) << "what would be taken anyway";
   EXPECT_EQ(chosen({.remembered = {"review", "gone", ""}}), "text  label")
       << "both texts of a pair or none";
   EXPECT_EQ(choose_shown_columns(columns, {.remembered = known}, notes).gold, "stars");

@@ -89,7 +89,7 @@ TEST(ReviewFolder, UnderStrictNamesTheFileThatIsNotUtf8) {
   folder.file("train/pos/0.txt", "caf\xe9");
   folder.file("train/neg/0.txt", "bad");
   EXPECT_EQ(load(folder.path()).train[1].text, "caf\xe9");
-  expect_user_error("train/pos/0.txt: the text is not UTF-8; convert it",
+  expect_user_error("train/pos/0.txt: the text is not UTF-8; name its encoding",
                     [&] { load({.source = folder.path().string(), .strict = true}); });
 }
 
@@ -169,12 +169,12 @@ TEST(LabelledFile, NamesTheRecordAtFault) {
   refuses("d.csv", "", "the file is empty; expected a header line");
   refuses("d.csv", "text,label\n", "the file holds no examples");
   refuses("d.csv", "text,label\na,1\nb,\n", "line 3: the label is empty");
-  refuses("d.csv", "text,label\na,1\nb,c,0\n", "line 3: expected 2 fields as in the header, got 3");
+  refuses("d.csv", "text,label\na,1\nb,c,0\n",
+          "line 3: expected 2 fields as in the first row, got 3");
   refuses("d.csv", "text,label\na,-1\nb,-1\n", "all labels are -1, which stands for no label");
   refuses("d.jsonl", "", "the file holds no examples");
   refuses("d.jsonl", "{\"text\": \"a\", \"label\": 1}\n{\"text\": \"a\"}\n",
           "line 2: no key 'label'; the keys are: text");
-  refuses("d.json", "\xff\xfe{\0}\0", "the text is UTF-16; expected UTF-8: convert it with `iconv");
 }
 
 TEST(LabelledFile, RefusesAColumnThatIsNoLabel) {
@@ -197,8 +197,9 @@ TEST(LabelledFile, KeepsBytesThatAreNotUtf8UnlessStrict) {
   TemporaryFolder folder;
   const fs::path path = folder.file("d.csv", std::string("text,label\na\0b,1\ncaf\xe9,0\n", 24));
   EXPECT_EQ(texts(load(path).train), (Names{std::string("a\0b", 3), "caf\xe9"}));
-  expect_user_error(path.string() + ": line 3: the text is not UTF-8; convert it",
-                    [&] { load({.source = path.string(), .strict = true}); });
+  expect_user_error(
+      path.string() + ": line 3: the text is not UTF-8; name its encoding by `encoding`",
+      [&] { load({.source = path.string(), .strict = true}); });
 }
 
 TEST(LabelledFile, CountsWhatItReplacesInJson) {
@@ -206,11 +207,54 @@ TEST(LabelledFile, CountsWhatItReplacesInJson) {
   const fs::path path = folder.file("d.jsonl", "{\"text\": \"caf\xe9\", \"label\": 1}\n");
   const DataSet data = load(path);
   EXPECT_EQ(texts(data.train), (Names{"caf\xef\xbf\xbd"}));
-  EXPECT_EQ(
-      data.warnings,
-      (Names{path.string() + ": 1 ill-formed bytes were read as U+FFFD; the texts are not UTF-8"}));
-  expect_user_error(path.string() + ": line 1: the text is not UTF-8; convert it",
+  ASSERT_EQ(data.warnings.size(), 1u);
+  EXPECT_NE(data.warnings[0].find(path.string() + ": 1 ill-formed bytes"), std::string::npos);
+  expect_user_error(path.string() + ": line 1: the text is not UTF-8; name its encoding",
                     [&] { load({.source = path.string(), .strict = true}); });
+}
+
+TEST(LabelledFile, IsDecoded) {
+  TemporaryFolder folder;
+  const fs::path latin = folder.file("latin.csv", "text,label\ncaf\xe9,0\n");
+  EXPECT_EQ(texts(load({.source = latin.string(), .form = {.encoding = "latin-1"}}).train),
+            Names{"café"});
+  EXPECT_EQ(
+      texts(
+          load({.source = latin.string(), .remembered = {.form = {.encoding = "latin-1"}}}).train),
+      Names{"café"})
+      << "as when the model was trained";
+  const fs::path utf8 = folder.file("utf8.csv", "text,label\ncafé,0\n");
+  EXPECT_EQ(
+      texts(load({.source = utf8.string(), .remembered = {.form = {.encoding = "latin-1"}}}).train),
+      Names{"café"})
+      << "what is UTF-8 is read as such";
+  const std::string wide(
+      "\xff\xfet\0e\0x\0t\0,\0l\0a\0b\0e\0l\0\n\0\xe9\0,\0"
+      "1\0\n\0",
+      32);
+  const DataSet marked = load(folder.file("wide.csv", wide));
+  EXPECT_EQ(texts(marked.train), Names{"é"});
+  EXPECT_EQ(marked.notes, Names{"read as UTF-16, by its byte order mark"});
+  const fs::path review = folder.file("r/train/pos/0.txt", "caf\xe9");
+  folder.file("r/train/neg/0.txt", "b");
+  EXPECT_EQ(
+      texts(
+          load({.source = (folder.path() / "r").string(), .form = {.encoding = "latin-1"}}).train),
+      (Names{"b", "café"}));
+}
+
+TEST(LabelledFile, SaysWhichColumnsWereReadAndHow) {
+  TemporaryFolder folder;
+  const NamedColumns columns = load(folder.file("d.tsv", "fine\t1\nbad\t0\nso so\t1\n")).columns;
+  EXPECT_EQ(columns, (NamedColumns{.text = "0", .label = "1", .form = {.no_header = true}}));
+}
+
+TEST(DataFolder, ReadsAllFilesWithTheHeaderOfTheFirst) {
+  TemporaryFolder folder;
+  folder.file("train.csv", "fine,1\nbad,0\nso so,1\n");
+  folder.file("test.csv", "text,label\n");
+  const DataSet data = load({.source = folder.path().string(), .labelled = false});
+  EXPECT_EQ(texts(data.test), Names{"text"}) << "the first file has no header";
 }
 
 TEST(DataFolder, KeepsItsPartsApart) {

@@ -58,14 +58,46 @@ TEST(DelimitedTable, FindsAnotherSeparator) {
   EXPECT_TRUE(open_delimited("text\n", ',').notes.empty());
 }
 
+TEST(DelimitedTable, IgnoresEmptyFieldsBehindTheColumns) {
+  const DataTable table = open_delimited("text,label,,\na,1,,\nb,0\nc,1,x,y,\n", ',');
+  EXPECT_EQ(names(table),
+            (Names{"text", "label: numbers", "Unnamed: 2: numbers", "Unnamed: 3: numbers"}));
+  EXPECT_EQ(rows(read(table)), (Names{"a||1|2", "b||0|3", "c||1|4"}));
+  EXPECT_EQ(read(table, {.text = "Unnamed: 2"})[2].text, "x") << "asked for";
+  EXPECT_EQ(rows(read(open_delimited("text,label\na,1,\n", ','))), Names{"a||1|2"});
+}
+
+TEST(DelimitedTable, WithoutAHeaderHasNumberedColumns) {
+  const DataTable table = open_delimited("ham\tsee you\nspam\tcall now\nham\thi\n", '\t');
+  EXPECT_FALSE(table.has_header);
+  ASSERT_EQ(table.notes.size(), 1u);
+  EXPECT_NE(table.notes[0].find("'ham' is also a value below it"), std::string::npos);
+  EXPECT_EQ(rows(read(table, {.text = "1", .labels = {"0"}})),
+            (Names{"see you||ham|1", "call now||spam|2", "hi||ham|3"}));
+  const DataOptions given = {.form = {.no_header = true}};
+  EXPECT_EQ(
+      rows(read(open_delimited("text,label\na,1\n", ',', given), {.text = "0", .labels = {"1"}})),
+      (Names{"text||label|1", "a||1|2"}));
+}
+
+TEST(DelimitedTable, SaysThatQuotesAreText) {
+  const DataTable table = open_delimited("text\tlabel\n\"a\t1\nb\"\t0\n", '\t');
+  EXPECT_EQ(rows(read(table)), (Names{"\"a||1|2", "b\"||0|3"}));
+  ASSERT_EQ(table.notes.size(), 1u);
+  EXPECT_NE(table.notes[0].find("quotes are read as text"), std::string::npos);
+  const DataOptions minimal = {.form = {.quoting = "minimal"}};
+  EXPECT_EQ(rows(read(open_delimited("text\tlabel\n\"a\t1\nb\"\t0\n", '\t', minimal))),
+            Names{"a\t1\nb||0|2"});
+}
+
 TEST(DelimitedTable, NamesRaggedRows) {
-  expect_user_error("line 3: expected 2 fields as in the header, got 1",
-                    [] { open_delimited("text,label\na,1\nb\n", ','); });
+  expect_user_error("line 3: expected 2 fields as in the first row, got 1",
+                    [] { read(open_delimited("text,label\na,1\nb\n", ',')); });
   std::string late = "text,label\n";
   for (int i = 0; i < 200; ++i) late += "a,1\n";
   late += "b,1,2\n";
   const DataTable table = open_delimited(late, ',');
-  expect_user_error("line 202: expected 2 fields as in the header, got 3", [&] { read(table); });
+  expect_user_error("line 202: expected 2 fields as in the first row, got 3", [&] { read(table); });
 }
 
 TEST(JsonTable, ReadsOneObjectPerLine) {
@@ -85,6 +117,70 @@ TEST(JsonTable, ReadsTheElementsOfAnArray) {
   EXPECT_TRUE(read(open_json("[]")).empty());
 }
 
+// The same two records in every layout.
+TEST(JsonTable, ReadsManyLayouts) {
+  const char* layouts[] = {
+      "{\n \"text\": \"a\",\n \"label\": 1\n}\n{\n \"text\": \"b\",\n \"label\": 0\n}\n",
+      "{\"version\": 2, \"label_names\": [\"x\", \"y\"], \"data\": [{\"text\": \"a\", \"label\": "
+      "1},"
+      " {\"text\": \"b\", \"label\": 0}]}",
+      "{\"text\": [\"a\", \"b\"], \"label\": [1, 0]}",
+      "{\"text\": {\"0\": \"a\", \"1\": \"b\"}, \"label\": {\"0\": 1, \"1\": 0}}",
+      "{\"7\": {\"text\": \"a\", \"label\": 1}, \"9\": {\"text\": \"b\", \"label\": 0}}",
+      "{\"columns\": [\"text\", \"label\"], \"index\": [0, 1], \"data\": [[\"a\", 1], [\"b\", 0]]}",
+      "[[\"text\", \"label\"], [\"a\", 1], [\"b\", 0]]",
+      "[\"text\", \"label\"]\n[\"a\", 1]\n[\"b\", 0]\n"};
+  for (const char* layout : layouts) {
+    Names found;
+    for (const Record& row : read(open_json(layout))) found.push_back(row.text + row.answer.value);
+    EXPECT_EQ(found, (Names{"a1", "b0"})) << layout;
+  }
+}
+
+TEST(JsonTable, NumbersTheColumnsOfArrays) {
+  const DataTable table = open_json("[[\"see you\", 1], [\"call now\", 0], [\"hello\", 1]]");
+  EXPECT_FALSE(table.has_header);
+  EXPECT_EQ(names(table), (Names{"0", "1: numbers"}));
+  EXPECT_EQ(rows(read(table, {.text = "0", .labels = {"1"}})),
+            (Names{"see you||1|1", "call now||0|2", "hello||1|3"}));
+}
+
+TEST(JsonTable, ReadsAListOfTexts) {
+  EXPECT_EQ(rows(read(open_json("[\"a\", \"b\"]"), {.text = "text"})), (Names{"a|||1", "b|||2"}));
+}
+
+TEST(JsonTable, TakesTheListThatIsAskedFor) {
+  const char* file =
+      "{\"train\": [{\"text\": \"a\", \"label\": 1}], \"test\": [{\"text\": \"b\", \"label\": 0}]}";
+  expect_user_error("several lists of rows: train, test; name one by `json_field`",
+                    [&] { open_json(file); });
+  EXPECT_EQ(rows(read(open_json(file, {.form = {.json_field = "test"}}))), Names{"b||0|1"});
+  expect_user_error("`json_field`: no key 'tests'; did you mean 'test'?",
+                    [&] { open_json(file, {.form = {.json_field = "tests"}}); });
+}
+
+TEST(JsonTable, ChecksOnlyTheColumnsThatAreRead) {
+  const std::string file =
+      "{\"text\": \"a\", \"label\": 1, \"score\": NaN, \"more\": {\"x\": [1, {}]}, \"n\": 1e999}\n"
+      "{\"n\": -Infinity, \"more\": \"caf\xe9\", \"score\": 01, \"label\": 0, \"text\": \"b\"}\n";
+  const std::vector<Record> records = read(open_json(file));
+  EXPECT_EQ(rows(records), (Names{"a||1|1", "b||0|2"}));
+  EXPECT_EQ(records[1].replaced_bytes, 0);
+  EXPECT_EQ(read(open_json(file), {.text = "text", .gold = "score"})[0].gold, "");
+  expect_user_error("line 1, column ",
+                    [&] { read(open_json(file), {.text = "text", .labels = {"score"}}); });
+}
+
+TEST(JsonTable, RefusesWhatIsNoTable) {
+  const auto refuses = [](std::string_view file, const std::string& message) {
+    expect_user_error(message, [&] { open_json(file); });
+  };
+  refuses("[0, 1, 2]", "a list of 3 values, the first one 0, and no table");
+  refuses("{\"text\": [\"a\"], \"label\": [1, 2]}",
+          "the column 'label' has 2 values, and 'text' has 1");
+  refuses("{\"text\": {\"0\": \"a\"}, \"label\": {\"1\": 1}}", "have different keys");
+}
+
 TEST(JsonTable, NamesTheLineAtFault) {
   const auto refuses = [](std::string_view file, const std::string& message) {
     expect_user_error(message, [&] { read(open_json(file)); });
@@ -101,15 +197,17 @@ TEST(JsonTable, NamesTheLineAtFault) {
   refuses("{\"text\": \"NaN\", \"label\": 1}\n{\"text\": \"a\", \"label\": NaN}\n",
           "; NaN and Infinity, which Python writes, are no JSON: leave such rows out");
   refuses("{\"text\": \"NaN\", \"label\": }\n", "line 1, column 26: malformed JSON");
-  refuses("{\"text\": \n", "line 1, column 10: malformed JSON");
+  refuses("{\"text\": \n", "line 1, column 1: malformed JSON: a value that begins here");
   refuses("{\"text\": \"a\", \"label\": 1}\n\n{\"text\": \"ä\" \"label\": 1}\n",
-          "line 3, column 20: malformed JSON");
+          "line 3, column 14: malformed JSON: expected ',' or '}'");
   refuses("[{\"text\": \"ä\", \"label\": 1}, {\"text\": \"b\",\n \"label\": }]",
           "line 2, column 11: malformed JSON");
-  refuses("[{\"text\": \"ä\", \"label\": 1}, 7.x]", "line 1, column 31: malformed JSON");
+  refuses("[{\"text\": \"ä\", \"label\": 1}, 7.x]",
+          "row 2, line 1: expected a JSON object, got 7.x");
   refuses("[{\"text\": \"a\", \"label\": 1},\n {\"text\": \"b]",
-          "line 2: the array is not closed; is the file cut off?");
-  refuses("[]\n7", "line 2: text behind the end of the array");
+          "line 1, column 1: malformed JSON: a value that begins here is not closed");
+  refuses("{\"text\": \"a\", \"label\": 1} 7\n{}\n", "line 1, column 27: malformed JSON");
+  refuses("{\"text\": \"a\",}\n", "line 1, column 14: malformed JSON: expected a key in quotes");
 }
 
 TEST(LineTable, HasARecordForEachLine) {

@@ -66,22 +66,25 @@ TEST(TrainedOn, WithoutRowsSaysWhatIsUntrained) {
   EXPECT_EQ(without_rows(after_calibration(drawn, "data", {1})), drawn);
 }
 
-TEST(TrainedOn, RemembersNamedColumns) {
+TEST(TrainedOn, RemembersWhatWasReadOfATable) {
   TrainedOn named = record();
-  remember_columns(named, {.source = "reviews.csv"});
-  EXPECT_EQ(named, record()) << "those found by their usual names are found again";
-  remember_columns(named, {.text_column = "review", .label_column = "stars"});
-  EXPECT_EQ(named.columns, (NamedColumns{"review", "", "stars"}));
+  remember_columns(named, {});
+  EXPECT_EQ(named, record()) << "data that is no table";
+  remember_columns(named, {.text = "text", .label = "label"});
+  EXPECT_EQ(without_rows(named), std::nullopt) << "any data has such";
+  const NamedColumns columns = {
+      .text = "review",
+      .label = "stars",
+      .form = {.encoding = "latin-1", .quoting = "none", .json_field = "data", .no_header = true}};
+  remember_columns(named, columns);
+  EXPECT_EQ(named.columns, columns);
   const TemporaryFolder folder;
   write_trained_on(named, folder.path());
   EXPECT_EQ(read_trained_on(folder.path()), named);
   EXPECT_EQ(after_calibration(after_training(named, "more", {8}, {}), "more", {8}).columns,
             named.columns);
   EXPECT_EQ(united(record(), named)->columns, named.columns);
-  EXPECT_EQ(without_rows(named),
-            (TrainedOn{.complete = false, .columns = {"review", "", "stars"}}));
-  remember_columns(named, {.text_pair_column = "answer"});
-  EXPECT_EQ(named.columns, (NamedColumns{"", "answer", "stars"}));
+  EXPECT_EQ(without_rows(named), (TrainedOn{.complete = false, .columns = columns}));
 }
 
 TEST(TrainedOn, SaysWhatIsUnknown) {

@@ -26,8 +26,8 @@ TEST(Utf8, IsDemandedWithAPlace) {
   const auto where = [] { return std::string("a.csv: line 3"); };
   check_utf8("fine", where);
   expect_user_error(
-      "a.csv: line 3: the text is not UTF-8; convert it (`iconv -t UTF-8 -f "
-      "ENCODING`), or leave `strict` out",
+      "a.csv: line 3: the text is not UTF-8; name its encoding by `encoding`, e.g. latin-1, or "
+      "leave `strict` out",
       [&] { check_utf8("caf\xe9", where); });
 }
 

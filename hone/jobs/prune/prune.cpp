@@ -116,7 +116,7 @@ std::optional<TrainedOn> record_of(const PruneReport& run, const SparsifyOptions
   if (options.trains) {
     record = after_training(record, run.data.identity.hash, run.data.train_rows,
                             run.data.validation_rows);
-    remember_columns(*record, run.job.data.options);
+    remember_columns(*record, run.data.identity.columns);
   }
   return run.job.row_hashes ? record : without_rows(record);
 }

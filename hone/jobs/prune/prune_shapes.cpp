@@ -81,7 +81,7 @@ std::optional<TrainedOn> record_of(const PruneJob& job, const TextModel& parent,
   std::optional<TrainedOn> record = parent.trained_on;
   if (job.how.trains) {
     record = after_training(record, data.identity.hash, data.train_rows, data.validation_rows);
-    remember_columns(*record, job.data.options);
+    remember_columns(*record, data.identity.columns);
   }
   return job.row_hashes ? record : without_rows(record);
 }

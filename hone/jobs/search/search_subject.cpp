@@ -111,7 +111,7 @@ std::optional<TrainedOn> record_of_trial(const SearchJob& job, const TrialSubjec
       after_training(before, subject.data.identity.hash,
                      trained ? subject.data.train_rows : std::vector<std::uint64_t>(),
                      subject.data.validation_rows);
-  remember_columns(*record, job.data.options);
+  remember_columns(*record, subject.data.identity.columns);
   return job.row_hashes ? record : without_rows(record);
 }
 

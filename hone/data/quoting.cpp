@@ -1,0 +1,150 @@
+#include "hone/data/quoting.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/data/answers.h"
+
+namespace hone {
+namespace {
+
+// Calls `look` with every line that is not empty, without its end, until it returns false.
+template <typename Look>
+bool all_lines(std::string_view text, const Look& look) {
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty() && !look(line)) return false;
+  }
+  return true;
+}
+
+// Whether every line has as many fields as the first one where quotes are text; empty ones behind
+// them do not count.
+bool lines_are_rows(std::string_view text, char separator) {
+  std::ptrdiff_t expected = -1;
+  return all_lines(text, [&](std::string_view line) {
+    std::ptrdiff_t count = std::ranges::count(line, separator);
+    if (expected < 0) expected = count;
+    while (count > expected && line.ends_with(separator)) {
+      line.remove_suffix(1);
+      --count;
+    }
+    return count == expected;
+  });
+}
+
+// What the text is where quotes enclose fields.
+struct Enclosed {
+  bool any = false;
+  bool valid = true;       // every quote is closed, and a separator or the end of a line follows
+  bool line_ends = false;  // some are enclosed
+};
+
+Enclosed look_at_enclosed(std::string_view text, char separator) {
+  Enclosed found;
+  std::size_t at = text.find('"');
+  for (; at != std::string_view::npos; at = text.find('"', at + 1)) {
+    if (at > 0 && text[at - 1] != separator && text[at - 1] != '\n') continue;
+    found.any = true;
+    std::size_t end = text.find('"', at + 1);
+    while (end != std::string_view::npos && text.substr(end + 1).starts_with('"'))
+      end = text.find('"', end + 2);
+    found.valid = end != std::string_view::npos;
+    if (!found.valid) return found;
+    const std::string_view rest = text.substr(end + 1);
+    found.valid = rest.empty() || rest.front() == separator || rest.front() == '\n' ||
+                  rest.starts_with("\r\n");
+    if (!found.valid) return found;
+    found.line_ends =
+        found.line_ends || text.substr(at, end - at).find('\n') != std::string_view::npos;
+    at = end;
+  }
+  return found;
+}
+
+bool is_enclosed(std::string_view field) {
+  return field.size() >= 2 && field.starts_with('"') && field.ends_with('"');
+}
+
+// Inside of the quotes that enclose the field.
+bool has_doubled_quote(std::string_view field) {
+  return field.substr(1, field.size() - 2).find("\"\"") != std::string_view::npos;
+}
+
+// Whether a program has written the quotes: some are doubled, or the header or all of a column is
+// quoted.
+bool shows_quoting(std::string_view text, char separator) {
+  std::vector<char> all_quoted;
+  bool doubled = false;
+  std::size_t rows = 0;
+  all_lines(text, [&](std::string_view line) {
+    const std::vector<std::string> fields = split(line, separator);
+    if (rows++ == 0) {
+      all_quoted.assign(fields.size(), 1);
+      doubled = std::ranges::any_of(fields, is_enclosed);
+      return !doubled;
+    }
+    for (std::size_t i = 0; i < std::min(fields.size(), all_quoted.size()); ++i) {
+      const bool enclosed = is_enclosed(fields[i]);
+      if (!enclosed) all_quoted[i] = 0;
+      doubled = doubled || (enclosed && has_doubled_quote(fields[i]));
+    }
+    return !doubled;
+  });
+  return doubled || (rows > 2 && std::ranges::count(all_quoted, 1) > 0);
+}
+
+// Whether a column behind the header has a number in every line, where quotes are text.
+bool has_numbers_in_all_lines(std::string_view text, char separator) {
+  std::vector<char> numbers;
+  bool header = true;
+  all_lines(text, [&](std::string_view line) {
+    const std::vector<std::string> fields = split(line, separator);
+    if (header) numbers.assign(fields.size(), 1);
+    for (std::size_t i = 0; !header && i < std::min(fields.size(), numbers.size()); ++i)
+      if (!written_number(fields[i])) numbers[i] = 0;
+    header = false;
+    return std::ranges::count(numbers, 1) > 0;
+  });
+  return std::ranges::count(numbers, 1) > 0;
+}
+
+Quoting as_text(const char* why) {
+  return {.encloses = false,
+          .note = fmt::format("quotes are read as text: {}; `quoting` minimal lets them enclose "
+                              "fields",
+                              why)};
+}
+
+Quoting look_at_tabs(std::string_view text, const Enclosed& enclosed) {
+  const bool rows = lines_are_rows(text, '\t');
+  if (!enclosed.valid) return as_text("not all of them are closed");
+  if (rows && enclosed.line_ends) return as_text("with quoting, rows would be joined");
+  if (rows && !shows_quoting(text, '\t')) return as_text("the columns are separated by tabs");
+  return {.note = "quotes enclose fields; `quoting` none reads them as text"};
+}
+
+}  // namespace
+
+Quoting find_quoting(std::string_view text, char separator, const std::string& quoting) {
+  user_check(quoting.empty() || quoting == "minimal" || quoting == "none",
+             "`quoting`: expected none or minimal, got '{}'", quoting);
+  if (!quoting.empty()) return {.encloses = quoting == "minimal"};
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  if (text.find('"') == std::string_view::npos) return {};
+  // Most files are told by one of their first lines.
+  if (separator != '\t' && !lines_are_rows(text, separator)) return {};
+  const Enclosed enclosed = look_at_enclosed(text, separator);
+  if (!enclosed.any) return {};
+  if (separator == '\t') return look_at_tabs(text, enclosed);
+  if (!enclosed.valid) return as_text("not all of them are closed");
+  if (enclosed.line_ends && has_numbers_in_all_lines(text, separator))
+    return as_text("with quoting, rows would be joined");
+  return {};
+}
+
+}  // namespace hone
