@@ -60,11 +60,13 @@ Fields column_of(std::span<const Fields> rows, std::size_t column) {
   return values;
 }
 
-bool holds_few_values(Fields values) {
-  const std::size_t count = values.size();
-  std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
-  return 2 * values.size() <= count;
+// Whether a row has the same field in the column. A row that is equal in all columns may be the
+// header once more, as in files that were put together.
+bool is_repeated(const Fields& first, std::size_t column, std::span<const Fields> rows) {
+  return std::ranges::any_of(rows, [&](const Fields& row) {
+    return column < row.size() && row[column] == first[column] &&
+           (first.size() == 1 || row != first);
+  });
 }
 
 bool are_numbers(const Fields& values) {
@@ -83,7 +85,7 @@ bool has_known_names(const Fields& first, std::span<const Fields> rows,
     if (contains(given, first[i]) && !column_number(first[i])) return true;
     if (!is_usual_column(first[i])) continue;
     ++usual;
-    repeated += contains(column_of(rows, i), first[i]) ? 1 : 0;
+    repeated += is_repeated(first, i, rows) ? 1 : 0;
   }
   return usual > repeated || usual > 1;
 }
@@ -110,8 +112,7 @@ std::string why_data(const Fields& first, std::span<const Fields> rows) {
     const std::string shown = shorten(field, 40);
     if (written_number(field) && are_numbers(below))
       return fmt::format("'{}' is a number, as below it", shown);
-    if (holds_few_values(below) && contains(below, field))
-      return fmt::format("'{}' is also a value below it", shown);
+    if (is_repeated(first, i, rows)) return fmt::format("'{}' is also a value below it", shown);
     if (field.size() > kLongestHeading || (first.size() == 1 && words_in(field) >= kWordsOfText))
       return fmt::format("'{}' is a text", shown);
   }

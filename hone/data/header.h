@@ -26,9 +26,9 @@ struct RowColumns {
 ///
 /// The first row is the header unless `options` says `no_header`, names columns by numbers that are
 /// not in it, or it looks like data and holds no name that is usual, given or remembered: a number
-/// above numbers, a value that is repeated below in a column of few values, more than 100
-/// characters, or in the only column four words or more. Columns whose heading is empty are called
-/// "Unnamed: 2", by their number from 0.
+/// above numbers, a value that its column has in another row, more than 100 characters, or in the
+/// only column four words or more. Columns whose heading is empty are called "Unnamed: 2", by their
+/// number from 0.
 RowColumns name_columns(const Fields& first, std::span<const Fields> rows,
                         const DataOptions& options);
 

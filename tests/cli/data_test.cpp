@@ -190,7 +190,7 @@ TEST(Data, ThatIsNotUtf8IsCountedOrRefused) {
 // What a training was told about its file holds for later commands.
 TEST(Data, IsReadAsInTraining) {
   const TemporaryFolder folder;
-  folder.file("a.tsv", "\"caf\xe9\tgood\nth\xe9\"\tbad\n\xe9t\xe9\tgood\n");
+  folder.file("a.tsv", "\"caf\xe9\tgood\nth\xe9\"\tbad\n\xe9t\xe9\tgood\n\xe9mu\tbad\n");
   folder.file("b.tsv", "\"caf\xe9\"\tbad\n");
   folder.file("named.csv", "text,label\nthé,bad\n");
   run_well(train("a.tsv", {"--no_header", "--encoding", "latin-1", "--quoting", "none",

@@ -31,6 +31,8 @@ TEST(Header, IsDataWhereItLooksLikeTheRowsBelow) {
   EXPECT_FALSE(is_header({"who are you", "question"},
                          {{"a", "question"}, {"b", "no"}, {"c", "question"}, {"d", "no"}}))
       << "a usual name, but a value";
+  EXPECT_TRUE(is_header({"v1", "v2"}, {{"a", "b"}, {"v1", "v2"}, {"c", "d"}}))
+      << "the header of a file that was appended";
   EXPECT_FALSE(is_header({"a film that is not bad"}, {{"good"}})) << "the only column";
   EXPECT_FALSE(is_header({std::string(101, 'x'), "y"}, {{"a", "b"}}));
   EXPECT_EQ(named({"hello you", "ham"}, kRows).notes.size(), 1u);
