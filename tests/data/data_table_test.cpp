@@ -206,7 +206,7 @@ TEST(JsonTable, NamesTheLineAtFault) {
           "row 2, line 1: expected a JSON object, got 7.x");
   refuses("[{\"text\": \"a\", \"label\": 1},\n {\"text\": \"b]",
           "line 1, column 1: malformed JSON: a value that begins here is not closed");
-  refuses("{\"text\": \"a\", \"label\": 1} 7\n{}\n", "line 1, column 27: malformed JSON");
+  refuses("{\"text\": \"a\", \"label\": 1} 7\n{}\n", "line 1: expected a JSON object, got 7");
   refuses("{\"text\": \"a\",}\n", "line 1, column 14: malformed JSON: expected a key in quotes");
 }
 
