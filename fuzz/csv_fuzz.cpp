@@ -1,7 +1,9 @@
 #include "fuzz/targets.h"
 #include "hone/base/error.h"
+#include "hone/base/json.h"
 #include "hone/data/csv.h"
 #include "hone/data/data_table.h"
+#include "hone/data/written_list.h"
 
 namespace hone::fuzz {
 namespace {
@@ -48,9 +50,17 @@ std::string written(const Rows& rows) {
   return text;
 }
 
+// What a cell may hold.
+void list_in_cell(std::string_view cell) {
+  if (const auto list = written_list(cell))
+    HONE_ASSERT(written_list(to_line(Json(*list))) == list,
+                "the list does not survive being written");
+}
+
 }  // namespace
 
 void csv(std::string_view bytes) {
+  list_in_cell(bytes);
   try {
     const Rows rows = rows_of(bytes);
     HONE_ASSERT(rows_of(written(rows)) == rows, "the records do not survive being written");

@@ -274,6 +274,12 @@ Context make_context(const RunArguments& a) {
       });
 }
 
+CLI::Option* declare_label_map(CLI::App& app, DataOptions& options) {
+  return app.add_option("--label_map", options.label_map,
+                        "classes of labels that are called otherwise: neg=NEGATIVE,pos=POSITIVE, "
+                        "a JSON object, or ids where labels are the model's class numbers");
+}
+
 void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length) {
   app.add_option("--text_column", options.text_column,
                  "column or key of the text; by default that of the model's training, text, or "
@@ -327,6 +333,7 @@ void declare(CLI::App& app, JobData& a, bool required) {
   auto* data = app.add_option("--data", a.options.source, kDataSources);
   if (required) data->required();
   declare_texts(app, a.options, a.max_seq_length);
+  declare_label_map(app, a.options);
   app.add_option("--validation_split", a.validation_split,
                  "share of the training texts set aside to choose by, if the data has no "
                  "validation part; 0: none")

@@ -84,6 +84,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"quoting"}, {.shown = "none|minimal"}},
       {{"encoding"}, {.shown = "NAME", .words = {"utf-8", "utf-16", "latin-1", "windows-1252"}}},
       {{"json_field"}, {.shown = "KEY"}},
+      {{"label_map"}, {.shown = "ids|LIST", .words = {"ids"}}},
       {{"adapter", "adapter_a", "adapter_b"},
        {.shown = "FOLDER", .folders = true, .access = Access::reads_adapter}},
       {{"lora"}, {.shown = "OPTIONS"}},

@@ -1,17 +1,16 @@
 #include "hone/data/answers.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 
 #include "hone/base/error.h"
-#include "hone/base/json.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/data/labels.h"
+#include "hone/data/written_list.h"
 
 namespace hone {
 namespace {
@@ -29,20 +28,19 @@ void look_at_values(const WrittenAnswer& answer, Look&& look) {
     if (!value.empty()) look(value);
 }
 
-// The elements of a JSON array in one cell.
-std::optional<Names> array_in(const WrittenAnswer& answer) {
-  if (answer.many || !trim(answer.value).starts_with('[')) return std::nullopt;
-  return written_list(answer.value);
+// The elements of a list in one cell.
+std::optional<Names> list_in(const WrittenAnswer& answer) {
+  return answer.many ? std::nullopt : written_list(answer.value);
 }
 
-std::size_t arrays_in_cells(std::span<const WrittenAnswer> answers) {
+std::size_t lists_in_cells(std::span<const WrittenAnswer> answers) {
   return static_cast<std::size_t>(std::ranges::count_if(
-      answers, [](const WrittenAnswer& answer) { return array_in(answer).has_value(); }));
+      answers, [](const WrittenAnswer& answer) { return list_in(answer).has_value(); }));
 }
 
 std::size_t cells_with_text(std::span<const WrittenAnswer> answers) {
   return static_cast<std::size_t>(std::ranges::count_if(answers, [](const WrittenAnswer& answer) {
-    return answer.many || !trim(answer.value).empty();
+    return answer.many || !is_missing_list(answer.value);
   }));
 }
 
@@ -80,9 +78,9 @@ bool are_left_out(std::span<const WrittenAnswer> answers) {
 
 Task find_task(std::span<const WrittenAnswer> answers, const AnswerPlace& place,
                std::vector<std::string>& notes) {
-  const std::size_t arrays = arrays_in_cells(answers);
-  const bool all_arrays = arrays > 0 && arrays == cells_with_text(answers);
-  const bool lists = all_arrays || std::ranges::any_of(answers, &WrittenAnswer::many);
+  const std::size_t cells = lists_in_cells(answers);
+  const bool all_cells = cells > 0 && cells == cells_with_text(answers);
+  const bool lists = all_cells || std::ranges::any_of(answers, &WrittenAnswer::many);
   std::size_t values = 0, numbers = 0, other_row = 0;
   bool fractions = false;
   std::string other;
@@ -96,9 +94,9 @@ Task find_task(std::span<const WrittenAnswer> answers, const AnswerPlace& place,
       other = text;
       other_row = row;
     };
-    if (all_arrays)
-      look_at_values(
-          WrittenAnswer{.values = array_in(answers[row]).value_or(Names()), .many = true}, look);
+    if (all_cells)
+      look_at_values(WrittenAnswer{.values = list_in(answers[row]).value_or(Names()), .many = true},
+                     look);
     else
       look_at_values(answers[row], look);
   }
@@ -116,45 +114,17 @@ Task find_task(std::span<const WrittenAnswer> answers, const AnswerPlace& place,
         "the row out where they are numbers to estimate (`problem_type` regression); {}",
         place(other_row), shorten(other, 60), numbers, values, taken_as_names(answers, lists));
   if (!lists) {
-    if (arrays > 0)
+    if (cells > 0)
       notes.push_back(fmt::format(
-          "{} of the labels are JSON arrays, and not all of them: they are taken as names of "
-          "classes; `problem_type` multi_label_classification takes them as sets of labels",
-          arrays));
+          "{} of the labels are lists, and not all of them: they are taken as names of classes; "
+          "`problem_type` multi_label_classification takes them as sets of labels",
+          cells));
     return Task::single_label;
   }
   notes.push_back(fmt::format(
       "the labels are lists: a text has any number of labels (multi_label_classification){}",
       numbers == values ? "; `problem_type` regression takes them as numbers to estimate" : ""));
   return Task::multi_label;
-}
-
-std::optional<std::vector<std::string>> written_list(std::string_view text) {
-  const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!list.is_array()) return std::nullopt;
-  std::vector<std::string> values;
-  for (const Json& value : list) {
-    if (!value.is_string() && !value.is_number() && !value.is_boolean()) return std::nullopt;
-    values.push_back(value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return values;
-}
-
-std::vector<std::size_t> outputs_of_values(const std::vector<std::string>& own,
-                                           const std::vector<std::string>& names,
-                                           std::string_view what, std::vector<std::string>& notes) {
-  std::vector<std::size_t> outputs;
-  for (const std::string& name : own) {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end()) break;
-    outputs.push_back(static_cast<std::size_t>(found - names.begin()));
-  }
-  if (outputs.size() == own.size()) return outputs;
-  notes.push_back(fmt::format("{} are matched by their order: the data calls them {}, the model {}",
-                              what, fmt::join(own, ", "), fmt::join(names, ", ")));
-  outputs.resize(own.size());
-  std::iota(outputs.begin(), outputs.end(), std::size_t{0});
-  return outputs;
 }
 
 }  // namespace hone

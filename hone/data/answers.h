@@ -35,15 +35,11 @@ bool are_left_out(std::span<const WrittenAnswer> answers);
 constexpr double kNearlyAll = 0.95;
 
 /// The task that answers are for, as they look: where all are numbers, one of which at least is not whole, regression;
-/// lists, texts that are all JSON arrays, or several columns, are sets of labels; and everything else is classes. Missing
+/// lists, texts that are all written lists (hone/data/written_list.h), or several columns, are sets of labels; and everything else is classes. Missing
 /// answers count for nothing. Adds to `notes` what was found, if it is not classes, and how to say otherwise. Throws
 /// `UserError` with the place of the first that is no number where nearly all are, and one of these is not whole.
 Task find_task(std::span<const WrittenAnswer> answers, const AnswerPlace& place,
                std::vector<std::string>& notes);
-
-/// The elements of a JSON array as they are written, strings without their quotes; none where `text` is no array of
-/// strings, numbers and booleans.
-std::optional<std::vector<std::string>> written_list(std::string_view text);
 
 /// Examples' targets, one after the other.
 struct Targets {
@@ -53,12 +49,5 @@ struct Targets {
   /// Of each answer, in one form, whatever names the targets have: what a fingerprint is made of.
   std::vector<std::string> written = {};
 };
-
-/// Which of a model's outputs, called `names`, each of the data's values is, called `own`, of which there are as many: by
-/// name where all of these are among the names, else by its place. Adds to `notes` where that is a guess; `what` are
-/// "labels" or "numbers".
-std::vector<std::size_t> outputs_of_values(const std::vector<std::string>& own,
-                                           const std::vector<std::string>& names,
-                                           std::string_view what, std::vector<std::string>& notes);
 
 }  // namespace hone

@@ -12,6 +12,7 @@
 #include "hone/base/percentage.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/data/class_names.h"
 #include "hone/metrics/evidence.h"
 
 namespace hone {
@@ -128,6 +129,14 @@ void count_classes(const std::vector<Example>& examples, PartFacts& facts) {
 
 std::int64_t rows_in(const RowSet& set, std::span<const std::uint64_t> texts) {
   return std::ranges::count_if(texts, [&](std::uint64_t text) { return contains(set, text); });
+}
+
+// The same for models that call classes without names otherwise: "LABEL_0" is "0".
+std::vector<std::string> plain_names(const std::vector<std::string>& labels) {
+  if (!are_unnamed(labels)) return labels;
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < labels.size(); ++i) numbers.push_back(std::to_string(i));
+  return numbers;
 }
 
 // `texts` are the `row_hashes` of the examples.
@@ -305,7 +314,7 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
   if (part.facts.rows > 0 && classes && part.facts.majority_class() < labels.size())
     part.majority_label = labels[part.facts.majority_class()];
   if (part.facts.rows > 0 && !classes) part.answers = class_counts_text(part.facts, labels);
-  part.texts_hash = hash_of_texts(hashes, examples, {part.facts.task, labels});
+  part.texts_hash = hash_of_texts(hashes, examples, {part.facts.task, plain_names(labels)});
   return part;
 }
 

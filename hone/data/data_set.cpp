@@ -88,6 +88,7 @@ void take_classes(DataSet& data, const WrittenData& written, const KnownClasses&
       ++row;
     }
     labels.insert(labels.end(), table.labels().begin(), table.labels().end());
+    table.note_blanks(data.notes);
   }
   LabelClasses classes = find_classes(labels, known, data.notes);
   for (Example* example : examples_of(data))
@@ -116,7 +117,8 @@ void take_targets(DataSet& data, Targets targets, const AnswerPlace& place) {
 DataSet finish(WrittenData written, const DataOptions& options) {
   DataSet data = std::move(written.data);
   const std::vector<Example*> examples = examples_of(data);
-  const KnownClasses known{written.class_names, options.label_names, options.class_count};
+  const KnownClasses known{written.class_names, options.label_names,
+                           parse_label_map(options.label_map)};
   const AnswerPlace place = [&](std::size_t row) {
     const std::string where = place_of(*examples[row], data.files);
     return written.by_folder ? fs::path(where).parent_path().string() : where;

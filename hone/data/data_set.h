@@ -112,8 +112,8 @@ struct DataOptions {
   /// The classes, numbers or labels a model already knows, in the order of its outputs. Empty: the data says which there
   /// are (hone/data/labels.h, number_targets.h, label_sets.h).
   std::vector<std::string> label_names = {};
-  /// How many outputs a model has that has no names for them; 0: any number.
-  std::int64_t class_count = 0;
+  /// Which classes labels are, see `parse_label_map`; empty: as they are called.
+  std::string label_map = {};
 };
 
 /// Loads or makes a data set. The order of the examples is the same everywhere.

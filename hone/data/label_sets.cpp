@@ -9,6 +9,8 @@
 #include "hone/base/json.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/data/class_names.h"
+#include "hone/data/written_list.h"
 
 namespace hone {
 namespace {
@@ -68,10 +70,12 @@ Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Nam
     if (are_lists)
       fail("{}: expected a list of labels as in {}, got '{}'; write one label as a list of one",
            place(row), place(first_list), shorten(answer.value, 60));
-    if (!trim(answer.value).starts_with('[')) continue;
     if (auto values = written_list(answer.value))
       answer = {.values = std::move(*values), .many = true};
   }
+  if (std::ranges::any_of(answers, &WrittenAnswer::many))
+    for (WrittenAnswer& answer : answers)
+      if (!answer.many && is_missing_list(answer.value)) answer = {.many = true};
   Lists lists;
   const char separator = separator_of(answers, place);
   for (std::size_t row = 0; row < answers.size(); ++row) {
@@ -82,10 +86,6 @@ Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Nam
   if (separator != 0)
     notes.push_back(fmt::format("labels are taken to be separated by '{}'", separator));
   return lists;
-}
-
-std::size_t outputs_of_model(const KnownClasses& known) {
-  return known.of_model.empty() ? static_cast<std::size_t>(known.most) : known.of_model.size();
 }
 
 // Whether the lists have a yes or no for every label, and do not name those there are.
@@ -104,8 +104,8 @@ bool are_flags(const Lists& lists, const KnownClasses& known, const AnswerPlace&
     repeats = repeats || yes > 1 || width - yes > 1;
   }
   if (words || repeats) return true;
-  const std::size_t of_data = known.of_data.size();
-  const std::size_t expected = outputs_of_model(known) == 0 ? of_data : outputs_of_model(known);
+  const std::size_t expected =
+      known.of_model.empty() ? known.of_data.size() : known.of_model.size();
   if (expected != 0 && expected != width) return false;
   fail(
       "{}: the labels are lists of {} value{}, 0 or 1, which may be the numbers of labels, or a "
@@ -123,18 +123,19 @@ struct Outputs {
 // `own` are the data's names of the values of a row; empty: it has none.
 Outputs find_outputs(const Names& own, std::size_t width, const KnownClasses& known,
                      const std::string& where, Names& notes) {
-  const std::size_t expected = outputs_of_model(known);
+  const std::size_t expected = known.of_model.size();
   if (expected != 0 && expected != width)
     throw LabelMismatch(fmt::format(
-        "{}: expected a yes or no of each of the model's {} labels{}, got {} of them{}", where,
-        expected,
-        known.of_model.empty() ? "" : fmt::format(" ({})", fmt::join(known.of_model, ", ")), width,
-        own.empty() ? "" : fmt::format(" ({})", fmt::join(own, ", "))));
-  Outputs outputs{known.of_model, {}};
-  if (outputs.names.empty())
-    outputs.names = own.empty() ? default_labels(static_cast<std::int64_t>(width)) : own;
+        "{}: expected a yes or no of each of the model's {} labels ({}), got {} of them{}", where,
+        expected, listed_names(known.of_model), width,
+        own.empty() ? "" : fmt::format(" ({})", listed_names(own))));
+  const bool takes_own = !own.empty() && are_unnamed(known.of_model);
+  Outputs outputs{
+      known.of_model.empty() ? default_labels(static_cast<std::int64_t>(width)) : known.of_model,
+      {}};
   outputs.of_value =
-      outputs_of_values(own.empty() ? outputs.names : own, outputs.names, "labels", notes);
+      outputs_of_columns(own.empty() ? outputs.names : own, known, "labels", where + ": ", notes);
+  for (std::size_t i = 0; takes_own && i < width; ++i) outputs.names[outputs.of_value[i]] = own[i];
   return outputs;
 }
 
@@ -158,14 +159,6 @@ Targets targets_of_flags(const Lists& lists, const Names& own, const KnownClasse
   return targets;
 }
 
-// The names of the labels of a model that does not name them all.
-Names padded(Names names, const KnownClasses& known) {
-  const Names numbered = default_labels(known.most);
-  if (names.size() < numbered.size())
-    names.insert(names.end(), numbered.begin() + std::ssize(names), numbered.end());
-  return names;
-}
-
 Targets targets_of_names(const Lists& lists, const KnownClasses& known, const AnswerPlace& place,
                          Names& notes) {
   LabelTable table;
@@ -180,13 +173,14 @@ Targets targets_of_names(const Lists& lists, const KnownClasses& known, const An
       numbers[row].push_back(number);
     }
   }
+  table.note_blanks(notes);
   LabelClasses classes;
   if (!table.labels().empty()) {
     classes = find_classes(table.labels(), known, notes);
   } else {
     classes.names = known.of_model.empty() ? known.of_data : known.of_model;
   }
-  Targets targets{.names = padded(std::move(classes.names), known)};
+  Targets targets{.names = std::move(classes.names)};
   user_check(!targets.names.empty(), "{}: neither this text nor any other has a label", place(0));
   for (std::size_t row = 0; row < lists.size(); ++row) {
     std::vector<float>& flags = targets.rows.emplace_back(targets.names.size(), 0.0F);
@@ -214,14 +208,14 @@ Targets read_label_sets(std::vector<WrittenAnswer> answers, const std::vector<st
   if (columns.size() > 1) {
     Lists lists;
     for (WrittenAnswer& answer : answers) lists.push_back(std::move(answer.values));
-    return targets_of_flags(lists, columns, known, place, notes);
+    return targets_of_flags(lists, known.map(columns), known, place, notes);
   }
   const Lists lists = lists_of(std::move(answers), place, notes);
   if (!are_flags(lists, known, place)) return targets_of_names(lists, known, place, notes);
   const bool named = known.of_data.size() == lists[0].size();
   notes.push_back(fmt::format("lists of {} values 0 and 1 are taken as a yes or no of each label",
                               lists[0].size()));
-  return targets_of_flags(lists, named ? known.of_data : Names{}, known, place, notes);
+  return targets_of_flags(lists, named ? known.map(known.of_data) : Names{}, known, place, notes);
 }
 
 }  // namespace hone

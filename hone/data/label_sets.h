@@ -12,7 +12,8 @@ namespace hone {
 ///   there are some, and where one of them at least repeats a value, which a list of different labels never does. Where
 ///   none does, the lists may be either, and are refused;
 /// - of several columns, 0 or 1 (false or true) in each, called as the columns;
-/// - text: a JSON array, or names between commas, semicolons or bars, of which one is the separator in all texts.
+/// - text: a written list (hone/data/written_list.h), or names between commas, semicolons or bars, of which one is the
+///   separator in all texts. Among lists, "nan" and "None" are no label.
 /// Nothing written is no label. The labels are called as the model calls them, else as the data does, else "LABEL_0",
 /// "LABEL_1", …. Adds to `notes` what was taken for what. Throws `UserError` with the place: what is none of these, a label
 /// twice, labels that a model does not have (`LabelMismatch`).

@@ -3,99 +3,175 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+#include <map>
+#include <numeric>
 #include <optional>
-#include <set>
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/data/answers.h"
+#include "hone/data/class_names.h"
 
 namespace hone {
 namespace {
 
 using Names = std::vector<std::string>;
+using Classes = std::vector<std::int32_t>;
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
+// Integers that begin at 0 (or are all 1) are class numbers already.
+Names classes_of_labels(const Names& labels) {
+  Names names = ordered_labels(labels);
+  if (!are_integers(names)) return names;
+  const std::int64_t first = *written_integer(names.front()), last = *written_integer(names.back());
+  const bool numbered = first == 0 || (first == 1 && last == 1);
+  if (!numbered || last >= static_cast<std::int64_t>(LabelTable::kMostLabels)) return names;
+  names.clear();
+  for (std::int64_t i = 0; i <= std::max<std::int64_t>(last, 1); ++i)
+    names.push_back(std::to_string(i));
+  return names;
 }
 
-std::optional<std::int64_t> index_in(const std::string& text, const Names& names) {
-  const auto found = std::find(names.begin(), names.end(), text);
-  if (found == names.end()) return std::nullopt;
-  return found - names.begin();
+// The integer `label` as the data names it, or the label itself.
+std::string name_in_data(const WrittenLabel& label, const Names& of_data) {
+  const std::optional<std::int64_t> number = written_integer(label.text);
+  if (!number || of_data.empty()) return label.text;
+  user_check(*number >= 0 && *number < std::ssize(of_data),
+             "{}: label '{}' is none of the data's classes: {}", label.where, label.text,
+             listed_names(of_data));
+  return of_data[static_cast<std::size_t>(*number)];
 }
 
-// An index by its digits; false and true are the indices of two classes.
-std::optional<std::int64_t> as_index(const std::string& text, std::size_t classes) {
-  if (classes == 2 && text == "false") return 0;
-  if (classes == 2 && text == "true") return 1;
-  const std::optional<std::int64_t> value = parse_integer(text);
-  if (!value || *value < 0 || *value >= static_cast<std::int64_t>(classes)) return std::nullopt;
-  return value;
-}
-
-// Integers that begin at 0 (or are all 1) are indices already; other integers are numbered by value,
-// strings by name.
-Names names_by_labels(std::span<const WrittenLabel> labels) {
-  std::set<std::string> names;
-  std::set<std::int64_t> integers;
+// What the labels are called, as far as data and map say it.
+Names names_of_labels(std::span<const WrittenLabel> labels, const KnownClasses& known) {
+  const bool told_numbers = known.map.numbers && !known.of_model.empty();
+  const bool named = !are_unnamed(known.of_data) && !told_numbers;
+  Names names;
   for (const WrittenLabel& label : labels) {
-    names.insert(label.text);
-    if (const auto value = parse_integer(label.text)) integers.insert(*value);
+    const std::string name = name_in_data(label, named ? known.of_data : Names{});
+    const std::string& mapped = known.map(name);
+    const std::optional<std::int64_t> number = written_integer(mapped);
+    const bool is_class = number && mapped != name && *number >= 0 &&
+                          *number < std::ssize(known.of_model) &&
+                          std::ranges::find(known.of_model, mapped) == known.of_model.end();
+    names.push_back(is_class ? known.of_model[static_cast<std::size_t>(*number)] : mapped);
   }
-  if (integers.size() < names.size()) return {names.begin(), names.end()};
-  Names result;
-  const std::int64_t first = *integers.begin(), last = *integers.rbegin();
-  if (last < static_cast<std::int64_t>(LabelTable::kMostLabels) &&
-      (first == 0 || (first == 1 && last == 1))) {
-    for (std::int64_t i = 0; i <= std::max<std::int64_t>(last, 1); ++i)
-      result.push_back(std::to_string(i));
-  } else {
-    for (const std::int64_t value : integers) result.push_back(std::to_string(value));
+  return names;
+}
+
+// "a=CLASS,b=CLASS"
+std::string map_to_fill_in(const Names& labels) {
+  constexpr std::size_t kShown = 4;
+  Names pairs;
+  for (const std::string& label : ordered_labels(labels))
+    if (pairs.size() < kShown) pairs.push_back(label + "=CLASS");
+  return fmt::format("{}{}", fmt::join(pairs, ","),
+                     ordered_labels(labels).size() > kShown ? ",…" : "");
+}
+
+// `opening`: "d.csv: line 2: label 'x' is none of the model's classes"
+[[noreturn]] void refuse_labels(const std::string& opening, const Names& labels,
+                                const Names& classes, const std::string& why_not) {
+  const bool numbers = std::ranges::all_of(
+      labels, [](const std::string& label) { return class_number(label).has_value(); });
+  throw LabelMismatch(
+      fmt::format("{}: {}{}; the data's are: {}; map them with `label_map` {}{}", opening,
+                  listed_names(classes), why_not.empty() ? "" : "; " + why_not,
+                  listed_names(ordered_labels(labels)), map_to_fill_in(labels),
+                  numbers ? ", or with `label_map` ids where they are class numbers" : ""));
+}
+
+void note_match(const ClassMatch& match, const Names& labels, const Names& classes,
+                std::string_view what, Names& notes) {
+  if (match.how.empty()) return;
+  notes.push_back(fmt::format("{} are matched with those of the model {}: {}", what, match.how,
+                              listed_pairs(labels, match.class_of, classes)));
+}
+
+// Class numbers, whatever names there are.
+ClassMatch match_as_told(std::span<const WrittenLabel> labels, const Names& classes) {
+  ClassMatch match{.how = "by class number, as `label_map` says"};
+  for (const WrittenLabel& label : labels) {
+    const std::optional<std::int64_t> number = class_number(label.text);
+    if (!number || *number < 0 || *number >= std::ssize(classes))
+      throw LabelMismatch(
+          fmt::format("{}: label '{}' is no class number; `label_map` ids asks for numbers from 0 "
+                      "to {}",
+                      label.where, shown_name(label.text), classes.size() - 1));
+    match.class_of.push_back(static_cast<std::int32_t>(*number));
   }
-  return result;
+  return match;
 }
 
-bool contains_all(const Names& names, const Names& part) {
-  return std::all_of(part.begin(), part.end(),
-                     [&](const std::string& name) { return index_in(name, names).has_value(); });
-}
-
-std::optional<std::int64_t> class_among(const WrittenLabel& label, const Names& names,
-                                        const Names& of_data) {
-  if (const auto index = as_index(label.text, of_data.size()))
-    if (const auto found = index_in(of_data[static_cast<std::size_t>(*index)], names)) return found;
-  if (const auto found = index_in(label.text, names)) return found;
-  // Numbers that are names leave no room for indices.
-  const bool indexed = std::none_of(names.begin(), names.end(), parse_integer);
-  if (const auto index = as_index(label.text, names.size()); index && indexed) return index;
-  return std::nullopt;
-}
-
-std::string none_of(const WrittenLabel& label, std::string_view whose, const Names& names) {
-  return fmt::format("{}: label '{}' is none of {} classes: {}", label.where,
-                     shown_name(label.text), whose, fmt::join(names, ", "));
+// Names of the data's integers say what the classes of a model without names are.
+std::optional<ClassMatch> match_by_names_of_data(const Names& labels, const KnownClasses& known) {
+  if (known.of_data.size() != known.of_model.size() || !are_unnamed(known.of_model) ||
+      are_unnamed(known.of_data))
+    return std::nullopt;
+  ClassMatch match{.how = "by class number, as the model does not name its classes"};
+  for (const std::string& label : labels) {
+    const auto found = std::ranges::find(known.of_data, label);
+    if (found == known.of_data.end()) return std::nullopt;
+    match.class_of.push_back(static_cast<std::int32_t>(found - known.of_data.begin()));
+  }
+  return match;
 }
 
 LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownClasses& known,
                               Names& notes) {
-  LabelClasses classes{known.of_model, {}};
-  const bool by_name = contains_all(known.of_model, known.of_data);
-  if (!by_name)
-    notes.push_back(
-        fmt::format("classes are matched by number: the data calls them {}, the model {}",
-                    fmt::join(known.of_data, ", "), fmt::join(known.of_model, ", ")));
-  const Names of_data = by_name ? known.of_data : Names{};
-  for (const WrittenLabel& label : labels) {
-    const auto found = class_among(label, known.of_model, of_data);
-    if (!found) throw LabelMismatch(none_of(label, "the model's", known.of_model));
-    classes.class_of.push_back(static_cast<std::int32_t>(*found));
+  const Names own = names_of_labels(labels, known);
+  if (known.map.numbers) {
+    const ClassMatch match = match_as_told(labels, known.of_model);
+    note_match(match, own, known.of_model, "labels", notes);
+    return {known.of_model, match.class_of};
   }
+  if (const auto match = match_by_names_of_data(own, known)) {
+    note_match(*match, own, known.of_model, "labels", notes);
+    return {known.of_data, match->class_of};
+  }
+  ClassMatch match = match_classes(own, known.of_model);
+  if (match.in_order && !known.of_data.empty() && known.map.empty()) {
+    match = {.class_of = Classes(own.size(), ClassMatch::kNone),
+             .why_not = fmt::format("the model does not name its {} classes, and the data names {}",
+                                    known.of_model.size(), known.of_data.size())};
+  }
+  if (!match.complete()) {
+    const auto stranger = static_cast<std::size_t>(
+        std::ranges::find(match.class_of, ClassMatch::kNone) - match.class_of.begin());
+    refuse_labels(fmt::format("{}: label '{}' is none of the model's classes",
+                              labels[stranger].where, shown_name(own[stranger])),
+                  own, known.of_model, match.why_not);
+  }
+  note_match(match, own, known.of_model, "labels", notes);
+  // A model without names takes those of the data.
+  return {match.in_order ? ordered_labels(own) : known.of_model, match.class_of};
+}
+
+void note_alike(const Names& names, Names& notes) {
+  std::map<std::string, std::string> by_key;
+  for (const std::string& name : names) {
+    const auto [first, is_new] = by_key.emplace(folded_name(name), name);
+    if (is_new) continue;
+    notes.push_back(fmt::format(
+        "the classes '{}' and '{}' differ only in case or blanks; `label_map` '{}={}' makes them "
+        "one",
+        shown_name(first->second), shown_name(name), name, first->second));
+    return;
+  }
+}
+
+LabelClasses classes_of_data(std::span<const WrittenLabel> labels, const KnownClasses& known,
+                             Names& notes) {
+  const Names own = names_of_labels(labels, known);
+  const bool named = !known.of_data.empty() && known.map.names.empty();
+  LabelClasses classes{named ? known.of_data : classes_of_labels(own), {}};
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    auto found = std::ranges::find(classes.names, own[i]);
+    user_check(found != classes.names.end(), "{}: label '{}' is none of the data's classes: {}",
+               labels[i].where, shown_name(own[i]), listed_names(classes.names));
+    classes.class_of.push_back(static_cast<std::int32_t>(found - classes.names.begin()));
+  }
+  note_alike(classes.names, notes);
   return classes;
 }
 
@@ -115,11 +191,20 @@ std::string hint_at_numbers(std::span<const WrittenLabel> labels) {
 }  // namespace
 
 std::string LabelTable::canonical(std::string_view text) {
+  text = trim(text);
   const std::size_t point = text.find('.');
   if (point == std::string_view::npos || point + 1 == text.size()) return std::string(text);
   const bool whole = text.find_first_not_of('0', point + 1) == std::string_view::npos &&
-                     parse_integer(text.substr(0, point));
+                     written_integer(text.substr(0, point));
   return std::string(whole ? text.substr(0, point) : text);
+}
+
+void LabelTable::note_blanks(std::vector<std::string>& notes) const {
+  constexpr std::string_view kNote = "labels are read without the blanks around them, as of '";
+  const bool noted =
+      std::ranges::any_of(notes, [&](const std::string& note) { return note.starts_with(kNote); });
+  if (!first_with_blanks_.empty() && !noted)
+    notes.push_back(fmt::format("{}{}'", kNote, shorten(first_with_blanks_, 60)));
 }
 
 std::int32_t LabelTable::add(WrittenLabel label) {
@@ -136,25 +221,30 @@ std::int32_t LabelTable::add(WrittenLabel label) {
 LabelClasses find_classes(std::span<const WrittenLabel> labels, const KnownClasses& known,
                           std::vector<std::string>& notes) {
   HONE_ASSERT(!labels.empty(), "classes of no labels");
-  if (!known.of_model.empty()) return classes_of_model(labels, known, notes);
-  LabelClasses classes{known.of_data.empty() ? names_by_labels(labels) : known.of_data, {}};
-  for (const WrittenLabel& label : labels) {
-    const auto found = class_among(label, classes.names, known.of_data);
-    if (!found) fail("{}", none_of(label, "the data's", classes.names));
-    user_check(known.most == 0 || *found < known.most,
-               "{}: label '{}' is class {}, but the model has only {} classes", label.where,
-               label.text, *found, known.most);
-    classes.class_of.push_back(static_cast<std::int32_t>(*found));
+  return known.of_model.empty() ? classes_of_data(labels, known, notes)
+                                : classes_of_model(labels, known, notes);
+}
+
+std::vector<std::size_t> outputs_of_columns(const std::vector<std::string>& own,
+                                            const KnownClasses& known, std::string_view what,
+                                            const std::string& where,
+                                            std::vector<std::string>& notes) {
+  std::vector<std::size_t> outputs(own.size());
+  std::iota(outputs.begin(), outputs.end(), std::size_t{0});
+  if (known.of_model.empty() || known.map.numbers) return outputs;
+  ClassMatch match = match_classes(own, known.of_model);
+  if (are_unnamed(known.of_model) && (match.in_order || !match.complete())) {
+    match = {.how = "in their order, as the model does not name its outputs"};
+    match.class_of.assign(outputs.begin(), outputs.end());
   }
-  const bool guessed =
-      known.most > 0 && std::none_of(labels.begin(), labels.end(), [](const WrittenLabel& label) {
-        return parse_integer(label.text);
-      });
-  if (guessed)
-    notes.push_back(
-        fmt::format("the model does not name its classes; they are taken to be, in order: {}",
-                    fmt::join(classes.names, ", ")));
-  return classes;
+  std::vector<std::int32_t> sorted = match.class_of;
+  std::ranges::sort(sorted);
+  if (!match.complete() || std::ranges::adjacent_find(sorted) != sorted.end())
+    refuse_labels(fmt::format("{}the {} are not those that the model names", where, what), own,
+                  known.of_model, match.why_not);
+  note_match(match, own, known.of_model, what, notes);
+  outputs.assign(match.class_of.begin(), match.class_of.end());
+  return outputs;
 }
 
 }  // namespace hone

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/data/label_map.h"
 
 /// From labels as files write them to the classes of a model.
 namespace hone {
@@ -24,16 +26,20 @@ class LabelTable {
  public:
   static constexpr std::size_t kMostLabels = 1000;
 
-  /// The number of `text`; `where()` tells the place should it be a new one. Whole numbers written
-  /// as floats ("1.0") count as integers. Throws `UserError` with the place: an empty label, more
-  /// than `kMostLabels` different ones.
+  /// The number of `text`; `where()` tells the place should it be a new one. Blanks around a label
+  /// are not part of it, and whole numbers written as floats ("1.0") count as integers. Throws
+  /// `UserError` with the place: an empty label, more than `kMostLabels` different ones.
   template <typename Where>
   std::int32_t number_of(std::string_view text, const Where& where) {
-    const auto found = numbers_.find(canonical(text));
-    return found != numbers_.end() ? found->second : add({canonical(text), where()});
+    const std::string label = canonical(text);
+    if (trim(text).size() != text.size() && first_with_blanks_.empty()) first_with_blanks_ = text;
+    const auto found = numbers_.find(label);
+    return found != numbers_.end() ? found->second : add({label, where()});
   }
   const std::vector<WrittenLabel>& labels() const { return labels_; }
-  /// The label without the ".0" of a whole number written as a float.
+  /// Adds to `notes`, once, that blanks around a label were left out, if any were.
+  void note_blanks(std::vector<std::string>& notes) const;
+  /// The label without blanks around it, and without the ".0" of a whole number written as a float.
   static std::string canonical(std::string_view text);
 
  private:
@@ -41,6 +47,7 @@ class LabelTable {
 
   std::unordered_map<std::string, std::int32_t> numbers_;
   std::vector<WrittenLabel> labels_;
+  std::string first_with_blanks_;
 };
 
 /// What is known of the classes before the labels are seen.
@@ -49,8 +56,7 @@ struct KnownClasses {
   std::vector<std::string> of_data = {};
   /// The classes of a model, in the order of its outputs.
   std::vector<std::string> of_model = {};
-  /// How many classes the model has, when it has no names for them; 0: any number.
-  std::int64_t most = 0;
+  LabelMap map = {};  ///< what somebody says that labels mean
 };
 
 /// The classes of a data set.
@@ -64,15 +70,22 @@ class LabelMismatch : public UserError {
   using UserError::UserError;
 };
 
-/// Finds the class of each of `labels`.
+/// Finds the class of each of `labels`, as docs/labels.md says.
 ///
-/// With a model's classes, a label is one of their names or an index of one; an integer that the data
-/// names is looked up by that name if the model knows all of the data's names, else taken as an
-/// index. Without, the classes are the names that the data gives; else integers that begin at 0 (or
-/// are all 1) stay what they are, other integers are numbered by value, and strings in sorted order.
-/// Adds to `notes` how names were matched where that is a guess. Throws `UserError` with the place of
-/// a label that is none of the classes; `LabelMismatch` where they are the model's.
+/// An integer that the data names is a label of that name. With a model's classes, labels are matched
+/// with those (`match_classes`). Without, the classes are the names that the data gives; else integers
+/// that begin at 0 (or are all 1) stay what they are, and other labels are numbered in order. Adds to
+/// `notes` how labels were matched where it was not by equal names. Throws `UserError` with the place
+/// of a label that is none of the classes; `LabelMismatch` where they are the model's.
 LabelClasses find_classes(std::span<const WrittenLabel> labels, const KnownClasses& known,
                           std::vector<std::string>& notes);
+
+/// Which of the model's outputs each of the data's columns is, called `own`, of which there are as
+/// many: by name, or in their order where the model does not name its outputs. `what` are "labels" or
+/// "numbers". Adds to `notes` and throws as `find_classes`; `where` opens the message.
+std::vector<std::size_t> outputs_of_columns(const std::vector<std::string>& own,
+                                            const KnownClasses& known, std::string_view what,
+                                            const std::string& where,
+                                            std::vector<std::string>& notes);
 
 }  // namespace hone

@@ -7,15 +7,16 @@
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/data/class_names.h"
+#include "hone/data/written_list.h"
 
 namespace hone {
 namespace {
 
-// One cell may hold a JSON array too.
+// One cell may hold a list too.
 std::vector<std::string> written_values(WrittenAnswer answer) {
   if (answer.many) return std::move(answer.values);
-  if (trim(answer.value).starts_with('['))
-    if (auto list = written_list(answer.value)) return std::move(*list);
+  if (auto list = written_list(answer.value)) return std::move(*list);
   return {std::move(answer.value)};
 }
 
@@ -33,26 +34,27 @@ float read_number(const std::string& text, const std::string& column,
 // What the data calls the numbers of a text.
 std::vector<std::string> own_names(std::size_t width, const std::vector<std::string>& columns,
                                    const KnownClasses& known) {
-  std::vector<std::string> names =
-      columns.size() == width ? columns : default_labels(static_cast<std::int64_t>(width));
-  const std::size_t expected =
-      known.of_model.empty() ? static_cast<std::size_t>(known.most) : known.of_model.size();
+  std::vector<std::string> names = columns.size() == width
+                                       ? known.map(columns)
+                                       : default_labels(static_cast<std::int64_t>(width));
+  const std::size_t expected = known.of_model.size();
   if (expected != 0 && width != expected)
     throw LabelMismatch(fmt::format(
-        "the data has {} number{} for a text ({}), the model gives {}{}; name as many label "
+        "the data has {} number{} for a text ({}), the model gives {} ({}); name as many label "
         "columns, or train another head",
         width, width == 1 ? "" : "s", fmt::join(names, ", "), expected,
-        known.of_model.empty() ? "" : fmt::format(" ({})", fmt::join(known.of_model, ", "))));
+        fmt::join(known.of_model, ", ")));
   return names;
 }
 
 // Columns are the model's outputs by their names; one number is its only one, and lists have no names.
 void take_names_of_model(Targets& targets, const std::vector<std::string>& columns,
-                         const std::vector<std::string>& of_model,
+                         const KnownClasses& known, const std::string& where,
                          std::vector<std::string>& notes) {
-  targets.names = of_model;
+  if (!are_unnamed(known.of_model)) targets.names = known.of_model;
   if (columns.size() < 2) return;
-  const std::vector<std::size_t> outputs = outputs_of_values(columns, of_model, "numbers", notes);
+  const std::vector<std::size_t> outputs =
+      outputs_of_columns(known.map(columns), known, "numbers", where, notes);
   for (std::vector<float>& row : targets.rows) {
     const std::vector<float> written = row;
     for (std::size_t i = 0; i < outputs.size(); ++i) row[outputs[i]] = written[i];
@@ -81,7 +83,7 @@ Targets read_numbers(std::vector<WrittenAnswer> answers, const std::vector<std::
     targets.written.push_back(numbers_text(numbers));
   }
   targets.names = own_names(width, columns, known);
-  if (!known.of_model.empty()) take_names_of_model(targets, columns, known.of_model, notes);
+  if (!known.of_model.empty()) take_names_of_model(targets, columns, known, place(0) + ": ", notes);
   return targets;
 }
 

@@ -49,6 +49,7 @@ class Reader {
                "{}: all labels are -1, which stands for no label; expected labelled texts",
                files[0].string());
     read_a_part_ = true;
+    if (!class_names.empty()) leave_unlabelled_out(name, part);
     return part;
   }
 
@@ -101,6 +102,24 @@ class Reader {
   std::optional<Part> left_out(const std::string& name, const char* why) {
     notes.push_back(fmt::format("left out: the {} texts, for {}", name, why));
     return std::nullopt;
+  }
+
+  // Where a file names its numbers, -1 is the missing label of `datasets`.
+  void leave_unlabelled_out(const std::string& name, Part& part) {
+    std::size_t kept = 0;
+    for (std::size_t row = 0; row < part.answers.size(); ++row) {
+      if (part.answers[row].value == "-1") continue;
+      if (kept != row) {
+        part.answers[kept] = std::move(part.answers[row]);
+        part.examples[kept] = std::move(part.examples[row]);
+      }
+      ++kept;
+    }
+    if (kept == part.answers.size()) return;
+    notes.push_back(fmt::format("left out: {} of {} {} texts, whose label is -1, which is no class",
+                                part.answers.size() - kept, part.answers.size(), name));
+    part.answers.resize(kept);
+    part.examples.resize(kept);
   }
 
   void append(const LabelledFile& file, Part& part) {

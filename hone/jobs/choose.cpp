@@ -106,6 +106,15 @@ std::string headline_of(const std::vector<Candidate>& candidates, std::size_t be
   return text;
 }
 
+// Of the first model, with the labels of the first that names them.
+ModelFacts common_facts_of(const std::vector<std::string>& models,
+                           std::vector<std::string>& notes) {
+  ModelFacts facts = facts_of_model(models.front());
+  for (const std::string& name : models)
+    facts = with_context(name, [&] { return common_facts(facts, facts_of_model(name), notes); });
+  return facts;
+}
+
 }  // namespace
 
 ChooseResult choose_model(const ChooseJob& job, Context& context) {
@@ -122,14 +131,13 @@ ChooseResult choose_model(const ChooseJob& job, Context& context) {
     record = united(record, own);
     unknown.push_back(unknown_texts(name, own));
   }
-  const ModelFacts facts = open_model(job.models.front(), context, job.seed).model.facts;
+  const ModelFacts facts = common_facts_of(job.models, notes);
   DataIdentity identity;
   const auto& [examples, part] =
       load_measured(job.data, job.split, job.seed, facts, record, context, identity);
   std::vector<Candidate> candidates;
   for (const std::string& name : job.models) {
     const TextModel source = open_model(name, context, job.seed);
-    with_context(name, [&] { check_same_answers(facts, source.model.facts); });
     notes.push_back(untrained_warning(source, name));
     candidates.push_back(
         {measured(source, name, examples, job.data.max_seq_length, job.batch_size, context, notes),

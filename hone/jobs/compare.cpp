@@ -250,7 +250,8 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
              "`adapter_a` and `adapter_b` go on one model each, and {} holds those of {} seeds",
              job.first, seeds.size());
   const ModelPair pair = open_pair(job, seeds, 0, context);
-  const ModelFacts& facts = pair.first.model.facts;
+  const ModelFacts facts =
+      common_facts(pair.first.model.facts, pair.second.model.facts, report.notes);
   const std::optional<TrainedOn> first = seeds.empty() ? pair.first.trained_on
                                                        : record_of_seeds(job.first, seeds),
                                  second = seeds.empty() ? pair.second.trained_on

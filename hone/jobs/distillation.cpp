@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "hone/base/printable.h"
+#include "hone/data/class_names.h"
 #include "hone/train/memory_check.h"
 #include "hone/train/predictor.h"
 #include "hone/train/text_examples.h"
@@ -15,11 +16,8 @@ namespace {
 
 void check_labels_of(const Parent& parent, const Model& student) {
   const ModelFacts &theirs = parent.model.model.facts, &own = student.facts;
-  const std::vector<std::string> chosen = theirs.chosen_labels();
-  const bool fits = theirs.task() == own.task() && theirs.class_count() == own.class_count() &&
-                    (chosen.empty() || chosen == own.labels);
   user_check(
-      fits,
+      theirs.task() == own.task() && are_same_classes(theirs.labels, own.labels),
       "`distill`: {} tells apart {} ({}), the model that is trained {} ({}); a parent must have "
       "the same labels in the same order",
       parent.name, fmt::join(theirs.labels, ", "), to_string(theirs.task()),
@@ -83,6 +81,11 @@ std::optional<Parent> open_parent(const DistillJob& job, const Model& student, c
   Parent parent{job.parent, open_model(job.parent, context, /*seed=*/0), {}};
   check_has_head(parent.model, job.parent);
   check_labels_of(parent, student);
+  if (parent.model.model.facts.unnamed() != student.facts.unnamed())
+    warnings.push_back(fmt::format(
+        "the classes of {} and of the model that is trained are taken to be the same by number, as "
+        "one of the two does not name them",
+        job.parent));
   for (const std::string& warning : parent.model.model.warnings)
     warnings.push_back(fmt::format("{}: {}", job.parent, warning));
   parent.texts =

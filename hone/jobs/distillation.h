@@ -26,7 +26,7 @@ struct Parent {
 
 /// Opens the parent of `student`, if one is asked for, and reads `data.train` as it does; what is doubtful goes to `warnings`.
 /// Throws `UserError` where the task is no single_label_classification, the parent has no head, or its labels are not the
-/// student's in their order (labels that nobody named count by their number).
+/// student's in their order (`are_same_classes`).
 std::optional<Parent> open_parent(const DistillJob& job, const Model& student, const DataSet& data,
                                   std::int64_t max_seq_length, Context& context,
                                   std::vector<std::string>& warnings);

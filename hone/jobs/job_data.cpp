@@ -26,10 +26,7 @@ Splits load_splits(const JobData& data, std::uint64_t seed, const KnownLabels& k
 
 Splits load_splits(const JobData& data, std::uint64_t seed, const ModelFacts& facts,
                    const std::optional<TrainedOn>& record, DataUse use, Context& context) {
-  JobData bounded = data;
-  bounded.options.class_count = facts.class_count();
-  return load_splits(bounded, seed, KnownLabels{facts.task(), facts.chosen_labels()}, record, use,
-                     context);
+  return load_splits(data, seed, KnownLabels{facts.task(), facts.labels}, record, use, context);
 }
 
 MeasuredTexts load_measured(const JobData& data, const std::string& split, std::uint64_t seed,
@@ -105,11 +102,12 @@ std::optional<TrainedOn> known_record(const std::string& model) {
 }
 
 KnownLabels known_labels(const std::string& model) {
-  const bool fresh = is_fresh(model);
   const ModelFacts facts = facts_of_model(model);
   KnownLabels known{.task = facts.problem_type};
-  if (!fresh) known.names = facts.chosen_labels();
-  if (facts.class_count() == 1 || !known.names.empty()) known.task = facts.task();
+  if (facts.class_count() == 1) known.task = facts.task();
+  if (is_fresh(model) || (facts.unnamed() && !has_trained_head(find_encoder(model)))) return known;
+  if (!facts.unnamed()) known.task = facts.task();
+  known.names = facts.labels;
   return known;
 }
 

@@ -22,7 +22,7 @@ struct JobData {
 /// What is known of a model's answers before data is seen.
 struct KnownLabels {
   std::optional<Task> task = {};        ///< none: the data says it
-  std::vector<std::string> names = {};  ///< where somebody chose them
+  std::vector<std::string> names = {};  ///< of the model's outputs; empty: the data says them
 };
 
 /// Loads the data with what a model says already (see `known_labels`) and sets the validation
@@ -70,8 +70,8 @@ void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unk
 /// What the model called so has learnt from, if that is known.
 std::optional<TrainedOn> known_record(const std::string& model);
 
-/// What the config of the model called so says of its answers: its task, where it has a problem_type, one output or chosen
-/// names; and the names, of a model that is not fresh.
+/// What the config of the model called so says of its answers: its task, where it has a problem_type, one output or names of
+/// its own; and the names, of a model that has a trained head or names of its own and is not fresh.
 KnownLabels known_labels(const std::string& model);
 
 }  // namespace hone

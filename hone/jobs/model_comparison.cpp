@@ -1,11 +1,12 @@
 #include "hone/jobs/model_comparison.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "hone/base/error.h"
+#include "hone/data/class_names.h"
 #include "hone/data/row_hash.h"
 #include "hone/jobs/compress.h"
 #include "hone/study/answers.h"
@@ -88,12 +89,22 @@ std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, con
 
 }  // namespace
 
-void check_same_answers(const ModelFacts& first, const ModelFacts& second) {
-  const LabelScheme scheme = first.scheme(), other = second.scheme();
-  user_check(scheme.task == other.task, "the models have different tasks: {} and {}",
-             to_string(scheme.task), to_string(other.task));
-  user_check(scheme.names == other.names, "the models have different classes: {} and {}",
-             fmt::join(scheme.names, ", "), fmt::join(other.names, ", "));
+ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
+                        std::vector<std::string>& notes) {
+  user_check(first.task() == second.task(), "the models have different tasks: {} and {}",
+             to_string(first.task()), to_string(second.task()));
+  user_check(are_same_classes(first.labels, second.labels),
+             "the models have different classes, or the same in another order: {} and {}; measure "
+             "each by `hone eval`",
+             listed_names(first.labels), listed_names(second.labels));
+  ModelFacts common = first;
+  if (first.unnamed() == second.unnamed()) return common;
+  if (first.unnamed()) common.labels = second.labels;
+  const std::string note =
+      fmt::format("one of the models does not name its classes; they are taken to be, in order: {}",
+                  listed_names(common.labels));
+  if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  return common;
 }
 
 ComparedModel measured(const TextModel& source, const std::string& label,
@@ -116,8 +127,7 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
                                const std::vector<Example>& examples, std::int64_t max_seq_length,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings) {
-  check_same_answers(first.model.facts, second.model.facts);
-  const LabelScheme scheme = first.model.facts.scheme();
+  const LabelScheme scheme = common_facts(first.model.facts, second.model.facts, warnings).scheme();
   const auto measure_one = [&](const TextModel& source, const char* label) {
     return measured(source, label, examples, max_seq_length, batch_size, context, warnings);
   };

@@ -35,8 +35,11 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings);
 
-/// Throws `UserError` when the answers of two models are not alike: other tasks, or other classes.
-void check_same_answers(const ModelFacts& first, const ModelFacts& second);
+/// The facts of the first model, with the second's labels where only that names them. Adds to `notes` that they are matched
+/// by number then. Throws `UserError` when the answers of the two are not alike: other tasks, or other classes
+/// (`are_same_classes`).
+ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
+                        std::vector<std::string>& notes);
 /// Measures a model on `examples`, with its own tokenizer.
 ComparedModel measured(const TextModel& source, const std::string& label,
                        const std::vector<Example>& examples, std::int64_t max_seq_length,

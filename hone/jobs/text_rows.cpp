@@ -16,6 +16,7 @@
 #include "hone/data/splits.h"
 #include "hone/data/synthetic.h"
 #include "hone/data/written_data.h"
+#include "hone/data/written_list.h"
 #include "hone/study/answers.h"
 #include "hone/text/utf8.h"
 
@@ -32,12 +33,20 @@ Json id_of(const Record& record) {
   return whole ? Json(value) : Json(record.id);
 }
 
-// Of a part without labels the hub's files say -1.
 // A set of labels may be empty.
 std::optional<std::string> gold_of(const Record& record, Task task) {
   if (record.gold.empty() && task != Task::multi_label) return std::nullopt;
-  if (record.gold == "-1") return std::nullopt;
   return record.gold;
+}
+
+// -1 is no label where all are, and where the file names its numbers, as `datasets` writes a missing one.
+void drop_missing_gold(TextRows& data, const std::vector<std::string>& class_names) {
+  const auto is_missing = [](const TextRow& row) { return row.gold == "-1"; };
+  const bool all = std::ranges::all_of(
+      data.rows, [&](const TextRow& row) { return !row.gold || is_missing(row); });
+  if (!all && class_names.empty()) return;
+  for (TextRow& row : data.rows)
+    if (is_missing(row)) row.gold.reset();
 }
 
 void note_as_written(TextRows& data, const UserError& error) {
@@ -47,18 +56,18 @@ void note_as_written(TextRows& data, const UserError& error) {
 std::string row_place(const TextRow& row) { return fmt::format("row {}", row.id.dump()); }
 
 // Gold labels by the names the model has for its classes.
-void name_gold_classes(TextRows& data, const std::vector<std::string>& labels,
-                       const std::vector<std::string>& class_names) {
+void name_gold_classes(TextRows& data, const KnownClasses& known) {
   LabelTable table;
   std::vector<std::int32_t> numbers;
   try {
     for (const TextRow& row : data.rows)
       numbers.push_back(row.gold ? table.number_of(*row.gold, [&] { return row_place(row); }) : -1);
     if (table.labels().empty()) return;
-    const LabelClasses classes = find_classes(table.labels(), {class_names, labels, 0}, data.notes);
+    table.note_blanks(data.notes);
+    const LabelClasses classes = find_classes(table.labels(), known, data.notes);
     for (std::size_t i = 0; i < data.rows.size(); ++i)
       if (numbers[i] >= 0)
-        data.rows[i].gold = labels[static_cast<std::size_t>(
+        data.rows[i].gold = known.of_model[static_cast<std::size_t>(
             classes.class_of[static_cast<std::size_t>(numbers[i])])];
   } catch (const UserError& error) {
     note_as_written(data, error);
@@ -85,8 +94,7 @@ void take_gold(TextRow& row, const LabelScheme& scheme, std::vector<float> targe
 
 // Gold labels that are numbers or sets, of these columns.
 void read_gold_targets(TextRows& data, const LabelScheme& scheme,
-                       const std::vector<std::string>& columns,
-                       const std::vector<std::string>& class_names) {
+                       const std::vector<std::string>& columns, const KnownClasses& known) {
   std::vector<WrittenAnswer> answers;
   std::vector<TextRow*> rows;
   // A column of empty cells has no labels at all.
@@ -102,7 +110,6 @@ void read_gold_targets(TextRows& data, const LabelScheme& scheme,
       answers.push_back({.values = written_list(*row.gold).value(), .many = true});
   }
   if (rows.empty()) return;
-  const KnownClasses known{class_names, scheme.names, 0};
   const AnswerPlace place = [&](std::size_t row) { return row_place(*rows[row]); };
   try {
     Targets targets = scheme.task == Task::regression
@@ -117,12 +124,13 @@ void read_gold_targets(TextRows& data, const LabelScheme& scheme,
 
 // Gold labels as the model tells its own.
 void read_gold(TextRows& data, const LabelScheme& scheme, const std::vector<std::string>& columns,
-               const std::vector<std::string>& class_names) {
+               const std::vector<std::string>& class_names, const std::string& label_map) {
   if (scheme.names.empty() || columns.empty()) return;
+  const KnownClasses known{class_names, scheme.names, parse_label_map(label_map)};
   if (scheme.task == Task::single_label)
-    name_gold_classes(data, scheme.names, class_names);
+    name_gold_classes(data, known);
   else
-    read_gold_targets(data, scheme, columns, class_names);
+    read_gold_targets(data, scheme, columns, known);
 }
 
 /// A part of data, by whose files or rows it is made of.
@@ -284,13 +292,14 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
   if (replaced > 0)
     data.warnings.push_back(fmt::format("{}: {}", options.source, not_utf8_warning(replaced)));
   if (part.is_cut_out) cut_out(part, record, options.source, data);
-  read_gold(data, scheme, columns.labels(), columns.class_names());
+  drop_missing_gold(data, columns.class_names());
+  read_gold(data, scheme, columns.labels(), columns.class_names(), options.label_map);
   return data;
 }
 
 // Data that is no table has its labels in any case.
 TextRows rows_of(const DataSet& set, const std::string& part_name, const LabelScheme& scheme,
-                 const std::optional<TrainedOn>& record) {
+                 const std::string& label_map, const std::optional<TrainedOn>& record) {
   TextRows data{.notes = set.notes, .warnings = set.warnings};
   const Part part = find_part(part_name, !set.train.empty(), !set.validation.empty(),
                               !set.test.empty(), set.source);
@@ -311,7 +320,7 @@ TextRows rows_of(const DataSet& set, const std::string& part_name, const LabelSc
   add("validation", set.validation);
   add("test", set.test);
   if (part.is_cut_out) cut_out(part, record, set.source, data);
-  if (set.task == Task::single_label) read_gold(data, scheme, {"label"}, {});
+  if (set.task == Task::single_label) read_gold(data, scheme, {"label"}, {}, label_map);
   return data;
 }
 
@@ -352,8 +361,9 @@ TextRows read_text_rows(const DataOptions& options, const std::string& part,
   const bool table = !options.source.starts_with(kSyntheticPrefix) &&
                      !is_review_folder(options.source) && !is_image_folder(options.source) &&
                      !is_image_tensors(options.source);
-  return described(table ? read_files(with_columns, part, scheme, record, pool)
-                         : rows_of(load_data_set(options, pool), part, scheme, record));
+  return described(
+      table ? read_files(with_columns, part, scheme, record, pool)
+            : rows_of(load_data_set(options, pool), part, scheme, options.label_map, record));
 }
 
 TextRows given_text_rows(std::vector<TextRow> rows) { return described({.rows = std::move(rows)}); }

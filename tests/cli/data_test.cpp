@@ -175,6 +175,70 @@ TEST(Data, WithStrangeLabelsNamesTheirLine) {
                  "other.csv: line 3: label 'mediocre' is none of the model's classes: bad, good");
 }
 
+// The model's classes are bad and good.
+TEST(Data, WithLabelsWrittenOtherwiseIsMatchedAndSaid) {
+  const TemporaryFolder folder;
+  const std::string model = workshop() / "model";
+  const auto confusion = [&](const char* name, const std::string& rows, const Words& more,
+                             const char* note) {
+    folder.file(name, "text,label\n" + rows);
+    Words words = {"eval", model, "--data", name, "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ending ending = run_well(words, folder.path());
+    EXPECT_NE(ending.messages.find(note), std::string::npos) << ending.messages;
+    return json_lines(ending.output).at(0)["eval_confusion"];
+  };
+  const Json named = confusion("equal.csv", "fine,good\ndull,bad\nfine plot,good\n", {}, "");
+  EXPECT_EQ(
+      confusion("case.csv", "fine,GOOD\ndull, Bad\nfine plot,Good\n", {}, "GOOD = good, Bad = bad"),
+      named);
+  EXPECT_EQ(confusion("ids.csv", "fine,1\ndull,0\nfine plot,1\n", {}, "1 = good, 0 = bad"), named);
+  EXPECT_EQ(confusion("other.csv", "fine,yes\ndull,no\nfine plot,yes\n",
+                      {"--label_map", "yes=good,no=bad"}, ""),
+            named);
+  expect_refusal({"eval", model, "--data", "other.csv"}, folder.path(),
+                 "other.csv: line 2: label 'yes' is none of the model's classes: bad, good; the "
+                 "data's are: no, yes; map them with --label_map no=CLASS,yes=CLASS");
+}
+
+TEST(Data, MayCallAClassMinusOne) {
+  const TemporaryFolder folder;
+  folder.file("pm.csv", "text,label\nfine,1\ndull,-1\nfine plot,1\ndull plot,-1\n");
+  run_well(train("pm.csv", {"--validation_split", "0"}), folder.path());
+  EXPECT_EQ(read_json(folder.path() / "model/config.json")["id2label"],
+            (Json{{"0", "-1"}, {"1", "1"}}));
+  const Ending many =
+      run_well({"predict", "model", "--data", "pm.csv", "--split", "all", "--json"}, folder.path());
+  const std::vector<Json> rows = json_lines(many.output);
+  EXPECT_EQ(rows.at(0)["gold"], "1");
+  EXPECT_EQ(rows.at(1)["gold"], "-1");
+}
+
+// Training keeps classes without names, and a comparison takes them by number.
+TEST(Data, OfNumbersFitsAModelThatDoesNotNameItsClasses) {
+  const TemporaryFolder folder;
+  fs::copy(workshop() / "model", folder.path() / "plain", fs::copy_options::recursive);
+  Json config = read_json(folder.path() / "plain/config.json");
+  config.erase("label2id");
+  config["id2label"] = {{"0", "LABEL_0"}, {"1", "LABEL_1"}};
+  folder.file("plain/config.json", config.dump());
+  folder.file("numbers.csv", "text,label\nfine,1\ndull,0\nfine plot,1\ndull plot,0\n");
+  run_well({"train", "plain", "--data", "numbers.csv", "--max_steps", "1", "--validation_split",
+            "0", "-o", "again"},
+           folder.path());
+  EXPECT_EQ(read_json(folder.path() / "again/config.json")["id2label"], config["id2label"]);
+  for (const char* other : {"again", "plain"})
+    run_well({"compare", other, workshop() / "model", "--data", workshop() / "reviews.csv"},
+             folder.path());
+  run_well({"choose", "plain", "again", workshop() / "model", "--data", "numbers.csv"},
+           folder.path());
+  folder.file("three.csv", "text,label\nfine,good\ndull,bad\nplot,so so\n");
+  expect_refusal(
+      {"eval", "plain", "--data", "three.csv"}, folder.path(),
+      "three.csv: line 2: label 'good' is none of the model's classes: LABEL_0, LABEL_1; "
+      "the model does not name its 2 classes, and the data has 3 labels");
+}
+
 TEST(Data, ThatIsNotUtf8IsCountedOrRefused) {
   const TemporaryFolder folder;
   folder.file("latin.csv", "text,label\ncaf\xe9,good\ndull,bad\n");

@@ -77,14 +77,17 @@ TEST(FindTask, RefusesAWordAmongFractions) {
 }
 
 TEST(FindTask, TakesCellsThatAreAllArraysForLists) {
+  EXPECT_EQ(found({one("['love', 'war']"), one("nan"), one("set()")}), Task::multi_label);
+  EXPECT_EQ(found({one("[1 0]"), one("[0 1]")}), Task::multi_label);
   EXPECT_EQ(found({one("[\"love\", \"war\"]"), one(""), one("[]")}), Task::multi_label);
   EXPECT_EQ(found({one("[0.5, 1]"), one("[2, 3]")}), Task::regression);
   Names notes;
   EXPECT_EQ(find_task(std::vector<WrittenAnswer>{one("[\"a\"]"), one("b")}, csv_line, notes),
             Task::single_label);
-  EXPECT_EQ(notes, Names{"1 of the labels are JSON arrays, and not all of them: they are taken as "
-                         "names of classes; `problem_type` multi_label_classification takes them "
-                         "as sets of labels"});
+  EXPECT_EQ(notes,
+            Names{"1 of the labels are lists, and not all of them: they are taken as names of "
+                  "classes; `problem_type` multi_label_classification takes them as sets of "
+                  "labels"});
   EXPECT_EQ(found({one("[x"), one("[y")}), Task::single_label);
 }
 
@@ -109,6 +112,16 @@ TEST(LoadDataSet, NamesTheCellThatIsNoNumber) {
   EXPECT_EQ(load_answers(folder.path(), {.task = Task::single_label}).label_names.size(), 31u);
 }
 
+TEST(LoadDataSet, TakesMissingListsForNoLabel) {
+  TemporaryFolder folder;
+  const DataSet data = load_answers(folder.file(
+      "a.csv", "text,labels\na,\"['war', 'love']\"\nb,nan\nc,[]\nd,None\ne,['love']\n"));
+  EXPECT_EQ(data.task, Task::multi_label);
+  EXPECT_EQ(data.label_names, (Names{"love", "war"}));
+  for (const std::size_t row : {1u, 2u, 3u})
+    EXPECT_EQ(data.train[row].targets, (std::vector<float>{0, 0})) << row;
+}
+
 TEST(LoadDataSet, SaysWhereFractionsAreNoNamesOfClasses) {
   TemporaryFolder folder;
   const DataSet data = load_answers(folder.file("a.jsonl", "{\"text\": \"a\", \"label\": 0.5}\n"));
@@ -123,13 +136,6 @@ TEST(WrittenNumber, MayHaveAPlus) {
   EXPECT_EQ(written_number(" +.5 "), 0.5);
   for (const char* other : {"+", "+-3", "++3", "", "3 4"})
     EXPECT_EQ(written_number(other), std::nullopt) << other;
-}
-
-TEST(WrittenList, IsAFlatArray) {
-  EXPECT_EQ(written_list(R"( ["a, b", 1, 0.5, true] )"), (Names{"a, b", "1", "0.5", "true"}));
-  EXPECT_EQ(written_list("[]"), Names{});
-  for (const char* other : {"", "a", "[1", "[[1]]", "[null]", "{\"a\": 1}", "7"})
-    EXPECT_EQ(written_list(other), std::nullopt) << other;
 }
 
 TEST(LoadDataSet, ReadsNumbersAsARegression) {
@@ -187,6 +193,8 @@ TEST(LoadDataSet, ReadsSetsOfLabelsInEveryForm) {
       {"comma.csv", "text,labels\na,\"music, love\"\nb,love\n"},
       {"bar.tsv", "text\tlabels\na\tmusic|love\nb\tlove\n"},
       {"array.csv", "text,labels\na,\"[\"\"music\"\", \"\"love\"\"]\"\nb,\"[\"\"love\"\"]\"\n"},
+      {"python.csv", "text,labels\na,\"['music', 'love']\"\nb,\"('love',)\"\n"},
+      {"numpy.csv", "text,labels\na,['music' 'love']\nb,\"array(['love'], dtype=object)\"\n"},
       {"mixed.csv", "text,labels\na,\"[\"\"music\"\", \"\"love\"\"]\"\nb,love\n"},
       {"list.jsonl",
        "{\"text\": \"a\", \"labels\": [\"music\", \"love\"]}\n"

@@ -69,10 +69,12 @@ TEST(ReviewFolder, MatchesTheClassesOfAModel) {
   DataOptions options{.source = folder.path().string(), .label_names = {"pos", "neg"}};
   EXPECT_EQ(labels(load(options).train), (Labels{1, 0}));
   options.label_names = {"NEGATIVE", "POSITIVE"};
+  expect_user_error("label 'neg' is none of the model's classes: NEGATIVE, POSITIVE",
+                    [&] { load(options); });
+  options.label_map = "neg=NEGATIVE,pos=POSITIVE";
   const DataSet data = load(options);
   EXPECT_EQ(labels(data.train), (Labels{0, 1}));
-  EXPECT_EQ(data.notes, (Names{"classes are matched by number: the data calls them neg, pos, the "
-                               "model NEGATIVE, POSITIVE"}));
+  EXPECT_EQ(data.label_names, options.label_names);
 }
 
 TEST(ReviewFolder, NamesWhatIsMissing) {
@@ -143,7 +145,7 @@ TEST(LabelledFile, CanBeReadWithoutLabels) {
 
 TEST(LabelledFile, UsesTheNamesAModelKnows) {
   TemporaryFolder folder;
-  const fs::path path = folder.file("d.csv", "text,label\na,pos\nb,0\n");
+  const fs::path path = folder.file("d.csv", "text,label\na,pos \nb,Neg\n");
   EXPECT_EQ(labels(load({.source = path.string(), .label_names = {"neg", "pos"}}).train),
             (Labels{1, 0}));
   expect_user_error(
@@ -156,8 +158,19 @@ TEST(LabelledFile, HasNoMoreClassesThanTheModel) {
   TemporaryFolder folder;
   const fs::path path = folder.file("d.csv", "text,label\na,1\nb,0\nc,2\n");
   expect_user_error(
-      path.string() + ": line 4: label '2' is class 2, but the model has only 2 classes",
-      [&] { load({.source = path.string(), .class_count = 2}); });
+      path.string() + ": line 4: label '2' is none of the model's classes: LABEL_0, LABEL_1", [&] {
+        load({.source = path.string(), .label_names = {"LABEL_0", "LABEL_1"}});
+      });
+}
+
+TEST(LabelledFile, MayHaveMinusOneAsAClass) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("d.csv", "text,label\na,-1\nb,1\nc,-1\n");
+  const DataSet data = load(path);
+  EXPECT_EQ(data.label_names, (Names{"-1", "1"}));
+  EXPECT_EQ(labels(data.train), (Labels{0, 1, 0}));
+  EXPECT_EQ(labels(load({.source = path.string(), .label_names = {"1", "-1"}}).train),
+            (Labels{1, 0, 1}));
 }
 
 TEST(LabelledFile, NamesTheRecordAtFault) {

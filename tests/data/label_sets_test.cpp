@@ -80,20 +80,30 @@ TEST(LabelLists, HoldNumbersOfLabels) {
                                                       .of_model = {"rage", "love", "joy", "fear"}});
   EXPECT_EQ(model.targets.rows, (LabelRows{{1, 0, 1, 0}, {1, 0, 0, 0}}));
   // One number in each row, and more labels than that.
-  EXPECT_EQ(lists({{"0"}, {"1"}}, {.of_model = {"a", "b", "c"}}).targets.rows,
-            (LabelRows{{1, 0, 0}, {0, 1, 0}}));
+  EXPECT_EQ(lists({{"0"}, {"1"}, {"2"}}, {.of_model = {"a", "b", "c"}}).targets.rows,
+            (LabelRows{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}));
+  EXPECT_NE(mismatch_of([] {
+              lists({{"0"}, {"1"}}, {.of_model = {"a", "b", "c"}});
+            }).find("label '0' is none of the model's classes: a, b, c"),
+            std::string::npos)
+      << "they may be the numbers of other labels";
 }
 
 TEST(LabelLists, OfAModelAreItsLabels) {
   EXPECT_EQ(lists({{"b"}}, {.of_model = {"a", "b"}}).targets.rows, (LabelRows{{0, 1}}));
-  EXPECT_EQ(mismatch_of([] {
+  EXPECT_NE(mismatch_of([] {
               lists({{"b"}, {"c"}}, {.of_model = {"a", "b"}});
-            }),
-            "d.csv: line 3: label 'c' is none of the model's classes: a, b");
+            }).find("d.csv: line 3: label 'c' is none of the model's classes: a, b"),
+            std::string::npos);
   EXPECT_EQ(lists({{}, {}}, {.of_model = {"a", "b"}}).targets.rows, (LabelRows{{0, 0}, {0, 0}}));
-  const FoundSets unnamed = lists({{"x", "y"}, {"x"}}, {.most = 3});
-  EXPECT_EQ(unnamed.targets.names, (Names{"x", "y", "LABEL_2"}));
-  EXPECT_EQ(unnamed.targets.rows, (LabelRows{{1, 1, 0}, {1, 0, 0}}));
+  const KnownClasses unnamed{.of_model = {"LABEL_0", "LABEL_1", "LABEL_2"}};
+  const FoundSets named = lists({{"x", "z"}, {"y"}}, unnamed);
+  EXPECT_EQ(named.targets.names, (Names{"x", "y", "z"}));
+  EXPECT_EQ(named.targets.rows, (LabelRows{{1, 0, 1}, {0, 1, 0}}));
+  EXPECT_NE(mismatch_of([&] {
+              lists({{"x", "y"}, {"x"}}, unnamed);
+            }).find("the model does not name its 3 classes"),
+            std::string::npos);
 }
 
 TEST(LabelLists, OfZerosAndOnesForEveryLabelAreYesAndNo) {
@@ -178,16 +188,26 @@ TEST(LabelColumns, AreThoseOfTheModel) {
   EXPECT_EQ(
       columns({"rude", "threat"}, {{"1", "0"}}, {.of_model = {"threat", "rude"}}).targets.rows,
       (LabelRows{{0, 1}}));
-  const FoundSets found = columns({"rude", "threat"}, {{"1", "0"}}, {.of_model = {"r", "t"}});
-  EXPECT_EQ(found.targets.names, (Names{"r", "t"}));
-  EXPECT_EQ(found.targets.rows, (LabelRows{{1, 0}}));
-  EXPECT_EQ(found.notes, Names{"labels are matched by their order: the data calls them rude, "
-                               "threat, the model r, t"});
+  const KnownClasses others{.of_model = {"t", "r"}};
+  const std::string refusal = mismatch_of([&] {
+    columns({"rude", "threat"}, {{"1", "0"}}, others);
+  });
+  for (const char* both : {"rude, threat", "t, r", "label_map"})
+    EXPECT_NE(refusal.find(both), std::string::npos) << refusal;
+  const FoundSets mapped = columns({"rude", "threat"}, {{"1", "0"}},
+                                   {{}, others.of_model, parse_label_map("rude=r,threat=t")});
+  EXPECT_EQ(mapped.targets.names, (Names{"t", "r"}));
+  EXPECT_EQ(mapped.targets.rows, (LabelRows{{0, 1}}));
+  const FoundSets unnamed =
+      columns({"rude", "threat"}, {{"1", "0"}}, {.of_model = {"LABEL_0", "LABEL_1"}});
+  EXPECT_EQ(unnamed.targets.names, (Names{"rude", "threat"}));
+  EXPECT_EQ(unnamed.targets.rows, (LabelRows{{1, 0}}));
+  EXPECT_EQ(unnamed.notes.size(), 1u);
   EXPECT_EQ(mismatch_of([] {
-              columns({"x", "y"}, {{"1", "0"}}, {.most = 3});
+              columns({"x", "y"}, {{"1", "0"}}, {.of_model = {"a", "b", "c"}});
             }),
-            "d.csv: line 2: expected a yes or no of each of the model's 3 labels, got 2 of them "
-            "(x, y)");
+            "d.csv: line 2: expected a yes or no of each of the model's 3 labels (a, b, c), got 2 "
+            "of them (x, y)");
 }
 
 TEST(LabelCells, HoldNamesBetweenOneSeparator) {

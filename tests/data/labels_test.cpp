@@ -48,6 +48,22 @@ TEST(LabelTable, TakesWholeFloatsForIntegers) {
   EXPECT_EQ(table.labels().size(), 7u);
 }
 
+TEST(LabelTable, LeavesBlanksAroundLabelsOut) {
+  LabelTable table;
+  const auto where = [] { return std::string("here"); };
+  EXPECT_EQ(table.number_of("neg", where), 0);
+  Names notes;
+  table.note_blanks(notes);
+  EXPECT_EQ(notes, Names{});
+  EXPECT_EQ(table.number_of(" neg\t", where), 0);
+  EXPECT_EQ(table.number_of("neg ", where), 0);
+  table.note_blanks(notes);
+  table.note_blanks(notes);
+  EXPECT_EQ(notes.size(), 1u);
+  EXPECT_EQ(table.number_of("01", where), 1) << "a number with zeros in front is a name";
+  EXPECT_EQ(table.number_of("1", where), 2);
+}
+
 TEST(LabelTable, RefusesEmptyLabels) {
   LabelTable table;
   expect_user_error("a.csv: line 7: the label is empty",
@@ -68,6 +84,8 @@ TEST(FindClasses, NumbersLabelsByKind) {
       {{"10", "9", "1"}, {2, 1, 0}, {"1", "9", "10"}},  // by value, not by spelling
       {{"b", "a", "0"}, {2, 1, 0}, {"0", "a", "b"}},    // by name as soon as one is no integer
       {{"true", "false"}, {1, 0}, {"false", "true"}},
+      {{"02", "01"}, {1, 0}, {"01", "02"}},  // by name, with its zero
+      {{"01", "1", "0"}, {1, 2, 0}, {"0", "01", "1"}},
   };
   for (const Case& c : cases) {
     const Found found = find(c.labels);
@@ -93,31 +111,82 @@ TEST(FindClasses, LooksTheNamesOfTheDataUpInTheModel) {
   EXPECT_TRUE(found.notes.empty());
 }
 
-TEST(FindClasses, OfAModelAreNamesOrIndices) {
+TEST(FindClasses, OfAModelAreMatchedAsDocumented) {
   const KnownClasses known{.of_model = {"bad", "good"}};
-  EXPECT_EQ(find({"good", "0", "bad", "true"}, known).classes.class_of, (Classes{1, 0, 0, 1}));
-  for (const char* stranger : {"Good", "2", "-1", "1.5"})
-    expect_user_error(std::string("d.csv: line 2: label '") + stranger +
-                          "' is none of the model's classes: bad, good",
-                      [&] { find({stranger}, known); });
+  EXPECT_EQ(find({"good", "bad"}, known).classes.class_of, (Classes{1, 0}));
+  EXPECT_TRUE(find({"good"}, known).notes.empty());
+  const Found folded = find({"GOOD"}, known);
+  EXPECT_EQ(folded.classes.names, known.of_model);
+  ASSERT_EQ(folded.notes.size(), 1u);
+  EXPECT_NE(folded.notes[0].find("GOOD = good"), std::string::npos) << folded.notes[0];
+  EXPECT_EQ(find({"0", "1"}, known).notes.size(), 1u) << "class numbers are said";
 }
 
-TEST(FindClasses, OfAModelThatAreNumbersAreNoIndices) {
-  EXPECT_EQ(find({"5", "1"}, {.of_model = {"1", "5"}}).classes.class_of, (Classes{1, 0}));
-  expect_user_error("label '0' is none of the model's classes: 1, 5", [] {
-    find({"0"}, {.of_model = {"1", "5"}});
-  });
+TEST(FindClasses, ShowBothSidesOfAMismatch) {
+  try {
+    find({"good", "fine", "0"}, {.of_model = {"bad", "good"}});
+    FAIL();
+  } catch (const LabelMismatch& error) {
+    const std::string what = error.what();
+    EXPECT_TRUE(
+        what.starts_with("d.csv: line 3: label 'fine' is none of the model's classes: bad, good"))
+        << what;
+    EXPECT_NE(what.find("the data's are: 0, fine, good"), std::string::npos) << what;
+    EXPECT_NE(what.find("`label_map` 0=CLASS,fine=CLASS,good=CLASS"), std::string::npos) << what;
+  }
+  expect_user_error(
+      "where each of 0 to 2 occurs; the data's are: 0, 1; map them with `label_map` "
+      "0=CLASS,1=CLASS, or with `label_map` ids",
+      [] {
+        find({"0", "1"}, {.of_model = {"a", "b", "c"}});
+      });
 }
 
-TEST(FindClasses, SayHowModelsWithoutNamesAreUnderstood) {
-  const Found found = find({"good", "bad"}, {.most = 2});
-  EXPECT_EQ(found.classes.class_of, (Classes{1, 0}));
-  EXPECT_EQ(found.notes, (Names{"the model does not name its classes; they are taken to be, in "
-                                "order: bad, good"}));
-  EXPECT_TRUE(find({"1", "0"}, {.most = 2}).notes.empty());
-  expect_user_error("d.csv: line 3: label 'c' is class 2, but the model has only 2 classes", [] {
-    find({"b", "c", "a"}, {.most = 2});
-  });
+TEST(FindClasses, LookOnlyLabelsThatOccurUp) {
+  const KnownClasses known{.of_data = {"pos", "neutral", "neg"}, .of_model = {"NEG", "POS"}};
+  EXPECT_EQ(find({"0", "2"}, known).classes.class_of, (Classes{1, 0}));
+  EXPECT_THROW(find({"0", "1"}, known), LabelMismatch) << "never by number";
+}
+
+TEST(FindClasses, OfAModelWithoutNamesAreThoseOfTheData) {
+  const Found strings = find({"good", "bad"}, {.of_model = {"LABEL_0", "LABEL_1"}});
+  EXPECT_EQ(strings.classes.names, (Names{"bad", "good"}));
+  EXPECT_EQ(strings.classes.class_of, (Classes{1, 0}));
+  EXPECT_EQ(strings.notes.size(), 1u);
+  const Found named = find({"1"}, {.of_data = {"pos", "neg"}, .of_model = {"LABEL_0", "LABEL_1"}});
+  EXPECT_EQ(named.classes.names, (Names{"pos", "neg"}));
+  EXPECT_EQ(named.classes.class_of, Classes{1});
+  const Found numbers = find({"1"}, {.of_model = {"LABEL_0", "LABEL_1", "LABEL_2"}});
+  EXPECT_EQ(numbers.classes.names, (Names{"LABEL_0", "LABEL_1", "LABEL_2"}));
+  EXPECT_TRUE(numbers.notes.empty());
+  EXPECT_THROW(find({"1", "2"}, {.of_data = {"a", "b", "c"}, .of_model = {"LABEL_0", "LABEL_1"}}),
+               LabelMismatch)
+      << "the data names three";
+}
+
+TEST(FindClasses, FollowALabelMap) {
+  const auto classes = [](const Names& labels, KnownClasses known, const char* map) {
+    known.map = parse_label_map(map);
+    return find(labels, known).classes;
+  };
+  const KnownClasses model{.of_model = {"NEGATIVE", "POSITIVE"}};
+  EXPECT_EQ(classes({"pos", "neg"}, model, "neg=NEGATIVE,pos=positive").class_of, (Classes{1, 0}));
+  EXPECT_EQ(classes({"pos", "neg"}, model, "neg=0,pos=1").class_of, (Classes{1, 0}));
+  const KnownClasses named{.of_data = {"pos", "neg"}, .of_model = {"a", "b", "c"}};
+  EXPECT_EQ(classes({"0", "1"}, named, "pos=c,neg=a").class_of, (Classes{2, 0}));
+  EXPECT_EQ(classes({"0", "1"}, named, "ids").class_of, (Classes{0, 1}));
+  EXPECT_THROW(classes({"3"}, named, "ids"), LabelMismatch);
+  EXPECT_THROW(classes({"x"}, model, "ids"), LabelMismatch);
+  const LabelClasses renamed = classes({"1", "2", "3"}, {}, "1=low,2=low,3=high");
+  EXPECT_EQ(renamed.names, (Names{"high", "low"}));
+  EXPECT_EQ(renamed.class_of, (Classes{1, 1, 0}));
+}
+
+TEST(FindClasses, NameClassesThatDifferOnlyInCase) {
+  const Found found = find({"Neg", "pos", "neg"});
+  EXPECT_EQ(found.classes.names, (Names{"Neg", "neg", "pos"}));
+  ASSERT_EQ(found.notes.size(), 1u);
+  EXPECT_NE(found.notes[0].find("'Neg' and 'neg'"), std::string::npos) << found.notes[0];
 }
 
 TEST(LabelTable, TellsHowTooManyLabelsAreNumbers) {

@@ -54,14 +54,21 @@ TEST(ReadNumbers, OfColumnsAreTheOutputsOfTheirNames) {
   numbers_of({{"1", "2"}}, {"score"}, model, &notes);
   numbers_of({{"1"}}, {"score"}, {.of_model = {"stars"}}, &notes);
   EXPECT_EQ(notes, Names{});
-  EXPECT_EQ(numbers_of({{"1", "2"}}, {"worse", "fine"}, model, &notes).rows, (TargetRows{{1, 2}}));
-  EXPECT_EQ(notes, Names{"numbers are matched by their order: the data calls them worse, fine, the "
-                         "model good, bad"});
+  expect_user_error(
+      "the numbers are not those that the model names: good, bad; the data's are: "
+      "fine, worse; map them with `label_map`",
+      [&] {
+        numbers_of({{"1", "2"}}, {"worse", "fine"}, model);
+      });
+  const KnownClasses unnamed = {.of_model = {"LABEL_0", "LABEL_1"}};
+  EXPECT_EQ(numbers_of({{"1", "2"}}, {"worse", "fine"}, unnamed, &notes).rows,
+            (TargetRows{{1, 2}}));
+  EXPECT_EQ(notes.size(), 1u) << "in their order";
 }
 
 TEST(ReadNumbers, AreCalledAsByTheModel) {
   EXPECT_EQ(numbers_of({"1"}, {.of_model = {"stars"}}).names, Names{"stars"});
-  EXPECT_EQ(numbers_of({"1"}, {.most = 1}).names, Names{"score"});
+  EXPECT_EQ(numbers_of({"1"}, {.of_model = {"LABEL_0"}}).names, Names{"score"});
   const auto mismatch = [](const auto& body) {
     try {
       body();
@@ -75,9 +82,11 @@ TEST(ReadNumbers, AreCalledAsByTheModel) {
             }),
             "the data has 1 number for a text (score), the model gives 2 (joy, fear); name as many "
             "label columns, or train another head");
-  EXPECT_EQ(mismatch([] { numbers_of({"[1, 2]"}, {.most = 3}); }),
-            "the data has 2 numbers for a text (LABEL_0, LABEL_1), the model gives 3; name as many "
-            "label columns, or train another head");
+  EXPECT_EQ(mismatch([] {
+              numbers_of({"[1, 2]"}, {.of_model = {"a", "b", "c"}});
+            }),
+            "the data has 2 numbers for a text (LABEL_0, LABEL_1), the model gives 3 (a, b, c); "
+            "name as many label columns, or train another head");
 }
 
 TEST(ReadNumbers, NamesWhatIsNone) {

@@ -204,9 +204,9 @@ TEST(BertConfig, TellsTheFactsThatOthersAskFor) {
   facts.labels = {"a", "b", "c"};
   EXPECT_EQ(config_of(facts).labels, facts.labels);
   EXPECT_EQ(to_json(bert().keys, config_of(facts))["my_key"], 3);
-  EXPECT_EQ(facts.chosen_labels(), facts.labels);
+  EXPECT_FALSE(facts.unnamed());
   facts.labels = default_labels(3);
-  EXPECT_TRUE(facts.chosen_labels().empty());
+  EXPECT_TRUE(facts.unnamed());
 }
 
 TEST(BertConfig, ReadsBackWhatItWrote) {

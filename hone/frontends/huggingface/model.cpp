@@ -30,7 +30,7 @@ bool is_head(const Architecture& arch, const std::string& name) {
 // Whether the head was trained for other answers than the data's.
 bool is_of_other_labels(const ModelFacts& facts, const LabelScheme& labels) {
   if (labels.task != facts.task() || labels.names.size() != facts.labels.size()) return true;
-  return labels.names != facts.labels && !facts.chosen_labels().empty();
+  return labels.names != facts.labels && !facts.unnamed();
 }
 
 std::string outputs_text(Task task, const std::vector<std::string>& labels) {
@@ -71,7 +71,7 @@ std::vector<std::string> adopt_labels(ModelFacts& facts, const LabelScheme& labe
              "model's labels, or `ignore_mismatched_sizes` to begin with a fresh head",
              folder.string(), outputs_text(facts.task(), facts.labels),
              outputs_text(labels.task, labels.names));
-  if (!fits || facts.chosen_labels().empty()) take_labels(facts, labels);
+  if (!fits || facts.unnamed()) take_labels(facts, labels);
   return dropped;
 }
 
@@ -306,6 +306,12 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   if (head == HeadFit::unused || head == HeadFit::replaced) initialised.clear();
   warn(initialised, dropped_head, weights, model.warnings);
   return model;
+}
+
+bool has_trained_head(const fs::path& folder) {
+  const std::string where = (folder / "config.json").string();
+  const Architecture& arch = find_architecture(model_type(read_json(where), where), where);
+  return WeightMatcher(arch, load_checkpoint(folder), where).has_head();
 }
 
 ModelFacts model_facts(const Json& config, std::string_view where) {

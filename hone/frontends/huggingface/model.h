@@ -62,6 +62,10 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
                  std::uint64_t seed, const LabelScheme& labels = {},
                  HeadFit head = HeadFit::must_fit);
 
+/// Whether the checkpoint of a model folder has weights that tell the classes apart. Throws `UserError` as `load_model` for a
+/// checkpoint that cannot be read.
+bool has_trained_head(const fs::path& folder);
+
 /// What a config.json says of its model. `where` (a path, usually) opens the messages of the `UserError`s.
 ModelFacts model_facts(const Json& config, std::string_view where);
 

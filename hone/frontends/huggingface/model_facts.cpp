@@ -1,14 +1,14 @@
 #include "hone/frontends/huggingface/model_facts.h"
 
+#include "hone/data/class_names.h"
+
 namespace hone {
 
 Task ModelFacts::task() const {
   return problem_type.value_or(labels.size() == 1 ? Task::regression : Task::single_label);
 }
 
-std::vector<std::string> ModelFacts::chosen_labels() const {
-  return labels == default_labels(class_count()) ? std::vector<std::string>{} : labels;
-}
+bool ModelFacts::unnamed() const { return are_unnamed(labels); }
 
 void take_labels(ModelFacts& facts, const LabelScheme& labels) {
   facts.labels = labels.names;

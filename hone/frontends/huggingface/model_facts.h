@@ -48,8 +48,8 @@ struct ModelFacts {
   /// The problem_type; without one a single number is a regression, as in transformers, and several outputs are classes.
   Task task() const;
   LabelScheme scheme() const { return {task(), labels}; }
-  /// The labels, where somebody named them; empty where they are `default_labels`.
-  std::vector<std::string> chosen_labels() const;
+  /// Whether the labels only repeat their numbers, as those of `default_labels` do.
+  bool unnamed() const;
 };
 
 /// Gives a model without a trained head the task and the labels of data.

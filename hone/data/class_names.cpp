@@ -1,0 +1,273 @@
+#include "hone/data/class_names.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+#include "hone/text/character.h"
+#include "hone/text/normalizer.h"
+
+namespace hone {
+namespace {
+
+using NameSpan = std::span<const std::string>;
+using Classes = std::vector<std::int32_t>;
+
+constexpr std::size_t kListed = 12;
+
+bool has_prefix(std::string_view text, std::string_view lower_prefix) {
+  return text.size() >= lower_prefix.size() &&
+         std::ranges::equal(text.substr(0, lower_prefix.size()), lower_prefix,
+                            [](char a, char b) { return (a | 0x20) == b; });
+}
+
+std::optional<bool> written_truth(std::string_view text) {
+  if (text.size() == 4 && has_prefix(text, "true")) return true;
+  if (text.size() == 5 && has_prefix(text, "false")) return false;
+  return std::nullopt;
+}
+
+// The only class of this name, or of this key.
+std::int32_t class_called(std::string_view label, NameSpan classes) {
+  const auto only = [&](auto&& is_called) {
+    const auto first = std::ranges::find_if(classes, is_called);
+    if (first == classes.end()) return ClassMatch::kNone;
+    const bool twice = std::find_if(first + 1, classes.end(), is_called) != classes.end();
+    return twice ? ClassMatch::kNone : static_cast<std::int32_t>(first - classes.begin());
+  };
+  const std::int32_t exact = only([&](const std::string& name) { return name == label; });
+  if (exact != ClassMatch::kNone) return exact;
+  return only(
+      [key = folded_name(label)](const std::string& name) { return folded_name(name) == key; });
+}
+
+ClassMatch match_names(NameSpan labels, NameSpan classes) {
+  ClassMatch match;
+  for (const std::string& label : labels) {
+    const std::int32_t found = class_called(label, classes);
+    match.class_of.push_back(found);
+    if (found != ClassMatch::kNone && classes[static_cast<std::size_t>(found)] != label)
+      match.how = "by name, ignoring case and blanks";
+  }
+  return match;
+}
+
+/// A name with one number in it: "4 stars".
+struct NumberedName {
+  std::int64_t number;
+  std::string rest;  // its key without the number
+};
+
+std::optional<NumberedName> numbered(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::size_t kMostDigits = 15;
+  const std::string key = folded_name(name);
+  const std::size_t begin = key.find_first_of(kDigits);
+  if (begin == std::string::npos) return std::nullopt;
+  const std::size_t end = std::min(key.find_first_not_of(kDigits, begin), key.size());
+  if (end - begin > kMostDigits || key.find_first_of(kDigits, end) != std::string::npos)
+    return std::nullopt;
+  const bool negative = begin == 1 && key[0] == '-';
+  NumberedName result{
+      .number = 0,
+      .rest = folded_name(key.substr(0, negative ? 0 : begin) + " " + key.substr(end))};
+  std::from_chars(key.data() + begin, key.data() + end, result.number);
+  if (negative) result.number = -result.number;
+  return result;
+}
+
+// "4" and "4 star" are called as "4 stars".
+bool are_alike(const NumberedName& a, const NumberedName& b) {
+  return a.number == b.number && (a.rest.starts_with(b.rest) || b.rest.starts_with(a.rest));
+}
+
+std::optional<Classes> by_number_in_name(NameSpan labels, NameSpan classes) {
+  std::vector<NumberedName> names;
+  for (const std::string& name : classes) {
+    const std::optional<NumberedName> one = numbered(name);
+    if (!one || std::ranges::find(names, one->number, &NumberedName::number) != names.end())
+      return std::nullopt;
+    names.push_back(*one);
+  }
+  Classes found;
+  for (const std::string& label : labels) {
+    const std::optional<NumberedName> one = numbered(label);
+    const auto place = std::ranges::find_if(
+        names, [&](const NumberedName& name) { return one && are_alike(*one, name); });
+    if (place == names.end()) return std::nullopt;
+    found.push_back(static_cast<std::int32_t>(place - names.begin()));
+  }
+  return found;
+}
+
+// Class numbers below `count`, where all labels are such.
+std::optional<Classes> by_class_number(NameSpan labels, std::size_t count) {
+  Classes found;
+  for (const std::string& label : labels) {
+    const std::optional<std::int64_t> number = class_number(label);
+    if (!number || *number < 0 || *number >= static_cast<std::int64_t>(count)) return std::nullopt;
+    found.push_back(static_cast<std::int32_t>(*number));
+  }
+  return found;
+}
+
+// Numbers of named classes are believed where every class occurs, or there are but two; names that are numbers leave no
+// room for others.
+std::optional<Classes> by_believable_number(NameSpan labels, NameSpan classes) {
+  if (are_integers(classes)) return std::nullopt;
+  std::optional<Classes> found = by_class_number(labels, classes.size());
+  if (!found || classes.size() == 2) return found;
+  const std::set<std::int32_t> different(found->begin(), found->end());
+  return different.size() == classes.size() ? found : std::nullopt;
+}
+
+Classes places_in(NameSpan labels, NameSpan order) {
+  Classes found;
+  for (const std::string& label : labels)
+    found.push_back(static_cast<std::int32_t>(std::ranges::find(order, label) - order.begin()));
+  return found;
+}
+
+// Of labels that are numbers, those that are no class number have no class.
+ClassMatch match_numbers(NameSpan labels, std::size_t count) {
+  ClassMatch match;
+  for (const std::string& label : labels)
+    match.class_of.push_back(
+        by_class_number({&label, 1}, count).value_or(Classes{ClassMatch::kNone}).front());
+  match.why_not =
+      fmt::format("the model does not name its classes, whose numbers are 0 to {}", count - 1);
+  return match;
+}
+
+ClassMatch match_unnamed(NameSpan labels, NameSpan classes) {
+  if (std::optional<Classes> found = by_class_number(labels, classes.size())) {
+    const bool truths = std::ranges::any_of(
+        labels, [](const std::string& label) { return written_truth(label).has_value(); });
+    return {.class_of = std::move(*found), .how = truths ? "by class number" : ""};
+  }
+  const bool numbers = are_integers(labels);
+  const std::vector<std::string> order = ordered_labels(labels);
+  // "5" is no class of a model whose classes are "0" to "4".
+  if (order.size() == classes.size() && !(numbers && are_integers(classes)))
+    return {.class_of = places_in(labels, order),
+            .how = "in their order, as the model does not name its classes",
+            .in_order = true};
+  if (numbers) return match_numbers(labels, classes.size());
+  ClassMatch match = match_names(labels, classes);
+  match.why_not = fmt::format(
+      "the model does not name its {} classes, and the data has {} label{}, so which is which is "
+      "not known",
+      classes.size(), order.size(), order.size() == 1 ? "" : "s");
+  return match;
+}
+
+}  // namespace
+
+bool ClassMatch::complete() const { return std::ranges::find(class_of, kNone) == class_of.end(); }
+
+std::optional<std::int64_t> written_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  if (std::to_string(value) != text) return std::nullopt;
+  return value;
+}
+
+bool are_integers(NameSpan names) {
+  return std::ranges::all_of(
+      names, [](const std::string& name) { return written_integer(name).has_value(); });
+}
+
+std::optional<std::int64_t> class_number(std::string_view label) {
+  constexpr std::string_view kDefault = "label_";
+  if (const std::optional<bool> truth = written_truth(label)) return *truth ? 1 : 0;
+  const bool is_default = label.size() > kDefault.size() && has_prefix(label, "label") &&
+                          label[kDefault.size() - 1] == '_';
+  return written_integer(is_default ? label.substr(kDefault.size()) : label);
+}
+
+bool are_unnamed(NameSpan classes) {
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    if (class_number(classes[i]) != static_cast<std::int64_t>(i) || written_truth(classes[i]))
+      return false;
+  return true;
+}
+
+std::string folded_name(std::string_view name) {
+  CodePoints letters;
+  decode_utf8(name, letters);
+  std::string key, marks;
+  bool gap = false;
+  for (const char32_t letter : letters) {
+    const bool mark = letter == U'-' || letter == U'_';
+    if (mark || is_white_space(letter)) {
+      gap = true;
+      if (mark) marks += static_cast<char>(letter);
+      continue;
+    }
+    // Marks only separate words where there is one on either side: "-1" and "A-" are no "1" and "A".
+    if (gap) key += key.empty() ? marks : " ";
+    gap = false;
+    marks.clear();
+    for (const char32_t lower : to_lower(letter)) append_utf8(lower, key);
+  }
+  return key + marks;
+}
+
+bool are_same_classes(NameSpan a, NameSpan b) {
+  if (a.size() != b.size()) return false;
+  if (are_unnamed(a) || are_unnamed(b)) return true;
+  return std::ranges::equal(a, b, {}, folded_name, folded_name);
+}
+
+ClassMatch match_classes(NameSpan labels, NameSpan classes) {
+  ClassMatch match = match_names(labels, classes);
+  if (match.complete()) return match;
+  if (are_unnamed(classes)) return match_unnamed(labels, classes);
+  if (std::optional<Classes> found = by_number_in_name(labels, classes))
+    return {.class_of = std::move(*found), .how = "by the number in the class's name"};
+  if (std::optional<Classes> found = by_believable_number(labels, classes))
+    return {.class_of = std::move(*found), .how = "by class number"};
+  const std::string& stranger = labels[static_cast<std::size_t>(
+      std::ranges::find(match.class_of, ClassMatch::kNone) - match.class_of.begin())];
+  if (std::ranges::find(classes, stranger) != classes.end())
+    match.why_not = "two of them are called so";
+  else if (by_class_number(labels, classes.size()))
+    match.why_not = fmt::format(
+        "numbers are taken as class numbers only where each of 0 to {} occurs", classes.size() - 1);
+  return match;
+}
+
+std::vector<std::string> ordered_labels(NameSpan labels) {
+  std::set<std::string> names(labels.begin(), labels.end());
+  std::vector<std::string> result(names.begin(), names.end());
+  if (are_integers(result))
+    std::ranges::sort(result, {}, [](const std::string& name) { return *written_integer(name); });
+  return result;
+}
+
+std::string listed_names(NameSpan names) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names.first(std::min(names.size(), kListed)))
+    shown.push_back(shown_name(name));
+  return fmt::format(
+      "{}{}", fmt::join(shown, ", "),
+      names.size() > kListed ? fmt::format(" and {} more", names.size() - kListed) : "");
+}
+
+std::string listed_pairs(NameSpan labels, std::span<const std::int32_t> class_of,
+                         NameSpan classes) {
+  std::vector<std::string> pairs;
+  std::set<std::string> listed;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (listed.insert(labels[i]).second)
+      pairs.push_back(
+          fmt::format("{} = {}", labels[i], classes[static_cast<std::size_t>(class_of[i])]));
+  return listed_names(pairs);
+}
+
+}  // namespace hone
