@@ -144,14 +144,38 @@ TEST(BertConfig, LabelsComeFromNamesOrTheirNumber) {
   EXPECT_EQ(with({{"num_labels", 1}, {"id2label", {{"0", "score"}}}}).num_labels(), 1);
 }
 
+TEST(BertConfig, LabelsMayBeNumbersAndHaveGaps) {
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(with({{"id2label", {{"0", 0}, {"1", 1}}}}).labels, (Labels{"0", "1"}));
+  EXPECT_EQ(with({{"id2label", {{"0", false}, {"1", true}}}}).labels, (Labels{"False", "True"}));
+  EXPECT_EQ(with({{"id2label", {{"00", "a"}, {" 1", "b"}}}}).labels, (Labels{"a", "b"}));
+  EXPECT_EQ(with({{"id2label", {{"0", "a"}, {"2", "b"}}}}).labels, (Labels{"a", "LABEL_1"}));
+  EXPECT_EQ(with({{"id2label", {{"1", "a"}, {"2", "b"}}}}).labels, (Labels{"LABEL_0", "a"}));
+}
+
+TEST(BertConfig, WarnsOfLabelMapsThatContradict) {
+  const auto warnings = [](const Json& keys) {
+    return label_map_warnings(keys, with(keys), "config.json");
+  };
+  const Json by_id = {{"0", "a"}, {"1", "b"}};
+  EXPECT_TRUE(warnings({{"id2label", by_id}, {"label2id", {{"a", 0}, {"b", 1}}}}).empty());
+  EXPECT_TRUE(warnings({{"num_labels", 3}}).empty());
+  const auto gap = warnings({{"id2label", {{"0", "a"}, {"2", "b"}}}});
+  ASSERT_EQ(gap.size(), 1u);
+  EXPECT_NE(gap[0].find("none for class 1"), std::string::npos) << gap[0];
+  const auto inverse = warnings({{"id2label", by_id}, {"label2id", {{"a", 1}, {"b", 0}}}});
+  ASSERT_EQ(inverse.size(), 1u);
+  EXPECT_NE(inverse[0].find("label2id contradicts id2label for 'a'"), std::string::npos);
+}
+
 TEST(BertConfig, RefusesLabelsThatContradict) {
   expect_refused("config.json: num_labels: expected 1, the number of labels named, got 3",
                  {{"num_labels", 3}, {"id2label", {{"0", "a"}}}});
-  expect_refused(
-      "config.json: id2label: expected classes 0 to 1, one of them \"0\", got "
-      "{\"1\":\"a\",\"2\":\"b\"}",
-      {{"id2label", {{"1", "a"}, {"2", "b"}}}});
-  expect_refused("config.json: id2label: expected a string, got 7", {{"id2label", {{"0", 7}}}});
+  const std::string once = "config.json: id2label: expected each class number once, as \"0\", got ";
+  expect_refused(once + R"({"01":"b","1":"a"})", {{"id2label", {{"1", "a"}, {"01", "b"}}}});
+  expect_refused(once + R"({"a":"a","b":"b"})", {{"id2label", {{"a", "a"}, {"b", "b"}}}});
+  expect_refused("config.json: id2label: expected a string, a number or a boolean, got null",
+                 {{"id2label", {{"0", nullptr}, {"1", "b"}}}});
   expect_refused("config.json: id2label: expected an object of names by class number, got {}",
                  {{"id2label", Json::object()}});
   expect_refused("config.json: label2id: expected each class number once, got {\"a\":0,\"b\":0}",

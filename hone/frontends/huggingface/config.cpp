@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <set>
 
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
 #include "hone/frontends/huggingface/activation.h"
 #include "hone/frontends/huggingface/model_facts.h"
 
@@ -50,27 +54,41 @@ std::string string(const Source& source, const char* key, const Json& value) {
   return value.get<std::string>();
 }
 
-// id2label: {"0": "negative", "1": "positive"}; the ids are 0, 1, … in any order.
-// Labels stand in tables, messages and file names of figures.
-std::string label(const Source& source, const char* key, std::string name) {
+// "1" and, as Python reads them, "01" and " 1".
+std::optional<std::int64_t> id_of_key(std::string_view key) {
+  key = trim(key);
+  std::int64_t id = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+  const bool whole = error == std::errc() && end == key.data() + key.size();
+  return whole && id >= 0 ? std::optional(id) : std::nullopt;
+}
+
+// Labels stand in tables, messages and file names of figures. Python prints True and False.
+std::string label(const Source& source, const char* key, const Json& value) {
   constexpr std::size_t kMostBytes = 1000;
+  if (!value.is_string() && !value.is_number() && !value.is_boolean())
+    source.refuse(key, "a string, a number or a boolean", value);
+  std::string name = value.is_string() ? value.get<std::string>() : value.dump();
+  if (value.is_boolean()) name = value.get<bool>() ? "True" : "False";
   user_check(name.size() <= kMostBytes, "{}: {}: a label of {} bytes; expected {} at most",
              source.where, key, name.size(), kMostBytes);
   return name;
 }
 
+// id2label: {"0": "negative", "1": "positive"}; the ids in any order. There are as many classes as names, as in
+// transformers: one whose number has no name keeps its default.
 std::vector<std::string> labels_by_id(const Source& source, const Json& json) {
   constexpr const char* kKey = "id2label";
   if (!json.is_object() || json.empty())
     source.refuse(kKey, "an object of names by class number", json);
-  std::vector<std::string> labels;
-  for (std::size_t id = 0; id < json.size(); ++id) {
-    const auto found = json.find(std::to_string(id));
-    if (found == json.end()) {
-      source.refuse(kKey, fmt::format("classes 0 to {}, one of them \"{}\"", json.size() - 1, id),
-                    json);
-    }
-    labels.push_back(label(source, kKey, string(source, kKey, *found)));
+  std::vector<std::string> labels = default_labels(static_cast<std::int64_t>(json.size()));
+  std::set<std::int64_t> ids;
+  for (const auto& [key, value] : json.items()) {
+    const std::optional<std::int64_t> id = id_of_key(key);
+    if (!id || !ids.insert(*id).second)
+      source.refuse(kKey, "each class number once, as \"0\"", json);
+    std::string name = label(source, kKey, value);
+    if (*id < std::ssize(labels)) labels[static_cast<std::size_t>(*id)] = std::move(name);
   }
   return labels;
 }
@@ -87,7 +105,7 @@ std::vector<std::string> labels_by_name(const Source& source, const Json& json) 
     const auto id = static_cast<std::size_t>(whole_number(source, kKey, value, 0, most));
     if (seen[id]) source.refuse(kKey, "each class number once", json);
     seen[id] = true;
-    labels[id] = name;
+    labels[id] = label(source, kKey, name);
   }
   return labels;
 }
@@ -265,6 +283,35 @@ EncoderConfig read_config(const ConfigKeys& keys, const Json& json, std::string_
   config.labels = read_labels(source);
   check_together(keys, config, where);
   return config;
+}
+
+std::vector<std::string> label_map_warnings(const Json& json, const EncoderConfig& config,
+                                            std::string_view where) {
+  const Source source{json, where};
+  const Json *by_id = source.find("id2label"), *by_name = source.find("label2id");
+  std::vector<std::string> warnings;
+  if (by_id == nullptr) return warnings;
+  std::vector<std::string> gaps;
+  std::set<std::int64_t> named;
+  for (const auto& [key, value] : by_id->items()) named.insert(id_of_key(key).value_or(0));
+  for (std::int64_t id = 0; id < config.num_labels(); ++id)
+    if (!named.contains(id)) gaps.push_back(std::to_string(id));
+  if (!gaps.empty())
+    warnings.push_back(fmt::format(
+        "{}: id2label has {} names and none for class {}, which keeps its default name; names of "
+        "numbers from {} on are of no class",
+        where, config.num_labels(), fmt::join(gaps, ", "), config.num_labels()));
+  if (by_name == nullptr || !by_name->is_object()) return warnings;
+  for (const auto& [name, id] : by_name->items()) {
+    const auto place = std::ranges::find(config.labels, name);
+    if (place == config.labels.end() || !id.is_number_integer()) continue;
+    if (id.get<std::int64_t>() == place - config.labels.begin()) continue;
+    warnings.push_back(fmt::format(
+        "{}: label2id contradicts id2label for '{}'; id2label counts, as in transformers", where,
+        shown_name(name)));
+    break;
+  }
+  return warnings;
 }
 
 Json to_json(const ConfigKeys& keys, const EncoderConfig& config) {

@@ -116,6 +116,11 @@ std::string model_type(const Json& config, std::string_view where);
 /// decoders, cross attention, relative positions, pruned heads.
 EncoderConfig read_config(const ConfigKeys& keys, const Json& json, std::string_view where);
 
+/// What is doubtful about the names of classes in the `json` that `config` was read from: numbers without a name, a label2id
+/// that contradicts id2label.
+std::vector<std::string> label_map_warnings(const Json& json, const EncoderConfig& config,
+                                            std::string_view where);
+
 /// `config.file` with all that `config` says put in: what Hugging Face needs to load the model as one of
 /// `keys.class_name`.
 Json to_json(const ConfigKeys& keys, const EncoderConfig& config);

@@ -265,6 +265,8 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   const char* const graph_file = has_graph ? kGraphFile : "config.json";
   WeightMatcher weights(arch, std::move(checkpoint.tensors), source, graph_file);
   std::vector<std::string> warnings = weights.notes();
+  for (std::string& warning : label_map_warnings(file, config_of(facts), where))
+    warnings.push_back(std::move(warning));
   const bool own_graph = has_graph || quantization.has_value();
   facts.history = read_history(file, own_graph, where);
   const std::vector<std::string> dropped_head =
