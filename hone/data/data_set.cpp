@@ -144,6 +144,19 @@ DataSet finish(WrittenData written, const DataOptions& options) {
   return data;
 }
 
+// Made labels have names, which those of a model may differ from.
+void match_made_classes(DataSet& data, const DataOptions& options) {
+  std::vector<WrittenLabel> labels;
+  for (std::size_t i = 0; i < data.label_names.size(); ++i)
+    labels.push_back({std::to_string(i), options.source});
+  const KnownClasses known{data.label_names, options.label_names,
+                           parse_label_map(options.label_map)};
+  LabelClasses classes = find_classes(labels, known, data.notes);
+  for (Example* example : examples_of(data))
+    example->label = classes.class_of[static_cast<std::size_t>(example->label)];
+  data.label_names = std::move(classes.names);
+}
+
 DataSet make(const DataOptions& options) {
   DataSet data = make_synthetic(parse_synthetic(options.source));
   user_check(!options.task || options.task == data.task,
@@ -153,6 +166,7 @@ DataSet make(const DataOptions& options) {
   const std::vector<Example*> examples = examples_of(data);
   data.hash =
       hash_of(data, [&](std::size_t row) { return answer_text(*examples[row], data.scheme()); });
+  if (data.task == Task::single_label) match_made_classes(data, options);
   return data;
 }
 

@@ -64,7 +64,7 @@ std::string map_to_fill_in(const Names& labels) {
   constexpr std::size_t kShown = 4;
   Names pairs;
   for (const std::string& label : ordered_labels(labels))
-    if (pairs.size() < kShown) pairs.push_back(label + "=CLASS");
+    if (pairs.size() < kShown) pairs.push_back(shown_name(label) + "=CLASS");
   return fmt::format("{}{}", fmt::join(pairs, ","),
                      ordered_labels(labels).size() > kShown ? ",…" : "");
 }

@@ -256,7 +256,7 @@ TEST(Predict, StopsWaitingOnCtrlC) {
 TEST(Predict, TellsIdGoldAndWhetherTheTextWasCut) {
   const TemporaryFolder folder;
   folder.file("texts.csv", "id,text,label\na7,a fine film,good\n12," + std::string(900, '!') +
-                               ",0\n007,dull,\n");
+                               ", Bad\n007,dull,\n");
   const std::vector<Json> said = json_lines(
       run_well({"predict", workshop() / "model", "--data", "texts.csv", "--json"}, folder.path())
           .output);
@@ -265,7 +265,7 @@ TEST(Predict, TellsIdGoldAndWhetherTheTextWasCut) {
   EXPECT_EQ(said[0]["gold"], "good");
   EXPECT_EQ(said[0]["cut"], false);
   EXPECT_EQ(said[1]["id"], 12);
-  EXPECT_EQ(said[1]["gold"], "bad");  // class 0 of the model
+  EXPECT_EQ(said[1]["gold"], "bad");  // as the model calls it
   EXPECT_EQ(said[1]["cut"], true);
   EXPECT_EQ(said[1]["input_ids"].size(), 512);
   EXPECT_EQ(said[2]["id"], "007");

@@ -163,6 +163,20 @@ TEST(LabelledFile, HasNoMoreClassesThanTheModel) {
       });
 }
 
+TEST(LoadDataSet, MatchesMadeClassesWithThoseOfAModel) {
+  const DataSet own = load(DataOptions{.source = "synth:tail?n=10"});
+  const DataSet other =
+      load({.source = "synth:tail?n=10", .label_names = {"Positive", "NEGATIVE"}});
+  EXPECT_EQ(own.label_names, (Names{"negative", "positive"}));
+  EXPECT_EQ(own.hash, other.hash);
+  for (std::size_t i = 0; i < own.train.size(); ++i)
+    EXPECT_EQ(own.train[i].label, 1 - other.train[i].label);
+  expect_user_error("synth:tail?n=10: label 'negative' is none of the model's classes: bad, good",
+                    [] {
+                      load({.source = "synth:tail?n=10", .label_names = {"bad", "good"}});
+                    });
+}
+
 TEST(LabelledFile, MayHaveMinusOneAsAClass) {
   TemporaryFolder folder;
   const fs::path path = folder.file("d.csv", "text,label\na,-1\nb,1\nc,-1\n");

@@ -161,6 +161,19 @@ TEST(StoredLists, OfNumbersAreARegressionOfSeveral) {
   EXPECT_EQ(flags.train[3].targets, (std::vector<float>{0, 1, 0}));
 }
 
+// `datasets` writes a missing class as -1.
+TEST(ParquetColumns, OfClassesLeaveRowsWithoutAClassOut) {
+  const DataSet data = load_data_set({.source = list_file("hub_missing").string()}, list_pool());
+  EXPECT_EQ(data.label_names, (std::vector<std::string>{"neg", "pos"}));
+  ASSERT_EQ(data.train.size(), 2u);
+  EXPECT_EQ(data.train[0].label, 1);
+  EXPECT_EQ(data.train[1].text, "dull");
+  EXPECT_EQ(data.train[1].row, 3);
+  EXPECT_EQ(data.train[1].label, 0);
+  EXPECT_EQ(data.notes.front(),
+            "left out: 1 of 3 train texts, whose label is -1, which is no class");
+}
+
 TEST(ParquetColumns, OfNumbersAreARegression) {
   const std::string source = list_file("none_v1").string();
   const DataSet one = load_data_set({.source = source, .label_column = "real"}, list_pool());

@@ -126,6 +126,10 @@ def main():
     hub = pa.table({"text": ["a fine film", "dull"], "label": pa.array([1, 0], pa.int64())})
     write("hub", hub.replace_schema_metadata({"huggingface": json.dumps(features)}), compression="snappy",
           write_statistics=True, store_schema=True)
+    # A missing label is -1.
+    hub = pa.table({"text": ["a fine film", "odd", "dull"], "label": pa.array([1, -1, 0], pa.int64())})
+    write("hub_missing", hub.replace_schema_metadata({"huggingface": json.dumps(features)}), compression="snappy",
+          store_schema=True)
     names = {"names": ["joy", "fear", "rage"], "_type": "ClassLabel"}
     for name, feature in {"list": {"feature": names, "_type": "List"}, "sequence": {"feature": names, "length": -1, "_type": "Sequence"},
                           "array": [names]}.items():
