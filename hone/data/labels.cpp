@@ -72,8 +72,10 @@ std::string map_to_fill_in(const Names& labels) {
 // `opening`: "d.csv: line 2: label 'x' is none of the model's classes"
 [[noreturn]] void refuse_labels(const std::string& opening, const Names& labels,
                                 const Names& classes, const std::string& why_not) {
-  const bool numbers = std::ranges::all_of(
-      labels, [](const std::string& label) { return class_number(label).has_value(); });
+  const bool numbers = std::ranges::all_of(labels, [&](const std::string& label) {
+    const std::int64_t number = class_number(label).value_or(-1);
+    return number >= 0 && number < std::ssize(classes);
+  });
   throw LabelMismatch(
       fmt::format("{}: {}{}; the data's are: {}; map them with `label_map` {}{}", opening,
                   listed_names(classes), why_not.empty() ? "" : "; " + why_not,
