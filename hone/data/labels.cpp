@@ -44,8 +44,8 @@ std::string name_in_data(const WrittenLabel& label, const Names& of_data) {
 
 // What the labels are called, as far as data and map say it.
 Names names_of_labels(std::span<const WrittenLabel> labels, const KnownClasses& known) {
-  const bool told_numbers = known.map.numbers && !known.of_model.empty();
-  const bool named = !are_unnamed(known.of_data) && !told_numbers;
+  const bool takes_numbers = known.map.numbers && !known.of_model.empty();
+  const bool named = !are_unnamed(known.of_data) && !takes_numbers;
   Names names;
   for (const WrittenLabel& label : labels) {
     const std::string name = name_in_data(label, named ? known.of_data : Names{});
@@ -91,7 +91,7 @@ void note_match(const ClassMatch& match, const Names& labels, const Names& class
 }
 
 // Class numbers, whatever names there are.
-ClassMatch match_as_told(std::span<const WrittenLabel> labels, const Names& classes) {
+ClassMatch match_by_map(std::span<const WrittenLabel> labels, const Names& classes) {
   ClassMatch match{.how = "by class number, as `label_map` says"};
   for (const WrittenLabel& label : labels) {
     const std::optional<std::int64_t> number = class_number(label.text);
@@ -123,7 +123,7 @@ LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownC
                               Names& notes) {
   const Names own = names_of_labels(labels, known);
   if (known.map.numbers) {
-    const ClassMatch match = match_as_told(labels, known.of_model);
+    const ClassMatch match = match_by_map(labels, known.of_model);
     note_match(match, own, known.of_model, "labels", notes);
     return {known.of_model, match.class_of};
   }

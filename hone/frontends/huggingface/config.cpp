@@ -63,7 +63,7 @@ std::optional<std::int64_t> id_of_key(std::string_view key) {
   return whole && id >= 0 ? std::optional(id) : std::nullopt;
 }
 
-// Labels stand in tables, messages and file names of figures. Python prints True and False.
+// A name for tables, messages and file names of figures; booleans as Python prints them.
 std::string label(const Source& source, const char* key, const Json& value) {
   constexpr std::size_t kMostBytes = 1000;
   if (!value.is_string() && !value.is_number() && !value.is_boolean())
