@@ -172,7 +172,7 @@ TEST(BertConfig, RefusesLabelsThatContradict) {
   expect_refused("config.json: num_labels: expected 1, the number of labels named, got 3",
                  {{"num_labels", 3}, {"id2label", {{"0", "a"}}}});
   const std::string once = "config.json: id2label: expected each class number once, as \"0\", got ";
-  expect_refused(once + R"({"01":"b","1":"a"})", {{"id2label", {{"1", "a"}, {"01", "b"}}}});
+  expect_refused(once + R"({"1":"a","01":"b"})", {{"id2label", {{"1", "a"}, {"01", "b"}}}});
   expect_refused(once + R"({"a":"a","b":"b"})", {{"id2label", {{"a", "a"}, {"b", "b"}}}});
   expect_refused("config.json: id2label: expected a string, a number or a boolean, got null",
                  {{"id2label", {{"0", nullptr}, {"1", "b"}}}});
