@@ -274,10 +274,10 @@ Context make_context(const RunArguments& a) {
       });
 }
 
-CLI::Option* declare_label_map(CLI::App& app, DataOptions& options) {
-  return app.add_option("--label_map", options.label_map,
-                        "classes of labels that are called otherwise: neg=NEGATIVE,pos=POSITIVE, "
-                        "a JSON object, or ids where labels are the model's class numbers");
+void declare_label_map(CLI::App& app, DataOptions& options) {
+  app.add_option("--label_map", options.label_map,
+                 "classes of labels that are called otherwise: neg=NEGATIVE,pos=POSITIVE, "
+                 "a JSON object, or ids where labels are the model's class numbers");
 }
 
 void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length) {

@@ -87,7 +87,7 @@ void declare_train_samples(CLI::App& app, JobData& arguments);
 /// `--split`, the part of the data that `help` tells of.
 CLI::Option* declare_split(CLI::App& app, std::string& split, const std::string& help);
 /// `--label_map`, of commands that read labels.
-CLI::Option* declare_label_map(CLI::App& app, DataOptions& options);
+void declare_label_map(CLI::App& app, DataOptions& options);
 /// Those of them that say how texts are read.
 void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length);
 /// What the answers of a changed model are measured on, if on anything.
