@@ -288,14 +288,14 @@ void choose_gold(std::span<const DataColumn> columns, const Names& given,
 
 }  // namespace
 
-void ColumnValues::add(std::string_view value, bool word) {
+void ColumnPreview::add(std::string_view value, bool word) {
   if (value.empty()) return;
   ++count_;
   words_ = words_ || word;
   if (different_.find(value) == different_.end()) different_.emplace(value);
 }
 
-void ColumnValues::describe(DataColumn& column) const {
+void ColumnPreview::describe(DataColumn& column) const {
   column.words = words_;
   column.few = count_ > 0 && 2 * different_.size() <= count_;
 }

@@ -25,7 +25,7 @@ struct DataColumn {
 };
 
 /// Collects what the first values of a column say about it.
-class ColumnValues {
+class ColumnPreview {
  public:
   /// `word`: the value is neither a number nor nested. Empty values count for nothing.
   void add(std::string_view value, bool word);

@@ -147,7 +147,7 @@ RowColumns name_columns(const Fields& first, std::span<const Fields> rows,
   RowColumns table;
   table.header = is_header(first, rows, options, table.notes);
   const bool numbered = !table.header || is_numbered(first);
-  std::vector<ColumnValues> values(first.size());
+  std::vector<ColumnPreview> values(first.size());
   const auto add = [&](const Fields& row) {
     for (std::size_t i = 0; i < std::min(row.size(), values.size()); ++i)
       values[i].add(row[i], !written_number(row[i]));

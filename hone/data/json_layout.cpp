@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 using Slices = std::vector<std::string_view>;
-using Kind = JsonLayout::Kind;
+using LayoutKind = JsonLayout::Kind;
 
 bool is_array(std::string_view value) { return value.starts_with('['); }
 bool is_object(std::string_view value) { return value.starts_with('{'); }
@@ -75,13 +75,13 @@ JsonLayout layout_of_rows(std::vector<JsonRow> rows, const std::string& unit) {
   const std::string_view first = layout.rows[0].text;
   if (is_object(first)) return layout;
   if (is_array(first)) {
-    layout.kind = Kind::arrays;
+    layout.kind = LayoutKind::arrays;
   } else {
     user_check(first.starts_with('"'),
                "the file is a list of {} values, the first one {}, and no table; expected a JSON "
                "object or array for each example",
                layout.rows.size(), shorten(first, 40));
-    layout.kind = Kind::texts;
+    layout.kind = LayoutKind::texts;
     layout.names = {"text"};
   }
   return layout;
@@ -102,7 +102,7 @@ void check_lengths(const JsonLayout& layout) {
 }
 
 JsonLayout layout_of_lists(const std::vector<JsonMember>& members, const JsonText& file) {
-  JsonLayout layout{.kind = Kind::columns, .unit = "row"};
+  JsonLayout layout{.kind = LayoutKind::columns, .unit = "row"};
   for (const auto& [key, value] : members) {
     layout.names.push_back(string_of(key, file));
     layout.columns.push_back(elements_of(value, file));
@@ -113,7 +113,7 @@ JsonLayout layout_of_lists(const std::vector<JsonMember>& members, const JsonTex
 
 // {"text": {"0": "a", "1": "b"}, "label": {"0": 1, "1": 0}}
 JsonLayout layout_of_indexed_columns(const std::vector<JsonMember>& columns, const JsonText& file) {
-  JsonLayout layout{.kind = Kind::columns, .unit = "row"};
+  JsonLayout layout{.kind = LayoutKind::columns, .unit = "row"};
   std::vector<JsonMember> first, own;
   for (const auto& [key, value] : columns) {
     read_members(value, file, own);

@@ -17,7 +17,7 @@
 namespace hone {
 namespace {
 
-using Kind = JsonLayout::Kind;
+using LayoutKind = JsonLayout::Kind;
 
 // A file that has been laid out. Cells are pieces of its text.
 struct JsonFile {
@@ -27,11 +27,12 @@ struct JsonFile {
   std::size_t first_row = 0;  // 1: the first one is a header
 
   std::size_t rows() const {
-    if (layout.kind == Kind::columns) return layout.columns.empty() ? 0 : layout.columns[0].size();
+    if (layout.kind == LayoutKind::columns)
+      return layout.columns.empty() ? 0 : layout.columns[0].size();
     return layout.rows.size() - first_row;
   }
   std::int64_t number(std::size_t row) const {
-    if (layout.kind == Kind::columns) return static_cast<std::int64_t>(row) + 1;
+    if (layout.kind == LayoutKind::columns) return static_cast<std::int64_t>(row) + 1;
     return layout.rows[row + first_row].number;
   }
 };
@@ -48,16 +49,16 @@ class Row {
   Row(const JsonFile& file, std::size_t row, const std::vector<std::string>& wanted)
       : file_(file), row_(row), wanted_(wanted), cells_(wanted.size()) {
     switch (file.layout.kind) {
-      case Kind::objects:
+      case LayoutKind::objects:
         read_object();
         return;
-      case Kind::arrays:
+      case LayoutKind::arrays:
         read_array();
         return;
-      case Kind::texts:
+      case LayoutKind::texts:
         cells_.assign(cells_.size(), text());
         return;
-      case Kind::columns:
+      case LayoutKind::columns:
         for (std::size_t i = 0; i < wanted.size(); ++i)
           cells_[i] = file.layout.columns[find_column(file.columns, wanted[i])][row];
     }
@@ -65,7 +66,7 @@ class Row {
 
   std::string where() const {
     if (file_.layout.unit == "line") return fmt::format("line {}", file_.number(row_));
-    if (file_.layout.kind == Kind::columns) return fmt::format("row {}", row_ + 1);
+    if (file_.layout.kind == LayoutKind::columns) return fmt::format("row {}", row_ + 1);
     return fmt::format("row {}, line {}", file_.number(row_),
                        file_.text.place_of(text().data()).line);
   }
@@ -78,7 +79,7 @@ class Row {
 
   std::string_view needed_cell(const std::string& name) const {
     if (const std::string_view found = cell(name); !found.empty()) return found;
-    if (file_.layout.kind != Kind::objects)
+    if (file_.layout.kind != LayoutKind::objects)
       fail("{}: there is no value for column '{}'", where(), name);
     std::vector<JsonMember> members;
     read_members(text(), file_.text, members);
@@ -259,14 +260,14 @@ std::vector<Record> read_all(const JsonFile& file, const ColumnChoice& choice, T
 }
 
 // Whether a value is text, and what tells it from others; empty for none.
-void add_value(std::string_view cell, ColumnValues& values) {
+void add_value(std::string_view cell, ColumnPreview& values) {
   if (cell != "null" && cell != "\"\"") values.add(cell, cell.starts_with('"'));
 }
 
 // The keys of the first rows.
 std::vector<DataColumn> columns_of_objects(const JsonText& text, const std::vector<JsonRow>& rows) {
   std::vector<DataColumn> columns;
-  std::vector<ColumnValues> values;
+  std::vector<ColumnPreview> values;
   std::vector<JsonMember> members;
   for (const JsonRow& row : std::span(rows).first(std::min(rows.size(), kRowsToSee))) {
     if (!row.text.starts_with('{')) break;
@@ -290,7 +291,7 @@ std::vector<DataColumn> columns_of_lists(const JsonLayout& layout) {
   std::vector<DataColumn> columns;
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     columns.push_back({layout.names[i]});
-    ColumnValues values;
+    ColumnPreview values;
     const auto& cells = layout.columns[i];
     for (const std::string_view cell : std::span(cells).first(std::min(cells.size(), kRowsToSee)))
       add_value(cell, values);
@@ -337,15 +338,15 @@ DataTable open_json(std::string_view bytes, const DataOptions& options) {
   const JsonText text(bytes);
   const auto file = std::make_shared<JsonFile>(JsonFile{text, find_layout(text, options)});
   JsonLayout& layout = file->layout;
-  if (layout.kind == Kind::objects) file->columns = columns_of_objects(text, layout.rows);
-  if (layout.kind == Kind::columns) file->columns = columns_of_lists(layout);
-  if (layout.kind == Kind::texts) file->columns = {{"text"}};
-  if (layout.kind == Kind::arrays) name_arrays(*file, options);
-  DataTable table{
-      .unit = layout.unit,
-      .columns = file->columns,
-      .has_header = layout.kind != Kind::arrays || file->columns[0].named || file->first_row == 1,
-      .notes = layout.notes};
+  if (layout.kind == LayoutKind::objects) file->columns = columns_of_objects(text, layout.rows);
+  if (layout.kind == LayoutKind::columns) file->columns = columns_of_lists(layout);
+  if (layout.kind == LayoutKind::texts) file->columns = {{"text"}};
+  if (layout.kind == LayoutKind::arrays) name_arrays(*file, options);
+  DataTable table{.unit = layout.unit,
+                  .columns = file->columns,
+                  .has_header = layout.kind != LayoutKind::arrays || file->columns[0].named ||
+                                file->first_row == 1,
+                  .notes = layout.notes};
   table.read = [file](const ColumnChoice& choice, ThreadPool& pool) {
     return read_all(*file, choice, pool);
   };

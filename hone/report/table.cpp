@@ -61,7 +61,7 @@ std::string display_bytes(double bytes, const ColumnForm& form) {
   return bytes_in_unit(bytes, unit, unit > 0 && decimals);
 }
 
-bool is_whole(double value) { return std::isnan(value) || value == std::floor(value); }
+bool shows_whole(double value) { return std::isnan(value) || value == std::floor(value); }
 
 bool is_percentage(Quantity of) { return of == Quantity::share || of == Quantity::flips; }
 
@@ -103,7 +103,7 @@ void ColumnForm::add(const Cell& cell) {
   if (const auto* estimate = std::get_if<Estimate>(&cell.value()))
     both_ends |= !has_even_halves(*estimate);
   if (const auto* real = std::get_if<Real>(&cell.value()))
-    all_decimals |= real->may_be_whole && !is_whole(real->value);
+    all_decimals |= real->may_be_whole && !shows_whole(real->value);
   if (const auto* size = std::get_if<Bytes>(&cell.value())) {
     const auto bytes = static_cast<double>(size->count);
     all_decimals |= human_bytes(bytes).find('.') != std::string::npos;

@@ -313,7 +313,9 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
 bool has_trained_head(const fs::path& folder) {
   const std::string where = (folder / "config.json").string();
   const Architecture& arch = find_architecture(model_type(read_json(where), where), where);
-  return WeightMatcher(arch, load_checkpoint(folder), where).has_head();
+  Checkpoint checkpoint = load_checkpoint(folder);
+  const std::string source = (folder / checkpoint.source).string();
+  return WeightMatcher(arch, std::move(checkpoint.tensors), source, where).has_head();
 }
 
 ModelFacts model_facts(const Json& config, std::string_view where) {
