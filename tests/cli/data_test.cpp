@@ -230,8 +230,9 @@ TEST(Data, OfNumbersFitsAModelThatDoesNotNameItsClasses) {
   for (const char* other : {"again", "plain"})
     run_well({"compare", other, workshop() / "model", "--data", workshop() / "reviews.csv"},
              folder.path());
-  run_well({"choose", "plain", "again", workshop() / "model", "--data", "numbers.csv"},
-           folder.path());
+  run_well(
+      {"choose", "plain", "again", workshop() / "model", "--data", "numbers.csv", "--split", "all"},
+      folder.path());
   folder.file("three.csv", "text,label\nfine,good\ndull,bad\nplot,so so\n");
   expect_refusal(
       {"eval", "plain", "--data", "three.csv"}, folder.path(),
