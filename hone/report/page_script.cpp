@@ -43,13 +43,13 @@ for (const table of document.querySelectorAll("table")) {
 constexpr std::string_view kPointing = R"js(
 {
   const figures = [...document.querySelectorAll("figure svg")].filter(svg => svg.querySelector(".points"));
-  const box = document.createElement("div"), ring = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+  const box = document.createElement("div"), ring = figures[0] && document.createElementNS(figures[0].namespaceURI, "circle");
   box.className = "pointed";
   box.hidden = true;
   box.setAttribute("role", "status");
   document.body.append(box);
-  ring.setAttribute("class", "ring");
-  ring.setAttribute("r", 7);
+  ring?.setAttribute("class", "ring");
+  ring?.setAttribute("r", 7);
   const hide = () => { box.hidden = true; ring.remove(); };
   const texts_of = figure => {
     figure.pointed ??= [...figure.querySelector("svg").querySelectorAll(".points")].flatMap(group =>
