@@ -13,7 +13,7 @@ namespace {
 const fs::path kArrow = test_data() / "data" / "golden" / "arrow";
 using Whole = std::int64_t;
 
-ThreadPool& pool() {
+ThreadPool& arrow_pool() {
   static ThreadPool threads(2);
   return threads;
 }
@@ -24,7 +24,7 @@ struct Golden {
       : bytes(read_file(kArrow / (name + ".arrow"))), file(bytes) {}
   template <typename T>
   std::vector<T> column(std::string_view name) const {
-    return std::get<std::vector<T>>(file.read(name, pool()).values);
+    return std::get<std::vector<T>>(file.read(name, arrow_pool()).values);
   }
 
   std::string bytes;
@@ -38,7 +38,7 @@ std::vector<T> by_row(std::int64_t rows, T (*value)(std::int64_t)) {
   return values;
 }
 
-std::string text_of(std::int64_t i) {
+std::string arrow_text(std::int64_t i) {
   constexpr std::string_view kWide[] = {"", "é", "é漢", "é漢😀"};
   if (i % 10 == 0) return "";
   std::string text;
@@ -77,7 +77,7 @@ void expect_lists(const std::string& name, std::int64_t first, std::int64_t rows
   const Golden golden(name);
   for (const char* column : {"labels", "names", "scores", "kinds"}) {
     SCOPED_TRACE(column);
-    const StoredLists lists = golden.file.read_lists(column, pool());
+    const StoredLists lists = golden.file.read_lists(column, arrow_pool());
     ASSERT_EQ(std::ssize(lists.begins), rows + 1);
     std::size_t at = 0;
     for (std::int64_t i = first; i < first + rows; ++i) {
@@ -131,26 +131,27 @@ TEST(ArrowFile, PassesOverColumnsOfOtherTypes) {
                                                         {"dense", "union"},
                                                         {"deep", "list<list<string>>"}})
     expect_user_error(fmt::format("column '{}' is of type {}", column, type),
-                      [&] { golden.file.read(column, pool()); });
+                      [&] { golden.file.read(column, arrow_pool()); });
 }
 
 TEST(ArrowFile, NamesTheRowThatIsNull) {
   const Golden golden("nulls");
-  expect_user_error("row 2 is null", [&] { golden.file.read("text", pool()); });
-  expect_user_error("row 1 is null", [&] { golden.file.read("nothing", pool()); });
-  expect_user_error("row 2 is null", [&] { golden.file.read_lists("gone", pool()); });
+  expect_user_error("row 2 is null", [&] { golden.file.read("text", arrow_pool()); });
+  expect_user_error("row 1 is null", [&] { golden.file.read("nothing", arrow_pool()); });
+  expect_user_error("row 2 is null", [&] { golden.file.read_lists("gone", arrow_pool()); });
   expect_user_error("the list of row 2 holds a null",
-                    [&] { golden.file.read_lists("list", pool()); });
+                    [&] { golden.file.read_lists("list", arrow_pool()); });
 }
 
 TEST(ArrowFile, RefusesWhatItCannotRead) {
-  expect_user_error("lz4", [] { Golden("lz4").file.read("text", pool()); });
+  expect_user_error("lz4", [] { Golden("lz4").file.read("text", arrow_pool()); });
   expect_user_error("18446744073709551615",
-                    [] { Golden("large_number").file.read("label", pool()); });
+                    [] { Golden("large_number").file.read("label", arrow_pool()); });
   for (const char* name : {"bomb", "bomb_dictionary"})
-    expect_user_error("would take more than", [&] { Golden(name).file.read("text", pool()); });
+    expect_user_error("would take more than",
+                      [&] { Golden(name).file.read("text", arrow_pool()); });
   expect_user_error("no column 'txet'; did you mean 'text'?",
-                    [] { Golden("stream").file.read("txet", pool()); });
+                    [] { Golden("stream").file.read("txet", arrow_pool()); });
   for (const char* bytes : {"", "ARROW1", "PAR1", "text,label\na,0\n"})
     expect_user_error("expected an Arrow IPC stream or file", [&] { ArrowFile file(bytes); });
 }
@@ -164,9 +165,9 @@ TEST(ArrowFile, SurvivesFilesThatAreCutOrChanged) {
         for (const ColumnSchema& column : file.columns()) {
           try {
             if (column.is_list)
-              file.read_lists(column.name, pool());
+              file.read_lists(column.name, arrow_pool());
             else
-              file.read(column.name, pool());
+              file.read(column.name, arrow_pool());
           } catch (const UserError&) {
           }
         }

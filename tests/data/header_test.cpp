@@ -14,20 +14,20 @@ bool is_header(const Fields& first, const Rows& rows, const DataOptions& options
   return named(first, rows, options).header;
 }
 
-const Rows kRows = {{"see you", "ham"}, {"call now", "spam"}, {"hi", "ham"}, {"win", "spam"}};
+const Rows kSpamRows = {{"see you", "ham"}, {"call now", "spam"}, {"hi", "ham"}, {"win", "spam"}};
 
 TEST(Header, HasUsualOrGivenNames) {
-  EXPECT_TRUE(is_header({"Text", "v2"}, kRows));
-  EXPECT_TRUE(is_header({"premise", "hypothesis"}, kRows));
-  EXPECT_TRUE(is_header({"ham", "spam"}, kRows, {.text_column = "ham"})) << "given";
-  EXPECT_TRUE(is_header({"ham", "spam"}, kRows, {.remembered = {.label = "spam"}}));
-  EXPECT_TRUE(is_header({"text", "ham"}, kRows));
-  EXPECT_TRUE(named({"text", "label"}, kRows).notes.empty());
+  EXPECT_TRUE(is_header({"Text", "v2"}, kSpamRows));
+  EXPECT_TRUE(is_header({"premise", "hypothesis"}, kSpamRows));
+  EXPECT_TRUE(is_header({"ham", "spam"}, kSpamRows, {.text_column = "ham"})) << "given";
+  EXPECT_TRUE(is_header({"ham", "spam"}, kSpamRows, {.remembered = {.label = "spam"}}));
+  EXPECT_TRUE(is_header({"text", "ham"}, kSpamRows));
+  EXPECT_TRUE(named({"text", "label"}, kSpamRows).notes.empty());
 }
 
 TEST(Header, IsDataWhereItLooksLikeTheRowsBelow) {
   EXPECT_FALSE(is_header({"good film", "1"}, {{"bad film", "0"}, {"so so", "1"}}));
-  EXPECT_FALSE(is_header({"hello you", "ham"}, kRows));
+  EXPECT_FALSE(is_header({"hello you", "ham"}, kSpamRows));
   EXPECT_FALSE(is_header({"who are you", "question"},
                          {{"a", "question"}, {"b", "no"}, {"c", "question"}, {"d", "no"}}))
       << "a usual name, but a value";
@@ -35,26 +35,26 @@ TEST(Header, IsDataWhereItLooksLikeTheRowsBelow) {
       << "the header of a file that was appended";
   EXPECT_FALSE(is_header({"a film that is not bad"}, {{"good"}})) << "the only column";
   EXPECT_FALSE(is_header({std::string(101, 'x'), "y"}, {{"a", "b"}}));
-  EXPECT_EQ(named({"hello you", "ham"}, kRows).notes.size(), 1u);
+  EXPECT_EQ(named({"hello you", "ham"}, kSpamRows).notes.size(), 1u);
 }
 
 TEST(Header, IsOneWhereNothingSpeaksAgainstItAndSaysSo) {
-  const RowColumns table = named({"v1", "v2"}, kRows);
+  const RowColumns table = named({"v1", "v2"}, kSpamRows);
   EXPECT_TRUE(table.header);
   ASSERT_EQ(table.notes.size(), 1u);
   EXPECT_NE(table.notes[0].find("`no_header`"), std::string::npos);
 }
 
 TEST(Header, IsNoneWhereThatIsAskedForOrRemembered) {
-  EXPECT_FALSE(is_header({"text", "label"}, kRows, {.form = {.no_header = true}}));
-  EXPECT_FALSE(is_header({"v1", "v2"}, kRows, {.text_column = "0"}));
+  EXPECT_FALSE(is_header({"text", "label"}, kSpamRows, {.form = {.no_header = true}}));
+  EXPECT_FALSE(is_header({"v1", "v2"}, kSpamRows, {.text_column = "0"}));
   const DataOptions remembered = {.remembered = {.text = "0", .form = {.no_header = true}}};
-  EXPECT_FALSE(is_header({"v1", "v2"}, kRows, remembered));
-  EXPECT_TRUE(is_header({"text", "label"}, kRows, remembered)) << "this file has one";
+  EXPECT_FALSE(is_header({"v1", "v2"}, kSpamRows, remembered));
+  EXPECT_TRUE(is_header({"text", "label"}, kSpamRows, remembered)) << "this file has one";
 }
 
 TEST(Header, OfNumbersNamesNothing) {
-  const RowColumns table = named({"0", "1"}, kRows);
+  const RowColumns table = named({"0", "1"}, kSpamRows);
   EXPECT_TRUE(table.header) << "as pandas writes it";
   EXPECT_FALSE(table.columns[0].named);
   EXPECT_EQ(table.columns[0].first_value, "see you");
