@@ -52,7 +52,7 @@ TEST(ArrowFile, ReadsAllFormsOfTheFormat) {
     const Golden golden(name);
     EXPECT_EQ(golden.file.rows(), 40);
     for (const char* text : {"text", "large"})
-      EXPECT_EQ(golden.column<std::string>(text), by_row<std::string>(40, text_of));
+      EXPECT_EQ(golden.column<std::string>(text), by_row<std::string>(40, arrow_text));
     for (const int bits : {8, 16, 32, 64}) {
       EXPECT_EQ(golden.column<Whole>(fmt::format("int{}", bits)),
                 by_row<Whole>(40, [](Whole i) { return i - 20; }));
