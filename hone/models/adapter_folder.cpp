@@ -149,7 +149,7 @@ std::string tensor_name(const std::string& key, const std::string& where) {
   const std::string name = unwrapped_name(key);
   user_check(name.starts_with(kAdapterPrefix), "{}: expected names that begin with {}, got {}",
              where, kAdapterPrefix, key);
-  // What an adapter stands beside: "query.base_layer.bias".
+  // The linear below an adapter: "query.base_layer.bias".
   constexpr std::string_view kBaseLayer = ".base_layer.";
   std::string plain = name.substr(kAdapterPrefix.size());
   if (const std::size_t at = plain.find(kBaseLayer); at != std::string::npos)

@@ -59,7 +59,7 @@ class Renamer {
     rename(result_.masks, modern_name);
   }
 
-  // What stands in front of the landmark, where it stands in front of every name.
+  // Removes what precedes the landmark, if it precedes every name.
   void remove_prefix(std::string_view encoder, std::string_view landmark) {
     const std::string whole = fmt::format("{}.{}", encoder, landmark);
     std::optional<std::string> found = prefix_of(whole);
@@ -131,7 +131,7 @@ class Renamer {
     result_.masks.emplace(name, std::move(kept));
   }
 
-  // What stands in front of the only tensor whose last names these are.
+  // Returns what precedes these last names in the only tensor that has them; "" if several have.
   std::optional<std::string> prefix_of(std::string_view names) const {
     std::optional<std::string> prefix;
     for (const auto& [name, tensor] : result_.tensors) {
