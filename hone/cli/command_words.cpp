@@ -12,6 +12,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::string_view kNoMoreOptions = "--";
+constexpr char kMark = '\x01';  // in front of a bracket
 
 bool looks_like_option(std::string_view word) {
   return word.size() > 1 && word.starts_with('-') && !is_signed_value(word);
@@ -60,6 +61,17 @@ Words with_joined_values(const CLI::App& app, const Words& words) {
       joined.back() += "=" + words[++i];
   }
   return joined;
+}
+
+// The parser would split "[a, b]" where an argument may be repeated.
+void mark_brackets(Words& words) {
+  bool options = true;
+  for (std::string& word : words) {
+    if (word == kNoMoreOptions) options = false;
+    const bool is_option = options && looks_like_option(word);
+    const std::size_t value = is_option ? std::min(word.find('='), word.size() - 1) + 1 : 0;
+    if (value < word.size() && word[value] == '[') word.insert(value, 1, kMark);
+  }
 }
 
 // Options and their values first, then the other words behind a "--".
@@ -111,7 +123,19 @@ Words words_for_parser(const CLI::App& app, const Words& words) {
   } else {
     first.insert(first.end(), end, words.end());
   }
+  mark_brackets(first);
   return first;
+}
+
+std::string unmarked(const std::string& word) {
+  return word.starts_with(kMark) ? word.substr(1) : word;
+}
+
+void unmark_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options({}))
+    if (!is_flag(*option))
+      option->transform(
+          [](std::string value) { return value.starts_with(kMark) ? value.substr(1) : value; });
 }
 
 OptionSpellings spellings_in(const CLI::App& app, const Words& words) {

@@ -16,9 +16,16 @@ std::string with_underscores(std::string word);
 /// Whether a word that begins with a minus is a value for all that: a number (-1, -inf), or a text with blanks.
 bool is_signed_value(std::string_view word);
 
-/// The words in an order and a form in which the parser takes no signed value for an option.
+/// The words in an order and a form in which the parser takes no signed value for an option, and no value in brackets for a list:
+/// these carry a mark that `unmark_values` removes.
 std::vector<std::string> words_for_parser(const CLI::App& app,
                                           const std::vector<std::string>& words);
+
+/// A word of the parser without the mark.
+std::string unmarked(const std::string& word);
+
+/// Makes the options of `app` remove the mark from their values, before any check.
+void unmark_values(CLI::App& app);
 
 /// The spelling of each option of `app` in `words`: the one typed, where there is one alone, else the declared one.
 OptionSpellings spellings_in(const CLI::App& app, const std::vector<std::string>& words);

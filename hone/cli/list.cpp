@@ -1,6 +1,7 @@
 #include "hone/base/terminal.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
+#include "hone/cli/command_words.h"
 #include "hone/cli/help.h"
 #include "hone/cli/value_kind.h"
 
@@ -96,6 +97,7 @@ std::function<void()> declare_command(const Command& command, CLI::App& app) {
   std::function<void()> run = command.declare(app);
   check_numbers(app);
   apply_value_kinds(app);
+  unmark_values(app);
   return run;
 }
 

@@ -68,6 +68,7 @@ std::string count_problem(const Attempt& made, const Words& words) {
 Words strangers(const CLI::App& app) {
   Words words = app.remaining();
   std::erase(words, "--");
+  std::ranges::transform(words, words.begin(), unmarked);
   return words;
 }
 
@@ -110,9 +111,10 @@ std::string problem(const Attempt& made, const Command& command, const Words& wo
   const std::string& stranger = unknown.front();
   const auto typed = std::ranges::find(words, stranger, with_underscores);
   const std::string shown = typed == words.end() ? stranger : *typed;
+  const std::string near = suggestion(stranger, made, command, words);
   const std::string answer =
       trainer_flag_answer(stranger, shown.substr(0, shown.find('=')), flag_names(*made.app));
-  if (!answer.empty()) return answer;
+  if (near.empty() && !answer.empty()) return answer;
   if (command.name == "formats" && stranger == "--compare")
     return "--compare MODEL is the command `hone compare-formats MODEL`";
   if (command.name == "formats" && stranger == "--suggest")
@@ -126,8 +128,7 @@ std::string problem(const Attempt& made, const Command& command, const Words& wo
   if (!stranger.starts_with('-') && made.app->get_option_no_throw("--model") != nullptr)
     return fmt::format("unexpected argument '{}'; a model is given here as --model {}", stranger,
                        stranger);
-  return fmt::format("unexpected argument '{}'{}", shown,
-                     suggestion(stranger, made, command, words));
+  return fmt::format("unexpected argument '{}'{}", shown, near);
 }
 
 std::vector<std::string> names_of_commands() {

@@ -33,11 +33,19 @@ std::string pass_text(const PassDef& def, const std::vector<std::string>& words)
   return fmt::format("{}({})", def.name, options);
 }
 
+// Passes of runs alone are not proposed in place of an unknown one, as they would be refused.
+const PassDef& find_applicable(const PassTable& all, const std::string& name) {
+  if (all.contains(name)) return find_pass(all, name);
+  PassTable passes = all;
+  std::erase_if(passes, [](const auto& row) { return row.second.of_runs; });
+  return find_pass(passes, name);
+}
+
 void pass(PassCommandArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  a.job.pass = pass_text(find_pass(context.library.passes, a.name), a.options);
+  a.job.pass = pass_text(find_applicable(context.library.passes, a.name), a.options);
   const PassJobResult result = apply_pass(a.job, context);
   if (a.run.json) return print_result("pass", result.fields);
   print_text(a.run, "{}", result.text(text_style(a.run)));

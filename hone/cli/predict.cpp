@@ -105,11 +105,9 @@ Command predict_command() {
         auto a = std::make_shared<PredictArguments>();
         app.add_option("MODEL", a->job.model, "model folder")->required();
         declare_adapter(app, a->job.adapter);
-        // Without extra arguments, brackets in a text are no list.
         auto* text = app.add_option("TEXT", a->texts,
                                     "texts to classify; -: the lines of standard input, each "
-                                    "answered as it comes")
-                         ->allow_extra_args(false);
+                                    "answered as it comes");
         auto* data = app.add_option("--data", a->job.data.source,
                                     fmt::format("texts to classify instead: a .txt file, a text on "
                                                 "each line, {}",

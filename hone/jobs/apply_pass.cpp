@@ -106,19 +106,9 @@ std::optional<Model> changed_before_rounding(const TextModel& before, Model& aft
   return unrounded;
 }
 
-// Throws for a name that no pass has. Passes of runs alone are not proposed in its place.
-void check_pass_name(const std::string& pass, const PassTable& all) {
-  const std::string name(trim(std::string_view(pass).substr(0, pass.find('('))));
-  if (all.contains(name)) return;
-  PassTable passes = all;
-  std::erase_if(passes, [](const auto& row) { return row.second.of_runs; });
-  find_pass(passes, name);
-}
-
 }  // namespace
 
 PassJobResult apply_pass(const PassJob& job, Context& context) {
-  check_pass_name(job.pass, context.library.passes);
   const Pass pass = parse_pass(job.pass, context.library.passes, context.library.formats);
   if (pass.def->look != nullptr) return look(job, pass, context);
   user_check(

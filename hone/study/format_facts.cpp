@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <utility>
+#include <set>
 
 #include "hone/formats/calibrate.h"
 #include "hone/passes/quantize.h"
@@ -155,20 +155,16 @@ bool saturates(const Format& format, const Coded& tensor, std::size_t index, flo
   if (!std::isfinite(y) || std::isnan(x) || std::abs(x) <= std::abs(y)) return false;
   Codes codes = tensor.codes;
   std::vector<float> decoded(tensor.x.size());
-  double end = 0, next = 0;  // the two largest magnitudes with the sign of x
+  const double sign = std::signbit(x) ? -1 : 1;
+  std::set<double> values;  // with the side of x above
   for (const std::uint32_t code :
        tried_codes(format.def->layout(format, tensor.sizes).element_bits)) {
     codes.elements[index] = code;
     format.def->decode({format, tensor.sizes, {}, tensor.state}, codes, decoded);
-    const float value = decoded[index];
-    if (!std::isfinite(value) || std::signbit(value) != std::signbit(x)) continue;
-    const double magnitude = std::abs(static_cast<double>(value));
-    if (magnitude > end)
-      next = std::exchange(end, magnitude);
-    else if (magnitude < end)
-      next = std::max(next, magnitude);
+    if (std::isfinite(decoded[index])) values.insert(sign * decoded[index]);
   }
-  return std::abs(static_cast<double>(x)) > end + (end - next) / 2;
+  const double end = *values.rbegin(), step = values.size() > 1 ? end - *++values.rbegin() : 0;
+  return sign * x > end + step / 2;
 }
 
 SpelledNumber spelled_number(const Format& format, const Coded& tensor, std::size_t index,
