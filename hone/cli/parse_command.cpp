@@ -87,12 +87,21 @@ bool would_take(const std::string& name, const std::string& stranger, const Comm
   return problem.find(name) == std::string_view::npos || problem.starts_with(name + ":");
 }
 
+/// The only one of the names that `begin` begins; "" where there are none or several.
+std::string only_longer(std::string_view begin, const Words& names) {
+  const auto is_longer = [&](const std::string& name) { return name.starts_with(begin); };
+  const auto found = std::ranges::find_if(names, is_longer);
+  return begin.size() > 2 && std::ranges::count_if(names, is_longer) == 1 ? *found : "";
+}
+
 /// "; did you mean …", of an option that the command would take here.
 std::string suggestion(const std::string& stranger, const Attempt& made, const Command& command,
                        const Words& words) {
   Words names = flag_names(*made.app);
+  const std::string name = stranger.substr(0, stranger.find('='));
   while (true) {
-    const std::string near = nearest(stranger.substr(0, stranger.find('=')), names);
+    std::string near = nearest(name, names);
+    if (near.empty()) near = only_longer(name, names);
     if (near.empty()) return "";
     if (would_take(near, stranger, command, words))
       return fmt::format("; did you mean '{}'?", near);
@@ -127,6 +136,10 @@ std::string problem(const Attempt& made, const Command& command, const Words& wo
         stranger);
   if (!stranger.starts_with('-') && made.app->get_option_no_throw("--model") != nullptr)
     return fmt::format("unexpected argument '{}'; a model is given here as --model {}", stranger,
+                       stranger);
+  const CLI::Option* data = made.app->get_option_no_throw("--data");
+  if (!stranger.starts_with('-') && data != nullptr && data->count() == 0)
+    return fmt::format("unexpected argument '{}'; data are given here as --data {}", stranger,
                        stranger);
   return fmt::format("unexpected argument '{}'{}", shown, near);
 }

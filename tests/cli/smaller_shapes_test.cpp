@@ -131,7 +131,7 @@ TEST(SmallerShapes, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
   const auto refuse = [&](const std::string& fragment, const Words& words) {
     expect_refusal(fragment, with(prune, with(words, {"-o", "none"})), folder.path(), 2);
   };
-  refuse("expected heads, neurons and layers, each once", {"heads,rows"});
+  refuse("some of heads, neurons and layers, each once", {"heads,rows"});
   refuse("--mode is of single weights", {"heads", "--mode", "mase"});
   refuse("takes --method l1, l2 or first_order", {"heads", "--method", "random"});
   refuse("layers that stay are spaced evenly", {"layers", "--scope", "global"});

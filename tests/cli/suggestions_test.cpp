@@ -68,6 +68,7 @@ TEST_F(Suggestion, OfAnOptionHeedsTheOthersOnTheLine) {
   expect(std::nullopt, {"predict", "model", "text", "--splt", "all"});
   expect("--learning_rate", {"train", "tiny", "--learning_rat", "1"});
   expect(std::nullopt, {"train", "tiny", "--lr", "2", "--learning_rat", "1"});
+  expect("--output_dir", {"train", "tiny", "--output", "out"});  // the only one that begins so
   expect("--tokens", {"bench", "tiny", "--token", "8"});
   expect(std::nullopt, {"bench", "attention", "--token", "8"});
 }
@@ -92,6 +93,13 @@ TEST_F(Suggestion, InPlaceOfAForeignOptionIsOneOfTheCommand) {
     EXPECT_NE(said.find("unexpected argument '--fp16'"), std::string::npos) << said;
     EXPECT_EQ(said.find("--precision"), std::string::npos) << said;
   }
+}
+
+TEST_F(Suggestion, OfDataThatStandsAloneNamesItsOption) {
+  const std::string said = messages({"train", "tiny", "texts.csv", "-o", "out"});
+  EXPECT_NE(said.find("unexpected argument 'texts.csv'; data are given here as --data"),
+            std::string::npos)
+      << said;
 }
 
 TEST_F(Suggestion, RepeatsTheWordAsItWasTyped) {

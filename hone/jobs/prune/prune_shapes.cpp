@@ -158,10 +158,13 @@ std::optional<ShapeStructure> parse_shape_structure(const std::string& text) {
     return word == kLayers || word == to_string(UnitKind::heads) ||
            word == to_string(UnitKind::neurons);
   };
-  if (std::ranges::none_of(words, is_shape)) return std::nullopt;
+  if (text == "weights" || text.find(':') != std::string::npos) return std::nullopt;
   for (const std::string& word : words) {
-    user_check(is_shape(word) && std::ranges::count(words, word) == 1,
-               "expected heads, neurons and layers, each once, apart by commas, got '{}'", text);
+    user_check(
+        is_shape(word) && std::ranges::count(words, word) == 1,
+        "expected weights, N:M such as 2:4, or some of heads, neurons and layers, each once, "
+        "apart by commas, got '{}'",
+        text);
     if (word == kLayers) {
       structure.layers = true;
     } else {
