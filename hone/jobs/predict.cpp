@@ -129,7 +129,7 @@ PredictResult predict_texts(const PredictJob& job, Context& context) {
   TextRows rows = rows_to_answer(job, asked, context);
   if (rows.pairs)
     check_takes_pairs(asked.model().model.facts.limits, asked.model().tokenizer, asked.limit(job));
-  tell_of_model(job, asked, rows.pairs || job.stream.next != nullptr, context);
+  tell_of_model(job, asked, rows.pairs, context);
   TextPredictor predictor = asked.predictor(job, context);
   PredictResult result{.subject = subject_for(job, asked, rows, predictor.width())};
   std::optional<PredictionLines> lines;

@@ -69,6 +69,9 @@ std::string value_text(const Json& identity, const std::string& key) {
   return identity[key].is_string() ? identity[key].get<std::string>() : to_line(identity[key]);
 }
 
+// Of identities' keys all but those that are words, "the model".
+bool is_setting(std::string_view key) { return key.find(' ') == std::string_view::npos; }
+
 // A line for each setting that differs. One that there was not yet had the value it has by default.
 std::vector<std::string> differences(const Json& then, const Json& now, const Json& defaults) {
   std::set<std::string> keys;
@@ -79,7 +82,8 @@ std::vector<std::string> differences(const Json& then, const Json& now, const Js
     const std::string before = value_text(then.contains(key) ? then : defaults, key),
                       after = value_text(now, key);
     if (before != after)
-      lines.push_back(fmt::format("\n  {}: {} then, {} now", key, before, after));
+      lines.push_back(fmt::format("\n  {}: {} then, {} now",
+                                  is_setting(key) ? fmt::format("`{}`", key) : key, before, after));
   }
   return lines;
 }

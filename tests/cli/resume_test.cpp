@@ -93,8 +93,8 @@ TEST_F(Resume, RefusesAnotherRunAndNamesTheDifferences) {
     EXPECT_EQ(ending.code, 1);
     EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
   };
-  expect_difference("\n  learning_rate: 5e-05 then, 0.001 now", {"--lr", "1e-3"});
-  expect_difference("\n  seed: 42 then, 7 now", {"--seed", "7"});
+  expect_difference("\n  --lr: 5e-05 then, 0.001 now", {"--lr", "1e-3"});
+  expect_difference("\n  --seed: 42 then, 7 now", {"--seed", "7"});
   expect_difference("\n  the training texts: 270 texts, fingerprint", {"--max_seq_length", "20"});
   EXPECT_EQ(entries(folder() / "changed.partial"), before);
   // What is no part of the result may change.
@@ -129,7 +129,7 @@ TEST_F(Resume, BeginsWhereThereIsNothingAndEndsWhereAllIsDone) {
   // Another run is not that one.
   const Ending other = run_hone(training({"-o", "queued", "--resume", "--seed", "7"}), folder());
   EXPECT_EQ(other.code, 1);
-  EXPECT_NE(other.messages.find("queued: another run is finished there:\n  seed: 42 then, 7 now"),
+  EXPECT_NE(other.messages.find("queued: another run is finished there:\n  --seed: 42 then, 7 now"),
             std::string::npos)
       << other.messages;
   run_well(training({"-o", "queued", "--resume", "--seed", "7", "--overwrite"}), folder());

@@ -113,8 +113,8 @@ TEST(RunIdentity, SeesOneWeight) {
 TEST(RunIdentity, NamesSettingsWithBothValues) {
   const std::string message =
       Begun().difference(splits(), tiny_model(), {{"seed", 7}, {"new_flag", 3}});
-  for (const char* line : {"\n  learning_rate: 0.001 then, not there now",
-                           "\n  seed: 42 then, 7 now", "\n  new_flag: 0 then, 3 now"})
+  for (const char* line : {"\n  `learning_rate`: 0.001 then, not there now",
+                           "\n  `seed`: 42 then, 7 now", "\n  `new_flag`: 0 then, 3 now"})
     EXPECT_NE(message.find(line), std::string::npos) << line << message;
 }
 
@@ -126,7 +126,7 @@ TEST(BeginRun, HasNothingToDoWhereTheSameRunIsFinished) {
   }
   const std::string message = begun.difference(splits(), tiny_model(), {{"seed", 7}});
   EXPECT_NE(message.find("model: another run is finished there:"), std::string::npos) << message;
-  EXPECT_NE(message.find("\n  seed: 42 then, 7 now"), std::string::npos) << message;
+  EXPECT_NE(message.find("\n  `seed`: 42 then, 7 now"), std::string::npos) << message;
 }
 
 TEST(CommandOf, IsInTheRecordOrInTheSettings) {
@@ -241,7 +241,7 @@ TEST(BeginRun, KnowsFinishedRunsOfVersionsBeforeRecordsByTheirSettings) {
   EXPECT_FALSE(begin(output));
   Json others = kSettings;
   others["data"] = "others.csv";
-  expect_user_error("\n  data: texts.csv then, others.csv now",
+  expect_user_error("\n  `data`: texts.csv then, others.csv now",
                     [&] { begin(output, splits(), tiny_model(), others); });
 }
 
