@@ -179,6 +179,16 @@ class ArrowColumnReader {
     return lists;
   }
 
+  // Whether no value is there, as the batches say.
+  bool is_null() {
+    bool all = true;
+    for_each_batch(field_, [&](ArrowBatchReader& reader, std::int64_t rows) {
+      const ArrowArray array = reader.next(field_);
+      all = all && (field_.kind == ArrowKind::null || array.nulls == rows);
+    });
+    return all && rows_ > 0;
+  }
+
  private:
   // `values` is what may be in a dictionary: the column, or the elements of its lists.
   template <typename Read>
@@ -306,6 +316,15 @@ std::int64_t ArrowFile::rows() const { return state_->rows; }
 const std::vector<ColumnSchema>& ArrowFile::columns() const { return state_->columns; }
 const std::map<std::string, std::string>& ArrowFile::metadata() const {
   return state_->messages.schema.metadata;
+}
+
+bool ArrowFile::is_null(std::string_view column) const {
+  const auto found = std::ranges::find(state_->columns, column, &ColumnSchema::name);
+  if (found == state_->columns.end() || !(found->readable || found->is_list)) return false;
+  const auto index = static_cast<std::size_t>(found - state_->columns.begin());
+  return with_context(fmt::format("column '{}'", column), [&] {
+    return ArrowColumnReader(state_->messages, index, state_->file_bytes).is_null();
+  });
 }
 
 StoredColumn ArrowFile::read(std::string_view column, ThreadPool&) const {

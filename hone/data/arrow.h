@@ -24,6 +24,7 @@ class ArrowFile : public ColumnFile {
   std::int64_t rows() const override;
   const std::vector<ColumnSchema>& columns() const override;
   const std::map<std::string, std::string>& metadata() const override;
+  bool is_null(std::string_view column) const override;
   StoredColumn read(std::string_view column, ThreadPool& pool) const override;
   StoredLists read_lists(std::string_view column, ThreadPool& pool) const override;
 

@@ -53,6 +53,8 @@ class ColumnFile {
   /// Key-value pairs: "huggingface" holds JSON with the names of classes.
   virtual const std::map<std::string, std::string>& metadata() const = 0;
 
+  /// Whether there are rows, and the column has no value in any of them.
+  virtual bool is_null(std::string_view column) const = 0;
   /// All rows of a column. Throws `UserError` for a column that is not there or not readable, a null (with its row), a
   /// codec that is not supported, and anything damaged.
   virtual StoredColumn read(std::string_view column, ThreadPool& pool) const = 0;

@@ -163,6 +163,7 @@ DataTable open_columns(std::shared_ptr<const ColumnFile> file) {
   table.read = [file, columns = table.columns](const ColumnChoice& choice, ThreadPool& pool) {
     return read_rows(*file, columns, choice, pool);
   };
+  table.is_null = [file](const std::string& column) { return file->is_null(column); };
   table.class_names = [file](const std::string& column) { return names_in(*file, column); };
   return table;
 }

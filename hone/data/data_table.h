@@ -35,6 +35,8 @@ struct DataTable {
   /// All records in order. Throws `UserError` with the line or row: a column that is not there, a
   /// value that is neither text nor label, malformed records.
   std::function<std::vector<Record>(const ColumnChoice&, ThreadPool&)> read = {};
+  /// Whether there are records, and none of them has a value in the column. Empty: not known before it is read.
+  std::function<bool(const std::string& column)> is_null = {};
   /// The names that the file gives to the integers of a column; none if it gives no names.
   std::function<std::vector<std::string>(const std::string& column)> class_names = {};
 };

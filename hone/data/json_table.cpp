@@ -259,6 +259,15 @@ std::vector<Record> read_all(const JsonFile& file, const ColumnChoice& choice, T
   return records;
 }
 
+bool is_missing(std::string_view cell) { return cell.empty() || cell == "null" || cell == "NaN"; }
+
+bool has_no_values(const JsonFile& file, const std::string& column) {
+  const std::vector<std::string> wanted = {column};
+  for (std::size_t i = 0; i < file.rows(); ++i)
+    if (!is_missing(Row(file, i, wanted).cell(column))) return false;
+  return file.rows() > 0;
+}
+
 // Whether a value is text, and what tells it from others; empty for none.
 void add_value(std::string_view cell, ColumnPreview& values) {
   if (cell != "null" && cell != "\"\"") values.add(cell, cell.starts_with('"'));
@@ -350,6 +359,7 @@ DataTable open_json(std::string_view bytes, const DataOptions& options) {
   table.read = [file](const ColumnChoice& choice, ThreadPool& pool) {
     return read_all(*file, choice, pool);
   };
+  table.is_null = [file](const std::string& column) { return has_no_values(*file, column); };
   table.class_names = [](const std::string&) { return std::vector<std::string>{}; };
   return table;
 }

@@ -172,6 +172,19 @@ class ColumnReader {
     return column;
   }
 
+  // Whether no value is there; looks at levels alone, up to the first value.
+  bool is_null() {
+    if (leaf_.levels.definition == 0) return false;
+    find_pieces();
+    return std::ranges::all_of(pieces_, [&](const Piece& piece) {
+      const ParquetPage& page = *piece.page;
+      const UnpackedPage unpacked = unpack_page(page, chunk(piece.row_group).codec, leaf_.levels);
+      const std::vector<std::uint8_t> levels =
+          decode_levels(unpacked.definition_levels, leaf_.levels.definition, page.values);
+      return std::ranges::all_of(levels, [](std::uint8_t level) { return level == 0; });
+    });
+  }
+
  private:
   bool is_list() const { return leaf_.levels.repetition > 0; }
 
@@ -308,6 +321,18 @@ const std::vector<ColumnSchema>& ParquetFile::columns() const {
 }
 const std::map<std::string, std::string>& ParquetFile::metadata() const {
   return state_->footer.metadata;
+}
+
+bool ParquetFile::is_null(std::string_view column) const {
+  const ParquetSchema& schema = state_->footer.schema;
+  const auto found = std::ranges::find(schema.columns, column, &ColumnSchema::name);
+  if (found == schema.columns.end() || state_->footer.rows == 0) return false;
+  return with_context(fmt::format("{}: column '{}'", state_->where, column), [&] {
+    const std::size_t leaf =
+        schema.first_leaf[static_cast<std::size_t>(found - schema.columns.begin())];
+    return leaf < schema.leaves.size() &&
+           ColumnReader(state_->bytes, state_->footer, leaf).is_null();
+  });
 }
 
 StoredColumn ParquetFile::read(std::string_view column, ThreadPool& pool) const {

@@ -35,6 +35,7 @@ class ParquetFile : public ColumnFile {
   std::int64_t rows() const override;
   const std::vector<ColumnSchema>& columns() const override;
   const std::map<std::string, std::string>& metadata() const override;
+  bool is_null(std::string_view column) const override;
   /// The pieces of a column are unpacked by all threads.
   StoredColumn read(std::string_view column, ThreadPool& pool) const override;
   StoredLists read_lists(std::string_view column, ThreadPool& pool) const override;

@@ -84,11 +84,12 @@ class Reader {
 
   bool lacks_label(const LabelledFile& file) const {
     const auto& columns = file.table.columns;
-    const auto is_label = [&](const DataColumn& column) {
-      return std::ranges::find(columns_->labels, column.name) != columns_->labels.end();
+    const auto has_values = [&](const DataColumn& column) {
+      return std::ranges::find(columns_->labels, column.name) != columns_->labels.end() &&
+             !(file.table.is_null && file.table.is_null(column.name));
     };
     return !columns_->labels.empty() && !columns.empty() &&
-           std::none_of(columns.begin(), columns.end(), is_label);
+           std::none_of(columns.begin(), columns.end(), has_values);
   }
 
   // A set of labels may be empty.

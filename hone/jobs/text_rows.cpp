@@ -216,7 +216,8 @@ class ShownColumns {
     }
     ColumnChoice own = *choice_;
     const auto lacks = [&](const std::string& name) {
-      return std::ranges::find(columns, name, &DataColumn::name) == columns.end();
+      return std::ranges::find(columns, name, &DataColumn::name) == columns.end() ||
+             (!name.empty() && file.table.is_null && file.table.is_null(name));
     };
     if (lacks(own.id)) own.id.clear();
     if (lacks(own.gold)) own.gold.clear();

@@ -143,6 +143,15 @@ TEST(ArrowFile, NamesTheRowThatIsNull) {
                     [&] { golden.file.read_lists("list", arrow_pool()); });
 }
 
+TEST(ArrowFile, KnowsColumnsWithoutAnyValue) {
+  const Golden golden("nulls");
+  EXPECT_TRUE(golden.file.is_null("nothing"));
+  for (const char* column : {"text", "list", "gone", "not there"})
+    EXPECT_FALSE(golden.file.is_null(column)) << column;
+  EXPECT_FALSE(Golden("empty").file.is_null("text"));
+  EXPECT_FALSE(Golden("other_types").file.is_null("answer"));
+}
+
 TEST(ArrowFile, RefusesWhatItCannotRead) {
   expect_user_error("lz4", [] { Golden("lz4").file.read("text", arrow_pool()); });
   expect_user_error("18446744073709551615",

@@ -331,6 +331,13 @@ TEST(DataFolder, LeavesPartsWithoutLabelsOut) {
             (Names{"d", "e"}));
   folder.file("test.csv", "text,label\nd,\ne,\n");
   EXPECT_EQ(load(folder.path()).notes[1], "left out: the test texts, for all labels are empty");
+  fs::remove(folder.path() / "test.csv");
+  folder.file("test.jsonl",
+              "{\"text\": \"d\", \"label\": null}\n{\"text\": \"e\", \"label\": null}\n");
+  EXPECT_EQ(load(folder.path()).notes[1], "left out: the test texts, for they have no labels");
+  folder.file("test.jsonl",
+              "{\"text\": \"d\", \"label\": null}\n{\"text\": \"e\", \"label\": 1}\n");
+  expect_user_error("line 1: 'label'", [&] { load(folder.path()); });
 }
 
 TEST(DataFolder, ReadsAllFilesByTheColumnsOfTheFirst) {

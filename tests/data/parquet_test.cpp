@@ -150,6 +150,18 @@ TEST(Parquet, NamesTheRowOfANull) {
                     [&] { ParquetFile(golden_parquet("nulls")).read("all", pool()); });
 }
 
+TEST(Parquet, KnowsColumnsWithoutAnyValue) {
+  const ParquetFile file(golden_parquet("nulls"));
+  EXPECT_TRUE(file.is_null("all"));
+  EXPECT_TRUE(file.is_null("none"));
+  for (const char* column : {"text", "label", "not there"})
+    EXPECT_FALSE(file.is_null(column)) << column;
+  EXPECT_FALSE(ParquetFile(golden_parquet("plain")).is_null("text")) << "required";
+  EXPECT_FALSE(ParquetFile(golden_parquet("empty")).is_null("text"));
+  const ParquetFile lists(test_data() / "data/golden/parquet/lists_nulls.parquet");
+  EXPECT_FALSE(lists.is_null("gone"));
+}
+
 TEST(Parquet, RefusesCodecsByName) {
   const std::string message =
       "column 'text': row group 0: the column is packed by {}; read are snappy, gzip, zstd and no "
