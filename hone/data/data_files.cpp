@@ -88,10 +88,12 @@ void take_role(const FolderSplits& folder, SplitRole role, DataFiles& files) {
   Paths& paths = files_of(files, role);
   for (const NamedSplit* split : taken)
     paths.insert(paths.end(), split->files.begin(), split->files.end());
-  if (own.size() > 1)
-    files.notes.push_back(fmt::format("{}: {}, of the splits {}; --split takes another by its name",
-                                      to_string(role), folder.merged ? "all" : taken[0]->name,
-                                      split_names_of(own)));
+  if (own.size() > 1 && folder.merged)
+    files.notes.push_back(fmt::format("{}: the splits {} together; --split takes one by its name",
+                                      to_string(role), split_names_of(own)));
+  else if (own.size() > 1)
+    files.notes.push_back(fmt::format("{}: the split {} of {}; --split takes another by its name",
+                                      to_string(role), taken[0]->name, split_names_of(own)));
   else if (own[0]->name != to_string(role) && !folder.merged)
     files.notes.push_back(fmt::format("{}: the split {}", to_string(role), own[0]->name));
 }
@@ -110,20 +112,21 @@ const NamedSplit& find_named(const FolderSplits& folder, const std::string& name
 DataFiles files_of_splits(const FolderSplits& folder, const std::string& source,
                           const std::string& asked) {
   DataFiles files{.notes = folder.notes, .named = folder.splits};
-  for (const SplitRole role : kRoles) take_role(folder, role, files);
+  if (!is_role_or_all(asked)) {
+    const NamedSplit& split = find_named(folder, asked, source);
+    files.asked = {asked, split.role.value_or(SplitRole::test)};
+    files_of(files, files.asked->second) = split.files;
+  }
+  for (const SplitRole role : kRoles) {
+    if (!files.asked || files.asked->second != role) take_role(folder, role, files);
+    check_split(files_of(files, role));
+  }
   std::vector<const NamedSplit*> others;
   for (const NamedSplit& split : folder.splits)
-    if (!split.role) others.push_back(&split);
+    if (!split.role && split.name != asked) others.push_back(&split);
   if (!others.empty())
     files.notes.push_back(fmt::format(
         "left out: the splits {}; --split takes one of them by its name", split_names_of(others)));
-  if (!is_role_or_all(asked)) {
-    const NamedSplit& split = find_named(folder, asked, source);
-    const SplitRole role = split.role.value_or(SplitRole::test);
-    files_of(files, role) = split.files;
-    files.asked = {asked, role};
-  }
-  for (const SplitRole role : kRoles) check_split(files_of(files, role));
   return files;
 }
 

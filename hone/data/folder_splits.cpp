@@ -146,7 +146,23 @@ FolderSplits make_splits(std::vector<Found> found, const Paths& files, const fs:
   return splits;
 }
 
+[[noreturn]] void refuse_folder(const fs::path& folder) {
+  const Paths entries = visible_entries(folder);
+  fail(
+      "data '{}': expected the layout of aclImdb, {{train,test}}/{{neg,pos}}/*.txt, files or "
+      "folders "
+      "named after splits (train.csv, test.csv), or files of one kind that end in one of {}; "
+      "found: "
+      "{}",
+      folder.string(), fmt::join(labelled_file_endings(), ", "),
+      entries.empty() ? "nothing" : listed_names(entries));
+}
+
 FolderSplits without_names(const Paths& files, const fs::path& root) {
+  const auto is_like_the_first = [&](const fs::path& file) {
+    return labelled_file_ending(file) == labelled_file_ending(files[0]);
+  };
+  if (!std::ranges::all_of(files, is_like_the_first)) refuse_folder(root);
   std::vector<Found> found;
   for (const fs::path& file : files) {
     found.push_back(found_by_name(file, root));
@@ -196,14 +212,7 @@ FolderSplits splits_by_name(const std::vector<fs::path>& files) {
 FolderSplits find_folder_splits(const fs::path& folder) {
   Paths files;
   find_files(folder, 0, files);
-  if (files.empty()) {
-    const Paths entries = visible_entries(folder);
-    fail(
-        "data '{}': expected the layout of aclImdb, {{train,test}}/{{neg,pos}}/*.txt, or files "
-        "that end in one of {}; found: {}",
-        folder.string(), fmt::join(labelled_file_endings(), ", "),
-        entries.empty() ? "nothing" : listed_names(entries));
-  }
+  if (files.empty()) refuse_folder(folder);
   std::vector<Found> found = find_shards(files, folder);
   const bool merged = found.empty();
   if (merged) found = sort_files(files, folder);
