@@ -78,6 +78,29 @@ Json to_json(const TokenizerOfModel& model) {
   return json;
 }
 
+DataSet read_data(const TokenizeJob& job, bool labelled, Context& context) {
+  DataOptions options = job.data;
+  options.labelled = labelled;
+  if (labelled) options.task = known_labels(job.model).task;
+  if (const std::optional<TrainedOn> record = known_record(job.model))
+    options.remembered = record->columns;
+  return load_data_set(options, context.pool);
+}
+
+// The validation split is drawn by class. Data that training would refuse has no classes here.
+void split_as_training_does(const TokenizeJob& job, DataSet& data, Context& context) {
+  DataSet labelled = data;
+  try {
+    labelled = read_data(job, /*labelled=*/true, context);
+  } catch (const UserError&) {
+  }
+  DataSet source =
+      split(std::move(labelled), {.validation_split = JobData().validation_split, .seed = job.seed})
+          .source;
+  data.train = std::move(source.train);
+  data.validation = std::move(source.validation);
+}
+
 // Of fresh weights as `hone train` would learn it: from texts of which a part is set aside.
 TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& context) {
   const VocabularyOptions options{job.model, job.data.source, job.vocabulary};
@@ -99,10 +122,7 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& 
     return {read_tokenizer(encoder, facts), positions, encoder.limit,
             fmt::format("those beside {}", job.model)};
   }
-  if (learns)
-    data =
-        split(std::move(data), {.validation_split = JobData().validation_split, .seed = job.seed})
-            .source;
+  if (learns) split_as_training_does(job, data, context);
   if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context))
     return {std::move(learnt->tokenizer), positions, std::nullopt,
             fmt::format("learnt from {} training texts as `hone train {}` learns them",
@@ -146,19 +166,11 @@ DataIdentity identity_of(const TokenizeJob& job, const DataSet& data,
   return identity;
 }
 
-DataSet read_data(const TokenizeJob& job, Context& context) {
-  DataOptions options = job.data;
-  options.labelled = false;
-  if (const std::optional<TrainedOn> record = known_record(job.model))
-    options.remembered = record->columns;
-  return load_data_set(options, context.pool);
-}
-
 }  // namespace
 
 TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  DataSet data = read_data(job, context);
+  DataSet data = read_data(job, /*labelled=*/false, context);
   const double read_seconds = seconds_since(start);
   tell_notes(context, data.notes);
   tell_warnings(context, data.warnings);
