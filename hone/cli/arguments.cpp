@@ -326,7 +326,7 @@ CLI::Option* declare_split(CLI::App& app, std::string& split, const std::string&
     return folder ? "" : any(text);
   };
   return app.add_option("--split", split, help + "; of a folder also another split by its name")
-      ->check(CLI::Validator(check, ""));
+      ->check(CLI::Validator(check, any.get_description()));
 }
 
 void declare(CLI::App& app, JobData& a, bool required) {

@@ -108,7 +108,7 @@ TEST(Data, HasSplitsOfOtherNamesThatAreAskedFor) {
   EXPECT_EQ(rows_of({"--split", "validation_mismatched"}), 2);
   expect_refusal(
       {"eval", "model", "--data", "data", "--split", "validation_mismatch"}, folder.path(),
-      "data 'data': `split`: expected train, validation, test, all or one of train, "
+      "data 'data': --split: expected train, validation, test, all or one of train, "
       "validation_matched, validation_mismatched, got 'validation_mismatch'; did you mean "
       "'validation_mismatched'?");
 }
