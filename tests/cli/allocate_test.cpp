@@ -135,7 +135,7 @@ TEST_F(AllocateCommand, GivesWeightsAloneFormatsAndTiedLayersTheSame) {
   EXPECT_EQ(formats.size(), 1u);
   const Json one =
       run_json(allocate("average_bits<=20", {"--together", "*", "-o", "one"}), folder());
-  for (const Json& layer : one["layers"]) EXPECT_EQ(layer["format"], "int(bits=8)");
+  for (const Json& layer : one["layers"]) EXPECT_EQ(layer["format"], one["layers"][0]["format"]);
   EXPECT_EQ(read_file(folder() / "out/recipe.toml").find("input"), std::string::npos);
 }
 

@@ -273,6 +273,7 @@ TEST(Quantize, ExplainsWhereItIsLostWhenAsked) {
 TEST(Quantize, ExplainsWithARecipeThatItTakes) {
   const TemporaryFolder folder;
   std::vector<std::string> words = coarse(folder);
+  words[1] = trained_longer(folder);
   words.insert(words.end(),
                {"--explain", "--rule", "op = 'matmul', input = 'integer(width=6,frac=1)'"});
   const Json result = run_json(words, workshop());
@@ -285,7 +286,7 @@ TEST(Quantize, ExplainsWithARecipeThatItTakes) {
             result["comparison"]["margin_snr_db"].get<double>() + 6);
   folder.file("better.toml", diagnosis["recipe"].get<std::string>());
   const Json plan =
-      run_json({"plan", "model", "--recipe", folder.path() / "better.toml"}, workshop());
+      run_json({"plan", words[1], "--recipe", folder.path() / "better.toml"}, workshop());
   EXPECT_EQ(plan["layers"].size(), 14 * 3 + 4 * 2);
 }
 

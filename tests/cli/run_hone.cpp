@@ -213,6 +213,12 @@ const fs::path& workshop() {
   return folder.path();
 }
 
+std::string trained_longer(const TemporaryFolder& folder) {
+  const std::string model = (folder.path() / "longer").string();
+  run_well({"train", "tiny", "--data", "reviews.csv", "--max_steps", "3", "-o", model}, workshop());
+  return model;
+}
+
 std::vector<Json> json_lines(std::string_view text) {
   std::vector<Json> lines;
   for (const std::string& line : split(text, '\n'))

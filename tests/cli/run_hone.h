@@ -70,6 +70,10 @@ std::vector<std::string> shell_words(std::string_view line);
 const fs::path& workshop();
 inline constexpr int kReviews = 40;
 
+/// The path of a model in `folder` that learnt from the workshop's data for three steps: its answers
+/// differ from text to text, after one step hardly.
+std::string trained_longer(const TemporaryFolder& folder);
+
 /// Each object of a file of JSON lines.
 std::vector<Json> json_lines(std::string_view text);
 

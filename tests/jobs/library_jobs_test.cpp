@@ -227,7 +227,8 @@ TEST(LibraryJobs, CompareTellsWhatTwoModelsSayOfTheSameTexts) {
   QuantizeJob quantize{.model = trained_model(),
                        .data = lookup_texts(),
                        .output = {.folder = (folder.path() / "ternary").string()}};
-  quantize.recipe.defaults[Operand::weight] = parse_format("ternary", told.context.library.formats);
+  quantize.recipe.defaults[Operand::weight] =
+      parse_format("int(bits=2)", told.context.library.formats);
   quantize_job(quantize, told.context);
 
   const auto answers = [&](const std::string& model) {
