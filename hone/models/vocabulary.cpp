@@ -103,8 +103,8 @@ Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train) {
 }
 
 std::string unknown_warning(std::int64_t unknown, std::int64_t tokens, const std::string& name) {
-  constexpr std::int64_t kMost = 20;  // one in so many
-  if (unknown * kMost <= tokens) return "";
+  constexpr std::int64_t kMost = 20;  // one in so many, and one beside
+  if ((unknown - 1) * kMost <= tokens) return "";
   return fmt::format(
       "{}: {:.0f}% of the {} (`hone tokenize` shows which): the vocabulary has no pieces for "
       "these words, and the model cannot tell them apart; take a model made for this language",

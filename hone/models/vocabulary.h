@@ -59,8 +59,8 @@ inline constexpr const char* kSpelledWords = "the vocabulary does not know these
 /// What such a warning says, whatever its numbers.
 inline constexpr const char* kUnknownTokens = "tokens are unknown";
 
-/// Says, with `name` in front, that more than one in twenty of `tokens` is the unknown one, which
-/// tells a model nothing; else empty.
+/// Says, with `name` in front, that more than one in twenty of `tokens`, and more than one alone, is
+/// the unknown one, which tells a model nothing; else empty.
 std::string unknown_warning(std::int64_t unknown, std::int64_t tokens, const std::string& name);
 /// The same of encoded texts.
 std::string unknown_warning(const Tokenizer& tokenizer, const EncodedSet& texts,

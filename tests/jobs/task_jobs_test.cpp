@@ -418,7 +418,7 @@ TEST(PredictionsInCsv, HaveAColumnForEachOfSeveralNumbers) {
   const std::vector<PredictionField> fields = choose_fields({"value", "gold"}, subject, true);
   EXPECT_EQ(csv_header(fields, subject), "value.good,value.bad,gold.good,gold.bad\n");
   Prediction said;
-  said.logits = {0.5f, std::numeric_limits<float>::infinity()};
+  said.values = {0.5f, std::numeric_limits<float>::infinity()};
   said.row.gold_value = {{"good", 1}, {"bad", 2.5}};
   EXPECT_EQ(to_csv(said, fields, subject), "0.5,,1,2.5\n");
   said.row.gold_value = Json();
