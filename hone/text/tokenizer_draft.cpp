@@ -51,6 +51,17 @@ void number_extra(TokenizerDraft& draft) {
     if (!token.empty() && known.insert(token).second) draft.definition.tokens.push_back(token);
 }
 
+// The tokens of the vocabulary that are split off texts, or may be.
+std::unordered_set<std::string> added_pieces(const TokenizerDraft& draft) {
+  std::unordered_set<std::string_view> added = {draft.cls, draft.sep};
+  for (const auto* tokens : {&draft.added, &draft.special, &draft.extra_special})
+    for (const DescribedToken& token : *tokens) added.insert(token.token.text);
+  std::unordered_set<std::string> pieces;
+  for (const NumberedToken& numbered : draft.tokens)
+    if (added.contains(numbered.token)) pieces.insert(numbered.token);
+  return pieces;
+}
+
 // Special tokens with plain rules are not listed twice.
 void take_special_from_added(TokenizerDefinition& definition) {
   const SpecialTokens& special = definition.special;
@@ -117,8 +128,7 @@ DescribedToken described_token(const Members& description, bool special) {
 TokenizerDefinition finish(TokenizerDraft draft) {
   TokenizerDefinition& definition = draft.definition;
   const bool byte_pair = draft.is_byte_pair();
-  std::unordered_set<std::string> pieces;
-  for (const NumberedToken& numbered : draft.tokens) pieces.insert(numbered.token);
+  const std::unordered_set<std::string> pieces = added_pieces(draft);
   for (const DescribedToken& token : draft.added)
     if (token.numbered) draft.tokens.push_back(*token.numbered);
   definition.tokens = in_order(std::move(draft.tokens));

@@ -35,7 +35,7 @@ std::size_t count_lines(std::string_view text) {
 }  // namespace
 
 void read_vocabulary_lines(std::string_view text, TokenizerDraft& draft) {
-  std::vector<std::string> tokens;
+  auto& tokens = draft.tokens;
   tokens.reserve(count_lines(text));
   std::unordered_map<std::string_view, std::size_t> lines;  // of tokens
   while (!text.empty()) {
@@ -43,11 +43,9 @@ void read_vocabulary_lines(std::string_view text, TokenizerDraft& draft) {
     check_token(line, tokens.size() + 1);
     line.remove_suffix(space_at_end(line));
     const auto [known, is_new] = lines.emplace(line, tokens.size());
-    if (!is_new) tokens[std::exchange(known->second, tokens.size())].clear();
-    tokens.emplace_back(line);
+    if (!is_new) tokens[std::exchange(known->second, tokens.size())].token.clear();
+    tokens.push_back({std::ssize(tokens), std::string(line)});
   }
-  for (std::string& token : tokens)
-    draft.tokens.push_back({std::ssize(draft.tokens), std::move(token)});
 }
 
 void read_vocabulary_object(std::string_view text, TokenizerDraft& draft) {
