@@ -217,7 +217,8 @@ WrittenAnswer take_labels(const Row& row, const ColumnChoice& choice, std::int64
 std::string written(const Row& row, const std::string& name, std::int64_t& replaced) {
   const std::string_view cell = row.cell(name);
   if (cell.empty() || cell == "null" || cell == "NaN") return "";
-  if (cell == "Infinity" || cell == "-Infinity") return std::string(cell);
+  if (std::string_view("\"[{").find(cell.front()) == std::string_view::npos)
+    return std::string(cell);
   const Json value = row.parse(cell, replaced);
   return value.is_string() ? value.get<std::string>() : to_line(value);
 }
