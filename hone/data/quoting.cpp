@@ -42,6 +42,7 @@ struct Enclosed {
   bool any = false;
   bool valid = true;       // every quote is closed, and a separator or the end of a line follows
   bool line_ends = false;  // some are enclosed
+  bool doubled = false;    // some quotes inside of others are doubled, as programs write them
 };
 
 Enclosed look_at_enclosed(std::string_view text, char separator) {
@@ -51,8 +52,10 @@ Enclosed look_at_enclosed(std::string_view text, char separator) {
     if (at > 0 && text[at - 1] != separator && text[at - 1] != '\n') continue;
     found.any = true;
     std::size_t end = text.find('"', at + 1);
-    while (end != std::string_view::npos && text.substr(end + 1).starts_with('"'))
+    while (end != std::string_view::npos && text.substr(end + 1).starts_with('"')) {
+      found.doubled = true;
       end = text.find('"', end + 2);
+    }
     found.valid = end != std::string_view::npos;
     if (!found.valid) return found;
     const std::string_view rest = text.substr(end + 1);
@@ -70,32 +73,23 @@ bool is_enclosed(std::string_view field) {
   return field.size() >= 2 && field.starts_with('"') && field.ends_with('"');
 }
 
-// Inside of the quotes that enclose the field.
-bool has_doubled_quote(std::string_view field) {
-  return field.substr(1, field.size() - 2).find("\"\"") != std::string_view::npos;
-}
-
-// Whether a program has written the quotes: some are doubled, or the header or all of a column is
-// quoted.
-bool shows_quoting(std::string_view text, char separator) {
+// Whether the header or all of a column is quoted.
+bool has_quoted_column(std::string_view text, char separator) {
   std::vector<char> all_quoted;
-  bool doubled = false;
+  bool header = false;
   std::size_t rows = 0;
   all_lines(text, [&](std::string_view line) {
     const std::vector<std::string> fields = split(line, separator);
     if (rows++ == 0) {
       all_quoted.assign(fields.size(), 1);
-      doubled = std::ranges::any_of(fields, is_enclosed);
-      return !doubled;
+      header = std::ranges::any_of(fields, is_enclosed);
+      return !header;
     }
-    for (std::size_t i = 0; i < std::min(fields.size(), all_quoted.size()); ++i) {
-      const bool enclosed = is_enclosed(fields[i]);
-      if (!enclosed) all_quoted[i] = 0;
-      doubled = doubled || (enclosed && has_doubled_quote(fields[i]));
-    }
-    return !doubled;
+    for (std::size_t i = 0; i < std::min(fields.size(), all_quoted.size()); ++i)
+      if (!is_enclosed(fields[i])) all_quoted[i] = 0;
+    return std::ranges::count(all_quoted, 1) > 0;
   });
-  return doubled || (rows > 2 && std::ranges::count(all_quoted, 1) > 0);
+  return header || (rows > 2 && std::ranges::count(all_quoted, 1) > 0);
 }
 
 // Whether a column behind the header has a number in every line, where quotes are text.
@@ -121,10 +115,13 @@ Quoting as_text(const char* why) {
 }
 
 Quoting look_at_tabs(std::string_view text, const Enclosed& enclosed) {
-  const bool rows = lines_are_rows(text, '\t');
   if (!enclosed.valid) return as_text("not all of them are closed");
-  if (rows && enclosed.line_ends) return as_text("with quoting, rows would be joined");
-  if (rows && !shows_quoting(text, '\t')) return as_text("the columns are separated by tabs");
+  const bool rows = lines_are_rows(text, '\t');
+  const bool joins =
+      enclosed.line_ends && (!enclosed.doubled || has_numbers_in_all_lines(text, '\t'));
+  if (rows && joins) return as_text("with quoting, rows would be joined");
+  if (rows && !enclosed.doubled && !has_quoted_column(text, '\t'))
+    return as_text("the columns are separated by tabs");
   return {.note = "quotes enclose fields; `quoting` none reads them as text"};
 }
 

@@ -72,12 +72,12 @@ class Reader {
 
  private:
   void choose(const LabelledFile& file) {
+    notes.insert(notes.end(), file.table.notes.begin(), file.table.notes.end());
     with_context(file.path.string(), [&] {
       // A file without records and header has no columns; its reader knows what to say.
       columns_ = file.table.columns.empty() ? ColumnChoice{}
                                             : choose_columns(file.table.columns, options_, notes);
     });
-    notes.insert(notes.end(), file.table.notes.begin(), file.table.notes.end());
     like_the_first_ = as_the_first(options_, file.table.has_header, *columns_);
     if (columns_->labels.size() == 1) class_names = file.table.class_names(columns_->labels[0]);
   }

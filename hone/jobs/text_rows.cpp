@@ -205,8 +205,8 @@ class ShownColumns {
     if (columns.empty()) return {};
     const bool first = !choice_;
     if (first) {
-      choice_ = choose_shown_columns(columns, options_, notes);
       notes.insert(notes.end(), file.table.notes.begin(), file.table.notes.end());
+      choice_ = choose_shown_columns(columns, options_, notes);
       like_the_first_ = as_the_first(options_, file.table.has_header, *choice_);
     } else if (choice_->gold.empty() && choice_->golds.empty()) {
       std::vector<std::string> known;

@@ -25,6 +25,8 @@ TEST(Quoting, IsTextInTabsUnlessTheFileShowsIt) {
   EXPECT_FALSE(encloses("text\tlabel\n\"quoted\"\t0\nb\t1\n", '\t'));
   EXPECT_FALSE(encloses("text\tlabel\n\"so\" she said\t0\nb\t1\n", '\t'));
   EXPECT_TRUE(encloses("text\tlabel\n\"a \"\"b\"\" c\"\t0\nb\t1\n", '\t')) << "doubled";
+  EXPECT_TRUE(encloses("text\tlabel\n\"so \"\"a\"\"\tb\nc\"\t0\n", '\t'))
+      << "doubled, with lines that are complete by chance";
   EXPECT_TRUE(encloses("text\tlabel\n\"a\tb\"\t0\nb\t1\n", '\t')) << "rows would be ragged";
   EXPECT_TRUE(encloses("text\tlabel\n\"a\nb\"\t0\nb\t1\n", '\t')) << "rows would be ragged";
   EXPECT_TRUE(encloses("\"text\"\t\"label\"\n\"a\"\t0\n", '\t')) << "the header, too";
