@@ -121,9 +121,9 @@ JsonLayout layout_of_indexed_columns(const std::vector<JsonMember>& columns, con
     layout.names.push_back(string_of(key, file));
     Slices& cells = layout.columns.emplace_back();
     for (std::size_t i = 0; i < own.size(); ++i) {
-      user_check(i >= first.size() || own[i].first == first[i].first,
-                 "the columns '{}' and '{}' have different keys: {} and {}", layout.names[0],
-                 layout.names.back(), first[std::min(i, first.size() - 1)].first, own[i].first);
+      if (i < first.size() && own[i].first != first[i].first)
+        fail("the columns '{}' and '{}' have different keys: {} and {}", layout.names[0],
+             layout.names.back(), first[i].first, own[i].first);
       cells.push_back(own[i].second);
     }
   }

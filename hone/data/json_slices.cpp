@@ -126,7 +126,12 @@ void read_members(std::string_view object, const JsonText& file, std::vector<Jso
 std::string string_of(std::string_view quoted, const JsonText& file) {
   const std::string_view inside = quoted.substr(1, quoted.size() - 2);
   if (inside.find('\\') == std::string_view::npos) return std::string(inside);
-  return parse_json_part(quoted, file.place_of(quoted.data())).get<std::string>();
+  // To know the place takes long, and most strings are well-formed.
+  try {
+    return parse_json_part(quoted, {}).get<std::string>();
+  } catch (const UserError&) {
+    return parse_json_part(quoted, file.place_of(quoted.data())).get<std::string>();
+  }
 }
 
 }  // namespace hone

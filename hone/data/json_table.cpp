@@ -64,6 +64,7 @@ class Row {
     }
   }
 
+  // Takes long in an array: the lines up to it are counted.
   std::string where() const {
     if (file_.layout.unit == "line") return fmt::format("line {}", file_.number(row_));
     if (file_.layout.kind == LayoutKind::columns) return fmt::format("row {}", row_ + 1);
@@ -104,8 +105,8 @@ class Row {
   std::string_view text() const { return file_.layout.rows[row_ + file_.first_row].text; }
 
   void read_object() {
-    user_check(text().starts_with('{'), "{}: expected a JSON object, got {}", where(),
-               shorten(text(), 60));
+    if (!text().starts_with('{'))
+      fail("{}: expected a JSON object, got {}", where(), shorten(text(), 60));
     thread_local std::vector<JsonMember> members;
     read_members(text(), file_.text, members);
     for (const auto& [key, value] : members) {
@@ -118,8 +119,8 @@ class Row {
   }
 
   void read_array() {
-    user_check(text().starts_with('['), "{}: expected a JSON array, got {}", where(),
-               shorten(text(), 60));
+    if (!text().starts_with('['))
+      fail("{}: expected a JSON array, got {}", where(), shorten(text(), 60));
     const std::vector<std::string_view> elements = elements_of(text(), file_.text);
     for (std::size_t i = 0; i < wanted_.size(); ++i)
       if (const std::size_t at = find_column(file_.columns, wanted_[i]); at < elements.size())
@@ -147,8 +148,8 @@ class Row {
 std::string take_text(const Row& row, const std::string& name, std::int64_t& replaced) {
   const std::string_view cell = row.needed_cell(name);
   Json value = row.parse(cell, replaced);
-  user_check(value.is_string(), "{}: '{}' is no string: {}", row.where(), name,
-             shorten(to_line(value), 60));
+  if (!value.is_string())
+    fail("{}: '{}' is no string: {}", row.where(), name, shorten(to_line(value), 60));
   return std::move(value.get_ref<std::string&>());
 }
 
@@ -206,8 +207,9 @@ WrittenAnswer take_labels(const Row& row, const ColumnChoice& choice, std::int64
   WrittenAnswer answer{.many = true};
   for (const std::string& name : choice.labels) {
     Json value = row.parse(row.needed_cell(name), replaced);
-    user_check(is_scalar(value), "{}: '{}' is neither a number nor a string: {}", row.where(), name,
-               shorten(to_line(value), 60));
+    if (!is_scalar(value))
+      fail("{}: '{}' is neither a number nor a string: {}", row.where(), name,
+           shorten(to_line(value), 60));
     answer.values.push_back(written_value(value));
   }
   return answer;
