@@ -181,6 +181,7 @@ TEST(JsonTable, RefusesWhatIsNoTable) {
   refuses("{\"text\": [\"a\"], \"label\": [1, 2]}",
           "the column 'label' has 2 values, and 'text' has 1");
   refuses("{\"text\": {\"0\": \"a\"}, \"label\": {\"1\": 1}}", "have different keys");
+  refuses("{\"text\": {}, \"label\": {\"1\": 1}}", "'label' has 1 values, and 'text' has 0");
 }
 
 TEST(JsonTable, NamesTheLineAtFault) {
