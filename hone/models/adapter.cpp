@@ -274,7 +274,7 @@ void insert_adapters(Model& model, const LoraOptions& options, const Session& se
   transform(model, insert_lora_text(options), session);
   if (options.alpha == 0)
     model.warnings.push_back(
-        fmt::format("alpha is 0: the adapters of {} change nothing, and learn "
+        fmt::format("alpha is 0: adapters (target {}) change nothing, and learn "
                     "nothing in training; give another alpha",
                     fmt::join(options.target, ", ")));
 }

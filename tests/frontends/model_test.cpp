@@ -282,6 +282,8 @@ TEST(Model, RefusesAGraphThatIsNone) {
 
 TEST(Model, RefusesQuantizationItDidNotWrite) {
   const TemporaryFolder folder;
+  write_small(folder, {{"quantization_config", nullptr}});
+  EXPECT_FALSE(load(folder.path()).quantization.has_value());
   const auto refuse = [&](std::string_view fragment, const Json& block) {
     write_small(folder, {{"quantization_config", block}});
     expect_user_error(fragment, [&] { load(folder.path()); });

@@ -42,6 +42,23 @@ output last = %y.part
 )");
 }
 
+TEST(HoistSlices, CutMasksWithTheirWeights) {
+  expect_after(R"(%w = parameter weight trainable : f32[9, 4]
+%w.mask = parameter mask frozen : bool[9, 4]
+%masked = mask(%w, %w.mask) : f32[9, 4]
+%some = slice(%masked) {axis=0, begin=0, size=[3]} : f32[3, 4]
+output some = %some
+)",
+               hoist_slices,
+               R"(%w = parameter weight trainable : f32[9, 4]
+%w.mask = parameter mask frozen : bool[9, 4]
+%w.slice = slice(%w) {axis=0, begin=0, size=[3]} : f32[3, 4]
+%w.mask.slice = slice(%w.mask) {axis=0, begin=0, size=[3]} : bool[3, 4]
+%masked.part = mask(%w.slice, %w.mask.slice) : f32[3, 4]
+output some = %masked.part
+)");
+}
+
 TEST(HoistSlices, FollowTheirAxisThroughAttention) {
   expect_after(R"(%q = input : f32[B, S, 8]
 %k = input : f32[B, 2, 4, S]

@@ -37,8 +37,8 @@ QuantizationPlan plan_from_json(const Json& layers, const FormatTable& formats) 
 
 std::optional<Quantization> read_quantization(const Json& config, const FormatTable& formats,
                                               std::string_view where) {
-  if (!config.contains(kQuantizationKey)) return std::nullopt;
-  const Json& block = config[kQuantizationKey];
+  const Json block = config.value(kQuantizationKey, Json());
+  if (block.is_null()) return std::nullopt;
   user_check(block.is_object() && block.value("quant_method", Json()) == Json("hone"),
              "{}: quantization_config: only models quantized by this program (quant_method "
              "\"hone\") can be read",
