@@ -95,12 +95,12 @@ using Shapes = std::map<std::string_view, std::string_view>;
 Shapes shapes_of(std::string_view svg) {
   Shapes shapes;
   for (std::size_t tag = svg.find('<'); tag != std::string_view::npos;) {
-    const std::size_t end = svg.find("/>", tag), next = svg.find('<', tag + 1);
-    if (end < next)
-      if (const std::string_view id = between(svg.substr(tag, end - tag), " id='", "'");
-          !id.empty())
-        shapes[id] = svg.substr(tag, end - tag);
-    tag = next;
+    const std::size_t next = std::min(svg.find('<', tag + 1), svg.size());
+    const std::string_view element = svg.substr(tag, next - tag);
+    const std::size_t end = element.rfind("/>");
+    const std::string_view id = between(element.substr(0, end), " id='", "'");
+    if (end != std::string_view::npos && !id.empty()) shapes[id] = element.substr(0, end);
+    tag = next < svg.size() ? next : std::string_view::npos;
   }
   return shapes;
 }
@@ -187,33 +187,98 @@ class MarkerRun {
   int markers_ = 0;
 };
 
-/// So many points of a group and more are written as lists, which the page's script alone reads: an element for each
+/// In a figure of so many points and more these are lists, which the page's script alone reads: an element for each
 /// would make most of a page.
 constexpr std::size_t kManyPoints = 200;
-constexpr std::string_view kGroupEnd = "</g>";
+constexpr std::string_view kPointsBegin = "<g class=\"points\"", kGroupEnd = "</g>";
+constexpr std::string_view kNumberMark = "\xEE\x80\x80";  // U+E000, as page_script.cpp has it
 
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\n") == std::string_view::npos;
 }
 
-// A group of class "points" (see figure_points.h), from its tag to behind its end.
-std::string compact_points(std::string_view group, PointTexts texts) {
-  std::string places, told;
+std::size_t count_points(std::string_view svg) {
   std::size_t count = 0;
+  for (std::size_t at = svg.find("<title>"); at != std::string_view::npos;
+       at = svg.find("<title>", at + 1))
+    ++count;
+  return count;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Where the number that begins at `at` ends; `at`: none does. Those of "&#39;" are none.
+std::size_t number_end(std::string_view text, std::size_t at) {
+  const auto digit_at = [&](std::size_t i) { return i < text.size() && is_digit(text[i]); };
+  if (at > 0 && (text[at - 1] == '#' || is_digit(text[at - 1]))) return at;
+  std::size_t end = at + (text[at] == '-' ? 1 : 0);
+  if (!digit_at(end)) return at;
+  while (digit_at(end) || (end < text.size() && text[end] == '.' && digit_at(end + 1))) ++end;
+  const bool has_exponent = end + 1 < text.size() && text[end] == 'e' &&
+                            (text[end + 1] == '-' || text[end + 1] == '+') && digit_at(end + 2);
+  if (!has_exponent) return end;
+  for (end += 2; digit_at(end);) ++end;
+  return end;
+}
+
+/// "trial 3: x 0.5" as "trial \uE000: x \uE000" and "3 0.5".
+struct TextForm {
+  std::string form, numbers;
+};
+
+TextForm form_of(std::string_view text) {
+  TextForm result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = number_end(text, at);
+    if (end == at) {
+      result.form += text[at++];
+      continue;
+    }
+    result.form += kNumberMark;
+    if (!result.numbers.empty()) result.numbers += ' ';
+    result.numbers += text.substr(at, end - at);
+    at = end;
+  }
+  return result;
+}
+
+// What is said of points as attributes: a line each, of texts that differ in their numbers alone these, and what is around them.
+std::string text_attributes(const std::vector<std::string>& texts) {
+  std::vector<TextForm> forms;
+  for (const std::string& text : texts) forms.push_back(form_of(text));
+  const bool alike = std::ranges::all_of(
+      forms, [&](const TextForm& one) { return one.form == forms.front().form; });
+  std::string lines;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    lines += (i == 0 ? "" : "\n") + (alike ? forms[i].numbers : texts[i]);
+  return (alike ? fmt::format(" data-form=\"{}\"", forms.front().form) : "") +
+         fmt::format(" data-texts=\"{}\"", lines);
+}
+
+// A group of points (see figure_points.h) as lists, from its tag to its end.
+std::string listed_points(std::string_view group, PointTexts with) {
+  std::string places;
+  std::vector<std::string> texts;
   for (std::size_t at = group.find("<circle"); at != std::string_view::npos;
        at = group.find("<circle", at + 1)) {
     const std::string_view circle = group.substr(at, group.find("</circle>", at) - at);
-    places +=
-        fmt::format("{}{},{}", count == 0 ? "" : " ", short_number(between(circle, "cx=\"", "\"")),
-                    short_number(between(circle, "cy=\"", "\"")));
-    std::string text(between(circle, "<title>", "</title>"));
-    std::ranges::replace(text, '\n', ' ');
-    told += fmt::format("{}{}", count == 0 ? "" : "\n", text);
-    ++count;
+    places += fmt::format("{}{},{}", texts.empty() ? "" : " ",
+                          short_number(between(circle, "cx=\"", "\"")),
+                          short_number(between(circle, "cy=\"", "\"")));
+    std::ranges::replace(texts.emplace_back(between(circle, "<title>", "</title>")), '\n', ' ');
   }
-  if (count < kManyPoints) return "";
-  return fmt::format("<g class=\"points\" data-at=\"{}\"{}></g>", places,
-                     texts == PointTexts::with ? fmt::format(" data-told=\"{}\"", told) : "");
+  return fmt::format("{} data-at=\"{}\"{}>{}", kPointsBegin, places,
+                     with == PointTexts::with ? text_attributes(texts) : "", kGroupEnd);
+}
+
+// Groups that hold nothing, of which gnuplot writes some for each series: one that ends here goes, and what it began with.
+bool drop_empty_group(std::string& svg) {
+  const std::size_t tag = svg.rfind('<');
+  if (tag == std::string::npos || svg.compare(tag, 3, "<g ") != 0) return false;
+  const std::size_t end = svg.find('>', tag);
+  if (end == std::string::npos || !is_blank(std::string_view(svg).substr(end + 1))) return false;
+  svg.erase(tag);
+  return true;
 }
 
 std::string opening_tag(std::string_view view_box, std::string_view description) {
@@ -235,6 +300,7 @@ std::string inline_svg(std::string_view svg, std::string_view prefix, std::strin
   std::string result = opening_tag(view_box, description);
   const AttributeRewriter rewrite(prefix);
   const Shapes shapes = shapes_of(svg.substr(body, close - body));
+  const bool lists_points = count_points(svg) >= kManyPoints;
   MarkerRun markers;
   std::string_view before;
   for (std::size_t at = body; at < close;) {
@@ -246,14 +312,12 @@ std::string inline_svg(std::string_view svg, std::string_view prefix, std::strin
     result += markers.drawn(shapes, rewrite, prefix);
     result += text;
     if (tag == close || markers.takes(element)) continue;
-    if (element.starts_with("<g class=\"points\"")) {
+    if (element == kGroupEnd && drop_empty_group(result)) continue;
+    if (lists_points && element.starts_with(kPointsBegin)) {
       const std::size_t end = std::min(svg.find(kGroupEnd, at), close - 1);
-      if (const std::string lists = compact_points(svg.substr(tag, end - tag), texts);
-          !lists.empty()) {
-        result += lists;
-        at = std::min(end + kGroupEnd.size(), close);
-        continue;
-      }
+      result += listed_points(svg.substr(tag, end - tag), texts);
+      at = std::min(end + kGroupEnd.size(), close);
+      continue;
     }
     const bool told = texts == PointTexts::with && before.starts_with("<circle");
     if ((element.starts_with("<title") && !told) || element.starts_with("<desc")) {

@@ -13,8 +13,9 @@ enum class PointTexts { with, without };
 ///   `texts` says so;
 /// - colours are custom properties, `figure_colours_css`, so that it follows light and dark;
 /// - shapes that are used stand where they are used, but a marker at many places once: as the corners of a line;
-/// - groups of many points are lists: `data-at`, "x,y x,y …", and `data-told`, a line each, which only the page's
-///   script reads;
+/// - points of a figure that has many are lists, which only the page's script reads: `data-at`, "x,y x,y …", and `data-texts`, a
+///   line for each point, or, where texts differ in numbers alone, those numbers, and `data-form` with a U+E000 for each;
+/// - groups that hold nothing are left out;
 /// - ids begin with `prefix`, so that several can stand in one page;
 /// - `description` is what a screen reader says.
 /// Throws `UserError` for a text that is no SVG.

@@ -51,9 +51,13 @@ constexpr std::string_view kPointing = R"js(
   ring?.setAttribute("class", "ring");
   ring?.setAttribute("r", 7);
   const hide = () => { box.hidden = true; ring.remove(); };
+  const listed_texts_of = ({dataset: {form, texts}}) => {
+    const filled = numbers => form.replaceAll("\uE000", () => numbers.shift());
+    return texts?.split("\n").map(line => form === undefined ? line : filled(line.split(" ")));
+  };
   const texts_of = figure => {
     figure.pointed ??= [...figure.querySelector("svg").querySelectorAll(".points")].flatMap(group =>
-      group.dataset.told?.split("\n") ?? [...group.querySelectorAll("title")].map(title => title.textContent));
+      listed_texts_of(group) ?? [...group.querySelectorAll("title")].map(title => title.textContent));
     return figure.pointed;
   };
   const points_of = svg => {

@@ -93,10 +93,23 @@ TEST(InlineSvg, ListsManyPointsInsteadOfAnElementForEach) {
                     narrow = inline_svg(svg_of_points(500), "", "d", PointTexts::without);
   EXPECT_EQ(svg.find("<title>"), std::string::npos);
   EXPECT_NE(svg.find("data-at=\"0,2.2 1,2.2 "), std::string::npos);
-  EXPECT_NE(svg.find("=\"a &lt; 0\na &lt; 1\n"), std::string::npos);
+  EXPECT_NE(svg.find(" data-form=\"a &lt; \xEE\x80\x80\" data-texts=\"0\n1\n2\n"),
+            std::string::npos);
   EXPECT_NE(narrow.find("data-at=\"0,2.2 1,2.2 "), std::string::npos);
-  EXPECT_EQ(narrow.find("a &lt; 1"), std::string::npos);
+  EXPECT_EQ(narrow.find("data-texts"), std::string::npos);
   EXPECT_LT(narrow.size(), 500 * 25);
+}
+
+// gnuplot begins and ends groups for each series that it then draws in another one.
+TEST(InlineSvg, LeavesOutGroupsThatHoldNothing) {
+  EXPECT_EQ(inline_svg("<svg viewBox=\"0 0 1 1\"><g id=\"a\"><g color=\"red\">\n</g>\n</g><g "
+                       "id=\"b\"><text>x</text></g></svg>",
+                       "", "d")
+                .find("<g id=\"a\""),
+            std::string::npos);
+  EXPECT_NE(inline_svg("<svg viewBox=\"0 0 1 1\"><g id=\"b\"><text>x</text></g></svg>", "", "d")
+                .find("<g id=\"b\"><text>x</text></g>"),
+            std::string::npos);
 }
 
 TEST(InlineSvg, IsAnImageWithADescription) {

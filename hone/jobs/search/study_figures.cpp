@@ -20,7 +20,7 @@ namespace {
 
 using Trials = std::vector<const Trial*>;
 
-constexpr std::size_t kMostSliced = 9, kNameColumns = 30, kMostAxes = 10, kMostCurves = 200;
+constexpr std::size_t kMostSliced = 9, kNameColumns = 30, kMostAxes = 10, kMostCurves = 100;
 
 std::string title_of(const ShownStudy& study, std::string_view what) {
   const Json& part = value_at(study.measured_on, "text");
