@@ -567,7 +567,7 @@ void declare(CLI::App& app, CalibrationArguments& a) {
          "mse (least mean-squared error)")
       ->check(one_of(range_rule_names()));
   app.add_option("--percentile", a.run.options.percentile,
-                 "for --calibration percentile: share of the values inside the range, in %");
+                 "for --calibration percentile: least share of the values inside the range, in %");
   app.add_flag("!--anyway", a.run.heed_objections,
                "go on even where a format says it cannot hold the values");
 }
