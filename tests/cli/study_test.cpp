@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 
@@ -145,6 +146,22 @@ TEST_F(StudyCommand, LeavesAFolderWithFiguresByOptunasNames) {
   said({"first", "second", "-o", "beside"});
   EXPECT_NE(read_file(folder() / "beside/optimization_history.tsv").find("second"),
             std::string::npos);
+}
+
+// A figure has all trials; what is said of a point is stored once, and curves are a sample.
+TEST_F(StudyCommand, WritesSmallPagesOfManyTrials) {
+  const auto storage = open_storage(file().string());
+  const Study study = storage->create_study("many", {Direction::maximize});
+  constexpr int kTrials = 600;
+  for (int i = 0; i < kTrials; ++i)
+    storage->create_trial(study.id, trial_of(i % 97 / 97.0, i * 31 % kTrials / 600.0, i % 3));
+  storage->close();
+  said({"many", "-o", "many"});
+  const std::string page = read_file(folder() / "many/report.html");
+  EXPECT_LT(page.size(), 600'000u);
+  EXPECT_NE(page.find("Parallel coordinates of 100 of 600 trials"), std::string::npos);
+  const std::string slices = read_file(folder() / "many/slice.tsv");
+  EXPECT_EQ(std::ranges::count(slices, '\n'), 2 * kTrials + 3) << "two panels";
 }
 
 TEST_F(StudyCommand, LaysOnlyStudiesOfOneAimBesideEachOther) {

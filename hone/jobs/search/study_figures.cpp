@@ -277,17 +277,33 @@ double share_of(const ValueAxis& axis, const ShownStudy& study, const TrialParam
   return (scaled(axis.place(shown_value(study, *parameter))) - low) / (high - low);
 }
 
+// At most so many curves, evenly spaced.
+Trials thinned(const Trials& trials) {
+  if (trials.size() <= kMostCurves) return trials;
+  Trials some;
+  for (std::size_t i = 0; i < kMostCurves; ++i)
+    some.push_back(trials[i * trials.size() / kMostCurves]);
+  return some;
+}
+
+// "Parallel coordinates", "Parallel coordinates of 100 of 1326 trials"
+std::string thinned_title(const ShownStudy& study, const std::string& what, const Trials& all) {
+  return title_of(study, all.size() <= kMostCurves
+                             ? what
+                             : fmt::format("{} of {} of {} trials", what, kMostCurves, all.size()));
+}
+
 // An axis for the objective and each parameter, one below the other so that their names have room, and every trial as a line from
 // one to the next; the best tenth stands out.
 Figure parallel_figure(const ShownStudy& study) {
-  Trials trials = complete_trials(study);
+  Trials all = complete_trials(study);
   std::vector<ParameterImportance> importances = varying(study);
-  if (trials.size() < 2 || importances.empty() || study.view.has_several_objectives()) return {};
-  std::ranges::stable_sort(trials, {}, [&](const Trial* trial) {
+  if (all.size() < 2 || importances.empty() || study.view.has_several_objectives()) return {};
+  std::ranges::stable_sort(all, {}, [&](const Trial* trial) {
     return loss_of(trial->values[0], study.view.directions[0]);
   });
+  const Trials trials = thinned(all);
   const std::size_t best = (trials.size() + 9) / 10;
-  if (trials.size() > kMostCurves) trials.resize(kMostCurves);
   importances.resize(std::min(importances.size(), kMostAxes));
   const double least = std::min(trials.front()->values[0], trials.back()->values[0]),
                most = std::max(trials.front()->values[0], trials.back()->values[0]);
@@ -316,13 +332,15 @@ Figure parallel_figure(const ShownStudy& study) {
           top - static_cast<double>(a + 1), is_small(study)));
     panel.series.push_back(std::move(line));
   }
-  return {.title = title_of(study, "Parallel coordinates"), .panels = {panel}, .width = 1000};
+  return {
+      .title = thinned_title(study, "Parallel coordinates", all), .panels = {panel}, .width = 1000};
 }
 
 Figure intermediate_figure(const ShownStudy& study) {
   Panel panel{.x = {.label = "Evaluation"}, .y = {.label = "Reported on the way"}};
-  for (const Trial* trial : study.view.trials) {
-    if (trial->reports.size() < 2 || panel.series.size() >= kMostCurves) continue;
+  Trials all = study.view.trials;
+  std::erase_if(all, [](const Trial* trial) { return trial->reports.size() < 2; });
+  for (const Trial* trial : thinned(all)) {
     Series series{.label = trial->state == TrialState::pruned ? "pruned" : "went on",
                   .points = {},
                   .draw = trial->state == TrialState::pruned ? Draw::faint : Draw::line};
@@ -332,7 +350,7 @@ Figure intermediate_figure(const ShownStudy& study) {
     panel.series.push_back(std::move(series));
   }
   if (panel.series.empty()) return {};
-  return {.title = title_of(study, "Intermediate values"), .panels = {panel}};
+  return {.title = thinned_title(study, "Intermediate values", all), .panels = {panel}};
 }
 
 Figure edf_figure(const ShownStudy& study) {
