@@ -341,10 +341,10 @@ Table times_table(const std::vector<DequantizeTimes>& all) {
                {"move_gb_per_s", "Moved at GB/s"},
                {"share_of_bandwidth", "Share of that"},
                {"in_cache", "In a cache"},
-               {"tile_rows", "Rows of a tile of mase-cuda"},
-               {"tile_columns", "Columns"},
-               {"grid_x", "Its grid along x"},
-               {"grid_y", "Along y"},
+               {"tile_rows", "Tile rows"},
+               {"tile_columns", "Tile columns"},
+               {"grid_x", "Grid x"},
+               {"grid_y", "Grid y"},
                {"calls", "Calls"}});
   for (const DequantizeTimes& t : all) {
     const auto tiles = [&](auto&& count_of) {

@@ -350,7 +350,7 @@ TEST(BenchDequantize, TellsPeopleTheSame) {
                                      "--runs", "1", "--threads", "1"},
                                     workshop())
                                .output;
-  for (const char* part : {"mxint8 to bf16 on one thread", "Share of that", "32 x 32", "1 x 4",
+  for (const char* part : {"mxint8 to bf16 on one thread", "Share of that", "Tile rows", "Grid x",
                            "|m| & 0x40", "clear: there is no unit", "out - bias = "})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
