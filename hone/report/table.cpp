@@ -99,6 +99,13 @@ std::string display_p(double p) {
   return p < 5e-4 ? fmt::format("{:.1g}", p) : fmt::format("{:.3f}", p);
 }
 
+std::string display_tally(const Tally& tally) {
+  std::vector<std::string> texts;
+  for (const auto& [name, count] : tally.counts)
+    texts.push_back(fmt::format("{} {}", grouped(count), shown_name(name)));
+  return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
 void ColumnForm::add(const Cell& cell) {
   if (const auto* estimate = std::get_if<Estimate>(&cell.value()))
     both_ends |= !has_even_halves(*estimate);
@@ -126,6 +133,7 @@ std::string display(const Cell& cell, const ColumnForm& form) {
             [&](Bytes cell) { return display_bytes(static_cast<double>(cell.count), form); },
             [&](const Estimate& cell) { return display_estimate(cell, form.both_ends); },
             [](const PerRun& cell) { return display_runs(cell); },
+            [](const Tally& cell) { return display_tally(cell); },
             [](PValue cell) { return display_p(cell.value); },
             [](const Cell::List& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }},
       cell.value());
@@ -139,6 +147,11 @@ Json raw_value(const Cell& cell) {
             [](Percent cell) { return Json(cell.share); },
             [](Bytes cell) { return Json(cell.count); },
             [](const PerRun& cell) { return Json(cell.values); },
+            [](const Tally& cell) {
+              Json counts = Json::object();
+              for (const auto& [name, count] : cell.counts) counts[name] = count;
+              return counts;
+            },
             [](const Cell::List& values) { return Json(values); },
             [](const auto& cell) { return Json(cell.value); }},
       cell.value());
@@ -159,6 +172,13 @@ std::vector<NamedNumber> csv_numbers(const Cell& cell) {
                                         {"_high", interval ? Json(estimate->high) : Json()}};
     if (estimate->n > 0) numbers.push_back({"_n", estimate->n});
     if (estimate->runs > 0) numbers.push_back({"_runs", estimate->runs});
+    return numbers;
+  }
+  if (const auto* tally = std::get_if<Tally>(&cell.value())) {
+    std::int64_t all = 0;
+    for (const auto& [name, count] : tally->counts) all += count;
+    std::vector<NamedNumber> numbers = {{"", all}};
+    for (const auto& [name, count] : tally->counts) numbers.push_back({"_" + name, count});
     return numbers;
   }
   const auto* runs = std::get_if<PerRun>(&cell.value());

@@ -103,6 +103,12 @@ struct PerRun {
   double mean() const;
 };
 
+/// How many there are of each name: "9 integer, 3 log". JSON has an object, CSV the number of all under the column's key and
+/// that of each name under KEY_NAME.
+struct Tally {
+  std::vector<std::pair<std::string, std::int64_t>> counts;
+};
+
 /// What was not measured or does not apply: "–", an empty CSV field, a JSON null.
 struct Absent {};
 inline constexpr Absent absent;
@@ -112,7 +118,7 @@ class Cell {
  public:
   using List = std::vector<std::int64_t>;  ///< "[8, 128]"; an array in JSON
   using Value = std::variant<Absent, std::string, std::int64_t, Real, Significant, Percent, Bytes,
-                             Estimate, PerRun, PValue, List>;
+                             Estimate, PerRun, Tally, PValue, List>;
 
   Cell(Absent value) : value_(value) {}
   Cell(std::string text) : value_(std::move(text)) {}
@@ -130,12 +136,14 @@ class Cell {
   Cell(Bytes value) : value_(value) {}
   Cell(Estimate value) : value_(value) {}
   Cell(PerRun value) : value_(std::move(value)) {}
+  Cell(Tally value) : value_(std::move(value)) {}
   Cell(PValue value) : value_(value) {}
 
   const Value& value() const { return value_; }
-  /// Whether it reads from the left: text and lists.
+  /// Whether it reads from the left: text, tallies and lists.
   bool is_text() const {
-    return std::holds_alternative<std::string>(value_) || std::holds_alternative<List>(value_);
+    return std::holds_alternative<std::string>(value_) || std::holds_alternative<Tally>(value_) ||
+           std::holds_alternative<List>(value_);
   }
   bool is_absent() const { return std::holds_alternative<Absent>(value_); }
   /// What its colour says, where there are colours.

@@ -470,7 +470,9 @@ TEST_F(PipelineTest, SearchesStandTogetherInOneStudyFile) {
   EXPECT_EQ(rows[0]["best_runs"], 2);
   EXPECT_NE(read_file(out / "figures/chosen.csv").find("\nclassifier,"), std::string::npos);
   const std::string formats = read_file(out / "figures/formats.csv");
-  EXPECT_TRUE(std::regex_search(formats, std::regex("grid,14 (none|int)"))) << formats;
+  EXPECT_TRUE(std::regex_search(formats, std::regex("^sampler,linears,linears_(none|int)")))
+      << formats;
+  EXPECT_NE(formats.find("\ngrid,14,14"), std::string::npos) << formats;
   // Once more is nothing to do, and an overwritten run is whole again.
   EXPECT_NE(run_file(kSearches, {"--resume"}).output.find("nothing left to do"), std::string::npos);
   ASSERT_EQ(run_file(kSearches, {"--overwrite"}).code, 0);

@@ -258,6 +258,19 @@ TEST(TableCsv, HasAColumnForEachNumberOfACell) {
             "16,0.5,0.4,0.6,,3,,,\r\n");
 }
 
+TEST(TableCsv, HasAColumnForEachNameOfATally) {
+  Table table({{"search", "Search"}, {"linears", "Linears"}});
+  table.add_row({"a", Tally{{{"integer", 9}, {"none", 5}}}});
+  table.add_row({"b", Tally{{{"log", 14}}}});
+  EXPECT_EQ(to_csv(table),
+            "search,linears,linears_integer,linears_none,linears_log\r\n"
+            "a,14,9,5,\r\n"
+            "b,14,,,14\r\n");
+  EXPECT_EQ(to_json(table)[0]["linears"], (Json{{"integer", 9}, {"none", 5}}));
+  EXPECT_EQ(display_column(table, 1), (std::vector<std::string>{"9 integer, 5 none", "14 log"}));
+  EXPECT_EQ(display_text(Tally{}), "none");
+}
+
 TEST(TableJson, HasNullForWhatIsNotFinite) {
   Table table({Column{"snr", "SNR"}});
   table.add_row({real(kInfinity, 1)});

@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::string_view kTally = "tally.", kAny = ".*.";
 
-// "9 integer, 3 log": of the texts at "best.configuration.formats.*.weight", up to their parentheses, the most frequent first.
-std::string tally_text(const Json& result, const std::string& path) {
+// Of the texts at "best.configuration.formats.*.weight", up to their parentheses, the most frequent first.
+Cell tally_cell(const Json& result, const std::string& path) {
   const std::size_t any = path.find(kAny);
   const Json& members = value_at_path(result, path.substr(0, any));
-  if (any == std::string::npos || !members.is_structured()) return "";
+  if (any == std::string::npos || !members.is_structured()) return absent;
   std::map<std::string, std::int64_t> counts;
   for (const Json& member : members) {
     const Json& text = value_at_path(member, path.substr(any + kAny.size()));
@@ -28,19 +28,15 @@ std::string tally_text(const Json& result, const std::string& path) {
     const auto whole = text.get<std::string>();
     ++counts[whole.substr(0, whole.find('('))];
   }
-  std::vector<std::pair<std::string, std::int64_t>> order(counts.begin(), counts.end());
-  std::ranges::stable_sort(order, std::greater(), &std::pair<std::string, std::int64_t>::second);
-  std::vector<std::string> parts;
-  for (const auto& [name, count] : order) parts.push_back(fmt::format("{} {}", count, name));
-  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
+  Tally tally{{counts.begin(), counts.end()}};
+  std::ranges::stable_sort(tally.counts, std::greater(),
+                           &std::pair<std::string, std::int64_t>::second);
+  return tally;
 }
 
 // What a stage has found at the path; absent where that is nothing.
 Cell stage_cell(const StageOutcome& outcome, const fs::path& folder, const std::string& path) {
-  if (path.starts_with(kTally)) {
-    const std::string text = tally_text(outcome.result, path.substr(kTally.size()));
-    return text.empty() ? Cell(absent) : Cell(text);
-  }
+  if (path.starts_with(kTally)) return tally_cell(outcome.result, path.substr(kTally.size()));
   const Cell cell = cell_at(outcome.result, path);
   return cell.is_absent() ? cell_of(estimate_of(outcome.result, folder / outcome.stands_for, path))
                           : cell;
