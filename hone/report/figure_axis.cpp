@@ -86,13 +86,13 @@ std::vector<Tick> logarithmic_ticks(Range range, int count) {
   return ticks.size() < kFewest ? linear_ticks(range, count) : ticks;
 }
 
-bool is_whole(double value) { return value == std::floor(value); }
+bool is_whole_number(double value) { return value == std::floor(value); }
 
 std::vector<Tick> ticks_of(const Axis& axis, const AxisView& view, std::span<const double> shown,
                            int count) {
   if (!axis.ticks.empty()) return axis.ticks;
   if (view.logarithmic) return logarithmic_ticks(view.range, count);
-  const bool all_whole = !shown.empty() && std::ranges::all_of(shown, is_whole);
+  const bool all_whole = !shown.empty() && std::ranges::all_of(shown, is_whole_number);
   if (!all_whole && !axis.whole_ticks) return linear_ticks(view.range, count);
   std::vector<Tick> ticks = linear_ticks(view.range, count, /*closest=*/1);
   return all_whole || ticks.size() > 1 ? ticks : linear_ticks(view.range, count);

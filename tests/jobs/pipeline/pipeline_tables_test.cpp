@@ -10,17 +10,18 @@ namespace hone {
 namespace {
 
 /// A pipeline whose stages have printed what they are given here.
-struct Found {
+struct PrintedStages {
   Pipeline pipeline;
   std::vector<StageOutcome> outcomes = {};
   StageStudies studies = {};
   fs::path folder = "nowhere";
 
-  explicit Found(const std::string& text) : pipeline(parse_pipeline(text, "chain.toml", {})) {
+  explicit PrintedStages(const std::string& text)
+      : pipeline(parse_pipeline(text, "chain.toml", {})) {
     for (const PipelineStage& stage : pipeline.stages)
       outcomes.push_back({.stands_for = stage.name});
   }
-  Found& prints(const std::string& stage, Json result) {
+  PrintedStages& prints(const std::string& stage, Json result) {
     for (std::size_t i = 0; i < outcomes.size(); ++i)
       if (pipeline.stages[i].name == stage) outcomes[i].result = std::move(result);
     return *this;
@@ -29,7 +30,7 @@ struct Found {
   Table table() const { return pipeline_table(pipeline.tables.at(0), findings()); }
 };
 
-constexpr const char* kWidths = R"toml(
+constexpr const char* kWidthTable = R"toml(
 [stage.ptq]
 each = [{ width = 16 }, { width = 8 }]
 run = "quantize"
@@ -53,7 +54,7 @@ stages = "ptq"
 y = "comparison.flips"
 )toml";
 
-Json measured(double accuracy, double snr) {
+Json width_result(double accuracy, double snr) {
   return {{"after",
            {{"eval_accuracy", accuracy},
             {"eval_accuracy_interval", {accuracy - 0.02, accuracy + 0.02}},
@@ -66,8 +67,8 @@ Json measured(double accuracy, double snr) {
 }
 
 TEST(PipelineTables, HoldNumbersWithIntervalsAndExamples) {
-  Found found(kWidths);
-  found.prints("ptq/16", measured(0.75, 46.25)).prints("ptq/8", measured(0.75, 4.5));
+  PrintedStages found(kWidthTable);
+  found.prints("ptq/16", width_result(0.75, 46.25)).prints("ptq/8", width_result(0.75, 4.5));
   EXPECT_EQ(to_csv(found.table()),
             "width,ptq_test,ptq_test_low,ptq_test_high,ptq_test_n,margin_snr_db,"
             "flips,flips_low,flips_high,answers_changed\r\n"
@@ -77,8 +78,8 @@ TEST(PipelineTables, HoldNumbersWithIntervalsAndExamples) {
 
 // Accuracies that all rows have in common are no less results for that.
 TEST(PipelineTables, ShowEachResultInItsRow) {
-  Found found(kWidths);
-  found.prints("ptq/16", measured(0.75, 46.25)).prints("ptq/8", measured(0.75, 4.5));
+  PrintedStages found(kWidthTable);
+  found.prints("ptq/16", width_result(0.75, 46.25)).prints("ptq/8", width_result(0.75, 4.5));
   EXPECT_EQ(to_text(found.table()),
             "width     PTQ, test  Margin SNR (dB)                  Flips  Answers changed\n"
             "─────  ────────────  ───────────────  ─────────────────────  ───────────────\n"
@@ -87,7 +88,7 @@ TEST(PipelineTables, ShowEachResultInItsRow) {
 }
 
 TEST(PipelineTables, HoldTheMeanOfSeveralRuns) {
-  Found found(R"toml(
+  PrintedStages found(R"toml(
 [stage.search]
 each = { sampler = ["grid", "tpe"], draw = [1, 2] }
 run = "search"
@@ -112,7 +113,7 @@ y = "validation.eval_accuracy"
 }
 
 TEST(PipelineTables, RefuseLabelsThatMakeOneColumn) {
-  std::string text = kWidths;
+  std::string text = kWidthTable;
   text.replace(text.find("Margin SNR (dB)"), 15, "PTQ test!");
   try {
     parse_pipeline(text, "chain.toml", {});
@@ -124,7 +125,7 @@ TEST(PipelineTables, RefuseLabelsThatMakeOneColumn) {
 
 TEST(PipelineFigures, HaveTicksAtTheValuesThatWereTested) {
   const TemporaryFolder folder;
-  Found found(std::string(kWidths) + R"toml(
+  PrintedStages found(std::string(kWidthTable) + R"toml(
 [figure.widths]
 x = "width"
 y = "after.eval_accuracy"
@@ -133,7 +134,7 @@ stages = "ptq"
 )toml");
   found.folder = folder.path();
   fs::create_directories(folder.path() / "figures");
-  found.prints("ptq/16", measured(0.75, 46.25)).prints("ptq/8", measured(0.5, 4.5));
+  found.prints("ptq/16", width_result(0.75, 46.25)).prints("ptq/8", width_result(0.5, 4.5));
   Section section;
   std::vector<std::string> notes;
   draw_pipeline_figure(found.pipeline.figures.at(0), found.findings(), section, notes);
