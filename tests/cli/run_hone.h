@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "tests/support/expect.h"
 
 /// The program as its users meet it: words in, bytes on two streams and an exit code out.
 namespace hone::testing {
