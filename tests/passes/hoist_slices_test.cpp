@@ -52,8 +52,8 @@ output some = %some
                hoist_slices,
                R"(%w = parameter weight trainable : f32[9, 4]
 %w.mask = parameter mask frozen : bool[9, 4]
-%w.slice = slice(%w) {axis=0, begin=0, size=[3]} : f32[3, 4]
 %w.mask.slice = slice(%w.mask) {axis=0, begin=0, size=[3]} : bool[3, 4]
+%w.slice = slice(%w) {axis=0, begin=0, size=[3]} : f32[3, 4]
 %masked.part = mask(%w.slice, %w.mask.slice) : f32[3, 4]
 output some = %masked.part
 )");
