@@ -230,6 +230,8 @@ void OutputFolder::take_over_temporary() {
                temporary_.string());
     by_name_ = left->by_name;
     found_ = true;
+    if (options_.resume && !options_.overwrite)
+      user_check(left->given_up.empty(), kGivenUp, temporary_.string(), left->given_up);
     if (options_.resume && left->given_up.empty()) {
       interrupted_ = left;
       job_ = left->job;

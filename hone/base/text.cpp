@@ -59,14 +59,13 @@ std::string_view trim(std::string_view text) {
 
 namespace {
 
-constexpr std::size_t kTooFar = 1000;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Another digit makes another name: nobody who asks for L-4 means L-2.
-std::size_t substitution(char a, char b) {
-  if (a == b) return 0;
-  return is_digit(a) && is_digit(b) ? kTooFar : 1;
+// Its digits, in rising order.
+std::string digits_of(std::string_view word) {
+  std::string digits;
+  for (const char c : word)
+    if (c >= '0' && c <= '9') digits += c;
+  std::ranges::sort(digits);
+  return digits;
 }
 
 // Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
@@ -77,8 +76,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     before = std::exchange(above, row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] =
-          std::min({row[j - 1] + 1, above[j] + 1, above[j - 1] + substitution(a[i - 1], b[j - 1])});
+      const std::size_t substituted = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({row[j - 1] + 1, above[j] + 1, substituted});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
@@ -108,6 +107,8 @@ std::string nearest(std::string_view text, std::span<const std::string> candidat
     const std::size_t longer = std::max(word.size(), other.size());
     const std::size_t shorter = std::min(word.size(), other.size());
     if (longer - shorter >= best_distance) continue;  // names in files may be very long
+    // Nobody who asks for L-4 means L-2.
+    if (digits_of(word) != digits_of(other)) continue;
     const std::size_t distance = edit_distance(word, other);
     // The first letter is rarely mistyped: "albert" is no slip for "bert".
     if (distance > 1 && word[0] != other[0]) continue;

@@ -21,7 +21,7 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 
 /// Returns the candidate with the least edit distance to `word` (a swap of neighbours is one edit) if it is near enough to be a
-/// slip, else "": at most 1 edit, 2 from six letters on and 3 from twelve on; no digit for another; with more than 1 the first
+/// slip, else "": at most 1 edit, 2 from six letters on and 3 from twelve on; with the same digits; with more than 1 the first
 /// letters agree. Case, leading dashes and `-` for `_` do not count.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 

@@ -83,6 +83,8 @@ bool would_take(const std::string& name, const std::string& stranger, const Comm
   const Attempt made = attempt(command, words);
   const Words left = strangers(*made.app);
   if (std::ranges::find(left, stranger) != left.end() || !made.error) return !made.error;
+  if (made.app->get_option(name)->count() > 1 && made.error->get_name() == "ArgumentMismatch")
+    return false;
   const std::string_view problem = made.error->what();
   return problem.find(name) == std::string_view::npos || problem.starts_with(name + ":");
 }

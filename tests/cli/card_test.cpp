@@ -48,7 +48,7 @@ TEST(Card, OfATrainedModelHasItsFiguresAndWhatTheyStandOn) {
   for (const char* unknown : {"license", "language", "base_model"})
     EXPECT_EQ(card.metadata.find(unknown), std::string::npos) << unknown;
   expect_in(card.text, "| this model | validation | 4 | ");
-  expect_in(card.text, "hone train tiny --data reviews.csv --max_steps 1 --output_dir model");
+  expect_in(card.text, "hone train tiny --data reviews.csv --max_steps 1 -o model");
   expect_in(card.text, "- seed: 42\n");
   expect_in(card.text, "It tells `bad`, `good` apart.");
   expect_in(card.text, "Its accuracy was measured on 4 texts only (validation part)");

@@ -65,7 +65,9 @@ TEST_F(BashCompletion, KnowsValues) {
 
 // "expected a, b or c, got": the words that an option takes.
 std::vector<std::string> accepted_in(const std::string& messages) {
-  const std::size_t begin = messages.find(": expected ") + 11, end = messages.find(", got", begin);
+  const std::size_t at = messages.find(": expected "), end = messages.find(", got");
+  if (at == std::string::npos || end == std::string::npos) return {};
+  const std::size_t begin = at + 11;
   std::string words = messages.substr(begin, end - begin);
   if (const std::size_t last = words.rfind(" or "); last != std::string::npos)
     words.replace(last, 4, ", ");
@@ -79,10 +81,10 @@ std::vector<std::string> accepted_in(const std::string& messages) {
 TEST_F(BashCompletion, OffersTheChoicesThatAreAccepted) {
   // They take more than the words: formats with parameters, several names, those of plugins, N:M.
   const std::vector<std::string> open = {
-      "--format",        "--qat",           "--native",  "--input_format",
-      "--weight_format", "--bias_format",   "--choice",  "--output_format",
-      "--skip_pass",     "--class_weights", "--profile", "--metric_for_best_model",
-      "--structure",     "--fields"};
+      "--format",        "--qat",           "--native",   "--input_format",
+      "--weight_format", "--bias_format",   "--choice",   "--output_format",
+      "--skip_pass",     "--class_weights", "--profile",  "--metric_for_best_model",
+      "--structure",     "--fields",        "--encoding", "--label_map"};
   std::string command;
   int count = 0;
   for (const std::string& line : split(script_for("bash"), '\n')) {

@@ -60,7 +60,7 @@ TEST_F(Refusal, OfMissingArgumentsNamesThem) {
   expect(kUsageError, "--output_dir is required", {"train", "tiny", "--data", "reviews.csv"});
   expect(kUsageError, "give --format FORMAT, or a --recipe",
          {"quantize", "model", "--data", "reviews.csv", "-o", "out"});
-  expect(kUsageError, "give a text, - for standard input, or --data", {"predict", "model"});
+  expect(kUsageError, "give texts, - for standard input, or --data", {"predict", "model"});
 }
 
 TEST_F(Refusal, OfAFlagThatIsGivenTwiceOrWithoutAValueNamesIt) {
@@ -70,14 +70,14 @@ TEST_F(Refusal, OfAFlagThatIsGivenTwiceOrWithoutAValueNamesIt) {
     expect(kUsageError, fragment, more);
   };
   expect_with(
-      "hone train: --learning_rate (also --lr) is given twice; give it once; see `hone train "
+      "hone train: --lr and --learning_rate are the same option; give it once; see `hone train "
       "--help`",
       {"-o", "out", "--lr", "1", "--learning_rate", "2"});
-  expect_with("--output_dir (also -o) is given 3 times; give it once",
+  expect_with("hone train: -o and --output_dir are the same option; give it once",
               {"-o", "a", "--output_dir", "b", "-o=c"});
   expect_with("hone train: --seed is given twice; ", {"-o", "out", "--seed=1", "--seed", "1"});
   expect_with("hone train: --seed needs a value behind it; ", {"-o", "out", "--seed"});
-  expect_with("hone train: --output_dir (also -o) needs a value behind it; ", {"--output_dir="});
+  expect_with("hone train: --output_dir needs a value behind it; ", {"--output_dir="});
 }
 
 TEST_F(Refusal, OfAnEmptyNameComesBeforeAnyWork) {
@@ -86,9 +86,9 @@ TEST_F(Refusal, OfAnEmptyNameComesBeforeAnyWork) {
       {"quantize", "tiny", "--format", "bf16", "--data", "reviews.csv", "-o", ""},
       {"eval", "tiny", "--data", "reviews.csv", "-o", ""}};
   for (const std::vector<std::string>& words : outputs)
-    expect(kUsageError, "--output_dir: expected FOLDER, got ''; see", words);
-  expect(kUsageError, "--output: expected FILE, got ''", {"predict", "tiny", "a film", "-o", ""});
-  expect(kUsageError, "--output: expected FILE, got ''", {"draw", "tiny", "-o", ""});
+    expect(kUsageError, "-o: expected FOLDER, got ''; see", words);
+  expect(kUsageError, "-o: expected FILE, got ''", {"predict", "tiny", "a film", "-o", ""});
+  expect(kUsageError, "-o: expected FILE, got ''", {"draw", "tiny", "-o", ""});
   expect(kUsageError, "--html: expected FILE|FOLDER, got ''", {"runs", "mine", "--html", ""});
   expect(kUsageError, "MODEL: expected MODEL, got ''", {"inspect", ""});
   expect(kUsageError, "--data: expected DATA, got ''", {"eval", "tiny", "--data", ""});
@@ -119,17 +119,15 @@ TEST_F(Refusal, OfValuesSaysWhatWasExpected) {
   };
   expect_value(kUsageError, "--threads: expected a number of at least 1 and below 1025, got 0",
                {"--threads", "0"});
-  expect_value(kUsageError, "--per_device_train_batch_size: expected a number of at least 1, got 0",
-               {"--batch", "0"});
+  expect_value(kUsageError, "--batch: expected a number of at least 1, got 0", {"--batch", "0"});
   expect_value(kUsageError, "--max_steps: expected a number of at least 0, got -4",
                {"--max_steps", "-4"});
-  expect_value(kUsageError, "--learning_rate: expected a number of at least 0, got -1",
-               {"--lr", "-1"});
+  expect_value(kUsageError, "--lr: expected a number of at least 0, got -1", {"--lr", "-1"});
   expect_value(kUsageError,
-               "--num_train_epochs: expected a number of at least 0 and below 1000000000, got many",
+               "--epochs: expected a number of at least 0 and below 1000000000, got many",
                {"--epochs", "many"});
   expect_value(kUsageError,
-               "--num_train_epochs: expected a number of at least 0 and below 1000000000, got 3.5x",
+               "--epochs: expected a number of at least 0 and below 1000000000, got 3.5x",
                {"--epochs", "3.5x"});
   expect_value(kUsageError, "below 1000000000, got 1e30", {"--epochs", "1e30"});
   expect_value(kUsageError, "--max_steps: expected a whole number, got 3.5",

@@ -150,7 +150,7 @@ TEST(Formats, RefusesFlagsThatWouldDoNothing) {
   };
   refuse("--figure does nothing without --input", {"bf16", "--figure", "figure"});
   refuse("--tensor does nothing without --input", {"bf16", "--tensor", "a*"});
-  refuse("--output does nothing without --input", {"bf16", "-o", "out"});
+  refuse("-o does nothing without --input", {"bf16", "-o", "out"});
   refuse("--compare MODEL is the command `hone compare-formats MODEL`", {"--compare", "tiny"});
   refuse("--suggest MODEL is the command `hone suggest MODEL --format FORMAT`",
          {"bf16", "--suggest", "tiny"});

@@ -179,7 +179,7 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   // Each of them is what its command would have made.
   EXPECT_EQ(all[0]["command_line"],
             fmt::format("hone train {} --data 'synth:lookup?n=300&test=60' --max_steps 12 "
-                        "--per_device_train_batch_size 4 --save_steps 2 --output_dir full",
+                        "--batch_size 4 --save_steps 2 --output_dir full",
                         (folder.path() / "small.json").string()));
   const Json measured =
       run_json({"eval", "out/packed", "--data", "synth:lookup?n=300&test=60"}, folder.path());
@@ -544,7 +544,8 @@ TEST_F(PipelineTest, AnInterruptedOneGoesOnAtItsStageAndStep) {
       << ending.messages;
   const Ending refused = run(into("out"));
   EXPECT_EQ(refused.code, 1);
-  EXPECT_NE(refused.messages.find("an earlier run was interrupted"), std::string::npos);
+  EXPECT_NE(refused.messages.find("an earlier run of `hone run` was interrupted"),
+            std::string::npos);
   const Ending resumed = run(into("out", {"--resume"}));
   ASSERT_EQ(resumed.code, 0) << resumed.messages;
   EXPECT_EQ(states("out").at("full"), "done before");

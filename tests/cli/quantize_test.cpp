@@ -481,7 +481,7 @@ TEST(Quantize, CalibratesByTheRuleItIsGiven) {
   std::vector<std::string> words = coarse(folder);
   words.insert(words.end(), {"--calibration", "msee"});
   const Ending refused = run_hone(words, workshop());
-  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.code, kUsageError);
   EXPECT_NE(refused.messages.find("did you mean 'mse'?"), std::string::npos) << refused.messages;
   EXPECT_TRUE(entries(folder.path()).empty());
 }

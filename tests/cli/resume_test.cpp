@@ -144,7 +144,7 @@ TEST_F(Resume, OfATrainingThatDivergedSaysSoAtOnce) {
   EXPECT_EQ(first.code, 1);
   for (const char* fragment :
        {"diverged.partial: train: training diverged at step 3: loss nan, gradient norm nan; try a "
-        "lower --learning_rate than 1e+37\n",
+        "lower --lr than 1e+37\n",
         "The last checkpoint, of step 1, is diverged.partial/checkpoint-1: a model",
         "--resume would go on from what stands there and end the same way; start again with other"})
     EXPECT_NE(first.messages.find(fragment), std::string::npos) << fragment << first.messages;
@@ -152,8 +152,8 @@ TEST_F(Resume, OfATrainingThatDivergedSaysSoAtOnce) {
   EXPECT_EQ(before, (std::vector<std::string>{"checkpoint-1", "record.json"}));
   // Whatever the other arguments are, the data is not even looked for.
   for (const char* data : {"synth:lookup?n=300&test=60", "none.csv"}) {
-    const Ending again =
-        run_hone({"train", "tiny", "--data", data, "-o", "diverged", "--resume"}, folder());
+    const Ending again = run_hone(
+        {"train", "tiny", "--data", data, "-o", "diverged", "--lr", "1", "--resume"}, folder());
     EXPECT_EQ(again.code, 1);
     EXPECT_TRUE(first.messages.ends_with(again.messages)) << again.messages;
     EXPECT_TRUE(again.messages.starts_with("error: diverged.partial: ")) << again.messages;

@@ -18,7 +18,7 @@ class Spelling : public ::testing::Test {
 };
 
 TEST_F(Spelling, OfValuesThatTheParserRefuses) {
-  expect("hone train: --max-eval-samples: expected a whole number",
+  expect("hone train: --max-eval-samples: expected a number",
          {"train", "tiny", "--max-eval-samples", "ten"});
   expect("hone train: --lr: expected a number", {"train", "tiny", "--lr", "fast"});
   expect("hone train: --batch-size: expected", {"train", "tiny", "--batch-size", "0"});
@@ -46,7 +46,7 @@ TEST_F(Spelling, OfOptionsThatAreGivenTwice) {
 
 TEST_F(Spelling, OfTheKeysOfAPipeline) {
   folder_.file("slip.toml", "[stage.a]\nrun = \"train\"\nMODEL = \"tiny\"\nlr = \"fast\"\n");
-  expect("slip.toml:4: ", {"run", "slip.toml", "--dry-run"});
+  expect("slip.toml, line 4: ", {"run", "slip.toml", "--dry-run"});
   expect("lr: expected a number", {"run", "slip.toml", "--dry-run"});
 }
 

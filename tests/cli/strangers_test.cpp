@@ -103,7 +103,7 @@ TEST_F(Strangers, LearningRatesThatDestroyTheModelLeaveNone) {
                                               "--max_steps", "3", "--lr", "1e38", "-o", "new"});
   // Here the weights are numbers, and what is computed with them is none: their checkpoint goes again.
   expect_error(
-      "1: the loss on the validation part is no number; try a lower --learning_rate than ",
+      "1: the loss on the validation part is no number; try a lower --lr than ",
       {"train", "model", "--data", "reviews.csv", "--max_steps", "1", "--lr", "1e37", "-o", "new"});
   EXPECT_EQ(entries(at("")), (Words{"model", "reviews.csv"}));
 }

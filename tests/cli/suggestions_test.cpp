@@ -74,7 +74,7 @@ TEST_F(Suggestion, OfAnOptionHeedsTheOthersOnTheLine) {
 }
 
 TEST_F(Suggestion, OfAPassCanBeApplied) {
-  expect("insert_lora", {"pass", "tiny", "insert_lore(r=4)", "-o", "out"});
+  expect("insert_lora", {"pass", "tiny", "insert_lore", "r=4", "-o", "out"});
   expect(std::nullopt, {"pass", "tiny", "fuse_unpac", "-o", "out"});  // of runs alone
 }
 

@@ -616,7 +616,8 @@ TEST(Model, UnknownModelTypesNameTheSupportedOnes) {
       "roberta",
       [&] { load(folder.path()); });
   write_small(folder, {{"model_type", "bart"}});
-  expect_user_error("did you mean 'bert'?", [&] { load(folder.path()); });
+  expect_user_error("model_type 'bart' is not supported; supported are bert, ",
+                    [&] { load(folder.path()); });
 }
 
 TEST(Model, RefusesFoldersThatAreNone) {
