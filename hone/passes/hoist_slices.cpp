@@ -16,15 +16,16 @@ InputAxes first_input_alone(const Node& node, std::int64_t axis) {
 }
 
 // Inputs are aligned at their last axes; one that has a single place along the axis is the same for all of them. A state is
-// read whole, unless it has a value for each element, as a mask does.
-InputAxes axes_of_broadcast(const Node& node, std::int64_t axis) {
+// read whole; one with a value for each element, such as a mask of a weight, stays with all of them.
+std::optional<InputAxes> axes_of_broadcast(const Node& node, std::int64_t axis) {
   InputAxes axes;
+  const Type& result = node.types()[0];
   for (const Value& input : node.inputs()) {
-    const Type &type = input.type(), &result = node.types()[0];
+    const Type& type = input.type();
     const std::int64_t own = axis - result.rank() + type.rank();
-    const bool is_whole =
-        operand_role(node, axes.size()) == OperandRole::state && type.shape != result.shape;
-    const bool varies = own >= 0 && !(type.dim(own) == Dim(1)) && !is_whole;
+    const bool is_state = operand_role(node, axes.size()) == OperandRole::state;
+    if (is_state && type.shape == result.shape) return std::nullopt;
+    const bool varies = own >= 0 && !(type.dim(own) == Dim(1)) && !is_state;
     axes.push_back(varies ? std::optional(own) : std::nullopt);
   }
   return axes;
