@@ -536,12 +536,13 @@ void declare(CLI::App& app, VocabularyRules& rules) {
                  "training texts; 0: "
                  "30 522, and for built-in data its own")
       ->check(number_from(0));
-  app.add_option(
-      "--lowercase", rules.lowercase,
-      "make that vocabulary from lower-case text (the default), or keep capital letters");
+  app.add_option("--lowercase", rules.lowercase,
+                 "make that vocabulary from lower-case text (the default), or keep capital letters")
+      ->check(one_of({"true", "false"}));
   app.add_option("--strip_accents", rules.strip_accents,
                  "make that vocabulary from text without accents and other marks, or keep them; "
-                 "by default they stay where more than 1% of the words have some");
+                 "by default they stay where more than 1% of the words have some")
+      ->check(one_of({"true", "false"}));
 }
 
 void declare_seeds(CLI::App& app, std::int64_t& seeds) {

@@ -53,7 +53,7 @@ Command draw_command() {
                    "--colour,--color_by", a->colour,
                    "what colours say: kind, format, sparsity (zeros among parameters), cost "
                    "(FLOP) or sensitivity (of --sensitivity)")
-                ->check(CLI::IsMember(colour_names()));
+                ->check(one_of(colour_names()));
             app.add_option("--sensitivity", a->job.sensitivity,
                            "folder that `hone sensitivity` wrote, for its colours");
             declare_run_size(app, a->job.batch, a->job.tokens, "the cost");

@@ -124,9 +124,9 @@ Command predict_command() {
             "it says, unless --max_seq_length does");
         declare_texts(app, a->job.data, a->job.max_seq_length);
         declare_label_map(app, a->job.data);
-        for (const char* name : {"--text_column", "--text_pair_column", "--label_column",
-                                 "--no_header", "--quoting", "--encoding", "--json_field",
-                                 "--label_map"})
+        for (const char* name :
+             {"--text_column", "--text_pair_column", "--label_column", "--no_header", "--quoting",
+              "--encoding", "--json_field", "--label_map"})
           app.get_option(name)->needs(data);
         app.add_option(
                "--id_column", a->job.data.id_column,

@@ -74,7 +74,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"problem_type"}, {.shown = "TASK"}},
       {{"class_weights"}, {.shown = "balanced|LIST", .words = {"balanced"}}},
       {{"lr_scheduler_type"}, {.shown = "SCHEDULE"}},
-      {{"lowercase", "strip_accents"}, {.shown = "true|false", .words = {"true", "false"}}},
+      {{"lowercase", "strip_accents"}, {.shown = "true|false"}},
       {{"DOCUMENT"}, {.shown = "DOCUMENT", .words = schema_documents()}},
       {{"FOLDERS"}, {.shown = "FOLDER", .folders = true, .access = Access::reads_runs}},
       {{"html"}, {.shown = "FILE|FOLDER", .files = true, .access = Access::writes}},

@@ -115,7 +115,7 @@ Colouring colouring_of(const DrawJob& job, const TextModel& source, const Graph&
 std::vector<std::string> drawing_files(const std::string& output, bool png, bool overwrite) {
   std::vector<std::string> files = {output};
   user_check(!png || fs::path(output).extension() == ".svg",
-             "`png` adds a .png to an .svg, and `output` is '{}'; leave it out, or name an .svg",
+             "`png` adds a .png to an .svg, and the output is '{}'; leave it out, or name an .svg",
              output);
   if (png) files.push_back(fs::path(output).replace_extension(".png").string());
   for (const std::string& file : files) check_output_file(file, overwrite);
