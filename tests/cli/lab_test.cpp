@@ -112,8 +112,7 @@ TEST_F(PipelineLab, AllGetTheDataThatTheyRead) {
       told("hone lab 0.1 --fidelity quick --data 'synth:tail?n=400&test=60' "
            "--max_seq_length 16 -o lab/0.1 --seed 7"))
       << ending.messages;
-  EXPECT_TRUE(told("hone lab 0.2 --fidelity quick -o lab/0.2 --seed 7"))
-      << ending.messages;
+  EXPECT_TRUE(told("hone lab 0.2 --fidelity quick -o lab/0.2 --seed 7")) << ending.messages;
 }
 
 TEST_F(PipelineLab, HandOnWhatTheyTrainedSoThatAllWantTheStore) {
