@@ -106,7 +106,6 @@ const std::vector<FlagRow>& flag_rows() {
        "--per_device_eval_batch_size is the number of texts per batch of an evaluation"},
       {{"auto_find_batch_size"},
        "not there yet; a batch that does not fit the memory is refused with what it would take"},
-      {{"label_smoothing"}, "--label_smoothing_factor is the share that goes to all classes"},
       {{"layer_decay", "llrd"}, "--layerwise_lr_decay is the factor from layer to layer"},
       {{"temperature", "teacher_model", "teacher_model_name_or_path"},
        "--distill takes the folder of the parent, --distill_temperature and --distill_alpha say "

@@ -60,7 +60,6 @@ TEST(TrainerFlags, AreThereOrAnswered) {
                                  "--save_safetensors",
                                  "--fp16=true",
                                  "--lr_scheduler_kwargs",
-                                 "--label_smoothing",
                                  "--eval-strategy"}) {
     const std::string answer = answer_to(flag);
     EXPECT_NE(answer.find(" is no flag of hone: "), std::string::npos) << answer;

@@ -370,8 +370,8 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
   without(
       kAdapterWeights,
       "in the pass insert_lora: no linear matches 'bert.encoder.layer.7.attention.self.query' of "
-      "target; did you mean 'bert.encoder.layer.0.attention.self.query'? The model's linears end "
-      "in classifier, dense, key, query, value; `hone plan` lists them",
+      "target; the model's linears end in classifier, dense, key, query, value; `hone plan` lists "
+      "them",
       [&](TensorMap& t) {
         t["base_model.model.bert.encoder.layer.7.attention.self.query.lora_A.weight"] =
             Tensor::zeros(DType::f32, {2, 24});
