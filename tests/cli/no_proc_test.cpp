@@ -11,8 +11,9 @@ namespace {
 class NoProc : public ::testing::Test {
  protected:
   static std::string run(const std::vector<std::string>& words, const fs::path& folder) {
-    std::vector<std::string> command = {"unshare", "-rm", "sh", "-c",
-                                        "mount -t tmpfs none /proc && exec \"$0\" \"$@\""};
+    std::vector<std::string> command = {
+        "unshare", "-rm", "sh", "-c",
+        "mount -t tmpfs none /proc && exec \"$0\" \"$@\" 2> /dev/null"};
     command.insert(command.end(), words.begin(), words.end());
     return run_program(command, folder, "util-linux");
   }
