@@ -133,14 +133,6 @@ ColumnValues empty_values_of(const ArrowField& field) {
   return std::vector<std::string>();
 }
 
-void append_values(ColumnValues& all, ColumnValues&& more) {
-  std::visit(
-      [&]<typename Value>(std::vector<Value>& values) {
-        std::ranges::move(std::get<std::vector<Value>>(more), std::back_inserter(values));
-      },
-      all);
-}
-
 /// One column of a file while it is read, batch by batch.
 class ArrowColumnReader {
  public:
@@ -154,7 +146,7 @@ class ArrowColumnReader {
     StoredColumn column{std::string(field_.name), empty_values_of(field_)};
     for_each_batch(field_, [&](ArrowBatchReader& reader, std::int64_t rows) {
       const ArrowArray array = next_rows(reader, rows);
-      append_values(column.values, decode(array, field_, {0, array.length}));
+      append(column.values, decode(array, field_, {0, array.length}));
     });
     return column;
   }
@@ -174,7 +166,7 @@ class ArrowColumnReader {
       for (std::size_t i = 1; i < offsets.size(); ++i)
         lists.begins.push_back(lists.begins.back() +
                                static_cast<std::size_t>(offsets[i] - offsets[i - 1]));
-      append_values(lists.values.values, decode(values, element, range));
+      append(lists.values.values, decode(values, element, range));
     });
     return lists;
   }
@@ -243,7 +235,7 @@ class ArrowColumnReader {
     user_check(find_null(array, values.kind, range) == range.end,
                "the dictionary holds a null; write the column without a dictionary");
     if (!batch.is_delta) dictionary_ = empty_values_of(values);
-    append_values(dictionary_, decode(array, values, range));
+    append(dictionary_, decode(array, values, range));
   }
 
   ColumnValues decode(const ArrowArray& array, const ArrowField& field, const ArrowRange& range) {

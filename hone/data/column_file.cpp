@@ -2,11 +2,22 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/data/memory_budget.h"
 
 namespace hone {
+
+void append(ColumnValues& all, ColumnValues&& more) {
+  std::visit(
+      [&]<typename Value>(std::vector<Value>& values) {
+        std::ranges::move(std::get<std::vector<Value>>(more), std::back_inserter(values));
+      },
+      all);
+}
 
 std::size_t find_stored_column(const std::vector<ColumnSchema>& columns, std::string_view name,
                                bool lists) {

@@ -21,6 +21,9 @@ inline constexpr std::uint64_t kFreeColumnBytes = std::uint64_t{64} << 20;
 using ColumnValues =
     std::variant<std::vector<std::string>, std::vector<std::int64_t>, std::vector<double>>;
 
+/// Moves `more`, which holds the same type, behind the values of `all`.
+void append(ColumnValues& all, ColumnValues&& more);
+
 struct StoredColumn {
   std::string name;
   ColumnValues values;

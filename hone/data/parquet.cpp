@@ -71,14 +71,6 @@ ColumnValues empty_values(ParquetPhysical physical, std::int64_t rows) {
   }
 }
 
-void append(ColumnValues& all, ColumnValues&& more) {
-  std::visit(
-      [&]<typename Value>(std::vector<Value>& values) {
-        std::ranges::move(std::get<std::vector<Value>>(more), std::back_inserter(values));
-      },
-      all);
-}
-
 /// The levels of a page of lists, and the values that they speak of.
 struct ListPiece {
   std::vector<std::uint8_t> repetition, definition;

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "hone/base/error.h"
+#include "hone/data/column_file.h"
+
+namespace hone::fuzz {
+
+/// Reads every column of the file, and holds its length against the number of rows. A column that is refused does not keep
+/// the others from being read.
+inline void read_all_columns(const ColumnFile& file) {
+  static ThreadPool pool(1);
+  const auto length = [&](const ColumnSchema& column) {
+    if (column.is_list) return std::ssize(file.read_lists(column.name, pool).begins) - 1;
+    return std::visit([](const auto& values) { return std::ssize(values); },
+                      file.read(column.name, pool).values);
+  };
+  for (const ColumnSchema& column : file.columns()) {
+    try {
+      const auto rows = length(column);
+      HONE_ASSERT(rows == file.rows(), "{} of {} rows", rows, file.rows());
+    } catch (const UserError&) {
+    }
+  }
+}
+
+}  // namespace hone::fuzz
