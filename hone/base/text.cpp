@@ -107,7 +107,7 @@ std::string nearest(std::string_view text, std::span<const std::string> candidat
     const std::size_t longer = std::max(word.size(), other.size());
     const std::size_t shorter = std::min(word.size(), other.size());
     if (longer - shorter >= best_distance) continue;  // names in files may be very long
-    // Nobody who asks for L-4 means L-2.
+    // Names with other numbers are other things: L-4 is not a misspelt L-2.
     if (digits_of(word) != digits_of(other)) continue;
     const std::size_t distance = edit_distance(word, other);
     // The first letter is rarely mistyped: "albert" is no slip for "bert".

@@ -89,7 +89,7 @@ WrittenData read_image_folder(const fs::path& folder, const DataOptions& options
   std::size_t left_out = 0;
   std::vector<ImageSplit> splits = splits_in(folder);
   if (splits.empty()) splits = {{folder, SplitRole::train}};
-  // Answers are of one split after the other.
+  // The answers of each split follow those of the split before it.
   std::ranges::stable_sort(splits, {}, &ImageSplit::role);
   for (const ImageSplit& split : splits)
     left_out += read_classes(split.folder, written, examples_of_role(written.data, split.role));

@@ -76,7 +76,7 @@ class LabelMismatch : public UserError {
 /// with those (`match_classes`). Without, the classes are the names that the data gives; else integers
 /// that begin at 0 (or are all 1) stay what they are, and other labels are numbered in order. Adds to
 /// `notes` how labels were matched where it was not by equal names. Throws `UserError` with the place
-/// of a label that is none of the classes; `LabelMismatch` where they are the model's.
+/// of a label that matches no class; `LabelMismatch` where they are the model's.
 LabelClasses find_classes(std::span<const WrittenLabel> labels, const KnownClasses& known,
                           std::vector<std::string>& notes);
 

@@ -71,7 +71,7 @@ TrainedOn after_training(const std::optional<TrainedOn>& before, const std::stri
 TrainedOn after_calibration(const std::optional<TrainedOn>& before, const std::string& data,
                             std::vector<std::uint64_t> calibrated);
 
-/// Keeps the columns that a training read; those of data that is no table are none.
+/// Keeps the columns that a training read; data that is not a table has none.
 void remember_columns(TrainedOn& record, const NamedColumns& columns);
 
 /// The record of a model that is to keep no fingerprints: that it is untrained and its columns, where there is something

@@ -207,7 +207,7 @@ std::size_t count_points(std::string_view svg) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Where the number that begins at `at` ends; `at`: none does. Those of "&#39;" are none.
+// Where the number that begins at `at` ends; `at`: none does. The digits of "&#39;" are not a number.
 std::size_t number_end(std::string_view text, std::size_t at) {
   const auto digit_at = [&](std::size_t i) { return i < text.size() && is_digit(text[i]); };
   if (at > 0 && (text[at - 1] == '#' || is_digit(text[at - 1]))) return at;

@@ -85,7 +85,7 @@ struct Estimate {
   double high = 0;
   Quantity of = Quantity::share;
   std::int64_t n = 0;     ///< examples that it was measured on; 0: not known
-  std::int64_t runs = 0;  ///< of which it is the mean; 0: it is of one run
+  std::int64_t runs = 0;  ///< whose mean it is; 0: a value of one run
 };
 
 /// A probability that a test gives: "0.399", "7e-10", "< 1e-300" where the double has no more to tell.

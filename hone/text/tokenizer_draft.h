@@ -44,7 +44,7 @@ struct TokenizerDraft {
   /// Makes it a `BytePairModel` with the special tokens of RoBERTa.
   BytePairModel& become_byte_pair();
 
-  /// Adds a token. Throws `UserError` for an id that is none.
+  /// Adds a token. Throws `UserError` for an id that is not valid.
   void add_token(const Members& id, const std::string& token);
   /// Adds a token that is split off texts, in the place of the one with the same text.
   void describe(DescribedToken token);
@@ -55,7 +55,7 @@ struct TokenizerDraft {
 /// A token as Hugging Face's files describe it: a text or an object. `special`: what it is where the
 /// object does not say so. Throws `UserError` for anything else.
 TokenizerDraft::DescribedToken described_token(const Members& description, bool special);
-/// A token and its id. Throws `UserError` for an id that is none.
+/// A token and its id. Throws `UserError` for an id that is not valid.
 TokenizerDraft::NumberedToken numbered_token(const Members& id, const std::string& token);
 
 /// The whole of it. Throws `UserError` unless every id has one token.

@@ -35,8 +35,8 @@ Cell cell_at(const Json& json, const std::string& path);
 /// The lines that a training in the folder has logged that have the numbers `x` and `y`, in order.
 std::vector<Json> logged(const fs::path& stage, std::string_view x, const std::string& y);
 
-/// Returns the number that a stage's results, or the log of its training, have at a path: "log.highest.loss" and "log.last.loss" are of what was
-/// logged.
+/// Returns the number that a stage's results, or the log of its training, have at a path: "log.highest.loss" and "log.last.loss" are
+/// taken from the log.
 Estimate estimate_of(const Json& result, const fs::path& stage, const std::string& path);
 
 /// A variable of the stage's `each`; null: it has none of that name.
