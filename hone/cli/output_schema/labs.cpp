@@ -176,7 +176,7 @@ std::vector<Fragment> fragments_of_labs() {
         {"mean_20", "ms?", "the same of 20"},
         {"mean_100", "ms?", "the same of 100"},
         {"needed_bytes", "bytes?", "foretold for a run"},
-        {"relative_difference", "text?", "the largest from naive in fp32, of its largest result"},
+        {"relative_difference", "ratio?", "the largest from naive in fp32, of its largest result"},
         {"why_not", "text?", "it was not run; null: it was"}}},
       {"lab_operator",
        "What operations take of a run.",
