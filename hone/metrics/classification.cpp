@@ -166,7 +166,7 @@ std::vector<std::string> concerns(const Evaluation& e, const std::vector<std::st
   if (const auto only = only_predicted_class(e)) {
     const auto label = static_cast<std::size_t>(*only);
     sentences.push_back(fmt::format(
-        "the model predicts one class only: all {} texts are taken for '{}', {} of them are",
+        "the model predicts one class only: all {} texts are taken for '{}', which {} of them are",
         grouped(e.examples), shown_name(labels[label]), grouped(e.of_class[label].support)));
   } else {
     std::vector<std::string> never;

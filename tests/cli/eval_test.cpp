@@ -86,7 +86,7 @@ TEST(Eval, WarnsOfAModelThatPredictsOneClassOnly) {
   write_safetensors(weights, tensors, {{"format", "pt"}});
   const std::string data = workshop() / "reviews.csv";
   const std::string warning =
-      "the model predicts one class only: all 40 texts are taken for 'good', 20 of them are";
+      "the model predicts one class only: all 40 texts are taken for 'good', which 20 of them are";
   const Ending ending =
       run_well({"eval", "model", "--data", data, "--split", "all", "--json"}, folder.path());
   EXPECT_NE(ending.messages.find("warning: " + warning), std::string::npos) << ending.messages;

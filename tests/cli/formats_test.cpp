@@ -318,8 +318,10 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
 
 TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
   const TemporaryFolder folder;
+  // After one step the margins of four texts are all near 0, and their SNR says little.
+  const std::string model = trained_longer(folder);
   const std::vector<std::string> words = {"suggest",
-                                          "model",
+                                          model,
                                           "--format",
                                           "integer(width=6,frac=1)",
                                           "--data",
@@ -330,7 +332,10 @@ TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
                                           folder.path() / "recipe.toml"};
   const Json result = run_json(words, workshop());
   ASSERT_EQ(result["suggestions"].size(), 14 * 3);
-  for (const Json& row : result["suggestions"]) EXPECT_EQ(row["before"], "integer(width=6,frac=1)");
+  for (const Json& row : result["suggestions"]) {
+    EXPECT_EQ(row["before"], "integer(width=6,frac=1)");
+    EXPECT_GE(row["after_snr_db"], row["before_snr_db"]) << row["layer"];
+  }
   EXPECT_EQ(result["models"].size(), 3);
   EXPECT_EQ(read_file(folder.path() / "recipe.toml"), result["recipe"]);
   const Ending again = run_hone(words, workshop());
@@ -340,7 +345,7 @@ TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
       << again.messages;
 
   const Json quantized =
-      run_json({"quantize", "model", "--recipe", folder.path() / "recipe.toml", "--data",
+      run_json({"quantize", model, "--recipe", folder.path() / "recipe.toml", "--data",
                 "reviews.csv", "--calibration_batches", "1", "-o", folder.path() / "quantized"},
                workshop());
   EXPECT_EQ(quantized["average_weight_bits"], 6);
@@ -354,7 +359,7 @@ TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
   EXPECT_EQ(quantized["comparison"]["margin_snr_db"],
             result["models"][2]["comparison"]["margin_snr_db"]);
   EXPECT_GT(result["models"][2]["comparison"]["margin_snr_db"].get<double>(),
-            result["models"][1]["comparison"]["margin_snr_db"].get<double>() + 2);
+            result["models"][1]["comparison"]["margin_snr_db"].get<double>() + 6);
 }
 
 TEST(Formats, SuggestsNoMoreBitsThanAllowed) {

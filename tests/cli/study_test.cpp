@@ -135,6 +135,13 @@ TEST_F(StudyCommand, ShowsOneWithWhatItsIndicesMeanAndWhatMattered) {
   EXPECT_NE(text.find("the best of many is also a lucky one"), std::string::npos);
 }
 
+TEST_F(StudyCommand, ShowsTheParetoFrontOfSeveralObjectives) {
+  const std::string text = said({"front"});
+  EXPECT_NE(text.find("\n    0  0.9"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n    1  0.8"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\n    2  0.7"), std::string::npos) << "trial 1 dominates it\n" << text;
+}
+
 TEST_F(StudyCommand, LeavesAFolderWithFiguresByOptunasNames) {
   said({"first", "-o", "shown"});
   for (const char* name : {"optimization_history.svg", "param_importances.svg", "slice.svg",

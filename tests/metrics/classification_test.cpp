@@ -108,7 +108,7 @@ TEST(Concerns, NameTheOnlyClassThatIsPredicted) {
   EXPECT_EQ(only_predicted_class(collapsed), 1);
   EXPECT_EQ(concerns(collapsed, labels),
             (std::vector<std::string>{"the model predicts one class only: all 4 texts are taken "
-                                      "for 'good', 3 of them are"}));
+                                      "for 'good', which 3 of them are"}));
   // Right for every text, or of one class because the texts are.
   EXPECT_TRUE(concerns(of_predictions({0, 1}, {0, 1}, 2), labels).empty());
   EXPECT_TRUE(concerns(of_predictions({1, 1}, {1, 1}, 2), labels).empty());

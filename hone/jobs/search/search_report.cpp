@@ -255,8 +255,8 @@ SearchResult report_search(const SearchFindings& f, const TrialModel& made, RunR
                                        : std::string(kFloat));
   const Table best = best_trials(study);
   const std::string caption = fmt::format(
-      "The best of {}, on {}{}. {}", to_text(count_trials(f.view)), findings.made_on(),
-      f.view.has_several_objectives() ? ", by the first objective" : "", certainty_text(study));
+      "{} of {}, on {}. {}", f.view.has_several_objectives() ? "The Pareto front" : "The best",
+      to_text(count_trials(f.view)), findings.made_on(), certainty_text(study));
   const std::string gap = gap_text(f, made, reported.measured);
   const std::vector<NamedEvaluation> measured = evaluations_of(f, reported);
   const std::vector<std::string>& labels = made.model.facts.labels;

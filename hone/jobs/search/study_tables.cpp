@@ -21,12 +21,13 @@ namespace {
 constexpr std::size_t kShownTrials = 20;
 constexpr std::string_view kFormatSuffix = ".format";  // of the parameter that is a layer's format
 
-// Best first by the first objective.
+// Best first by the first objective; of several objectives those of the Pareto front.
 std::vector<const Trial*> ranked(const ShownStudy& study) {
-  std::vector<const Trial*> trials;
-  for (const Trial* trial : study.view.trials)
-    if (trial->state == TrialState::complete && trial->violation() == 0 && !is_repetition(*trial))
-      trials.push_back(trial);
+  std::vector<const Trial*> trials = study.view.has_several_objectives() ? pareto_front(study.view)
+                                                                         : study.view.trials;
+  std::erase_if(trials, [](const Trial* trial) {
+    return trial->state != TrialState::complete || trial->violation() != 0 || is_repetition(*trial);
+  });
   std::ranges::stable_sort(trials, {}, [&](const Trial* trial) {
     return loss_of(trial->values[0], study.view.directions[0]);
   });

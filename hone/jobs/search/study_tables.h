@@ -49,7 +49,8 @@ Json shown_values(const ShownStudy& study, const Trial& trial);
 /// "learning_rate 0.0003, batch 16, …"; of formats chosen layer by layer how many are which: "formats: 9 int, 5 none, …".
 std::string values_text(const ShownStudy& study, const Trial& trial);
 
-/// The best complete and feasible trials but repetitions, of several objectives by the first of them: at most 20. An accuracy on a part
+/// The best complete and feasible trials but repetitions, at most 20; of several objectives the Pareto front, best first by the
+/// first objective. An accuracy on a part
 /// that is known stands with Wilson's interval. Bits are those of all linears, the ones in full precision with 32 (`average_bits` of
 /// docs/search.md).
 Table best_trials(const ShownStudy& study);
