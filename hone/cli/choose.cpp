@@ -1,6 +1,7 @@
 #include "hone/jobs/choose.h"
 
 #include "hone/cli/arguments.h"
+#include "hone/cli/gate_arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
@@ -33,11 +34,7 @@ Command choose_command() {
             app.add_flag("--smallest", a->job.smallest,
                          "the one with the fewest bytes, packed, of those that are not shown to be "
                          "worse than the best");
-            app.add_option("--max_drop", a->job.max_drop_points,
-                           "with --smallest: of those that are shown to lose no more than so many "
-                           "points of accuracy, or of what else the task is judged by, against the "
-                           "best")
-                ->check(number_from(0));
+            declare(app, a->job.gates, ", with --smallest, beside the best");
             declare(app, a->job.data, /*required=*/true);
             declare_split(app, a->job.split,
                           "part to choose on: train, validation, test or all; what is chosen "

@@ -1,6 +1,7 @@
 #include "hone/jobs/compare.h"
 
 #include "hone/cli/arguments.h"
+#include "hone/cli/gate_arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -17,7 +18,7 @@ void compare(CompareArguments& a, const CLI::App& app) {
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   const CompareResult result = compare_models(a.job, context);
-  print_judged("compare", result, a.job.max_drop_points.has_value(), a.run);
+  print_judged("compare", result, a.run);
 }
 
 }  // namespace
@@ -40,13 +41,7 @@ Command compare_command() {
                           "what was set aside when the models were trained on this data, or all "
                           "of a single file");
             app.add_option("--texts", a->job.texts, "changed texts to show")->check(number_from(0));
-            app.add_option("--max_drop", a->job.max_drop_points,
-                           "points of accuracy, or of what else the task is judged by, that B may "
-                           "lose: exit code 3 unless the verdict is "
-                           "kept, which means that the whole 95 % interval of the change lies "
-                           "above minus them; docs/output.md and `hone schema` define kept, "
-                           "lost and unclear")
-                ->check(number_from(0));
+            declare(app, a->job.gates);
             app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->job.batch_size,
                            "texts per batch")
                 ->check(number_from(1));

@@ -1,6 +1,7 @@
 #include "hone/jobs/prune/prune.h"
 
 #include "hone/cli/arguments.h"
+#include "hone/cli/gate_arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/jobs/prune/prune_shapes.h"
@@ -84,7 +85,7 @@ void prune_model(PruneArguments& a, const CLI::App& app) {
   const PruneResult result =
       shapes ? prune_shapes(a, *shapes, context, app) : prune_weights(a, context, app);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  print_judged("prune", result, a.job.max_drop_points.has_value(), a.run);
+  print_judged("prune", result, a.run);
 }
 
 }  // namespace
@@ -135,11 +136,7 @@ Command prune_command() {
                            "for --schedule cubic: share of the training, from its start, over "
                            "which sparsity rises")
                 ->check(number_from(0));
-            app.add_option(
-                   "--max_drop", a->job.max_drop_points,
-                   "points of accuracy, or of what else the task is judged by, that may be lost: "
-                   "exit code 3 unless the verdict is kept; see `hone quantize --help`")
-                ->check(number_from(0));
+            declare(app, a->job.gates);
             declare_split(app, a->job.split,
                           "part to measure on: train, validation, test or all; by default test, or "
                           "what was set aside when the model was trained on this data, or what "

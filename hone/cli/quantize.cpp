@@ -1,6 +1,7 @@
 #include "hone/jobs/quantize.h"
 
 #include "hone/cli/arguments.h"
+#include "hone/cli/gate_arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/jobs/native/quantize_native.h"
@@ -44,7 +45,7 @@ QuantizeResult quantize_native(const QuantizeArguments& a, Context& context) {
                               [&] { return parse_format(a.native, context.library.formats); }),
       .input_scales = a.calibrated_inputs ? InputScales::calibrated : InputScales::dynamic,
       .methods = {.smooth_scales = !a.no_smooth_scales, .bias_correction = !a.no_bias_correction},
-      .max_drop_points = a.job.max_drop_points,
+      .gates = a.job.gates,
       .calibration = a.job.calibration,
       .split = a.job.split,
       .data = a.job.data,
@@ -70,7 +71,7 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
   const QuantizeResult result =
       a.native.empty() ? quantize_job(a.job, context) : quantize_native(a, context);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  print_judged("quantize", result, a.job.max_drop_points.has_value(), a.run);
+  print_judged("quantize", result, a.run);
 }
 
 }  // namespace
@@ -108,15 +109,9 @@ Command quantize_command() {
                          "say where the accuracy is lost and what would do better; without it only "
                          "when half a point or more is lost");
             app.add_flag("--qat", a->job.qat, "train with the quantizers in place");
-            app.add_option(
-                   "--max_drop", a->job.max_drop_points,
-                   "points of accuracy, or of what else the task is judged by, that may be lost; "
-                   "with --native layers are left wider, the costliest first, until no more is "
-                   "lost where choices are made: "
-                   "exit code 3 unless the verdict is kept, "
-                   "which means that the whole 95 % interval of the change lies above minus "
-                   "them; docs/output.md and `hone schema` define kept, lost and unclear")
-                ->check(number_from(0));
+            declare(app, a->job.gates,
+                    "; with --native layers are left wider, the costliest first, until all gates "
+                    "hold where choices are made");
             declare(app, a->calibration);
             declare_split(app, a->job.split,
                           "part to measure on: train, validation, test or all; by default test, or "

@@ -31,9 +31,8 @@ void print_message(std::string_view text) {
              stderr);
 }
 
-void check_gate(const Verdict& verdict, const std::string& measured_on, const RunArguments& a) {
-  if (verdict.kept()) return;
-  throw GateFailure(a.json ? verdict.summary : gate_text(verdict, measured_on));
+void check_gate(const GateOutcome& gate, const RunArguments& a) {
+  if (!gate.passed) throw GateFailure(a.json ? gate.summary : gate.text);
 }
 
 bool flush_output() {

@@ -6,8 +6,8 @@
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
-#include "hone/metrics/verdict.h"
 #include "hone/report/text_layout.h"
+#include "hone/study/gates.h"
 
 /// How commands print for people: within the width of the terminal, in colours where it has them. In pipes and files
 /// lines have any length and no colour.
@@ -30,22 +30,20 @@ void print_text(const RunArguments& arguments, fmt::format_string<First, Rest...
 /// made visible.
 void print_message(std::string_view text);
 
-/// Throws `GateFailure` unless the verdict is kept. Its sentence is the message where the standard output has none, for
-/// programs; people have read it there as the headline.
-void check_gate(const Verdict& verdict, const std::string& measured_on,
-                const RunArguments& arguments);
+/// Throws `GateFailure` unless the gates were passed. Its sentence is the summary where the standard output has none, for
+/// programs; people have read it there.
+void check_gate(const GateOutcome& gate, const RunArguments& arguments);
 
-/// Prints the result of a command that judges a model beside another (`fields`, `text`, `verdict`, `part`), for programs or for
-/// people, and holds it to its gate where it has one.
+/// Prints the result of a command that judges a model beside another (`fields`, `text`, `gate`), for programs or for people, and
+/// holds it to its gates where it has some.
 template <typename Result>
-void print_judged(std::string_view command, const Result& result, bool has_gate,
-                  const RunArguments& arguments) {
+void print_judged(std::string_view command, const Result& result, const RunArguments& arguments) {
   if (arguments.json) {
     print_result(command, result.fields);
   } else {
     print_text(arguments, result.text(text_style(arguments)));
   }
-  if (has_gate) check_gate(result.verdict, result.part, arguments);
+  if (result.gate) check_gate(*result.gate, arguments);
 }
 
 /// Sees to it that the standard output has taken all that was printed. Throws `UserError` with the reason when it has not:

@@ -3,6 +3,7 @@
 #include "hone/base/cache_folder.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/gate_arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
@@ -29,7 +30,7 @@ void shrink(ShrinkArguments& a, const CLI::App& app) {
     a.job.cache = cache / "trials";
   const ShrinkResult result = shrink_model(a.job, context);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  print_judged("shrink", result, /*has_gate=*/true, a.run);
+  print_judged("shrink", result, a.run);
 }
 
 }  // namespace
@@ -41,10 +42,7 @@ Command shrink_command() {
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<ShrinkArguments>();
         app.add_option("MODEL", a->job.model, "model folder; trained, not quantized")->required();
-        app.add_option("--max_drop", a->job.max_drop_points,
-                       "points of accuracy, or of the figure of its task, that may be lost; "
-                       "exit code 3 unless the verdict on the reported part is kept")
-            ->check(number_from(0, 100));
+        declare(app, a->job.gates);
         app.add_option("--goal", a->goal, "what is to fall: bytes, time for a text, or both alike")
             ->check(one_of({"both", "size", "latency"}));
         app.add_option("--budget", a->budget, "after which nothing new begins: 90s, 30m, 2h");

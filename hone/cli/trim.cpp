@@ -1,6 +1,7 @@
 #include "hone/jobs/prune/trim.h"
 
 #include "hone/cli/arguments.h"
+#include "hone/cli/gate_arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -17,7 +18,7 @@ void trim_model(TrimArguments& a, const CLI::App& app) {
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   const TrimResult result = trim_job(a.job, context);
-  print_judged("trim", result, a.job.max_drop_points.has_value(), a.run);
+  print_judged("trim", result, a.run);
 }
 
 }  // namespace
@@ -33,11 +34,7 @@ Command trim_command() {
                            "tokens that stay: special ones, single characters, and the most "
                            "frequent of the training part; by default all that it uses")
                 ->check(number_from(0));
-            app.add_option(
-                   "--max_drop", a->job.max_drop_points,
-                   "points of accuracy, or of what else the task is judged by, that may be lost: "
-                   "exit code 3 unless the verdict is kept; see `hone quantize --help`")
-                ->check(number_from(0));
+            declare(app, a->job.gates);
             declare_split(app, a->job.split,
                           "part to measure on: train, validation, test or all; by default test, or "
                           "what was set aside when the model was trained on this data, or what "

@@ -18,22 +18,49 @@ Measurement measure_before(const TextModel& parent, const EncodedSplits& data,
   return before;
 }
 
+std::vector<Gate> gates_of(const GateOptions& options, const Model& model,
+                           const std::string& name) {
+  user_check(!model.fresh_head() || !options.any(),
+             "`max_drop`, `gate`: {} has no classification head, so there are no answers to judge; "
+             "leave them out, or train a head first with `hone train`",
+             name);
+  return gates_for(options, model.facts.scheme());
+}
+
 BeforeAndAfter measure_after(const Model& model, const Measurement& before,
-                             const EncodedSplits& data, std::int64_t batch_size, double margin,
-                             Context& context, const std::string& title) {
+                             const EncodedSplits& data, std::int64_t batch_size,
+                             const std::vector<Gate>& gates, Context& context,
+                             const std::string& title) {
   BeforeAndAfter both{.before = before,
                       .after = measure(model, data.test, batch_size, context, title),
                       .comparison = {},
                       .verdict = {}};
-  both.comparison = compare(before.view(), both.after.view(), truth_of(data.test));
-  both.verdict = verdict(both.comparison.change, margin);
+  const Truth truth = truth_of(data.test);
+  both.comparison = compare(before.view(), both.after.view(), truth);
+  both.verdict =
+      verdict(both.comparison.change, margin_for(gates, both.comparison.change.figure));
+  both.gates = judge(gates, before.view(), both.after.view(), truth);
+  both.lost = lost_classes(before.view(), both.after.view(), truth);
   return both;
 }
 
 Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels) {
-  return {{"before", to_json(both.before, labels)},
-          {"after", to_json(both.after, labels)},
-          {"comparison", to_json(both.comparison, both.verdict)}};
+  Json json = {{"before", to_json(both.before, labels)},
+               {"after", to_json(both.after, labels)},
+               {"comparison", to_json(both.comparison, both.verdict)}};
+  if (!both.lost.empty()) json["lost_classes"] = to_json(both.lost, labels);
+  if (both.gates.any()) json["gate"] = to_json(both.gates);
+  return json;
+}
+
+std::vector<std::string> concerns(const BeforeAndAfter& both,
+                                  const std::vector<std::string>& labels,
+                                  std::string_view change) {
+  std::vector<std::string> sentences = concerns(both.after.evaluation, labels);
+  for (std::string& sentence : lost_class_sentences(both.lost, labels))
+    sentences.push_back(std::move(sentence));
+  for (std::string& sentence : sentences) sentence = fmt::format("after {}, {}", change, sentence);
+  return sentences;
 }
 
 std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data) {

@@ -5,6 +5,7 @@
 
 #include "hone/models/encoding.h"
 #include "hone/study/evaluation_details.h"
+#include "hone/study/gates.h"
 #include "hone/study/measure.h"
 
 /// What every job that changes a model shows: the model as it was beside what was made of it, on the part that is reported.
@@ -21,16 +22,27 @@ struct BeforeAndAfter {
   Measurement before;
   Measurement after;
   TaskComparison comparison;
-  Verdict verdict;
+  Verdict verdict;               ///< on the metric by which the task is judged
+  JudgedGates gates = {};        ///< empty where none were asked for
+  std::vector<LostClass> lost = {};  ///< classes that lost significantly, whatever the gates
 };
 
-/// `margin`: what may be lost, a share.
-BeforeAndAfter measure_after(const Model& model, const Measurement& before,
-                             const EncodedSplits& data, std::int64_t batch_size, double margin,
-                             Context& context, const std::string& title = "after");
+/// The gates of these options for this model. Throws `UserError` as `gates_for`, and where there is no head whose answers could be
+/// held to them.
+std::vector<Gate> gates_of(const GateOptions& options, const Model& model, const std::string& name);
 
-/// `before`, `after`, `comparison`.
+BeforeAndAfter measure_after(const Model& model, const Measurement& before,
+                             const EncodedSplits& data, std::int64_t batch_size,
+                             const std::vector<Gate>& gates, Context& context,
+                             const std::string& title = "after");
+
+/// `before`, `after`, `comparison`, and `gate` where there are gates.
 Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels);
+
+/// What has to be known before the figures after a `change` ("quantizing") are looked at: see `concerns` of an evaluation, and
+/// each class that lost significantly.
+std::vector<std::string> concerns(const BeforeAndAfter& both,
+                                  const std::vector<std::string>& labels, std::string_view change);
 
 /// What is measured, with its names: "before, test" and "after, test".
 std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data);

@@ -69,13 +69,14 @@ void compare_with_best(std::vector<Candidate>& candidates, std::size_t best, con
   }
 }
 
-std::string rule_of(const ChooseJob& job) {
+std::string rule_of(const ChooseJob& job, const std::vector<Gate>& gates) {
   if (!job.smallest) return "the best";
-  if (job.max_drop_points)
-    return fmt::format(
-        "the smallest that is shown to lose no more than {:g} points against the "
-        "best",
-        *job.max_drop_points);
+  if (!gates.empty()) {
+    std::vector<std::string> texts;
+    for (const Gate& gate : gates) texts.push_back(gate.text);
+    return fmt::format("the smallest that is shown to pass {} beside the best",
+                       fmt::join(texts, ", "));
+  }
   return "the smallest that is not shown to be worse than the best";
 }
 
@@ -120,8 +121,8 @@ ModelFacts common_facts_of(const std::vector<std::string>& models,
 ChooseResult choose_model(const ChooseJob& job, Context& context) {
   user_check(job.models.size() > 1, "expected two models or more to choose from, got {}",
              job.models.size());
-  user_check(job.smallest || !job.max_drop_points,
-             "`max_drop` says what `smallest` may lose; give both, or neither");
+  user_check(job.smallest || !job.gates.any(),
+             "`max_drop` and `gate` say what `smallest` may lose; give it too, or leave them out");
   std::optional<OutputFolder> output;
   if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
   std::vector<std::string> notes, unknown;

@@ -9,6 +9,7 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/run_report.h"
 #include "hone/report/text_layout.h"
+#include "hone/study/gates.h"
 
 namespace hone {
 
@@ -20,8 +21,7 @@ struct ChooseJob {
   std::int64_t batch_size = 32;
   /// The one with the fewest bytes, packed, of those that are not shown to be worse than the best; otherwise the best.
   bool smallest = false;
-  /// With it: of those that are shown to lose no more than so many points against the best.
-  std::optional<double> max_drop_points = {};
+  GateOptions gates = {};  ///< with it: of those that are shown to pass these beside the best
   std::uint64_t seed = 42;
   JobOutput output = {};       ///< of a report; no folder: none is written
   Invocation invocation = {};  ///< for the report

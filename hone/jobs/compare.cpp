@@ -83,12 +83,14 @@ struct Outcome {
   std::vector<Section> sections;
   std::function<std::string(const TextStyle&)> text;  ///< for people
   Verdict verdict;
+  JudgedGates gates;
 };
 
-/// The texts both models are measured on.
+/// The texts both models are measured on, and what may be lost on them.
 struct MeasuredExamples {
   const MeasuredPart& part;
   const std::vector<Example>& examples;
+  std::vector<Gate> gates;
 
   /// "B against A, test, n = 4 000: kept: …"
   std::string headline(const Verdict& verdict) const {
@@ -137,7 +139,10 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
                                      job.batch_size, context, notes);
   const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(job.texts));
   Outcome outcome;
-  outcome.verdict = verdict(c.comparison.change, job.margin());
+  outcome.verdict =
+      verdict(c.comparison.change, margin_for(measured.gates, c.comparison.change.figure));
+  outcome.gates = judge(measured.gates, c.first.measurement.view(), c.second.measurement.view(),
+                        truth_of(examples, c.first.measurement.evaluation.task()));
   c.second.verdict = outcome.verdict;
   const Table table = comparison_table({c.first, c.second});
   outcome.result = to_json(c, outcome.verdict, texts);
@@ -184,7 +189,7 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
     baseline = baseline_sentence(a);
     figure = a.figure;
     runs.push_back({{"seed", seed}});
-    runs.back().update(to_json(c, verdict(c.comparison.change, job.margin())));
+    runs.back().update(to_json(c, verdict(c.comparison.change, margin_for(measured.gates, figure))));
     rows.push_back({seed, figure_cell(a), figure_cell(b), change_cell(c.comparison.change),
                     difference_cell(c.comparison)});
     if (figure == kAccuracy) rows.back().push_back(p_value(c.comparison.counted->mcnemar_p));
@@ -205,7 +210,8 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   const SeedSpread spread_of_a = figure_spread(figure, changes.before),
                    spread_of_b = figure_spread(figure, changes.after);
   Outcome outcome;
-  outcome.verdict = verdict_of_seeds(changes, job.margin());
+  outcome.verdict = verdict_of_seeds(changes, margin_for(measured.gates, figure));
+  outcome.gates = judge_seeds(measured.gates, runs);
   outcome.result = runs_json(runs, figures);
   outcome.result["change"] = paired_json(changes, outcome.verdict);
   outcome.headline = measured.headline(outcome.verdict);
@@ -259,9 +265,9 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   DataIdentity identity;
   const auto& [examples, part] =
       load_measured(job.data, job.split, job.seed, facts, united(first, second), context, identity);
-  Outcome outcome = seeds.empty()
-                        ? compare_two(job, pair, {part, examples}, context, report.notes)
-                        : compare_seeds(job, seeds, {part, examples}, context, report.notes);
+  const MeasuredExamples measured{part, examples, gates_for(job.gates, facts.scheme())};
+  Outcome outcome = seeds.empty() ? compare_two(job, pair, measured, context, report.notes)
+                                  : compare_seeds(job, seeds, measured, context, report.notes);
   for (const std::string& warning : warnings_of(part, facts.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");
@@ -275,11 +281,9 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   if (!job.first_adapter.empty()) result["parent_adapter"] = job.first_adapter;
   result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
   result.update(outcome.result);
-  if (job.max_drop_points) {
-    result["gate"] = gate_json(outcome.verdict);
-    outcome.sections[0].blocks.push_back(
-        Paragraph{gate_text(outcome.verdict, name_and_size(part))});
-  }
+  if (outcome.gates.any()) result["gate"] = to_json(outcome.gates);
+  for (Block& block : gate_blocks(outcome.gates, name_and_size(part)))
+    outcome.sections[0].blocks.push_back(std::move(block));
   if (output) {
     report.title = fmt::format("{} and {} compared", job.first_name(), job.second_name());
     report.headline = outcome.headline + ".";
@@ -293,8 +297,11 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   }
   return {.fields = result,
           .verdict = outcome.verdict,
-          .part = name_and_size(part),
-          .text = outcome.text};
+          .gate = outcome_of(outcome.gates, name_and_size(part)),
+          .text = [text = outcome.text, gates = outcome.gates,
+                   measured = name_and_size(part)](const TextStyle& style) {
+            return text(style) + gate_text(gates, measured, style);
+          }};
 }
 
 }  // namespace hone

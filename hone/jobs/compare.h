@@ -9,6 +9,7 @@
 #include "hone/jobs/run_report.h"
 #include "hone/metrics/verdict.h"
 #include "hone/report/text_layout.h"
+#include "hone/study/gates.h"
 
 namespace hone {
 
@@ -22,7 +23,7 @@ struct CompareJob {
   std::string split = {};  ///< the part to measure on, see `measured_texts`
   std::int64_t batch_size = 32;
   std::int64_t texts = 20;                     ///< most texts that changed to tell
-  std::optional<double> max_drop_points = {};  ///< of accuracy that the second may lose: a gate
+  GateOptions gates = {};                      ///< what the second may lose
   std::uint64_t seed = 42;
   JobOutput output = {};       ///< of a report; no folder: none is written
   Invocation invocation = {};  ///< for the report
@@ -30,20 +31,18 @@ struct CompareJob {
   /// The models as they are told: "my-model with my-adapter".
   std::string first_name() const;
   std::string second_name() const;
-  /// What may be lost, as a share of 1, for the verdict to be "kept".
-  double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
 };
 
 struct CompareResult {
-  Json fields;       ///< what programs read, see `result_of`
-  Verdict verdict;   ///< whether the second keeps the accuracy of the first
-  std::string part;  ///< on which, with its size
+  Json fields;      ///< what programs read, see `result_of`
+  Verdict verdict;  ///< whether the second keeps the accuracy of the first
+  std::optional<GateOutcome> gate;  ///< nothing where no gates were asked for
   /// The same for people.
   std::function<std::string(const TextStyle&)> text;
 };
 
 /// Measures two models, or those of all seeds of two repeated jobs, on the same texts, and says what changed from the first
-/// to the second. Whoever sets `max_drop_points` looks at the verdict. Throws `UserError`, as `open_model`, `load_measured` and
+/// to the second. Whoever sets `gates` looks at `gate`. Throws `UserError`, as `open_model`, `load_measured` and
 /// `compare_models` of two models do.
 CompareResult compare_models(const CompareJob& job, Context& context);
 

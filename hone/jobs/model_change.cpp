@@ -148,7 +148,7 @@ ModelChange describe_change(const TextModel& before, const TextModel& after, con
   if (data) {
     const Measurement measured =
         measure_before(before, *data, batch_size, context, notes, "the change");
-    change.answers = measure_after(after.model, measured, *data, batch_size, kUsualMargin, context);
+    change.answers = measure_after(after.model, measured, *data, batch_size, /*gates=*/{}, context);
     std::vector<std::string> doubts;
     for (const std::string& concern :
          concerns(change.answers->after.evaluation, after.model.facts.labels))

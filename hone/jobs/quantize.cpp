@@ -35,6 +35,7 @@ struct QuantizeRun {
   CompressOptions options;
   QuantizationPlan
       plan;  ///< of the copy: the parent's, where it is quantized already, and that of the options
+  std::vector<Gate> gates;
   std::size_t calibration_texts = 0;  ///< of the training part; 0: the formats need none
   OutputFolder& output;
   Context& context;
@@ -131,7 +132,7 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   model.model = round_weights(unrounded, run.context);
   const std::int64_t batch = options.fine_tune.eval_batch_size;
   const BeforeAndAfter both =
-      measure_after(model.model, run.before, run.data, batch, job.margin(), run.context);
+      measure_after(model.model, run.before, run.data, batch, run.gates, run.context);
   quantized.change = both.comparison.change;
   quantized.verdict = both.verdict;
   const double weight_bits = average_weight_bits(model.model);
@@ -163,15 +164,15 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
     for (std::size_t c = 0; c < labels.size(); ++c)
       quantized.result["class_weights"][labels[c]] = weights[c];
   }
-  if (job.max_drop_points) quantized.result["gate"] = gate_json(quantized.verdict);
-  for (const std::string& concern : concerns(both.after.evaluation, labels))
-    quantized.doubts.push_back(fmt::format("after quantizing, {}", concern));
+  quantized.gates = both.gates;
+  for (std::string& concern : concerns(both, labels, "quantizing"))
+    quantized.doubts.push_back(std::move(concern));
   quantized.measured = named_evaluations(both, run.data);
   quantized.sections.push_back(details_section(quantized.measured, labels));
   if (!notice_for_other_programs(run.plan).empty()) {
     const BeforeAndAfter elsewhere =
         measure_after(without_quantizers(model.model, run.context.session()), run.before, run.data,
-                      batch, job.margin(), run.context, "as transformers");
+                      batch, /*gates=*/{}, run.context, "as transformers");
     quantized.result["as_transformers"] = to_json(elsewhere.after, labels);
     quantized.result["as_transformers"]["comparison"] =
         to_json(elsewhere.comparison, elsewhere.verdict);
@@ -240,11 +241,13 @@ std::function<std::string(const TextStyle&)> text_of(
   for (const std::string& line : remarks(run, quantized.size)) last += line + "\n";
   return [=, headline = headline(run, quantized.verdict),
           caption = run.caption(caveat_of({quantized.result})), verdict = quantized.verdict,
-          table = quantized.table, measured = quantized.measured,
+          table = quantized.table, gates = quantized.gates, part = run.part(),
+          measured = quantized.measured,
           labels = run.parent.model.facts.labels](const TextStyle& style) {
     std::string text =
-        fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style), caption,
-                    to_text(table, style), details_text(measured, labels, style), last);
+        fmt::format("{}\n\n{}\n\n{}\n{}{}{}", toned(headline, tone_of(verdict), style), caption,
+                    to_text(table, style), gate_text(gates, part, style),
+                    details_text(measured, labels, style), last);
     if (explanation) text += "\n" + to_text(*explanation, style);
     return text;
   };
@@ -265,8 +268,8 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, RunReport report) {
   report.headline = headline(run, quantized.verdict);
   report.sections = {
       {"Result", {PageTable{quantized.table, run.caption(caveat_of({quantized.result}))}}}};
-  if (job.max_drop_points)
-    report.sections[0].blocks.push_back(Paragraph{gate_text(quantized.verdict, run.part())});
+  for (Block& block : gate_blocks(quantized.gates, run.part()))
+    report.sections[0].blocks.push_back(std::move(block));
   for (const std::string& line : remarks(run, quantized.size))
     report.sections[0].blocks.push_back(Paragraph{line});
   report.sections.insert(report.sections.end(), quantized.sections.begin(),
@@ -278,7 +281,7 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, RunReport report) {
   for (const auto& lines : {quantized.doubts, quantized.notes}) tell_warnings(run.context, lines);
   return {.fields = quantized.result,
           .verdict = quantized.verdict,
-          .part = run.part(),
+          .gate = outcome_of(quantized.gates, run.part()),
           .text = text_of(run, quantized, explanation)};
 }
 
@@ -305,7 +308,8 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
   const std::vector<NamedFigures> figures = before_and_after_figures(run.data),
                                   after = {figures[1]};
   const Table table = seed_table(results, figures);
-  const Verdict change = verdict_of_seeds(changes, job.margin());
+  const Verdict change = verdict_of_seeds(changes, margin_for(run.gates, changes.figure()));
+  const JudgedGates gates = judge_seeds(run.gates, results);
   const std::string spread =
       fmt::format("After, on {}: {}.", run.part(), seed_sentence(figure_spread(results, "after")));
   std::optional<Explanation> explanation;
@@ -323,7 +327,7 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
   const std::string caveat = caveat_of(results), caption = run.caption(caveat);
   if (!caveat.empty()) result["caveat"] = caveat;
   result.update(runs_json(results, figures));
-  if (job.max_drop_points) result["gate"] = gate_json(change);
+  if (gates.any()) result["gate"] = to_json(gates);
   if (explanation) result["diagnosis"] = to_json(*explanation, run.graph());
   report.results = result;
   report.basis.seeds = job.seeds;
@@ -337,8 +341,8 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
         figure_block(dots, folder / "seeds",
                      figure_title(changes.figure()) + " after, a dot for each seed, and before",
                      undrawn)}}};
-  if (job.max_drop_points)
-    report.sections[0].blocks.push_back(Paragraph{gate_text(change, run.part())});
+  for (Block& block : gate_blocks(gates, run.part()))
+    report.sections[0].blocks.push_back(std::move(block));
   const std::string remark = saved_remark(run);
   if (!remark.empty()) report.sections[0].blocks.push_back(Paragraph{remark});
   Section classes = details_section_of_seeds(results, after);
@@ -352,13 +356,13 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
   run.output.commit();
   return {.fields = result,
           .verdict = change,
-          .part = run.part(),
-          .text = [=, headline = headline(run, change),
+          .gate = outcome_of(gates, run.part()),
+          .text = [=, headline = headline(run, change), part = run.part(),
                    folder = job.output.folder](const TextStyle& style) {
             std::string text =
-                fmt::format("{}\n\n{}\n\n{}\n{}\n\n{}written to {}\n{}{}",
+                fmt::format("{}\n\n{}\n\n{}\n{}{}\n\n{}written to {}\n{}{}",
                             toned(headline, tone_of(change), style), caption, to_text(table, style),
-                            spread, details_text_of_seeds(results, after, style), folder, remark,
+                            gate_text(gates, part, style), spread, details_text_of_seeds(results, after, style), folder, remark,
                             remark.empty() ? "" : "\n");
             if (explanation) text += "\n" + to_text(*explanation, style);
             return text;
@@ -388,10 +392,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   parent.trained_on = record_with_parent(parent.trained_on, job.distill);
   // What training through its quantizers left beside the rounded weights computes the same, and goes on with more.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
-  user_check(!parent.model.fresh_head() || !job.max_drop_points,
-             "`max_drop`: {} has no classification head, so there is no accuracy to hold; leave it "
-             "out, or train a head first with `hone train`",
-             job.model);
+  const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
   options.plan = resolve(job.recipe, plain_graph(parent.model));
   options.sparsities = resolve_sparsities(job.recipe, plain_graph(parent.model));
   const QuantizationPlan plan =
@@ -419,7 +420,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
     learn_from(*std::exchange(distilled, std::nullopt), data.train, job.distill, job.seed,
                job.seeds, options.fine_tune, context);
   const QuantizeRun run{job,     parent, parent_is_unrounded, data,   before,
-                        options, plan,   calibration_texts,   output, context};
+                        options, plan,   gates, calibration_texts,   output, context};
   report.title = fmt::format("{} quantized: {}", job.model, run.label());
   report.basis = basis_of(job.data.options.source, data, "simulated " + summary(plan));
   return job.seeds == 1 ? quantize_one_seed(run, std::move(report))

@@ -12,21 +12,17 @@
 #include "hone/jobs/run_report.h"
 #include "hone/metrics/verdict.h"
 #include "hone/report/text_layout.h"
+#include "hone/study/gates.h"
 
 namespace hone {
-
-/// What may be lost for the verdict to be "kept", as a share of 1; usually `kUsualMargin`.
-inline double margin_of(const std::optional<double>& max_drop_points) {
-  return max_drop_points ? *max_drop_points / 100 : kUsualMargin;
-}
 
 /// How a model is to be quantized.
 struct QuantizeJob {
   std::string model;  ///< as `open_model` takes it
   Recipe recipe = {};
-  bool qat = false;                            ///< trained with the quantizers in place
-  bool explain = false;                        ///< say where accuracy is lost even where little is
-  std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
+  bool qat = false;        ///< trained with the quantizers in place
+  bool explain = false;    ///< say where accuracy is lost even where little is
+  GateOptions gates = {};  ///< what may be lost
   CalibrationRun calibration = {.batch_size = 32};
   std::string split = {};  ///< the part to measure on, see `measured_texts`
   JobData data = {};
@@ -40,22 +36,20 @@ struct QuantizeJob {
   bool row_hashes = true;  ///< the model remembers what it has learnt from, by fingerprints of rows
   JobOutput output;
   Invocation invocation = {};  ///< for the report, the card and the record of the run
-
-  double margin() const { return margin_of(max_drop_points); }
 };
 
 struct QuantizeResult {
   /// The folder holds what the same job has left before, and nothing was done; `fields` are its results.
   bool was_finished = false;
-  Json fields = {};       ///< what programs read, see `result_of`
-  Verdict verdict = {};   ///< whether accuracy was kept
-  std::string part = {};  ///< on which, with its size
+  Json fields = {};      ///< what programs read, see `result_of`
+  Verdict verdict = {};  ///< whether accuracy was kept
+  std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
   /// The same for people; null where nothing was done.
   std::function<std::string(const TextStyle&)> text = {};
 };
 
 /// Makes a quantized copy of a model, by rounding alone or by training through quantizers, measures it beside the model it
-/// was made of, and writes it with its report into `output`. Whoever sets `max_drop_points` looks at the verdict.
+/// was made of, and writes it with its report into `output`. Whoever sets `gates` looks at `gate`.
 ///
 /// Throws `UserError`, as `load_encoded`, `compress` and `begin_run` do, `UsageError` for seeds without training, and
 /// `Interrupted`.

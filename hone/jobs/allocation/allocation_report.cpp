@@ -261,7 +261,7 @@ AllocateResult report_allocation(const AllocationFindings& f, const TrialModel& 
   const Measurement before =
       measure_before(f.subject.parent, f.subject.data, batch, context, report.notes, "allocating");
   const BeforeAndAfter both =
-      measure_after(made.model, before, f.subject.data, batch, kUsualMargin, context, "chosen");
+      measure_after(made.model, before, f.subject.data, batch, /*gates=*/{}, context, "chosen");
   const Table layers = layer_table(f), points = point_table(f);
   const std::vector<std::string>& labels = made.model.facts.labels;
   const Allocation& chosen = f.best().allocation;

@@ -250,7 +250,7 @@ std::vector<std::string> native_concerns(const NativeFindings& found) {
   if (found.widening && found.widening->too_few_texts)
     concerns.push_back(fmt::format(
         "{} texts to choose on ({}) would not show that even fp32 keeps to itself: no layer was "
-        "left wider; more texts or a larger `max_drop` would do",
+        "left wider; more texts, or gates that allow more, would do",
         grouped(found.widening->texts), found.widening->part));
   return concerns;
 }

@@ -65,6 +65,7 @@ struct NativeRun {
   const EncodedSplits& data;
   const Measurement& before;
   QuantizationPlan asked;  ///< all layers
+  std::vector<Gate> gates;
   const fs::path& folder;
   Context& context;
 };
@@ -103,16 +104,16 @@ QuantizationPlan chosen_plan(const NativeRun& run, const NativeCopies& copies,
                              const QuantizationPlan& plan, NativeFindings& findings) {
   const NativeQuantizeJob& job = run.job;
   const Model& model = run.parent.model;
-  if (!job.max_drop_points && !costs_are_cheap(model, plan, run.data.train, job.calibration))
+  if (!job.gates.any() && !costs_are_cheap(model, plan, run.data.train, job.calibration))
     return plan;
   const std::vector<LayerCost> costs =
       layer_costs(model, copies, plan, run.data.train, job.calibration, run.context);
   for (NativeLayer& layer : findings.layers)
     for (const LayerCost& cost : costs)
       if (cost.layer == layer.name && cost.formats == layer.formats) layer.snr_db = cost.snr_db;
-  if (!job.max_drop_points) return plan;
+  if (!job.gates.any()) return plan;
   findings.widening = choose_widening(model, copies, plan, costs, run.data, job.eval_batch_size,
-                                      job.margin(), run.context);
+                                      run.gates, run.context);
   QuantizationPlan chosen = widened(plan, costs, findings.widening->steps);
   for (NativeLayer& layer : findings.layers) widen(layer, chosen);
   return chosen;
@@ -174,7 +175,7 @@ NativeOutcome write_and_measure(const NativeRun& run, NativeCopy copy) {
   NativeOutcome outcome{.model = copy.model,
                         .found = std::move(copy.findings),
                         .both = measure_after(copy.model, run.before, run.data, job.eval_batch_size,
-                                              job.margin(), run.context),
+                                              run.gates, run.context),
                         .calibration_texts = calibration_texts(run),
                         .label = {},
                         .without_head = headless_remark(run.parent.model, /*trained=*/false)};
@@ -211,7 +212,6 @@ Json results_of(const NativeRun& run, const NativeOutcome& outcome) {
                  {"size_before", to_json(found.size_before)}});
   result.update(to_json(outcome.both, model.facts.labels));
   result.update(to_json(found));
-  if (run.job.max_drop_points) result["gate"] = gate_json(outcome.both.verdict);
   return result;
 }
 
@@ -240,16 +240,16 @@ std::string result_caption(const NativeRun& run, const NativeOutcome& outcome) {
 std::vector<std::string> doubts_of(const NativeOutcome& outcome) {
   std::vector<std::string> doubts = native_concerns(outcome.found);
   const std::optional<Widening>& widening = outcome.found.widening;
-  if (widening && !widening->too_few_texts && !outcome.both.verdict.kept())
+  const GateVerdict& gates = outcome.both.gates.verdict;
+  if (widening && !widening->too_few_texts && !gates.kept())
     doubts.push_back(fmt::format(
         "what is kept on {} is no promise for other texts, and here it is not shown: {}",
         widening->part,
-        outcome.both.verdict.conclusion == Conclusion::unclear
-            ? "more texts that are reported may tell; a larger `max_drop` allows more"
-            : "a wider format, or fewer points of `max_drop`, leaves more layers wider"));
-  for (const std::string& concern :
-       concerns(outcome.both.after.evaluation, outcome.model.facts.labels))
-    doubts.push_back(fmt::format("after quantizing, {}", concern));
+        gates.conclusion == Conclusion::unclear
+            ? "more texts that are reported may tell; gates that allow more are easier to show"
+            : "a wider format, or gates that allow less, leaves more layers wider"));
+  for (std::string& concern : concerns(outcome.both, outcome.model.facts.labels, "quantizing"))
+    doubts.push_back(std::move(concern));
   return doubts;
 }
 
@@ -258,9 +258,8 @@ std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutc
                                           std::vector<std::string>& doubts) {
   const NativeFindings& found = outcome.found;
   Section result{"Result", {PageTable{result_table(outcome), result_caption(run, outcome)}}};
-  if (run.job.max_drop_points)
-    result.blocks.push_back(
-        Paragraph{gate_text(outcome.both.verdict, name_and_size(run.data.measured))});
+  for (Block& block : gate_blocks(outcome.both.gates, name_and_size(run.data.measured)))
+    result.blocks.push_back(std::move(block));
   for (const std::string& line : lines_of(found)) result.blocks.push_back(Paragraph{line});
   result.blocks.push_back(
       native_figure(found, outcome.both, outcome.label, run.folder / "native", doubts));
@@ -275,12 +274,14 @@ std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutc
 std::function<std::string(const TextStyle&)> text_of(const NativeRun& run,
                                                      const NativeOutcome& outcome) {
   return [headline = headline(run, outcome), verdict = outcome.both.verdict,
+          gates = outcome.both.gates, part = name_and_size(run.data.measured),
           caption = result_caption(run, outcome), table = result_table(outcome),
           measured = named_evaluations(outcome.both, run.data), labels = outcome.model.facts.labels,
           found = outcome.found](const TextStyle& style) {
     std::string text =
-        fmt::format("{}\n\n{}\n\n{}\n{}", toned(headline, tone_of(verdict), style), caption,
-                    to_text(table, style), details_text(measured, labels, style));
+        fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style), caption,
+                    to_text(table, style), gate_text(gates, part, style),
+                    details_text(measured, labels, style));
     for (const std::string& line : lines_of(found)) text += line + "\n";
     return text + fmt::format("\n{}", to_text(products_table(found), style));
   };
@@ -293,20 +294,22 @@ NativeQuantized quantize_native(const NativeQuantizeJob& job, const TextModel& p
                                 const fs::path& folder, Context& context) {
   user_check(data.train.size() > 0,
              "there are no training texts to calibrate on; give data with such a part");
-  if (job.max_drop_points) check_choice_part(data);
+  if (job.gates.any()) check_choice_part(data);
   const Format input = native_input(job.weight, context.library.formats, job.input_scales);
   const NativeRun run{.job = job,
                       .parent = parent,
                       .data = data,
                       .before = before,
                       .asked = native_plan(plain_graph(parent.model), job.weight, input),
+                      .gates = gates_of(job.gates, parent.model, job.model),
                       .folder = folder,
                       .context = context};
   const NativeOutcome outcome = write_and_measure(run, make_copy(run));
   NativeQuantized made{.fields = results_of(run, outcome),
                        .label = outcome.label,
                        .headline = headline(run, outcome),
-                       .verdict = outcome.both.verdict};
+                       .verdict = outcome.both.verdict,
+                       .gates = outcome.both.gates};
   made.doubts = doubts_of(outcome);
   made.sections = sections_with_result(run, outcome, made.doubts);
   made.text = text_of(run, outcome);
@@ -330,7 +333,8 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
   native_input(job.weight, context.library.formats, job.input_scales);
   const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
                                           FiguresOf::one_model, context, report.notes);
-  if (job.max_drop_points) check_choice_part(data);
+  gates_of(job.gates, parent.model, job.model);
+  if (job.gates.any()) check_choice_part(data);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
     return {.was_finished = true, .fields = finished_results(output)};
   const Measurement before =
@@ -347,7 +351,7 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
   tell_warnings(context, made.doubts);
   return {.fields = made.fields,
           .verdict = made.verdict,
-          .part = name_and_size(data.measured),
+          .gate = outcome_of(made.gates, name_and_size(data.measured)),
           .text = [text = made.text, folder = job.output.folder](const TextStyle& style) {
             return fmt::format("{}\nwritten to {}\n", text(style), folder);
           }};

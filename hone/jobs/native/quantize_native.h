@@ -29,7 +29,7 @@ struct NativeQuantizeJob {
     return product.times.shown_slower();
   };
   NativeMethods methods = {};
-  std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
+  GateOptions gates = {};  ///< what may be lost; layers are left wider until they are kept
   CalibrationRun calibration = {.batch_size = 32};
   std::string split = {};  ///< the part to measure on, see `measured_texts`
   JobData data = {};
@@ -38,8 +38,6 @@ struct NativeQuantizeJob {
   bool row_hashes = true;  ///< the model remembers what it has learnt from, by fingerprints of rows
   JobOutput output;
   Invocation invocation = {};  ///< for the report, the card and the record of the run
-
-  double margin() const { return margin_of(max_drop_points); }
 };
 
 /// A native model that was made, and what is said of it beside the model it was made of.
@@ -48,6 +46,7 @@ struct NativeQuantized {
   std::string label;     ///< "native int(bits=8,per=row,scale=static), inputs dynamic"
   std::string headline;  ///< the result in a sentence
   Verdict verdict;       ///< whether accuracy was kept
+  JudgedGates gates = {};
   std::vector<Section> sections = {};    ///< of a page
   std::vector<std::string> doubts = {};  ///< what is to be known before figures are believed
   std::function<std::string(const TextStyle&)> text = {};  ///< the same for people

@@ -126,14 +126,14 @@ QuantizationPlan widened(const QuantizationPlan& plan, const std::vector<LayerCo
 
 Widening choose_widening(const Model& model, const NativeCopies& copies,
                          const QuantizationPlan& plan, const std::vector<LayerCost>& costs,
-                         const EncodedSplits& data, std::int64_t batch_size, double margin,
-                         Context& context) {
+                         const EncodedSplits& data, std::int64_t batch_size,
+                         const std::vector<Gate>& gates, Context& context) {
   const ChoicePart part = choice_part(data);
   const Truth truth = truth_of(part.examples);
   const Measurement parent =
       measure(model, part.examples, batch_size, context, "fp32, " + part.name);
   Widening result{.part = part.name, .texts = part.examples.size(), .all_steps = std::ssize(costs)};
-  if (!verdict(compare(parent.view(), parent.view(), truth).change, margin).kept()) {
+  if (!judge(gates, parent.view(), parent.view(), truth).verdict.kept()) {
     result.too_few_texts = true;
     return result;
   }
@@ -142,8 +142,7 @@ Widening choose_widening(const Model& model, const NativeCopies& copies,
         measure(copies.make(widened(plan, costs, steps)), part.examples, batch_size, context,
                 steps == 0 ? "as asked for, " + part.name
                            : fmt::format("{} steps wider, {}", steps, part.name));
-    result.tried.push_back(
-        {steps, verdict(compare(parent.view(), tried.view(), truth).change, margin)});
+    result.tried.push_back({steps, judge(gates, parent.view(), tried.view(), truth).verdict});
     return result.tried.back().verdict.kept();
   };
   if (is_kept(0)) return result;
@@ -160,9 +159,9 @@ void check_choice_part(const EncodedSplits& data) {
   const ChoicePart part = choice_part(data);
   user_check(
       data.protocol == Protocol::original || part.name != data.measured.facts.part,
-      "`max_drop`: which layers are left wider would be chosen on the texts that are "
+      "`max_drop`, `gate`: which layers are left wider would be chosen on the texts that are "
       "reported ({}); give data with a test part, such as a folder with train.csv and test.csv, "
-      "or leave `max_drop` out",
+      "or leave them out",
       name_and_size(data.measured));
 }
 

@@ -6,6 +6,7 @@
 
 #include "hone/jobs/choice.h"
 #include "hone/jobs/native/native_model.h"
+#include "hone/study/gates.h"
 
 /// Which layers of a native model are left wider, so that it keeps its accuracy: those that cost most, in their order.
 namespace hone {
@@ -32,7 +33,7 @@ bool costs_are_cheap(const Model& model, const QuantizationPlan& plan, const Enc
 /// One plan that was tried.
 struct TriedWidening {
   std::int64_t steps = 0;
-  Verdict verdict;
+  GateVerdict verdict;
 };
 
 struct Widening {
@@ -50,12 +51,11 @@ struct Widening {
 QuantizationPlan widened(const QuantizationPlan& plan, const std::vector<LayerCost>& costs,
                          std::int64_t steps);
 
-/// The fewest steps after which the model is shown to keep within `margin` of fp32 (metrics/verdict.h) on the part that
-/// choices are made on, `choice_part`, by bisection: more steps are taken to lose no more.
+/// The fewest steps after which the model is shown to pass all gates beside fp32 on the part that choices are made on, `choice_part`, by bisection: more steps are taken to lose no more.
 Widening choose_widening(const Model& model, const NativeCopies& copies,
                          const QuantizationPlan& plan, const std::vector<LayerCost>& costs,
-                         const EncodedSplits& data, std::int64_t batch_size, double margin,
-                         Context& context);
+                         const EncodedSplits& data, std::int64_t batch_size,
+                         const std::vector<Gate>& gates, Context& context);
 
 /// Throws `UserError` where there is no part to choose on, or it is the one that is reported.
 void check_choice_part(const EncodedSplits& data);

@@ -195,10 +195,7 @@ PruneResult prune_job(const PruneJob& job, Context& context) {
   check_not_packed(parent.model, job.model);
   // What training through its quantizers left beside the rounded weights ranks without ties.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
-  user_check(!parent.model.fresh_head() || !job.max_drop_points,
-             "`max_drop`: {} has no classification head, so there is no accuracy to hold; leave it "
-             "out, or train a head first with `hone train`",
-             job.model);
+  const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
   prunable_weights(parent.model.graph, options.pruning.target);
   if (options.activations) {
     Graph graph = parent.model.graph;
@@ -210,7 +207,7 @@ PruneResult prune_job(const PruneJob& job, Context& context) {
     return {.was_finished = true, .fields = finished_results(output)};
   const Measurement before = measure_before(parent, data, options.fine_tune.eval_batch_size,
                                             context, report.notes, "pruning");
-  const PruneReport run{job, summary(options), parent, data, before, output, context};
+  const PruneReport run{job, summary(options), parent, data, before, gates, output, context};
   return report_pruned(run, std::move(report), [&](std::uint64_t seed, const fs::path& folder) {
     return prune_once(run, parent_is_unrounded, options, seed, folder);
   });

@@ -10,6 +10,7 @@
 #include "hone/jobs/run_report.h"
 #include "hone/metrics/verdict.h"
 #include "hone/report/text_layout.h"
+#include "hone/study/gates.h"
 
 namespace hone {
 
@@ -17,7 +18,7 @@ namespace hone {
 struct PruneJob {
   std::string model;         ///< as `open_model` takes it
   SparsifyOptions how = {};  ///< its seeds, checkpoints and `save_steps` come from what follows
-  std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
+  GateOptions gates = {};                      ///< what may be lost
   std::string split = {};                      ///< the part to measure on, see `measured_texts`
   JobData data = {};
   std::string report_to = "none";  ///< or "tensorboard"
@@ -34,14 +35,14 @@ struct PruneResult {
   bool was_finished = false;
   Json fields = {};       ///< what programs read, see `result_of`
   Verdict verdict = {};   ///< whether accuracy was kept
-  std::string part = {};  ///< on which, with its size
+  std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
   /// The same for people; null where nothing was done.
   std::function<std::string(const TextStyle&)> text = {};
 };
 
 /// Makes a pruned copy of a model, trained through its masks where asked for, measures it beside the model it was made of, and
 /// writes it with its report into `output`. It begins with the unrounded weights where training through quantizers left any;
-/// quantizers that the model has stay. Whoever sets `max_drop_points` looks at the verdict.
+/// quantizers that the model has stay. Whoever sets `gates` looks at `gate`.
 ///
 /// Throws `UserError`, as `load_encoded`, `prune` and `begin_run` do, and where a number format leaves pruned weights that are
 /// not zero; `Interrupted`.

@@ -189,10 +189,7 @@ PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   if (!job.structure.kinds.empty()) check_unquantized(parent.model, common.model);
   // What training through formats left beside the rounded weights goes along.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
-  user_check(!parent.model.fresh_head() || !common.max_drop_points,
-             "`max_drop`: {} has no classification head, so there is no accuracy to hold; leave it "
-             "out, or train a head first with `hone train`",
-             common.model);
+  const std::vector<Gate> gates = gates_of(common.gates, parent.model, common.model);
   groups_of(parent.model.graph,
             job.structure.kinds);  // what cannot go is known before data is read
   const EncodedSplits data = load_encoded(parent, common.model, common.data, common.split,
@@ -201,7 +198,7 @@ PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
     return {.was_finished = true, .fields = finished_results(output)};
   const Measurement before = measure_before(parent, data, common.how.fine_tune.eval_batch_size,
                                             context, report.notes, "pruning");
-  const PruneReport run{common, label_of(job), parent, data, before, output, context};
+  const PruneReport run{common, label_of(job), parent, data, before, gates, output, context};
   return report_pruned(run, std::move(report), [&](std::uint64_t seed, const fs::path& folder) {
     return prune_shapes_once(job, run, parent_is_unrounded, seed, folder);
   });

@@ -48,8 +48,8 @@ PruneResult report_one(const PruneReport& run, RunReport report, const PrunedMod
   report.results = pruned.result;
   report.headline = headline(run, pruned.verdict);
   report.sections = {{"Result", {PageTable{pruned.table, caption}}}};
-  if (job.max_drop_points)
-    report.sections[0].blocks.push_back(Paragraph{gate_text(pruned.verdict, part_of(run))});
+  for (Block& block : gate_blocks(pruned.gates, part_of(run)))
+    report.sections[0].blocks.push_back(std::move(block));
   for (const std::string& line : pruned.lines) report.sections[0].blocks.push_back(Paragraph{line});
   report.sections.insert(report.sections.end(), pruned.sections.begin(), pruned.sections.end());
   for (const auto& lines : {pruned.doubts, pruned.notes}) {
@@ -62,12 +62,12 @@ PruneResult report_one(const PruneReport& run, RunReport report, const PrunedMod
   for (const std::string& line : pruned.lines) last += line + "\n";
   return {.fields = pruned.result,
           .verdict = pruned.verdict,
-          .part = part_of(run),
+          .gate = outcome_of(pruned.gates, part_of(run)),
           .text = [=, headline = report.headline, verdict = pruned.verdict, table = pruned.table,
-                   measured = pruned.measured,
+                   gates = pruned.gates, part = part_of(run), measured = pruned.measured,
                    labels = run.parent.model.facts.labels](const TextStyle& style) {
-            return fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style),
-                               caption, to_text(table, style),
+            return fmt::format("{}\n\n{}\n\n{}\n{}{}{}", toned(headline, tone_of(verdict), style),
+                               caption, to_text(table, style), gate_text(gates, part, style),
                                details_text(measured, labels, style), last);
           }};
 }
@@ -100,7 +100,8 @@ PruneResult report_seeds(const PruneReport& run, RunReport report,
   const std::vector<NamedFigures> figures = before_and_after_figures(run.data),
                                   after = {figures[1]};
   const Table table = seed_table(results, figures);
-  const Verdict change = verdict_of_seeds(changes, margin_of(job.max_drop_points));
+  const Verdict change = verdict_of_seeds(changes, margin_for(run.gates, changes.figure()));
+  const JudgedGates gates = judge_seeds(run.gates, results);
   const std::string spread = fmt::format("After, on {}: {}.", part_of(run),
                                          seed_sentence(figure_spread(results, "after")));
   const std::string where = fmt::format(
@@ -112,7 +113,7 @@ PruneResult report_seeds(const PruneReport& run, RunReport report,
   result["change"] = paired_json(changes, change);
   if (!caveat.empty()) result["caveat"] = caveat;
   result.update(runs_json(results, figures));
-  if (job.max_drop_points) result["gate"] = gate_json(change);
+  if (gates.any()) result["gate"] = to_json(gates);
   report.results = result;
   report.basis.seeds = job.seeds;
   report.headline = headline(run, change);
@@ -125,8 +126,8 @@ PruneResult report_seeds(const PruneReport& run, RunReport report,
         figure_block(dots, run.output.path() / "seeds",
                      figure_title(changes.figure()) + " after, a dot for each seed, and before",
                      doubts)}}};
-  if (job.max_drop_points)
-    report.sections[0].blocks.push_back(Paragraph{gate_text(change, part_of(run))});
+  for (Block& block : gate_blocks(gates, part_of(run)))
+    report.sections[0].blocks.push_back(std::move(block));
   Section classes = details_section_of_seeds(results, after);
   if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
   tell_warnings(run.context, doubts);
@@ -136,11 +137,12 @@ PruneResult report_seeds(const PruneReport& run, RunReport report,
   return {
       .fields = result,
       .verdict = change,
-      .part = part_of(run),
-      .text = [=, headline = report.headline, folder = job.output.folder](const TextStyle& style) {
-        return fmt::format("{}\n\n{}\n\n{}\n{}\n{}\n\n{}written to {}\n",
+      .gate = outcome_of(gates, part_of(run)),
+      .text = [=, headline = report.headline, part = part_of(run),
+               folder = job.output.folder](const TextStyle& style) {
+        return fmt::format("{}\n\n{}\n\n{}\n{}{}\n{}\n\n{}written to {}\n",
                            toned(headline, tone_of(change), style), caption, to_text(table, style),
-                           spread, where, details_text_of_seeds(results, after, style), folder);
+                           gate_text(gates, part, style), spread, where, details_text_of_seeds(results, after, style), folder);
       }};
 }
 
@@ -167,8 +169,9 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
   const Model& parent = run.parent.model;
   const BeforeAndAfter both =
       measure_after(after, run.before, run.data, job.how.fine_tune.eval_batch_size,
-                    margin_of(job.max_drop_points), run.context);
+                    run.gates, run.context);
   pruned.verdict = both.verdict;
+  pruned.gates = both.gates;
   const auto& labels = after.facts.labels;
   const double weight_bits = average_weight_bits(after);
   const std::string_view arithmetic = arithmetic_of(after.graph);
@@ -188,9 +191,8 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
   if (job.how.trains) pruned.result["steps"] = steps;
   if (const std::string caveat = training_caveat(steps, steps, "pruning"); !caveat.empty())
     pruned.result["caveat"] = caveat;
-  if (job.max_drop_points) pruned.result["gate"] = gate_json(pruned.verdict);
-  for (const std::string& concern : concerns(both.after.evaluation, labels))
-    pruned.doubts.push_back(fmt::format("after pruning, {}", concern));
+  for (std::string& concern : concerns(both, labels, "pruning"))
+    pruned.doubts.push_back(std::move(concern));
   pruned.measured = named_evaluations(both, run.data);
   pruned.sections.push_back(details_section(pruned.measured, labels));
 }

@@ -19,6 +19,7 @@ struct PrunedModel {
   Json result = {};
   Table table = Table(std::vector<Column>{});
   Verdict verdict = {};
+  JudgedGates gates = {};
   std::vector<NamedEvaluation> measured = {};
   std::vector<std::string> lines = {};   ///< what is gone, and what the model takes
   std::vector<Section> sections = {};    ///< behind the result
@@ -33,6 +34,7 @@ struct PruneReport {
   const TextModel& parent;
   const EncodedSplits& data;
   const Measurement& before;
+  std::vector<Gate> gates;
   OutputFolder& output;
   Context& context;
 };

@@ -94,6 +94,7 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
   check_reads_texts(parent.model.facts, job.model, "a vocabulary");
+  const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
   std::vector<Example> texts;
   EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
                                     FiguresOf::one_model, context, report.notes,
@@ -115,8 +116,8 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   const std::string& part = data.measured.facts.part;
   data.test = encode_part(model, texts, part, job.data.max_seq_length, context, report.notes);
   trimmed.respelled = respelled_texts(parent.tokenizer, texts_before, model.tokenizer, data.test);
-  const BeforeAndAfter both = measure_after(model.model, before, data, job.eval_batch_size,
-                                            margin_of(job.max_drop_points), context);
+  const BeforeAndAfter both =
+      measure_after(model.model, before, data, job.eval_batch_size, gates, context);
   const fs::path& folder = output.path();
   write_cut_model(parent, model, trimmed.cut, folder);
   if (parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
@@ -126,12 +127,11 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   const auto& labels = model.model.facts.labels;
   const std::string_view arithmetic = arithmetic_of(model.model.graph);
   const std::string measured = name_and_size(data.measured);
-  TrimResult result{.verdict = both.verdict, .part = measured};
+  TrimResult result{.verdict = both.verdict, .gate = outcome_of(both.gates, measured)};
   result.fields = subject_of(job.model, data.identity, data.measured);
   result.fields.update({{"arithmetic", arithmetic}, {"vocabulary", to_json(trimmed)}});
   result.fields.update(to_json(both, labels));
   result.fields.update(to_json(found));
-  if (job.max_drop_points) result.fields["gate"] = gate_json(both.verdict);
   result.fields["output"] = job.output.folder;
 
   const std::string random = headless_remark(parent.model, false);
@@ -153,20 +153,26 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
                     result_of("trim", result.fields), lines},
                    model.model, folder);
   report.sections = {{"Result", {PageTable{table, caption}}}};
+  for (Block& block : gate_blocks(both.gates, measured))
+    report.sections[0].blocks.push_back(std::move(block));
   for (const std::string& line : lines) report.sections[0].blocks.push_back(Paragraph{line});
   if (!trimmed.respelled.empty())
     report.sections.push_back(
         {"Texts that are other tokens now",
          {PageTable{to_table(trimmed, texts), "Some of them, with the first token that went."}}});
+  const std::vector<std::string> doubts = concerns(both, labels, "trimming");
+  tell_warnings(context, doubts);
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   const std::vector<NamedEvaluation> evaluations = named_evaluations(both, data);
   report.sections.push_back(details_section(evaluations, labels));
   write_run_report(report, folder, context);
   output.commit();
-  result.text = [=, headline = report.headline, verdict = both.verdict,
+  result.text = [=, headline = report.headline, verdict = both.verdict, judged = both.gates,
                  written = job.output.folder](const TextStyle& style) {
     std::string text =
-        fmt::format("{}\n\n{}\n\n{}\n{}", toned(headline, tone_of(verdict), style), caption,
-                    to_text(table, style), details_text(evaluations, labels, style));
+        fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style), caption,
+                    to_text(table, style), gate_text(judged, measured, style),
+                    details_text(evaluations, labels, style));
     for (const std::string& line : lines) text += line + "\n";
     return text + fmt::format("Written to {}\n", written);
   };

@@ -9,6 +9,7 @@
 #include "hone/jobs/run_report.h"
 #include "hone/metrics/verdict.h"
 #include "hone/report/text_layout.h"
+#include "hone/study/gates.h"
 
 namespace hone {
 
@@ -16,7 +17,7 @@ namespace hone {
 struct TrimJob {
   std::string model;                           ///< as `open_model` takes it
   std::int64_t keep = 0;                       ///< how many; 0: those that the training part uses
-  std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
+  GateOptions gates = {};                      ///< what may be lost
   std::string split = {};                      ///< the part to measure on, see `measured_texts`
   JobData data = {};
   std::int64_t eval_batch_size = 32;
@@ -28,13 +29,13 @@ struct TrimJob {
 struct TrimResult {
   Json fields = {};                                        ///< what programs read, see `result_of`
   Verdict verdict = {};                                    ///< whether accuracy was kept
-  std::string part = {};                                   ///< on which, with its size
+  std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
   std::function<std::string(const TextStyle&)> text = {};  ///< the same for people
 };
 
 /// Writes a copy of a model with fewer tokens, its tokenizer and the rows of its embeddings, chosen by the training part
 /// (models/vocabulary_cut.h), and measures it beside the model it was made of: answers, texts that are other tokens now,
-/// parameters, bytes, time. Whoever sets `max_drop_points` looks at the verdict. Throws `UserError`, as `load_encoded` and
+/// parameters, bytes, time. Whoever sets `gates` looks at `gate`. Throws `UserError`, as `load_encoded` and
 /// `cut_vocabulary` do, for packed weights, and where every token stays; `Interrupted`.
 TrimResult trim_job(const TrimJob& job, Context& context);
 

@@ -80,7 +80,7 @@ Reported measure_reported(const SearchFindings& f, const TrialModel& made, Conte
   const Measurement before =
       measure_before(f.subject.parent, f.subject.data, batch, context, notes, "the search");
   BeforeAndAfter both =
-      measure_after(made.model, before, f.subject.data, batch, kUsualMargin, context, "winner");
+      measure_after(made.model, before, f.subject.data, batch, /*gates=*/{}, context, "winner");
   return {both.after, both};
 }
 

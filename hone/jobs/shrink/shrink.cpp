@@ -84,9 +84,10 @@ TrialSubject open_given(const ShrinkJob& job, Context& context, std::vector<std:
 }
 
 // The most looks, fewer than those that are asked for, in which a change that is none would be shown to be kept; 0: none.
-std::int64_t looks_that_show(const FigureChange& none, const ShrinkJob& job) {
+std::int64_t looks_that_show(const std::function<GateVerdict(std::int64_t looks)>& of_none,
+                             const ShrinkJob& job) {
   for (std::int64_t looks = job.looks - 1; looks > 0; --looks)
-    if (verdict_of_look(none, looks, job.margin()).kept()) return looks;
+    if (of_none(looks).kept()) return looks;
   return 0;
 }
 
@@ -110,8 +111,8 @@ struct Trimming {
 };
 
 // Its tokenizer and its weights lie in `folder`, from which the texts are read again.
-Trimming trim(const ShrinkJob& job, const TrialSubject& given, const fs::path& folder,
-              Context& context) {
+Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialSubject& given,
+              const fs::path& folder, Context& context) {
   Trimming trimming;
   if (!may(job, "trim") || freezes_tables(given.parent.model, job.freeze)) return trimming;
   const VocabularyCut fewer = cut_vocabulary(given.parent, given.data.train, /*keep=*/0);
@@ -133,10 +134,9 @@ Trimming trim(const ShrinkJob& job, const TrialSubject& given, const fs::path& f
   if (found.looked) {
     const Measurement measured = measure(subject.parent.model, subject.data.validation,
                                          job.eval_batch_size, context, "validate");
-    const Verdict verdict = verdict_of_look(
-        compare(given.parent_measured->view(), measured.view(), truth_of(given.data.validation))
-            .change,
-        job.looks, job.margin());
+    const GateVerdict verdict = judge(gates, given.parent_measured->view(), measured.view(),
+                                      truth_of(given.data.validation), job.looks)
+                                    .verdict;
     found.kept = verdict.kept();
     found.summary = verdict.summary;
   } else {
@@ -167,10 +167,12 @@ std::vector<TriedPoint> tried_points(const std::vector<JudgedPoint>& judged, con
 /// A shrinking on its way.
 class Shrinking {
  public:
-  Shrinking(const ShrinkJob& job, const TrialSubject& subject, ShrinkTrials& trials,
-            std::int64_t looks_before, bool too_few_texts, const ShrinkTimer& timer,
-            Context& context)
+  Shrinking(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialSubject& subject,
+            ShrinkTrials& trials, std::int64_t looks_before, bool too_few_texts,
+            const ShrinkTimer& timer, Context& context)
       : job_(job),
+        gates_(std::ssize(gates)),
+        margin_(margin_for(gates, subject.parent_measured->evaluation.figure)),
         subject_(subject),
         trials_(trials),
         looks_before_(looks_before),
@@ -226,7 +228,7 @@ class Shrinking {
 
   bool may_be_kept(const JudgedPoint& one) const {
     return one.failure.empty() && one.conclusion != Conclusion::lost &&
-           one.change >= -job_.margin();
+           one.change >= -margin_;
   }
 
  private:
@@ -249,9 +251,9 @@ class Shrinking {
   // Of a model that is neither better nor worse: half of what it answers otherwise is right in it alone where answers are two.
   double chance_to_show(double flips) const {
     const DisagreementRates rates{.lost = flips / 2, .gained = flips / 2};
-    return chance_to_be_shown_kept(rates, job_.margin(),
-                                   static_cast<std::int64_t>(subject_.data.validation.size()),
-                                   normal_above(kVerdictLevel / static_cast<double>(job_.looks)));
+    return chance_to_be_shown_kept(
+        rates, margin_, static_cast<std::int64_t>(subject_.data.validation.size()),
+        normal_above(kVerdictLevel / static_cast<double>(job_.looks * gates_)));
   }
 
   // How much longer points took than that says.
@@ -284,6 +286,8 @@ class Shrinking {
   static std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
   const ShrinkJob& job_;
+  std::int64_t gates_;
+  double margin_;  ///< of the metric by which the task is judged
   const TrialSubject& subject_;
   ShrinkTrials& trials_;
   std::int64_t looks_before_;
@@ -299,7 +303,7 @@ std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
   if (!f.proven) return std::nullopt;
   const auto may_be_shown = [&](const JudgedPoint& one) {
     return one.conclusion == Conclusion::unclear && one.examples_needed &&
-           one.change > -f.job.margin();
+           one.change > -f.margin();
   };
   return best_kept(f.job.goal, tried_points(f.points, may_be_shown),
                    f.chosen ? goal_share(f.job.goal, f.points[*f.chosen].shares) : 1);
@@ -317,8 +321,9 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
   if (!begin_run(asked, given.parent.model.parameters, given.data, output, /*parent=*/nullptr,
                  /*bounds=*/{"budget"}))
     return {.was_finished = true, .fields = finished_results(output)};
+  const std::vector<Gate> gates = gates_of(job.gates, given.parent.model, job.model);
   const ScratchFolder scratch(output.path() / "trimmed");
-  Trimming trimming = trim(job, given, scratch.path(), context);
+  Trimming trimming = trim(job, gates, given, scratch.path(), context);
   TrialSubject& subject = trimming.subject ? *trimming.subject : given;
   const std::string text = space_text(job, subject);
   SearchRecipe recipe = parse_search_recipe(text, job.recipe.empty() ? "space.toml" : job.recipe,
@@ -329,26 +334,29 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
     return linears_of(subject, architecture, context);
   });
   ShrinkTimer timer(given.parent.model, given.data.validation, subject.data.validation, context);
-  const ShrinkGate gate{*given.parent_measured, job.margin(), job.looks};
-  const TaskComparison itself =
-      compare(given.parent_measured->view(), given.parent_measured->view(),
-              truth_of(given.data.validation));
-  const Verdict best_possible = verdict_of_look(itself.change, job.looks, job.margin());
+  const ShrinkGate gate{*given.parent_measured, gates, job.looks};
+  // The model beside itself: nothing that is tried can be shown to lose less.
+  const auto of_none = [&](std::int64_t looks) {
+    const Logits itself = given.parent_measured->view();
+    return judge(gates, itself, itself, truth_of(given.data.validation), looks).verdict;
+  };
+  const GateVerdict best_possible = of_none(job.looks);
   ShrinkFindings findings{.job = job,
                           .original = given.parent,
+                          .gates = gates,
                           .data = given.data,
                           .subject = subject,
                           .timer = timer,
                           .trimmed = trimming.found,
                           .too_few_texts = !best_possible.kept(),
-                          .looks_that_show = looks_that_show(itself.change, job),
-                          .texts_needed = best_possible.examples_needed,
+                          .looks_that_show = looks_that_show(of_none, job),
+                          .none = best_possible.hardest(),
                           .space = text};
   // Said before time is spent on it.
   if (findings.too_few_texts) tell_warnings(context, {too_few_texts_sentence(findings)});
   ShrinkTrials trials(subject, space, gate, timer, output.path() / "study.db", job.cache,
                       output.path() / "trainings", context);
-  Shrinking shrinking(job, subject, trials, trimming.found && trimming.found->looked ? 1 : 0,
+  Shrinking shrinking(job, gates, subject, trials, trimming.found && trimming.found->looked ? 1 : 0,
                       findings.too_few_texts, timer, context);
   const ForetellingTexts foretelling = trials.foretelling_texts(job.budget_seconds);
   // Training texts choose the narrow layers, too, so that those that judge choose nothing.

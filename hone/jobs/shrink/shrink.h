@@ -8,8 +8,8 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/run_report.h"
 #include "hone/jobs/shrink/shrink_plan.h"
-#include "hone/metrics/verdict.h"
 #include "hone/report/text_layout.h"
+#include "hone/study/gates.h"
 
 namespace hone {
 
@@ -17,7 +17,7 @@ namespace hone {
 struct ShrinkJob {
   std::string model;  ///< as `open_model` takes it; trained, not quantized
   ShrinkGoal goal = ShrinkGoal::both;
-  double max_drop_points = 0.5;  ///< of accuracy, or the task's figure, that may be lost
+  GateOptions gates = {.max_drop_points = 0.5};  ///< what may be lost
   double budget_seconds =
       1800;                 ///< after which nothing begins; what an interrupted run took counts
   std::int64_t looks = 10;  ///< at the validation part, at most: verdicts are corrected for so many
@@ -34,21 +34,18 @@ struct ShrinkJob {
   bool row_hashes = true;
   JobOutput output = {};
   Invocation invocation = {};
-
-  double margin() const { return max_drop_points / 100; }
 };
 
 struct ShrinkResult {
   bool was_finished = false;
   Json fields = {};                                        ///< what programs read, see `result_of`
-  Verdict verdict = {};                                    ///< on the part that is reported
-  std::string part = {};                                   ///< which that is, with its size
+  std::optional<GateOutcome> gate = {};                    ///< on the part that is reported
   std::function<std::string(const TextStyle&)> text = {};  ///< null where nothing was done
 };
 
 /// Takes from a model what costs it least, step by step: tokens that the training part does not use, heads, neurons and layers, with
 /// training on what the model itself says of the training texts, and bits of weights, until nothing that is left is likely to be kept and
-/// to gain 1 %, or the budget is spent. A step stays only where the validation part shows that it is kept (`verdict_of_look`). The result is
+/// to gain 1 %, or the budget is spent. A step stays only where the validation part shows that it passes all gates (`judge`). The result is
 /// packed, its products are of codes; it is measured once on the part that is reported and lies in `output`/model, or, where
 /// nothing was shown to be kept, the most promising in `output`/unproven. Every point is a trial of the study in `output`/study.db, whose space
 /// `output`/space.toml `hone search` takes as well.

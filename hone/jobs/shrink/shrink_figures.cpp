@@ -56,7 +56,7 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
   Panel panel{.x = {.label = x_label},
               .y = {.label = fmt::format("Change of {} (points), 95 %", figure)}};
   panel.references.push_back(
-      {-f.job.max_drop_points, fmt::format("margin: -{:g} points", f.job.max_drop_points)});
+      {-100 * f.margin(), fmt::format("margin: -{:g} points", 100 * f.margin())});
   for (Series* const series : {&given, &kept, &unclear, &lost, &chosen})
     if (!series->points.empty()) panel.series.push_back(std::move(*series));
   if (Series front = front_of(all); front.points.size() > 1)

@@ -52,7 +52,7 @@ Written write_and_measure(const ShrinkFindings& f, const TextModel& made, const 
   Written written;
   const std::int64_t batch = f.job.eval_batch_size;
   const Measurement before = measure_before(f.original, f.data, batch, context, notes, "shrinking");
-  written.both = measure_after(made.model, before, f.subject.data, batch, f.job.margin(), context);
+  written.both = measure_after(made.model, before, f.subject.data, batch, f.gates, context);
   written.arithmetic = arithmetic_of_run(forward_graph(made.model), context.session());
   fs::create_directories(folder);
   write_model(made, folder);
@@ -365,7 +365,7 @@ std::string how_to_run(const ShrinkFindings& f) {
 Json fields_of(const ShrinkFindings& f, const Table& trail) {
   Json json = subject_of(f.job.model, f.data.identity, f.data.measured);
   json.update({{"goal", to_string(f.job.goal)},
-               {"max_drop", f.job.max_drop_points},
+               {"max_drop", 100 * f.margin()},
                {"budget_seconds", f.job.budget_seconds},
                {"seconds", f.seconds},
                {"looks", looks_of(f)},
@@ -375,7 +375,8 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
                {"seed", f.job.seed},
                {"seeds", 1},
                {"chosen_on", to_json(f.subject.data.measured_choice())},
-               {"texts_needed", f.too_few_texts && f.texts_needed ? Json(*f.texts_needed) : Json()},
+               {"texts_needed", f.too_few_texts && f.none.examples_needed ? Json(*f.none.examples_needed)
+                                                                          : Json()},
                {"trial", f.chosen ? Json(f.points[*f.chosen].trial) : Json()},
                {"trail", to_json(trail)},
                {"output", is_nothing(f) ? Json() : Json(folder_name(f))}});
@@ -418,7 +419,7 @@ void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
           "quantizers) is towards the answers of that model on training texts. Changes are points "
           "of {}, their intervals of each look alone; p is of a loss of {:g} points or more, "
           "corrected for {} looks: kept is 0.025 or less.",
-          made_on(f), f.subject.parent_measured->evaluation.figure.text, f.job.max_drop_points,
+          made_on(f), f.subject.parent_measured->evaluation.figure.text, 100 * f.margin(),
           f.job.looks)});
   report.sections.push_back({"What was tried", std::move(tried)});
   write_file(folder / "trail.csv", to_csv(trail));
@@ -433,16 +434,17 @@ ShrinkResult report_nothing(const ShrinkFindings& f, RunReport report, OutputFol
                                            "Nothing smaller was found that {} does not show, or "
                                            "suggest, to lose more than {:g} "
                                            "points: {}.",
-                                           made_on(f), f.job.max_drop_points, f.end);
+                                           made_on(f), 100 * f.margin(), f.end);
   report.basis = basis_of(f.job.data.options.source, f.data, std::string(kFloat));
   report.results = fields_of(f, trail);
   std::vector<std::string> lines = sentences_of(f);
   report.sections = {{"Result", paragraphs(lines)}};
   add_trail(f, trail, report, output.path());
   write_run_report(report, output.path(), context);
-  ShrinkResult result{.fields = report.results, .part = name_and_size(f.data.measured)};
-  result.verdict.margin = f.job.margin();
-  result.verdict.summary = "nothing was tried on it";
+  ShrinkResult result{.fields = report.results,
+                      .gate = GateOutcome{.passed = false,
+                                          .text = "Gates: failed, as no model was made.",
+                                          .summary = "no model was made"}};
   result.text = [headline = report.headline, tried = tried_text(f), lines](const TextStyle& style) {
     return fmt::format("{}\n\n{}{}\nNo model was written.\n", headline, tried(style),
                        fmt::join(lines, "\n"));
@@ -452,11 +454,16 @@ ShrinkResult report_nothing(const ShrinkFindings& f, RunReport report, OutputFol
 
 }  // namespace
 
+double ShrinkFindings::margin() const {
+  return margin_for(gates, subject.parent_measured->evaluation.figure);
+}
+
 std::string too_few_texts_sentence(const ShrinkFindings& f) {
   if (!f.too_few_texts) return "";
   std::vector<std::string> ways;
-  if (f.texts_needed)
-    ways.push_back(fmt::format("about {} texts to choose by", grouped(*f.texts_needed)));
+  if (f.none.examples_needed)
+    ways.push_back(fmt::format("about {} texts to choose by that {} rests on",
+                               grouped(*f.none.examples_needed), f.none.figure.text));
   if (f.looks_that_show > 0) ways.push_back(fmt::format("--looks {}", f.looks_that_show));
   return fmt::format(
       "On {} not even the model beside itself would be shown to be kept in {} looks; {}.",
@@ -483,14 +490,15 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
   report.results.update(to_json(written.both, labels));
   report.results.update(to_json(written.takes));
   report.results["arithmetic"] = written.arithmetic;
-  Verdict verdict = written.both.verdict;
+  JudgedGates gates = written.both.gates;
   // What was not shown where it was to be chosen by passes no gate.
-  if (!f.proven && verdict.kept()) {
-    verdict.conclusion = Conclusion::unclear;
-    verdict.summary =
+  if (!f.proven && gates.verdict.kept()) {
+    gates.verdict.conclusion = Conclusion::unclear;
+    gates.verdict.summary =
         fmt::format("nothing was shown to be kept on {}, by which it was to be chosen", made_on(f));
   }
-  report.results["gate"] = gate_json(verdict);
+  report.results["gate"] = to_json(gates);
+  const std::string gated_on = f.proven ? name_and_size(f.data.measured) : made_on(f);
   std::vector<std::string> lines = sentences_of(f);
   if (const std::optional<Comparison>& counted = written.both.comparison.counted)
     lines.push_back(fmt::format("Of {}, {} right answers became wrong and {} wrong ones right.",
@@ -503,8 +511,12 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
       "differ. Native are products of the codes themselves; simulated ones are of floats. Times "
       "are medians of "
       "rounds that took turns, their shares medians of the ratios of rounds, in brackets 95 %.",
-      name_and_size(f.data.measured), written.arithmetic, f.job.max_drop_points);
+      name_and_size(f.data.measured), written.arithmetic, 100 * f.margin());
   report.sections = {{"Before and after", {PageTable{both, caption}}}};
+  // One on the metric of the headline says nothing new.
+  if (f.gates.size() > 1)
+    for (Block& block : gate_blocks(gates, gated_on))
+      report.sections[0].blocks.push_back(std::move(block));
   for (const std::string& line : lines) report.sections[0].blocks.emplace_back(Paragraph{line});
   report.sections[0].blocks.emplace_back(Preformatted{how_to_run(f)});
   add_trail(f, trail, report, output.path());
@@ -513,7 +525,7 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
         {"Layers", {PageTable{layers, "What takes which format; all else is in fp32."}}});
   const std::vector<NamedEvaluation> measured = named_evaluations(written.both, f.data);
   report.sections.push_back(details_section(measured, labels));
-  for (const std::string& doubt : concerns(written.both.after.evaluation, labels)) {
+  for (const std::string& doubt : concerns(written.both, labels, "shrinking")) {
     report.notes.push_back(doubt);
     tell_warnings(context, {doubt});
   }
@@ -522,14 +534,15 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
                    made.model, folder);
   write_run_report(report, output.path(), context);
   ShrinkResult result{.fields = report.results,
-                      .verdict = verdict,
-                      .part = f.proven ? name_and_size(f.data.measured) : made_on(f)};
+                      .gate = outcome_of(gates, gated_on)};
   result.text = [=, headline = report.headline, run = how_to_run(f), tried = tried_text(f),
-                 destination = f.job.output.folder, name = folder_name(f)](const TextStyle& style) {
+                 shows_gates = f.gates.size() > 1, destination = f.job.output.folder, name = folder_name(f)](const TextStyle& style) {
     return fmt::format(
-        "{}\n\n{}\n{}\n\n{}{}\n\nThe model is in {}/{}; {}/report.html shows all of it, class by "
+        "{}\n\n{}\n{}\n\n{}{}{}\n\nThe model is in {}/{}; {}/report.html shows all of it, class by "
         "class and layer by layer:\n{}",
-        headline, to_text(both, style), caption, tried(style), fmt::join(lines, "\n"), destination,
+        headline, to_text(both, style), caption,
+        shows_gates ? gate_text(gates, gated_on, style) : "", tried(style),
+        fmt::join(lines, "\n"), destination,
         name, destination, run);
   };
   return result;

@@ -21,6 +21,7 @@ struct TrimmedVocabulary {
 struct ShrinkFindings {
   const ShrinkJob& job;
   const TextModel& original;
+  std::vector<Gate> gates;
   const EncodedSplits& data;    ///< as the original reads it
   const TrialSubject& subject;  ///< what points were made of
   const ShrinkTimer& timer;
@@ -35,8 +36,11 @@ struct ShrinkFindings {
   double seconds = 0;          ///< all of it took
   bool too_few_texts = false;  ///< even the original beside itself would not be shown to be kept
   std::int64_t looks_that_show = 0;  ///< so few of them would; 0: not even one
-  std::optional<std::int64_t> texts_needed = {};
+  Verdict none = {};  ///< on the original beside itself, of the gate that is the hardest to pass
   std::string space = {};
+
+  /// What may be lost of the metric by which the task is judged.
+  double margin() const;
 };
 
 /// That there are too few texts to show anything to be kept, with how many would do; "": there are enough.

@@ -237,28 +237,33 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   run.set_user_attribute(kConfigurationAttribute, hone::to_json(configuration));
   const auto begin = std::chrono::steady_clock::now();
   const TrialModel model = made(subject_, configuration);
+  const Truth truth = truth_of(subject_.data.validation);
   const TaskComparison comparison =
-      compare(gate_.original.view(), model.measurement.view(), truth_of(subject_.data.validation));
-  const Verdict verdict = verdict_of_look(comparison.change, gate_.looks, gate_.margin);
+      compare(gate_.original.view(), model.measurement.view(), truth);
+  const GateVerdict verdict =
+      judge(gate_.gates, gate_.original.view(), model.measurement.view(), truth, gate_.looks)
+          .verdict;
+  const Verdict& hardest = verdict.hardest();
   const ShrinkShares shares = timer_.shares(model.model);
   const double bytes = std::round(shares.bytes * static_cast<double>(timer_.original_bytes()));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   TrialOutcome outcome;
   const TaskEvaluation& evaluation = model.measurement.evaluation;
   outcome.values = {evaluation.value, bytes, shares.time * timer_.ms()};
-  // Kept: the p-value that is corrected for all looks is 0.025 or less.
-  outcome.constraints = {verdict.kept() ? 0.0 : std::max(1e-9, verdict.p_value - 0.025)};
-  const auto change = verdict.change_interval.value_or(Interval{std::nan(""), std::nan("")});
+  // Kept: the p-value that is corrected for all looks and gates is 0.025 or less.
+  outcome.constraints = {verdict.kept() ? 0.0 : std::max(1e-9, hardest.p_value - 0.025)};
+  const auto change =
+      comparison.change.interval.value_or(Interval{std::nan(""), std::nan("")});
   outcome.user_attributes[kFiguresAttribute] = Json(model.figures);
   outcome.user_attributes[kSecondsAttribute] = seconds.count();
   outcome.user_attributes[kJudged] = {
       {"shares", to_json(shares)},
       {"figure", {evaluation.value, evaluation.interval.low, evaluation.interval.high}},
-      {"change", {verdict.change, change.low, change.high}},
+      {"change", {comparison.change.change, change.low, change.high}},
       {"flips", comparison.counted ? Json(comparison.counted->flip_share) : Json()},
       {"conclusion", to_string(verdict.conclusion)},
-      {"p_value", verdict.p_value},
-      {"examples_needed", verdict.examples_needed ? Json(*verdict.examples_needed) : Json()},
+      {"p_value", hardest.p_value},
+      {"examples_needed", hardest.examples_needed ? Json(*hardest.examples_needed) : Json()},
       {"summary", verdict.summary},
       {"allocated", model.allocated}};
   return outcome;

@@ -14,7 +14,7 @@ namespace hone {
 /// What every point is judged by.
 struct ShrinkGate {
   const Measurement& original;  ///< the model as it was given, on the part that choices are made on
-  double margin = kUsualMargin;
+  std::vector<Gate> gates;
   std::int64_t looks = 1;
 };
 
@@ -33,8 +33,8 @@ struct JudgedPoint {
   double change = 0;                            ///< from that of the original
   Interval change_interval = {};                ///< 95 %, of this one alone
   double flips = 0;                             ///< share of texts; NaN of numbers
-  Conclusion conclusion = Conclusion::unclear;  ///< corrected for all looks
-  double p_value = 1;                           ///< the same
+  Conclusion conclusion = Conclusion::unclear;  ///< of all gates, corrected for all looks
+  double p_value = 1;                           ///< of the gate that is the hardest to pass
   std::optional<std::int64_t> examples_needed = {};
   std::string summary = {};  ///< in a sentence
   std::string failure = {};  ///< why it could not be made; empty: it was

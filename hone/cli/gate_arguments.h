@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "hone/study/gates.h"
+
+namespace hone {
+
+/// `--max_drop` and `--gate`, of commands that compare a model with its parent. `whose` says what may lose ("B", "the copy"), and
+/// `consequence` what else follows from them.
+void declare(CLI::App& app, GateOptions& gates, const std::string& consequence = "");
+
+}  // namespace hone

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/metrics/gate.h"
+#include "hone/metrics/gated_change.h"
+#include "hone/report/table.h"
+
+/// What a compressed model may lose against its parent: `--max_drop` and `--gate` of every command that has a parent to
+/// compare with.
+namespace hone {
+
+/// As they are given.
+struct GateOptions {
+  std::optional<double> max_drop_points = {};  ///< of the metric by which the task is judged
+  std::vector<std::string> gates = {};  ///< as `parse_gate` takes them: "recall(legal)>=-2"
+
+  bool any() const { return max_drop_points || !gates.empty(); }
+};
+
+/// The gates of these options for a model that says this: that of `max_drop_points` first, unless a gate is on the same metric.
+/// Throws `UserError`, as `parse_gate` does, and for two gates on one metric.
+std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& scheme);
+
+/// What of the metric by which a task is judged may be lost: the margin of the gate on it, else `kUsualMargin`.
+double margin_for(const std::vector<Gate>& gates, const FigureName& figure);
+
+/// Gates, and how they were judged on one part. Without gates there is no verdict.
+struct JudgedGates {
+  std::vector<Gate> gates = {};
+  GateVerdict verdict = {};
+
+  bool any() const { return !gates.empty(); }
+};
+
+/// The gates by what two models say of the same examples; `evaluations`: how many candidates are judged in all, for which verdicts are
+/// corrected. `seed` is that of the bootstrap.
+JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Logits& candidate,
+                  const Truth& truth, std::uint64_t seed, std::int64_t evaluations = 1);
+
+/// The gates over the seeds of a repeated job, from the `gate` of each result.
+JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>& results);
+
+/// `passed`, `verdict`, `summary`, and the gates one by one.
+Json to_json(const JudgedGates& judged);
+/// A row for each gate: what may change, examples, the change with its interval, the verdict, and how many examples would tell.
+Table gate_table(const JudgedGates& judged);
+/// "Gates on test, n = 200: passed. …"
+std::string gate_text(const JudgedGates& judged, const std::string& measured_on);
+
+/// What is read of a job whose result has to pass gates.
+struct GateOutcome {
+  bool passed = true;
+  std::string text = {};     ///< `gate_text`
+  std::string summary = {};  ///< for programs
+};
+/// Nothing where there are no gates.
+std::optional<GateOutcome> outcome_of(const JudgedGates& judged, const std::string& measured_on);
+
+/// A sentence for each class that lost significantly, whatever the gates: "recall of legal fell by 30.0 points (95 %: …; n = 20, …)".
+std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost,
+                                              const std::vector<std::string>& labels);
+
+}  // namespace hone
