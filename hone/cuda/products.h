@@ -24,7 +24,7 @@ enum class Following { nothing, relu, gelu_tanh };
 /// What is multiplied, and what it becomes.
 enum class Numbers {
   values,  ///< of the product's type, as all else; sums are fp32
-  bytes,   ///< whole numbers of a byte with sign, and sums of 32 bits, without bias and what follows it. Only a(M, K) by rows and b(K, N) by columns, strides multiples of 16, N one of 4
+  bytes,  ///< whole numbers of a byte with sign, and sums of 32 bits, without bias and what follows it. Only a(M, K) by rows and b(K, N) by columns, strides multiples of 16, N one of 4
 };
 
 /// result(M, N) = following(a(M, K) b(K, N) + bias(N)) + earlier(M, N), `batch` times.

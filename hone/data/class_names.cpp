@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <numeric>
 #include <set>
 
 #include "hone/base/printable.h"
@@ -218,10 +220,31 @@ std::string folded_name(std::string_view name) {
   return key + marks;
 }
 
-bool are_same_classes(NameSpan a, NameSpan b) {
-  if (a.size() != b.size()) return false;
-  if (are_unnamed(a) || are_unnamed(b)) return true;
-  return std::ranges::equal(a, b, {}, folded_name, folded_name);
+std::optional<std::vector<std::int32_t>> class_order(NameSpan a, NameSpan b) {
+  if (a.size() != b.size()) return std::nullopt;
+  std::vector<std::int32_t> order(a.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (are_unnamed(a) || are_unnamed(b) || std::ranges::equal(a, b, {}, folded_name, folded_name))
+    return order;
+  std::map<std::string, std::int32_t> numbers;
+  for (std::size_t i = 0; i < b.size(); ++i)
+    if (!numbers.emplace(folded_name(b[i]), static_cast<std::int32_t>(i)).second)
+      return std::nullopt;  // two of them are called so
+  std::set<std::int32_t> found;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto number = numbers.find(folded_name(a[i]));
+    if (number == numbers.end() || !found.insert(number->second).second) return std::nullopt;
+    order[i] = number->second;
+  }
+  return order;
+}
+
+std::vector<float> in_order(std::span<const float> rows, std::span<const std::int32_t> order) {
+  std::vector<float> moved(rows.size());
+  for (std::size_t row = 0; row < rows.size(); row += order.size())
+    for (std::size_t i = 0; i < order.size(); ++i)
+      moved[row + i] = rows[row + static_cast<std::size_t>(order[i])];
+  return moved;
 }
 
 ClassMatch match_classes(NameSpan labels, NameSpan classes) {

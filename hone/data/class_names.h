@@ -26,9 +26,13 @@ bool are_unnamed(std::span<const std::string> classes);
 /// hyphens and underscores between their words.
 std::string folded_name(std::string_view name);
 
-/// Whether the outputs of two models mean the same, one by one: as many, and their names have equal
-/// keys (`folded_name`) or those of one model are no names (`are_unnamed`).
-bool are_same_classes(std::span<const std::string> a, std::span<const std::string> b);
+/// For each class of `a`, its number in `b`: that of the name with an equal key (`folded_name`); its own where the names of
+/// one model are no names (`are_unnamed`). None where the two do not have the same classes.
+std::optional<std::vector<std::int32_t>> class_order(std::span<const std::string> a,
+                                                     std::span<const std::string> b);
+
+/// Rows of values, one for each class, with the columns moved: column i of the result is column `order[i]`.
+std::vector<float> in_order(std::span<const float> rows, std::span<const std::int32_t> order);
 
 /// Which class each label is.
 struct ClassMatch {

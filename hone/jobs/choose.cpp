@@ -140,9 +140,9 @@ ChooseResult choose_model(const ChooseJob& job, Context& context) {
   for (const std::string& name : job.models) {
     const TextModel source = open_model(name, context, job.seed);
     notes.push_back(untrained_warning(source, name));
-    candidates.push_back(
-        {measured(source, name, examples, job.data.max_seq_length, job.batch_size, context, notes),
-         model_size(source.model, source.folder).packed_bytes});
+    candidates.push_back({measured(source, name, examples, job.data.max_seq_length, job.batch_size,
+                                   facts.scheme(), context, notes),
+                          model_size(source.model, source.folder).packed_bytes});
   }
   const std::size_t best = best_of(candidates);
   compare_with_best(candidates, best, job, facts.scheme().task, examples);

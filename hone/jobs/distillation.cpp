@@ -14,14 +14,16 @@
 namespace hone {
 namespace {
 
-void check_labels_of(const Parent& parent, const Model& student) {
+// For each of the student's classes, its number in the parent.
+std::vector<std::int32_t> classes_of(const Parent& parent, const Model& student) {
   const ModelFacts &theirs = parent.model.model.facts, &own = student.facts;
-  user_check(
-      theirs.task() == own.task() && are_same_classes(theirs.labels, own.labels),
-      "`distill`: {} tells apart {} ({}), the model that is trained {} ({}); a parent must have "
-      "the same labels in the same order",
-      parent.name, fmt::join(theirs.labels, ", "), to_string(theirs.task()),
-      fmt::join(own.labels, ", "), to_string(own.task()));
+  const auto order = class_order(own.labels, theirs.labels);
+  user_check(theirs.task() == own.task() && order,
+             "`distill`: {} tells apart {} ({}), the model that is trained {} ({}); a parent must "
+             "have the same labels",
+             parent.name, fmt::join(theirs.labels, ", "), to_string(theirs.task()),
+             fmt::join(own.labels, ", "), to_string(own.task()));
+  return *order;
 }
 
 // Rows that any of the seeds reads, rising. `own`: the texts as the model that is trained reads them, which order they come
@@ -50,7 +52,7 @@ ExampleSource some_of(const ExampleSource& all, const std::vector<std::int64_t>&
   return some;
 }
 
-// Of these rows of the parent's texts, (rows, classes).
+// Of these rows of the parent's texts, (rows, classes of the student).
 std::vector<float> logits_of(const Parent& parent, const std::vector<std::int64_t>& rows,
                              std::int64_t batch_size, Context& context) {
   const ExampleSource all = text_examples(parent.texts), some = some_of(all, rows);
@@ -61,7 +63,9 @@ std::vector<float> logits_of(const Parent& parent, const std::vector<std::int64_
                 predictor.parameters(), fmt::format(" for {}", parent.name));
   Progress progress("ask the parent", some.size(),
                     {.unit = std::string(parent.texts.noun()), .output = context.progress});
-  return predictor.rows(some, batch_size, [&](std::int64_t done) { progress.update(done); });
+  std::vector<float> logits =
+      predictor.rows(some, batch_size, [&](std::int64_t done) { progress.update(done); });
+  return parent.classes.empty() ? logits : in_order(logits, parent.classes);
 }
 
 }  // namespace
@@ -80,7 +84,7 @@ std::optional<Parent> open_parent(const DistillJob& job, const Model& student, c
              job.parent);
   Parent parent{job.parent, open_model(job.parent, context, /*seed=*/0), {}};
   check_has_head(parent.model, job.parent);
-  check_labels_of(parent, student);
+  parent.classes = classes_of(parent, student);
   if (parent.model.model.facts.unnamed() != student.facts.unnamed())
     warnings.push_back(fmt::format(
         "the classes of {} and of the model that is trained are taken to be the same by number, as "

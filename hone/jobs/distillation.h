@@ -22,11 +22,13 @@ struct Parent {
   std::string name;
   TextModel model;
   EncodedSet texts;
+  /// For each of the student's classes, its number in the parent; empty: the same.
+  std::vector<std::int32_t> classes = {};
 };
 
 /// Opens the parent of `student`, if one is asked for, and reads `data.train` as it does; what is doubtful goes to `warnings`.
-/// Throws `UserError` where the task is no single_label_classification, the parent has no head, or its labels are not the
-/// student's in their order (`are_same_classes`).
+/// Throws `UserError` where the task is no single_label_classification, the parent has no head, or its classes are not the
+/// student's (`class_order`).
 std::optional<Parent> open_parent(const DistillJob& job, const Model& student, const DataSet& data,
                                   std::int64_t max_seq_length, Context& context,
                                   std::vector<std::string>& warnings);
@@ -37,7 +39,7 @@ std::optional<TrainedOn> record_with_parent(const std::optional<TrainedOn>& stud
 
 /// What a parent says of training texts, as far as it was asked: trainings that share it ask for each text once.
 struct ParentLogits {
-  Tensor logits = {};            ///< f32 (texts, classes); none: nothing was asked
+  Tensor logits = {};            ///< f32 (texts, classes of the student); none: nothing was asked
   std::vector<bool> known = {};  ///< of each text
 };
 

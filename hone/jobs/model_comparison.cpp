@@ -10,6 +10,7 @@
 #include "hone/data/row_hash.h"
 #include "hone/jobs/compress.h"
 #include "hone/study/answers.h"
+#include "hone/train/text_examples.h"
 
 namespace hone {
 namespace {
@@ -93,9 +94,8 @@ ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
                         std::vector<std::string>& notes) {
   user_check(first.task() == second.task(), "the models have different tasks: {} and {}",
              to_string(first.task()), to_string(second.task()));
-  user_check(are_same_classes(first.labels, second.labels),
-             "the models have different classes, or the same in another order: {} and {}; measure "
-             "each by `hone eval`",
+  user_check(class_order(first.labels, second.labels).has_value(),
+             "the models have different classes: {} and {}; measure each by `hone eval`",
              listed_names(first.labels), listed_names(second.labels));
   ModelFacts common = first;
   if (first.unnamed() == second.unnamed()) return common;
@@ -109,11 +109,16 @@ ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
 
 ComparedModel measured(const TextModel& source, const std::string& label,
                        const std::vector<Example>& examples, std::int64_t max_seq_length,
-                       std::int64_t batch_size, Context& context,
+                       std::int64_t batch_size, const LabelScheme& scheme, Context& context,
                        std::vector<std::string>& warnings) {
   const EncodedSet data = encode_part(source, examples, label, max_seq_length, context, warnings);
-  return {label, average_weight_bits(source.model),
-          measure(source.model, data, batch_size, context, label), std::nullopt,
+  Measurement measurement = measure(source.model, data, batch_size, context, label);
+  const auto order = class_order(scheme.names, source.model.facts.labels);
+  if (order && !std::ranges::is_sorted(*order)) {
+    measurement.logits = in_order(measurement.logits, *order);
+    measurement.evaluation = evaluate(measurement.view(), truth_of(data));
+  }
+  return {label, average_weight_bits(source.model), std::move(measurement), std::nullopt,
           arithmetic_of_run(forward_graph(source.model), context.session())};
 }
 
@@ -129,7 +134,7 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
                                std::vector<std::string>& warnings) {
   const LabelScheme scheme = common_facts(first.model.facts, second.model.facts, warnings).scheme();
   const auto measure_one = [&](const TextModel& source, const char* label) {
-    return measured(source, label, examples, max_seq_length, batch_size, context, warnings);
+    return measured(source, label, examples, max_seq_length, batch_size, scheme, context, warnings);
   };
   ModelComparison result{measure_one(first, "A"), measure_one(second, "B"), {}, {}, scheme.names};
   result.comparison = compare_measured(result.first, result.second, scheme.task, examples);

@@ -37,13 +37,13 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
 
 /// The facts of the first model, with the second's labels where only that names them. Adds to `notes` that they are matched
 /// by number then. Throws `UserError` when the answers of the two are not alike: other tasks, or other classes
-/// (`are_same_classes`).
+/// (`class_order`).
 ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
                         std::vector<std::string>& notes);
-/// Measures a model on `examples`, with its own tokenizer.
+/// Measures a model on `examples`, with its own tokenizer; its outputs stand in the order of `scheme`.
 ComparedModel measured(const TextModel& source, const std::string& label,
                        const std::vector<Example>& examples, std::int64_t max_seq_length,
-                       std::int64_t batch_size, Context& context,
+                       std::int64_t batch_size, const LabelScheme& scheme, Context& context,
                        std::vector<std::string>& warnings);
 /// What lies between two that were measured on `examples`, as answers of this task.
 TaskComparison compare_measured(const ComparedModel& first, const ComparedModel& second, Task task,

@@ -24,7 +24,6 @@ namespace {
 using Head = GradientHeadOf<std::uint16_t>;
 using ConstHalfHeads = HeadsOf<const std::uint16_t>;
 
-
 constexpr std::int64_t whole_vectors(std::int64_t columns) {
   return round_up(columns, kPairColumns);
 }

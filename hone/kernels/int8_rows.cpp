@@ -29,7 +29,6 @@ using Bits = hn::RebindToUnsigned<Floats>;
 constexpr int kLowestFall = -120;
 constexpr std::int64_t kLeastBlock = 16;
 
-
 // What every one of kLanes vectors comes down to, side by side: lane j of the result is all lanes of
 // values[j] put together by combine(a, b). Half the work of doing so one vector after the other.
 template <class D, class Combine>

@@ -252,8 +252,8 @@ class CalledTexts {
       next += length;
       longest = std::max(longest, length);
     }
-    user_check(next == tokens || has_rest(call_.attributes), "the texts have {} tokens, of {}", next,
-               tokens);
+    user_check(next == tokens || has_rest(call_.attributes), "the texts have {} tokens, of {}",
+               next, tokens);
     return longest;
   }
 

@@ -25,7 +25,8 @@ void expect_equal(const Dim& got, const Dim& expected, std::string_view what);
 Sizes constant_sizes(const Shape& shape);
 
 /// Type rules of whole families.
-std::vector<Type> same_as_first(const TypeContext& context);     ///< floats of one type and shape in and out
+std::vector<Type> same_as_first(
+    const TypeContext& context);  ///< floats of one type and shape in and out
 std::vector<Type> broadcast_of_two(const TypeContext& context);  ///< floats of one type, broadcast
 
 /// Number of elements of a type, with the symbols bound.

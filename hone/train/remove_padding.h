@@ -20,7 +20,7 @@ namespace hone {
 struct TextLayout {
   std::int64_t limit = 0;  ///< places of a text that dropout counts; 0: nothing asks for places
   std::int64_t first_position = 0;  ///< of a text
-  std::int64_t token_step = 1;  ///< T is a multiple of
+  std::int64_t token_step = 1;      ///< T is a multiple of
   /// Positions are counted as the operation `token_positions` does, from behind this id on.
   std::optional<std::int64_t> position_padding = {};
 };

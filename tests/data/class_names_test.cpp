@@ -45,12 +45,20 @@ TEST(ClassNames, AreNoneWhereTheyRepeatTheNumbers) {
   EXPECT_FALSE(are_unnamed(Names{"LABEL_0", "good"}));
 }
 
-TEST(ClassNames, OfTwoModelsAreTheSameInTheirOrder) {
-  EXPECT_TRUE(are_same_classes(Names{"neg", "pos"}, Names{"NEG", " pos"}));
-  EXPECT_TRUE(are_same_classes(kUnnamed, Names{"0", "1", "2"}));
-  EXPECT_TRUE(are_same_classes(Names{"a", "b", "c"}, kUnnamed));
-  EXPECT_FALSE(are_same_classes(Names{"neg", "pos"}, Names{"pos", "neg"}));
-  EXPECT_FALSE(are_same_classes(Names{"a", "b"}, kUnnamed));
+TEST(ClassNames, OfTwoModelsAreFoundInEachOther) {
+  EXPECT_EQ(class_order(Names{"neg", "pos"}, Names{"NEG", " pos"}), (Classes{0, 1}));
+  EXPECT_EQ(class_order(kUnnamed, Names{"0", "1", "2"}), (Classes{0, 1, 2}));
+  EXPECT_EQ(class_order(Names{"a", "b", "c"}, kUnnamed), (Classes{0, 1, 2}));
+  EXPECT_EQ(class_order(Names{"a", "b", "c"}, Names{"C", "a", "b"}), (Classes{1, 2, 0}));
+  EXPECT_EQ(class_order(Names{"a", "b"}, kUnnamed), std::nullopt);
+  EXPECT_EQ(class_order(Names{"a", "b"}, Names{"a", "c"}), std::nullopt);
+  EXPECT_EQ(class_order(Names{"a", "b"}, Names{"b", "B"}), std::nullopt) << "two are alike";
+  EXPECT_EQ(class_order(Names{"a", "A"}, Names{"b", "a"}), std::nullopt);
+}
+
+TEST(ClassNames, MoveColumnsOfRows) {
+  EXPECT_EQ(in_order(std::vector<float>{1, 2, 3, 4, 5, 6}, Classes{1, 2, 0}),
+            (std::vector<float>{2, 3, 1, 5, 6, 4}));
 }
 
 TEST(MatchClasses, FindsNamesWhateverTheirCase) {

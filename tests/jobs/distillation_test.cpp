@@ -8,9 +8,11 @@
 namespace hone::testing {
 namespace {
 
-Parent tiny_parent(const EncodedSet& texts) {
-  return {
-      "parent", {.model = tiny_model(), .tokenizer = synthetic_tokenizer(), .folder = {}}, texts};
+Parent tiny_parent(const EncodedSet& texts, std::vector<std::int32_t> classes = {}) {
+  return {"parent",
+          {.model = tiny_model(), .tokenizer = synthetic_tokenizer(), .folder = {}},
+          texts,
+          std::move(classes)};
 }
 
 FineTuneOptions steps_of(std::int64_t steps) {
@@ -41,6 +43,23 @@ TEST(Distillation, AsksAParentForEachTextOnce) {
   asked.logits = other;
   ask(8, &asked);
   EXPECT_TRUE(std::ranges::all_of(asked.logits.values<float>(), [](float x) { return x == 0; }));
+}
+
+TEST(Distillation, MovesTheClassesOfAParentThatHasThemInAnotherOrder) {
+  const EncodedSet texts = tiny_texts(8);
+  const auto ask = [&](std::vector<std::int32_t> classes) {
+    FineTuneOptions training = steps_of(2);
+    learn_from(tiny_parent(texts, std::move(classes)), texts, {.parent = "parent"}, /*seed=*/1,
+               /*seeds=*/1, training, quiet_context());
+    const std::span<const float> logits = training.parent_logits.values<float>();
+    return std::vector<float>(logits.begin(), logits.end());
+  };
+  const std::vector<float> own = ask({}), other = ask({1, 0});
+  for (std::size_t i = 0; i < own.size(); i += 2) {
+    EXPECT_EQ(own[i], other[i + 1]);
+    EXPECT_EQ(own[i + 1], other[i]);
+  }
+  EXPECT_NE(own[0], own[1]) << "the test shows nothing";
 }
 
 }  // namespace

@@ -126,8 +126,7 @@ void expect_steady_predictions(const Model& model, Executor executor = interpret
   Predictor predictor(forward_graph(model), model.parameters, session);
   ParameterStore parameters = predictor.parameters();
   const auto executable = session.executable(predictor.graph());
-  for (const std::int64_t texts : {1, 8})
-    expect_steady(*executable, batch_of(texts), parameters);
+  for (const std::int64_t texts : {1, 8}) expect_steady(*executable, batch_of(texts), parameters);
 }
 
 void expect_steady_training(Model model, Executor executor = interpreted) {
@@ -163,10 +162,9 @@ TEST(SteadyState, SimulatedPredictions) {
 
 TEST(SteadyState, NativePredictions) {
   Context context(2, true);
-  for (const auto& [weight, input] :
-       {std::pair{"int(bits=8,per=row)", "int(bits=8,per=token)"},
-        std::pair{"int(bits=4,per=row)", "int(bits=8,per=token)"},
-        std::pair{"mxint(bits=8)", "mxint(bits=8)"}}) {
+  for (const auto& [weight, input] : {std::pair{"int(bits=8,per=row)", "int(bits=8,per=token)"},
+                                      std::pair{"int(bits=4,per=row)", "int(bits=8,per=token)"},
+                                      std::pair{"mxint(bits=8)", "mxint(bits=8)"}}) {
     SCOPED_TRACE(weight);
     const Model model = small_model();
     const auto format = [](std::string_view text) { return parse_format(text, builtin().formats); };

@@ -156,18 +156,17 @@ output y = %y)",
 
 TEST(Attention, GivesTokensOfNoTextZero) {
   for (const Library& library : {references(), builtin_library()}) {
-    const NamedTensors results = run_graph(
-        parse(R"(%x = input : f32[1, 4, 1, 1]
+    const NamedTensors results = run_graph(parse(R"(%x = input : f32[1, 4, 1, 1]
 %begins = input : i64[1]
 %lengths = input : i64[1]
 %y = attention(%x, %x, %x, %begins, %lengths) {scale=1.0, unpadded=true, rest=true} : f32[1, 4, 1, 1]
 %d = attention_gradient(%x, %x, %x, %y, %begins, %lengths) {scale=1.0, unpadded=true, rest=true} : f32[1, 4, 1, 1], f32[1, 4, 1, 1], f32[1, 4, 1, 1]
 output y = %y
 output dv = %d:2)"),
-        {{"x", Tensor::of<float>({1, 4, 1, 1}, {3, 3, 5, NAN})},
-         {"begins", Tensor::of<std::int64_t>({1}, {0})},
-         {"lengths", Tensor::of<std::int64_t>({1}, {2})}},
-        {}, library);
+                                           {{"x", Tensor::of<float>({1, 4, 1, 1}, {3, 3, 5, NAN})},
+                                            {"begins", Tensor::of<std::int64_t>({1}, {0})},
+                                            {"lengths", Tensor::of<std::int64_t>({1}, {2})}},
+                                           {}, library);
     EXPECT_EQ(elements_of(results.at("y")), (std::vector<float>{3, 3, 0, 0}));
     EXPECT_EQ(elements_of(results.at("dv")), (std::vector<float>{3, 3, 0, 0}));
   }

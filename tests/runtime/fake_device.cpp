@@ -33,9 +33,7 @@ struct HostCall {
     std::vector<const Tensor*> pointers;
     for (const Tensor& input : inputs) pointers.push_back(&input);
     const std::vector<char> none_dies(inputs.size(), 0);
-    const auto allocate = [](DType dtype, Sizes sizes) {
-      return Tensor::empty(dtype, sizes);
-    };
+    const auto allocate = [](DType dtype, Sizes sizes) { return Tensor::empty(dtype, sizes); };
     Call call{op,      attributes, pointers, none_dies, types,
               outputs, bindings,   cpu(),    &pool,     allocate};
     op.reference(call);

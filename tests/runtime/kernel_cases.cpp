@@ -835,8 +835,8 @@ std::vector<KernelCase> kernel_cases() {
   std::vector<KernelCase> cases;
   for (const auto& part :
        {element_wise_cases(), formula_cases(), pruning_cases(), strided_and_broadcast_cases(),
-        row_cases(), loss_cases(), product_cases(), attention_cases(), packed_cases(), wide_packed_cases(), bf16_cases(),
-        other_cases()})
+        row_cases(), loss_cases(), product_cases(), attention_cases(), packed_cases(),
+        wide_packed_cases(), bf16_cases(), other_cases()})
     cases.insert(cases.end(), part.begin(), part.end());
   return cases;
 }

@@ -215,11 +215,11 @@ void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
     const ReadStudy& study = studies[0];
     page.title = study.study.name;
     page.headline = headline_of(study.shown);
-    Section trials{"Trials",
-                   {Paragraph{fmt::format("{}. {}", aim_of(study), flattery_text(study))},
-                    PageTable{best_trials(study.shown),
-                              study.shown.view.has_several_objectives() ? "The Pareto front"
-                                                                        : "The best"}}};
+    Section trials{
+        "Trials",
+        {Paragraph{fmt::format("{}. {}", aim_of(study), flattery_text(study))},
+         PageTable{best_trials(study.shown),
+                   study.shown.view.has_several_objectives() ? "The Pareto front" : "The best"}}};
     for (const StudyFigure& figure : study_figures(study.shown))
       trials.blocks.push_back(figure_block(figure.figure, folder.path() / figure.name,
                                            std::string(figure.description), undrawn));

@@ -23,8 +23,8 @@ constexpr std::string_view kFormatSuffix = ".format";  // of the parameter that 
 
 // Best first by the first objective; of several objectives those of the Pareto front.
 std::vector<const Trial*> ranked(const ShownStudy& study) {
-  std::vector<const Trial*> trials = study.view.has_several_objectives() ? pareto_front(study.view)
-                                                                         : study.view.trials;
+  std::vector<const Trial*> trials =
+      study.view.has_several_objectives() ? pareto_front(study.view) : study.view.trials;
   std::erase_if(trials, [](const Trial* trial) {
     return trial->state != TrialState::complete || trial->violation() != 0 || is_repetition(*trial);
   });
