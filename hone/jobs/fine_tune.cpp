@@ -250,10 +250,10 @@ class Run {
   std::string evaluation_text(const TaskEvaluation& e, const StepRecord& record) const {
     const auto columns = static_cast<std::size_t>(context_.progress.line_columns());
     std::string whole =
-        stacked(evaluation_parts(e, record, "validation loss", std::string(e.figure.text)), 0);
+        stacked(evaluation_parts(e, record, "validation loss", e.figure.text), 0);
     if (columns == 0 || display_width(whole) <= columns) return whole;
     return stacked(evaluation_parts(e, record, "val loss",
-                                    e.figure == kAccuracy ? "acc" : std::string(e.figure.text)),
+                                    e.figure == kAccuracy ? "acc" : e.figure.text),
                    columns);
   }
 

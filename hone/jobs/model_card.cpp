@@ -171,7 +171,7 @@ std::string metadata(const ModelCard& card, const Model& model, bool others_load
     std::string basis = sized ? sample_size_text(m) : "";
     if (!cautions.empty()) basis += (basis.empty() ? "" : ", ") + cautions;
     std::string metrics;
-    for (const std::string_view type : {figure.key, std::string_view("loss")}) {
+    for (const std::string& type : {figure.key, std::string("loss")}) {
       const std::string key = fmt::format("eval_{}", type);
       if (!value_at(m, key).is_number()) continue;
       metrics += fmt::format("    - type: {}\n      value: {}\n", type, to_line(m[key]));

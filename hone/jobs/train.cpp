@@ -64,7 +64,7 @@ Table results_table(const Json& result) {
   Table table(
       {{"split", "Split"},
        {"examples", "Examples"},
-       {std::string(figure.key), figure_title(figure)},
+       {figure.key, figure_title(figure)},
        figure == kAccuracy ? Column{"majority_share", "Majority"} : Column{"baseline", "Baseline"},
        {"loss", "Loss"}});
   for (const char* part : kParts) {

@@ -29,7 +29,7 @@ Estimate interval_at(const Json& json, const std::string& key, Quantity of) {
 Table answers_table(const Json& found) {
   const FigureName figure = figure_of(found.at("models")[0]);
   Table table({{"model", "Model"},
-               {std::string(figure.key), figure_title(figure)},
+               {figure.key, figure_title(figure)},
                {change_key(figure), "Change"},
                {"flips", "Flips"},
                {"verdict", "Verdict"},

@@ -46,24 +46,32 @@ PrecisionRecall mean(const std::vector<ClassFigures>& classes, Weight&& weight) 
 
 RocAuc auc_of(const Logits& logits, std::span<const std::int32_t> labels, double evidence) {
   if (logits.classes != 2) return {kNaN, {0, 1}};
-  std::vector<double> scores;
-  std::vector<char> positive;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const std::span<const float> row = logits.row(static_cast<std::int64_t>(i));
-    scores.push_back(double{row[1]} - double{row[0]});
-    positive.push_back(labels[i] == 1 ? 1 : 0);
-  }
-  return roc_auc(scores, positive, evidence);
+  const ClassScores scores = scores_of_class_1(logits, labels);
+  return roc_auc(scores.values, scores.positive, evidence);
 }
 
 }  // namespace
+
+ClassScores scores_of_class_1(const Logits& logits, std::span<const std::int32_t> labels) {
+  ClassScores scores;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::span<const float> row = logits.row(static_cast<std::int64_t>(i));
+    scores.values.push_back(double{row[1]} - double{row[0]});
+    scores.positive.push_back(labels[i] == 1 ? 1 : 0);
+  }
+  return scores;
+}
+
+PrecisionRecall precision_recall(std::int64_t support, std::int64_t predicted, std::int64_t found) {
+  return {share(found, predicted), share(found, support), share(2 * found, predicted + support)};
+}
 
 ClassFigures class_figures(std::int64_t support, std::int64_t predicted, std::int64_t found,
                            double evidence) {
   return {support,
           predicted,
           found,
-          {share(found, predicted), share(found, support), share(2 * found, predicted + support)},
+          precision_recall(support, predicted, found),
           wilson_interval(found, predicted, evidence),
           wilson_interval(found, support, evidence)};
 }
@@ -98,6 +106,31 @@ void check_labels(std::span<const std::int32_t> labels, std::int64_t classes) {
       bad - labels.begin(), *bad, classes, classes - 1);
 }
 
+void count_example(Evaluation& e, std::int32_t label, std::int32_t prediction, std::int64_t times) {
+  const auto of = static_cast<std::size_t>(label);
+  e.examples += times;
+  e.of_class[of].support += times;
+  if (prediction == kNoPrediction) {
+    e.without_prediction += times;
+    return;
+  }
+  const auto as = static_cast<std::size_t>(prediction);
+  e.of_class[as].predicted += times;
+  e.confusion[of * e.of_class.size() + as] += times;
+  if (of != as) return;
+  e.of_class[of].found += times;
+  e.correct += times;
+}
+
+void compute_from_counts(Evaluation& e) {
+  e.accuracy = share(e.correct, e.examples);
+  for (ClassFigures& one : e.of_class)
+    one.figures = precision_recall(one.support, one.predicted, one.found);
+  e.macro = mean(e.of_class, [](const ClassFigures&) { return 1.0; });
+  e.weighted =
+      mean(e.of_class, [](const ClassFigures& one) { return static_cast<double>(one.support); });
+}
+
 Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
                     std::span<const std::int32_t> texts) {
   HONE_ASSERT(static_cast<std::size_t>(logits.examples()) == labels.size(),
@@ -105,37 +138,25 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
   check_labels(labels, logits.classes);
   const auto classes = static_cast<std::size_t>(logits.classes);
   Evaluation result;
-  result.examples = logits.examples();
   result.evidence = evidence(texts);
+  result.of_class.resize(classes);
   result.confusion.assign(classes * classes, 0);
-  std::vector<std::int64_t> members(classes, 0), taken(classes, 0);
   std::vector<double> losses;
   losses.reserve(labels.size());
   const std::vector<std::int32_t> predicted = predictions(logits);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto label = static_cast<std::size_t>(labels[i]);
     losses.push_back(cross_entropy(logits.row(static_cast<std::int64_t>(i)), labels[i]));
-    ++members[label];
-    if (predicted[i] == kNoPrediction) {
-      ++result.without_prediction;
-    } else {
-      const auto guess = static_cast<std::size_t>(predicted[i]);
-      ++taken[guess];
-      ++result.confusion[label * classes + guess];
-    }
+    count_example(result, labels[i], predicted[i]);
   }
-  for (std::size_t c = 0; c < classes; ++c) {
-    const std::int64_t found = result.confusion[c * classes + c];
-    result.correct += found;
-    result.of_class.push_back(class_figures(members[c], taken[c], found, result.evidence));
+  compute_from_counts(result);
+  std::int64_t most = 0;
+  for (ClassFigures& one : result.of_class) {
+    one = class_figures(one.support, one.predicted, one.found, result.evidence);
+    most = std::max(most, one.support);
   }
-  result.accuracy = share(result.correct, result.examples);
-  result.majority_share = share(std::ranges::max(members), result.examples);
+  result.majority_share = share(most, result.examples);
   result.accuracy_interval = wilson_interval(result.correct, result.examples, result.evidence);
   result.loss = mean_in_any_order(std::move(losses));
-  result.macro = mean(result.of_class, [](const ClassFigures&) { return 1.0; });
-  result.weighted = mean(result.of_class,
-                         [](const ClassFigures& one) { return static_cast<double>(one.support); });
   result.auc = auc_of(logits, labels, result.evidence);
   return result;
 }

@@ -44,13 +44,16 @@ struct PrecisionRecall {
   double f1 = 0;
 };
 
+/// found / predicted, found / support, 2 found / (predicted + support); NaN for 0/0.
+PrecisionRecall precision_recall(std::int64_t support, std::int64_t predicted, std::int64_t found);
+
 /// How one class was told from the others. What would be 0/0 is NaN: the precision of a class that was never
 /// predicted, the recall of one without examples, the F1 of one that is neither.
 struct ClassFigures {
-  std::int64_t support = 0;    ///< examples of it
-  std::int64_t predicted = 0;  ///< examples taken for it
-  std::int64_t found = 0;      ///< both
-  PrecisionRecall figures;  ///< found / predicted, found / support, 2 found / (predicted + support)
+  std::int64_t support = 0;                      ///< examples of it
+  std::int64_t predicted = 0;                    ///< examples taken for it
+  std::int64_t found = 0;                        ///< both
+  PrecisionRecall figures;                       ///< `precision_recall`
   Interval precision_interval, recall_interval;  ///< Wilson, 95 %
 };
 
@@ -83,6 +86,22 @@ struct Evaluation {
                      static_cast<std::size_t>(predicted)];
   }
 };
+
+/// Adds an example to the counts of an evaluation `times` times; -1 takes it out again. `of_class` and `confusion` have
+/// their sizes.
+void count_example(Evaluation& evaluation, std::int32_t label, std::int32_t prediction,
+                   std::int64_t times = 1);
+/// Computes from the counts what follows from them alone: accuracy, the figures of the classes, their means. Leaves
+/// intervals, loss and area as they are.
+void compute_from_counts(Evaluation& evaluation);
+
+/// What the area under the curve of class 1 is made of.
+struct ClassScores {
+  std::vector<double> values;  ///< (examples): logit of class 1 less that of class 0
+  std::vector<char> positive;  ///< (examples)
+};
+/// Of logits of two classes.
+ClassScores scores_of_class_1(const Logits& logits, std::span<const std::int32_t> labels);
 
 /// One label per row of logits. `texts`: as in `evidence` (hone/metrics/evidence.h).
 /// Throws `UserError` for a label that is not a class of the logits.

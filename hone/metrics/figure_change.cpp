@@ -60,6 +60,8 @@ TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> text
   const bool at_least = c.is_of_whole_answers || sums.squares == 0;
   sums.mean_square = (at_least ? std::max(sums.squares, least * least) : sums.squares) /
                      static_cast<double>(std::max<std::int64_t>(sums.differ, 1));
+  const double greatest = c.greatest / evidence(texts);
+  sums.mean_square = std::max(sums.mean_square, greatest * greatest);
   return sums;
 }
 
@@ -138,10 +140,11 @@ FigureChange accuracy_change(const Comparison& c) {
           .evidence = c.evidence,
           .change = c.accuracy_change(),
           .interval = accuracy_change_interval(c),
-          .score = [c](double change) { return tango_score(c, std::max(change, -1.0)); },
+          .score = [c](double change) { return tango_score(c, std::clamp(change, -1.0, 1.0)); },
           .plan = rates_seen(c),
           .differs = c.mcnemar_p <= 0.05,
-          .notes = differing_text(c.flips, c.examples, "prediction")};
+          .notes = differing_text(c.flips, c.examples, "prediction"),
+          .counted = c};
 }
 
 FigureChange paired_change(const FigureName& figure, double change,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,7 +46,12 @@ struct FigureChange {
       {};  ///< what follows the change in a sentence: "; 12 of 4 000 predictions differ"
   /// Of a ratio of sums: how many texts there are, and on how many of them the models differ.
   std::int64_t texts = 0, differing_texts = 0;
-  double half_width = 0;  ///< of its interval, before that was cut
+  double half_width = 0;                   ///< of its interval, before that was cut
+  std::optional<Comparison> counted = {};  ///< what `accuracy_change` was made of
+  std::string unit = {};  ///< which examples are counted where not all are: "examples of legal"
+  /// The metric of the parent and of the candidate, where they are known; NaN where it is not defined.
+  double parent = std::numeric_limits<double>::quiet_NaN(),
+         candidate = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// How many different texts show four times out of five that a candidate is kept, or lost, at this margin, if its true
@@ -70,6 +76,9 @@ struct Contributions {
   double least = 0;  ///< what one answer that differs would add; counts where none or few were seen
   /// An answer differs or does not, and adds about `least`; else by any amount, and `least` counts where none differs.
   bool is_of_whole_answers = false;
+  /// Where one answer weighs more than another, as in a mean over classes of unequal size: what one adds at most. Those that
+  /// have not been seen to differ may be of that kind.
+  double greatest = 0;
 };
 
 /// The change of a ratio of sums over examples, such as R² or micro F1, with its 95 % interval (delta method; Cochran 1977,
@@ -78,6 +87,8 @@ struct Contributions {
 ///
 ///     half width = t sqrt(G / (G - 1) (Σ u² + 1.96² max(Σ u², least²) / max(K, 1)))      of whole answers
 ///     half width = t sqrt(G / (G - 1) (Σ u² + 1.96² Σ u² / K))                            of numbers, with least² at K = 0
+///
+/// where what 1.96² stands before is greatest² at least,
 ///
 /// over the G texts with u the sum of a text's values, t of G - 1 degrees of freedom, and K the texts on which the models
 /// differ. The second term is what makes the interval hold its level where K is small: for equal gains and losses of one

@@ -1,26 +1,27 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace hone {
 
-/// The figure a task is judged by, as programs and people call it. Greater is better, and 1 the most there is.
+/// A metric by which models are judged, as programs and people call it. Greater is better, and 1 the most there is.
 struct FigureName {
-  std::string_view key;          ///< in results: `eval_r2`, `r2_change`
-  std::string_view text;         ///< in sentences: "R²"
+  std::string key;               ///< in results: `eval_r2`, `r2_change`
+  std::string text;              ///< in sentences: "R²"
   bool may_be_negative = false;  ///< else it is a share, from 0 on
 
   bool operator==(const FigureName& other) const { return key == other.key; }
 };
 
-inline constexpr FigureName kAccuracy = {"accuracy", "accuracy"};
+inline const FigureName kAccuracy = {"accuracy", "accuracy"};
 /// The share of the targets' variance that is explained.
-inline constexpr FigureName kR2 = {"r2", "R²", /*may_be_negative=*/true};
-inline constexpr FigureName kMicroF1 = {"f1_micro", "micro F1"};
+inline const FigureName kR2 = {"r2", "R²", /*may_be_negative=*/true};
+inline const FigureName kMicroF1 = {"f1_micro", "micro F1"};
 /// The share of examples all of whose answers are right.
-inline constexpr FigureName kSubsetAccuracy = {"subset_accuracy", "subset accuracy"};
+inline const FigureName kSubsetAccuracy = {"subset_accuracy", "subset accuracy"};
 
-/// The one with this key. Throws `UserError` for an unknown key, as results of another version may have.
+/// The one of these four with this key. Throws `UserError` for an unknown key, as results of another version may have.
 FigureName figure_name(std::string_view key);
 
 }  // namespace hone

@@ -49,55 +49,105 @@ double of_errors(const TaskEvaluation& e) {
 
 double area(const TaskEvaluation& e) { return of<Classes>(e).auc.value; }
 
+std::vector<double> auc_parts_of_classes(const Logits& logits, const Truth& truth) {
+  const ClassScores scores = scores_of_class_1(logits, truth.classes);
+  return auc_parts(scores.values, scores.positive);
+}
+
+std::vector<double> column(std::span<const float> values, std::int64_t width, std::int64_t at) {
+  std::vector<double> result;
+  for (auto i = static_cast<std::size_t>(at); i < values.size();
+       i += static_cast<std::size_t>(width))
+    result.push_back(values[i]);
+  return result;
+}
+
+// The mean over the columns of outputs and targets; those that are not defined are left out, or make all so.
+template <typename Parts>
+std::vector<double> mean_over_columns(const Logits& outputs, const Truth& truth, bool leave_out,
+                                      Parts&& parts_of) {
+  std::vector<double> sum(static_cast<std::size_t>(outputs.examples()));
+  double count = 0;
+  for (std::int64_t c = 0; c < outputs.classes; ++c) {
+    const std::vector<double> parts = parts_of(column(outputs.values, outputs.classes, c),
+                                               column(truth.targets, outputs.classes, c));
+    if (leave_out && !parts.empty() && std::isnan(parts[0])) continue;
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += parts[i];
+    ++count;
+  }
+  for (double& value : sum) value /= count;  // 0/0 where none is defined
+  return sum;
+}
+
+template <std::vector<double> (*parts)(std::span<const double>, std::span<const double>)>
+std::vector<double> mean_parts(const Logits& outputs, const Truth& truth) {
+  return mean_over_columns(outputs, truth, /*leave_out=*/false, parts);
+}
+
+std::vector<double> auc_parts_of_labels(const Logits& logits, const Truth& truth) {
+  return mean_over_columns(
+      logits, truth, /*leave_out=*/true,
+      [](const std::vector<double>& scores, const std::vector<double>& targets) {
+        return auc_parts(scores, std::vector<char>(targets.begin(), targets.end()));
+      });
+}
+
 const std::vector<Metric>& metrics_of_classes() {
   static const std::vector<Metric> rows = {
-      {"accuracy", own<Classes, &Classes::accuracy>},
-      {"loss", own<Classes, &Classes::loss>, /*greater_is_better=*/false},
-      {"f1", of_class_1<&P::f1>, true, /*of_two_classes=*/true},
-      {"precision", of_class_1<&P::precision>, true, true},
-      {"recall", of_class_1<&P::recall>, true, true},
-      {"f1_macro", of_mean<Classes, &Classes::macro, &P::f1>},
-      {"precision_macro", of_mean<Classes, &Classes::macro, &P::precision>},
-      {"recall_macro", of_mean<Classes, &Classes::macro, &P::recall>},
-      {"f1_weighted", of_mean<Classes, &Classes::weighted, &P::f1>},
-      {"precision_weighted", of_mean<Classes, &Classes::weighted, &P::precision>},
-      {"recall_weighted", of_mean<Classes, &Classes::weighted, &P::recall>},
-      {"auc", area, true, true},
+      {"accuracy", "accuracy", own<Classes, &Classes::accuracy>},
+      {"loss", "loss", own<Classes, &Classes::loss>, /*greater_is_better=*/false},
+      {"f1", "F1", of_class_1<&P::f1>, true, /*of_two_classes=*/true},
+      {"precision", "precision", of_class_1<&P::precision>, true, true},
+      {"recall", "recall", of_class_1<&P::recall>, true, true},
+      {"f1_macro", "macro F1", of_mean<Classes, &Classes::macro, &P::f1>},
+      {"precision_macro", "macro precision", of_mean<Classes, &Classes::macro, &P::precision>},
+      {"recall_macro", "macro recall", of_mean<Classes, &Classes::macro, &P::recall>},
+      {"f1_weighted", "weighted F1", of_mean<Classes, &Classes::weighted, &P::f1>},
+      {"precision_weighted", "weighted precision",
+       of_mean<Classes, &Classes::weighted, &P::precision>},
+      {"recall_weighted", "weighted recall", of_mean<Classes, &Classes::weighted, &P::recall>},
+      {"auc", "area under the ROC curve", area, true, true, auc_parts_of_classes},
   };
   return rows;
 }
 
 const std::vector<Metric>& metrics_of_numbers() {
   static const std::vector<Metric> rows = {
-      {"r2", of_errors<&ErrorFigures::r2>},
-      {"loss", of_errors<&ErrorFigures::mse>, /*greater_is_better=*/false},
-      {"mse", of_errors<&ErrorFigures::mse>, false},
-      {"rmse", of_errors<&ErrorFigures::rmse>, false},
-      {"mae", of_errors<&ErrorFigures::mae>, false},
-      {"pearson", own<Numbers, &Numbers::pearson>},
-      {"spearman", own<Numbers, &Numbers::spearman>},
+      {"r2", "R²", of_errors<&ErrorFigures::r2>},
+      {"loss", "loss", of_errors<&ErrorFigures::mse>, /*greater_is_better=*/false},
+      {"mse", "mean squared error", of_errors<&ErrorFigures::mse>, false},
+      {"rmse", "root mean squared error", of_errors<&ErrorFigures::rmse>, false},
+      {"mae", "mean absolute error", of_errors<&ErrorFigures::mae>, false},
+      {"pearson", "Pearson's correlation", own<Numbers, &Numbers::pearson>, true, false,
+       mean_parts<pearson_parts>},
+      {"spearman", "Spearman's correlation", own<Numbers, &Numbers::spearman>, true, false,
+       mean_parts<spearman_parts>},
   };
   return rows;
 }
 
 const std::vector<Metric>& metrics_of_labels() {
   static const std::vector<Metric> rows = {
-      {"f1_micro", of_mean<Labels, &Labels::micro, &P::f1>},
-      {"loss", own<Labels, &Labels::loss>, /*greater_is_better=*/false},
-      {"subset_accuracy", own<Labels, &Labels::subset_accuracy>},
-      {"hamming_accuracy", own<Labels, &Labels::hamming_accuracy>},
-      {"precision_micro", of_mean<Labels, &Labels::micro, &P::precision>},
-      {"recall_micro", of_mean<Labels, &Labels::micro, &P::recall>},
-      {"f1_macro", of_mean<Labels, &Labels::macro, &P::f1>},
-      {"precision_macro", of_mean<Labels, &Labels::macro, &P::precision>},
-      {"recall_macro", of_mean<Labels, &Labels::macro, &P::recall>},
-      {"f1_weighted", of_mean<Labels, &Labels::weighted, &P::f1>},
-      {"precision_weighted", of_mean<Labels, &Labels::weighted, &P::precision>},
-      {"recall_weighted", of_mean<Labels, &Labels::weighted, &P::recall>},
-      {"f1_samples", of_mean<Labels, &Labels::samples, &P::f1>},
-      {"precision_samples", of_mean<Labels, &Labels::samples, &P::precision>},
-      {"recall_samples", of_mean<Labels, &Labels::samples, &P::recall>},
-      {"auc_macro", own<Labels, &Labels::macro_auc>},
+      {"f1_micro", "micro F1", of_mean<Labels, &Labels::micro, &P::f1>},
+      {"loss", "loss", own<Labels, &Labels::loss>, /*greater_is_better=*/false},
+      {"subset_accuracy", "subset accuracy", own<Labels, &Labels::subset_accuracy>},
+      {"hamming_accuracy", "Hamming accuracy", own<Labels, &Labels::hamming_accuracy>},
+      {"precision_micro", "micro precision", of_mean<Labels, &Labels::micro, &P::precision>},
+      {"recall_micro", "micro recall", of_mean<Labels, &Labels::micro, &P::recall>},
+      {"f1_macro", "macro F1", of_mean<Labels, &Labels::macro, &P::f1>},
+      {"precision_macro", "macro precision", of_mean<Labels, &Labels::macro, &P::precision>},
+      {"recall_macro", "macro recall", of_mean<Labels, &Labels::macro, &P::recall>},
+      {"f1_weighted", "weighted F1", of_mean<Labels, &Labels::weighted, &P::f1>},
+      {"precision_weighted", "weighted precision",
+       of_mean<Labels, &Labels::weighted, &P::precision>},
+      {"recall_weighted", "weighted recall", of_mean<Labels, &Labels::weighted, &P::recall>},
+      {"f1_samples", "F1 averaged over examples", of_mean<Labels, &Labels::samples, &P::f1>},
+      {"precision_samples", "precision averaged over examples",
+       of_mean<Labels, &Labels::samples, &P::precision>},
+      {"recall_samples", "recall averaged over examples",
+       of_mean<Labels, &Labels::samples, &P::recall>},
+      {"auc_macro", "macro area under the ROC curve", own<Labels, &Labels::macro_auc>, true, false,
+       auc_parts_of_labels},
   };
   return rows;
 }

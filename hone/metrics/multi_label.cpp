@@ -18,23 +18,6 @@
 namespace hone {
 namespace {
 
-/// Labels of an example, or examples of a label: how many there are, are predicted, and are both.
-struct LabelCounts {
-  std::int64_t support = 0, predicted = 0, found = 0;
-
-  void operator+=(const LabelCounts& other) {
-    support += other.support;
-    predicted += other.predicted;
-    found += other.found;
-  }
-  PrecisionRecall figures() const {
-    const auto ratio = [](std::int64_t part, std::int64_t whole) {
-      return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-    };
-    return {ratio(found, predicted), ratio(found, support), ratio(2 * found, predicted + support)};
-  }
-};
-
 /// Adds figures up, each times its weight.
 struct FigureMean {
   PrecisionRecall sum;
@@ -73,7 +56,7 @@ class Answers {
     LabelCounts counts;
     const bool exists = exist(example);
     for (std::int64_t l = 0; l < logits_.classes; ++l)
-      counts += counts_of(truth(example, l), exists && yes(example, l));
+      counts.add(counts_of(truth(example, l), exists && yes(example, l)));
     return counts;
   }
   bool all_right(std::int64_t example) const {
@@ -117,10 +100,10 @@ double mean_area(const std::vector<RocAuc>& areas) {
 
 // F1 of giving every text the most frequent labels, as many as make it greatest. No other set of as many labels
 // finds more.
-double best_constant_f1(const std::vector<LabelCounts>& of_label, std::int64_t examples) {
+double best_constant_f1(const std::vector<ClassFigures>& of_label, std::int64_t examples) {
   std::vector<std::int64_t> supports;
   LabelCounts all;
-  for (const LabelCounts& one : of_label) {
+  for (const ClassFigures& one : of_label) {
     supports.push_back(one.support);
     all.support += one.support;
   }
@@ -134,7 +117,7 @@ double best_constant_f1(const std::vector<LabelCounts>& of_label, std::int64_t e
   return best;
 }
 
-MultiLabelBaseline baseline_of(const Answers& answers, const std::vector<LabelCounts>& of_label,
+MultiLabelBaseline baseline_of(const Answers& answers, const std::vector<ClassFigures>& of_label,
                                std::int64_t examples) {
   const auto labels = std::ssize(of_label);
   std::int64_t exact = 0, right = 0;
@@ -189,7 +172,7 @@ struct F1Parts {
   F1Parts(const Answers& answers, std::int64_t examples) {
     std::vector<LabelCounts> counts;
     LabelCounts all;
-    for (std::int64_t i = 0; i < examples; ++i) all += counts.emplace_back(answers.counts(i));
+    for (std::int64_t i = 0; i < examples; ++i) all.add(counts.emplace_back(answers.counts(i)));
     f1 = all.figures().f1;
     total = static_cast<double>(all.predicted + all.support);
     for (const LabelCounts& one : counts)
@@ -237,6 +220,80 @@ void check_label_targets(std::span<const float> targets, std::int64_t labels) {
       at / labels, *bad, at % labels);
 }
 
+void LabelCounts::add(const LabelCounts& other, std::int64_t times) {
+  support += times * other.support;
+  predicted += times * other.predicted;
+  found += times * other.found;
+}
+
+PrecisionRecall LabelCounts::figures() const {
+  const auto ratio = [](std::int64_t part, std::int64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  return {ratio(found, predicted), ratio(found, support), ratio(2 * found, predicted + support)};
+}
+
+std::vector<char> label_answers(std::span<const float> row) {
+  std::vector<char> answers;
+  if (!std::ranges::all_of(row, [](float x) { return std::isfinite(x); })) return answers;
+  for (const float x : row) answers.push_back(says_yes(x) ? 1 : 0);
+  return answers;
+}
+
+void LabelTally::add(std::span<const float> targets, std::span<const char> answers,
+                     std::int64_t times) {
+  const bool exists = !answers.empty();
+  LabelCounts of_example;
+  std::int64_t right = 0;
+  for (std::size_t l = 0; l < targets.size(); ++l) {
+    const bool truth = targets[l] != 0, yes = exists && answers[l] != 0;
+    const LabelCounts one = Answers::counts_of(truth, yes);
+    of_label_[l].add(one, times);
+    of_example.add(one);
+    right += exists && yes == truth;
+  }
+  examples_ += times;
+  without_prediction_ += exists ? 0 : times;
+  exact_ += right == std::ssize(targets) ? times : 0;
+  right_ += times * right;
+  const auto weight = static_cast<double>(times);
+  const PrecisionRecall figures = of_example.figures();
+  samples_.precision += weight * figures.precision;
+  samples_.recall += weight * figures.recall;
+  samples_.f1 += weight * figures.f1;
+}
+
+void LabelTally::compute(MultiLabelEvaluation& e) const {
+  const auto n = static_cast<double>(examples_), labels = static_cast<double>(of_label_.size());
+  e.examples = examples_;
+  e.without_prediction = without_prediction_;
+  e.exact = exact_;
+  e.subset_accuracy = static_cast<double>(exact_) / n;
+  e.hamming_accuracy = static_cast<double>(right_) / (n * labels);
+  e.of_label.resize(of_label_.size());
+  LabelCounts all;
+  FigureMean macro, weighted;
+  for (std::size_t l = 0; l < of_label_.size(); ++l) {
+    const LabelCounts& one = of_label_[l];
+    const PrecisionRecall figures = one.figures();
+    all.add(one);
+    macro.add(figures, 1);
+    weighted.add(figures, static_cast<double>(one.support));
+    ClassFigures& shown = e.of_label[l];
+    shown.support = one.support;
+    shown.predicted = one.predicted;
+    shown.found = one.found;
+    shown.figures = precision_recall(one.support, one.predicted, one.found);
+  }
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const bool none = examples_ == 0;
+  const PrecisionRecall undefined = {kNone, kNone, kNone};
+  e.micro = none ? undefined : all.figures();
+  e.macro = none ? undefined : macro.mean();
+  e.weighted = none ? undefined : weighted.mean();
+  e.samples = {samples_.precision / n, samples_.recall / n, samples_.f1 / n};
+}
+
 MultiLabelEvaluation evaluate_multi_label(const Logits& logits, std::span<const float> targets,
                                           std::span<const std::int32_t> texts) {
   check_shape(logits, targets);
@@ -244,52 +301,32 @@ MultiLabelEvaluation evaluate_multi_label(const Logits& logits, std::span<const 
   MultiLabelEvaluation result;
   result.examples = logits.examples();
   result.evidence = evidence(texts);
-  const auto n = static_cast<double>(result.examples), cells = static_cast<double>(targets.size());
-  std::vector<LabelCounts> of_label(static_cast<std::size_t>(logits.classes));
-  FigureMean samples;
-  std::int64_t right = 0;
+  LabelTally tally(logits.classes);
   std::vector<double> losses;
   for (std::int64_t i = 0; i < result.examples; ++i) {
-    const bool exists = answers.exist(i);
-    result.without_prediction += !exists;
-    result.exact += answers.all_right(i);
-    samples.add(answers.counts(i).figures(), 1);
-    for (std::int64_t l = 0; l < logits.classes; ++l) {
-      const bool truth = answers.truth(i, l), yes = exists && answers.yes(i, l);
-      of_label[static_cast<std::size_t>(l)] += Answers::counts_of(truth, yes);
-      right += exists && yes == truth;
-      losses.push_back(binary_cross_entropy(logits.row(i)[static_cast<std::size_t>(l)], truth));
-    }
+    const auto at = static_cast<std::size_t>(i * logits.classes);
+    tally.add(targets.subspan(at, static_cast<std::size_t>(logits.classes)),
+              label_answers(logits.row(i)));
+    for (std::int64_t l = 0; l < logits.classes; ++l)
+      losses.push_back(
+          binary_cross_entropy(logits.row(i)[static_cast<std::size_t>(l)], answers.truth(i, l)));
   }
+  tally.compute(result);
   result.loss = mean_in_any_order(std::move(losses));
-  LabelCounts all;
-  FigureMean macro, weighted;
   for (std::int64_t l = 0; l < logits.classes; ++l) {
-    const LabelCounts& one = of_label[static_cast<std::size_t>(l)];
-    all += one;
-    macro.add(one.figures(), 1);
-    weighted.add(one.figures(), static_cast<double>(one.support));
-    result.of_label.push_back(
-        class_figures(one.support, one.predicted, one.found, result.evidence));
+    ClassFigures& one = result.of_label[static_cast<std::size_t>(l)];
+    one = class_figures(one.support, one.predicted, one.found, result.evidence);
     result.auc_of_label.push_back(auc_of_label(logits, answers, l, result.evidence));
   }
   result.macro_auc = mean_area(result.auc_of_label);
-  result.subset_accuracy = static_cast<double>(result.exact) / n;
   result.subset_accuracy_interval = wilson_interval(result.exact, result.examples, result.evidence);
-  result.hamming_accuracy = static_cast<double>(right) / cells;
-  result.baseline = baseline_of(answers, of_label, result.examples);
+  result.baseline = baseline_of(answers, result.of_label, result.examples);
   if (result.examples == 0) {
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    result.micro = result.macro = result.weighted = result.samples = {kNone, kNone, kNone};
-    result.baseline.micro_f1 = kNone;
+    result.baseline.micro_f1 = std::numeric_limits<double>::quiet_NaN();
     result.micro_f1_interval = {0, 1};
-    return result;
+  } else {
+    result.micro_f1_interval = micro_f1_interval(answers, result.examples, texts);
   }
-  result.micro = all.figures();
-  result.micro_f1_interval = micro_f1_interval(answers, result.examples, texts);
-  result.macro = macro.mean();
-  result.weighted = weighted.mean();
-  result.samples = samples.mean();
   return result;
 }
 

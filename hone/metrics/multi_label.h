@@ -50,6 +50,34 @@ struct MultiLabelEvaluation {
   MultiLabelBaseline baseline;
 };
 
+/// Labels of an example, or examples of a label: how many there are, are predicted, and are both.
+struct LabelCounts {
+  std::int64_t support = 0, predicted = 0, found = 0;
+
+  void add(const LabelCounts& other, std::int64_t times = 1);
+  PrecisionRecall figures() const;  ///< what is 0/0 counts as 0
+};
+
+/// What of an evaluation follows from counts. Examples can be taken out again.
+class LabelTally {
+ public:
+  explicit LabelTally(std::int64_t labels) : of_label_(static_cast<std::size_t>(labels)) {}
+
+  /// Adds an example `times` times; -1 takes it out. `targets`, (labels): 1 where it has the label. `answers`, (labels):
+  /// whether the model says yes (`label_answers`); empty without a prediction.
+  void add(std::span<const float> targets, std::span<const char> answers, std::int64_t times = 1);
+  /// Sets counts and figures of the labels, the accuracies, and the means; leaves intervals, areas, loss and baseline.
+  void compute(MultiLabelEvaluation& evaluation) const;
+
+ private:
+  std::int64_t examples_ = 0, without_prediction_ = 0, exact_ = 0, right_ = 0;
+  std::vector<LabelCounts> of_label_;
+  PrecisionRecall samples_;  ///< sums over the examples
+};
+
+/// Whether a model says yes to each label of a row of logits; empty for a row without a prediction.
+std::vector<char> label_answers(std::span<const float> row);
+
 /// Targets are (examples, labels), 1 where the example has the label and 0 where not. `texts`: as in `evidence`
 /// (hone/metrics/evidence.h). Throws `UserError` for another target.
 MultiLabelEvaluation evaluate_multi_label(const Logits& logits, std::span<const float> targets,

@@ -124,6 +124,76 @@ std::vector<double> ranks_of(std::span<const double> values) {
   return ranks;
 }
 
+namespace {
+
+// Values less their mean, over their standard deviation.
+std::vector<double> standardised(std::span<const double> values) {
+  const double mean = mean_of(values);
+  std::vector<double> z(values.begin(), values.end());
+  double squares = 0;
+  for (double& value : z) {
+    value -= mean;
+    squares += value * value;
+  }
+  const double deviation = std::sqrt(squares / static_cast<double>(z.size()));
+  for (double& value : z) value /= deviation;
+  return z;
+}
+
+// The mean of `weights` over the examples whose value lies above, those of the same value by a half: by how much the rank of
+// each example moves their sum.
+std::vector<double> mean_above(std::span<const double> values, std::span<const double> weights) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+  std::vector<double> means(values.size());
+  double above = 0;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    double tied = 0;
+    for (; end < order.size() && values[order[end]] == values[order[begin]]; ++end)
+      tied += weights[order[end]];
+    for (std::size_t i = begin; i < end; ++i)
+      means[order[i]] = (above + tied / 2) / static_cast<double>(values.size());
+    above += tied;
+  }
+  return means;
+}
+
+}  // namespace
+
+std::vector<double> pearson_parts(std::span<const double> a, std::span<const double> b) {
+  const double r = pearson_correlation(a, b), count = static_cast<double>(a.size());
+  std::vector<double> parts(a.size(), r);
+  if (std::isnan(r)) return parts;
+  const std::vector<double> x = standardised(a), y = standardised(b);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    parts[i] = (x[i] * y[i] - r * (x[i] * x[i] + y[i] * y[i]) / 2) / count;
+  return parts;
+}
+
+std::vector<double> spearman_parts(std::span<const double> a, std::span<const double> b) {
+  const std::vector<double> ranks_a = ranks_of(a), ranks_b = ranks_of(b);
+  std::vector<double> parts = pearson_parts(ranks_a, ranks_b);
+  if (parts.empty() || std::isnan(parts[0])) return parts;
+  const double r = pearson_correlation(ranks_a, ranks_b), count = static_cast<double>(a.size());
+  const std::vector<double> x = standardised(ranks_a), y = standardised(ranks_b);
+  // An example lifts the ranks above it, n of which are a rank's full scale; ranks have the deviation s.
+  const auto scale = [&](std::span<const double> ranks) {
+    const double mean = mean_of(ranks);
+    double squares = 0;
+    for (const double rank : ranks) squares += (rank - mean) * (rank - mean);
+    return count / std::sqrt(squares / count);
+  };
+  const double in_a = scale(ranks_a), in_b = scale(ranks_b);
+  const std::vector<double> xy = mean_above(a, y), xx = mean_above(a, x), yx = mean_above(b, x),
+                            yy = mean_above(b, y);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    parts[i] += (in_a * (xy[i] - r * xx[i]) + in_b * (yx[i] - r * yy[i])) / count;
+  const double mean = mean_of(parts);
+  for (double& part : parts) part -= mean;
+  return parts;
+}
+
 Interval pearson_interval(double r, std::int64_t examples, double evidence) {
   return fisher_interval(r, 1, examples, evidence);
 }

@@ -72,6 +72,12 @@ void check_targets(std::span<const float> targets, std::int64_t outputs);
 
 /// Of values and values, one each per example: r of Pearson. NaN where one side is the same everywhere.
 double pearson_correlation(std::span<const double> a, std::span<const double> b);
+/// What each example adds to r of Pearson, linearised (Devlin, Gnanadesikan & Kettenring 1975, Biometrika 62:531):
+/// (z_a z_b - r (z_a² + z_b²) / 2) / n of standardised values. NaN each where r is not defined.
+std::vector<double> pearson_parts(std::span<const double> a, std::span<const double> b);
+/// What each example adds to r of Spearman: that of the ranks, and the part that it has in the ranks of the others (Croux &
+/// Dehon 2010, Statistical Methods & Applications 19:497, here with ties). NaN each where r is not defined.
+std::vector<double> spearman_parts(std::span<const double> a, std::span<const double> b);
 /// Ranks from 1 on, equal values at the mean of theirs: of two smallest, 1.5.
 std::vector<double> ranks_of(std::span<const double> values);
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <vector>
 
 #include "hone/base/error.h"
 
@@ -42,33 +41,72 @@ Interval auc_interval(double auc, std::int64_t positives, std::int64_t negatives
           auc == 1 ? 1 : end_between(auc, 1, auc, m, n)};
 }
 
-RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive, double evidence) {
+namespace {
+
+/// Pairs of a positive and a negative example that the scores put in order.
+struct Pairs {
+  std::int64_t positives = 0, negatives = 0;
+  /// (examples): twice the pairs that each is part of; a tie counts 1. Empty where the area is not defined.
+  std::vector<std::int64_t> twice_won;
+
+  double area() const {
+    if (twice_won.empty()) return std::numeric_limits<double>::quiet_NaN();
+    // Each pair is counted for both of its examples. Whole numbers up to n², hence exact.
+    const std::int64_t both = std::accumulate(twice_won.begin(), twice_won.end(), std::int64_t{0});
+    return static_cast<double>(both / 2) /
+           (2 * static_cast<double>(positives) * static_cast<double>(negatives));
+  }
+};
+
+Pairs pairs_of(std::span<const double> scores, std::span<const char> positive) {
   HONE_ASSERT(scores.size() == positive.size(), "{} scores, {} labels", scores.size(),
               positive.size());
-  const std::int64_t positives = std::ranges::count_if(positive, [](char yes) { return yes != 0; });
-  const std::int64_t negatives = static_cast<std::int64_t>(positive.size()) - positives;
-  const bool defined = positives > 0 && negatives > 0 &&
-                       std::ranges::none_of(scores, [](double s) { return std::isnan(s); });
-  if (!defined) return {std::numeric_limits<double>::quiet_NaN(), {0, 1}};
-
+  Pairs pairs;
+  pairs.positives = std::ranges::count_if(positive, [](char yes) { return yes != 0; });
+  pairs.negatives = std::ssize(positive) - pairs.positives;
+  if (pairs.positives == 0 || pairs.negatives == 0 ||
+      std::ranges::any_of(scores, [](double s) { return std::isnan(s); }))
+    return pairs;
+  pairs.twice_won.resize(scores.size());
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
-  // Twice the number of pairs that are in order: a tie counts 1. Whole numbers up to n²/2, hence exact.
-  std::int64_t twice_won = 0, negatives_below = 0;
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
+  std::int64_t positives_below = 0, negatives_below = 0;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     std::int64_t tied_positives = 0;
     for (; end < order.size() && scores[order[end]] == scores[order[begin]]; ++end)
       tied_positives += positive[order[end]] != 0 ? 1 : 0;
-    const std::int64_t tied_negatives = static_cast<std::int64_t>(end - begin) - tied_positives;
-    twice_won += tied_positives * (2 * negatives_below + tied_negatives);
+    const std::int64_t tied_negatives = static_cast<std::int64_t>(end - begin) - tied_positives,
+                       positives_above = pairs.positives - positives_below - tied_positives;
+    for (std::size_t i = begin; i < end; ++i)
+      pairs.twice_won[order[i]] = positive[order[i]] != 0 ? 2 * negatives_below + tied_negatives
+                                                          : 2 * positives_above + tied_positives;
+    positives_below += tied_positives;
     negatives_below += tied_negatives;
-    begin = end;
   }
-  const double auc = static_cast<double>(twice_won) /
-                     (2 * static_cast<double>(positives) * static_cast<double>(negatives));
-  return {auc, auc_interval(auc, positives, negatives, evidence)};
+  return pairs;
+}
+
+}  // namespace
+
+RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive, double evidence) {
+  const Pairs pairs = pairs_of(scores, positive);
+  const double auc = pairs.area();
+  if (std::isnan(auc)) return {auc, {0, 1}};
+  return {auc, auc_interval(auc, pairs.positives, pairs.negatives, evidence)};
+}
+
+std::vector<double> auc_parts(std::span<const double> scores, std::span<const char> positive) {
+  const Pairs pairs = pairs_of(scores, positive);
+  const double auc = pairs.area();
+  std::vector<double> parts(scores.size(), auc);
+  if (std::isnan(auc)) return parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto own = static_cast<double>(positive[i] != 0 ? pairs.positives : pairs.negatives),
+               others = static_cast<double>(positive[i] != 0 ? pairs.negatives : pairs.positives);
+    parts[i] = (static_cast<double>(pairs.twice_won[i]) / (2 * others) - auc) / own;
+  }
+  return parts;
 }
 
 }  // namespace hone

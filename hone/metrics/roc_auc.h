@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "hone/metrics/proportion.h"
 
@@ -18,6 +19,11 @@ struct RocAuc {
 /// mean rank: in O(n log n), and exact but for one division. Not defined (NaN) without positives, without negatives,
 /// or with a score that is NaN. `evidence`: as in `auc_interval`.
 RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive, double evidence = 1);
+
+/// What each example adds to the area, linearised (DeLong, DeLong & Clarke-Pearson 1988, Biometrics 44:837): of a positive
+/// one the share of negatives that it is scored above, less the area, over the number of positives; of a negative one the
+/// share of positives above it, in the same way. They add up to 0. NaN each where the area is not defined.
+std::vector<double> auc_parts(std::span<const double> scores, std::span<const char> positive);
 
 /// The 95 % interval of an area `auc` seen on so many positives and negatives: the areas θ with
 ///

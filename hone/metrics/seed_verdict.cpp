@@ -70,8 +70,8 @@ Verdict verdict_by_mean(const SeedChanges& changes, const SeedSpread& s, Verdict
     v.summary = decided_text(v, /*differ=*/true, words) + changes.notes;
     return v;
   }
-  v.summary = fmt::format("cannot tell with {}: {}, margin {:.2f}{}; ", count_text(s.count),
-                          change_text(v, words), 100 * v.margin, changes.notes);
+  v.summary = fmt::format("cannot tell with {}: {}, {}{}; ", count_text(s.count),
+                          change_text(v, words), margin_text(v.margin), changes.notes);
   plan_seeds(v, s, mean, changes.changes);
   return v;
 }
@@ -135,9 +135,9 @@ Verdict verdict_by_each(const SeedChanges& changes, const SeedSpread& s, Verdict
                 (few ? ", for these seeds only" : "");
     return v;
   }
-  v.summary = fmt::format("cannot tell with {}: {}, margin {:.2f}{}; ", count_text(s.count),
-                          change_text(v, few ? ChangeWords{words.figures} : words), 100 * v.margin,
-                          changes.notes);
+  v.summary = fmt::format("cannot tell with {}: {}, {}{}; ", count_text(s.count),
+                          change_text(v, few ? ChangeWords{words.figures} : words),
+                          margin_text(v.margin), changes.notes);
   if (few) {
     v.seeds_needed = kFewestSeeds;
     v.summary += fmt::format("not every seed tells alone, and their mean takes {} of them at least",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hone/base/error.h"
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/p_value.h"
 #include "hone/metrics/planning.h"
@@ -33,8 +34,17 @@ std::string undecided_text(const Verdict& v, const FigureChange& c, const char* 
           ? fmt::format(" among {} by {}'s correction, though alone it would be {},", v.candidates,
                         correction, word)
           : "";
-  return fmt::format("cannot tell{} with {}", among,
-                     sample_size_text(c.examples, effective_examples(c.examples, c.evidence)));
+  const std::string unit = c.unit.empty() ? "" : " " + c.unit;
+  return fmt::format("cannot tell{} with {}{}", among,
+                     sample_size_text(c.examples, effective_examples(c.examples, c.evidence)),
+                     unit);
+}
+
+// What is counted by the number of examples that would tell.
+std::string plan_unit(const FigureChange& c) {
+  const std::string different = c.evidence < 1 ? " different" : "";
+  if (!c.unit.empty()) return different + " " + c.unit;
+  return different.empty() ? "" : different + " texts";
 }
 
 Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
@@ -43,11 +53,11 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
             .change_interval = c.interval,
             .p_value = tested.kept_p,
             .candidates = tested.candidates};
+  v.change = c.change;
   if (c.examples == 0) {
-    v.summary = "cannot tell: there are no examples";
+    v.summary = fmt::format("cannot tell: there are no {}", c.unit.empty() ? "examples" : c.unit);
     return v;
   }
-  v.change = c.change;
   if (std::isnan(c.change)) {
     v.summary = fmt::format("cannot tell: {} is not defined{}", c.figure.text, c.notes);
     return v;
@@ -59,11 +69,11 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
   }
   v.examples_needed = planned_texts(c.plan, c.change, margin, tested.score);
   const bool worse = c.differs && c.interval && c.interval->high < 0;
-  v.summary = fmt::format("{}: {}{}, margin {:.2f}{}; {}", undecided_text(v, c, tested.correction),
-                          change_text(v), worse ? ", so it is worse" : "", 100 * margin, c.notes,
-                          plan_text(v.examples_needed, v.change, margin, kMostExamples,
-                                    {.unit = c.evidence < 1 ? " different texts" : "",
-                                     .condition = condition_text(c.plan)}));
+  v.summary =
+      fmt::format("{}: {}{}, {}{}; {}", undecided_text(v, c, tested.correction), change_text(v),
+                  worse ? ", so it is worse" : "", margin_text(margin), c.notes,
+                  plan_text(v.examples_needed, v.change, margin, kMostExamples,
+                            {.unit = plan_unit(c), .condition = condition_text(c.plan)}));
   return v;
 }
 
@@ -93,9 +103,16 @@ Verdict verdict(const FigureChange& change, double margin) {
 }
 
 std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates, double margin) {
+  return verdicts_of_choice(candidates, std::vector<double>(candidates.size(), margin));
+}
+
+std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates,
+                                        std::span<const double> margins) {
+  HONE_ASSERT(candidates.size() == margins.size(), "{} changes, {} margins", candidates.size(),
+              margins.size());
   std::vector<double> kept, lost;
-  for (const FigureChange& candidate : candidates) {
-    const double score = score_at_margin(candidate, margin);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const double score = score_at_margin(candidates[i], margins[i]);
     kept.push_back(normal_tail(score));
     lost.push_back(normal_tail(-score));
   }
@@ -104,12 +121,13 @@ std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const double z = normal_above(kVerdictLevel / static_cast<double>(candidates.size()));
     verdicts.push_back(
-        verdict_by(candidates[i], margin, {kept_p[i], lost_p[i], z, std::ssize(candidates)}));
+        verdict_by(candidates[i], margins[i], {kept_p[i], lost_p[i], z, std::ssize(candidates)}));
   }
   return verdicts;
 }
 
 Verdict verdict_of_look(const FigureChange& change, std::int64_t looks, double margin) {
+  if (looks == 1) return verdict(change, margin);
   const double score = score_at_margin(change, margin);
   const auto of_all = [&](double p) { return std::min(1.0, p * static_cast<double>(looks)); };
   return verdict_by(change, margin,

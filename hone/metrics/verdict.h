@@ -82,6 +82,10 @@ Verdict verdict(const FigureChange& change, double margin = kUsualMargin);
 std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates,
                                         double margin = kUsualMargin);
 
+/// The same of changes of several metrics too, each with a margin of its own.
+std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> changes,
+                                        std::span<const double> margins);
+
 /// The verdict on one of several candidates that are judged one after the other, each as soon as it is there, of which there will be no
 /// more than `looks`: both claims hold at their level for all of them together, by Bonferroni's correction (Dunn 1961, J. Amer. Statist.
 /// Assoc. 56:52). The interval is that of this one alone. What is tried next may depend on the verdicts before it, which no

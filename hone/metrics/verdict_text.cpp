@@ -17,6 +17,11 @@ std::string change_text(const Verdict& v, const ChangeWords& words) {
   return text;
 }
 
+std::string margin_text(double margin) {
+  return margin < 0 ? fmt::format("{:.2f} to be gained", -100 * margin)
+                    : fmt::format("margin {:.2f}", 100 * margin);
+}
+
 std::string decided_text(const Verdict& v, bool differ, const ChangeWords& words) {
   const std::string change = change_text(v, words);
   const bool seen = differ && v.change_interval;
@@ -24,6 +29,9 @@ std::string decided_text(const Verdict& v, bool differ, const ChangeWords& words
   const char* word = !v.kept()                             ? "lost"
                      : seen && v.change_interval->high < 0 ? "kept, though worse"
                                                            : "kept";
+  if (v.margin < 0)
+    return fmt::format("{}: {}, {} than the {:.2f} to be gained", word, change,
+                       v.kept() ? "not less" : "less", -100 * v.margin);
   return fmt::format("{}: {}, {} the margin of {:.2f}", word, change,
                      v.kept() ? "within" : "beyond", 100 * v.margin);
 }

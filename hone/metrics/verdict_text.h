@@ -19,6 +19,9 @@ struct ChangeWords {
 /// "+0.02 points of accuracy (95 %: -0.10 to +0.14)"
 std::string change_text(const Verdict& verdict, const ChangeWords& words = {});
 
+/// "margin 0.50"; of a negative one, which asks for a gain, "1.00 to be gained".
+std::string margin_text(double margin);
+
 /// What is kept or lost: "kept, though worse: -0.30 points of accuracy (95 %: -0.44 to -0.17), within the margin of 0.50".
 /// A change that is shown to be none or one is called so. `differ`: that the exact test, which asks for more where few
 /// predictions differ, sees a change too.

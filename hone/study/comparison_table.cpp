@@ -58,7 +58,7 @@ Cell verdict_cell(const Verdict& verdict) {
 }
 
 std::vector<Column> figure_columns(const FigureName& figure) {
-  std::vector<Column> columns = {{std::string(figure.key), figure_title(figure)},
+  std::vector<Column> columns = {{figure.key, figure_title(figure)},
                                  {change_key(figure), "Change"},
                                  difference_column(figure)};
   if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});

@@ -1,0 +1,449 @@
+#include "hone/metrics/gated_change.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+
+#include "hone/base/error.h"
+#include "hone/base/percentage.h"
+#include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
+#include "hone/metrics/metric.h"
+#include "hone/metrics/p_value.h"
+#include "hone/metrics/verdict_text.h"
+
+namespace hone {
+namespace {
+
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
+
+/// What one model answers on examples with classes or labels.
+struct ModelAnswers {
+  std::vector<std::int32_t> classes = {};      ///< of single labels: (examples)
+  std::vector<std::vector<char>> labels = {};  ///< of several: `label_answers` of each example
+
+  ModelAnswers(const Logits& logits, const Truth& truth) {
+    if (truth.task == Task::single_label) {
+      classes = predictions(logits);
+    } else {
+      for (std::int64_t i = 0; i < logits.examples(); ++i)
+        labels.push_back(label_answers(logits.row(i)));
+    }
+  }
+  bool says(std::size_t example, std::int64_t label) const {
+    if (labels.empty()) return classes[example] == label;
+    const std::vector<char>& answers = labels[example];
+    return !answers.empty() && answers[static_cast<std::size_t>(label)] != 0;
+  }
+  bool same(const ModelAnswers& other, std::size_t example) const {
+    return labels.empty() ? classes[example] == other.classes[example]
+                          : labels[example] == other.labels[example];
+  }
+};
+
+/// Two models on the same examples.
+struct Both {
+  Truth truth;
+  std::int64_t outputs = 0;
+  std::size_t examples = 0;
+  ModelAnswers parent, candidate;
+
+  Both(const Logits& before, const Logits& after, const Truth& of)
+      : truth(of),
+        outputs(before.classes),
+        examples(static_cast<std::size_t>(before.examples())),
+        parent(before, of),
+        candidate(after, of) {}
+
+  std::span<const float> targets(std::size_t example) const {
+    const auto width = static_cast<std::size_t>(outputs);
+    return truth.targets.subspan(example * width, width);
+  }
+  bool is_of(std::size_t example, std::int64_t label) const {
+    return truth.task == Task::single_label
+               ? truth.classes[example] == label
+               : targets(example)[static_cast<std::size_t>(label)] != 0;
+  }
+};
+
+// The texts of these rows, numbered below their count, as `evidence` asks for.
+std::vector<std::int32_t> texts_of(std::span<const std::int32_t> texts,
+                                   const std::vector<std::size_t>& rows) {
+  std::vector<std::int32_t> own;
+  if (texts.empty()) return own;
+  std::vector<std::int32_t> numbers(texts.size(), -1);
+  std::int32_t count = 0;
+  for (const std::size_t row : rows) {
+    std::int32_t& number = numbers[static_cast<std::size_t>(texts[row])];
+    if (number < 0) number = count++;
+    own.push_back(number);
+  }
+  return own;
+}
+
+// Right on an example of a class or label is who says it.
+Comparison compare_on_class(const Both& both, std::int64_t label) {
+  std::vector<std::size_t> rows;
+  std::vector<char> was_right, is_right, differ;
+  for (std::size_t i = 0; i < both.examples; ++i) {
+    if (!both.is_of(i, label)) continue;
+    rows.push_back(i);
+    was_right.push_back(both.parent.says(i, label) ? 1 : 0);
+    is_right.push_back(both.candidate.says(i, label) ? 1 : 0);
+    const bool same = both.truth.task == Task::single_label ? both.parent.same(both.candidate, i)
+                                                            : was_right.back() == is_right.back();
+    differ.push_back(same ? 0 : 1);
+  }
+  return compare_answers(was_right, is_right, differ, texts_of(both.truth.texts, rows));
+}
+
+using Value = std::function<double(const TaskEvaluation&)>;
+
+/// One model's evaluation as far as it follows from counts, of which examples can be taken out.
+class Tally {
+ public:
+  virtual ~Tally() = default;
+  virtual void add(std::size_t example, std::int64_t times) = 0;
+  virtual const TaskEvaluation& evaluation() = 0;
+  /// By how much one answer that was another would change `value` at most, near enough.
+  virtual double greatest_step(const Value& value, bool of_one_class) = 0;
+};
+
+// What is not defined after a step is no size of it.
+double step(double before, double after) {
+  return std::isnan(after) ? 0 : std::abs(after - before);
+}
+
+class TallyOfClasses : public Tally {
+ public:
+  TallyOfClasses(const Both& both, const ModelAnswers& model) : both_(both), model_(model) {
+    own().of_class.resize(static_cast<std::size_t>(both.outputs));
+    own().confusion.resize(static_cast<std::size_t>(both.outputs * both.outputs));
+    for (std::size_t i = 0; i < both.examples; ++i) add(i, 1);
+  }
+  void add(std::size_t example, std::int64_t times) override {
+    count_example(own(), both_.truth.classes[example], model_.classes[example], times);
+  }
+  const TaskEvaluation& evaluation() override {
+    compute_from_counts(own());
+    return evaluation_;
+  }
+  // An answer that goes from one class to another is one less there and one more here.
+  double greatest_step(const Value& value, bool of_one_class) override {
+    const double now = value(evaluation());
+    const auto moved = [&](std::int32_t label, std::int32_t from, std::int32_t to) {
+      count_example(own(), label, from, -1);
+      count_example(own(), label, to, 1);
+      const double size = step(now, value(evaluation()));
+      count_example(own(), label, from, 1);
+      count_example(own(), label, to, -1);
+      return size;
+    };
+    double less = 0, more = 0;
+    for (std::int32_t c = 0; c < both_.outputs; ++c) {
+      const ClassFigures one = own().of_class[static_cast<std::size_t>(c)];
+      if (one.support > 0)
+        less =
+            std::max(less, one.found > 0 ? moved(c, c, kNoPrediction) : moved(c, kNoPrediction, c));
+      if (one.support + one.predicted > 0)
+        more = std::max(more, moved(c == 0 ? 1 : 0, kNoPrediction, c));
+    }
+    return of_one_class ? std::max(less, more) : less + more;
+  }
+
+ private:
+  Evaluation& own() { return std::get<Evaluation>(evaluation_.figures); }
+
+  const Both& both_;
+  const ModelAnswers& model_;
+  TaskEvaluation evaluation_;
+};
+
+class TallyOfLabels : public Tally {
+ public:
+  TallyOfLabels(const Both& both, const ModelAnswers& model)
+      : both_(both), model_(model), tally_(both.outputs) {
+    evaluation_.figures = MultiLabelEvaluation();
+    for (std::size_t i = 0; i < both.examples; ++i) add(i, 1);
+  }
+  void add(std::size_t example, std::int64_t times) override {
+    tally_.add(both_.targets(example), model_.labels[example], times);
+  }
+  const TaskEvaluation& evaluation() override {
+    tally_.compute(std::get<MultiLabelEvaluation>(evaluation_.figures));
+    return evaluation_;
+  }
+  // Of each label an answer on an example that has it, and one on an example that has not.
+  double greatest_step(const Value& value, bool /*of_one_class*/) override {
+    const double now = value(evaluation());
+    double greatest = 0;
+    for (std::int64_t l = 0; l < both_.outputs; ++l) {
+      for (const bool has : {true, false}) {
+        std::size_t i = 0;
+        while (i < both_.examples && (both_.is_of(i, l) != has || model_.labels[i].empty())) ++i;
+        if (i == both_.examples) continue;
+        std::vector<char> other = model_.labels[i];
+        char& answer = other[static_cast<std::size_t>(l)];
+        answer = answer == 0 ? 1 : 0;
+        add(i, -1);
+        tally_.add(both_.targets(i), other);
+        greatest = std::max(greatest, step(now, value(evaluation())));
+        tally_.add(both_.targets(i), other, -1);
+        add(i, 1);
+      }
+    }
+    return greatest;
+  }
+
+ private:
+  const Both& both_;
+  const ModelAnswers& model_;
+  LabelTally tally_;
+  TaskEvaluation evaluation_;
+};
+
+std::unique_ptr<Tally> tally_of(const Both& both, const ModelAnswers& model) {
+  if (both.truth.task == Task::single_label) return std::make_unique<TallyOfClasses>(both, model);
+  return std::make_unique<TallyOfLabels>(both, model);
+}
+
+// The rows by text, a text's one behind the other: places in `texts`.
+std::vector<std::vector<std::size_t>> rows_by_text(std::span<const std::int32_t> texts,
+                                                   std::size_t count) {
+  std::vector<std::vector<std::size_t>> rows(count);
+  for (std::size_t i = 0; i < count; ++i)
+    rows[texts.empty() ? i : static_cast<std::size_t>(texts[i])].push_back(i);
+  std::erase_if(rows, [](const std::vector<std::size_t>& one) { return one.empty(); });
+  return rows;
+}
+
+// What each text adds, seen by leaving it out, at its first row.
+std::vector<double> jackknife(Tally& tally, const Value& value,
+                              const std::vector<std::size_t>& rows,
+                              std::span<const std::int32_t> texts) {
+  const double all = value(tally.evaluation());
+  const std::vector<std::vector<std::size_t>> by_text = rows_by_text(texts, rows.size());
+  const auto count = static_cast<double>(by_text.size());
+  std::vector<double> parts(rows.size());
+  for (const std::vector<std::size_t>& places : by_text) {
+    for (const std::size_t place : places) tally.add(rows[place], -1);
+    parts[places.front()] = (count - 1) / count * (all - value(tally.evaluation()));
+    for (const std::size_t place : places) tally.add(rows[place], 1);
+  }
+  return parts;
+}
+
+// The examples on which a metric can change.
+std::vector<std::size_t> rows_of(const Both& both, const Gate& gate) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < both.examples; ++i) {
+    if (!gate.of_class || both.parent.says(i, *gate.of_class) ||
+        both.candidate.says(i, *gate.of_class) ||
+        (gate.metric == "f1" && both.is_of(i, *gate.of_class)))
+      rows.push_back(i);
+  }
+  return rows;
+}
+
+std::string unit_of(const Gate& gate) {
+  if (!gate.of_class) return "";
+  const char* which = gate.metric == "recall"      ? "of"
+                      : gate.metric == "precision" ? "predicted as"
+                                                   : "of or predicted as";
+  return fmt::format("examples {} {}", which, gate.class_name);
+}
+
+FigureChange change_by_counts(const Gate& gate, const Both& both) {
+  const std::vector<std::size_t> rows = rows_of(both, gate);
+  const std::vector<std::int32_t> texts = texts_of(both.truth.texts, rows);
+  const Value value = [&](const TaskEvaluation& e) { return gated_value(gate, e); };
+  const auto before = tally_of(both, both.parent), after = tally_of(both, both.candidate);
+  const double change = value(after->evaluation()) - value(before->evaluation());
+  const std::vector<double> parent = jackknife(*before, value, rows, texts);
+  std::vector<double> parts = jackknife(*after, value, rows, texts);
+  std::vector<char> differ;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    parts[i] -= parent[i];
+    const bool same = gate.of_class ? both.parent.says(rows[i], *gate.of_class) ==
+                                          both.candidate.says(rows[i], *gate.of_class)
+                                    : both.parent.same(both.candidate, rows[i]);
+    differ.push_back(same ? 0 : 1);
+  }
+  // Without one of the texts it is not defined: it rests on that one alone.
+  const bool rests_on_one = std::ranges::any_of(parts, [](double p) { return std::isnan(p); });
+  FigureChange c =
+      paired_change(gate.figure, rests_on_one ? kNotANumber : change,
+                    {.values = parts,
+                     .differ = differ,
+                     .is_of_whole_answers = true,
+                     .greatest = before->greatest_step(value, gate.of_class.has_value())},
+                    texts);
+  if (rests_on_one && !std::isnan(change)) c.notes = "; without one of the texts it is not";
+  if (c.interval)
+    c.notes += differing_text(std::ranges::count_if(differ, [](char d) { return d != 0; }),
+                              std::ssize(differ), "prediction");
+  return c;
+}
+
+FigureChange change_by_parts(const Gate& gate, const Metric& metric, const Logits& parent,
+                             const Logits& candidate, const Truth& truth, double change) {
+  std::vector<double> parts = metric.parts(candidate, truth);
+  const std::vector<double> before = metric.parts(parent, truth);
+  std::vector<char> differ;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i] -= before[i];
+    const auto row = static_cast<std::int64_t>(i);
+    differ.push_back(std::ranges::equal(parent.row(row), candidate.row(row)) ? 0 : 1);
+  }
+  const double least = 1 / static_cast<double>(std::max<std::size_t>(parts.size(), 1));
+  return paired_change(gate.figure, change, {parts, differ, least}, truth.texts);
+}
+
+FigureChange change_of_recall(const Gate& gate, const Both& both) {
+  const Comparison comparison = compare_on_class(both, *gate.of_class);
+  FigureChange c = accuracy_change(comparison);
+  if (comparison.examples == 0) c = {.change = kNotANumber};
+  return c;
+}
+
+std::string why_undefined(const Gate& gate, const TaskEvaluation& parent,
+                          const TaskEvaluation& candidate) {
+  std::string why;
+  for (const auto& [whose, e] :
+       {std::pair("parent", &parent), std::pair("candidate", &candidate)}) {
+    if (!std::isnan(gated_value(gate, *e))) continue;
+    if (gate.metric == "precision" && gate.of_class)
+      why += fmt::format("; the {} never predicts {}", whose, gate.class_name);
+    else if (e->without_prediction > 0)
+      why += fmt::format("; {} of {} predictions of the {} are no finite numbers",
+                         grouped(e->without_prediction), grouped(e->examples), whose);
+  }
+  if (!why.empty()) return why;
+  return gate.of_class ? fmt::format("; there is no example of {}", gate.class_name)
+                       : "; the true answers, or those of a model, are all the same";
+}
+
+FigureChange change_of(const Gate& gate, const Logits& parent, const Logits& candidate,
+                       const Truth& truth, double change) {
+  if (gate.of_class) {
+    const Both both(parent, candidate, truth);
+    return gate.metric == "recall" ? change_of_recall(gate, both) : change_by_counts(gate, both);
+  }
+  const Metric& metric = find_metric(truth.task, gate.metric);
+  if (&metric == &metrics(truth.task).front()) return compare(parent, candidate, truth).change;
+  if (gate.figure == kSubsetAccuracy)
+    return compare_multi_label(parent, candidate, truth.targets, truth.texts).subset_accuracy;
+  if (metric.parts != nullptr)
+    return change_by_parts(gate, metric, parent, candidate, truth, change);
+  return change_by_counts(gate, Both(parent, candidate, truth));
+}
+
+}  // namespace
+
+FigureChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
+                          const Truth& truth) {
+  const TaskEvaluation before = evaluate(parent, truth), after = evaluate(candidate, truth);
+  const double was = gated_value(gate, before), is = gated_value(gate, after);
+  FigureChange c = change_of(gate, parent, candidate, truth, is - was);
+  c.figure = gate.figure;
+  c.unit = unit_of(gate);
+  c.parent = was;
+  c.candidate = is;
+  if (before.examples > 0 && std::isnan(is - was)) c.notes = why_undefined(gate, before, after);
+  return c;
+}
+
+namespace {
+
+GateVerdict all_together(std::span<const Gate> gates, std::vector<Verdict> verdicts) {
+  HONE_ASSERT(!gates.empty() && gates.size() == verdicts.size(), "{} gates, {} changes",
+              gates.size(), verdicts.size());
+  GateVerdict all{.gates = std::move(verdicts)};
+  std::vector<std::string> lost, unclear, kept;
+  for (const Verdict& v : all.gates) {
+    const std::string change = std::isnan(v.change)
+                                   ? fmt::format("{}, which is not defined", v.figure.text)
+                                   : fmt::format("{} {}", v.figure.text, points_text(v.change));
+    (v.kept() ? kept : v.conclusion == Conclusion::lost ? lost : unclear).push_back(change);
+  }
+  all.conclusion = !lost.empty()      ? Conclusion::lost
+                   : !unclear.empty() ? Conclusion::unclear
+                                      : Conclusion::kept;
+  if (all.gates.size() == 1) {
+    all.summary = all.gates.front().summary;
+  } else if (all.kept()) {
+    all.summary =
+        fmt::format("kept: all {} gates hold, in points: {}", gates.size(), fmt::join(kept, ", "));
+  } else if (!lost.empty()) {
+    all.summary = fmt::format("lost: {} of {} gates fail{}, in points: {}", lost.size(),
+                              gates.size(), lost.size() == 1 ? "s" : "", fmt::join(lost, ", "));
+  } else {
+    all.summary = fmt::format("cannot tell: {} of {} gates {} not shown to hold, in points: {}",
+                              unclear.size(), gates.size(), unclear.size() == 1 ? "is" : "are",
+                              fmt::join(unclear, ", "));
+  }
+  return all;
+}
+
+}  // namespace
+
+GateVerdict judge_gates(std::span<const Gate> gates, std::span<const FigureChange> changes,
+                        std::int64_t evaluations) {
+  HONE_ASSERT(gates.size() == changes.size(), "{} gates, {} changes", gates.size(), changes.size());
+  std::vector<Verdict> verdicts;
+  for (std::size_t i = 0; i < gates.size(); ++i)
+    verdicts.push_back(
+        verdict_of_look(changes[i], evaluations * std::ssize(gates), gates[i].margin));
+  return all_together(gates, std::move(verdicts));
+}
+
+std::vector<GateVerdict> judge_gates_of_choice(
+    std::span<const Gate> gates, std::span<const std::vector<FigureChange>> candidates) {
+  std::vector<FigureChange> changes;
+  std::vector<double> margins;
+  for (const std::vector<FigureChange>& one : candidates) {
+    HONE_ASSERT(gates.size() == one.size(), "{} gates, {} changes", gates.size(), one.size());
+    changes.insert(changes.end(), one.begin(), one.end());
+    for (const Gate& gate : gates) margins.push_back(gate.margin);
+  }
+  const std::vector<Verdict> verdicts = verdicts_of_choice(changes, margins);
+  std::vector<GateVerdict> all;
+  for (auto at = verdicts.begin(); at != verdicts.end(); at += std::ssize(gates))
+    all.push_back(all_together(gates, {at, at + std::ssize(gates)}));
+  return all;
+}
+
+GateVerdict judge_gates_of_seeds(std::span<const Gate> gates,
+                                 std::span<const SeedChanges> changes) {
+  HONE_ASSERT(gates.size() == changes.size(), "{} gates, {} changes", gates.size(), changes.size());
+  std::vector<Verdict> verdicts;
+  for (std::size_t i = 0; i < gates.size(); ++i)
+    verdicts.push_back(verdict_of_seeds(changes[i], gates[i].margin));
+  return all_together(gates, std::move(verdicts));
+}
+
+std::vector<LostClass> lost_classes(const Logits& parent, const Logits& candidate,
+                                    const Truth& truth) {
+  if (truth.task == Task::regression) return {};
+  const Both both(parent, candidate, truth);
+  std::vector<LostClass> tested;
+  std::vector<double> p_values;
+  for (std::int64_t c = 0; c < both.outputs; ++c) {
+    const Comparison own = compare_on_class(both, c);
+    if (own.examples == 0) continue;
+    tested.push_back({c, own.examples, own.accuracy_change(), accuracy_change_interval(own)});
+    p_values.push_back(own.mcnemar_p);
+  }
+  const std::vector<double> corrected = holm_adjusted(p_values);
+  for (std::size_t i = 0; i < tested.size(); ++i) tested[i].p_value = corrected[i];
+  constexpr double kLevel = 0.05;
+  std::erase_if(tested,
+                [](const LostClass& one) { return one.p_value > kLevel || one.change >= 0; });
+  return tested;
+}
+
+}  // namespace hone
