@@ -1,6 +1,7 @@
 #include "hone/base/json.h"
 
 #include <array>
+#include <cmath>
 
 #include "hone/base/error.h"
 #include "hone/base/git_lfs.h"
@@ -99,6 +100,12 @@ std::string to_line(const Json& value) {
 
 std::string to_document(const Json& value) {
   return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+double number_or_nan(const Json& value) {
+  return value.is_number() ? value.get<double>() : std::nan("");
 }
 
 }  // namespace hone

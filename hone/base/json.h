@@ -24,4 +24,9 @@ std::string to_line(const Json& value);
 /// Indented by two spaces, with a final newline: the form of the files we write.
 std::string to_document(const Json& value);
 
+/// A number, or null for what JSON has no number for: NaN and infinities.
+Json finite_or_null(double value);
+/// The number that `finite_or_null` wrote; NaN where it is none.
+double number_or_nan(const Json& value);
+
 }  // namespace hone

@@ -4,6 +4,7 @@
 
 #include "hone/base/cache_folder.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/gate_arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
@@ -69,6 +70,10 @@ void search(SearchArguments& a, const CLI::App& app) {
   a.job.profile = find_tpe_profile(a.profile);
   if (a.job.budget.trials == 0 && a.job.budget.seconds == 0 && a.job.budget.patience == 0)
     a.job.budget.trials = 20;
+  if (a.job.gates.any() && a.job.budget.trials == 0)
+    throw UsageError(
+        "hone search: gates are tested at a level corrected for the number of trials; give "
+        "--trials as well");
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     a.job.cache = cache / "trials";
   a.job.calibration = a.calibration.parsed(a.run.seed);
@@ -81,8 +86,7 @@ void search(SearchArguments& a, const CLI::App& app) {
   };
   const SearchResult result = search_models(a.job, context);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  if (a.run.json) return print_result("search", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print_judged("search", result, a.run);
 }
 
 void declare_budget(CLI::App& app, SearchOptions& budget) {
@@ -154,6 +158,7 @@ Command search_command() {
                            "the same as text, in place of a file: a pipeline says it so");
             declare_sampling(app, *a);
             declare_budget(app, a->job.budget);
+            declare(app, a->job.gates, ", by trials and by the winner");
             declare_study(app, *a);
             declare_split(app, a->job.split,
                           "part on which the winner is measured once: train, validation, test or "

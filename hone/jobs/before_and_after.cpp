@@ -37,8 +37,7 @@ BeforeAndAfter measure_after(const Model& model, const Measurement& before,
                       .verdict = {}};
   const Truth truth = truth_of(data.test);
   both.comparison = compare(before.view(), both.after.view(), truth);
-  both.verdict =
-      verdict(both.comparison.change, margin_for(gates, both.comparison.change.figure));
+  both.verdict = verdict(both.comparison.change, margin_for(gates, both.comparison.change.figure));
   both.gates = judge(gates, before.view(), both.after.view(), truth);
   both.lost = lost_classes(before.view(), both.after.view(), truth);
   return both;
@@ -54,8 +53,7 @@ Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels)
 }
 
 std::vector<std::string> concerns(const BeforeAndAfter& both,
-                                  const std::vector<std::string>& labels,
-                                  std::string_view change) {
+                                  const std::vector<std::string>& labels, std::string_view change) {
   std::vector<std::string> sentences = concerns(both.after.evaluation, labels);
   for (std::string& sentence : lost_class_sentences(both.lost, labels))
     sentences.push_back(std::move(sentence));

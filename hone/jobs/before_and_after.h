@@ -22,8 +22,8 @@ struct BeforeAndAfter {
   Measurement before;
   Measurement after;
   TaskComparison comparison;
-  Verdict verdict;               ///< on the metric by which the task is judged
-  JudgedGates gates = {};        ///< empty where none were asked for
+  Verdict verdict;                   ///< on the metric by which the task is judged
+  JudgedGates gates = {};            ///< empty where none were asked for
   std::vector<LostClass> lost = {};  ///< classes that lost significantly, whatever the gates
 };
 

@@ -1,5 +1,7 @@
 #include "hone/jobs/choose.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -17,6 +19,8 @@ struct Candidate {
   ComparedModel model;  ///< with its comparison with the best, but for the best itself
   std::int64_t bytes = 0;
   bool keeps_up = true;
+  JudgedGates gates = {};  ///< beside the best, where there are gates
+  std::vector<LostClass> lost = {};
 };
 
 bool is_better(const Candidate& a, const Candidate& b) {
@@ -33,9 +37,9 @@ std::size_t best_of(const std::vector<Candidate>& candidates) {
   return best;
 }
 
-// Not shown to be worse, or, where a drop may be, shown to drop no more.
-bool keeps_up(const Candidate& candidate, bool may_drop) {
-  if (may_drop) return candidate.model.verdict->kept();
+// Not shown to be worse, or, where there are gates, shown to pass them.
+bool keeps_up(const Candidate& candidate) {
+  if (candidate.gates.any()) return candidate.gates.verdict.kept();
   const std::optional<Interval>& interval = candidate.model.comparison->change.interval;
   return interval.has_value() && interval->high >= 0;
 }
@@ -51,21 +55,29 @@ std::size_t smallest_of(const std::vector<Candidate>& candidates, std::size_t be
   return smallest;
 }
 
-void compare_with_best(std::vector<Candidate>& candidates, std::size_t best, const ChooseJob& job,
-                       Task task, const std::vector<Example>& examples) {
-  const double margin = job.max_drop_points ? *job.max_drop_points / 100 : kUsualMargin;
+void compare_with_best(std::vector<Candidate>& candidates, std::size_t best,
+                       const std::vector<Gate>& gates, Task task,
+                       const std::vector<Example>& examples) {
+  const RightAnswers answers = right_answers(task, examples);
+  const Logits parent = candidates[best].model.measurement.view();
   std::vector<FigureChange> changes;
+  std::vector<std::vector<FigureChange>> gated;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (i == best) continue;
-    candidates[i].model.comparison =
-        compare_measured(candidates[best].model, candidates[i].model, task, examples);
+    const Logits candidate = candidates[i].model.measurement.view();
+    candidates[i].model.comparison = compare(parent, candidate, answers.truth());
+    candidates[i].lost = lost_classes(parent, candidate, answers.truth());
     changes.push_back(candidates[i].model.comparison->change);
+    gated.push_back(judge(gates, parent, candidate, answers.truth()).changes);
   }
-  const std::vector<Verdict> verdicts = verdicts_of_choice(changes, margin);
+  const std::vector<Verdict> verdicts =
+      verdicts_of_choice(changes, margin_for(gates, changes.front().figure));
+  const std::vector<JudgedGates> judged = judge_choice(gates, gated);
   for (std::size_t i = 0, other = 0; i < candidates.size(); ++i) {
     if (i == best) continue;
+    candidates[i].gates = judged[other];
     candidates[i].model.verdict = verdicts[other++];
-    candidates[i].keeps_up = keeps_up(candidates[i], job.max_drop_points.has_value());
+    candidates[i].keeps_up = keeps_up(candidates[i]);
   }
 }
 
@@ -96,11 +108,11 @@ Table table_of(const std::vector<Candidate>& candidates, std::size_t best, std::
 }
 
 std::string headline_of(const std::vector<Candidate>& candidates, std::size_t best,
-                        std::size_t chosen, const ChooseJob& job, const MeasuredPart& part) {
+                        std::size_t chosen, const std::string& rule, const MeasuredPart& part) {
   const ComparedModel& model = candidates[chosen].model;
   std::string text =
       fmt::format("{} is chosen of {} on {}: {}, {}", model.label, candidates.size(),
-                  name_and_size(part), rule_of(job), figure_sentence(model.measurement.evaluation));
+                  name_and_size(part), rule, figure_sentence(model.measurement.evaluation));
   if (chosen != best)
     text += fmt::format("; against {}, the best, {}", candidates[best].model.label,
                         change_sentence(*model.comparison));
@@ -145,29 +157,33 @@ ChooseResult choose_model(const ChooseJob& job, Context& context) {
                           model_size(source.model, source.folder).packed_bytes});
   }
   const std::size_t best = best_of(candidates);
-  compare_with_best(candidates, best, job, facts.scheme().task, examples);
+  const std::vector<Gate> gates = gates_for(job.gates, facts.scheme());
+  compare_with_best(candidates, best, gates, facts.scheme().task, examples);
   const std::size_t chosen = job.smallest ? smallest_of(candidates, best) : best;
   notes.push_back(fmt::format(
       "the figures of {} are of the texts it was chosen on and flatter it; measure it once on "
       "others by `hone eval`",
       candidates[chosen].model.label));
   for (const std::string& warning : warnings_of(part, facts.labels)) notes.push_back(warning);
+  for (const std::string& sentence : lost_class_sentences(candidates[chosen].lost, facts.labels))
+    notes.push_back(fmt::format("beside {}, {}", job.models[best], sentence));
   std::erase(notes, "");
   tell_warnings(context, notes);
   tell_measured(part, unknown, context, notes);
   const Table table = table_of(candidates, best, chosen);
-  const std::string headline = headline_of(candidates, best, chosen, job, part);
+  const std::string headline = headline_of(candidates, best, chosen, rule_of(job, gates), part);
   Json rows = Json::array();
   for (const Candidate& candidate : candidates) {
     Json row = to_json(candidate.model, facts.labels);
     row["packed_bytes"] = candidate.bytes;
     row["keeps_up"] = candidate.keeps_up;
+    if (candidate.gates.any()) row["gate"] = to_json(candidate.gates);
     rows.push_back(std::move(row));
   }
   Json fields = subject_of(job.models[chosen], identity, part);
   fields.update({{"chosen", job.models[chosen]},
                  {"best", job.models[best]},
-                 {"rule", rule_of(job)},
+                 {"rule", rule_of(job, gates)},
                  {"seeds", 1},
                  {"summary", headline},
                  {"models", rows}});

@@ -84,6 +84,7 @@ struct Outcome {
   std::function<std::string(const TextStyle&)> text;  ///< for people
   Verdict verdict;
   JudgedGates gates;
+  std::vector<LostClass> lost = {};  ///< of two models
 };
 
 /// The texts both models are measured on, and what may be lost on them.
@@ -141,8 +142,12 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   Outcome outcome;
   outcome.verdict =
       verdict(c.comparison.change, margin_for(measured.gates, c.comparison.change.figure));
-  outcome.gates = judge(measured.gates, c.first.measurement.view(), c.second.measurement.view(),
-                        truth_of(examples, c.first.measurement.evaluation.task()));
+  const Logits parent = c.first.measurement.view(), candidate = c.second.measurement.view();
+  const RightAnswers answers = right_answers(c.first.measurement.evaluation.task(), examples);
+  outcome.gates = judge(measured.gates, parent, candidate, answers.truth());
+  outcome.lost = lost_classes(parent, candidate, answers.truth());
+  for (const std::string& sentence : lost_class_sentences(outcome.lost, c.labels))
+    notes.push_back("B: " + sentence);
   c.second.verdict = outcome.verdict;
   const Table table = comparison_table({c.first, c.second});
   outcome.result = to_json(c, outcome.verdict, texts);
@@ -189,7 +194,14 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
     baseline = baseline_sentence(a);
     figure = a.figure;
     runs.push_back({{"seed", seed}});
-    runs.back().update(to_json(c, verdict(c.comparison.change, margin_for(measured.gates, figure))));
+    runs.back().update(
+        to_json(c, verdict(c.comparison.change, margin_for(measured.gates, figure))));
+    const Logits parent = c.first.measurement.view(), candidate = c.second.measurement.view();
+    const RightAnswers answers = right_answers(a.task(), examples);
+    const auto lost = lost_classes(parent, candidate, answers.truth());
+    if (!lost.empty()) runs.back()["lost_classes"] = to_json(lost, c.labels);
+    if (!measured.gates.empty())
+      runs.back()["gate"] = to_json(judge(measured.gates, parent, candidate, answers.truth()));
     rows.push_back({seed, figure_cell(a), figure_cell(b), change_cell(c.comparison.change),
                     difference_cell(c.comparison)});
     if (figure == kAccuracy) rows.back().push_back(p_value(c.comparison.counted->mcnemar_p));
@@ -281,6 +293,7 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   if (!job.first_adapter.empty()) result["parent_adapter"] = job.first_adapter;
   result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
   result.update(outcome.result);
+  if (!outcome.lost.empty()) result["lost_classes"] = to_json(outcome.lost, facts.labels);
   if (outcome.gates.any()) result["gate"] = to_json(outcome.gates);
   for (Block& block : gate_blocks(outcome.gates, name_and_size(part)))
     outcome.sections[0].blocks.push_back(std::move(block));

@@ -22,8 +22,8 @@ struct CompareJob {
   JobData data = {};
   std::string split = {};  ///< the part to measure on, see `measured_texts`
   std::int64_t batch_size = 32;
-  std::int64_t texts = 20;                     ///< most texts that changed to tell
-  GateOptions gates = {};                      ///< what the second may lose
+  std::int64_t texts = 20;  ///< most texts that changed to tell
+  GateOptions gates = {};   ///< what the second may lose
   std::uint64_t seed = 42;
   JobOutput output = {};       ///< of a report; no folder: none is written
   Invocation invocation = {};  ///< for the report
@@ -34,8 +34,8 @@ struct CompareJob {
 };
 
 struct CompareResult {
-  Json fields;      ///< what programs read, see `result_of`
-  Verdict verdict;  ///< whether the second keeps the accuracy of the first
+  Json fields;                      ///< what programs read, see `result_of`
+  Verdict verdict;                  ///< whether the second keeps the accuracy of the first
   std::optional<GateOutcome> gate;  ///< nothing where no gates were asked for
   /// The same for people.
   std::function<std::string(const TextStyle&)> text;

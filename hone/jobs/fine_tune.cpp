@@ -249,12 +249,11 @@ class Run {
   // is too long in fewer letters, and then on several lines: nothing is left out.
   std::string evaluation_text(const TaskEvaluation& e, const StepRecord& record) const {
     const auto columns = static_cast<std::size_t>(context_.progress.line_columns());
-    std::string whole =
-        stacked(evaluation_parts(e, record, "validation loss", e.figure.text), 0);
+    std::string whole = stacked(evaluation_parts(e, record, "validation loss", e.figure.text), 0);
     if (columns == 0 || display_width(whole) <= columns) return whole;
-    return stacked(evaluation_parts(e, record, "val loss",
-                                    e.figure == kAccuracy ? "acc" : e.figure.text),
-                   columns);
+    return stacked(
+        evaluation_parts(e, record, "val loss", e.figure == kAccuracy ? "acc" : e.figure.text),
+        columns);
   }
 
   std::vector<std::string> evaluation_parts(const TaskEvaluation& e, const StepRecord& record,

@@ -15,27 +15,6 @@
 namespace hone {
 namespace {
 
-/// The right answers to examples.
-struct RightAnswers {
-  Task task;
-  std::vector<std::int32_t> classes = {};
-  std::vector<float> targets = {};
-  std::vector<std::int32_t> texts = {};
-
-  Truth truth() const {
-    return {.task = task, .classes = classes, .targets = targets, .texts = texts};
-  }
-};
-
-RightAnswers right_answers(Task task, const std::vector<Example>& examples) {
-  RightAnswers right{.task = task, .texts = text_numbers(row_hashes(examples))};
-  for (const Example& example : examples) {
-    right.classes.push_back(example.label);
-    right.targets.insert(right.targets.end(), example.targets.begin(), example.targets.end());
-  }
-  return right;
-}
-
 // How many answers to a text are wrong, or by how much its numbers are.
 double wrong_by(const LabelScheme& scheme, const Example& example, std::span<const float> outputs) {
   if (scheme.task == Task::single_label) return prediction(outputs) != example.label;
@@ -89,6 +68,15 @@ std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, con
 }
 
 }  // namespace
+
+RightAnswers right_answers(Task task, const std::vector<Example>& examples) {
+  RightAnswers right{.task = task, .texts = text_numbers(row_hashes(examples))};
+  for (const Example& example : examples) {
+    right.classes.push_back(example.label);
+    right.targets.insert(right.targets.end(), example.targets.begin(), example.targets.end());
+  }
+  return right;
+}
 
 ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
                         std::vector<std::string>& notes) {

@@ -10,6 +10,19 @@
 /// Two models on the same texts.
 namespace hone {
 
+/// The right answers to examples.
+struct RightAnswers {
+  Task task;
+  std::vector<std::int32_t> classes = {};
+  std::vector<float> targets = {};
+  std::vector<std::int32_t> texts = {};
+
+  Truth truth() const {
+    return {.task = task, .classes = classes, .targets = targets, .texts = texts};
+  }
+};
+RightAnswers right_answers(Task task, const std::vector<Example>& examples);
+
 /// A text to which the two give different answers.
 struct Flip {
   std::int64_t example = 0;          ///< index into the measured part

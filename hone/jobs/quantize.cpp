@@ -78,6 +78,7 @@ struct Quantized {
   Table table = Table(std::vector<Column>{});
   FigureChange change;
   Verdict verdict;
+  JudgedGates gates = {};
   std::int64_t steps = 0;  ///< of its training
   std::vector<NamedEvaluation> measured;
   std::vector<LayerBar> layers;
@@ -359,11 +360,11 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
           .gate = outcome_of(gates, run.part()),
           .text = [=, headline = headline(run, change), part = run.part(),
                    folder = job.output.folder](const TextStyle& style) {
-            std::string text =
-                fmt::format("{}\n\n{}\n\n{}\n{}{}\n\n{}written to {}\n{}{}",
-                            toned(headline, tone_of(change), style), caption, to_text(table, style),
-                            gate_text(gates, part, style), spread, details_text_of_seeds(results, after, style), folder, remark,
-                            remark.empty() ? "" : "\n");
+            std::string text = fmt::format("{}\n\n{}\n\n{}\n{}{}\n\n{}written to {}\n{}{}",
+                                           toned(headline, tone_of(change), style), caption,
+                                           to_text(table, style), gate_text(gates, part, style),
+                                           spread, details_text_of_seeds(results, after, style),
+                                           folder, remark, remark.empty() ? "" : "\n");
             if (explanation) text += "\n" + to_text(*explanation, style);
             return text;
           }};
@@ -419,8 +420,8 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   if (distilled)
     learn_from(*std::exchange(distilled, std::nullopt), data.train, job.distill, job.seed,
                job.seeds, options.fine_tune, context);
-  const QuantizeRun run{job,     parent, parent_is_unrounded, data,   before,
-                        options, plan,   gates, calibration_texts,   output, context};
+  const QuantizeRun run{job,  parent, parent_is_unrounded, data,   before, options,
+                        plan, gates,  calibration_texts,   output, context};
   report.title = fmt::format("{} quantized: {}", job.model, run.label());
   report.basis = basis_of(job.data.options.source, data, "simulated " + summary(plan));
   return job.seeds == 1 ? quantize_one_seed(run, std::move(report))

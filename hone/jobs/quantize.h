@@ -41,8 +41,8 @@ struct QuantizeJob {
 struct QuantizeResult {
   /// The folder holds what the same job has left before, and nothing was done; `fields` are its results.
   bool was_finished = false;
-  Json fields = {};      ///< what programs read, see `result_of`
-  Verdict verdict = {};  ///< whether accuracy was kept
+  Json fields = {};                      ///< what programs read, see `result_of`
+  Verdict verdict = {};                  ///< whether accuracy was kept
   std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
   /// The same for people; null where nothing was done.
   std::function<std::string(const TextStyle&)> text = {};

@@ -8,7 +8,9 @@
 #include "hone/base/json.h"
 #include "hone/metrics/gate.h"
 #include "hone/metrics/gated_change.h"
+#include "hone/report/page.h"
 #include "hone/report/table.h"
+#include "hone/report/text_layout.h"
 
 /// What a compressed model may lose against its parent: `--max_drop` and `--gate` of every command that has a parent to
 /// compare with.
@@ -17,7 +19,7 @@ namespace hone {
 /// As they are given.
 struct GateOptions {
   std::optional<double> max_drop_points = {};  ///< of the metric by which the task is judged
-  std::vector<std::string> gates = {};  ///< as `parse_gate` takes them: "recall(legal)>=-2"
+  std::vector<std::string> gates = {};         ///< as `parse_gate` takes them: "recall(legal)>=-2"
 
   bool any() const { return max_drop_points || !gates.empty(); }
 };
@@ -29,39 +31,57 @@ std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& schem
 /// What of the metric by which a task is judged may be lost: the margin of the gate on it, else `kUsualMargin`.
 double margin_for(const std::vector<Gate>& gates, const FigureName& figure);
 
+/// The gate that is the hardest to pass: of the greatest p-value. There is one at least.
+const Verdict& hardest(const GateVerdict& verdict);
+
 /// Gates, and how they were judged on one part. Without gates there is no verdict.
 struct JudgedGates {
   std::vector<Gate> gates = {};
+  std::vector<FigureChange> changes = {};  ///< of each gate; over seeds empty
   GateVerdict verdict = {};
 
   bool any() const { return !gates.empty(); }
 };
 
-/// The gates by what two models say of the same examples; `evaluations`: how many candidates are judged in all, for which verdicts are
-/// corrected. `seed` is that of the bootstrap.
+/// The gates by what two models say of the same examples. Verdicts are corrected for `evaluations`: how many candidates are judged
+/// in all.
 JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Logits& candidate,
-                  const Truth& truth, std::uint64_t seed, std::int64_t evaluations = 1);
+                  const Truth& truth, std::int64_t evaluations = 1);
+
+/// The same of candidates of which one is to be chosen: verdicts are corrected for candidates times gates (Holm). `changes`:
+/// (candidates, gates).
+std::vector<JudgedGates> judge_choice(const std::vector<Gate>& gates,
+                                      const std::vector<std::vector<FigureChange>>& changes);
 
 /// The gates over the seeds of a repeated job, from the `gate` of each result.
 JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>& results);
 
 /// `passed`, `verdict`, `summary`, and the gates one by one.
 Json to_json(const JudgedGates& judged);
-/// A row for each gate: what may change, examples, the change with its interval, the verdict, and how many examples would tell.
-Table gate_table(const JudgedGates& judged);
-/// "Gates on test, n = 200: passed. …"
-std::string gate_text(const JudgedGates& judged, const std::string& measured_on);
 
-/// What is read of a job whose result has to pass gates.
+/// A row for each gate: examples, the metric before and after, the change with its interval, the verdict, and how many examples would
+/// tell.
+Table gate_table(const JudgedGates& judged);
+/// "Gates on test, n = 200: passed. …"; of one gate its own words.
+std::string gate_text(const JudgedGates& judged, const std::string& measured_on);
+/// Sentence and table for a page; nothing without gates.
+std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& measured_on);
+/// The same for a terminal, with an empty line behind; "" without gates.
+std::string gate_text(const JudgedGates& judged, const std::string& measured_on,
+                      const TextStyle& style);
+
+/// Whether a job's result passed its gates.
 struct GateOutcome {
   bool passed = true;
-  std::string text = {};     ///< `gate_text`
+  std::string text = {};     ///< for people
   std::string summary = {};  ///< for programs
 };
 /// Nothing where there are no gates.
 std::optional<GateOutcome> outcome_of(const JudgedGates& judged, const std::string& measured_on);
 
-/// A sentence for each class that lost significantly, whatever the gates: "recall of legal fell by 30.0 points (95 %: …; n = 20, …)".
+/// Each class that lost significantly: `class`, `examples`, `recall_change` with its interval, `p_value`.
+Json to_json(const std::vector<LostClass>& lost, const std::vector<std::string>& labels);
+/// A sentence for each of them, without its full stop.
 std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost,
                                               const std::vector<std::string>& labels);
 

@@ -16,16 +16,16 @@
 namespace hone {
 namespace {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-Json interval(const Interval& i) { return Json::array({number(i.low), number(i.high)}); }
+Json interval(const Interval& i) {
+  return Json::array({finite_or_null(i.low), finite_or_null(i.high)});
+}
 
 Json to_json(const ClassFigures& one) {
-  return {{"precision", number(one.figures.precision)},
+  return {{"precision", finite_or_null(one.figures.precision)},
           {"precision_interval", interval(one.precision_interval)},
-          {"recall", number(one.figures.recall)},
+          {"recall", finite_or_null(one.figures.recall)},
           {"recall_interval", interval(one.recall_interval)},
-          {"f1", number(one.figures.f1)},
+          {"f1", finite_or_null(one.figures.f1)},
           {"support", one.support},
           {"predicted", one.predicted}};
 }
@@ -41,7 +41,7 @@ Json confusion_rows(const Evaluation& e) {
 
 void put(Json& json, const Evaluation& e, const std::vector<std::string>& labels) {
   if (e.of_class.size() == 2) json["eval_auc_interval"] = interval(e.auc.interval);
-  json["eval_majority_share"] = number(e.majority_share);
+  json["eval_majority_share"] = finite_or_null(e.majority_share);
   Json classes = Json::object();
   for (std::size_t c = 0; c < e.of_class.size(); ++c) classes[labels[c]] = to_json(e.of_class[c]);
   json["eval_classes"] = classes;
@@ -55,7 +55,7 @@ void put(Json& json, const MultiLabelEvaluation& e, const std::vector<std::strin
   json["eval_labels"] = Json::object();
   for (std::size_t l = 0; l < e.of_label.size(); ++l) {
     Json& one = json["eval_labels"][labels[l]] = to_json(e.of_label[l]);
-    one["auc"] = number(e.auc_of_label[l].value);
+    one["auc"] = finite_or_null(e.auc_of_label[l].value);
     one["auc_interval"] = interval(e.auc_of_label[l].interval);
   }
 }
@@ -65,16 +65,16 @@ void put(Json& json, const RegressionEvaluation& e, const std::vector<std::strin
     json["eval_pearson_interval"] = interval(e.of_output[0].pearson.interval);
     json["eval_spearman_interval"] = interval(e.of_output[0].spearman.interval);
   }
-  json["eval_baseline_rmse"] = number(e.baseline.rmse);
+  json["eval_baseline_rmse"] = finite_or_null(e.baseline.rmse);
   json["eval_outputs"] = Json::object();
   for (std::size_t o = 0; o < e.of_output.size(); ++o) {
     const auto& [errors, pearson, spearman] = e.of_output[o];
-    json["eval_outputs"][labels[o]] = {{"r2", number(errors.r2)},
-                                       {"rmse", number(errors.rmse)},
-                                       {"mae", number(errors.mae)},
-                                       {"pearson", number(pearson.value)},
+    json["eval_outputs"][labels[o]] = {{"r2", finite_or_null(errors.r2)},
+                                       {"rmse", finite_or_null(errors.rmse)},
+                                       {"mae", finite_or_null(errors.mae)},
+                                       {"pearson", finite_or_null(pearson.value)},
                                        {"pearson_interval", interval(pearson.interval)},
-                                       {"spearman", number(spearman.value)},
+                                       {"spearman", finite_or_null(spearman.value)},
                                        {"spearman_interval", interval(spearman.interval)}};
   }
 }
@@ -120,9 +120,6 @@ FigureName figure_of(const Json& measurement) {
 
 Estimate figure_estimate(const Json& measurement) {
   const std::string key = key_of(figure_of(measurement));
-  const auto number_or_nan = [](const Json& value) {
-    return value.is_number() ? value.get<double>() : std::nan("");
-  };
   const Json& ends = measurement.at(key + "_interval");
   return {number_or_nan(measurement.at(key)), number_or_nan(ends.at(0)), number_or_nan(ends.at(1))};
 }
@@ -143,10 +140,10 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
   for (const Metric& metric : metrics(e.task())) {
     if (metric.of_two_classes && measurement.outputs != 2) continue;
     const std::string key = fmt::format("eval_{}", metric.name);
-    json[key] = number(metric.value(e));
+    json[key] = finite_or_null(metric.value(e));
     if (metric.name == e.figure.key) json[key + "_interval"] = interval(e.interval);
   }
-  json["eval_baseline"] = number(e.baseline);
+  json["eval_baseline"] = finite_or_null(e.baseline);
   std::visit([&](const auto& figures) { put(json, figures, labels); }, e.figures);
   json["eval_without_prediction"] = e.without_prediction;
   json["eval_samples"] = e.examples;
@@ -161,9 +158,9 @@ Json to_json(const Verdict& v) {
   Json json = {{"verdict", to_string(v.conclusion)},
                {"figure", v.figure.key},
                {"margin", v.margin},
-               {change, number(v.change)},
+               {change, finite_or_null(v.change)},
                {change + "_interval", v.change_interval ? interval(*v.change_interval) : Json()},
-               {"p_value", number(v.p_value)},
+               {"p_value", finite_or_null(v.p_value)},
                {"candidates", v.candidates},
                {"examples_needed", v.examples_needed ? Json(*v.examples_needed) : Json()},
                {"summary", v.summary}};
@@ -176,33 +173,22 @@ Json to_json(const TaskComparison& c, const Verdict& v) {
   Json json = Json::object();
   if (c.counted) {
     json = {{"flips", c.counted->flips},
-            {"flip_share", number(c.counted->flip_share)},
+            {"flip_share", finite_or_null(c.counted->flip_share)},
             {"flip_interval", interval(c.counted->flip_interval)},
             {"only_parent_right", c.counted->only_parent},
             {"only_candidate_right", c.counted->only_candidate},
             {"mcnemar_p", c.counted->mcnemar_p}};
   }
-  if (c.change.figure == kMicroF1) json["answer_flip_share"] = number(c.answer_flip_share);
-  if (c.change.figure == kR2) json["mean_shift"] = number(c.mean_shift);
+  if (c.change.figure == kMicroF1) json["answer_flip_share"] = finite_or_null(c.answer_flip_share);
+  if (c.change.figure == kR2) json["mean_shift"] = finite_or_null(c.mean_shift);
   if (!(c.change.figure == kAccuracy)) {
     json["distinct_texts"] = c.change.texts;
     json["differing_texts"] = c.change.differing_texts;
-    json["change_half_width"] = number(c.change.half_width);
+    json["change_half_width"] = finite_or_null(c.change.half_width);
   }
-  json["margin_snr_db"] = number(c.snr_db);
+  json["margin_snr_db"] = finite_or_null(c.snr_db);
   json.update(to_json(v));
   return json;
-}
-
-Json gate_json(const Verdict& v) {
-  Json json = to_json(v);
-  json["passed"] = v.kept();
-  return json;
-}
-
-std::string gate_text(const Verdict& v, const std::string& measured_on) {
-  return fmt::format("Gate on {} ({:.2f} points may be lost): {}.", measured_on, 100 * v.margin,
-                     v.kept() ? "passed" : "failed");
 }
 
 }  // namespace hone

@@ -51,9 +51,4 @@ Json to_json(const Verdict& verdict);
 /// "parent" and "candidate" beside each other: flips, McNemar, margin SNR, and the verdict; what of these the task has.
 Json to_json(const TaskComparison& comparison, const Verdict& verdict);
 
-/// A gate's verdict, and whether it passes: what is not shown to be kept does not.
-Json gate_json(const Verdict& verdict);
-/// "Gate on test, n = 200 (0.50 points may be lost): passed."
-std::string gate_text(const Verdict& verdict, const std::string& measured_on);
-
 }  // namespace hone

@@ -19,12 +19,10 @@ namespace {
 constexpr const char* kShared = "before";  // a model that no seed has a part in
 constexpr double kBesideDots = 0.3;        // of the room of a part
 
-double number_of(const Json& value) { return value.is_null() ? std::nan("") : value.get<double>(); }
-
 std::vector<double> values(const std::vector<Json>& results, const std::string& part,
                            const char* key) {
   std::vector<double> found;
-  for (const Json& result : results) found.push_back(number_of(result.at(part).at(key)));
+  for (const Json& result : results) found.push_back(number_or_nan(result.at(part).at(key)));
   return found;
 }
 
@@ -69,7 +67,8 @@ Cell with_interval(const Json& figures, const std::string& key, const std::strin
                    Cell (*cell)(double, double, double)) {
   const Json& interval = figures.at(interval_key);
   if (interval.is_null()) return absent;
-  return cell(number_of(figures.at(key)), number_of(interval.at(0)), number_of(interval.at(1)));
+  return cell(number_or_nan(figures.at(key)), number_or_nan(interval.at(0)),
+              number_or_nan(interval.at(1)));
 }
 
 std::vector<NamedFigures> those_in(const Json& result, std::vector<NamedFigures> figures) {
@@ -100,7 +99,7 @@ Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigure
     for (const NamedFigures& one : present) {
       const Json& measured = result.at(one.key);
       row.emplace_back(figure_estimate(measured));
-      row.push_back(real(number_of(measured.at("eval_loss")), 4));
+      row.push_back(real(number_or_nan(measured.at("eval_loss")), 4));
     }
     if (compared) {
       const Json& comparison = result.at("comparison");
@@ -108,7 +107,7 @@ Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigure
                                   points_within));
       row.push_back(comparison.contains("flip_share")
                         ? with_interval(comparison, "flip_share", "flip_interval", flips_within)
-                        : real(number_of(comparison.at("mean_shift")), 4));
+                        : real(number_or_nan(comparison.at("mean_shift")), 4));
     }
     table.add_row(std::move(row));
   }
@@ -154,7 +153,8 @@ Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>
   std::string spread = "accuracy_spread";
   for (const Json& result : results) {
     rows.push_back({{"seed", result.at("seed")}});
-    if (result.contains("comparison")) rows.back()["comparison"] = result["comparison"];
+    for (const char* key : {"comparison", "lost_classes", "gate"})
+      if (result.contains(key)) rows.back()[key] = result[key];
   }
   for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
     for (std::size_t i = 0; i < results.size(); ++i) rows[i][key] = results[i].at(key);
@@ -203,7 +203,7 @@ double evidence_of(const Json& measurement) {
 Comparison counted(const Json& measurement, const Json& comparison) {
   return {.examples = samples_of(measurement),
           .evidence = evidence_of(measurement),
-          .flip_share = number_of(comparison.at("flip_share")),
+          .flip_share = number_or_nan(comparison.at("flip_share")),
           .flip_interval = {},
           .only_parent = comparison.at("only_parent_right"),
           .only_candidate = comparison.at("only_candidate_right"),
@@ -216,14 +216,15 @@ FigureChange ratio_change_of(const FigureName& figure, const Json& measurement,
   const Json& interval = comparison.at(key + "_interval");
   const std::int64_t examples = samples_of(measurement);
   if (interval.is_null()) return {.figure = figure, .examples = examples, .change = std::nan("")};
-  return ratio_change(figure, examples, evidence_of(measurement),
-                      {number_of(comparison.at(key)), number_of(comparison.at("change_half_width")),
-                       comparison.at("distinct_texts"), comparison.at("differing_texts")});
+  return ratio_change(
+      figure, examples, evidence_of(measurement),
+      {number_or_nan(comparison.at(key)), number_or_nan(comparison.at("change_half_width")),
+       comparison.at("distinct_texts"), comparison.at("differing_texts")});
 }
 
 double mean_of(const std::vector<Json>& comparisons, const char* key) {
   double sum = 0;
-  for (const Json& one : comparisons) sum += number_of(one.at(key));
+  for (const Json& one : comparisons) sum += number_or_nan(one.at(key));
   return sum / static_cast<double>(comparisons.size());
 }
 
@@ -288,18 +289,23 @@ std::string seeds_text(const std::vector<std::int64_t>& seeds, std::size_t of) {
 std::vector<std::string> seed_concerns(const std::vector<Json>& results,
                                        const std::vector<NamedFigures>& figures) {
   std::vector<std::string> sentences;
-  for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
-    std::vector<std::pair<std::string, std::vector<std::int64_t>>> seeds_by_doubt;
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> seeds_by_doubt;
+  const auto add = [&](const Json& result, const std::string& doubt) {
+    auto found =
+        std::ranges::find(seeds_by_doubt, doubt, &decltype(seeds_by_doubt)::value_type::first);
+    if (found == seeds_by_doubt.end()) found = seeds_by_doubt.insert(found, {doubt, {}});
+    found->second.push_back(result.at("seed").get<std::int64_t>());
+  };
+  for (const auto& [key, name, cautions] : those_in(results.front(), figures))
     for (const Json& result : results)
-      for (const std::string& doubt : doubts_of(result.at(key))) {
-        auto found =
-            std::ranges::find(seeds_by_doubt, doubt, &decltype(seeds_by_doubt)::value_type::first);
-        if (found == seeds_by_doubt.end()) found = seeds_by_doubt.insert(found, {doubt, {}});
-        found->second.push_back(result.at("seed").get<std::int64_t>());
-      }
-    for (const auto& [doubt, seeds] : seeds_by_doubt)
-      sentences.push_back(fmt::format("{}: {} {}", name, doubt, seeds_text(seeds, results.size())));
-  }
+      for (const std::string& doubt : doubts_of(result.at(key)))
+        add(result, fmt::format("{}: {}", name, doubt));
+  for (const Json& result : results)
+    for (const Json& lost : result.value("lost_classes", Json::array()))
+      add(result, fmt::format("recall of '{}' fell significantly",
+                              shown_name(lost.at("class").get<std::string>())));
+  for (const auto& [doubt, seeds] : seeds_by_doubt)
+    sentences.push_back(fmt::format("{} {}", doubt, seeds_text(seeds, results.size())));
   return sentences;
 }
 

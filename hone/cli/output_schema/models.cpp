@@ -107,6 +107,7 @@ std::vector<Document> documents_of_models() {
           {"", "two_models"},
           {"changed", "changed_text[]",
            "what B lost before what it gained, the widest swing first; --texts of them"},
+          kLostClasses,
           kGate}},
         {kManySeeds,
          {kResult,
@@ -116,7 +117,7 @@ std::vector<Document> documents_of_models() {
           {"runs", "compare_run[]", "a row for every seed"},
           kSpreads,
           {"change", "seed_change", "of the accuracy, from A to B"},
-          kSeedGate}}}},
+          kGate}}}},
       {"choose",
        "One of several models. `model` is the one that is chosen, and its figures are of the texts "
        "it was chosen on.",
@@ -192,7 +193,9 @@ std::vector<Fragment> fragments_of_models() {
        {kSeed,
         {"validation", "part_measurement", "of that part", "where there is such a part"},
         {"test", "part_measurement", "of that part", "where there is such a part"}}},
-      {"compare_run", "The two models of one seed.", {kSeed, {"", "two_models"}}},
+      {"compare_run",
+       "The two models of one seed.",
+       {kSeed, {"", "two_models"}, kLostClasses, kGate}},
       {"merge_times",
        "A model with an adapter beside its weights and in them, timed in turn on this machine.",
        {{"batch", "texts", "of a run"},
@@ -284,7 +287,8 @@ std::vector<Fragment> fragments_of_models() {
         {"packed_bytes", "bytes", "of its weights in their formats"},
         {"keeps_up", "boolean",
          "whether it may be chosen for its size: not shown to be worse than the best, or with "
-         "--max_drop shown to lose no more"}}},
+         "gates shown to pass them"},
+        kGate}},
   };
 }
 

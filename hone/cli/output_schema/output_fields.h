@@ -62,9 +62,11 @@ inline constexpr Field kClassWeights = {"class_weights", "number{}", "of each cl
                                         "with --class_weights"};
 inline constexpr Field kDistill = {"distill", "distillation",
                                    "what was learnt from beside the labels", "with --distill"};
-inline constexpr Field kGate = {"gate", "gate", "whether the loss is allowed", "with --max_drop"};
-inline constexpr Field kSeedGate = {"gate", "seed_gate", "whether the loss is allowed",
-                                    "with --max_drop"};
+inline constexpr Field kGate = {"gate", "gate", "whether the gates hold",
+                                "with --max_drop or --gate"};
+inline constexpr Field kLostClasses = {"lost_classes", "lost_class[]",
+                                       "classes, or labels, whose recall fell significantly",
+                                       "where there are any"};
 inline constexpr Field kDevice = {"device", "text",
                                   "that ran it, with what results on it depend on"};
 inline constexpr Field kThreads = {"threads", "integer", "that were used"};

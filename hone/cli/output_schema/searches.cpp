@@ -52,6 +52,8 @@ std::vector<Document> documents_of_searches() {
            "where that is trained"},
           {"after", "measurement", "of the winner"},
           {"comparison", "comparison", "the second against the first", "where that is trained"},
+          kLostClasses,
+          kGate,
           {"verdicts", "format_verdicts", "what became of its operands in its formats, and why",
            "where it has formats"}}},
         {"--join",

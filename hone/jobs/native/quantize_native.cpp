@@ -278,10 +278,9 @@ std::function<std::string(const TextStyle&)> text_of(const NativeRun& run,
           caption = result_caption(run, outcome), table = result_table(outcome),
           measured = named_evaluations(outcome.both, run.data), labels = outcome.model.facts.labels,
           found = outcome.found](const TextStyle& style) {
-    std::string text =
-        fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style), caption,
-                    to_text(table, style), gate_text(gates, part, style),
-                    details_text(measured, labels, style));
+    std::string text = fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style),
+                                   caption, to_text(table, style), gate_text(gates, part, style),
+                                   details_text(measured, labels, style));
     for (const std::string& line : lines_of(found)) text += line + "\n";
     return text + fmt::format("\n{}", to_text(products_table(found), style));
   };

@@ -18,8 +18,8 @@ namespace hone {
 struct PruneJob {
   std::string model;         ///< as `open_model` takes it
   SparsifyOptions how = {};  ///< its seeds, checkpoints and `save_steps` come from what follows
-  GateOptions gates = {};                      ///< what may be lost
-  std::string split = {};                      ///< the part to measure on, see `measured_texts`
+  GateOptions gates = {};    ///< what may be lost
+  std::string split = {};    ///< the part to measure on, see `measured_texts`
   JobData data = {};
   std::string report_to = "none";  ///< or "tensorboard"
   JobResume resume = {};
@@ -33,8 +33,8 @@ struct PruneJob {
 struct PruneResult {
   /// The folder holds what the same job has left before, and nothing was done; `fields` are its results.
   bool was_finished = false;
-  Json fields = {};       ///< what programs read, see `result_of`
-  Verdict verdict = {};   ///< whether accuracy was kept
+  Json fields = {};                      ///< what programs read, see `result_of`
+  Verdict verdict = {};                  ///< whether accuracy was kept
   std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
   /// The same for people; null where nothing was done.
   std::function<std::string(const TextStyle&)> text = {};

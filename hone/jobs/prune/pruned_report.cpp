@@ -134,16 +134,16 @@ PruneResult report_seeds(const PruneReport& run, RunReport report,
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   write_run_report(report, run.output.path(), run.context);
   run.output.commit();
-  return {
-      .fields = result,
-      .verdict = change,
-      .gate = outcome_of(gates, part_of(run)),
-      .text = [=, headline = report.headline, part = part_of(run),
-               folder = job.output.folder](const TextStyle& style) {
-        return fmt::format("{}\n\n{}\n\n{}\n{}{}\n{}\n\n{}written to {}\n",
-                           toned(headline, tone_of(change), style), caption, to_text(table, style),
-                           gate_text(gates, part, style), spread, where, details_text_of_seeds(results, after, style), folder);
-      }};
+  return {.fields = result,
+          .verdict = change,
+          .gate = outcome_of(gates, part_of(run)),
+          .text = [=, headline = report.headline, part = part_of(run),
+                   folder = job.output.folder](const TextStyle& style) {
+            return fmt::format("{}\n\n{}\n\n{}\n{}{}\n{}\n\n{}written to {}\n",
+                               toned(headline, tone_of(change), style), caption,
+                               to_text(table, style), gate_text(gates, part, style), spread, where,
+                               details_text_of_seeds(results, after, style), folder);
+          }};
 }
 
 }  // namespace
@@ -167,9 +167,8 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
                     std::int64_t steps, PrunedModel& pruned) {
   const PruneJob& job = run.job;
   const Model& parent = run.parent.model;
-  const BeforeAndAfter both =
-      measure_after(after, run.before, run.data, job.how.fine_tune.eval_batch_size,
-                    run.gates, run.context);
+  const BeforeAndAfter both = measure_after(
+      after, run.before, run.data, job.how.fine_tune.eval_batch_size, run.gates, run.context);
   pruned.verdict = both.verdict;
   pruned.gates = both.gates;
   const auto& labels = after.facts.labels;

@@ -15,10 +15,10 @@ namespace hone {
 
 /// Which tokens of a model are to stay.
 struct TrimJob {
-  std::string model;                           ///< as `open_model` takes it
-  std::int64_t keep = 0;                       ///< how many; 0: those that the training part uses
-  GateOptions gates = {};                      ///< what may be lost
-  std::string split = {};                      ///< the part to measure on, see `measured_texts`
+  std::string model;       ///< as `open_model` takes it
+  std::int64_t keep = 0;   ///< how many; 0: those that the training part uses
+  GateOptions gates = {};  ///< what may be lost
+  std::string split = {};  ///< the part to measure on, see `measured_texts`
   JobData data = {};
   std::int64_t eval_batch_size = 32;
   std::uint64_t seed = 42;
@@ -27,8 +27,8 @@ struct TrimJob {
 };
 
 struct TrimResult {
-  Json fields = {};                                        ///< what programs read, see `result_of`
-  Verdict verdict = {};                                    ///< whether accuracy was kept
+  Json fields = {};                      ///< what programs read, see `result_of`
+  Verdict verdict = {};                  ///< whether accuracy was kept
   std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
   std::function<std::string(const TextStyle&)> text = {};  ///< the same for people
 };

@@ -120,6 +120,10 @@ Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSu
   identity[kConcurrency] = job.concurrency == 0 ? job.workers : job.concurrency;
   identity["asynchronous"] = job.budget.asynchronous;
   if (!job.executor.empty()) identity["executor"] = job.executor;
+  if (!subject.gates.empty()) {
+    for (const Gate& gate : subject.gates) identity["gates"].push_back(gate.text);
+    identity["trials"] = job.budget.trials;  // verdicts are corrected for so many
+  }
   return identity;
 }
 

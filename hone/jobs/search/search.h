@@ -12,6 +12,7 @@
 #include "hone/models/vocabulary.h"
 #include "hone/report/text_layout.h"
 #include "hone/search/search.h"
+#include "hone/study/gates.h"
 #include "hone/train/calibration.h"
 
 namespace hone {
@@ -41,6 +42,7 @@ struct SearchJob {
   VocabularyRules vocabulary = {};
   fs::path cache = {};  ///< store of trials; empty: none is kept or taken
   bool resume = false;
+  GateOptions gates = {};  ///< what a trial may lose against the model: others are not feasible
   std::uint64_t seed = 42;
   /// What runs the trials, by its name, where it is not the interpreter: results differ in their last places.
   std::string executor = {};
@@ -55,7 +57,8 @@ struct SearchJob {
 
 struct SearchResult {
   bool was_finished = false;
-  Json fields = {};                                        ///< what programs read, see `result_of`
+  Json fields = {};                      ///< what programs read, see `result_of`
+  std::optional<GateOutcome> gate = {};  ///< of the winner on the part that is reported
   std::function<std::string(const TextStyle&)> text = {};  ///< null where nothing was done
 };
 

@@ -78,6 +78,11 @@ TrialOutcome SearchObjective::outcome_of(const std::map<std::string, double>& fi
     outcome.values.push_back(objective.formula.value(figures));
   for (const FormulaConstraint& constraint : space_.recipe().constraints)
     outcome.constraints.push_back(constraint.violation(figures));
+  // Verdicts are corrected for all trials that may be run (Bonferroni).
+  if (const auto p = figures.find(kGateFigure); p != figures.end()) {
+    const double corrected = p->second * static_cast<double>(job_.budget.trials);
+    outcome.constraints.push_back(corrected <= kVerdictLevel ? 0 : corrected);
+  }
   outcome.user_attributes[kFiguresAttribute] = Json(figures);
   return outcome;
 }

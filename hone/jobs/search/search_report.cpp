@@ -80,7 +80,7 @@ Reported measure_reported(const SearchFindings& f, const TrialModel& made, Conte
   const Measurement before =
       measure_before(f.subject.parent, f.subject.data, batch, context, notes, "the search");
   BeforeAndAfter both =
-      measure_after(made.model, before, f.subject.data, batch, /*gates=*/{}, context, "winner");
+      measure_after(made.model, before, f.subject.data, batch, f.subject.gates, context, "winner");
   return {both.after, both};
 }
 
@@ -270,6 +270,10 @@ SearchResult report_search(const SearchFindings& f, const TrialModel& made, RunR
        {Preformatted{to_document(report.results["best"]["configuration"])}},
        /*folded=*/true},
       {"The space", {Preformatted{f.space.recipe().text}}, /*folded=*/true}};
+  const JudgedGates gates = reported.beside ? reported.beside->gates : JudgedGates{};
+  const std::string part = name_and_size(f.subject.data.measured);
+  for (Block& block : gate_blocks(gates, part))
+    report.sections[0].blocks.push_back(std::move(block));
   Section& trials = report.sections[1];
   for (const StudyFigure& figure : study_figures(study))
     trials.blocks.push_back(figure_block(figure.figure, folder / figure.name,
@@ -277,18 +281,21 @@ SearchResult report_search(const SearchFindings& f, const TrialModel& made, RunR
   trials.blocks.push_back(Paragraph{"trials.csv has all of them."});
   for (const std::string& name : f.dead)
     report.notes.push_back(fmt::format("{} changes nothing: it is searched in vain", name));
-  const std::vector<std::string> doubts = concerns(reported.measured.evaluation, labels);
+  const std::vector<std::string> doubts = reported.beside
+                                              ? concerns(*reported.beside, labels, "the search")
+                                              : concerns(reported.measured.evaluation, labels);
   for (const auto& lines : {doubts, undrawn})
     report.notes.insert(report.notes.end(), lines.begin(), lines.end());
   write_file(folder / "trials.csv", to_csv(all_trials(study)));
   write_run_report(report, folder, context);
   for (const auto& lines : {doubts, undrawn}) tell_warnings(context, lines);
-  SearchResult result{.fields = report.results};
+  SearchResult result{.fields = report.results, .gate = outcome_of(gates, part)};
   result.text = [=, headline = report.headline, counts = to_text(count_trials(f.view)),
                  reason = f.end.reason, destination = f.job.output.folder](const TextStyle& style) {
-    return fmt::format("{}\n\n{}\n{}\n{}\n{}Ended by {}; one seed; the winner's model in {}/best\n",
-                       headline, to_text(best, style), caption, gap,
-                       details_text(measured, labels, style), reason, destination);
+    return fmt::format(
+        "{}\n\n{}\n{}\n{}\n{}{}Ended by {}; one seed; the winner's model in {}/best\n", headline,
+        to_text(best, style), caption, gap, gate_text(gates, part, style),
+        details_text(measured, labels, style), reason, destination);
   };
   return result;
 }

@@ -1,5 +1,7 @@
 #include "hone/jobs/search/search_subject.h"
 
+#include "hone/jobs/before_and_after.h"
+
 #include "hone/jobs/choice.h"
 #include "hone/jobs/prune/shapes.h"
 #include "hone/models/unrounded.h"
@@ -76,6 +78,10 @@ TrialSubject read_subject(const SearchJob& job, const SearchRecipe& recipe, Cont
   if (choice_part(subject.data).name == "test") subject.data.validation = subject.data.test;
   subject.unwatched = subject.data;
   subject.unwatched.validation = {};
+  user_check(!subject.fresh || !job.gates.any(),
+             "`max_drop`, `gate`: trials draw weights of their own, so there is no trained model "
+             "beside which something could be lost; leave them out");
+  subject.gates = gates_of(job.gates, subject.parent.model, job.model);
   score_units(recipe, subject, context);
   return subject;
 }

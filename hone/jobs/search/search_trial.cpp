@@ -375,6 +375,12 @@ class TrialSteps {
                 truth_of(subject_.data.validation));
     if (comparison.counted) trial.figures[kFlips] = comparison.counted->flip_share;
     trial.figures[kMarginSnr] = comparison.snr_db;
+    if (!subject_.gates.empty())
+      trial.figures[kGateFigure] =
+          hardest(judge(subject_.gates, subject_.parent_measured->view(), trial.measurement.view(),
+                        truth_of(subject_.data.validation))
+                      .verdict)
+              .p_value;
     const Divergence far = divergence(subject_.parent_measured->view(), trial.measurement.view(),
                                       truth_of(subject_.data.validation));
     trial.figures[kDivergenceFigure] = far.mean;

@@ -15,6 +15,8 @@ inline constexpr const char *kFlips = "flips", *kMarginSnr = "margin_snr";
 /// How far a trial's answers are from those of the model it was made of (hone/study/layer_sensitivity.h).
 inline constexpr const char* kDivergenceFigure = "divergence";
 inline constexpr const char* kJudgedFigure = "judged";
+/// The p-value of the gate that is the hardest to pass, corrected for their number but for no other trials.
+inline constexpr const char* kGateFigure = "gate_p_value";
 
 /// Milliseconds of one text: of the moment, so it is measured anew by every trial.
 inline constexpr const char* kLatencyFigure = "latency_ms";

@@ -9,6 +9,7 @@
 #include "hone/models/encoding.h"
 #include "hone/models/model_source.h"
 #include "hone/passes/prune_structure.h"
+#include "hone/study/gates.h"
 #include "hone/study/measure.h"
 #include "hone/train/calibration.h"
 
@@ -25,6 +26,7 @@ struct TrialSubject {
   EncodedSplits
       unwatched;  ///< the same without a validation part, for trainings that nobody looks at
   std::optional<Measurement> parent_measured = {};  ///< there; none: it is fresh
+  std::vector<Gate> gates = {};                     ///< what a trial may lose against it
   FineTuneOptions training = {};  ///< what settings are put on top of: batches, evaluations
   CalibrationRun calibration = {};
   /// What tells what formats do to layers alone; none: the usual `allocation_texts`.

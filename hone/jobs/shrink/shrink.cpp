@@ -227,8 +227,7 @@ class Shrinking {
   }
 
   bool may_be_kept(const JudgedPoint& one) const {
-    return one.failure.empty() && one.conclusion != Conclusion::lost &&
-           one.change >= -margin_;
+    return one.failure.empty() && one.conclusion != Conclusion::lost && one.change >= -margin_;
   }
 
  private:
@@ -302,8 +301,7 @@ class Shrinking {
 std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
   if (!f.proven) return std::nullopt;
   const auto may_be_shown = [&](const JudgedPoint& one) {
-    return one.conclusion == Conclusion::unclear && one.examples_needed &&
-           one.change > -f.margin();
+    return one.conclusion == Conclusion::unclear && one.examples_needed && one.change > -f.margin();
   };
   return best_kept(f.job.goal, tried_points(f.points, may_be_shown),
                    f.chosen ? goal_share(f.job.goal, f.points[*f.chosen].shares) : 1);
@@ -350,7 +348,7 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
                           .trimmed = trimming.found,
                           .too_few_texts = !best_possible.kept(),
                           .looks_that_show = looks_that_show(of_none, job),
-                          .none = best_possible.hardest(),
+                          .none = hardest(best_possible),
                           .space = text};
   // Said before time is spent on it.
   if (findings.too_few_texts) tell_warnings(context, {too_few_texts_sentence(findings)});

@@ -375,8 +375,8 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
                {"seed", f.job.seed},
                {"seeds", 1},
                {"chosen_on", to_json(f.subject.data.measured_choice())},
-               {"texts_needed", f.too_few_texts && f.none.examples_needed ? Json(*f.none.examples_needed)
-                                                                          : Json()},
+               {"texts_needed",
+                f.too_few_texts && f.none.examples_needed ? Json(*f.none.examples_needed) : Json()},
                {"trial", f.chosen ? Json(f.points[*f.chosen].trial) : Json()},
                {"trail", to_json(trail)},
                {"output", is_nothing(f) ? Json() : Json(folder_name(f))}});
@@ -533,17 +533,16 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
                     result_of("shrink", report.results), lines},
                    made.model, folder);
   write_run_report(report, output.path(), context);
-  ShrinkResult result{.fields = report.results,
-                      .gate = outcome_of(gates, gated_on)};
+  ShrinkResult result{.fields = report.results, .gate = outcome_of(gates, gated_on)};
   result.text = [=, headline = report.headline, run = how_to_run(f), tried = tried_text(f),
-                 shows_gates = f.gates.size() > 1, destination = f.job.output.folder, name = folder_name(f)](const TextStyle& style) {
+                 shows_gates = f.gates.size() > 1, destination = f.job.output.folder,
+                 name = folder_name(f)](const TextStyle& style) {
     return fmt::format(
         "{}\n\n{}\n{}\n\n{}{}{}\n\nThe model is in {}/{}; {}/report.html shows all of it, class by "
         "class and layer by layer:\n{}",
         headline, to_text(both, style), caption,
-        shows_gates ? gate_text(gates, gated_on, style) : "", tried(style),
-        fmt::join(lines, "\n"), destination,
-        name, destination, run);
+        shows_gates ? gate_text(gates, gated_on, style) : "", tried(style), fmt::join(lines, "\n"),
+        destination, name, destination, run);
   };
   return result;
 }

@@ -40,10 +40,6 @@ ShrinkShares shares_in(const Json& json) {
           json.at("time_alone").get<double>()};
 }
 
-double number_in(const Json& value) {
-  return value.is_number() ? value.get<double>() : std::nan("");
-}
-
 // A sample of the training texts stands for the part that is measured: what is foretold is to owe nothing to those that judge.
 TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, Context& context) {
   TrialSubject sampled = subject;
@@ -238,12 +234,11 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   const auto begin = std::chrono::steady_clock::now();
   const TrialModel model = made(subject_, configuration);
   const Truth truth = truth_of(subject_.data.validation);
-  const TaskComparison comparison =
-      compare(gate_.original.view(), model.measurement.view(), truth);
+  const TaskComparison comparison = compare(gate_.original.view(), model.measurement.view(), truth);
   const GateVerdict verdict =
       judge(gate_.gates, gate_.original.view(), model.measurement.view(), truth, gate_.looks)
           .verdict;
-  const Verdict& hardest = verdict.hardest();
+  const Verdict& hardest_gate = hardest(verdict);
   const ShrinkShares shares = timer_.shares(model.model);
   const double bytes = std::round(shares.bytes * static_cast<double>(timer_.original_bytes()));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
@@ -251,9 +246,8 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   const TaskEvaluation& evaluation = model.measurement.evaluation;
   outcome.values = {evaluation.value, bytes, shares.time * timer_.ms()};
   // Kept: the p-value that is corrected for all looks and gates is 0.025 or less.
-  outcome.constraints = {verdict.kept() ? 0.0 : std::max(1e-9, hardest.p_value - 0.025)};
-  const auto change =
-      comparison.change.interval.value_or(Interval{std::nan(""), std::nan("")});
+  outcome.constraints = {verdict.kept() ? 0.0 : std::max(1e-9, hardest_gate.p_value - 0.025)};
+  const auto change = comparison.change.interval.value_or(Interval{std::nan(""), std::nan("")});
   outcome.user_attributes[kFiguresAttribute] = Json(model.figures);
   outcome.user_attributes[kSecondsAttribute] = seconds.count();
   outcome.user_attributes[kJudged] = {
@@ -262,8 +256,9 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
       {"change", {comparison.change.change, change.low, change.high}},
       {"flips", comparison.counted ? Json(comparison.counted->flip_share) : Json()},
       {"conclusion", to_string(verdict.conclusion)},
-      {"p_value", hardest.p_value},
-      {"examples_needed", hardest.examples_needed ? Json(*hardest.examples_needed) : Json()},
+      {"p_value", hardest_gate.p_value},
+      {"examples_needed",
+       hardest_gate.examples_needed ? Json(*hardest_gate.examples_needed) : Json()},
       {"summary", verdict.summary},
       {"allocated", model.allocated}};
   return outcome;
@@ -336,13 +331,13 @@ std::vector<JudgedPoint> ShrinkTrials::judged() {
     one.ms = one.shares.time * timer_.ms();
     one.ms_alone = one.shares.time_alone * timer_.ms_alone();
     const Json &figure = found.at("figure"), &change = found.at("change");
-    one.figure = number_in(figure[0]);
-    one.figure_interval = {number_in(figure[1]), number_in(figure[2])};
-    one.change = number_in(change[0]);
-    one.change_interval = {number_in(change[1]), number_in(change[2])};
-    one.flips = number_in(found.at("flips"));
+    one.figure = number_or_nan(figure[0]);
+    one.figure_interval = {number_or_nan(figure[1]), number_or_nan(figure[2])};
+    one.change = number_or_nan(change[0]);
+    one.change_interval = {number_or_nan(change[1]), number_or_nan(change[2])};
+    one.flips = number_or_nan(found.at("flips"));
     one.conclusion = conclusion_in(found.at("conclusion").get<std::string>());
-    one.p_value = number_in(found.at("p_value"));
+    one.p_value = number_or_nan(found.at("p_value"));
     if (found.at("examples_needed").is_number())
       one.examples_needed = found.at("examples_needed").get<std::int64_t>();
     one.summary = found.at("summary").get<std::string>();

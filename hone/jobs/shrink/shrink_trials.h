@@ -7,6 +7,7 @@
 #include "hone/jobs/shrink/shrink_plan.h"
 #include "hone/jobs/shrink/shrink_timer.h"
 #include "hone/search/search.h"
+#include "hone/study/gates.h"
 
 /// Points of shrinking made and judged, each a trial of a study.
 namespace hone {
