@@ -7,11 +7,11 @@
 
 #include "hone/base/error.h"
 #include "hone/base/percentage.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
 #include "hone/study/comparison_table.h"
-#include "hone/base/printable.h"
 #include "hone/study/measure.h"
 
 namespace hone {
@@ -55,6 +55,7 @@ FigureChange change_from(const Gate& gate, const Json& json) {
   else if (json.contains("only_parent_right"))
     change = accuracy_change({.examples = examples,
                               .evidence = evidence,
+                              .flip_interval = {},
                               .only_parent = json.at("only_parent_right"),
                               .only_candidate = json.at("only_candidate_right"),
                               .mcnemar_p = json.at("mcnemar_p")});
@@ -85,9 +86,9 @@ std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& schem
                gates.back().figure.text, same->text, text);
   }
   if (!options.max_drop_points) return gates;
-  const Gate judged = parse_gate(fmt::format("{}>={:.17g}", metrics(scheme.task).front().name,
-                                             -*options.max_drop_points),
-                                 scheme);
+  const Gate judged = parse_gate(
+      fmt::format("{}>={:.17g}", metrics(scheme.task).front().name, -*options.max_drop_points),
+      scheme);
   if (std::ranges::find(gates, judged.figure, &Gate::figure) == gates.end()) {
     gates.insert(gates.begin(), judged);
     gates.front().text = fmt::format("{}>={:g}", judged.metric, -*options.max_drop_points);
@@ -181,8 +182,7 @@ Table gate_table(const JudgedGates& judged) {
     std::vector<Cell> row = {judged.gates[i].text};
     if (one_seed) {
       const FigureChange& change = judged.changes[i];
-      row.insert(row.end(),
-                 {change.examples, percent(change.parent), percent(change.candidate)});
+      row.insert(row.end(), {change.examples, percent(change.parent), percent(change.candidate)});
     }
     row.push_back(v.change_interval
                       ? points_within(v.change, v.change_interval->low, v.change_interval->high)
@@ -213,8 +213,7 @@ std::string gate_text(const JudgedGates& judged, const std::string& measured_on,
 
 std::optional<GateOutcome> outcome_of(const JudgedGates& judged, const std::string& measured_on) {
   if (!judged.any()) return std::nullopt;
-  return GateOutcome{judged.verdict.kept(), gate_text(judged, measured_on),
-                     judged.verdict.summary};
+  return GateOutcome{judged.verdict.kept(), gate_text(judged, measured_on), judged.verdict.summary};
 }
 
 Json to_json(const std::vector<LostClass>& lost, const std::vector<std::string>& labels) {

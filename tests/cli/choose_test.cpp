@@ -91,7 +91,7 @@ TEST_F(Choose, RefusesWhatCannotBeCompared) {
   EXPECT_NE(refusal({"model", "topics"}).find("topics: the models have different classes"),
             std::string::npos);
   EXPECT_NE(refusal({"model", "learnt", "--max_drop", "1"})
-                .find("--max_drop says what --smallest may lose"),
+                .find("--max_drop and --gate say what --smallest may lose"),
             std::string::npos);
 }
 

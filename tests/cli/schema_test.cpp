@@ -88,9 +88,10 @@ std::vector<SchemaRun> runs_of_classes() {
       {"eval topics --data topics.csv --precision bf16"},
       {"eval model --data good.csv"},
       {"eval model --data good.csv --precision bf16"},
-      {"compare learnt coarse --data reviews.csv --split all --max_drop 100 -o compared",
+      {"compare learnt coarse --data reviews.csv --split all --max_drop 100 --gate "
+       "f1_macro>=-100 -o compared",
        "compared"},
-      {"compare seeds seeds --data synth:lookup?n=300&test=60"},
+      {"compare seeds seeds --data synth:lookup?n=300&test=60 --gate recall(positive)>=-100"},
       {"predict model --data reviews.csv"},
       {"predict model dull --text_pair fine"},
       {"predict model --data reviews.csv --fields "

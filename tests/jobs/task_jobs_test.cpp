@@ -134,7 +134,7 @@ TEST_P(TaskJobs, QuantizingIsGatedByTheTasksFigure) {
   QuantizeJob job{.model = model(),
                   .data = data_of(GetParam()),
                   .output = {.folder = (folder.path() / "q").string()}};
-  job.max_drop_points = 100;
+  job.gates.max_drop_points = 100;
   job.recipe.defaults[Operand::weight] = parse_format("int(bits=8)", quiet().library.formats);
   const QuantizeResult quantized = quantize_job(job, quiet());
   const Json& comparison = quantized.fields["comparison"];

@@ -109,7 +109,7 @@ std::string smooth_text(const NativeFindings& found) {
 }
 
 // What the plan that was taken showed where it was chosen; none where that is all in fp32, which was not measured.
-const Verdict* verdict_of_choice(const Widening& widening) {
+const GateVerdict* verdict_of_choice(const Widening& widening) {
   const auto taken = std::ranges::find(widening.tried, widening.steps, &TriedWidening::steps);
   return taken == widening.tried.end() ? nullptr : &taken->verdict;
 }
@@ -124,7 +124,7 @@ std::string widening_text(const Widening& widening) {
                 "{}, where that is chosen, {} of {} steps to wider formats are needed, the "
                 "costliest layers first; {} plans were tried",
                 part, widening.steps, widening.all_steps, widening.tried.size());
-  if (const Verdict* shown = verdict_of_choice(widening))
+  if (const GateVerdict* shown = verdict_of_choice(widening))
     text += fmt::format(". There it is {}", shown->summary);
   return text + ".";
 }
@@ -132,10 +132,9 @@ std::string widening_text(const Widening& widening) {
 Json to_json(const Widening& widening) {
   Json tried = Json::array();
   for (const TriedWidening& one : widening.tried)
-    tried.push_back(
-        {{"steps", one.steps},
-         {"verdict", to_string(one.verdict.conclusion)},
-         {"change", std::isfinite(one.verdict.change) ? Json(one.verdict.change) : Json()}});
+    tried.push_back({{"steps", one.steps},
+                     {"verdict", to_string(one.verdict.conclusion)},
+                     {"change", finite_or_null(hardest(one.verdict).change)}});
   return {{"part", widening.part},
           {"n", widening.texts},
           {"all_steps", widening.all_steps},

@@ -1,7 +1,6 @@
 #include "hone/jobs/search/search_subject.h"
 
 #include "hone/jobs/before_and_after.h"
-
 #include "hone/jobs/choice.h"
 #include "hone/jobs/prune/shapes.h"
 #include "hone/models/unrounded.h"

@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// 300 texts of three classes, one of them rare; `model` has learnt them, and `coarse` is the same in two bits.
+const fs::path& tickets() {
+  static const TemporaryFolder folder;
+  if (fs::exists(folder.path() / "coarse")) return folder.path();
+  std::string rows = "text,label\n";
+  const char* words[] = {"invoice payment", "crash login", "contract court"};
+  const char* labels[] = {"billing", "tech", "legal"};
+  for (int i = 0; i < 300; ++i) {
+    const int which = i % 10 == 0 ? 2 : i % 2;
+    rows += fmt::format("ticket {} about {},{}\n", i, words[which], labels[which]);
+  }
+  folder.file("tickets.csv", rows);
+  run_well({"train", "tiny", "--data", "tickets.csv", "--validation_split", "0.4", "--max_steps",
+            "60", "--lr", "1e-3", "--batch", "16", "-o", "model"},
+           folder.path());
+  run_well({"quantize", "model", "--format", "integer(width=4,frac=3)", "--data", "tickets.csv",
+            "-o", "coarse"},
+           folder.path());
+  return folder.path();
+}
+
+Ending compare(const std::string& second, const Words& gates) {
+  Words words = {"compare", "model", second, "--data", "tickets.csv", "--split", "all", "--json"};
+  for (const std::string& gate : gates) words.insert(words.end(), {"--gate", gate});
+  return run_hone(words, tickets());
+}
+
+TEST(Gates, HoldOnlyWhereAllOfThemDo) {
+  const Ending loose = compare("coarse", {"macro_f1>=-100", "recall(legal)>=-100"});
+  EXPECT_EQ(loose.code, 0) << loose.messages;
+  const Json gate = json_lines(loose.output).at(0)["gate"];
+  EXPECT_TRUE(gate["passed"].get<bool>());
+  ASSERT_EQ(gate["gates"].size(), 2u);
+  EXPECT_EQ(gate["gates"][0]["metric"], "f1_macro");
+  EXPECT_TRUE(gate["gates"][0]["class"].is_null());
+  EXPECT_EQ(gate["gates"][1]["metric"], "recall");
+  EXPECT_EQ(gate["gates"][1]["class"], "legal");
+  EXPECT_EQ(gate["gates"][1]["examples"], 30) << "of that class alone";
+  for (const Json& one : gate["gates"]) EXPECT_EQ(one["candidates"], 2) << "the level is halved";
+  const Ending strict = compare("coarse", {"macro_f1>=-100", "recall(legal)>=-2"});
+  EXPECT_EQ(strict.code, 3);
+  EXPECT_FALSE(json_lines(strict.output).at(0)["gate"]["passed"].get<bool>());
+}
+
+// With 30 examples no model can be shown to lose less than two points, not even the same one.
+TEST(Gates, AreUnclearWithFewExamplesAndSayHowManyWouldDo) {
+  const Ending ending = compare("model", {"recall(legal)>=-2"});
+  EXPECT_EQ(ending.code, 3);
+  const Json gate = json_lines(ending.output).at(0)["gate"]["gates"][0];
+  EXPECT_EQ(gate["verdict"], "unclear");
+  EXPECT_EQ(gate["change"], 0);
+  EXPECT_GT(gate["examples_needed"], 30);
+}
+
+TEST(Gates, OfMaxDropIsThatOnTheMainMetric) {
+  const auto gate_of = [](const Words& more) {
+    Words words = {"compare", "model", "coarse", "--data", "tickets.csv", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return json_lines(run_hone(words, tickets()).output).at(0)["gate"];
+  };
+  const Json drop = gate_of({"--max_drop", "1.5"}), gate = gate_of({"--gate", "accuracy>=-1.5"});
+  EXPECT_EQ(drop, gate);
+  EXPECT_EQ(drop["gates"][0]["margin"], 0.015);
+  // A gate takes the place of it.
+  const Json both = gate_of({"--max_drop", "1.5", "--gate", "accuracy>=-30"});
+  ASSERT_EQ(both["gates"].size(), 1u);
+  EXPECT_EQ(both["gates"][0]["margin"], 0.3);
+}
+
+TEST(Gates, NameClassesThatLostWhateverTheyAre) {
+  const Json result = json_lines(compare("coarse", {}).output).at(0);
+  ASSERT_TRUE(result.contains("lost_classes")) << "the test shows nothing: " << result["comparison"];
+  const Json& lost = result["lost_classes"][0];
+  EXPECT_LT(lost["recall_change"], 0);
+  EXPECT_LT(lost["recall_change_interval"][1], 0);
+  EXPECT_LE(lost["p_value"], 0.05);
+  const Ending shown = run_well(
+      {"compare", "model", "coarse", "--data", "tickets.csv", "--split", "all"}, tickets());
+  EXPECT_NE(shown.messages.find(fmt::format("recall of '{}' fell by",
+                                            lost["class"].get<std::string>())),
+            std::string::npos)
+      << shown.messages;
+}
+
+TEST(Gates, JudgeCopiesChoicesAndTrials) {
+  const TemporaryFolder folder;
+  const auto run = [&](Words words) {
+    words.insert(words.end(), {"--data", "tickets.csv", "--json"});
+    const Ending ending = run_hone(words, tickets());
+    EXPECT_TRUE(ending.code == 0 || ending.code == 3) << ending.messages;
+    Json result = json_lines(ending.output).at(0);
+    if (result.contains("gate")) EXPECT_EQ(result["gate"]["passed"], ending.code == 0);
+    return result;
+  };
+  const std::string gate = "recall(legal)>=-100";
+  for (const Words& words :
+       {Words{"quantize", "model", "--weight_format", "int(bits=8,per=row)"},
+        {"quantize", "model", "--native", "int(bits=8,per=row)"},
+        {"quantize", "model", "--qat", "--max_steps", "1", "--seeds", "2", "--weight_format",
+         "int(bits=8,per=row)"},
+        {"prune", "model", "--sparsity", "0.5"},
+        {"trim", "model"}}) {
+    Words all = words;
+    const std::string out = folder.path() / fmt::format("{}-{}", words[0], words[2]);
+    all.insert(all.end(), {"--gate", gate, "-o", out, "--overwrite"});
+    const Json result = run(all);
+    EXPECT_EQ(result["gate"]["gates"][0]["gate"], gate) << words[0];
+  }
+  const Json chosen = run({"choose", "model", "coarse", "--smallest", "--gate", gate});
+  EXPECT_TRUE(chosen["models"][0].contains("gate") != chosen["models"][1].contains("gate"));
+  folder.file("space.toml", "maximize = \"accuracy\"\n[quantization]\nweight = [\"int(bits=8)\"]\n");
+  const Json searched = run({"search", "model", "--recipe", folder.path() / "space.toml",
+                             "--trials", "1", "--gate", gate, "-o", folder.path() / "search"});
+  EXPECT_EQ(searched["gate"]["gates"][0]["gate"], gate);
+}
+
+TEST(Gates, RefuseWhatTheModelDoesNotHave) {
+  const auto refused = [](const std::string& gate, int code, const std::string& fragment) {
+    const Ending ending = compare("coarse", {gate});
+    EXPECT_EQ(ending.code, code) << gate;
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
+  };
+  refused("recall(leagal)>=-2", 1, "did you mean 'legal'?");
+  refused("r2>=-1", 1, "r2");
+  refused("loss>=-1", 1, "not counted in points");
+  refused("recall(legal)=-2", 2, "there is no >=");
+  refused("accuracy>=much", 2, "accuracy>=much");
+  const Ending twice = compare("coarse", {"macro_f1>=-1", "f1_macro>=-2"});
+  EXPECT_EQ(twice.code, 1);
+  EXPECT_NE(twice.messages.find("two gates are on macro F1"), std::string::npos) << twice.messages;
+  const Ending unbounded =
+      run_hone({"search", "model", "--recipe", "none.toml", "--data", "tickets.csv", "--timeout",
+                "5", "--gate", "accuracy>=-1", "-o", "no"},
+               tickets());
+  EXPECT_EQ(unbounded.code, 2);
+  EXPECT_NE(unbounded.messages.find("--trials"), std::string::npos) << unbounded.messages;
+}
+
+}  // namespace
+}  // namespace hone::testing
