@@ -78,16 +78,17 @@ TEST(Gates, OfMaxDropIsThatOnTheMainMetric) {
 
 TEST(Gates, NameClassesThatLostWhateverTheyAre) {
   const Json result = json_lines(compare("coarse", {}).output).at(0);
-  ASSERT_TRUE(result.contains("lost_classes")) << "the test shows nothing: " << result["comparison"];
+  ASSERT_TRUE(result.contains("lost_classes"))
+      << "the test shows nothing: " << result["comparison"];
   const Json& lost = result["lost_classes"][0];
   EXPECT_LT(lost["recall_change"], 0);
   EXPECT_LT(lost["recall_change_interval"][1], 0);
   EXPECT_LE(lost["p_value"], 0.05);
   const Ending shown = run_well(
       {"compare", "model", "coarse", "--data", "tickets.csv", "--split", "all"}, tickets());
-  EXPECT_NE(shown.messages.find(fmt::format("recall of '{}' fell by",
-                                            lost["class"].get<std::string>())),
-            std::string::npos)
+  EXPECT_NE(
+      shown.messages.find(fmt::format("recall of '{}' fell by", lost["class"].get<std::string>())),
+      std::string::npos)
       << shown.messages;
 }
 
@@ -98,17 +99,18 @@ TEST(Gates, JudgeCopiesChoicesAndTrials) {
     const Ending ending = run_hone(words, tickets());
     EXPECT_TRUE(ending.code == 0 || ending.code == 3) << ending.messages;
     Json result = json_lines(ending.output).at(0);
-    if (result.contains("gate")) EXPECT_EQ(result["gate"]["passed"], ending.code == 0);
+    if (result.contains("gate")) {
+      EXPECT_EQ(result["gate"]["passed"], ending.code == 0);
+    }
     return result;
   };
   const std::string gate = "recall(legal)>=-100";
-  for (const Words& words :
-       {Words{"quantize", "model", "--weight_format", "int(bits=8,per=row)"},
-        {"quantize", "model", "--native", "int(bits=8,per=row)"},
-        {"quantize", "model", "--qat", "--max_steps", "1", "--seeds", "2", "--weight_format",
-         "int(bits=8,per=row)"},
-        {"prune", "model", "--sparsity", "0.5"},
-        {"trim", "model"}}) {
+  for (const Words& words : {Words{"quantize", "model", "--weight_format", "int(bits=8,per=row)"},
+                             {"quantize", "model", "--native", "int(bits=8,per=row)"},
+                             {"quantize", "model", "--qat", "--max_steps", "1", "--seeds", "2",
+                              "--weight_format", "int(bits=8,per=row)"},
+                             {"prune", "model", "--sparsity", "0.5"},
+                             {"trim", "model"}}) {
     Words all = words;
     const std::string out = folder.path() / fmt::format("{}-{}", words[0], words[2]);
     all.insert(all.end(), {"--gate", gate, "-o", out, "--overwrite"});
@@ -117,7 +119,8 @@ TEST(Gates, JudgeCopiesChoicesAndTrials) {
   }
   const Json chosen = run({"choose", "model", "coarse", "--smallest", "--gate", gate});
   EXPECT_TRUE(chosen["models"][0].contains("gate") != chosen["models"][1].contains("gate"));
-  folder.file("space.toml", "maximize = \"accuracy\"\n[quantization]\nweight = [\"int(bits=8)\"]\n");
+  folder.file("space.toml",
+              "maximize = \"accuracy\"\n[quantization]\nweight = [\"int(bits=8)\"]\n");
   const Json searched = run({"search", "model", "--recipe", folder.path() / "space.toml",
                              "--trials", "1", "--gate", gate, "-o", folder.path() / "search"});
   EXPECT_EQ(searched["gate"]["gates"][0]["gate"], gate);

@@ -75,11 +75,15 @@ TEST(Widening, MeasuresEveryLayerAlone) {
   EXPECT_TRUE(costs_are_cheap(narrow.model, narrow.plan, choice_splits().train, {}));
 }
 
+std::vector<Gate> may_lose(double points) {
+  return gates_for({.max_drop_points = points}, tiny_model().facts.scheme());
+}
+
 // The rule of every other gate says when it is enough; the step before was not.
 TEST(Widening, GoesOnUntilTheModelIsShownToBeKept) {
   const Narrow narrow;
   const Widening chosen = choose_widening(narrow.model, narrow.copies, narrow.plan, narrow.costs,
-                                          choice_splits(), 8, /*margin=*/0.09, quiet_context());
+                                          choice_splits(), 8, may_lose(9), quiet_context());
   EXPECT_FALSE(chosen.too_few_texts);
   EXPECT_EQ(chosen.part, "validation");
   EXPECT_EQ(chosen.texts, 40);
@@ -100,7 +104,7 @@ TEST(Widening, GoesOnUntilTheModelIsShownToBeKept) {
 TEST(Widening, DoesNotChooseOnTooFewTexts) {
   const Narrow narrow;
   const Widening chosen = choose_widening(narrow.model, narrow.copies, narrow.plan, narrow.costs,
-                                          choice_splits(), 8, /*margin=*/0.01, quiet_context());
+                                          choice_splits(), 8, may_lose(1), quiet_context());
   EXPECT_TRUE(chosen.too_few_texts);
   EXPECT_EQ(chosen.steps, 0);
   EXPECT_TRUE(chosen.tried.empty());
