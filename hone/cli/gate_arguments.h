@@ -8,8 +8,8 @@
 
 namespace hone {
 
-/// `--max_drop` and `--gate`, of commands that compare a model with its parent. `whose` says what may lose ("B", "the copy"), and
-/// `consequence` what else follows from them.
+/// `--max_drop` and `--gate`, of commands that compare a model with its parent. `consequence` goes into
+/// the help: what else they decide.
 void declare(CLI::App& app, GateOptions& gates, const std::string& consequence = "");
 
 }  // namespace hone

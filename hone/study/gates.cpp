@@ -75,6 +75,12 @@ std::string words_of(Conclusion conclusion) {
   return conclusion == Conclusion::lost ? "failed" : "not shown to pass";
 }
 
+// The one gate is on the metric by which the task is judged, so that headline and table tell all of it.
+bool is_told_already(const JudgedGates& judged) {
+  const FigureName& figure = judged.gates.front().figure;
+  return judged.gates.size() == 1 && (figure == kAccuracy || figure == kR2 || figure == kMicroF1);
+}
+
 }  // namespace
 
 std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& scheme) {
@@ -117,6 +123,7 @@ JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Lo
 
 std::vector<JudgedGates> judge_choice(const std::vector<Gate>& gates,
                                       const std::vector<std::vector<FigureChange>>& changes) {
+  if (gates.empty()) return std::vector<JudgedGates>(changes.size());
   const std::vector<GateVerdict> verdicts = judge_gates_of_choice(gates, changes);
   std::vector<JudgedGates> judged;
   for (std::size_t i = 0; i < changes.size(); ++i)
@@ -195,18 +202,22 @@ Table gate_table(const JudgedGates& judged) {
 }
 
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on) {
+  if (is_told_already(judged))
+    return fmt::format("Gate on {} ({}): {}.", measured_on, judged.gates.front().text,
+                       words_of(judged.verdict.conclusion));
   return fmt::format("Gate{} on {}: {}; {}.", judged.gates.size() == 1 ? "" : "s", measured_on,
                      words_of(judged.verdict.conclusion), judged.verdict.summary);
 }
 
 std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& measured_on) {
   if (!judged.any()) return {};
+  if (is_told_already(judged)) return {Paragraph{gate_text(judged, measured_on)}};
   return {PageTable{gate_table(judged), gate_text(judged, measured_on)}};
 }
 
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on,
                       const TextStyle& style) {
-  if (!judged.any()) return "";
+  if (!judged.any() || is_told_already(judged)) return "";
   return fmt::format("{}\n{}\n\n", to_text(gate_table(judged), style),
                      gate_text(judged, measured_on));
 }

@@ -62,11 +62,11 @@ Json to_json(const JudgedGates& judged);
 /// A row for each gate: examples, the metric before and after, the change with its interval, the verdict, and how many examples would
 /// tell.
 Table gate_table(const JudgedGates& judged);
-/// "Gates on test, n = 200: passed. …"; of one gate its own words.
+/// "Gates on test, n = 200: passed; …". Of a single gate on the metric of the headline the word alone.
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on);
 /// Sentence and table for a page; nothing without gates.
 std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& measured_on);
-/// The same for a terminal, with an empty line behind; "" without gates.
+/// The same for a terminal, with an empty line behind; "" without gates, and where the headline tells all of them.
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on,
                       const TextStyle& style);
 

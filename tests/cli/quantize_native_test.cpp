@@ -113,8 +113,9 @@ TEST(QuantizeNative, IsHeldToItsGate) {
   words.emplace_back("--overwrite");
   const Ending refused = run_hone(words, folder.path());
   EXPECT_EQ(refused.code, 1);
-  EXPECT_NE(refused.messages.find("--max_drop: which layers are left wider would be chosen on the "
-                                  "texts that are reported (validation, n = 4"),
+  EXPECT_NE(refused.messages.find(
+                "--max_drop, --gate: which layers are left wider would be chosen on the "
+                "texts that are reported (validation, n = 4"),
             std::string::npos)
       << refused.messages;
 }

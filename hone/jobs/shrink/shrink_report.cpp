@@ -513,10 +513,8 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
       "rounds that took turns, their shares medians of the ratios of rounds, in brackets 95 %.",
       name_and_size(f.data.measured), written.arithmetic, 100 * f.margin());
   report.sections = {{"Before and after", {PageTable{both, caption}}}};
-  // One on the metric of the headline says nothing new.
-  if (f.gates.size() > 1)
-    for (Block& block : gate_blocks(gates, gated_on))
-      report.sections[0].blocks.push_back(std::move(block));
+  for (Block& block : gate_blocks(gates, gated_on))
+    report.sections[0].blocks.push_back(std::move(block));
   for (const std::string& line : lines) report.sections[0].blocks.emplace_back(Paragraph{line});
   report.sections[0].blocks.emplace_back(Preformatted{how_to_run(f)});
   add_trail(f, trail, report, output.path());
@@ -535,14 +533,12 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
   write_run_report(report, output.path(), context);
   ShrinkResult result{.fields = report.results, .gate = outcome_of(gates, gated_on)};
   result.text = [=, headline = report.headline, run = how_to_run(f), tried = tried_text(f),
-                 shows_gates = f.gates.size() > 1, destination = f.job.output.folder,
-                 name = folder_name(f)](const TextStyle& style) {
+                 destination = f.job.output.folder, name = folder_name(f)](const TextStyle& style) {
     return fmt::format(
         "{}\n\n{}\n{}\n\n{}{}{}\n\nThe model is in {}/{}; {}/report.html shows all of it, class by "
         "class and layer by layer:\n{}",
-        headline, to_text(both, style), caption,
-        shows_gates ? gate_text(gates, gated_on, style) : "", tried(style), fmt::join(lines, "\n"),
-        destination, name, destination, run);
+        headline, to_text(both, style), caption, gate_text(gates, gated_on, style), tried(style),
+        fmt::join(lines, "\n"), destination, name, destination, run);
   };
   return result;
 }
