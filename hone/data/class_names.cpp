@@ -154,16 +154,15 @@ ClassMatch match_unnamed(NameSpan labels, NameSpan classes) {
   const bool numbers = are_integers(labels);
   const std::vector<std::string> order = ordered_labels(labels);
   // "5" is no class of a model whose classes are "0" to "4".
-  if (order.size() == classes.size() && !(numbers && are_integers(classes)))
+  if (numbers && order.size() == classes.size() && !are_integers(classes))
     return {.class_of = places_in(labels, order),
-            .how = "in their order, as the model does not name its classes",
+            .how = "by their values, as the model does not name its classes",
             .in_order = true};
   if (numbers) return match_numbers(labels, classes.size());
   ClassMatch match = match_names(labels, classes);
-  match.why_not = fmt::format(
-      "the model does not name its {} classes, and the data has {} label{}, so which is which is "
-      "not known",
-      classes.size(), order.size(), order.size() == 1 ? "" : "s");
+  match.why_not =
+      fmt::format("the model does not name its {} classes, so which of them '{}' is is not known",
+                  classes.size(), shown_name(labels.front()));
   return match;
 }
 

@@ -399,9 +399,9 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
                     named_duplicates(facts.duplicates, facts.duplicate_rows)));
   if (facts.repeated_rows > 0)
     warnings.push_back(
-        fmt::format("{}: {} of {} texts repeat another one of them; intervals and verdicts take "
-                    "them for {}, as "
-                    "a text that stands twice tells no more than once",
+        fmt::format("{}: {} of {} rows repeat the text of another one; intervals and verdicts rest "
+                    "on an effective sample size of {} (Kish), as the rows of one text are one "
+                    "observation",
                     facts.part, number(facts.repeated_rows), number(facts.rows),
                     number(facts.effective_rows())));
   if (facts.rows > 0 && facts.classes_present() == 1 && !part.majority_label.empty()) {

@@ -59,14 +59,16 @@ Names names_of_labels(std::span<const WrittenLabel> labels, const KnownClasses& 
   return names;
 }
 
-// "a=CLASS,b=CLASS"
-std::string map_to_fill_in(const Names& labels) {
-  constexpr std::size_t kShown = 4;
+// "a=CLASS,b=CLASS"; of a model without names "a=0,b=1", whose numbers may be others.
+std::string map_to_fill_in(const Names& labels, const Names& classes) {
+  const Names ordered = ordered_labels(labels);
+  const std::size_t shown = are_unnamed(classes) ? ordered.size() : 4;
   Names pairs;
-  for (const std::string& label : ordered_labels(labels))
-    if (pairs.size() < kShown) pairs.push_back(shown_name(label) + "=CLASS");
-  return fmt::format("{}{}", fmt::join(pairs, ","),
-                     ordered_labels(labels).size() > kShown ? ",…" : "");
+  for (std::size_t i = 0; i < std::min(shown, ordered.size()); ++i)
+    pairs.push_back(fmt::format("{}={}", shown_name(ordered[i]),
+                                are_unnamed(classes) ? std::to_string(i) : "CLASS"));
+  return fmt::format("{}{}{}", fmt::join(pairs, ","), ordered.size() > shown ? ",…" : "",
+                     are_unnamed(classes) ? ", with the number of each class" : "");
 }
 
 // `opening`: "d.csv: line 2: label 'x' is none of the model's classes"
@@ -79,7 +81,7 @@ std::string map_to_fill_in(const Names& labels) {
   throw LabelMismatch(
       fmt::format("{}: {}{}; the data's are: {}; map them with `label_map` {}{}", opening,
                   listed_names(classes), why_not.empty() ? "" : "; " + why_not,
-                  listed_names(ordered_labels(labels)), map_to_fill_in(labels),
+                  listed_names(ordered_labels(labels)), map_to_fill_in(labels, classes),
                   numbers ? ", or with `label_map` ids where they are class numbers" : ""));
 }
 
@@ -210,7 +212,10 @@ void LabelTable::note_blanks(std::vector<std::string>& notes) const {
 }
 
 std::int32_t LabelTable::add(WrittenLabel label) {
-  user_check(!label.text.empty(), "{}: the label is empty", label.where);
+  user_check(!label.text.empty(),
+             "{}: the label is empty; give the row a label or leave it out, as it can be neither "
+             "learnt from nor measured",
+             label.where);
   if (labels_.size() >= kMostLabels)
     fail("{}: the label column has more than {} different values; is it the right column?{}",
          label.where, kMostLabels, hint_at_numbers(labels_));

@@ -211,6 +211,9 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
     if (judged == "test" || judged == "validation") own["part"] = judged;
     take_comparison(own, value_at(result, "comparison"));
   }
+  // What all gates say together goes before what the metric says alone.
+  const Json& gated = value_at(value_at(result, "gate"), "verdict");
+  if (gated.is_string()) own["verdict"] = gated;
   if (own.contains(figure_key(own))) rows.push_back(own);
   return rows;
 }

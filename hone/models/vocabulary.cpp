@@ -130,8 +130,9 @@ std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts
   if (pieces <= kMostPieces) return "";
   return fmt::format(
       "{}: {} and cuts them into {:.1f} pieces each, {:.1f} tokens a text (`hone tokenize` shows "
-      "how). It was made of other texts or for another language: take a model made of such as "
-      "these, or train one anew (`hone train tiny`), which learns its vocabulary from them",
+      "how). It is of other texts, for another language, or was learnt from few words: take a "
+      "model made of texts such as these, or learn a vocabulary from more of them (`hone train "
+      "tiny`)",
       name, kSpelledWords, pieces, tokens_per_text(texts));
 }
 

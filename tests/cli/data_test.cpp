@@ -237,7 +237,16 @@ TEST(Data, OfNumbersFitsAModelThatDoesNotNameItsClasses) {
   expect_refusal(
       {"eval", "plain", "--data", "three.csv"}, folder.path(),
       "three.csv: line 2: label 'good' is none of the model's classes: LABEL_0, LABEL_1; "
-      "the model does not name its 2 classes, and the data has 3 labels");
+      "the model does not name its 2 classes, so which of them 'good' is is not known");
+  expect_refusal({"eval", "plain", "--data", workshop() / "reviews.csv"}, folder.path(),
+                 "--label_map bad=0,good=1, with the number of each class");
+  const Json mapped = run_json(
+      {"eval", "plain", "--data", workshop() / "reviews.csv", "--label_map", "bad=1,good=0"},
+      folder.path());
+  const Json straight =
+      run_json({"eval", workshop() / "model", "--data", workshop() / "reviews.csv"}, folder.path());
+  EXPECT_DOUBLE_EQ(mapped["eval_accuracy"].get<double>(),
+                   1 - straight["eval_accuracy"].get<double>());
 }
 
 TEST(Data, ThatIsNotUtf8IsCountedOrRefused) {

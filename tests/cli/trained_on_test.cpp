@@ -142,8 +142,8 @@ TEST_F(TrainedModel, IsNoSurerByTextsThatRepeat) {
                 once["eval_accuracy_interval"][end].get<double>(), 1e-14);
   EXPECT_TRUE(
       says(eval_messages({"thrice.csv", "--split", "all"}),
-           "warning: all: 60 of 90 texts repeat another one of them; intervals and verdicts "
-           "take them for 30, "));
+           "warning: all: 60 of 90 rows repeat the text of another one; intervals and verdicts "
+           "rest on an effective sample size of 30 "));
 }
 
 TEST_F(TrainedModel, SaysHowManyTextsOfOtherDataItWasTrainedOn) {

@@ -223,8 +223,10 @@ TEST(MeasuredPart, SaysThatTextsRepeat) {
   EXPECT_EQ(part.facts.repeated_rows, 3);
   EXPECT_EQ(to_json(part)["repeated_rows"], 3);
   ASSERT_FALSE(warnings_of(part, kLabels).empty());
-  EXPECT_TRUE(warnings_of(part, kLabels)[0].starts_with(
-      "test: 3 of 43 texts repeat another one of them; intervals and verdicts take them for 34, "))
+  EXPECT_TRUE(
+      warnings_of(part, kLabels)[0].starts_with("test: 3 of 43 rows repeat the text of another "
+                                                "one; intervals and verdicts rest on an effective "
+                                                "sample size of 34 "))
       << warnings_of(part, kLabels)[0];
   // One text four times, 39 once: 43² / (4² + 39).
   EXPECT_DOUBLE_EQ(43 * part.facts.evidence, 43.0 * 43 / 55);

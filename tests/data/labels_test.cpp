@@ -149,10 +149,12 @@ TEST(FindClasses, LookOnlyLabelsThatOccurUp) {
 }
 
 TEST(FindClasses, OfAModelWithoutNamesAreThoseOfTheData) {
-  const Found strings = find({"good", "bad"}, {.of_model = {"LABEL_0", "LABEL_1"}});
-  EXPECT_EQ(strings.classes.names, (Names{"bad", "good"}));
-  EXPECT_EQ(strings.classes.class_of, (Classes{1, 0}));
-  EXPECT_EQ(strings.notes.size(), 1u);
+  EXPECT_THROW(find({"good", "bad"}, {.of_model = {"LABEL_0", "LABEL_1"}}), LabelMismatch)
+      << "which is which is not known";
+  const Found values = find({"1", "-1"}, {.of_model = {"LABEL_0", "LABEL_1"}});
+  EXPECT_EQ(values.classes.names, (Names{"-1", "1"}));
+  EXPECT_EQ(values.classes.class_of, (Classes{1, 0}));
+  EXPECT_EQ(values.notes.size(), 1u);
   const Found named = find({"1"}, {.of_data = {"pos", "neg"}, .of_model = {"LABEL_0", "LABEL_1"}});
   EXPECT_EQ(named.classes.names, (Names{"pos", "neg"}));
   EXPECT_EQ(named.classes.class_of, Classes{1});

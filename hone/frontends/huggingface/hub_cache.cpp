@@ -88,6 +88,18 @@ Names models_to_open(const fs::path& cache) {
   return models;
 }
 
+// " (out holds out/unproven)"; "": the folder above holds no model.
+std::string models_beside(const std::string& path) {
+  const fs::path above = fs::path(path).parent_path();
+  Names models;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(above, error))
+    if (fs::exists(entry.path() / "config.json", error)) models.push_back(entry.path().string());
+  std::ranges::sort(models);
+  return models.empty() ? ""
+                        : fmt::format(" ({} holds {})", above.string(), fmt::join(models, ", "));
+}
+
 }  // namespace
 
 fs::path hub_cache_folder() {
@@ -114,11 +126,11 @@ fs::path find_in_hub_cache(const HubName& name, const fs::path& cache) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
     fail(
-        "{}: no such model folder, nor is the model in the local cache of Hugging Face: looked "
+        "{}: no such model folder{}, nor is the model in the local cache of Hugging Face: looked "
         "at {}{}; nothing is downloaded. Fetch it where there is a network (`hf download "
         "{}`), or give a folder with config.json and weights",
-        name.repository, folder.string(), did_you_mean(name.repository, models_to_open(cache)),
-        name.repository);
+        name.repository, models_beside(name.repository), folder.string(),
+        did_you_mean(name.repository, models_to_open(cache)), name.repository);
   const fs::path snapshots = folder / "snapshots", reference = folder / "refs" / name.revision;
   std::string hash = name.revision;
   if (fs::is_regular_file(reference, error)) hash = trim(read_file(reference));

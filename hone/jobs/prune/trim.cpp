@@ -36,8 +36,8 @@ struct Trimmed {
 std::string tokens_text(const Trimmed& trimmed) {
   const VocabularyCut& cut = trimmed.cut;
   return fmt::format(
-      "{} of {} tokens stay: the training part uses {}, and {} special ones and single characters "
-      "stay whatever it holds.",
+      "{} of {} tokens stay: the {} that the training part uses, and {} special ones and single "
+      "characters, used or not.",
       grouped(std::ssize(cut.kept)), grouped(cut.before), grouped(cut.used), grouped(cut.lasting));
 }
 

@@ -358,8 +358,9 @@ std::string how_to_run(const ShrinkFindings& f) {
   return fmt::format(
       "hone predict {} \"some text\"       # classify a text\nhone study {}/study.db shrink       "
       "# "
-      "what was tried\n\nAll of this again, in its place:\n{}\n",
-      shell_word(model), shell_word(f.job.output.folder), f.job.invocation.command);
+      "what was tried\n\nAll of this again, in its place:\n{}{}\n",
+      shell_word(model), shell_word(f.job.output.folder), f.job.invocation.command,
+      f.job.output.overwrite ? "" : " --overwrite");
 }
 
 Json fields_of(const ShrinkFindings& f, const Table& trail) {
