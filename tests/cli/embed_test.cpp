@@ -188,8 +188,8 @@ TEST(Embed, IsAllThatAModelWithoutAHeadIsMeasuredBy) {
   const Ending gated = with_data(
       {"quantize", kSentenceModel, "--format", "int(bits=8)", "--max_drop", "1", "-o", "gated"});
   EXPECT_EQ(gated.code, 1);
-  EXPECT_NE(gated.messages.find("--max_drop: " + kSentenceModel +
-                                " has no classification head, so there is no accuracy to hold"),
+  EXPECT_NE(gated.messages.find("--max_drop, --gate: " + kSentenceModel +
+                                " has no classification head, so there are no answers to judge"),
             std::string::npos)
       << gated.messages;
   const Ending quantized =

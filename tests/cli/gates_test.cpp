@@ -7,35 +7,41 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// 300 texts of three classes, one of them rare; `model` has learnt them, and `coarse` is the same in two bits.
+/// Texts of three classes, one of them rare, 300 of them to test on; `model` has learnt them, and `coarse` is the same in so few
+/// bits that it predicts one class alone.
 const fs::path& tickets() {
   static const TemporaryFolder folder;
   if (fs::exists(folder.path() / "coarse")) return folder.path();
-  std::string rows = "text,label\n";
-  const char* words[] = {"invoice payment", "crash login", "contract court"};
-  const char* labels[] = {"billing", "tech", "legal"};
-  for (int i = 0; i < 300; ++i) {
-    const int which = i % 10 == 0 ? 2 : i % 2;
-    rows += fmt::format("ticket {} about {},{}\n", i, words[which], labels[which]);
-  }
-  folder.file("tickets.csv", rows);
-  run_well({"train", "tiny", "--data", "tickets.csv", "--validation_split", "0.4", "--max_steps",
-            "60", "--lr", "1e-3", "--batch", "16", "-o", "model"},
+  const auto rows = [](int first, int last) {
+    const char* words[] = {"invoice payment", "crash login", "contract court"};
+    const char* labels[] = {"billing", "tech", "legal"};
+    std::string text = "text,label\n";
+    for (int i = first; i < last; ++i) {
+      const int which = i % 10 == 0 ? 2 : i % 2;
+      text += fmt::format("ticket {} about {},{}\n", i, words[which], labels[which]);
+    }
+    return text;
+  };
+  fs::create_directory(folder.path() / "tickets");
+  folder.file("tickets/train.csv", rows(0, 200));
+  folder.file("tickets/test.csv", rows(200, 500));
+  run_well({"train", "tiny", "--data", "tickets", "--max_steps", "60", "--lr", "1e-3", "--batch",
+            "16", "-o", "model"},
            folder.path());
-  run_well({"quantize", "model", "--format", "integer(width=4,frac=3)", "--data", "tickets.csv",
-            "-o", "coarse"},
+  run_well({"quantize", "model", "--format", "integer(width=4,frac=3)", "--data", "tickets", "-o",
+            "coarse"},
            folder.path());
   return folder.path();
 }
 
 Ending compare(const std::string& second, const Words& gates) {
-  Words words = {"compare", "model", second, "--data", "tickets.csv", "--split", "all", "--json"};
+  Words words = {"compare", "model", second, "--data", "tickets", "--json"};
   for (const std::string& gate : gates) words.insert(words.end(), {"--gate", gate});
   return run_hone(words, tickets());
 }
 
 TEST(Gates, HoldOnlyWhereAllOfThemDo) {
-  const Ending loose = compare("coarse", {"macro_f1>=-100", "recall(legal)>=-100"});
+  const Ending loose = compare("model", {"macro_f1>=-30", "recall(legal)>=-30"});
   EXPECT_EQ(loose.code, 0) << loose.messages;
   const Json gate = json_lines(loose.output).at(0)["gate"];
   EXPECT_TRUE(gate["passed"].get<bool>());
@@ -46,7 +52,7 @@ TEST(Gates, HoldOnlyWhereAllOfThemDo) {
   EXPECT_EQ(gate["gates"][1]["class"], "legal");
   EXPECT_EQ(gate["gates"][1]["examples"], 30) << "of that class alone";
   for (const Json& one : gate["gates"]) EXPECT_EQ(one["candidates"], 2) << "the level is halved";
-  const Ending strict = compare("coarse", {"macro_f1>=-100", "recall(legal)>=-2"});
+  const Ending strict = compare("model", {"macro_f1>=-30", "recall(legal)>=-2"});
   EXPECT_EQ(strict.code, 3);
   EXPECT_FALSE(json_lines(strict.output).at(0)["gate"]["passed"].get<bool>());
 }
@@ -63,7 +69,7 @@ TEST(Gates, AreUnclearWithFewExamplesAndSayHowManyWouldDo) {
 
 TEST(Gates, OfMaxDropIsThatOnTheMainMetric) {
   const auto gate_of = [](const Words& more) {
-    Words words = {"compare", "model", "coarse", "--data", "tickets.csv", "--json"};
+    Words words = {"compare", "model", "coarse", "--data", "tickets", "--json"};
     words.insert(words.end(), more.begin(), more.end());
     return json_lines(run_hone(words, tickets()).output).at(0)["gate"];
   };
@@ -85,7 +91,7 @@ TEST(Gates, NameClassesThatLostWhateverTheyAre) {
   EXPECT_LT(lost["recall_change_interval"][1], 0);
   EXPECT_LE(lost["p_value"], 0.05);
   const Ending shown = run_well(
-      {"compare", "model", "coarse", "--data", "tickets.csv", "--split", "all"}, tickets());
+      {"compare", "model", "coarse", "--data", "tickets"}, tickets());
   EXPECT_NE(
       shown.messages.find(fmt::format("recall of '{}' fell by", lost["class"].get<std::string>())),
       std::string::npos)
@@ -95,7 +101,7 @@ TEST(Gates, NameClassesThatLostWhateverTheyAre) {
 TEST(Gates, JudgeCopiesChoicesAndTrials) {
   const TemporaryFolder folder;
   const auto run = [&](Words words) {
-    words.insert(words.end(), {"--data", "tickets.csv", "--json"});
+    words.insert(words.end(), {"--data", "tickets", "--json"});
     const Ending ending = run_hone(words, tickets());
     EXPECT_TRUE(ending.code == 0 || ending.code == 3) << ending.messages;
     Json result = json_lines(ending.output).at(0);
@@ -141,7 +147,7 @@ TEST(Gates, RefuseWhatTheModelDoesNotHave) {
   EXPECT_EQ(twice.code, 1);
   EXPECT_NE(twice.messages.find("two gates are on macro F1"), std::string::npos) << twice.messages;
   const Ending unbounded =
-      run_hone({"search", "model", "--recipe", "none.toml", "--data", "tickets.csv", "--timeout",
+      run_hone({"search", "model", "--recipe", "none.toml", "--data", "tickets", "--timeout",
                 "5", "--gate", "accuracy>=-1", "-o", "no"},
                tickets());
   EXPECT_EQ(unbounded.code, 2);
