@@ -63,11 +63,19 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
   const bool fresh = is_fresh(name);
   JobData asked = data;
   asked.options.split = split;
-  const Splits splits = fresh ? load_splits(asked, seed, known_labels(name), source.trained_on,
-                                            DataUse::compression, context)
-                              : load_splits(asked, seed, source.model.facts, source.trained_on,
-                                            DataUse::compression, context);
+  const ModelFacts& facts = source.model.facts;
+  // A head that was drawn at random means nothing yet: any class may be any of its outputs.
+  const bool untrained = !fresh && source.model.fresh_head() && facts.unnamed();
+  const KnownLabels known = fresh       ? known_labels(name)
+                            : untrained ? KnownLabels{.task = facts.task()}
+                                        : KnownLabels{facts.task(), facts.labels};
+  const Splits splits =
+      load_splits(asked, seed, known, source.trained_on, DataUse::compression, context);
   if (fresh) source = open_model(name, context, seed, splits.source.scheme());
+  user_check(!untrained || std::ssize(splits.source.label_names) == facts.class_count(),
+             "{}: the data has {} classes or labels, the model {}; train a head first with `hone "
+             "train`",
+             name, splits.source.label_names.size(), facts.class_count());
   std::vector<std::string> warnings = source.model.warnings;
   warnings.push_back(untrained_warning(source, name));
   const MeasuredTexts measured = measured_texts(splits, split, source.trained_on);

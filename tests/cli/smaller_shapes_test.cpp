@@ -49,7 +49,7 @@ TEST(SmallerShapes, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
               run_json({"predict", kModel, text}, folder.path())["logits"]);
   const std::string card = read_file(folder.path() / "trimmed/README.md");
   for (const char* fragment :
-       {"library_name: transformers\n", "| before | ", " tokens stay: the training part uses ",
+       {"library_name: transformers\n", "| before | ", " that the training part uses, and ",
         " % less. Weights: ", "4 texts at a time: "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
   EXPECT_EQ(card.find("base_model_relation"), std::string::npos) << card;
