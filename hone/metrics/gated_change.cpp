@@ -307,7 +307,9 @@ FigureChange change_by_parts(const Gate& gate, const Metric& metric, const Logit
     differ.push_back(std::ranges::equal(parent.row(row), candidate.row(row)) ? 0 : 1);
   }
   const double least = 1 / static_cast<double>(std::max<std::size_t>(parts.size(), 1));
-  return paired_change(gate.figure, change, {parts, differ, least}, truth.texts);
+  return paired_change(gate.figure, change,
+                       {.values = parts, .differ = differ, .least = least, .is_unequal = true},
+                       truth.texts);
 }
 
 FigureChange change_of_recall(const Gate& gate, const Both& both) {
