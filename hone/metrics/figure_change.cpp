@@ -21,17 +21,25 @@ constexpr double kSmallestExcess = kNormal975 * kNormal975;
 
 /// What the texts say together.
 struct TextSums {
-  std::int64_t count = 0;   ///< G
-  double squares = 0;       ///< Σ u²
-  std::int64_t differ = 0;  ///< K
-  double mean_square = 0;   ///< of u where the models differ, or what is assumed of it
+  std::int64_t count = 0;    ///< G
+  double squares = 0;        ///< Σ u²
+  std::int64_t differ = 0;   ///< K
+  double mean_square = 0;    ///< of u where the models differ, or what is assumed of it
+  std::int64_t degrees = 0;  ///< of freedom of Σ u²
 
   double half_width() const {
-    const auto texts = static_cast<double>(count);
-    return student_975(count - 1) *
-           std::sqrt(texts / (texts - 1) * (squares + kSmallestExcess * mean_square));
+    const auto free = static_cast<double>(degrees);
+    return student_975(degrees) *
+           std::sqrt((free + 1) / free * (squares + kSmallestExcess * mean_square));
   }
 };
+
+// Those of the chi-squared distribution with the mean and the variance of Σ u², which is Σ u⁴ - (Σ u²)² / G.
+std::int64_t degrees_of(double squares, double fourths, std::int64_t count) {
+  const double variance = fourths - squares * squares / static_cast<double>(count);
+  const double degrees = 2 * squares * squares / variance, most = static_cast<double>(count - 1);
+  return degrees < most ? std::max<std::int64_t>(1, std::llround(degrees)) : count - 1;
+}
 
 TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> texts) {
   HONE_ASSERT(
@@ -49,11 +57,15 @@ TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> text
     text.differs |= c.differ[i] != 0;
   }
   TextSums sums;
+  double fourths = 0;
   for (const Text& text : by_text) {
+    const double square = text.sum * text.sum;
     sums.count += text.stands;
-    sums.squares += text.sum * text.sum;
+    sums.squares += square;
+    fourths += square * square;
     sums.differ += text.differs;
   }
+  sums.degrees = c.is_unequal ? degrees_of(sums.squares, fourths, sums.count) : sums.count - 1;
   // A text that stands in several rows adds as many times as much.
   const double least = c.least / evidence(texts);
   // Of whole answers one more that differs is not taken for less than the least: a first loss makes nothing surer.

@@ -79,6 +79,9 @@ struct Contributions {
   /// Where one answer weighs more than another, as in a mean over classes of unequal size: what one adds at most. Those that
   /// have not been seen to differ may be of that kind.
   double greatest = 0;
+  /// A few examples may add most of Σ u², as the positive ones do to an area where they are rare: the degrees of freedom are
+  /// estimated from the values.
+  bool is_unequal = false;
 };
 
 /// The change of a ratio of sums over examples, such as R² or micro F1, with its 95 % interval (delta method; Cochran 1977,
@@ -93,7 +96,9 @@ struct Contributions {
 /// over the G texts with u the sum of a text's values, t of G - 1 degrees of freedom, and K the texts on which the models
 /// differ. The second term is what makes the interval hold its level where K is small: for equal gains and losses of one
 /// answer it gives the width of Tango's score interval as rates go to 0, which is positive at K = 0, and no narrower at K = 1. It
-/// vanishes as K grows. Of a figure that is a share the interval is cut at -1 and 1. Not defined for
+/// vanishes as K grows. Of unequal contributions G - 1 is no more than 2 (Σ u²)² / (Σ u⁴ - (Σ u²)² / G), the degrees of
+/// freedom of the chi-squared distribution with the same mean and variance (Satterthwaite 1946, Biometrics Bulletin 2:110);
+/// with few of them the normal distribution would claim too much. Of a figure that is a share the interval is cut at -1 and 1. Not defined for
 /// less than two texts. `texts`: as in `evidence`.
 FigureChange paired_change(const FigureName& figure, double change,
                            const Contributions& contributions, std::span<const std::int32_t> texts);

@@ -26,7 +26,7 @@ struct GateWords {
 };
 
 std::optional<double> number_in(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -94,6 +94,12 @@ std::vector<std::string> gated_metrics(const LabelScheme& scheme) {
   return names;
 }
 
+std::string shown_names(const std::vector<std::string>& names) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names) shown.push_back(shown_name(name));
+  return fmt::format("{}", fmt::join(shown, ", "));
+}
+
 [[noreturn]] void refuse_metric(std::string_view text, const std::string& name,
                                 const LabelScheme& scheme) {
   std::vector<std::string> known = gated_metrics(scheme);
@@ -102,19 +108,33 @@ std::vector<std::string> gated_metrics(const LabelScheme& scheme) {
     fail("gate '{}': {} is not counted in points; gate {} instead", text, own->text, known.front());
   if (scheme.task != Task::regression && is_of_class(name))
     fail("gate '{}': of which class? Write {}({})>=…, or gate {}_macro; the classes are {}", text,
-         name, shown_name(scheme.names.at(0)), name, fmt::join(scheme.names, ", "));
+         name, shown_name(scheme.names.at(0)), name, shown_names(scheme.names));
   if (own != nullptr)
     fail("gate '{}': {} is defined for two classes, and there are {}; gate {}", text, own->text,
          scheme.names.size(), fmt::join(known, ", "));
+  std::vector<std::string> near = known;
+  if (scheme.task != Task::regression)
+    for (const char* metric : kMetricsOfClass) {
+      near.emplace_back(metric);
+      known.push_back(fmt::format("{}(CLASS)", metric));
+    }
   const auto has_it = [&](Task task) { return metric_called(task, name) != nullptr; };
   const auto other = std::ranges::find_if(kTasks, has_it);
   const std::string hint = other == std::end(kTasks)
-                               ? did_you_mean(name, known)
+                               ? did_you_mean(name, near)
                                : fmt::format(", which is a metric of {}; the task is {}",
                                              to_string(*other), to_string(scheme.task));
-  if (scheme.task != Task::regression)
-    for (const char* metric : kMetricsOfClass) known.push_back(fmt::format("{}(CLASS)", metric));
   fail("gate '{}': expected one of {}, got '{}'{}", text, fmt::join(known, ", "), name, hint);
+}
+
+[[noreturn]] void refuse_metric_of_class(std::string_view text, const std::string& name,
+                                         const GateWords& words, const LabelScheme& scheme) {
+  const std::vector<std::string> known(std::begin(kMetricsOfClass), std::end(kMetricsOfClass));
+  if (metric_called(scheme.task, name) != nullptr)
+    fail("gate '{}': {} is computed over all classes; for one class, gate {}", text, words.metric,
+         fmt::join(known, ", "));
+  fail("gate '{}': there is no metric '{}' of one class, expected {}{}", text, words.metric,
+       fmt::join(known, ", "), did_you_mean(words.metric, known));
 }
 
 std::int64_t class_called(std::string_view text, std::string_view name,
@@ -129,9 +149,7 @@ std::int64_t class_called(std::string_view text, std::string_view name,
                       (name.front() == '\'' || name.front() == '"');
   if (quoted) name = name.substr(1, name.size() - 2);
   if (const auto found = place(name)) return *found;
-  std::vector<std::string> shown;
-  for (const std::string& one : names) shown.push_back(shown_name(one));
-  fail("gate '{}': expected one of the classes {}, got '{}'{}", text, fmt::join(shown, ", "), name,
+  fail("gate '{}': expected one of the classes {}, got '{}'{}", text, shown_names(names), name,
        did_you_mean(name, names));
 }
 
@@ -151,9 +169,7 @@ Gate gate_on(const GateWords& words, std::string_view text, const LabelScheme& s
     if (scheme.task == Task::regression)
       fail("gate '{}': numbers have no classes; gate {}", text,
            fmt::join(gated_metrics(scheme), ", "));
-    if (!is_of_class(name))
-      fail("gate '{}': of one class, gate {}; '{}' is of all of them", text,
-           fmt::join(kMetricsOfClass, ", "), words.metric);
+    if (!is_of_class(name)) refuse_metric_of_class(text, name, words, scheme);
     return gate_of_class(name, class_called(text, *words.of_class, scheme.names), scheme);
   }
   if (scheme.task == Task::single_label && scheme.names.size() == 2 && is_of_class(name))

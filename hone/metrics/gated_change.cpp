@@ -132,7 +132,7 @@ class TallyOfClasses : public Tally {
     compute_from_counts(own());
     return evaluation_;
   }
-  // An answer that goes from one class to another is one less there and one more here.
+  // An answer that goes from its class to another is one less there and one more here.
   double greatest_step(const Value& value, bool of_one_class) override {
     const double now = value(evaluation());
     const auto moved = [&](std::int32_t label, std::int32_t from, std::int32_t to) {
@@ -143,16 +143,23 @@ class TallyOfClasses : public Tally {
       count_example(own(), label, to, -1);
       return size;
     };
-    double less = 0, more = 0;
-    for (std::int32_t c = 0; c < both_.outputs; ++c) {
-      const ClassFigures one = own().of_class[static_cast<std::size_t>(c)];
+    const auto classes = static_cast<std::size_t>(both_.outputs);
+    std::vector<double> less(classes), more(classes);
+    for (std::size_t c = 0; c < classes; ++c) {
+      const ClassFigures one = own().of_class[c];
+      const auto label = static_cast<std::int32_t>(c);
       if (one.support > 0)
-        less =
-            std::max(less, one.found > 0 ? moved(c, c, kNoPrediction) : moved(c, kNoPrediction, c));
-      if (one.support + one.predicted > 0)
-        more = std::max(more, moved(c == 0 ? 1 : 0, kNoPrediction, c));
+        less[c] =
+            one.found > 0 ? moved(label, label, kNoPrediction) : moved(label, kNoPrediction, label);
+      if (one.support + one.predicted > 0) more[c] = moved(c == 0 ? 1 : 0, kNoPrediction, label);
     }
-    return of_one_class ? std::max(less, more) : less + more;
+    double greatest = 0;
+    for (std::size_t from = 0; from < classes; ++from)
+      for (std::size_t to = 0; to < classes; ++to)
+        if (from != to)
+          greatest = std::max(
+              greatest, of_one_class ? std::max(less[from], more[from]) : less[from] + more[to]);
+    return greatest;
   }
 
  private:
@@ -282,7 +289,7 @@ FigureChange change_by_counts(const Gate& gate, const Both& both) {
                      .is_of_whole_answers = true,
                      .greatest = before->greatest_step(value, gate.of_class.has_value())},
                     texts);
-  if (rests_on_one && !std::isnan(change)) c.notes = "; without one of the texts it is not";
+  if (rests_on_one && !std::isnan(change)) c.notes = "; it rests on a single text";
   if (c.interval)
     c.notes += differing_text(std::ranges::count_if(differ, [](char d) { return d != 0; }),
                               std::ssize(differ), "prediction");
@@ -300,7 +307,9 @@ FigureChange change_by_parts(const Gate& gate, const Metric& metric, const Logit
     differ.push_back(std::ranges::equal(parent.row(row), candidate.row(row)) ? 0 : 1);
   }
   const double least = 1 / static_cast<double>(std::max<std::size_t>(parts.size(), 1));
-  return paired_change(gate.figure, change, {parts, differ, least}, truth.texts);
+  return paired_change(gate.figure, change,
+                       {.values = parts, .differ = differ, .least = least, .is_unequal = true},
+                       truth.texts);
 }
 
 FigureChange change_of_recall(const Gate& gate, const Both& both) {

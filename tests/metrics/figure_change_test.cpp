@@ -202,6 +202,26 @@ TEST(PairedChange, FollowsTheFormula) {
               student_975(2) * std::sqrt(3.0 / 2 * (8 + z2 * 8 / 2)), 1e-12);
 }
 
+// Two texts of a hundred add all: Σ u² = Σ u⁴ = 2, of 2 · 2² / (2 - 2² / 100) = 4.08 degrees of freedom.
+TEST(PairedChange, CountsFewDegreesOfFreedomWhereFewTextsAddMost) {
+  std::vector<double> values(100);
+  values[3] = 1;
+  values[8] = -1;
+  const std::vector<char> differ(100, 1);
+  const double squares = 2 * (1 + kNormal975 * kNormal975 / 100);
+  const auto half = [&](bool is_unequal) {
+    return paired_change(kMicroF1, 0,
+                         {.values = values, .differ = differ, .least = 1, .is_unequal = is_unequal},
+                         {})
+        .half_width;
+  };
+  EXPECT_NEAR(half(true), student_975(4) * std::sqrt(5.0 / 4 * squares), 1e-12);
+  EXPECT_NEAR(half(false), student_975(99) * std::sqrt(100.0 / 99 * squares), 1e-12);
+  // Of equal amounts there are as many as texts less one, at most.
+  for (double& value : values) value = &value < &values[50] ? 1 : -1;
+  EXPECT_EQ(half(true), half(false));
+}
+
 // For answers that are gained as often as lost, as rates go to 0.
 TEST(PairedChange, HasTheWidthOfTangosInterval) {
   constexpr std::int64_t kCount = 100'000;
