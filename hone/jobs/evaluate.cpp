@@ -118,7 +118,7 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   report.notes = source.model.warnings;
   report.notes.push_back(untrained_warning(source, name));
   const EncodedSet data = encode_part(source, texts.examples, texts.part.facts.part,
-                                      job.data.max_seq_length, context, report.notes);
+                                      job.data.cut, context, report.notes);
   for (const std::string& warning : warnings_of(texts.part, result.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");

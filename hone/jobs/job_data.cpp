@@ -68,11 +68,12 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
                               : load_splits(asked, seed, source.model.facts, source.trained_on,
                                             DataUse::compression, context);
   if (fresh) source = open_model(name, context, seed, splits.source.scheme());
+  keep_truncation(data.cut, source);
   std::vector<std::string> warnings = source.model.warnings;
   warnings.push_back(untrained_warning(source, name));
   const MeasuredTexts measured = measured_texts(splits, split, source.trained_on);
   EncodedSplits encoded = encode_splits(source, splits, measured, source.trained_on,
-                                        data.max_seq_length, context, warnings);
+                                        data.cut, context, warnings);
   if (look) look(splits.source, measured, warnings);
   std::erase(warnings, "");
   tell_warnings(context, warnings);

@@ -242,6 +242,7 @@ TextModel open_with_adapter(const std::string& base, const fs::path& folder, Con
                  adapter.options.modules_to_save.empty() ? HeadFit::must_fit : HeadFit::replaced);
   put_on(adapter, opened.model, base, context.session(), other);
   opened.trained_on = read_trained_on(folder);
+  opened.truncation = read_truncation(folder);
   return opened;
 }
 

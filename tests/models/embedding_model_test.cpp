@@ -23,7 +23,7 @@ std::vector<std::string> texts_of(const std::string& name) {
 
 Vectors embeddings(const EmbeddingModel& model, const std::vector<std::string>& texts,
                    std::int64_t batch_size, std::int64_t max_seq_length = 0) {
-  TextPredictor predictor(model, max_seq_length, batch_size, quiet_context());
+  TextPredictor predictor(model, {max_seq_length}, batch_size, quiet_context());
   std::vector<TextRow> rows;
   for (const std::string& text : texts) rows.push_back({.id = 1, .text = text});
   Vectors vectors;
@@ -187,7 +187,7 @@ TEST(EmbeddingModel, GivesItsLimitAndCaseToClassifiersMadeOfIt) {
   std::vector<std::string> warnings;
   const EncodedSet set = encode_part(
       made, {{"it was quite a slow start to the end but the music is good", 0}}, "train",
-      /*max_seq_length=*/0, quiet_context(), warnings);
+      /*cut=*/{}, quiet_context(), warnings);
   EXPECT_EQ(set.ids[0].size(), 10u);
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("train: 1 of 1 texts were cut to 10 tokens, as max_seq_length of "),

@@ -44,7 +44,7 @@ TEST(EncodePart, CutsTextsToThePositionsOfTheModel) {
   std::string text;
   for (int i = 0; i < 600; ++i) text += "a ";
   std::vector<std::string> warnings;
-  const EncodedSet encoded = encode_part(golden_model(), {{text, 0}}, "data", /*max_seq_length=*/0,
+  const EncodedSet encoded = encode_part(golden_model(), {{text, 0}}, "data", /*cut=*/{},
                                          testing::quiet_context(), warnings);
   EXPECT_EQ(encoded.ids[0].size(), 32u);
 }
@@ -52,7 +52,7 @@ TEST(EncodePart, CutsTextsToThePositionsOfTheModel) {
 TEST(EncodePart, SaysOnceThatTheModelHasFewerPositions) {
   std::vector<std::string> warnings;
   for (int i = 0; i < 2; ++i)
-    encode_part(golden_model(), {{"a", 0}}, "data", /*max_seq_length=*/1000,
+    encode_part(golden_model(), {{"a", 0}}, "data", /*cut=*/{1000},
                 testing::quiet_context(), warnings);
   EXPECT_EQ(warnings, std::vector<std::string>{"`max_seq_length` 1000: the model has 32 positions; "
                                                "texts are cut to 32 tokens"});
@@ -61,7 +61,7 @@ TEST(EncodePart, SaysOnceThatTheModelHasFewerPositions) {
 TEST(TextLimit, IsTheSmallestOfWishDefaultAndPositions) {
   const auto limit = [](std::int64_t wish, std::int64_t positions,
                         const std::optional<TokenLimit>& said = {}) {
-    return text_limit(wish, positions, said).tokens;
+    return text_limit(TextCut{wish}, positions, said).tokens;
   };
   EXPECT_EQ(limit(0, 512), 512u);
   EXPECT_EQ(limit(0, 1024), 512u);
@@ -75,11 +75,11 @@ TEST(TextLimit, IsTheSmallestOfWishDefaultAndPositions) {
 }
 
 TEST(TextLimit, SaysWhoseItIsWhereItIsTheFoldersOrLeavesNoRoom) {
-  const TextLimit of_folder = text_limit(0, 512, TokenLimit{3, "max_seq_length of m/file.json"});
+  const TextLimit of_folder = text_limit(TextCut{}, 512, TokenLimit{3, "max_seq_length of m/file.json"});
   EXPECT_EQ(reason(of_folder),
             ", as max_seq_length of m/file.json says (`max_seq_length` goes before it)");
-  EXPECT_EQ(reason(text_limit(3, 512, TokenLimit{3, "a file"})), "");
-  EXPECT_EQ(reason(text_limit(0, 2, TokenLimit{3, "a file"})), "");
+  EXPECT_EQ(reason(text_limit(TextCut{3}, 512, TokenLimit{3, "a file"})), "");
+  EXPECT_EQ(reason(text_limit(TextCut{}, 2, TokenLimit{3, "a file"})), "");
   const Tokenizer roberta = load_tokenizer(test_data() / "text/golden/byte_pair");
   check_room(of_folder, roberta, /*pairs=*/false);
   expect_user_error(
@@ -87,7 +87,7 @@ TEST(TextLimit, SaysWhoseItIsWhereItIsTheFoldersOrLeavesNoRoom) {
       "</s> </s> </s>, got 3",
       [&] { check_room(of_folder, roberta, /*pairs=*/true); });
   expect_user_error("`max_seq_length`: expected at least 2 for the special tokens <s> </s>, got 1",
-                    [&] { check_room(text_limit(1, 512), roberta, /*pairs=*/false); });
+                    [&] { check_room(text_limit(TextCut{1}, 512), roberta, /*pairs=*/false); });
 }
 
 TEST(CheckTakesPairs, LooksAtTheTypesAndSpecialTokensOfTheTokenizer) {
@@ -96,14 +96,14 @@ TEST(CheckTakesPairs, LooksAtTheTypesAndSpecialTokensOfTheTokenizer) {
   const auto limits = [](std::int64_t types) {
     return InputLimits{.tokens = 512, .vocabulary = 1000, .token_types = types};
   };
-  check_takes_pairs(limits(2), bert, text_limit(3, 512));
-  check_takes_pairs(limits(1), roberta, text_limit(4, 512));
+  check_takes_pairs(limits(2), bert, text_limit(TextCut{3}, 512));
+  check_takes_pairs(limits(1), roberta, text_limit(TextCut{4}, 512));
   expect_user_error("pairs of texts need a model with two types of tokens, this one has 1",
-                    [&] { check_takes_pairs(limits(1), bert, text_limit(3, 512)); });
+                    [&] { check_takes_pairs(limits(1), bert, text_limit(TextCut{3}, 512)); });
   expect_user_error(
       "`max_seq_length`: expected at least 4 for pairs, for the special tokens <s> </s> </s> </s>, "
       "got 3",
-      [&] { check_takes_pairs(limits(1), roberta, text_limit(3, 512)); });
+      [&] { check_takes_pairs(limits(1), roberta, text_limit(TextCut{3}, 512)); });
 }
 
 }  // namespace

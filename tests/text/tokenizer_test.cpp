@@ -105,7 +105,7 @@ TEST(Tokenizer, FindsNormalizedAddedTokensInNormalizedText) {
 
 TEST(Tokenizer, KeepsTheEndOfTextsWhereItIsAskedTo) {
   TokenizerDefinition definition{.tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d"},
-                                 .keeps_end = true};
+                                 .truncation = Truncation::tail};
   const Tokenizer tokenizer(definition);
   EXPECT_EQ(tokenizer.encode("a b c d", 4), (Ids{2, 6, 7, 3}));
   EXPECT_TRUE(tokenizer.encode_with_facts("a b c d", 4).truncated);
