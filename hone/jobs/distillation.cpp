@@ -93,8 +93,8 @@ std::optional<Parent> open_parent(const DistillJob& job, const Model& student, c
   for (const std::string& warning : parent.model.model.warnings)
     warnings.push_back(fmt::format("{}: {}", job.parent, warning));
   parent.texts =
-      encode_part(parent.model, data.train, fmt::format("train, as {} reads it", job.parent),
-                  cut, context, warnings);
+      encode_part(parent.model, data.train, fmt::format("train, as {} reads it", job.parent), cut,
+                  context, warnings);
   return parent;
 }
 

@@ -72,8 +72,8 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
   std::vector<std::string> warnings = source.model.warnings;
   warnings.push_back(untrained_warning(source, name));
   const MeasuredTexts measured = measured_texts(splits, split, source.trained_on);
-  EncodedSplits encoded = encode_splits(source, splits, measured, source.trained_on,
-                                        data.cut, context, warnings);
+  EncodedSplits encoded =
+      encode_splits(source, splits, measured, source.trained_on, data.cut, context, warnings);
   if (look) look(splits.source, measured, warnings);
   std::erase(warnings, "");
   tell_warnings(context, warnings);

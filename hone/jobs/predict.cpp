@@ -50,8 +50,7 @@ class Asked {
   }
   const EmbeddingModel* embedder() const { return embedder_ ? &*embedder_ : nullptr; }
   TextLimit limit(const PredictJob& job) const {
-    return embedder_ ? text_limit(job.cut, *embedder_)
-                     : text_limit(job.cut, *classifier_);
+    return embedder_ ? text_limit(job.cut, *embedder_) : text_limit(job.cut, *classifier_);
   }
   TextPredictor predictor(const PredictJob& job, Context& context) const {
     return embedder_ ? TextPredictor(*embedder_, job.cut, job.batch_size, context)

@@ -24,7 +24,7 @@ Encoding encode(const Tokenizer& tokenizer, const Example& example, std::size_t 
 }  // namespace
 
 TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length,
-                       std::optional<Truncation> truncation) {
+                      std::optional<Truncation> truncation) {
   TokenView view{.example = example};
   view.input_ids = encode(tokenizer, example, max_length, truncation).ids;
   for (const std::int32_t id : view.input_ids) {

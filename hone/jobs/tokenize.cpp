@@ -136,8 +136,8 @@ std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const 
   return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
 }
 
-std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer, const TextLimit& limit,
-                                std::int64_t most) {
+std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer,
+                                const TextLimit& limit, std::int64_t most) {
   std::vector<TokenView> views;
   for (const auto& [name, examples] : parts_of(data))
     for (std::int64_t i = 0; i < std::min(most, std::ssize(*examples)); ++i) {
@@ -199,17 +199,23 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   const Table table = facts_table(result.parts);
   const DataIdentity identity = identity_of(job, data, result.parts);
   const int threads = context.pool.threads();
-  result.fields = {{"model", job.model},           {"data", to_json(identity)},
-                   {"vocabulary", to_json(model)}, {"texts", to_json(result.views)},
-                   {"parts", to_json(table)},      {"max_seq_length", limit.tokens},
+  result.fields = {{"model", job.model},
+                   {"data", to_json(identity)},
+                   {"vocabulary", to_json(model)},
+                   {"texts", to_json(result.views)},
+                   {"parts", to_json(table)},
+                   {"max_seq_length", limit.tokens},
                    {"truncation", to_string(limit.truncation)},
-                   {"batch", job.batch_size},      {"threads", threads},
-                   {"read_seconds", read_seconds}, {"tokenize_seconds", tokenize_seconds}};
+                   {"batch", job.batch_size},
+                   {"threads", threads},
+                   {"read_seconds", read_seconds},
+                   {"tokenize_seconds", tokenize_seconds}};
   const std::string last = fmt::format(
       "Vocabulary: {} tokens, {}.\n"
       "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text{}{}.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
-      grouped(result.vocab_size), model.source, job.batch_size, limit.tokens, kept_tokens_text(limit.truncation),
+      grouped(result.vocab_size), model.source, job.batch_size, limit.tokens,
+      kept_tokens_text(limit.truncation),
       limit.of_folder ? fmt::format(", as {} says", limit.source) : "", read_seconds,
       tokenize_seconds,
       grouped(static_cast<long long>(static_cast<double>(identity.rows) /

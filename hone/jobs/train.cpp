@@ -539,8 +539,8 @@ TrainResult train_model(const TrainJob& job, Context& context) {
       splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", seen);
   const EncodedSplits data =
       encode_splits(source, splits, test, seen, job.data.cut, context, report.notes);
-  std::optional<Parent> parent = open_parent(job.distill, source.model, splits.source,
-                                             job.data.cut, context, report.notes);
+  std::optional<Parent> parent =
+      open_parent(job.distill, source.model, splits.source, job.data.cut, context, report.notes);
   tell_warnings(context, report.notes);
   std::vector<std::string> told = parts_told(splits);
   if (!job.lora && path_exists(source.folder / kUnroundedFile) && !source.folder.empty())

@@ -12,8 +12,8 @@ namespace hone {
 
 /// How a person wants texts to be cut.
 struct TextCut {
-  std::int64_t max_seq_length = 0;              ///< most tokens; 0: as the model's folder says
-  std::optional<Truncation> truncation = {};    ///< none: as the tokenizer's files say
+  std::int64_t max_seq_length = 0;            ///< most tokens; 0: as the model's folder says
+  std::optional<Truncation> truncation = {};  ///< none: as the tokenizer's files say
 };
 
 struct TextLimit {
@@ -31,7 +31,8 @@ inline constexpr std::int64_t kUsualTokens = 512;
 TextLimit text_limit(const TextCut& cut, std::int64_t positions,
                      const std::optional<TokenLimit>& said = {}, std::int64_t usual = kUsualTokens);
 /// That of a model, by whose tokenizer's files texts are cut where `cut` does not say how.
-TextLimit text_limit(const TextCut& cut, const TextModel& source, std::int64_t usual = kUsualTokens);
+TextLimit text_limit(const TextCut& cut, const TextModel& source,
+                     std::int64_t usual = kUsualTokens);
 
 /// Makes the files that are written of the model say how texts are cut, where `cut` does.
 void keep_truncation(const TextCut& cut, TextModel& source);

@@ -90,15 +90,15 @@ void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder, std::int
   const Normalization& normalization = model->normalization;
   const SpecialTokens& special = definition.special;
   Json config = {{"tokenizer_class", "BertTokenizer"},
-                       {"model_max_length", max_length},
-                       {"do_lower_case", normalization.lowercase},
-                       {"strip_accents", normalization.strip_accents},
-                       {"tokenize_chinese_chars", normalization.split_cjk},
-                       {"pad_token", special.pad},
-                       {"unk_token", special.unknown},
-                       {"cls_token", framing.front[0]},
-                       {"sep_token", framing.behind[0]},
-                       {"mask_token", special.mask}};
+                 {"model_max_length", max_length},
+                 {"do_lower_case", normalization.lowercase},
+                 {"strip_accents", normalization.strip_accents},
+                 {"tokenize_chinese_chars", normalization.split_cjk},
+                 {"pad_token", special.pad},
+                 {"unk_token", special.unknown},
+                 {"cls_token", framing.front[0]},
+                 {"sep_token", framing.behind[0]},
+                 {"mask_token", special.mask}};
   set_truncation(definition.truncation, config);
   write_file(folder / "vocab.txt", text);
   write_file(folder / kConfigFile, to_document(config));

@@ -18,15 +18,14 @@ Truncation parse_truncation(std::string_view name) {
 }
 
 std::string_view kept_tokens_text(Truncation truncation) {
-  return truncation == Truncation::head   ? ""
-         : truncation == Truncation::tail ? " (the last ones)"
-                                          : " (a quarter from the beginning, the rest from the end)";
+  return truncation == Truncation::head ? ""
+         : truncation == Truncation::tail
+             ? " (the last ones)"
+             : " (a quarter from the beginning, the rest from the end)";
 }
 
 std::size_t kept_from_beginning(Truncation truncation, std::size_t count) {
-  return truncation == Truncation::head   ? count
-         : truncation == Truncation::tail ? 0
-                                          : count / 4;
+  return truncation == Truncation::head ? count : truncation == Truncation::tail ? 0 : count / 4;
 }
 
 }  // namespace hone

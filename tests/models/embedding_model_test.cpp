@@ -127,12 +127,12 @@ TEST(EmbeddingModel, KeepsTheFirstNumbersWhereItsFilesSay) {
 
 TEST(EmbeddingModel, CutsTextsWhereItsFilesSayOrAsItIsTold) {
   const EmbeddingModel model = open(kEmbeddings / "old_several");
-  EXPECT_EQ(text_limit(0, model).tokens, 16u);
-  EXPECT_EQ(text_limit(20, model).tokens, 20u);
+  EXPECT_EQ(text_limit(TextCut{}, model).tokens, 16u);
+  EXPECT_EQ(text_limit(TextCut{20}, model).tokens, 20u);
   const std::string text = "a film was not bad";
   EXPECT_EQ(embeddings(model, {text + " end"}, 1, 7), embeddings(model, {text}, 1, 7));
   EXPECT_NE(embeddings(model, {text + " end"}, 1), embeddings(model, {text}, 1));
-  EXPECT_EQ(text_limit(0, open(kEmbeddings / "max")).tokens,
+  EXPECT_EQ(text_limit(TextCut{}, open(kEmbeddings / "max")).tokens,
             20u);  // model_max_length of the tokenizer
 }
 
@@ -182,7 +182,7 @@ TEST(EmbeddingModel, IsReadAndWrittenWhereItsEncoderStandsInAFolderBelow) {
 TEST(EmbeddingModel, GivesItsLimitAndCaseToClassifiersMadeOfIt) {
   const TextModel made =
       open_model((kEmbeddings / "old_mean_sqrt_len").string(), quiet_context(), /*seed=*/1);
-  EXPECT_EQ(text_limit(0, made).tokens, 10u);
+  EXPECT_EQ(text_limit(TextCut{}, made).tokens, 10u);
   EXPECT_EQ(made.tokenizer.encode("A Film", 10), made.tokenizer.encode("a film", 10));
   std::vector<std::string> warnings;
   const EncodedSet set = encode_part(

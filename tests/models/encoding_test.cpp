@@ -26,7 +26,7 @@ TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   std::vector<std::string> warnings;
   const EncodedSplits encoded =
       encode_splits(golden_model(), splits, measured_texts(splits, "test", std::nullopt),
-                    std::nullopt, 6, testing::quiet_context(), warnings);
+                    std::nullopt, {6}, testing::quiet_context(), warnings);
   EXPECT_EQ(encoded.train.ids[0].size(), 6u);
   EXPECT_EQ(encoded.train.labels, (std::vector<std::int32_t>{0, 1}));
   EXPECT_EQ(encoded.validation.size(), 0);
@@ -52,8 +52,8 @@ TEST(EncodePart, CutsTextsToThePositionsOfTheModel) {
 TEST(EncodePart, SaysOnceThatTheModelHasFewerPositions) {
   std::vector<std::string> warnings;
   for (int i = 0; i < 2; ++i)
-    encode_part(golden_model(), {{"a", 0}}, "data", /*cut=*/{1000},
-                testing::quiet_context(), warnings);
+    encode_part(golden_model(), {{"a", 0}}, "data", /*cut=*/{1000}, testing::quiet_context(),
+                warnings);
   EXPECT_EQ(warnings, std::vector<std::string>{"`max_seq_length` 1000: the model has 32 positions; "
                                                "texts are cut to 32 tokens"});
 }
@@ -74,8 +74,37 @@ TEST(TextLimit, IsTheSmallestOfWishDefaultAndPositions) {
   EXPECT_EQ(limit(256, 512, TokenLimit{128, "a file"}), 256u) << "a wish goes before a file";
 }
 
+TEST(TextLimit, CutsAsIsAskedForOrElseAsTheModelSays) {
+  TextModel model = golden_model();
+  const auto truncation = [&](std::optional<Truncation> asked = {}) {
+    return text_limit({.truncation = asked}, model).truncation;
+  };
+  EXPECT_EQ(truncation(), Truncation::head);
+  EXPECT_EQ(truncation(Truncation::tail), Truncation::tail);
+  keep_truncation({}, model);
+  EXPECT_EQ(truncation(), Truncation::head);
+  keep_truncation({.truncation = Truncation::head_tail}, model);
+  EXPECT_EQ(truncation(), Truncation::head_tail);
+  EXPECT_EQ(truncation(Truncation::head), Truncation::head);
+}
+
+TEST(EncodePart, SaysWhichTokensOfLongTextsAreKept) {
+  const auto warning = [](Truncation truncation) {
+    std::vector<std::string> warnings;
+    encode_part(golden_model(), {{"a a a a a a", 0}}, "data", {4, truncation},
+                testing::quiet_context(), warnings);
+    return warnings.empty() ? std::string() : warnings.back();
+  };
+  const std::string cut = "data: 1 of 1 texts were cut to 4 tokens";
+  EXPECT_EQ(warning(Truncation::head), cut);
+  EXPECT_EQ(warning(Truncation::tail), cut + " (the last ones)");
+  EXPECT_EQ(warning(Truncation::head_tail),
+            cut + " (a quarter from the beginning, the rest from the end)");
+}
+
 TEST(TextLimit, SaysWhoseItIsWhereItIsTheFoldersOrLeavesNoRoom) {
-  const TextLimit of_folder = text_limit(TextCut{}, 512, TokenLimit{3, "max_seq_length of m/file.json"});
+  const TextLimit of_folder =
+      text_limit(TextCut{}, 512, TokenLimit{3, "max_seq_length of m/file.json"});
   EXPECT_EQ(reason(of_folder),
             ", as max_seq_length of m/file.json says (`max_seq_length` goes before it)");
   EXPECT_EQ(reason(text_limit(TextCut{3}, 512, TokenLimit{3, "a file"})), "");
