@@ -16,6 +16,7 @@
 #include "hone/passes/quantize.h"
 #include "hone/tensor/dense.h"
 #include "hone/tensor/safetensors.h"
+#include "hone/text/tokenizer_files.h"
 
 namespace hone {
 namespace {
