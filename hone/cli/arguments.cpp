@@ -318,8 +318,8 @@ void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut) {
   app.add_option_function<std::string>(
          "--truncation",
          [&cut](const std::string& name) { cut.truncation = parse_truncation(name); },
-         "tokens of a longer text that are kept: head, the first; tail, the last; head_tail, the "
-         "first quarter of them and the last; by default as the tokenizer's files say")
+         "which tokens of a longer text are kept: the first, the last, or a quarter from the "
+         "beginning and the rest from the end; by default as the tokenizer's files say")
       ->check(one_of({"head", "tail", "head_tail"}));
 }
 
