@@ -280,7 +280,7 @@ void declare_label_map(CLI::App& app, DataOptions& options) {
                  "a JSON object, or ids where labels are the model's class numbers");
 }
 
-void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length) {
+void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut) {
   app.add_option("--text_column", options.text_column,
                  "column or key of the text; by default that of the model's training, text, or "
                  "what it is usually called");
@@ -311,10 +311,16 @@ void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_le
                  "key of the list of rows in a JSON file that is one object");
   app.add_flag("--strict", options.strict, "refuse texts that are not UTF-8");
   app.add_option(
-         "--max_seq_length", max_seq_length,
+         "--max_seq_length", cut.max_seq_length,
          "most tokens of a text; 0: 512, or what the model's folder says or its positions are, if "
          "fewer")
       ->check(text_length());
+  app.add_option_function<std::string>(
+         "--truncation",
+         [&cut](const std::string& name) { cut.truncation = parse_truncation(name); },
+         "which tokens of a longer text are kept: the first, the last, or a quarter from the "
+         "beginning and the rest from the end; by default as the tokenizer's files say")
+      ->check(one_of({"head", "tail", "head_tail"}));
 }
 
 CLI::Option* declare_split(CLI::App& app, std::string& split, const std::string& help) {
@@ -332,7 +338,7 @@ CLI::Option* declare_split(CLI::App& app, std::string& split, const std::string&
 void declare(CLI::App& app, JobData& a, bool required) {
   auto* data = app.add_option("--data", a.options.source, kDataSources);
   if (required) data->required();
-  declare_texts(app, a.options, a.max_seq_length);
+  declare_texts(app, a.options, a.cut);
   declare_label_map(app, a.options);
   app.add_option("--validation_split", a.validation_split,
                  "share of the training texts set aside to choose by, if the data has no "

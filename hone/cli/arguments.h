@@ -89,7 +89,7 @@ CLI::Option* declare_split(CLI::App& app, std::string& split, const std::string&
 /// `--label_map`, of commands that read labels.
 void declare_label_map(CLI::App& app, DataOptions& options);
 /// Those of them that say how texts are read.
-void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length);
+void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut);
 /// What the answers of a changed model are measured on, if on anything.
 void declare(CLI::App& app, AnswerTexts& texts);
 /// What `--data` takes, for help.

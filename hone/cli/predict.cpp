@@ -122,7 +122,7 @@ Command predict_command() {
             "the embedding of each text, a vector, instead of its class: the tokens pooled as "
             "the folder of sentence-transformers says, or their mean; texts are cut where "
             "it says, unless --max_seq_length does");
-        declare_texts(app, a->job.data, a->job.max_seq_length);
+        declare_texts(app, a->job.data, a->job.cut);
         declare_label_map(app, a->job.data);
         for (const char* name :
              {"--text_column", "--text_pair_column", "--label_column", "--no_header", "--quoting",

@@ -30,7 +30,7 @@ Command tokenize_command() {
         auto a = std::make_shared<TokenizeArguments>();
         app.add_option("MODEL", a->job.model, "model whose tokenizer is used, or tiny")->required();
         app.add_option("--data", a->job.data.source, kDataSources)->required();
-        declare_texts(app, a->job.data, a->job.max_seq_length);
+        declare_texts(app, a->job.data, a->job.cut);
         app.add_option("--batch_size,--batch", a->job.batch_size,
                        "texts per batch, for the share of padding")
             ->check(number_from(1));

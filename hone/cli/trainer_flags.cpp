@@ -48,6 +48,9 @@ const std::vector<FlagRow>& flag_rows() {
        "the texts are shuffled every epoch; --no_shuffle takes them in order"},
       {{"shuffle_seed", "data_seed"}, "--seed decides on the order of the texts too"},
       {{"max_length", "max_len"}, "--max_seq_length is the most tokens of a text"},
+      {{"truncation_side"},
+       "--truncation says which tokens of a long text are kept: head (right), tail (left) or "
+       "head_tail"},
       {{"max_predict_samples"}, "not there yet: cut the file that is read"},
       {{"pad_to_max_length"},
        "batches are padded to their longest text, which changes no result; leave it out"},

@@ -42,7 +42,8 @@ void foretell_others(const EncodedSet& set, std::int64_t count) {
 }  // namespace
 
 EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
-                           std::span<const Example> examples, std::size_t max_length, Task task) {
+                           std::span<const Example> examples, std::size_t max_length, Task task,
+                           std::optional<Truncation> truncation) {
   constexpr std::int64_t kTextsPerChunk = 16;
   EncodedSet set;
   set.pad_id = tokenizer.pad_id();
@@ -60,9 +61,10 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
   std::atomic<std::int64_t> truncated{0}, replaced{0};
   const auto encode = [&](std::size_t i) {
     const Example& example = examples[i];
-    Encoding encoding = example.text_pair
-                            ? tokenizer.encode_pair(example.text, *example.text_pair, max_length)
-                            : tokenizer.encode_with_facts(example.text, max_length);
+    Encoding encoding =
+        example.text_pair
+            ? tokenizer.encode_pair(example.text, *example.text_pair, max_length, truncation)
+            : tokenizer.encode_with_facts(example.text, max_length, truncation);
     set.ids[i] = std::move(encoding.ids);
     set.labels[i] = example.label;
     if (!set.type_1_begins.empty()) set.type_1_begins[i] = encoding.type_1_begin;

@@ -41,10 +41,11 @@ struct EncodedSet {
 };
 
 /// Tokenizes all examples, pairs or single texts, by all threads of the pool. `task` is that of their data set; all have
-/// as many targets.
+/// as many targets. `max_length` and `truncation` are as in `Tokenizer::encode`.
 EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
                            std::span<const Example> examples, std::size_t max_length,
-                           Task task = Task::single_label);
+                           Task task = Task::single_label,
+                           std::optional<Truncation> truncation = {});
 
 /// The examples `rows` of a set, in this order.
 EncodedSet select_examples(const EncodedSet& set, std::span<const std::int64_t> rows);

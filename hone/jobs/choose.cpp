@@ -152,7 +152,7 @@ ChooseResult choose_model(const ChooseJob& job, Context& context) {
   for (const std::string& name : job.models) {
     const TextModel source = open_model(name, context, job.seed);
     notes.push_back(untrained_warning(source, name));
-    candidates.push_back({measured(source, name, examples, job.data.max_seq_length, job.batch_size,
+    candidates.push_back({measured(source, name, examples, job.data.cut, job.batch_size,
                                    facts.scheme(), context, notes),
                           model_size(source.model, source.folder).packed_bytes});
   }

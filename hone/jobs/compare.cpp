@@ -136,8 +136,8 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   const std::vector<Example>& examples = measured.examples;
   notes.push_back(untrained_warning(first, job.first_name()));
   notes.push_back(untrained_warning(second, job.second_name()));
-  ModelComparison c = compare_models(first, second, examples, job.data.max_seq_length,
-                                     job.batch_size, context, notes);
+  ModelComparison c =
+      compare_models(first, second, examples, job.data.cut, job.batch_size, context, notes);
   const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(job.texts));
   Outcome outcome;
   outcome.verdict =
@@ -188,8 +188,8 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const std::int64_t seed = seeds[i];
     const auto [first, second] = open_pair(job, seeds, i, context);
-    const ModelComparison c = compare_models(first, second, examples, job.data.max_seq_length,
-                                             job.batch_size, context, notes);
+    const ModelComparison c =
+        compare_models(first, second, examples, job.data.cut, job.batch_size, context, notes);
     const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
     baseline = baseline_sentence(a);
     figure = a.figure;

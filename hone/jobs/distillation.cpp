@@ -71,7 +71,7 @@ std::vector<float> logits_of(const Parent& parent, const std::vector<std::int64_
 }  // namespace
 
 std::optional<Parent> open_parent(const DistillJob& job, const Model& student, const DataSet& data,
-                                  std::int64_t max_seq_length, Context& context,
+                                  const TextCut& cut, Context& context,
                                   std::vector<std::string>& warnings) {
   if (job.parent.empty()) return std::nullopt;
   user_check(
@@ -93,8 +93,8 @@ std::optional<Parent> open_parent(const DistillJob& job, const Model& student, c
   for (const std::string& warning : parent.model.model.warnings)
     warnings.push_back(fmt::format("{}: {}", job.parent, warning));
   parent.texts =
-      encode_part(parent.model, data.train, fmt::format("train, as {} reads it", job.parent),
-                  max_seq_length, context, warnings);
+      encode_part(parent.model, data.train, fmt::format("train, as {} reads it", job.parent), cut,
+                  context, warnings);
   return parent;
 }
 

@@ -30,7 +30,7 @@ struct Parent {
 /// Throws `UserError` where the task is no single_label_classification, the parent has no head, or its classes are not the
 /// student's (`class_order`).
 std::optional<Parent> open_parent(const DistillJob& job, const Model& student, const DataSet& data,
-                                  std::int64_t max_seq_length, Context& context,
+                                  const TextCut& cut, Context& context,
                                   std::vector<std::string>& warnings);
 
 /// What student and parent have seen between them: where the parent has learnt from texts, so does the student.

@@ -117,8 +117,8 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   result.labels = source.model.facts.labels;
   report.notes = source.model.warnings;
   report.notes.push_back(untrained_warning(source, name));
-  const EncodedSet data = encode_part(source, texts.examples, texts.part.facts.part,
-                                      job.data.max_seq_length, context, report.notes);
+  const EncodedSet data = encode_part(source, texts.examples, texts.part.facts.part, job.data.cut,
+                                      context, report.notes);
   for (const std::string& warning : warnings_of(texts.part, result.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");

@@ -69,7 +69,8 @@ std::string head_text(const Model& model) {
 }
 
 // "bert, tells 2 classes apart: bad, good; texts of up to 512 tokens, pairs too, of a vocabulary of 30 522."
-std::string facts_text(const Model& model) {
+std::string facts_text(const TextModel& source) {
+  const Model& model = source.model;
   const ModelFacts& facts = model.facts;
   const std::string what = fmt::format(
       "{}{}, {}", facts.architecture,
@@ -77,9 +78,10 @@ std::string facts_text(const Model& model) {
   if (const std::optional<ImageSize>& image = facts.limits.image)
     return fmt::format("{}; images of {} channels, {} x {}.", what, image->channels, image->height,
                        image->width);
-  return fmt::format("{}; texts of up to {} tokens{}, of a vocabulary of {}.", what,
-                     grouped(facts.limits.tokens), facts.limits.pairs() ? ", pairs too" : "",
-                     grouped(facts.limits.vocabulary));
+  return fmt::format("{}; texts of up to {} tokens{}{}, of a vocabulary of {}.", what,
+                     grouped(facts.limits.tokens),
+                     kept_tokens_text(text_limit({}, source).truncation),
+                     facts.limits.pairs() ? ", pairs too" : "", grouped(facts.limits.vocabulary));
 }
 
 std::string graph_history_text(const History& history) {
@@ -96,14 +98,16 @@ std::string graph_history_text(const History& history) {
   return text;
 }
 
-Json limits_of(const InputLimits& limits) {
+Json limits_of(const TextModel& source) {
+  const InputLimits& limits = source.model.facts.limits;
   if (limits.image)
     return {{"channels", limits.image->channels},
             {"height", limits.image->height},
             {"width", limits.image->width}};
   return {{"tokens", limits.tokens},
           {"vocabulary", limits.vocabulary},
-          {"token_types", limits.token_types}};
+          {"token_types", limits.token_types},
+          {"truncation", to_string(text_limit({}, source).truncation)}};
 }
 
 Table cost_table(const InspectResult& result, const InspectJob& job, const InputLimits& limits,
@@ -156,13 +160,14 @@ Json to_json(const AverageBits& bits, BitCount count) {
 }
 
 Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t tokens,
-             const Model& model) {
+             const TextModel& source) {
+  const Model& model = source.model;
   const ModelFacts& facts = model.facts;
   return {{"model", job.model},
           {"architecture", facts.architecture},
           {"labels", labels_of(model)},
           {"task", facts.problem_type ? Json(to_string(*facts.problem_type)) : Json()},
-          {"limits", limits_of(facts.limits)},
+          {"limits", limits_of(source)},
           {"history", facts.history.passes},
           {"history_complete", facts.history.complete},
           {"graph", result.graph},
@@ -233,13 +238,13 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   result.zeros = zeros_of(source.model, context.session());
   if (result.totals.trainable > 0) add_training_step(training, {}, context.session());
   result.training_step = cost(training, bindings);
-  result.fields = to_json(result, job, tokens, source.model);
+  result.fields = to_json(result, job, tokens, source);
   if (job.verify) result.fields["verified_files"] = verified;
   Table counts = parameter_table(result);
   if (!job.csv.empty()) write_file(job.csv, to_csv(counts));
   counts.add_row({"all", result.totals.all(), result.totals.trainable, result.totals.frozen,
                   percent(total(result.zeros).share(), 2)});
-  std::string about = facts_text(source.model);
+  std::string about = facts_text(source);
   if (job.verify) about += fmt::format("\nAll of its {} files are as they were written.", verified);
   result.text = [about, history = graph_history_text(facts.history), counts,
                  bits = bits_text(result.bits, job.bit_count),

@@ -65,7 +65,8 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
   asked.options.split = split;
   const ModelFacts& facts = source.model.facts;
   // A head that was drawn at random means nothing yet: any class may be any of its outputs.
-  const bool untrained = !fresh && source.model.fresh_head() && facts.unnamed();
+  const bool untrained = !fresh && source.model.fresh_head() && facts.unnamed() &&
+                         facts.task() == Task::single_label;
   const KnownLabels known = fresh       ? known_labels(name)
                             : untrained ? KnownLabels{.task = facts.task()}
                                         : KnownLabels{facts.task(), facts.labels};
@@ -76,11 +77,12 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
              "{}: the data has {} classes or labels, the model {}; train a head first with `hone "
              "train`",
              name, splits.source.label_names.size(), facts.class_count());
+  keep_truncation(data.cut, source);
   std::vector<std::string> warnings = source.model.warnings;
   warnings.push_back(untrained_warning(source, name));
   const MeasuredTexts measured = measured_texts(splits, split, source.trained_on);
-  EncodedSplits encoded = encode_splits(source, splits, measured, source.trained_on,
-                                        data.max_seq_length, context, warnings);
+  EncodedSplits encoded =
+      encode_splits(source, splits, measured, source.trained_on, data.cut, context, warnings);
   if (look) look(splits.source, measured, warnings);
   std::erase(warnings, "");
   tell_warnings(context, warnings);

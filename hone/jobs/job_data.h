@@ -15,7 +15,7 @@ struct JobData {
   DataOptions options;
   double validation_split = 0.1;
   std::string protocol = "honest";
-  std::int64_t max_seq_length = 0;
+  TextCut cut = {};
   std::int64_t max_train_samples = 0, max_eval_samples = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "hone/runtime/machine.h"
 #include "hone/study/measure.h"
 #include "hone/study/result.h"
+#include "hone/text/tokenizer_files.h"
 
 namespace hone {
 namespace {
@@ -391,7 +392,8 @@ std::string origin(const ModelCard& card, const Model& model) {
 }
 
 // A sentence for each thing that it should not be trusted with.
-std::vector<std::string> limits(const ModelCard& card, const Model& model, bool others_load) {
+std::vector<std::string> limits(const ModelCard& card, const Model& model, bool others_load,
+                                Truncation truncation) {
   const Json& r = card.result;
   const Json& data = value_at(r, "data");
   const std::string_view kind = kind_of_examples(model);
@@ -489,25 +491,31 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, bool 
         image->height, image->width));
     return lines;
   }
-  lines.push_back(
-      fmt::format("Texts of more than {} tokens are cut, and {}, also one that is about something "
-                  "else.",
-                  model.facts.limits.tokens, every));
+  lines.push_back(fmt::format(
+      "Texts of more than {} tokens are cut{}, and {}, also one that is about something "
+      "else.{}",
+      model.facts.limits.tokens, kept_tokens_text(truncation), every,
+      truncation == Truncation::head_tail
+          ? " `transformers` does not know this way to cut and keeps the last ones."
+          : ""));
   return lines;
 }
 
 }  // namespace
 
-std::string to_markdown(const ModelCard& card, const Model& model, bool others_load) {
+std::string to_markdown(const ModelCard& card, const Model& model, bool others_load,
+                        Truncation truncation) {
   std::string text = metadata(card, model, others_load) + "\n" + introduction(card, model) +
                      figures(card) + classes(card) + what_it_takes(card) + origin(card, model) +
                      "## What it is not fit for\n\n";
-  for (const std::string& line : limits(card, model, others_load)) text += "- " + line + "\n";
+  for (const std::string& line : limits(card, model, others_load, truncation))
+    text += "- " + line + "\n";
   return text;
 }
 
 void write_model_card(const ModelCard& card, const Model& model, const fs::path& folder) {
-  write_file(folder / "README.md", to_markdown(card, model, others_load(model, folder)));
+  write_file(folder / "README.md", to_markdown(card, model, others_load(model, folder),
+                                               read_truncation(folder).value_or(Truncation::head)));
 }
 
 }  // namespace hone

@@ -19,8 +19,10 @@ struct ModelCard {
 
 /// The card as Markdown. What is not known is not there: no language, no licence, and a base model only where the
 /// result's `model` has the form of a name on the hub and is no folder here.
-/// `others_load`: transformers finds the weights of what the config says.
-std::string to_markdown(const ModelCard& card, const Model& model, bool others_load);
+/// `others_load`: transformers finds the weights of what the config says. `truncation`: how its tokenizer's files say that
+/// texts are cut.
+std::string to_markdown(const ModelCard& card, const Model& model, bool others_load,
+                        Truncation truncation = Truncation::head);
 
 /// Writes it as `folder`/README.md. Throws `UserError`.
 void write_model_card(const ModelCard& card, const Model& model, const fs::path& folder);

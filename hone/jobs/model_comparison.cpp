@@ -96,10 +96,10 @@ ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
 }
 
 ComparedModel measured(const TextModel& source, const std::string& label,
-                       const std::vector<Example>& examples, std::int64_t max_seq_length,
+                       const std::vector<Example>& examples, const TextCut& cut,
                        std::int64_t batch_size, const LabelScheme& scheme, Context& context,
                        std::vector<std::string>& warnings) {
-  const EncodedSet data = encode_part(source, examples, label, max_seq_length, context, warnings);
+  const EncodedSet data = encode_part(source, examples, label, cut, context, warnings);
   Measurement measurement = measure(source.model, data, batch_size, context, label);
   const auto order = class_order(scheme.names, source.model.facts.labels);
   if (order && !std::ranges::is_sorted(*order)) {
@@ -117,12 +117,12 @@ TaskComparison compare_measured(const ComparedModel& first, const ComparedModel&
 }
 
 ModelComparison compare_models(const TextModel& first, const TextModel& second,
-                               const std::vector<Example>& examples, std::int64_t max_seq_length,
+                               const std::vector<Example>& examples, const TextCut& cut,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings) {
   const LabelScheme scheme = common_facts(first.model.facts, second.model.facts, warnings).scheme();
   const auto measure_one = [&](const TextModel& source, const char* label) {
-    return measured(source, label, examples, max_seq_length, batch_size, scheme, context, warnings);
+    return measured(source, label, examples, cut, batch_size, scheme, context, warnings);
   };
   ModelComparison result{measure_one(first, "A"), measure_one(second, "B"), {}, {}, scheme.names};
   result.comparison = compare_measured(result.first, result.second, scheme.task, examples);

@@ -44,7 +44,7 @@ struct ModelComparison {
 
 /// Measures both models on `examples`, each with its own tokenizer. Throws `UserError` when their tasks or labels differ.
 ModelComparison compare_models(const TextModel& first, const TextModel& second,
-                               const std::vector<Example>& examples, std::int64_t max_seq_length,
+                               const std::vector<Example>& examples, const TextCut& cut,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings);
 
@@ -55,7 +55,7 @@ ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
                         std::vector<std::string>& notes);
 /// Measures a model on `examples`, with its own tokenizer; its outputs stand in the order of `scheme`.
 ComparedModel measured(const TextModel& source, const std::string& label,
-                       const std::vector<Example>& examples, std::int64_t max_seq_length,
+                       const std::vector<Example>& examples, const TextCut& cut,
                        std::int64_t batch_size, const LabelScheme& scheme, Context& context,
                        std::vector<std::string>& warnings);
 /// What lies between two that were measured on `examples`, as answers of this task.

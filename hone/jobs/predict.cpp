@@ -50,12 +50,11 @@ class Asked {
   }
   const EmbeddingModel* embedder() const { return embedder_ ? &*embedder_ : nullptr; }
   TextLimit limit(const PredictJob& job) const {
-    return embedder_ ? text_limit(job.max_seq_length, *embedder_)
-                     : text_limit(job.max_seq_length, *classifier_);
+    return embedder_ ? text_limit(job.cut, *embedder_) : text_limit(job.cut, *classifier_);
   }
   TextPredictor predictor(const PredictJob& job, Context& context) const {
-    return embedder_ ? TextPredictor(*embedder_, job.max_seq_length, job.batch_size, context)
-                     : TextPredictor(*classifier_, job.max_seq_length, job.batch_size, context);
+    return embedder_ ? TextPredictor(*embedder_, job.cut, job.batch_size, context)
+                     : TextPredictor(*classifier_, job.cut, job.batch_size, context);
   }
 
  private:
@@ -105,7 +104,7 @@ void tell_of_model(const PredictJob& job, const Asked& asked, bool pairs, const 
   const TextModel& model = asked.model();
   tell_warnings(context, model.model.warnings);
   tell_warnings(context, {untrained_warning(model, job.model),
-                          length_warning(job.max_seq_length, model.model.facts.limits.tokens)});
+                          length_warning(job.cut.max_seq_length, model.model.facts.limits.tokens)});
   if (asked.embedder() != nullptr) return tell_notes(context, embedding_notes(*asked.embedder()));
   tell_warnings(context,
                 {pair_warning(model, pairs, job.texts.empty() ? "text_pair_column" : "text_pair")});

@@ -24,7 +24,7 @@ struct PredictJob {
   std::string split = {};           ///< part of the data
   TextStream stream = {};           ///< read where there is no data
   std::vector<TextRow> texts = {};  ///< where there is no stream either
-  std::int64_t max_seq_length = 0;  ///< see `text_limit`, of embeddings `most_tokens`
+  TextCut cut = {};                 ///< see `text_limit`
   std::int64_t batch_size = 32;
   std::uint64_t seed = 42;
   std::string output = {};               ///< file to write, .jsonl or .csv; empty: none

@@ -201,25 +201,25 @@ void fill_answer(Prediction& prediction, std::span<const float> logits, Task tas
 
 }  // namespace
 
-TextPredictor::TextPredictor(const TextModel& source, std::int64_t max_seq_length,
+TextPredictor::TextPredictor(const TextModel& source, const TextCut& text_cut,
                              std::int64_t batch_size, Context& context)
     : source_(source),
       context_(context),
       question_(Question::label),
-      limit_(text_limit(max_seq_length, source)),
+      limit_(text_limit(text_cut, source)),
       activation_(score_activation(source.model.facts)),
       batch_size_(batch_size),
       predictor_(forward_graph(source.model), source.model.parameters, context.session()) {
   check_text_room(source, limit_);
 }
 
-TextPredictor::TextPredictor(const EmbeddingModel& model, std::int64_t max_seq_length,
+TextPredictor::TextPredictor(const EmbeddingModel& model, const TextCut& text_cut,
                              std::int64_t batch_size, Context& context)
     : source_(model.source),
       context_(context),
       question_(Question::embedding),
       prompt_(model.modules.prompt),
-      limit_(text_limit(max_seq_length, model)),
+      limit_(text_limit(text_cut, model)),
       batch_size_(batch_size),
       predictor_(embedding_graph(model.source.model, model.modules), model.source.model.parameters,
                  context.session()) {

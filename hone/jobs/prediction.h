@@ -60,11 +60,11 @@ struct Prediction {
 /// padded to the next multiple of 8 tokens always, and only texts that are as long then share a batch.
 class TextPredictor {
  public:
-  /// For labels. `source` and `context` must outlive it. `max_seq_length`: see text_limit.
-  TextPredictor(const TextModel& source, std::int64_t max_seq_length, std::int64_t batch_size,
+  /// For labels. `source` and `context` must outlive it. `text_cut`: see text_limit.
+  TextPredictor(const TextModel& source, const TextCut& text_cut, std::int64_t batch_size,
                 Context& context);
-  /// For embeddings. `max_seq_length`: see text_limit of these.
-  TextPredictor(const EmbeddingModel& model, std::int64_t max_seq_length, std::int64_t batch_size,
+  /// For embeddings. `text_cut`: see text_limit of these.
+  TextPredictor(const EmbeddingModel& model, const TextCut& text_cut, std::int64_t batch_size,
                 Context& context);
 
   /// In the order of `rows`. Throws `Interrupted`.

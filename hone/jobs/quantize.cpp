@@ -402,8 +402,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   const EncodedSplits data = load_encoded(
       parent, job.model, job.data, job.split, job.seed, FiguresOf::one_model, context, report.notes,
       [&](const DataSet& texts, const MeasuredTexts&, std::vector<std::string>& warnings) {
-        distilled = open_parent(job.distill, parent.model, texts, job.data.max_seq_length, context,
-                                warnings);
+        distilled = open_parent(job.distill, parent.model, texts, job.data.cut, context, warnings);
       });
   if (!begin_run(report.invocation, parent.model.parameters, data, output,
                  distilled ? &*distilled : nullptr))

@@ -14,16 +14,19 @@ namespace {
 
 constexpr std::size_t kShownCharacters = 200;
 
-Encoding encode(const Tokenizer& tokenizer, const Example& example, std::size_t max_length) {
-  return example.text_pair ? tokenizer.encode_pair(example.text, *example.text_pair, max_length)
-                           : tokenizer.encode_with_facts(example.text, max_length);
+Encoding encode(const Tokenizer& tokenizer, const Example& example, std::size_t max_length,
+                std::optional<Truncation> truncation = {}) {
+  return example.text_pair
+             ? tokenizer.encode_pair(example.text, *example.text_pair, max_length, truncation)
+             : tokenizer.encode_with_facts(example.text, max_length, truncation);
 }
 
 }  // namespace
 
-TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length) {
+TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length,
+                      std::optional<Truncation> truncation) {
   TokenView view{.example = example};
-  view.input_ids = encode(tokenizer, example, max_length).ids;
+  view.input_ids = encode(tokenizer, example, max_length, truncation).ids;
   for (const std::int32_t id : view.input_ids) {
     view.tokens.push_back(tokenizer.token(id));
     view.shown.push_back(tokenizer.shown_token(id));

@@ -21,8 +21,9 @@ struct TokenView {
   std::vector<std::string> unknown_words = {};  ///< normalized, in order, of the whole text
 };
 
-/// `max_length` as in `Tokenizer::encode`.
-TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length);
+/// `max_length` and `truncation` as in `Tokenizer::encode`.
+TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length,
+                      std::optional<Truncation> truncation = {});
 
 /// The tokens with their ids below them, in lines of at most `columns` columns of a terminal where the tokens allow it (0:
 /// of any length):

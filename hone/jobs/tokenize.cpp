@@ -136,12 +136,13 @@ std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const 
   return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
 }
 
-std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer, std::size_t limit,
-                                std::int64_t most) {
+std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer,
+                                const TextLimit& limit, std::int64_t most) {
   std::vector<TokenView> views;
   for (const auto& [name, examples] : parts_of(data))
     for (std::int64_t i = 0; i < std::min(most, std::ssize(*examples)); ++i) {
-      views.push_back(view_tokens(tokenizer, (*examples)[static_cast<std::size_t>(i)], limit));
+      views.push_back(view_tokens(tokenizer, (*examples)[static_cast<std::size_t>(i)], limit.tokens,
+                                  limit.truncation));
       views.back().part = name;
       views.back().row = i + 1;
     }
@@ -175,9 +176,10 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   tell_notes(context, data.notes);
   tell_warnings(context, data.warnings);
   const TokenizerOfModel model = open_tokenizer(job, data, context);
-  tell_warnings(context, {length_warning(job.max_seq_length, model.positions)});
+  tell_warnings(context, {length_warning(job.cut.max_seq_length, model.positions)});
 
-  const TextLimit limit = text_limit(job.max_seq_length, model.positions, model.limit);
+  TextLimit limit = text_limit(job.cut, model.positions, model.limit);
+  limit.truncation = job.cut.truncation.value_or(model.tokenizer.definition().truncation);
   check_room(limit, model.tokenizer, /*pairs=*/false);
   TokenizeResult result{.parts = {},
                         .views = {},
@@ -188,24 +190,32 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
     if (examples->empty()) continue;
     if (examples->front().text_pair) check_room(limit, model.tokenizer, /*pairs=*/true);
     const auto middle = std::chrono::steady_clock::now();
-    const EncodedSet set = encode_examples(context.pool, model.tokenizer, *examples, limit.tokens);
+    const EncodedSet set = encode_examples(context.pool, model.tokenizer, *examples, limit.tokens,
+                                           Task::single_label, limit.truncation);
     tokenize_seconds += seconds_since(middle);
     result.parts.push_back(token_facts(name, set, model.tokenizer, job.batch_size));
   }
-  result.views = views_of(data, model.tokenizer, limit.tokens, job.texts);
+  result.views = views_of(data, model.tokenizer, limit, job.texts);
   const Table table = facts_table(result.parts);
   const DataIdentity identity = identity_of(job, data, result.parts);
   const int threads = context.pool.threads();
-  result.fields = {{"model", job.model},           {"data", to_json(identity)},
-                   {"vocabulary", to_json(model)}, {"texts", to_json(result.views)},
-                   {"parts", to_json(table)},      {"max_seq_length", limit.tokens},
-                   {"batch", job.batch_size},      {"threads", threads},
-                   {"read_seconds", read_seconds}, {"tokenize_seconds", tokenize_seconds}};
+  result.fields = {{"model", job.model},
+                   {"data", to_json(identity)},
+                   {"vocabulary", to_json(model)},
+                   {"texts", to_json(result.views)},
+                   {"parts", to_json(table)},
+                   {"max_seq_length", limit.tokens},
+                   {"truncation", to_string(limit.truncation)},
+                   {"batch", job.batch_size},
+                   {"threads", threads},
+                   {"read_seconds", read_seconds},
+                   {"tokenize_seconds", tokenize_seconds}};
   const std::string last = fmt::format(
       "Vocabulary: {} tokens, {}.\n"
-      "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text{}.\n"
+      "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text{}{}.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
       grouped(result.vocab_size), model.source, job.batch_size, limit.tokens,
+      kept_tokens_text(limit.truncation),
       limit.of_folder ? fmt::format(", as {} says", limit.source) : "", read_seconds,
       tokenize_seconds,
       grouped(static_cast<long long>(static_cast<double>(identity.rows) /

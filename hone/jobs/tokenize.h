@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/jobs/token_view.h"
+#include "hone/models/text_limit.h"
 #include "hone/models/vocabulary.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
@@ -16,7 +17,7 @@ namespace hone {
 struct TokenizeJob {
   std::string model;                ///< whose tokenizer it is, as `open_model` takes it
   DataOptions data = {};            ///< labels are not looked at
-  std::int64_t max_seq_length = 0;  ///< see `text_limit`
+  TextCut cut = {};                 ///< see `text_limit`
   std::int64_t batch_size = 32;     ///< for the share of padding
   std::int64_t texts = 2;           ///< first ones of each part to show with their tokens
   VocabularyRules vocabulary = {};  ///< of fresh weights

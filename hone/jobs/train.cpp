@@ -451,8 +451,9 @@ std::string modules_text(const TextModel& source, const std::string& name) {
 
 // Fresh weights learn no positions beyond, and their folder says so.
 TextModel with_limit_of(const TrainJob& job, TextModel fresh) {
-  if (job.data.max_seq_length > 0)
-    fresh.limit = TokenLimit{job.data.max_seq_length, "`max_seq_length`"};
+  if (job.data.cut.max_seq_length > 0)
+    fresh.limit = TokenLimit{job.data.cut.max_seq_length, "`max_seq_length`"};
+  keep_truncation(job.data.cut, fresh);
   return fresh;
 }
 
@@ -464,6 +465,7 @@ Start open_for_training(const TrainJob& job, const std::optional<LearntVocabular
         with_limit_of(job, make_model(job.model, vocabulary->tokenizer, context, seed, labels))};
   const HeadFit head = job.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
   TextModel source = open_model(job.model, context, seed, labels, head);
+  keep_truncation(job.data.cut, source);
   if (is_fresh(job.model)) return {with_limit_of(job, std::move(source))};
   if (job.lora) {
     // The base stays as it is, rounded or packed.
@@ -536,9 +538,9 @@ TrainResult train_model(const TrainJob& job, Context& context) {
   const MeasuredTexts test =
       splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", seen);
   const EncodedSplits data =
-      encode_splits(source, splits, test, seen, job.data.max_seq_length, context, report.notes);
-  std::optional<Parent> parent = open_parent(job.distill, source.model, splits.source,
-                                             job.data.max_seq_length, context, report.notes);
+      encode_splits(source, splits, test, seen, job.data.cut, context, report.notes);
+  std::optional<Parent> parent =
+      open_parent(job.distill, source.model, splits.source, job.data.cut, context, report.notes);
   tell_warnings(context, report.notes);
   std::vector<std::string> told = parts_told(splits);
   if (!job.lora && path_exists(source.folder / kUnroundedFile) && !source.folder.empty())

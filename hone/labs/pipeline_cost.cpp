@@ -229,8 +229,8 @@ StageCosts lab_stage_costs(const Pipeline& pipeline, const std::string& model, c
   JobData read = data;
   for (const PipelineStage& stage : pipeline.stages) {
     batch = std::max(batch, number_of(stage, "batch_size", batch));
-    if (read.max_seq_length == 0)
-      read.max_seq_length = static_cast<std::int64_t>(number_of(stage, "max_seq_length", 0));
+    if (read.cut.max_seq_length == 0)
+      read.cut.max_seq_length = static_cast<std::int64_t>(number_of(stage, "max_seq_length", 0));
     if (read.max_eval_samples == 0)
       read.max_eval_samples = static_cast<std::int64_t>(number_of(stage, "max_eval_samples", 0));
   }

@@ -65,7 +65,7 @@ LabSubject fresh_subject(const JobData& data, Fidelity fidelity, std::uint64_t s
   std::vector<std::string> warnings = splits.source.warnings;
   EncodedSplits encoded =
       encode_splits(source, splits, measured_texts(splits, "", source.trained_on),
-                    source.trained_on, data.max_seq_length, context, warnings);
+                    source.trained_on, data.cut, context, warnings);
   tell_warnings(context, warnings);
   const LabTraining training{.steps = stand_in(fidelity).steps};
   notes.push_back(fmt::format(

@@ -16,6 +16,7 @@
 #include "hone/passes/quantize.h"
 #include "hone/tensor/dense.h"
 #include "hone/tensor/safetensors.h"
+#include "hone/text/tokenizer_files.h"
 
 namespace hone {
 namespace {
@@ -242,6 +243,7 @@ TextModel open_with_adapter(const std::string& base, const fs::path& folder, Con
                  adapter.options.modules_to_save.empty() ? HeadFit::must_fit : HeadFit::replaced);
   put_on(adapter, opened.model, base, context.session(), other);
   opened.trained_on = read_trained_on(folder);
+  opened.truncation = read_truncation(folder);
   return opened;
 }
 

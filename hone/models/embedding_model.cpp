@@ -12,9 +12,8 @@ EmbeddingModel open_embedding_model(const std::string& name, Context& context, s
   return {std::move(source), std::move(modules)};
 }
 
-TextLimit text_limit(std::int64_t max_seq_length, const EmbeddingModel& model) {
-  const std::int64_t positions = model.source.model.facts.limits.tokens;
-  return text_limit(max_seq_length, positions, model.source.limit, /*usual=*/positions);
+TextLimit text_limit(const TextCut& cut, const EmbeddingModel& model) {
+  return text_limit(cut, model.source, /*usual=*/model.source.model.facts.limits.tokens);
 }
 
 std::vector<std::string> embedding_notes(const EmbeddingModel& model) {

@@ -21,7 +21,7 @@ struct EmbeddingModel {
 EmbeddingModel open_embedding_model(const std::string& name, Context& context, std::uint64_t seed);
 
 /// Where its texts are cut: `max_seq_length` if positive, else what its folder says, but never more than its positions.
-TextLimit text_limit(std::int64_t max_seq_length, const EmbeddingModel& model);
+TextLimit text_limit(const TextCut& cut, const EmbeddingModel& model);
 
 /// What the vectors are, for people: their pooling and who chose it, a prompt that stands in front of the texts.
 std::vector<std::string> embedding_notes(const EmbeddingModel& model);

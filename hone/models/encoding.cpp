@@ -45,7 +45,8 @@ EncodedSet encode_for(const TextModel& source, const std::vector<Example>& examp
   for (const Example& example : examples)
     user_check(example.image_hash == 0, "{}: it is an image, and the model ({}) reads texts",
                example.text, source.model.facts.architecture);
-  return encode_examples(context.pool, source.tokenizer, examples, limit.tokens, task);
+  return encode_examples(context.pool, source.tokenizer, examples, limit.tokens, task,
+                         limit.truncation);
 }
 
 void check_text_room(const TextModel& source, const TextLimit& limit) {
@@ -53,9 +54,9 @@ void check_text_room(const TextModel& source, const TextLimit& limit) {
 }
 
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
-                       const std::string& name, std::int64_t max_seq_length, Context& context,
+                       const std::string& name, const TextCut& cut, Context& context,
                        std::vector<std::string>& warnings) {
-  const TextLimit limit = text_limit(max_seq_length, source);
+  const TextLimit limit = text_limit(cut, source);
   if (source.images) {
     EncodedSet set =
         with_context(name, [&] { return encode_for(source, examples, limit, context); });
@@ -67,7 +68,7 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
   check_text_room(source, limit);
   // What is so of one part is so of all.
   for (const std::string& warning :
-       {length_warning(max_seq_length, source.model.facts.limits.tokens),
+       {length_warning(cut.max_seq_length, source.model.facts.limits.tokens),
         raw_score_warning(source.model.facts),
         pair_warning(source, pairs || examples.empty(), "text_pair_column")})
     if (!warning.empty() && std::ranges::find(warnings, warning) == warnings.end())
@@ -96,10 +97,10 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
 
 EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
                             const MeasuredTexts& test, const std::optional<TrainedOn>& record,
-                            std::int64_t max_seq_length, Context& context,
+                            const TextCut& cut, Context& context,
                             std::vector<std::string>& warnings) {
   const auto encode = [&](const std::vector<Example>& examples, const std::string& name) {
-    return encode_part(source, examples, name, max_seq_length, context, warnings);
+    return encode_part(source, examples, name, cut, context, warnings);
   };
   const DataSet& data = splits.source;
   EncodedSplits encoded{.train = encode(data.train, "train"),

@@ -43,14 +43,14 @@ void check_text_room(const TextModel& source, const TextLimit& limit);
 /// Tokenizes `examples` for the model, or reads its images, cut where `text_limit` says; says in `warnings`, with `name` in
 /// front, what was cut or replaced, and that the model has fewer positions than `max_seq_length`.
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
-                       const std::string& name, std::int64_t max_seq_length, Context& context,
+                       const std::string& name, const TextCut& cut, Context& context,
                        std::vector<std::string>& warnings);
 
 /// Tokenizes the parts of a data set, with `test` as the test part. What was measured has facts of a model with the
 /// `record`; what is unsure about them goes to `warnings`.
 EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
                             const MeasuredTexts& test, const std::optional<TrainedOn>& record,
-                            std::int64_t max_seq_length, Context& context,
+                            const TextCut& cut, Context& context,
                             std::vector<std::string>& warnings);
 
 }  // namespace hone

@@ -328,9 +328,10 @@ void write_tokenizer(const TextModel& source, const fs::path& folder) {
                       given ? read_file(file) : to_document(to_json(*source.images)));
   }
   const fs::path& from = tokenizer_folder(source);
-  if (from.empty()) return save_tokenizer(source.tokenizer, folder, most_tokens(source));
+  if (from.empty()) save_tokenizer(source.tokenizer, folder, most_tokens(source));
   for (const fs::path& file : tokenizer_files(from))
     write_file(folder / file.filename(), read_file(file));
+  if (source.truncation) write_truncation(*source.truncation, folder);
 }
 
 void check_has_head(const TextModel& source, const std::string& name) {

@@ -25,6 +25,8 @@ struct TextModel {
   /// Where the files of its tokenizer lie, if not in `folder`: beside the config.json of fresh weights.
   fs::path tokenizer_folder = {};
   std::optional<ImagePreparation> images = {};  ///< of a model of images
+  /// How its texts are cut, and its files are to say, where that is not what the tokenizer's files say.
+  std::optional<Truncation> truncation = {};
 };
 
 /// Configs that have a name, for models with fresh weights; `open_model` gives them the built-in data's vocabulary, and a
@@ -81,7 +83,7 @@ void check_reads_texts(const ModelFacts& facts, const std::string& name, std::st
 std::int64_t most_tokens(const TextModel& source);
 
 /// Writes the tokenizer, or of images the preparation, into an existing folder; the files of a folder it was read from are
-/// copied as they are.
+/// copied as they are, but for the model's `truncation`.
 void write_tokenizer(const TextModel& source, const fs::path& folder);
 
 /// Throws `UserError` for a model, called `name`, that tells no classes apart because its files have no head.

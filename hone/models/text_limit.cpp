@@ -8,12 +8,12 @@
 
 namespace hone {
 
-TextLimit text_limit(std::int64_t max_seq_length, std::int64_t positions,
+TextLimit text_limit(const TextCut& cut, std::int64_t positions,
                      const std::optional<TokenLimit>& said, std::int64_t usual) {
   TokenLimit limit{usual, "what is usual"};
   bool of_folder = false;
-  if (max_seq_length > 0) {
-    limit = {max_seq_length, "`max_seq_length`"};
+  if (cut.max_seq_length > 0) {
+    limit = {cut.max_seq_length, "`max_seq_length`"};
   } else if (said && said->tokens < limit.tokens) {
     limit = *said;
     of_folder = true;
@@ -22,11 +22,18 @@ TextLimit text_limit(std::int64_t max_seq_length, std::int64_t positions,
     limit = {positions, "the positions of the model"};
     of_folder = false;
   }
-  return {static_cast<std::size_t>(limit.tokens), std::move(limit.source), of_folder};
+  return {static_cast<std::size_t>(limit.tokens), std::move(limit.source), of_folder,
+          cut.truncation.value_or(Truncation::head)};
 }
 
-TextLimit text_limit(std::int64_t max_seq_length, const TextModel& source) {
-  return text_limit(max_seq_length, source.model.facts.limits.tokens, source.limit);
+TextLimit text_limit(const TextCut& cut, const TextModel& source, std::int64_t usual) {
+  const Truncation of_model = source.truncation.value_or(source.tokenizer.definition().truncation);
+  return text_limit({cut.max_seq_length, cut.truncation.value_or(of_model)},
+                    source.model.facts.limits.tokens, source.limit, usual);
+}
+
+void keep_truncation(const TextCut& cut, TextModel& source) {
+  if (cut.truncation) source.truncation = cut.truncation;
 }
 
 void check_room(const TextLimit& limit, const Tokenizer& tokenizer, bool pairs) {
@@ -37,8 +44,10 @@ void check_room(const TextLimit& limit, const Tokenizer& tokenizer, bool pairs) 
 }
 
 std::string reason(const TextLimit& limit) {
-  if (!limit.of_folder) return "";
-  return fmt::format(", as {} says (`max_seq_length` goes before it)", limit.source);
+  std::string text(kept_tokens_text(limit.truncation));
+  if (limit.of_folder)
+    text += fmt::format(", as {} says (`max_seq_length` goes before it)", limit.source);
+  return text;
 }
 
 std::int64_t tokens_of_run(std::int64_t wanted, const InputLimits& limits) {
@@ -60,7 +69,7 @@ std::string run_size_text(std::int64_t batch, std::int64_t tokens, const InputLi
 std::string length_warning(std::int64_t max_seq_length, std::int64_t positions) {
   if (max_seq_length <= positions) return "";
   return fmt::format("`max_seq_length` {}: the model has {} positions; texts are cut to {} tokens",
-                     max_seq_length, positions, text_limit(max_seq_length, positions).tokens);
+                     max_seq_length, positions, positions);
 }
 
 }  // namespace hone

@@ -144,11 +144,8 @@ VocabularyCut cut_vocabulary(const TextModel& source, const EncodedSet& texts, s
 }
 
 TextModel cut(const TextModel& source, const VocabularyCut& cut, const Session& session) {
-  TextModel result{
-      source.model,           Tokenizer(trimmed(source.tokenizer.definition(), cut.kept)),
-      source.folder,          source.trained_on,
-      source.limit,           source.modules,
-      source.tokenizer_folder};
+  TextModel result = source;
+  result.tokenizer = Tokenizer(trimmed(source.tokenizer.definition(), cut.kept));
   change_model(
       result.model, "trim_vocabulary", [&] { return cut_model(result.model, cut.kept); }, session,
       fmt::format("trim_vocabulary(rows={})", cut.kept.size()));
@@ -161,8 +158,12 @@ void write_cut_model(const TextModel& source, const TextModel& model, const Voca
   if (!source.modules.empty()) copy_modules(source.modules, folder);
   write_trained_on(model.trained_on, folder);
   const fs::path& from = source.tokenizer_folder.empty() ? source.folder : source.tokenizer_folder;
-  if (from.empty()) return save_tokenizer(model.tokenizer, folder, most_tokens(model));
-  write_trimmed_tokenizer(from, source.tokenizer.definition(), cut.kept, folder);
+  if (from.empty()) {
+    save_tokenizer(model.tokenizer, folder, most_tokens(model));
+  } else {
+    write_trimmed_tokenizer(from, source.tokenizer.definition(), cut.kept, folder);
+  }
+  if (model.truncation) write_truncation(*model.truncation, folder);
   const std::string usual = usual_tokenizer_class(model.model.facts);
   HONE_ASSERT(
       load_tokenizer(folder, usual).definition().tokens == model.tokenizer.definition().tokens,

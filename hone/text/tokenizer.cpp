@@ -61,6 +61,15 @@ void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& mor
   ids.insert(ids.end(), more.begin(), more.end());
 }
 
+// Cuts the pieces from `begin` on to `count`, where there are more.
+void keep(Truncation truncation, std::size_t begin, std::size_t count,
+          std::vector<std::int32_t>& ids) {
+  if (ids.size() <= begin + count) return;
+  const std::size_t first = kept_from_beginning(truncation, count);
+  ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(begin + first),
+            ids.end() - static_cast<std::ptrdiff_t>(count - first));
+}
+
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
@@ -153,14 +162,9 @@ std::int64_t Tokenizer::encode_pieces(std::string_view text, std::size_t limit, 
   return in_pieces + on_the_way;
 }
 
-// Of pieces of a text so many as are kept.
-void Tokenizer::append_kept(Ids& ids, const Ids& pieces, std::size_t count) const {
-  const auto size = static_cast<std::ptrdiff_t>(count);
-  definition_.keeps_end ? ids.insert(ids.end(), pieces.end() - size, pieces.end())
-                        : ids.insert(ids.end(), pieces.begin(), pieces.begin() + size);
-}
-
-Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_length) const {
+Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_length,
+                                      std::optional<Truncation> truncation) const {
+  const Truncation kept = truncation.value_or(definition_.truncation);
   const std::size_t least = front_.size() + behind_.size();
   user_check(max_length >= least,
              "max_length: expected at least {} for the special tokens {}, got {}", least,
@@ -170,21 +174,18 @@ Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_len
   Ids& ids = encoding.ids;
   ids.reserve(std::min(max_length, text.size() / 4 + 8));
   append(ids, front_);
-  encoding.replaced_bytes = encode_pieces(text, definition_.keeps_end ? kNoLimit : room, ids);
+  encoding.replaced_bytes = encode_pieces(text, kept == Truncation::head ? room : kNoLimit, ids);
   encoding.truncated = ids.size() > room;
-  if (encoding.truncated) {
-    const auto first = ids.begin() + std::ssize(front_);
-    if (definition_.keeps_end)
-      ids.erase(first, first + static_cast<std::ptrdiff_t>(ids.size() - room));
-    ids.resize(room);
-  }
+  keep(kept, front_.size(), room - front_.size(), ids);
   append(ids, behind_);
   encoding.type_1_begin = static_cast<std::int32_t>(ids.size());
   return encoding;
 }
 
 Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
-                                std::size_t max_length) const {
+                                std::size_t max_length,
+                                std::optional<Truncation> truncation) const {
+  const Truncation kept = truncation.value_or(definition_.truncation);
   const std::size_t special = front_.size() + between_.size() + behind_.size();
   user_check(max_length >= special,
              "max_length: expected at least {} for the special tokens of pairs {}, got {}", special,
@@ -200,18 +201,21 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
   Ids& ids = encoding.ids;
   ids.reserve(first_size + second_size + special);
   append(ids, front_);
-  append_kept(ids, first_ids, first_size);
+  keep(kept, 0, first_size, first_ids);
+  append(ids, first_ids);
   append(ids, between_);
   const std::size_t second_begin = ids.size();
-  append_kept(ids, second_ids, second_size);
+  keep(kept, 0, second_size, second_ids);
+  append(ids, second_ids);
   append(ids, behind_);
   encoding.type_1_begin =
       static_cast<std::int32_t>(definition_.framing.second_is_type_1 ? second_begin : ids.size());
   return encoding;
 }
 
-std::vector<std::int32_t> Tokenizer::encode(std::string_view text, std::size_t max_length) const {
-  return encode_with_facts(text, max_length).ids;
+std::vector<std::int32_t> Tokenizer::encode(std::string_view text, std::size_t max_length,
+                                            std::optional<Truncation> truncation) const {
+  return encode_with_facts(text, max_length, truncation).ids;
 }
 
 std::vector<std::string> Tokenizer::unknown_words(std::string_view text) const {

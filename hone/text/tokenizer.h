@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -9,6 +10,7 @@
 #include "hone/text/added_tokens.h"
 #include "hone/text/byte_pair_encoder.h"
 #include "hone/text/piece_table.h"
+#include "hone/text/truncation.h"
 #include "hone/text/word_piece_encoder.h"
 
 /// Tokenizers of the BERT family: text to ids, with the same ids as Hugging Face's fast tokenizers.
@@ -44,8 +46,8 @@ struct TokenizerDefinition {
   /// Tokens that are split off texts literally: those beside the special ones, and special ones
   /// whose rules are others than the plain ones.
   std::vector<AddedToken> added = {};
-  /// Texts that are too long lose pieces at their beginning, not at their end.
-  bool keeps_end = false;
+  /// Which pieces of texts that are too long are kept.
+  Truncation truncation = Truncation::head;
 };
 
 /// What became of one text or pair.
@@ -65,16 +67,17 @@ class Tokenizer {
   /// one that the model does not need.
   explicit Tokenizer(TokenizerDefinition definition);
 
-  /// The ids of `text` in the framing; of longer texts the first pieces are kept, or the last ones
-  /// (`keeps_end`), so many that there are `max_length` ids. Throws `UserError` for a `max_length` below the number of
-  /// `framing_tokens`.
-  std::vector<std::int32_t> encode(std::string_view text, std::size_t max_length) const;
+  /// The ids of `text` in the framing; of longer texts so many pieces are kept that there are `max_length` ids, those that
+  /// `truncation` says, or else the definition. Throws `UserError` for a `max_length` below the number of `framing_tokens`.
+  std::vector<std::int32_t> encode(std::string_view text, std::size_t max_length,
+                                   std::optional<Truncation> truncation = {}) const;
   /// The same with the facts of the encoding.
-  Encoding encode_with_facts(std::string_view text, std::size_t max_length) const;
+  Encoding encode_with_facts(std::string_view text, std::size_t max_length,
+                             std::optional<Truncation> truncation = {}) const;
   /// The same of two texts. Pairs that are longer than `max_length` lose pieces of the longer text
-  /// until both are equally long, then of both: Hugging Face's `longest_first`.
-  Encoding encode_pair(std::string_view first, std::string_view second,
-                       std::size_t max_length) const;
+  /// until both are equally long, then of both: Hugging Face's `longest_first`. Each is cut by itself.
+  Encoding encode_pair(std::string_view first, std::string_view second, std::size_t max_length,
+                       std::optional<Truncation> truncation = {}) const;
 
   /// The words of `text`, normalized, that the vocabulary cannot spell and that become the unknown
   /// token, in order.
@@ -107,7 +110,6 @@ class Tokenizer {
   template <typename Use>
   std::int64_t split(std::string_view text, const Use& use) const;
   std::int64_t encode_pieces(std::string_view text, std::size_t limit, Ids& ids) const;
-  void append_kept(Ids& ids, const Ids& pieces, std::size_t count) const;
 
   TokenizerDefinition definition_;
   PieceTable ids_;  // of tokens

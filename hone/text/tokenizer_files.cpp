@@ -27,6 +27,15 @@ std::optional<std::string> read_if_there(const fs::path& path) {
   return text;
 }
 
+constexpr const char* kConfigFile = "tokenizer_config.json";
+
+// Of what `truncation_side` can say, what keeps most of the same tokens.
+void set_truncation(Truncation truncation, Json& config) {
+  config["truncation_side"] = truncation == Truncation::head ? "right" : "left";
+  config.erase(kTruncationKey);
+  if (truncation == Truncation::head_tail) config[kTruncationKey] = to_string(truncation);
+}
+
 }  // namespace
 
 Tokenizer load_tokenizer(const fs::path& folder, std::string_view usual_class) {
@@ -80,19 +89,34 @@ void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder, std::int
   }
   const Normalization& normalization = model->normalization;
   const SpecialTokens& special = definition.special;
-  const Json config = {{"tokenizer_class", "BertTokenizer"},
-                       {"model_max_length", max_length},
-                       {"do_lower_case", normalization.lowercase},
-                       {"strip_accents", normalization.strip_accents},
-                       {"tokenize_chinese_chars", normalization.split_cjk},
-                       {"pad_token", special.pad},
-                       {"unk_token", special.unknown},
-                       {"cls_token", framing.front[0]},
-                       {"sep_token", framing.behind[0]},
-                       {"mask_token", special.mask},
-                       {"truncation_side", definition.keeps_end ? "left" : "right"}};
+  Json config = {{"tokenizer_class", "BertTokenizer"},
+                 {"model_max_length", max_length},
+                 {"do_lower_case", normalization.lowercase},
+                 {"strip_accents", normalization.strip_accents},
+                 {"tokenize_chinese_chars", normalization.split_cjk},
+                 {"pad_token", special.pad},
+                 {"unk_token", special.unknown},
+                 {"cls_token", framing.front[0]},
+                 {"sep_token", framing.behind[0]},
+                 {"mask_token", special.mask}};
+  set_truncation(definition.truncation, config);
   write_file(folder / "vocab.txt", text);
-  write_file(folder / "tokenizer_config.json", to_document(config));
+  write_file(folder / kConfigFile, to_document(config));
+}
+
+std::optional<Truncation> read_truncation(const fs::path& folder) {
+  const fs::path path = folder / kConfigFile;
+  const std::optional<std::string> text = read_if_there(path);
+  if (!text) return std::nullopt;
+  return with_context(path.string(), [&] { return said_truncation(parse_members(*text)); });
+}
+
+void write_truncation(Truncation truncation, const fs::path& folder) {
+  if (read_truncation(folder) == truncation) return;
+  const fs::path path = folder / kConfigFile;
+  Json config = path_exists(path) ? read_json(path) : Json::object();
+  set_truncation(truncation, config);
+  write_file(path, to_document(config));
 }
 
 }  // namespace hone

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "hone/base/file.h"
@@ -24,5 +25,11 @@ std::vector<fs::path> tokenizer_files(const fs::path& folder);
 /// each, a prefix other than "##", another word length than 100, no cleaning, a token with a line
 /// break.
 void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder, std::int64_t max_length);
+
+/// What `tokenizer_config.json` in `folder` says of texts that are too long; none where it is silent or not there.
+std::optional<Truncation> read_truncation(const fs::path& folder);
+
+/// Makes `tokenizer_config.json` in `folder` say that texts that are too long are cut so. A file that says it stays as it is.
+void write_truncation(Truncation truncation, const fs::path& folder);
 
 }  // namespace hone

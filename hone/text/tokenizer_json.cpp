@@ -62,7 +62,7 @@ void read_truncation(const Members& truncation, TokenizerDefinition& definition)
   read_member(truncation, "direction", direction);
   user_check(direction == "Left" || direction == "Right",
              "truncation.direction: expected Left or Right, got '{}'", shown_name(direction));
-  definition.keeps_end = direction == "Left";
+  definition.truncation = direction == "Left" ? Truncation::tail : Truncation::head;
 }
 
 void read_normalizer(const Members& normalizer, TokenizerDraft& draft) {

@@ -132,14 +132,6 @@ void read_normalization(const Members& config, bool from_json, std::string_view 
                normalization.split_cjk);
 }
 
-void read_truncation_side(const Members& config, TokenizerDefinition& definition) {
-  std::string side = definition.keeps_end ? "left" : "right";
-  read_member(config, "truncation_side", side);
-  user_check(side == "left" || side == "right", "truncation_side: expected left or right, got '{}'",
-             shown_name(side));
-  definition.keeps_end = side == "left";
-}
-
 // Whether a model is given which of two texts a token is of.
 void read_token_types(const Members& config, std::string_view tokenizer_class,
                       TokenizerDraft& draft) {
@@ -155,7 +147,7 @@ void read_config(const Members& config, bool from_json, std::string_view tokeniz
   read_member(config, "tokenizer_class", named);
   read_special_tokens(config, draft);
   read_added_tokens(config, tokenizer_class, draft);
-  read_truncation_side(config, draft.definition);
+  draft.definition.truncation = said_truncation(config).value_or(draft.definition.truncation);
   read_token_types(config, tokenizer_class, draft);
   // The generic classes take everything else from tokenizer.json; the models' own classes read it
   // here.
@@ -264,6 +256,17 @@ void check_files(const TokenizerTexts& texts) {
 }
 
 }  // namespace
+
+std::optional<Truncation> said_truncation(const Members& config) {
+  std::string name, side;
+  read_member(config, kTruncationKey, name);
+  if (!name.empty()) return with_context(kTruncationKey, [&] { return parse_truncation(name); });
+  if (member(config, "truncation_side").is_null()) return std::nullopt;
+  read_member(config, "truncation_side", side);
+  user_check(side == "left" || side == "right", "truncation_side: expected left or right, got '{}'",
+             shown_name(side));
+  return side == "left" ? Truncation::tail : Truncation::head;
+}
 
 Tokenizer parse_tokenizer(const TokenizerTexts& texts) {
   const auto path = [&](const char* name) { return (texts.folder / name).string(); };

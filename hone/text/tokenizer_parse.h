@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hone/base/file.h"
+#include "hone/text/json_members.h"
 #include "hone/text/tokenizer.h"
 
 /// What the files of a tokenizer say together.
@@ -23,6 +24,12 @@ struct TokenizerTexts {
   /// any that can.
   std::string usual_class = {};
 };
+
+/// The key of tokenizer_config.json for `Truncation::head_tail`, which `truncation_side` cannot say; transformers ignores it.
+inline constexpr const char* kTruncationKey = "hone_truncation";
+
+/// What tokenizer_config.json says of texts that are too long; none where it is silent. Throws `UserError` for other values.
+std::optional<Truncation> said_truncation(const Members& config);
 
 /// The vocabulary comes from `tokenizer.json` if there is one, else from `vocab.txt` (one token per
 /// line), else from `vocab.json` and `merges.txt`. What is done to text and the names of special

@@ -59,6 +59,8 @@ TEST_F(BashCompletion, KnowsValues) {
   EXPECT_EQ(offers({"hone", "eval", "my-model", "--split", "=", "v"}), Words{"validation"});
   EXPECT_EQ(offers({"hone", "quantize", "my-model", "--weight-format", "mxi"}),
             (Words{"mxint", "mxint_hardware"}));
+  EXPECT_EQ(offers({"hone", "predict", "my-model", "--truncation", "h"}),
+            (Words{"head", "head_tail"}));
   EXPECT_EQ(offers({"hone", "completion", "z"}), Words{"zsh"});
   EXPECT_EQ(offers({"hone", "train", "tiny", "--lr", ""}), Words{});
 }

@@ -96,6 +96,7 @@ TEST_F(Resume, RefusesAnotherRunAndNamesTheDifferences) {
   expect_difference("\n  --lr: 5e-05 then, 0.001 now", {"--lr", "1e-3"});
   expect_difference("\n  --seed: 42 then, 7 now", {"--seed", "7"});
   expect_difference("\n  the training texts: 270 texts, fingerprint", {"--max_seq_length", "20"});
+  expect_difference("\n  --truncation: ", {"--truncation", "tail"});
   EXPECT_EQ(entries(folder() / "changed.partial"), before);
   // What is no part of the result may change.
   run_well(training({"-o", "changed", "--resume", "--threads", "1", "--save_total_limit", "5"}),

@@ -80,7 +80,7 @@ TEST(DeviceJob, ClassifiesTextsWithTheBitsOfTheHost) {
   const TextModel model =
       make_model("tiny", synthetic_tokenizer(), places.here, /*seed=*/42, {.names = {"a", "b"}});
   const auto logits = [&](Context& context) {
-    TextPredictor predictor(model, /*max_seq_length=*/0, /*batch_size=*/2, context);
+    TextPredictor predictor(model, /*cut=*/{}, /*batch_size=*/2, context);
     std::vector<std::vector<float>> all;
     for (const Prediction& one : predictor.predict(
              {{.id = 1, .text = "mena not gote"}, {.id = 2, .text = "pidi truly kerave"}}))

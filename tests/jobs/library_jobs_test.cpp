@@ -30,7 +30,7 @@ namespace {
 JobData lookup_texts() {
   JobData data;
   data.options.source = "synth:lookup?n=300&test=60";
-  data.max_seq_length = 16;
+  data.cut.max_seq_length = 16;
   return data;
 }
 
@@ -106,7 +106,7 @@ const std::string& trained_model() {
 }
 
 PredictJob lookup_question() {
-  return {.model = trained_model(), .data = lookup_texts().options, .max_seq_length = 16};
+  return {.model = trained_model(), .data = lookup_texts().options, .cut = {16}};
 }
 
 TEST(LibraryJobs, PredictIsRightAsOftenAsWasMeasured) {
@@ -132,7 +132,7 @@ TEST(LibraryJobs, PredictGivesATextTheSameBitsHoweverItComes) {
   // Alone.
   const TextRow& row = of_data[7].row;
   PredictJob job{
-      .model = trained_model(), .texts = {{.id = "seven", .text = row.text}}, .max_seq_length = 16};
+      .model = trained_model(), .texts = {{.id = "seven", .text = row.text}}, .cut = {16}};
   const PredictResult alone = predict_texts(job, told.context);
   ASSERT_EQ(alone.predictions.size(), 1u);
   EXPECT_EQ(alone.predictions[0].logits, of_data[7].logits);
@@ -149,7 +149,7 @@ TEST(LibraryJobs, PredictGivesATextTheSameBitsHoweverItComes) {
   bool is_told = false;
   job = {.model = trained_model(),
          .stream = read_lines(ends[0], "a pipe", /*strict=*/false),
-         .max_seq_length = 16,
+         .cut = {16},
          .batch_size = 1,
          .reader = [&](const PredictionSubject& subject) -> PredictionSink {
            is_told = read.empty() && subject.numbered && subject.width == 2;
@@ -333,7 +333,7 @@ TEST(LibraryJobs, TokenizeTellsWhatDataIsAsTokens) {
   EXPECT_EQ(result.training_texts, result.fields["vocabulary"]["training_texts"]);
   EXPECT_LE(result.vocab_size, 60);
 
-  job = {.model = trained_model(), .data = {.source = data}, .max_seq_length = 4, .batch_size = 3};
+  job = {.model = trained_model(), .data = {.source = data}, .cut = {4}, .batch_size = 3};
   const TokenizeResult cut = tokenize_data(job, told.context);
   ASSERT_EQ(cut.parts.size(), 1u);
   const TokenFacts& facts = cut.parts[0];

@@ -24,7 +24,7 @@ struct Workshop {
     const Splits parts{make_synthetic(parse_synthetic("synth:tail?n=8000"))};
     std::vector<std::string> warnings;
     splits = encode_splits(source, parts, measured_texts(parts, "test", std::nullopt), std::nullopt,
-                           /*max_seq_length=*/0, context, warnings);
+                           /*cut=*/{}, context, warnings);
   }
   static FineTuneOptions training(double learning_rate) {
     FineTuneOptions options;

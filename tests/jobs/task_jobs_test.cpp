@@ -41,7 +41,7 @@ Context& quiet() {
 JobData data_of(const TaskCase& c) {
   JobData data;
   data.options.source = c.data;
-  data.max_seq_length = 32;
+  data.cut.max_seq_length = 32;
   data.max_eval_samples = 120;
   return data;
 }
@@ -100,7 +100,7 @@ TEST_P(TaskJobs, PredictionsAreThoseThatWereMeasured) {
   JobData data = data_of(GetParam());
   data.max_eval_samples = 0;
   const EvaluateResult measured = evaluate_model({.model = model(), .data = data}, quiet());
-  PredictJob job{.model = model(), .data = data.options, .max_seq_length = 32};
+  PredictJob job{.model = model(), .data = data.options, .cut = {32}};
   const PredictResult result = predict_texts(job, quiet());
   EXPECT_EQ(result.subject.task, GetParam().task);
   const std::vector<PredictionField> fields = choose_fields({}, result.subject, /*csv=*/false);

@@ -15,7 +15,7 @@ namespace {
 JobData few_texts() {
   JobData data;
   data.options.source = "synth:lookup?n=300&test=60";
-  data.max_seq_length = 16;
+  data.cut.max_seq_length = 16;
   data.max_eval_samples = 40;
   return data;
 }
@@ -153,7 +153,7 @@ TEST(Lab, MeasuresFewTextsAtLowFidelityUnlessAsked) {
   Context& context = testing::quiet_context();
   JobData data;
   data.options.source = "synth:lookup?n=20000";
-  data.max_seq_length = 16;
+  data.cut.max_seq_length = 16;
   const auto test_texts = [&](Fidelity fidelity) {
     return lab_subject(given_model(), data, fidelity, 42, context).data.test.size();
   };

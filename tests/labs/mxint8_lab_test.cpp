@@ -25,7 +25,7 @@ class Mxint8Lab : public ::testing::Test {
     folder_ = std::make_unique<TemporaryFolder>();
     JobData data;
     data.options.source = "synth:lookup?n=300&test=60";
-    data.max_seq_length = 16;
+    data.cut.max_seq_length = 16;
     TrainJob training{
         .model = "tiny", .data = data, .output = {.folder = (folder() / "model").string()}};
     training.training.training.max_steps = 2;

@@ -23,7 +23,7 @@ std::vector<std::string> texts_of(const std::string& name) {
 
 Vectors embeddings(const EmbeddingModel& model, const std::vector<std::string>& texts,
                    std::int64_t batch_size, std::int64_t max_seq_length = 0) {
-  TextPredictor predictor(model, max_seq_length, batch_size, quiet_context());
+  TextPredictor predictor(model, {max_seq_length}, batch_size, quiet_context());
   std::vector<TextRow> rows;
   for (const std::string& text : texts) rows.push_back({.id = 1, .text = text});
   Vectors vectors;
@@ -127,12 +127,12 @@ TEST(EmbeddingModel, KeepsTheFirstNumbersWhereItsFilesSay) {
 
 TEST(EmbeddingModel, CutsTextsWhereItsFilesSayOrAsItIsTold) {
   const EmbeddingModel model = open(kEmbeddings / "old_several");
-  EXPECT_EQ(text_limit(0, model).tokens, 16u);
-  EXPECT_EQ(text_limit(20, model).tokens, 20u);
+  EXPECT_EQ(text_limit(TextCut{}, model).tokens, 16u);
+  EXPECT_EQ(text_limit(TextCut{20}, model).tokens, 20u);
   const std::string text = "a film was not bad";
   EXPECT_EQ(embeddings(model, {text + " end"}, 1, 7), embeddings(model, {text}, 1, 7));
   EXPECT_NE(embeddings(model, {text + " end"}, 1), embeddings(model, {text}, 1));
-  EXPECT_EQ(text_limit(0, open(kEmbeddings / "max")).tokens,
+  EXPECT_EQ(text_limit(TextCut{}, open(kEmbeddings / "max")).tokens,
             20u);  // model_max_length of the tokenizer
 }
 
@@ -182,12 +182,12 @@ TEST(EmbeddingModel, IsReadAndWrittenWhereItsEncoderStandsInAFolderBelow) {
 TEST(EmbeddingModel, GivesItsLimitAndCaseToClassifiersMadeOfIt) {
   const TextModel made =
       open_model((kEmbeddings / "old_mean_sqrt_len").string(), quiet_context(), /*seed=*/1);
-  EXPECT_EQ(text_limit(0, made).tokens, 10u);
+  EXPECT_EQ(text_limit(TextCut{}, made).tokens, 10u);
   EXPECT_EQ(made.tokenizer.encode("A Film", 10), made.tokenizer.encode("a film", 10));
   std::vector<std::string> warnings;
   const EncodedSet set = encode_part(
       made, {{"it was quite a slow start to the end but the music is good", 0}}, "train",
-      /*max_seq_length=*/0, quiet_context(), warnings);
+      /*cut=*/{}, quiet_context(), warnings);
   EXPECT_EQ(set.ids[0].size(), 10u);
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("train: 1 of 1 texts were cut to 10 tokens, as max_seq_length of "),

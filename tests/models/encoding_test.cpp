@@ -26,7 +26,7 @@ TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   std::vector<std::string> warnings;
   const EncodedSplits encoded =
       encode_splits(golden_model(), splits, measured_texts(splits, "test", std::nullopt),
-                    std::nullopt, 6, testing::quiet_context(), warnings);
+                    std::nullopt, {6}, testing::quiet_context(), warnings);
   EXPECT_EQ(encoded.train.ids[0].size(), 6u);
   EXPECT_EQ(encoded.train.labels, (std::vector<std::int32_t>{0, 1}));
   EXPECT_EQ(encoded.validation.size(), 0);
@@ -44,7 +44,7 @@ TEST(EncodePart, CutsTextsToThePositionsOfTheModel) {
   std::string text;
   for (int i = 0; i < 600; ++i) text += "a ";
   std::vector<std::string> warnings;
-  const EncodedSet encoded = encode_part(golden_model(), {{text, 0}}, "data", /*max_seq_length=*/0,
+  const EncodedSet encoded = encode_part(golden_model(), {{text, 0}}, "data", /*cut=*/{},
                                          testing::quiet_context(), warnings);
   EXPECT_EQ(encoded.ids[0].size(), 32u);
 }
@@ -52,8 +52,8 @@ TEST(EncodePart, CutsTextsToThePositionsOfTheModel) {
 TEST(EncodePart, SaysOnceThatTheModelHasFewerPositions) {
   std::vector<std::string> warnings;
   for (int i = 0; i < 2; ++i)
-    encode_part(golden_model(), {{"a", 0}}, "data", /*max_seq_length=*/1000,
-                testing::quiet_context(), warnings);
+    encode_part(golden_model(), {{"a", 0}}, "data", /*cut=*/{1000}, testing::quiet_context(),
+                warnings);
   EXPECT_EQ(warnings, std::vector<std::string>{"`max_seq_length` 1000: the model has 32 positions; "
                                                "texts are cut to 32 tokens"});
 }
@@ -61,7 +61,7 @@ TEST(EncodePart, SaysOnceThatTheModelHasFewerPositions) {
 TEST(TextLimit, IsTheSmallestOfWishDefaultAndPositions) {
   const auto limit = [](std::int64_t wish, std::int64_t positions,
                         const std::optional<TokenLimit>& said = {}) {
-    return text_limit(wish, positions, said).tokens;
+    return text_limit(TextCut{wish}, positions, said).tokens;
   };
   EXPECT_EQ(limit(0, 512), 512u);
   EXPECT_EQ(limit(0, 1024), 512u);
@@ -74,12 +74,41 @@ TEST(TextLimit, IsTheSmallestOfWishDefaultAndPositions) {
   EXPECT_EQ(limit(256, 512, TokenLimit{128, "a file"}), 256u) << "a wish goes before a file";
 }
 
+TEST(TextLimit, CutsAsIsAskedForOrElseAsTheModelSays) {
+  TextModel model = golden_model();
+  const auto truncation = [&](std::optional<Truncation> asked = {}) {
+    return text_limit({.truncation = asked}, model).truncation;
+  };
+  EXPECT_EQ(truncation(), Truncation::head);
+  EXPECT_EQ(truncation(Truncation::tail), Truncation::tail);
+  keep_truncation({}, model);
+  EXPECT_EQ(truncation(), Truncation::head);
+  keep_truncation({.truncation = Truncation::head_tail}, model);
+  EXPECT_EQ(truncation(), Truncation::head_tail);
+  EXPECT_EQ(truncation(Truncation::head), Truncation::head);
+}
+
+TEST(EncodePart, SaysWhichTokensOfLongTextsAreKept) {
+  const auto warning = [](Truncation truncation) {
+    std::vector<std::string> warnings;
+    encode_part(golden_model(), {{"a a a a a a", 0}}, "data", {4, truncation},
+                testing::quiet_context(), warnings);
+    return warnings.empty() ? std::string() : warnings.back();
+  };
+  const std::string cut = "data: 1 of 1 texts were cut to 4 tokens";
+  EXPECT_EQ(warning(Truncation::head), cut);
+  EXPECT_EQ(warning(Truncation::tail), cut + " (the last ones)");
+  EXPECT_EQ(warning(Truncation::head_tail),
+            cut + " (a quarter from the beginning, the rest from the end)");
+}
+
 TEST(TextLimit, SaysWhoseItIsWhereItIsTheFoldersOrLeavesNoRoom) {
-  const TextLimit of_folder = text_limit(0, 512, TokenLimit{3, "max_seq_length of m/file.json"});
+  const TextLimit of_folder =
+      text_limit(TextCut{}, 512, TokenLimit{3, "max_seq_length of m/file.json"});
   EXPECT_EQ(reason(of_folder),
             ", as max_seq_length of m/file.json says (`max_seq_length` goes before it)");
-  EXPECT_EQ(reason(text_limit(3, 512, TokenLimit{3, "a file"})), "");
-  EXPECT_EQ(reason(text_limit(0, 2, TokenLimit{3, "a file"})), "");
+  EXPECT_EQ(reason(text_limit(TextCut{3}, 512, TokenLimit{3, "a file"})), "");
+  EXPECT_EQ(reason(text_limit(TextCut{}, 2, TokenLimit{3, "a file"})), "");
   const Tokenizer roberta = load_tokenizer(test_data() / "text/golden/byte_pair");
   check_room(of_folder, roberta, /*pairs=*/false);
   expect_user_error(
@@ -87,7 +116,7 @@ TEST(TextLimit, SaysWhoseItIsWhereItIsTheFoldersOrLeavesNoRoom) {
       "</s> </s> </s>, got 3",
       [&] { check_room(of_folder, roberta, /*pairs=*/true); });
   expect_user_error("`max_seq_length`: expected at least 2 for the special tokens <s> </s>, got 1",
-                    [&] { check_room(text_limit(1, 512), roberta, /*pairs=*/false); });
+                    [&] { check_room(text_limit(TextCut{1}, 512), roberta, /*pairs=*/false); });
 }
 
 TEST(CheckTakesPairs, LooksAtTheTypesAndSpecialTokensOfTheTokenizer) {
@@ -96,14 +125,14 @@ TEST(CheckTakesPairs, LooksAtTheTypesAndSpecialTokensOfTheTokenizer) {
   const auto limits = [](std::int64_t types) {
     return InputLimits{.tokens = 512, .vocabulary = 1000, .token_types = types};
   };
-  check_takes_pairs(limits(2), bert, text_limit(3, 512));
-  check_takes_pairs(limits(1), roberta, text_limit(4, 512));
+  check_takes_pairs(limits(2), bert, text_limit(TextCut{3}, 512));
+  check_takes_pairs(limits(1), roberta, text_limit(TextCut{4}, 512));
   expect_user_error("pairs of texts need a model with two types of tokens, this one has 1",
-                    [&] { check_takes_pairs(limits(1), bert, text_limit(3, 512)); });
+                    [&] { check_takes_pairs(limits(1), bert, text_limit(TextCut{3}, 512)); });
   expect_user_error(
       "`max_seq_length`: expected at least 4 for pairs, for the special tokens <s> </s> </s> </s>, "
       "got 3",
-      [&] { check_takes_pairs(limits(1), roberta, text_limit(3, 512)); });
+      [&] { check_takes_pairs(limits(1), roberta, text_limit(TextCut{3}, 512)); });
 }
 
 }  // namespace

@@ -371,6 +371,8 @@ TEST(LoadTokenizer, RefusesClassesThatNeedOtherSoftware) {
   refuses(R"({"never_split": ["A"]})", "never_split: [\"A\"] is not supported");
   refuses(R"({"split_special_tokens": true})", "split_special_tokens: true is not supported");
   refuses(R"({"truncation_side": "middle"})", "truncation_side: expected left or right");
+  refuses(R"({"hone_truncation": "middle"})",
+          "hone_truncation: expected head, tail or head_tail, got 'middle'");
   folder.file("tokenizer_config.json",
               R"({"tokenizer_class": "ElectraTokenizerFast", "do_basic_tokenize": true,
                   "never_split": null, "auto_map": {"AutoModel": "my.MyModel"}})");
@@ -486,6 +488,35 @@ TEST(SaveTokenizer, IsReadBackTheSame) {
   EXPECT_EQ(tokenizer_files(folder.path()),
             (std::vector<fs::path>{folder.path() / "vocab.txt",
                                    folder.path() / "tokenizer_config.json"}));
+}
+
+TEST(SaveTokenizer, KeepsWhichTokensOfLongTextsAreKept) {
+  TemporaryFolder folder;
+  for (const Truncation truncation :
+       {Truncation::head, Truncation::tail, Truncation::head_tail, Truncation::tail}) {
+    save_tokenizer(Tokenizer({.tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"},
+                              .truncation = truncation}),
+                   folder.path(), 64);
+    EXPECT_EQ(load_tokenizer(folder.path()).definition().truncation, truncation);
+    EXPECT_EQ(read_json(folder.path() / "tokenizer_config.json")["truncation_side"],
+              truncation == Truncation::head ? "right" : "left")
+        << "what transformers reads";
+  }
+}
+
+TEST(WriteTruncation, ChangesNothingElseOfTheFile) {
+  TemporaryFolder folder;
+  folder.file("tokenizer.json", to_document(fast_tokenizer()));
+  EXPECT_EQ(read_truncation(folder.path()), std::nullopt);
+  const fs::path file = folder.path() / "tokenizer_config.json";
+  write_truncation(Truncation::head_tail, folder.path());
+  EXPECT_EQ(read_json(file), (Json{{"truncation_side", "left"}, {"hone_truncation", "head_tail"}}));
+  EXPECT_EQ(load_tokenizer(folder.path()).encode("a e z", 4), (Ids{2, 8, 9, 3}));
+  folder.file("tokenizer_config.json", R"({"a": 1,   "truncation_side": "left", "b": 2})");
+  write_truncation(Truncation::tail, folder.path());
+  EXPECT_EQ(read_file(file), R"({"a": 1,   "truncation_side": "left", "b": 2})");
+  write_truncation(Truncation::head, folder.path());
+  EXPECT_EQ(read_json(file), (Json{{"a", 1}, {"truncation_side", "right"}, {"b", 2}}));
 }
 
 TEST(SaveTokenizer, RefusesWhatVocabTxtCannotSay) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/base/json.h"
+#include "hone/text/tokenizer_files.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
@@ -105,13 +106,46 @@ TEST(Tokenizer, FindsNormalizedAddedTokensInNormalizedText) {
 
 TEST(Tokenizer, KeepsTheEndOfTextsWhereItIsAskedTo) {
   TokenizerDefinition definition{.tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d"},
-                                 .keeps_end = true};
+                                 .truncation = Truncation::tail};
   const Tokenizer tokenizer(definition);
   EXPECT_EQ(tokenizer.encode("a b c d", 4), (Ids{2, 6, 7, 3}));
   EXPECT_TRUE(tokenizer.encode_with_facts("a b c d", 4).truncated);
   EXPECT_EQ(tokenizer.encode("a b", 4), (Ids{2, 4, 5, 3}));
   EXPECT_EQ(tokenizer.encode_pair("a b c d", "a b", 7).ids, (Ids{2, 6, 7, 3, 4, 5, 3}));
   EXPECT_EQ(tokenizer.encode_pair("a b", "c d", 3).ids, (Ids{2, 3, 3}));
+}
+
+TEST(Tokenizer, KeepsAQuarterFromTheBeginningAndTheRestFromTheEnd) {
+  EXPECT_EQ(kept_from_beginning(Truncation::head_tail, 510), 127u);
+  TokenizerDefinition definition{
+      .tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d", "e", "f"},
+      .truncation = Truncation::head_tail};
+  const Tokenizer tokenizer(definition);
+  EXPECT_EQ(tokenizer.encode("a b c d e f", 6), (Ids{2, 4, 7, 8, 9, 3}));
+  EXPECT_EQ(tokenizer.encode("a b c d e f", 5), (Ids{2, 7, 8, 9, 3})) << "a quarter of 3 is none";
+  EXPECT_EQ(tokenizer.encode("a b c d e f", 8), (Ids{2, 4, 5, 6, 7, 8, 9, 3}));
+  EXPECT_EQ(tokenizer.encode("a b", 2), (Ids{2, 3}));
+  EXPECT_EQ(tokenizer.encode("a b c d e f", 6, Truncation::head), (Ids{2, 4, 5, 6, 7, 3}));
+  EXPECT_EQ(tokenizer.encode("a b c d e f", 6, Truncation::tail), (Ids{2, 6, 7, 8, 9, 3}));
+}
+
+TEST(Tokenizer, KeepsWhatHuggingFaceKeepsOfLongTexts) {
+  const Json golden = read_json(test_data() / "text/golden/truncation.json");
+  const auto expect = [&](const Tokenizer& tokenizer, const char* name) {
+    for (const Json& row : golden.at(name))
+      for (const Truncation truncation :
+           {Truncation::head, Truncation::tail, Truncation::head_tail}) {
+        const std::string text = row[1];
+        const Encoding encoding =
+            row[2].is_null()
+                ? tokenizer.encode_with_facts(text, row[0], truncation)
+                : tokenizer.encode_pair(text, row[2].get<std::string>(), row[0], truncation);
+        EXPECT_EQ(encoding.ids, row[3 + static_cast<std::size_t>(truncation)].get<Ids>())
+            << name << ": " << row << to_string(truncation);
+      }
+  };
+  expect(golden_tokenizer({}), "word_pieces");
+  expect(load_tokenizer(test_data() / "text/golden/byte_pair"), "byte_pairs");
 }
 
 TEST(Tokenizer, WithoutCleaningControlCharactersStayInWords) {

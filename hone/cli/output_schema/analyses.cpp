@@ -459,6 +459,8 @@ std::vector<Fragment> fragments_of_analyses() {
         {"token_types", "integer",
          "that tokens may have; 0: none are read. With 1 no pairs of texts can be given",
          "of a model of texts"},
+        {"truncation", "text", "which tokens of longer texts are kept: head, tail or head_tail",
+         "of a model of texts"},
         {"channels", "integer", "of an image", "of a model of images"},
         {"height", "integer", "of an image", "of a model of images"},
         {"width", "integer", "of an image", "of a model of images"}}},

@@ -168,6 +168,7 @@ std::vector<Document> documents_of_models() {
           {"texts", "tokenized_text[]", "the first --texts of every part"},
           {"parts", "token_facts[]", "every part that has texts"},
           {"max_seq_length", "tokens", "where texts are cut"},
+          {"truncation", "text", "which tokens of longer texts are kept: head, tail or head_tail"},
           {"batch", "texts", "of the shares of padding"},
           kThreads,
           {"read_seconds", "s", "for reading"},

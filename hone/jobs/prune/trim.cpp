@@ -114,7 +114,7 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   if (unrounded.quantization) model.model = round_weights(unrounded, context);
   const EncodedSet texts_before = data.test;
   const std::string& part = data.measured.facts.part;
-  data.test = encode_part(model, texts, part, job.data.max_seq_length, context, report.notes);
+  data.test = encode_part(model, texts, part, job.data.cut, context, report.notes);
   trimmed.respelled = respelled_texts(parent.tokenizer, texts_before, model.tokenizer, data.test);
   const BeforeAndAfter both =
       measure_after(model.model, before, data, job.eval_batch_size, gates, context);

@@ -27,13 +27,14 @@ void load_fresh(const SearchJob& job, TrialSubject& subject, Context& context,
                                     known_record(job.model), DataUse::training, context);
   check_trainable(splits);
   subject.parent = first_of_fresh(job, splits, context);
+  keep_truncation(job.data.cut, subject.parent);
   std::vector<std::string> warnings = subject.parent.model.warnings;
   // That of every trial: it has learnt from the training part, and is chosen on the validation part.
   const TrainedOn record =
       after_training(TrainedOn{}, splits.identity.hash, row_hashes(splits.source.train),
                      row_hashes(splits.source.validation));
   subject.data = encode_splits(subject.parent, splits, measured_texts(splits, job.split, record),
-                               record, job.data.max_seq_length, context, warnings);
+                               record, job.data.cut, context, warnings);
   tell_warnings(context, warnings);
   for (const auto& lines : {splits.source.notes, splits.source.warnings, warnings})
     notes.insert(notes.end(), lines.begin(), lines.end());

@@ -15,7 +15,7 @@ namespace {
 JobData short_texts() {
   JobData data;
   data.options.source = "synth:lookup?n=300&test=60";
-  data.max_seq_length = 16;
+  data.cut.max_seq_length = 16;
   return data;
 }
 

@@ -1,0 +1,31 @@
+#include "hone/text/truncation.h"
+
+#include "hone/base/error.h"
+#include "hone/base/printable.h"
+
+namespace hone {
+
+std::string to_string(Truncation truncation) {
+  return truncation == Truncation::head   ? "head"
+         : truncation == Truncation::tail ? "tail"
+                                          : "head_tail";
+}
+
+Truncation parse_truncation(std::string_view name) {
+  for (const Truncation each : {Truncation::head, Truncation::tail, Truncation::head_tail})
+    if (name == to_string(each)) return each;
+  fail("expected head, tail or head_tail, got '{}'", shown_name(name));
+}
+
+std::string_view kept_tokens_text(Truncation truncation) {
+  return truncation == Truncation::head ? ""
+         : truncation == Truncation::tail
+             ? " (the last ones)"
+             : " (a quarter from the beginning, the rest from the end)";
+}
+
+std::size_t kept_from_beginning(Truncation truncation, std::size_t count) {
+  return truncation == Truncation::head ? count : truncation == Truncation::tail ? 0 : count / 4;
+}
+
+}  // namespace hone
