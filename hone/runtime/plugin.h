@@ -15,7 +15,7 @@
 /// `--plugin FILE`. All that a plugin's source needs is this header and its records:
 ///
 ///     HONE_PLUGIN(library) {
-///       const hone::FormatDef def = nf4_format();
+///       const hone::FormatDef def = apot_format();
 ///       library.formats.emplace(def.name, def);
 ///     }
 ///
