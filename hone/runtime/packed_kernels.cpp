@@ -448,8 +448,10 @@ PreparedWeight prepare_integers(const Call& call) {
   const kernels::PackedMatrix& m = weight.layout.matrix;
   weight.integers = {.rows = m.rows, .columns = m.columns, .bits = m.bits};
   set_integers(weight, weight.integers);
-  weight.integers.scale_bytes = static_cast<int>(weight.layout.scale_bytes);
-  if (weight.layout.scale_blocks > 0) return weight;
+  if (weight.layout.scale_blocks > 0) {
+    weight.integers.scale_bytes = static_cast<int>(weight.layout.scale_bytes);
+    return weight;
+  }
   with_rows(weight, call, kLinearCodes, [&](const PackedRows& rows) {
     for (std::int64_t row = 0; row < m.rows; ++row)
       weight.row_scales.push_back(rows.scale(row, 0) * weight.integers.unit);
