@@ -48,8 +48,10 @@ std::uint32_t shared_of(const Format& format, std::span<const float> x, const Va
     return scalar::half_scale(extreme_of(x, range) / -half);
   }
   const float levels = levels_of(format);
-  // Each term is finite where the difference of the ends might not be.
-  const std::uint32_t scale = scalar::half_scale(range.highest / levels - range.lowest / levels);
+  // Each term is finite where the difference of the ends might not be. Rounded down, for a larger scale could leave the code
+  // of an end out, and what is quantized again would change.
+  const std::uint32_t scale =
+      scalar::half_scale_below(range.highest / levels - range.lowest / levels);
   const float zero =
       std::clamp(std::nearbyint(-range.lowest / scalar::half_value(scale)), 0.0f, levels);
   return scale | static_cast<std::uint32_t>(zero) << kScaleBits;

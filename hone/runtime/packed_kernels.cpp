@@ -602,7 +602,8 @@ std::string native_objection(const Format& weight, InputScales scales) {
         to_string(weight));
   if (!calibrated) return "";
   return fmt::format(
-      "inputs of products with weights in {} {}; leave `static` out, or give weights in int",
+      "inputs of products with weights in {} {}; leave `static` out, or give weights in int "
+      "without groups",
       to_string(weight),
       is_bfloat16(weight) ? "have no scales"
                           : "take the scales of their blocks from their own values");

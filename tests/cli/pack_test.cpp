@@ -64,7 +64,7 @@ TEST(Pack, MakesGroupsNativeWithInputsInBlocksAndNeverNf4) {
   const Ending refused = run_hone({"quantize", workshop() / "model", "--native", "nf4", "--data",
                                    workshop() / "reviews.csv", "-o", "native"},
                                   folder.path());
-  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.messages.find("products of weights in nf4(block=64) and rounded inputs are not "
                                   "of codes on this version"),
             std::string::npos)

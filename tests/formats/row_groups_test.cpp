@@ -92,6 +92,13 @@ TEST(RowGroups, AreIdempotentWhereTheyAreSymmetric) {
   }
 }
 
+TEST(RowGroups, AsymmetricOnesKeepWhatTheyMade) {
+  for (const char* format :
+       {"int(bits=4,group=32,asymmetric=true)", "int(bits=2,group=16,asymmetric=true)",
+        "int(bits=8,group=64,asymmetric=true)"})
+    check_idempotent(format, normal_values(64 * 96), {64, 96});
+}
+
 TEST(RowGroups, IntegersAreOddWhereTheyAreSymmetric) {
   check_odd("int(bits=4,group=32)", finite_values(2000), {20, 100});
   check_odd("int(bits=4,group=4)", {1, -1, 0.5f, 0, -1, 1, 0.5f, 0}, {2, 4});
@@ -201,6 +208,9 @@ TEST(HalfScales, AreTheNearestFloat16) {
   EXPECT_EQ(scalar::half_scale(0x1.8p-24f), 0x0002u);
   EXPECT_EQ(scalar::half_scale(std::nextafter(0x1p-14f, 0.0f)), 0x0400u);
   EXPECT_EQ(scalar::half_scale(1e9f), 0x7bffu);
+  EXPECT_EQ(scalar::half_scale_below(1 + 3 * 0x1p-11f), 0x3c01u);
+  EXPECT_EQ(scalar::half_scale_below(1), 0x3c00u);
+  EXPECT_EQ(scalar::half_scale_below(0), 0x0001u);
   for (std::uint32_t bits = 1; bits < 0x7c00; ++bits) {
     ASSERT_EQ(scalar::half_scale(scalar::half_value(bits)), bits);
     ASSERT_EQ(scalar::half_scale(scalar::half_value(bits | 0x8000)), bits | 0x8000);

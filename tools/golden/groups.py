@@ -40,12 +40,18 @@ def float16_scale(scale):
     return torch.where(torch.signbit(scale), -rounded, rounded)
 
 
+def float16_scale_below(scale):
+    rounded = float16_scale(scale)
+    lower = torch.nextafter(rounded.to(torch.float16), torch.zeros((), dtype=torch.float16)).to(torch.float32)
+    return torch.where((rounded > scale) & (rounded > 2**-24), lower, rounded)
+
+
 def integers(x, bits, size, asymmetric):
     """Codes, scales and zero points of groups."""
     x = grouped(x, size)
     if asymmetric:
         low, high, top = x.amin(-1).clamp(max=0), x.amax(-1).clamp(min=0), 2**bits - 1
-        scale = float16_scale(high / top - low / top)
+        scale = float16_scale_below(high / top - low / top)
         zero = torch.round(-low / scale).clamp(0, top)
         whole = torch.round(x * (1 / scale)[..., None])
         codes = torch.maximum(torch.minimum(whole, (top - zero)[..., None]), -zero[..., None]) + zero[..., None]

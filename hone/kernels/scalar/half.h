@@ -28,4 +28,10 @@ inline std::uint32_t half_scale(float scale) {
   return sign | (((bits + 0xfff + (bits >> 13 & 1)) >> 13) - (112u << 10));
 }
 
+/// The same of a positive scale, rounded down.
+inline std::uint32_t half_scale_below(float scale) {
+  const std::uint32_t nearest = half_scale(scale);
+  return nearest > 1 && half_value(nearest) > scale ? nearest - 1 : nearest;
+}
+
 }  // namespace hone::scalar
