@@ -15,16 +15,29 @@ struct CodeKind {
   std::int64_t block;  // 0: a scale for every row
   bool counted;        // values follow each other; else they are small floats
   bool offsets;
+  int scale_bytes = 1;  // of a block
 };
-constexpr CodeKind kKinds[] = {{"int8", 8, 0, true, false},        {"int7", 7, 0, true, false},
-                               {"int6", 6, 0, true, false},        {"int5", 5, 0, true, false},
-                               {"int4", 4, 0, true, false},        {"int3", 3, 0, true, false},
-                               {"int2", 2, 0, true, false},        {"affine8", 8, 0, true, true},
-                               {"affine4", 4, 0, true, true},      {"mxint8", 8, 32, true, false},
-                               {"mxint6", 6, 32, true, false},     {"mxint4", 4, 32, true, false},
-                               {"mxint4g16", 4, 16, true, false},  {"mxfp8", 8, 32, false, false},
-                               {"mxfp6", 6, 32, false, false},     {"mxfp4", 4, 32, false, false},
-                               {"minifloat8", 8, 0, false, false}, {"ternary", 2, 0, false, false},
+constexpr CodeKind kKinds[] = {{"int8", 8, 0, true, false},
+                               {"int7", 7, 0, true, false},
+                               {"int6", 6, 0, true, false},
+                               {"int5", 5, 0, true, false},
+                               {"int4", 4, 0, true, false},
+                               {"int3", 3, 0, true, false},
+                               {"int2", 2, 0, true, false},
+                               {"affine8", 8, 0, true, true},
+                               {"affine4", 4, 0, true, true},
+                               {"mxint8", 8, 32, true, false},
+                               {"mxint6", 6, 32, true, false},
+                               {"mxint4", 4, 32, true, false},
+                               {"mxint4g16", 4, 16, true, false},
+                               {"mxfp8", 8, 32, false, false},
+                               {"mxfp6", 6, 32, false, false},
+                               {"mxfp4", 4, 32, false, false},
+                               {"minifloat8", 8, 0, false, false},
+                               {"ternary", 2, 0, false, false},
+                               {"int4group32", 4, 32, true, false, 2},
+                               {"affine4group32", 4, 32, true, false, 3},
+                               {"nf4", 4, 64, false, false, 2},
                                {"binary", 1, 0, false, false}};
 
 // Weights of some layers.
@@ -46,14 +59,16 @@ struct CodedLayers {
                                     : std::ldexp(static_cast<float>(16 + code % 16), code / 16));
     code_bytes = static_cast<std::int64_t>(packed_bytes({shape.n, shape.k, kind.bits}));
     if (kind.block > 0)
-      scale_bytes = static_cast<std::int64_t>(packed_scale_bytes(shape.n, shape.k / kind.block));
+      scale_bytes = static_cast<std::int64_t>(
+          packed_scale_bytes(shape.n, shape.k / kind.block * kind.scale_bytes));
     else
       scale_bytes = 0;
     codes = Tensor::empty(DType::u8, {layers, code_bytes});
     for (std::int64_t i = 0; i < codes.count(); ++i)
       codes.data<std::uint8_t>()[i] = static_cast<std::uint8_t>(i * 2654435761 >> 13);
     block_scales = Tensor::empty(DType::u8, {layers, scale_bytes});
-    std::fill_n(block_scales.data<std::uint8_t>(), block_scales.count(), std::uint8_t{120});
+    std::fill_n(block_scales.data<std::uint8_t>(), block_scales.count(),
+                kind.scale_bytes == 1 ? std::uint8_t{120} : std::uint8_t{0x0c});
   }
   void multiply(ThreadPool& pool, std::int64_t layer) {
     CodedWeight weight{.rows = shape.n,
@@ -65,6 +80,7 @@ struct CodedLayers {
     if (kind.block > 0) {
       weight.block_scales = block_scales.data<std::uint8_t>() + layer * scale_bytes;
       weight.block = kind.block;
+      weight.scale_bytes = kind.scale_bytes;
     } else {
       weight.scales = scales.data();
     }

@@ -48,9 +48,9 @@ bool set_source(const Format& format, const CodeLayout& codes, const CodeUnits& 
                 PackedWeight& weight) {
   if (codes.shared_count > 0) {
     weight.source = ScaleSource::shared;
-    weight.shared_bytes = codes.shared_bits <= 8 ? 1 : 4;
     if (units.shared_zero_points) weight.highest = static_cast<float>(units.units.size() - 1);
-    return units.scales.empty() ? codes.shared_bits == 32 : codes.shared_bits <= 8;
+    return units.scales.empty() ? codes.half_scales || codes.shared_bits == 32
+                                : codes.shared_bits <= 8;
   }
   if (!states_of(format).empty()) return set_state_source(format, weight);
   weight.source = ScaleSource::constant;
@@ -86,6 +86,8 @@ PackedPlan packed_plan(const Attributes& attributes) {
   w.group = std::max<std::int64_t>(1, of_all ? m.columns : units->group);
   w.row_groups = of_all ? 0 : ceil_divide(m.columns, w.group);
   w.scale_blocks = layout.scale_blocks;
+  w.shared_bytes = static_cast<std::int32_t>(layout.scale_bytes);
+  w.half_scales = layout.codes.half_scales ? 1 : 0;
   w.row_shared = of_all || m.rows == 0 ? 0 : layout.codes.shared_count / m.rows;
   w.panels = layout.arrangement == Arrangement::panels ? 1 : 0;
   w.flip = m.flip;

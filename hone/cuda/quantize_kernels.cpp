@@ -151,7 +151,11 @@ Rows groups_of(const Format& format, const Sizes& sizes) {
 
 std::string_view accepts_int(const CallSite& site) {
   static constexpr std::string_view kNames[] = {"int"};
-  return named(site, kNames, "the format is not int");
+  const std::string_view objection = named(site, kNames, "the format is not int");
+  if (!objection.empty()) return objection;
+  return site.attributes.get<Format>("format")["group"] > 0
+             ? "groups are rounded by no kernel of a graphics card"
+             : "";
 }
 
 std::int64_t int_workspace(const CallSite& site, const Bindings& bindings) {

@@ -141,7 +141,8 @@ std::string to_string(const Format& format) {
   std::vector<std::string> settings;
   for (std::size_t i = 0; i < format.values.size(); ++i) {
     const FormatParameterDef& parameter = format.def->parameters[i];
-    const bool usual = !parameter.words.empty() && format.values[i] == parameter.default_value;
+    const bool usual = (parameter.optional || !parameter.words.empty()) &&
+                       format.values[i] == parameter.default_value;
     if (usual && !parameter.spelled) continue;
     settings.push_back(
         fmt::format("{}={}", parameter.name, value_text(parameter, format.values[i])));

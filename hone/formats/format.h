@@ -39,8 +39,9 @@ struct FormatParameterDef {
   std::int64_t default_value = 0;
   /// Not empty: the value is an index into these words, and minimum and maximum do not count.
   std::vector<std::string_view> words = {};
-  bool tunable = true;   ///< worth trying other values of when a better format is looked for
-  bool spelled = false;  ///< printed even where it is the default word
+  bool tunable = true;    ///< worth trying other values of when a better format is looked for
+  bool spelled = false;   ///< printed even where it is the default word
+  bool optional = false;  ///< a number that is not printed where it is the default
 };
 
 /// A format with its parameters.
@@ -87,6 +88,9 @@ struct CodeLayout {
   std::int64_t shared_count = 0;
   /// Elements are whole numbers in two's complement. Packed they lie in offset binary, as products read them.
   bool twos_complement = false;
+  /// Shared codes are scales as float16, and, in the bits above those 16, whole numbers that are taken from the units of
+  /// their groups.
+  bool half_scales = false;
 };
 
 /// Codes of more bits have no units but those that are halves: a table for each weight would be as large as small weights are.
@@ -99,11 +103,12 @@ struct CodeUnits {
   /// Neighbours along the last axis that share a scale, the last of a row perhaps fewer; 0: the whole tensor.
   std::int64_t group = 0;
   /// With shared codes of up to 8 bits the scale of each of these, NaN where it makes its group NaN; without shared codes
-  /// the scale of each group, in order. Empty with shared codes of 32 bits, which are the scales.
+  /// the scale of each group, in order. Empty where shared codes are the scales, as 32 bits or `CodeLayout::half_scales`.
   std::vector<float> scales;
   std::vector<float> offsets =
       {};  ///< of each group, whole numbers, as units then are; empty: none
-  /// Every group has two shared codes of 32 bits: the scale, and a whole number that is taken from its units.
+  /// Shared codes have a whole number that is taken from the units of their group: one of 32 bits behind that of the scale,
+  /// or above it (`CodeLayout::half_scales`).
   bool shared_zero_points = false;
   bool divides = false;  ///< by the scale, instead of multiplying by it
   /// Codes are such numbers, and their own units; `units` is empty then.

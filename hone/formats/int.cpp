@@ -7,8 +7,10 @@
 #include "hone/base/error.h"
 #include "hone/formats/codes.h"
 #include "hone/formats/groups.h"
+#include "hone/formats/int_groups.h"
 #include "hone/formats/learned_scale.h"
 #include "hone/formats/mode.h"
+#include "hone/formats/row_groups.h"
 #include "hone/kernels/row_loop.h"
 #include "hone/kernels/scalar/scaled_integer.h"
 #include "hone/kernels/scaled_integer.h"
@@ -23,12 +25,27 @@ bool dynamic(const Format& format) { return format.is("scale", "dynamic"); }
 bool learned(const Format& format) { return format.is("scale", "learned"); }
 bool affine(const Format& format) { return format.is("range", "affine"); }
 int bits_of(const Format& format) { return static_cast<int>(format["bits"]); }
+bool in_groups(const Format& format) { return format["group"] > 0; }
 
 // The largest magnitude of symmetric codes.
 float bound_of(const Format& format) { return std::ldexp(1.0f, bits_of(format) - 1) - 1; }
 
 void complete(Format& format) {
+  if (format.is("asymmetric", "true")) {
+    format["range"] = 1;  // affine
+    format["asymmetric"] = 0;
+  }
   const bool token = format.is("per", "token");
+  if (in_groups(format)) {
+    user_check(!is_mase(format) && format.is("per", "auto") && !format.is("scale", "static") &&
+                   !learned(format),
+               "groups take their scales from their own values; give nothing but bits and range "
+               "with group");
+    user_check(bits_of(format) <= kMostUnitBits,
+               "scales of groups have 16 bits, too few for codes of {}; take bits of 2 to {}",
+               bits_of(format), kMostUnitBits);
+    return settle(format, "scale", "dynamic");
+  }
   if (is_mase(format)) {
     user_check(
         !token && !format.is("per", "tensor") && !format.is("scale", "static") &&
@@ -77,18 +94,9 @@ ScaledGrid grid_of_state(const QuantizerInput& input, std::int64_t group) {
   return grid_of(input.format, input.state[0].values<float>()[at], zero);
 }
 
-ValueRange range_reference(std::span<const float> x) {
-  ValueRange range;
-  for (const float value : x) {
-    if (!std::isfinite(value)) continue;
-    range = {std::min(range.lowest, value), std::max(range.highest, value)};
-  }
-  return range;
-}
-
 ScaledGrid grid_reference(const QuantizerInput& input, const Rows& groups, std::int64_t g) {
   return dynamic(input.format)
-             ? grid_for(input.format, range_reference(group_of(input.x, groups, g)))
+             ? grid_for(input.format, finite_range_reference(group_of(input.x, groups, g)))
              : grid_of_state(input, g);
 }
 
@@ -113,6 +121,7 @@ void quantize_old_row(int bits, std::span<const float> x, std::span<float> y) {
 }
 
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+  if (in_groups(input.format)) return int_groups::quantize_reference(input, y);
   const Rows groups = groups_of(input.format, input.sizes);
   for (std::int64_t g = 0; g < groups.count; ++g) {
     const auto from = group_of(input.x, groups, g);
@@ -127,6 +136,7 @@ void quantize_reference(const QuantizerInput& input, std::span<float> y) {
 }
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  if (in_groups(input.format)) return int_groups::quantize(input, pool, y);
   const Rows groups = groups_of(input.format, input.sizes);
   kernels::for_rows(pool, groups.count, groups.columns, [&](std::int64_t g) {
     const auto from = group_of(input.x, groups, g);
@@ -174,6 +184,7 @@ std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
 }
 
 CodeLayout layout(const Format& format, const Sizes& sizes) {
+  if (in_groups(format)) return int_groups::layout(format, sizes);
   const bool with_sign = !affine(format);
   if (!dynamic(format)) return {bits_of(format), 0, 0, with_sign};
   return {bits_of(format), 32, groups_of(format, sizes).count * (affine(format) ? 2 : 1),
@@ -206,6 +217,7 @@ void encode_group(const QuantizerInput& input, const ScaledGrid& grid, std::span
 }
 
 Codes encode(const QuantizerInput& input) {
+  if (in_groups(input.format)) return int_groups::encode(input);
   const Rows groups = groups_of(input.format, input.sizes);
   Codes codes;
   codes.elements.reserve(input.x.size());
@@ -229,6 +241,7 @@ ScaledGrid decoded_grid(const QuantizerInput& input, const Codes& codes, std::in
 }
 
 void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+  if (in_groups(input.format)) return int_groups::decode(input, codes, y);
   const Rows groups = groups_of(input.format, input.sizes);
   const int bits = bits_of(input.format);
   for (std::int64_t g = 0; g < groups.count; ++g) {
@@ -251,6 +264,7 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
 
 std::optional<CodeUnits> units(const QuantizerInput& input) {
   const Format& format = input.format;
+  if (in_groups(format)) return int_groups::units(input);
   if (bits_of(format) > kMostUnitBits) return std::nullopt;
   const Rows groups = groups_of(format, input.sizes);
   const std::optional<std::int64_t> group = unit_group(groups, input.sizes);
@@ -281,6 +295,13 @@ FormatDef int_format() {
       .source = "learned scales: Esser et al., Learned Step Size Quantization, ICLR 2020",
       .parameters =
           {{"bits", "bits of a code", 2, 16, 8},
+           {.name = "group",
+            .summary = "neighbours in a row that share a scale of 16 bits; 0: as per says",
+            .minimum = 0,
+            .maximum = 65536,
+            .default_value = 0,
+            .tunable = false,
+            .optional = true},
            {"per",
             "what shares a scale; auto: the tensor",
             0,
@@ -295,6 +316,10 @@ FormatDef int_format() {
             0,
             0,
             {"auto", "static", "dynamic", "learned"}},
+           {.name = "asymmetric",
+            .summary = "true: another way to write range=affine",
+            .words = {"false", "true"},
+            .tunable = false},
            mode_parameter()},
       .complete = complete,
       .layout = layout,

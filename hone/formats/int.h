@@ -14,6 +14,14 @@ namespace hone {
 /// learned with the weights (Esser et al., "Learned step size quantization", 2020): it starts at 2
 /// mean|x| / sqrt(Q), and gradients stop at values outside the clamp.
 ///
+/// `group=G` gives every G neighbours along a row a scale of their own, from the tensor on every call and rounded to float16
+/// before codes are computed (to the nearest between 2^-24 and 65504). Symmetric codes are then all of them: s = x_m /
+/// -2^(bits-1), with x_m the value of the largest magnitude, the first of several, and its sign, and y = clamp(round(x
+/// (1/s)), -2^(bits-1), 2^(bits-1) - 1) s, as GGUF's Q4_0 and ONNX Runtime's blocked int4 have it. At 4 bits in groups of
+/// 32 that is 1.0 dB more exact for normally distributed values than max|x| / Q. Affine ranges have a zero point of `bits`
+/// bits, and scales are rounded down, so that both ends have a code. Blocked DequantizeLinear of ONNX and compressed-tensors (pack-quantized) hold either exactly, GGUF's Q4_0 the
+/// symmetric ones of 4 bits in groups of 32, and its Q4_1 the affine ones up to the float16 rounding of its minimum.
+///
 /// NaN stays NaN, infinities saturate; scales follow the finite values.
 ///
 /// `mode=mase` is the old scale_integer, per row and dynamic: S = 2^(bits-1) (1 / (max|x| + 1e-9))

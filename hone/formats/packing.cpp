@@ -6,6 +6,7 @@
 #include "hone/base/error.h"
 #include "hone/formats/groups.h"
 #include "hone/kernels/grain.h"
+#include "hone/kernels/scalar/half.h"
 #include "hone/kernels/scratch.h"
 
 namespace hone {
@@ -15,8 +16,9 @@ constexpr int kMostElementBits = 16;
 
 std::int64_t bytes_of_bits(std::int64_t bits) { return (bits + 7) / 8; }
 
-// 1, 2 or 4 bytes for each shared code.
+// 1, 2 or 4 bytes for each shared code, or 3 of a scale and a zero point.
 std::int64_t bytes_of_shared(const CodeLayout& codes) {
+  if (codes.half_scales) return bytes_of_bits(codes.shared_bits);
   return codes.shared_bits <= 8 ? 1 : codes.shared_bits <= 16 ? 2 : 4;
 }
 
@@ -32,13 +34,15 @@ std::uint32_t shared_code(const CodeLayout& codes, const std::uint8_t* packed, s
 std::vector<std::uint32_t> shared_codes(const PackedLayout& layout, const std::uint8_t* packed,
                                         ThreadPool& pool) {
   const auto count = static_cast<std::size_t>(layout.codes.shared_count);
-  std::vector<std::uint32_t> shared(count, 0);
+  std::vector<std::uint8_t> in_order;
   if (layout.scale_blocks > 0) {
-    std::vector<std::uint8_t> bytes(count);
-    kernels::restore_scales(pool, layout.matrix.rows, layout.scale_blocks, packed, bytes.data());
-    std::ranges::copy(bytes, shared.begin());
-    return shared;
+    const std::int64_t width = bytes_of_shared(layout.codes);
+    in_order.resize(count * static_cast<std::size_t>(width));
+    kernels::restore_scales(pool, layout.matrix.rows, layout.scale_blocks * width, packed,
+                            in_order.data());
+    packed = in_order.data();
   }
+  std::vector<std::uint32_t> shared(count, 0);
   for (std::size_t i = 0; i < count; ++i)
     shared[i] = shared_code(layout.codes, packed, static_cast<std::int64_t>(i));
   return shared;
@@ -46,15 +50,19 @@ std::vector<std::uint32_t> shared_codes(const PackedLayout& layout, const std::u
 
 void store_shared(const PackedLayout& layout, const std::vector<std::uint32_t>& shared,
                   ThreadPool& pool, std::uint8_t* packed) {
-  if (layout.scale_blocks > 0) {
-    const std::vector<std::uint8_t> bytes(shared.begin(), shared.end());
-    kernels::arrange_scales(pool, layout.matrix.rows, layout.scale_blocks, bytes.data(), packed);
+  const auto width = static_cast<std::size_t>(bytes_of_shared(layout.codes));
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(shared.size() * width);
+  for (const std::uint32_t code : shared)
+    for (std::size_t byte = 0; byte < width; ++byte)
+      bytes.push_back(static_cast<std::uint8_t>(code >> (8 * byte)));
+  if (layout.scale_blocks == 0) {
+    std::ranges::copy(bytes, packed);
     return;
   }
-  const auto width = static_cast<std::size_t>(bytes_of_shared(layout.codes));
-  for (std::size_t i = 0; i < shared.size(); ++i)
-    for (std::size_t byte = 0; byte < width; ++byte)
-      packed[i * width + byte] = static_cast<std::uint8_t>(shared[i] >> (8 * byte));
+  kernels::arrange_scales(pool, layout.matrix.rows,
+                          layout.scale_blocks * static_cast<std::int64_t>(width), bytes.data(),
+                          packed);
 }
 
 std::vector<std::uint16_t> element_codes(const PackedLayout& layout, const std::uint8_t* packed,
@@ -120,12 +128,13 @@ PackedLayout packed_layout(const Format& format, const Sizes& sizes, Arrangement
   const bool by_rows =
       rows.count > 0 && codes.shared_count % rows.count == 0 && format.def->units != nullptr &&
       locality_of(format, static_cast<std::int64_t>(sizes.size())) == Locality::row;
-  if (panels && by_rows && codes.shared_count > 0 && codes.shared_bits <= 8)
+  layout.scale_bytes = bytes_of_shared(codes);
+  if (panels && by_rows && codes.shared_count > 0 && (codes.shared_bits <= 8 || codes.half_scales))
     layout.scale_blocks = codes.shared_count / rows.count;
-  layout.shared_bytes =
-      layout.scale_blocks > 0
-          ? static_cast<std::int64_t>(kernels::packed_scale_bytes(rows.count, layout.scale_blocks))
-          : codes.shared_count * bytes_of_shared(codes);
+  layout.shared_bytes = layout.scale_blocks > 0
+                            ? static_cast<std::int64_t>(kernels::packed_scale_bytes(
+                                  rows.count, layout.scale_blocks * layout.scale_bytes))
+                            : codes.shared_count * layout.scale_bytes;
   return layout;
 }
 
@@ -188,6 +197,7 @@ bool has_rows(const Format& format, const Sizes& sizes) {
 float PackedRows::scale(std::int64_t row, std::int64_t block) const {
   if (layout.codes.shared_count == 0)
     return units->scales[static_cast<std::size_t>(group_of(row, block))];
+  if (layout.codes.half_scales) return scalar::half_value(shared_of(row, block) & 0xffff);
   const std::uint32_t code = shared_of(row, units->shared_zero_points ? 2 * block : block);
   return units->scales.empty() ? float_value(code) : units->scales[code];
 }
@@ -196,6 +206,8 @@ float PackedRows::offset(std::int64_t row, std::int64_t block) const {
   if (units->shared_zero_points) {
     // A damaged one must be a code, too.
     const auto last = static_cast<float>(units->units.size() - 1);
+    if (layout.codes.half_scales)
+      return -std::min(static_cast<float>(shared_of(row, block) >> 16), last);
     return -std::clamp(std::nearbyint(float_value(shared_of(row, 2 * block + 1))), 0.0f, last);
   }
   return units->offsets.empty() ? 0
@@ -206,7 +218,13 @@ float PackedRows::offset(std::int64_t row, std::int64_t block) const {
 std::uint32_t PackedRows::shared_of(std::int64_t row, std::int64_t index) const {
   if (layout.scale_blocks > 0) {
     constexpr std::int64_t kRows = kernels::kPackedRows;
-    return shared[kRows * (row / kRows * layout.scale_blocks + index) + row % kRows];
+    const std::uint8_t* const bytes =
+        shared + kRows * layout.scale_bytes * (row / kRows * layout.scale_blocks + index) +
+        row % kRows;
+    std::uint32_t code = 0;
+    for (std::int64_t byte = 0; byte < layout.scale_bytes; ++byte)
+      code |= static_cast<std::uint32_t>(bytes[kRows * byte]) << (8 * byte);
+    return code;
   }
   const bool of_all = units != nullptr && units->group == 0;
   const std::int64_t each = of_all ? 0 : layout.codes.shared_count / layout.matrix.rows;
@@ -320,7 +338,7 @@ void check_values(const QuantizerInput& input, const PackedLayout& layout,
 void check_shared(const QuantizerInput& input, const PackedLayout& layout,
                   const PackedCodes& packed, ThreadPool& pool) {
   const int bits = layout.codes.shared_bits;
-  if (layout.codes.shared_count == 0 || bits == 8 || bits == 16 || bits == 32) return;
+  if (layout.codes.shared_count == 0 || bits == 8 * layout.scale_bytes) return;
   const auto shared = shared_codes(layout, packed.shared.data<std::uint8_t>(), pool);
   const auto odd =
       std::ranges::find_if(shared, [&](std::uint32_t code) { return code >> bits != 0; });

@@ -29,9 +29,10 @@ struct PackedLayout {
   kernels::PackedMatrix matrix;  ///< the tensor as rows along its last axis
   Arrangement arrangement = Arrangement::rows;
   CodeLayout codes;
-  /// Blocks along a row whose shared codes, of a byte each, lie in panels beside those of the elements; 0: shared codes lie
-  /// in their order, in 1, 2 or 4 bytes each, lowest byte first.
+  /// Blocks along a row whose shared codes, of a byte each or float16 scales, lie in panels beside those of the elements; 0:
+  /// shared codes lie in their order.
   std::int64_t scale_blocks = 0;
+  std::int64_t scale_bytes = 0;   ///< of a shared code, 1, 2, 3 or 4, lowest byte first
   std::int64_t code_bytes = 0;    ///< of the elements, with what pads them
   std::int64_t shared_bytes = 0;  ///< of the shared codes, with what pads them
 

@@ -79,6 +79,8 @@ std::vector<FormatChoice> usual_choices(const FormatTable& formats) {
                            "mxfp(element=e3m2)",
                            "mxfp(element=e2m3)",
                            "int(bits=4,per=row,scale=dynamic)",
+                           "int(bits=4,group=32)",
+                           "nf4/none",
                            "mxint(bits=4,block=32)",
                            "mxfp(element=e2m1)",
                            "ternary/none",

@@ -269,6 +269,33 @@ struct WholeTable : CodeBytes<4> {
     return value<0>(hn::ShiftRightSame(words, 8 * place));
   }
 };
+#if HWY_TARGET == HWY_AVX2
+// Codes of 4 bits: two vectors of 8 floats are a table of them.
+struct TwoTables : CodeBytes<4> {
+  static constexpr bool kAdds = false;
+  static constexpr float first = 0;
+  FloatLanes low, high;
+
+  explicit TwoTables(const CodedWeight& weight)
+      : CodeBytes<4>(weight),
+        low(hn::LoadU(Floats(), weight.values)),
+        high(hn::LoadU(Floats(), weight.values + 8)) {}
+  // The lookup takes the lowest 3 bits of an index, and the blend the highest of a float.
+  HWY_INLINE FloatLanes look_up(WordLanes index) const {
+    const __m256 from_low = _mm256_permutevar8x32_ps(low.raw, index.raw);
+    const __m256 from_high = _mm256_permutevar8x32_ps(high.raw, index.raw);
+    const __m256 chosen = _mm256_castsi256_ps(_mm256_slli_epi32(index.raw, 28));
+    return FloatLanes{_mm256_blendv_ps(from_low, from_high, chosen)};
+  }
+  template <int kPlace>
+  HWY_INLINE FloatLanes value(WordLanes words) const {
+    return look_up(hn::ShiftRight<8 * kPlace>(words));
+  }
+  HWY_INLINE FloatLanes value_at(WordLanes words, int place) const {
+    return look_up(hn::ShiftRightSame(words, 8 * place));
+  }
+};
+#endif
 #endif
 
 inline bool are_whole(const CodedWeight& weight) {
@@ -304,13 +331,16 @@ void with_way(const CodedWeight& weight, Body&& body) {
   if (weight.half == Half::bfloat16) return body(Halves16<Half::bfloat16>());
   if (weight.half == Half::float16) return body(Halves16<Half::float16>());
 #if HWY_TARGET == HWY_AVX3
-  if (weight.offsets == nullptr) {
+  if (!weight.adds()) {
     if (weight.bits == 4) return body(Table<4>(weight));
     if (weight.bits == 2) return body(Table<2>(weight));
     if (weight.bits == 1) return body(Table<1>(weight));
   }
 #else
   if (weight.bits == 4 && are_whole(weight)) return body(WholeTable(weight));
+#if HWY_TARGET == HWY_AVX2
+  if (weight.bits == 4 && !weight.adds()) return body(TwoTables(weight));
+#endif
 #endif
   if (are_counted(weight))
     return with_bits(weight.bits, [&]<int kBits>() { body(Counted<kBits>(weight)); });
@@ -338,7 +368,8 @@ struct CodedPanel {
         row(panel * kPackedRows),
         codes(coded.codes + panel * kPackedRows * row_bytes(coded)) {
     if (coded.block_scales != nullptr)
-      scales = coded.block_scales + row * ((coded.columns + coded.block - 1) / coded.block);
+      scales = coded.block_scales +
+               row * ((coded.columns + coded.block - 1) / coded.block) * coded.scale_bytes;
   }
   static std::int64_t row_bytes(const CodedWeight& coded) {
     return packed_columns({coded.rows, coded.columns, coded.bits}) * coded.bits / 8;
@@ -352,16 +383,24 @@ struct CodedPanel {
   }
   HWY_INLINE FloatLanes scale(std::int64_t column, std::int64_t at) const {
     if (scales == nullptr) return of_rows(weight.scales, at);
-    const hn::Rebind<std::uint8_t, Floats> bytes;
-    const WordLanes exponent =
-        hn::PromoteTo(Words(), hn::LoadU(bytes, scales + column / weight.block * kPackedRows + at));
+    if (weight.scale_bytes > 1)
+      return hn::Mul(half_scales(scales_of_block(column) + at, kPackedRows),
+                     hn::Set(Floats(), weight.unit));
+    const WordLanes exponent = widened(scales_of_block(column) + at);
     const auto power = hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(Words(), weight.scale_shift)));
     return hn::Mul(hn::BitCast(Floats(), power), hn::Set(Floats(), weight.unit));
   }
   // What is added to the values of a way.
-  HWY_INLINE FloatLanes offset(float first, std::int64_t at) const {
+  HWY_INLINE FloatLanes offset(float first, std::int64_t column, std::int64_t at) const {
     const FloatLanes value = hn::Set(Floats(), first);
+    if (weight.scale_bytes == 3) {
+      const WordLanes zero = widened(scales_of_block(column) + 2 * kPackedRows + at);
+      return hn::Sub(value, hn::ConvertTo(Floats(), zero));
+    }
     return weight.offsets == nullptr ? value : hn::Add(of_rows(weight.offsets, at), value);
+  }
+  HWY_INLINE const std::uint8_t* scales_of_block(std::int64_t column) const {
+    return scales + column / weight.block * kPackedRows * weight.scale_bytes;
   }
   // Columns before which the scale is another one.
   std::int64_t scale_end(std::int64_t column) const {

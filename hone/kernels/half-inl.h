@@ -49,6 +49,17 @@ HWY_INLINE BitsVec from_float16(Bits d, BitsVec v) {
                 sign);
 }
 
+// A byte for every lane.
+HWY_INLINE hn::Vec<SignedBits> widened(const std::uint8_t* bytes) {
+  return hn::PromoteTo(SignedBits(), hn::LoadU(hn::Rebind<std::uint8_t, Floats>(), bytes));
+}
+
+// The floats of float16 whose second bytes lie `apart` from the first.
+HWY_INLINE hn::Vec<Floats> half_scales(const std::uint8_t* bytes, std::int64_t apart) {
+  const auto both = hn::Or(widened(bytes), hn::ShiftLeft<8>(widened(bytes + apart)));
+  return hn::BitCast(Floats(), from_float16(Bits(), hn::BitCast(Bits(), both)));
+}
+
 // y[0, n) = f(bits of x[0, n)), of which the lower half counts.
 template <class Narrow>
 HWY_INLINE void narrow_range(std::int64_t n, const float* x, std::uint16_t* y, Narrow&& narrow) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -24,6 +25,8 @@ struct Panel {
   const std::uint8_t* codes;
   const std::uint8_t* scales;  // of blocks; null where rows have one
   const std::uint8_t* values;  // 16 of them
+  int scale_bytes;             // of a block
+  float lowest;                // what the code 0 stands for, from which zero points count
   std::int64_t quads;          // that hold columns, whole bytes of them
   std::int64_t block_quads;
   // What is fetched while a tile is summed, its share of the codes of another panel; null: nothing is.
@@ -77,10 +80,15 @@ Panel panel_of(const Int8Weight& weight, const Int8Shape& x, std::int64_t panel)
       bits_as_they_lie(weight, block, x.rows) == 8 ? 1 : 8 / weight.bits;
   const std::int64_t quads = ceil_div(weight.columns, 4 * quads_of_byte) * quads_of_byte;
   const std::int64_t blocks = block == 0 ? 0 : ceil_div(weight.columns, block);
-  return {
-      weight.codes + panel * panel_bytes(weight),
-      weight.block_scales == nullptr ? nullptr : weight.block_scales + panel * kPackedRows * blocks,
-      weight.values.data(), quads, block / 4};
+  return {weight.codes + panel * panel_bytes(weight),
+          weight.block_scales == nullptr
+              ? nullptr
+              : weight.block_scales + panel * kPackedRows * blocks * weight.scale_bytes,
+          weight.values.data(),
+          weight.scale_bytes,
+          weight.bits <= 4 ? weight.values[0] - 128.0f : -std::ldexp(1.0f, weight.bits - 1),
+          quads,
+          block / 4};
 }
 
 // How a product is cut into chunks: rows of activations by panels of weights.
@@ -115,6 +123,7 @@ std::atomic<bool> quads_allowed{true};
 #include <hwy/highway.h>
 
 #include "hone/kernels/epilogue-inl.h"
+#include "hone/kernels/half-inl.h"
 #include "hone/kernels/int8_dot-inl.h"
 #include "hone/kernels/int8_rounding-inl.h"
 #include "hone/kernels/unpack-inl.h"

@@ -13,6 +13,9 @@
 ///     round_rows_in_blocks(pool, activations, {.bits = 8}, x);
 ///     int8_product(pool, x, {O, I, 8, packed, {}, nullptr, scales, 0x1p-6f}, {.bias = bias}, y, O);
 ///
+/// With float16 scales of blocks 2^(weight scale - 127) is such a scale, and a zero point is taken from the codes of a block
+/// before; terms are then rounded once, with the addition.
+///
 /// Sums over a block (or over K where weights have a scale per row) are exact. With scales per
 /// block the sum over blocks goes on in float, in the order of the blocks: with 2^d from
 /// `Int8Rows`,
@@ -41,8 +44,12 @@ struct Int8Weight {
   /// One scale for every row (N), or else one byte e for every row and block, in panels, which
   /// stands for 2^(e-127) · `unit`; e = 0 makes a block zero, and with e = 255 results are infinite
   /// or NaN.
+  ///
+  /// With `scale_bytes` of 2 a scale is a float16 times `unit`, and with 3 the third byte is a whole number that is taken from
+  /// what codes stand for, counted from that of the code 0. Of a block all first bytes of a panel come before all second ones.
   const float* scales = nullptr;
   const std::uint8_t* block_scales = nullptr;
+  int scale_bytes = 1;
   float unit = 1;
 };
 

@@ -226,21 +226,35 @@ struct TileTotals {
   hn::Vec<Floats32> of[kRows][kTileVectors<kRows>];
 };
 
-// Takes the origins off the sums of a block and adds them times their scales.
+// Takes the origins off the sums of a block and adds them times their scales. Between a start and its origin lie 128 times
+// the activations of the block, which zero points multiply.
 template <int kRows>
-HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* origins,
-                          const std::uint8_t* scales, TileTotals<kRows>& totals) {
+HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* starts,
+                          std::int64_t group, const Panel& panel, const std::uint8_t* scales,
+                          TileTotals<kRows>& totals) {
   constexpr int kVectors = kTileVectors<kRows>;
   const Floats32 d;
-  hn::Vec<Floats32> scale[kVectors];
+  const bool has_zeros = panel.scale_bytes == 3;
+  hn::Vec<Floats32> scale[kVectors], zero[kVectors];
 #pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) scale[v] = powers(scales + v * kLanes);
+  for (int v = 0; v < kVectors; ++v) {
+    const std::uint8_t* const at = scales + v * kLanes;
+    scale[v] = panel.scale_bytes == 1 ? powers(at) : half_scales(at, kPackedRows);
+    zero[v] = hn::Zero(d);
+    if (has_zeros)
+      zero[v] = hn::Add(hn::ConvertTo(d, widened(at + 2 * kPackedRows)), hn::Set(d, panel.lowest));
+  }
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
-    const auto origin = hn::BitCast(d, hn::Set(Sums(), origins[i]));
+    const auto origin = hn::BitCast(d, hn::Set(Sums(), starts[group + i]));
+    const auto start = hn::BitCast(d, hn::Set(Sums(), starts[i]));
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      const auto sum = hn::Sub(hn::BitCast(d, sums.of[0][i][v]), origin);
+      auto sum = hn::Sub(hn::BitCast(d, sums.of[0][i][v]), origin);
+      if (has_zeros) {
+        const auto activations = hn::Mul(hn::Sub(origin, start), hn::Set(d, 0x1p-7f));
+        sum = hn::Sub(sum, hn::Mul(zero[v], activations));
+      }
       totals.of[i][v] = hn::MulAdd(sum, scale[v], totals.of[i][v]);
     }
   }
@@ -279,16 +293,16 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
       add_quads<kBlockQuads>(codes, unit, ahead, rows, sums);
     }
     sums.join();
-    add_block(sums, starts + group, scales, totals);
+    add_block(sums, starts, group, panel, scales, totals);
     starts += 2 * group;
-    scales += kPackedRows;
+    scales += kPackedRows * panel.scale_bytes;
   }
   if (quads > 0) {
     TileSums<kRows> sums;
     begin(starts, sums);
     add_quads(codes, quads, unit, ahead, rows, sums);
     sums.join();
-    add_block(sums, starts + group, scales, totals);
+    add_block(sums, starts, group, panel, scales, totals);
   }
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {

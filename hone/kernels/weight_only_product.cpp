@@ -64,8 +64,6 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
     V sum[kAll][kRows], scale[kAll], offset[kAll];
 #pragma GCC unroll 4
     for (int v = 0; v < kAll; ++v) {
-      const CodedPanel& panel = panels[v / kVectors];
-      if (Way::kAdds) offset[v] = panel.offset(way.first, at + v % kVectors * kLanes);
 #pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i) sum[v][i] = hn::Zero(d);
     }
@@ -82,8 +80,11 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
     for (std::int64_t begin = block.begin; begin < block.end;) {
       const std::int64_t end = std::min(block.end, panels[0].scale_end(begin));
 #pragma GCC unroll 4
-      for (int v = 0; v < kAll; ++v)
-        scale[v] = panels[v / kVectors].scale(begin, at + v % kVectors * kLanes);
+      for (int v = 0; v < kAll; ++v) {
+        const CodedPanel& panel = panels[v / kVectors];
+        scale[v] = panel.scale(begin, at + v % kVectors * kLanes);
+        if (Way::kAdds) offset[v] = panel.offset(way.first, begin, at + v % kVectors * kLanes);
+      }
       for_words<Way::kColumns>(
           begin, end,
           [&](std::int64_t k) HWY_ATTR {
@@ -189,12 +190,11 @@ constexpr std::int64_t kGroupColumns = kGroupVectors * kLanes;
 template <class Way>
 void decode(const Way& way, const CodedPanel& panel, const DepthBlock& block, float* to) {
   for (std::int64_t at = 0; at < kPackedRows; at += kLanes) {
-    const V offset = panel.offset(way.first, at);
     float* const group =
         to + at / kGroupColumns * kGroupColumns * (block.end - block.begin) + at % kGroupColumns;
     for (std::int64_t begin = block.begin; begin < block.end;) {
       const std::int64_t end = std::min(block.end, panel.scale_end(begin));
-      const V scale = panel.scale(begin, at);
+      const V scale = panel.scale(begin, at), offset = panel.offset(way.first, begin, at);
       const auto put = [&](V value, std::int64_t k) HWY_ATTR {
         if (Way::kAdds) value = hn::Add(value, offset);
         hn::StoreU(hn::Mul(value, scale), Floats(), group + (k - block.begin) * kGroupColumns);
@@ -301,6 +301,8 @@ void weight_only_product(ThreadPool& pool, const FloatRows& x, const CodedWeight
   HONE_ASSERT((weight.scales == nullptr) != (weight.block_scales == nullptr),
               "a product needs scales per row or scales per block");
   HONE_ASSERT(weight.scales != nullptr || weight.block > 0, "blocks of {} columns", weight.block);
+  HONE_ASSERT(weight.scale_bytes >= 1 && weight.scale_bytes <= 3, "scales of {} bytes",
+              weight.scale_bytes);
   if (x.rows == 0 || weight.rows == 0) return;
   HWY_DYNAMIC_DISPATCH(multiply)
   (pool, x, weight, epilogue, y, y_stride);

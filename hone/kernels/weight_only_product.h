@@ -14,7 +14,7 @@
 /// gives. Few rows take the weights as they are decoded; many multiply by panels that were decoded once for all of them.
 namespace hone::kernels {
 
-/// W (N,K): w = (values[code] + offsets[n]) · scale, either operation rounded once.
+/// W (N,K): w = (values[code] + offset) · scale, either operation rounded once.
 struct CodedWeight {
   std::int64_t rows = 0;     ///< N
   std::int64_t columns = 0;  ///< K
@@ -30,10 +30,17 @@ struct CodedWeight {
   /// One scale for every row (N), or else one byte e for every row and `block` columns, in panels, which stands for
   /// 2^(e + scale_shift - 127) · `unit`; e + scale_shift = 0 makes a block zero, and with 255 results are infinite or NaN.
   const float* scales = nullptr;
+  ///
+  /// With `scale_bytes` of 2 a scale is a float16 times `unit`, and with 3 the third byte is a whole number that is taken from
+  /// `values`, which then are such. Of a block all first bytes of a panel come before all second ones.
   const std::uint8_t* block_scales = nullptr;
   std::int64_t block = 0;
+  int scale_bytes = 1;
   int scale_shift = 0;
   float unit = 1;
+
+  /// Whether something is added to `values`.
+  bool adds() const { return offsets != nullptr || scale_bytes == 3; }
 };
 
 /// X (M,K), rows `stride` apart.

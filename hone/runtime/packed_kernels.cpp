@@ -210,10 +210,11 @@ std::string_view has_scales_of_rows_or_blocks(const CallSite& site) {
   if (arrangement_of(site.attributes) != Arrangement::panels) return "codes do not lie in panels";
   if (units->divides) return "scales are divided by";
   const bool by_row = units->group == 0 || units->group >= sizes.back();
-  const bool in_panels = packed_layout(format, sizes, Arrangement::panels).scale_blocks > 0;
-  return (in_panels ? block_scales_of(*units).has_value() : by_row)
+  const PackedLayout layout = packed_layout(format, sizes, Arrangement::panels);
+  const bool in_panels = layout.scale_blocks > 0;
+  return layout.codes.half_scales || (in_panels ? block_scales_of(*units).has_value() : by_row)
              ? ""
-             : "scales are neither of rows nor powers of two of blocks";
+             : "scales are neither of rows nor float16 or powers of two of blocks";
 }
 
 // Whole numbers are fastest: the smallest value may be their unit, where to divide by it is exact.
@@ -234,6 +235,12 @@ CodedProduct prepare_codes(const Call& call) {
   product.values.resize(units.units.size());
   for (std::size_t code = 0; code < units.units.size(); ++code)
     product.values[code ^ m.flip] = units.units[code] / unit;
+  if (layout.codes.half_scales) {
+    product.coded.block = units.group;
+    product.coded.scale_bytes = static_cast<int>(layout.scale_bytes);
+    product.coded.unit = unit;
+    return product;
+  }
   if (layout.scale_blocks > 0) {
     const BlockScales scales = block_scales_of(units).value();
     product.coded.block = units.group;
@@ -331,8 +338,8 @@ Kernel linear_by_rows_kernel() {
 // ---- products of integers: the formats that fit each other
 
 bool is_symmetric_int(const Format& format) {
-  return format.def->name == "int" && format["bits"] <= 8 && format.is("range", "symmetric") &&
-         format.is("mode", "fixed");
+  return format.def->name == "int" && format["bits"] <= 8 && format["group"] == 0 &&
+         format.is("range", "symmetric") && format.is("mode", "fixed");
 }
 
 bool has_blocks_along_rows(const Format& format, std::int64_t rank) {
@@ -368,19 +375,21 @@ bool fits_per_row(const CallSite& site) {
   return (is_symmetric_int(weight) || is_signs(weight)) && is_int_of_rows(input);
 }
 
-// Whole numbers in blocks with powers of two for scales.
-bool is_integer_in_blocks(const Format& weight) {
-  const bool is_mxint = weight.def->name == "mxint" && weight["bits"] <= 8;
-  const bool is_mxfp4 = weight.def->name == "mxfp" && weight.is("element", "e2m1");
-  if (!is_mxint && !is_mxfp4) return false;
-  return has_blocks_along_rows(weight, 2) && is_block_of_sums(weight["block"]);
+// Of whole numbers in blocks along rows, with powers of two or float16 for scales, the columns of a block; else 0.
+std::int64_t integer_block(const Format& weight) {
+  const std::string_view name = weight.def->name;
+  std::int64_t block = 0;
+  if (name == "int") block = weight["group"];
+  if ((name == "mxint" && weight["bits"] <= 8) || (name == "mxfp" && weight.is("element", "e2m1")))
+    block = has_blocks_along_rows(weight, 2) ? weight["block"] : 0;
+  return is_block_of_sums(block) ? block : 0;
 }
 
 // Weights and inputs in blocks of one size.
 bool fits_per_block(const CallSite& site) {
   const Format &weight = format_of(site.attributes), &input = input_format_of(site.attributes);
-  return is_integer_in_blocks(weight) && is_mxint_along_rows(input, site.inputs[0].rank()) &&
-         weight["block"] == input["block"];
+  return is_mxint_along_rows(input, site.inputs[0].rank()) &&
+         integer_block(weight) == input["block"];
 }
 
 // How rows of so many columns in a format of inputs lie: mxint has blocks.
@@ -439,7 +448,10 @@ PreparedWeight prepare_integers(const Call& call) {
   const kernels::PackedMatrix& m = weight.layout.matrix;
   weight.integers = {.rows = m.rows, .columns = m.columns, .bits = m.bits};
   set_integers(weight, weight.integers);
-  if (weight.layout.scale_blocks > 0) return weight;
+  if (weight.layout.scale_blocks > 0) {
+    weight.integers.scale_bytes = static_cast<int>(weight.layout.scale_bytes);
+    return weight;
+  }
   with_rows(weight, call, kLinearCodes, [&](const PackedRows& rows) {
     for (std::int64_t row = 0; row < m.rows; ++row)
       weight.row_scales.push_back(rows.scale(row, 0) * weight.integers.unit);
@@ -582,15 +594,16 @@ std::int64_t bfloat16_linear_bytes(const CallSite& site, const Bindings& binding
 std::string native_objection(const Format& weight, InputScales scales) {
   const bool calibrated = scales == InputScales::calibrated;
   if (is_symmetric_int(weight) || is_signs(weight)) return "";
-  if (!is_bfloat16(weight) && !is_integer_in_blocks(weight))
+  if (!is_bfloat16(weight) && integer_block(weight) == 0)
     return fmt::format(
         "products of weights in {} and rounded inputs are not of codes on this version; those of "
-        "int(bits=2 to 8), binary, ternary, bf16, mxint(bits=2 to 8) in blocks of 16 to 256, and "
-        "mxfp(element=e2m1) are",
+        "int(bits=2 to 8), also in groups of 16 to 256, binary, ternary, bf16, mxint(bits=2 to 8) "
+        "in blocks of 16 to 256, and mxfp(element=e2m1) are",
         to_string(weight));
   if (!calibrated) return "";
   return fmt::format(
-      "inputs of products with weights in {} {}; leave `static` out, or give weights in int",
+      "inputs of products with weights in {} {}; leave `static` out, or give weights in int "
+      "without groups",
       to_string(weight),
       is_bfloat16(weight) ? "have no scales"
                           : "take the scales of their blocks from their own values");
@@ -603,7 +616,7 @@ Format native_input(const Format& weight, const FormatTable& formats, InputScale
   const bool calibrated = scales == InputScales::calibrated;
   if (is_symmetric_int(weight) || is_signs(weight))
     return parse_format(calibrated ? "int(bits=8,scale=static)" : "int(bits=8,per=token)", formats);
-  return parse_format(fmt::format("mxint(bits=8,block={})", weight["block"]), formats);
+  return parse_format(fmt::format("mxint(bits=8,block={})", integer_block(weight)), formats);
 }
 
 KernelTable packed_kernels() {

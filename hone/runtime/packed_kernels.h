@@ -25,7 +25,7 @@ enum class InputScales : std::uint8_t {
 std::string native_objection(const Format& weight, InputScales scales = InputScales::dynamic);
 
 /// That format: `int` per token and dynamic for `int`, or per tensor where scales are calibrated; `mxint` in the same blocks for
-/// formats in blocks; `bf16` for itself. Those two have no calibrated scales. Throws `UserError` where there is an objection.
+/// formats in blocks, and for `int` in groups of as many; `bf16` for itself. Those two have no calibrated scales. Throws `UserError` where there is an objection.
 Format native_input(const Format& weight, const FormatTable& formats,
                     InputScales scales = InputScales::dynamic);
 

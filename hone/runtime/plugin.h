@@ -15,7 +15,7 @@
 /// `--plugin FILE`. All that a plugin's source needs is this header and its records:
 ///
 ///     HONE_PLUGIN(library) {
-///       const hone::FormatDef def = nf4_format();
+///       const hone::FormatDef def = apot_format();
 ///       library.formats.emplace(def.name, def);
 ///     }
 ///
@@ -35,7 +35,7 @@ namespace detail {
 
 /// To be raised when a record or a class keeps its size and still means something else: members
 /// that change places, or hide in what was padding.
-inline constexpr std::uint64_t kPluginInterface = 7;
+inline constexpr std::uint64_t kPluginInterface = 8;
 
 // What a plugin and its program hand to each other or call inline. Their sizes tell headers, and
 // standard libraries and their debug modes, apart.

@@ -259,8 +259,8 @@ TEST(Devices, NameTheKernelsThatAFormatOfAPluginHasNone) {
   const CardOfTests card;
   const TemporaryFolder folder;
   const Ending ending =
-      run_hone(on_card({"quantize", workshop() / "model", "--format", "nf4", "--plugin",
-                        plugin_file("nf4"), "--data", workshop() / "reviews.csv", "-o", "out"}),
+      run_hone(on_card({"quantize", workshop() / "model", "--format", "apot", "--plugin",
+                        plugin_file("apot"), "--data", workshop() / "reviews.csv", "-o", "out"}),
                folder.path());
   EXPECT_EQ(ending.code, 1) << ending.messages;
   for (const char* fragment : {"(quantize): no kernel on cuda:0; elements: the format is none of",

@@ -72,6 +72,21 @@ TEST(Formats, ShowsParametersAndValuesOfOne) {
             std::string::npos);
 }
 
+TEST(Formats, ShowsGroupsWithTheirScalesAndZeroPoints) {
+  const Json groups = formats({"int(bits=4,group=32)"});
+  EXPECT_EQ(groups["format"], "int(bits=4,group=32,scale=dynamic)");
+  EXPECT_EQ(groups["average_bits"], 4.5);
+  EXPECT_EQ(groups["packed"], true);
+  EXPECT_EQ(formats({"int(bits=4,group=32,asymmetric=true)"})["average_bits"], 4.625);
+  EXPECT_EQ(formats({"nf4"})["average_bits"], 4.25);
+  EXPECT_EQ(formats({"nf4"})["values"].size(), 16);
+  // 8 is -8 times the scale -1, whose float16 is 0xbc00.
+  const Json number = formats({"int(bits=4,group=32)", "8"})["numbers"][0];
+  EXPECT_EQ(number["becomes"], 8);
+  EXPECT_EQ(number["code"], "1000");
+  EXPECT_EQ(number["shared"], "1011110000000000");
+}
+
 TEST(Formats, SpellsNumbersOut) {
   const Json spelled = formats({"minifloat_ieee(width=8,exponent_width=4)", "0.3", "-0.3", "1e9"});
   EXPECT_EQ(spelled["sharing"], "each by itself");

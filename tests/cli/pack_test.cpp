@@ -29,6 +29,48 @@ TEST(Pack, LeavesAFolderThatCommandsTakeAndThatMakesItsLikeAgain) {
             run_json({"predict", "packed", "a fine film"}, folder.path())["label"]);
 }
 
+// Packed weights are those of the simulation, so answers are the same, too.
+TEST(Pack, KeepsTheAnswersOfGroupsAndNf4) {
+  for (const char* format : {"int(bits=4,group=32)", "int(bits=4,group=32,asymmetric=true)",
+                             "int(bits=3,group=24)", "nf4", "nf4(block=24)"}) {
+    SCOPED_TRACE(format);
+    const TemporaryFolder folder;
+    run_well({"quantize", workshop() / "model", "--weight_format", format, "--data",
+              workshop() / "reviews.csv", "--validation_split", "0", "-o", "simulated"},
+             folder.path());
+    EXPECT_EQ(run_json({"pack", "simulated", "-o", "packed"}, folder.path())["arithmetic"],
+              "packed");
+    const auto logits = [&](const char* model) {
+      return run_json({"predict", model, "a fine film"}, folder.path())["logits"];
+    };
+    EXPECT_EQ(logits("packed"), logits("simulated"));
+    run_well({"inspect", "packed", "--verify"}, folder.path());
+    run_well({"unpack", "packed", "-o", "dense"}, folder.path());
+    EXPECT_EQ(logits("dense"), logits("simulated"));
+  }
+}
+
+TEST(Pack, MakesGroupsNativeWithInputsInBlocksAndNeverNf4) {
+  const TemporaryFolder folder;
+  const auto pack = [&](const char* weight, const char* output) {
+    return run_json({"pack", workshop() / "model", "--weight_format", weight, "--input_format",
+                     "mxint(bits=8,block=32)", "-o", output},
+                    folder.path())["arithmetic"];
+  };
+  EXPECT_EQ(pack("int(bits=4,group=32)", "symmetric"), "native");
+  EXPECT_EQ(pack("int(bits=4,group=32,asymmetric=true)", "asymmetric"), "native");
+  EXPECT_EQ(pack("int(bits=4,group=64)", "other_blocks"), "packed");
+  EXPECT_EQ(pack("nf4(block=32)", "nf4"), "packed");
+  const Ending refused = run_hone({"quantize", workshop() / "model", "--native", "nf4", "--data",
+                                   workshop() / "reviews.csv", "-o", "native"},
+                                  folder.path());
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.messages.find("products of weights in nf4(block=64) and rounded inputs are not "
+                                  "of codes on this version"),
+            std::string::npos)
+      << refused.messages;
+}
+
 TEST(Pack, SaysWhatCannotBeDoneWithPackedModels) {
   const TemporaryFolder folder;
   const fs::path model = workshop() / "model";

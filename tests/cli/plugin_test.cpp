@@ -3,7 +3,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// What the program learns from shared libraries: a format (examples/nf4), passes (examples/dropouts), kernels
+// What the program learns from shared libraries: a format (examples/apot), passes (examples/dropouts), kernels
 // (examples/cuda_gelu).
 namespace hone::testing {
 namespace {
@@ -11,18 +11,18 @@ namespace {
 fs::path plugin(const std::string& name) { return fs::path(HONE_PLUGINS) / (name + ".so"); }
 
 // `arguments` with the example loaded.
-std::vector<std::string> with_nf4(std::vector<std::string> arguments) {
-  arguments.insert(arguments.end(), {"--plugin", plugin("nf4")});
+std::vector<std::string> with_apot(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--plugin", plugin("apot")});
   return arguments;
 }
 
-// `hone quantize` of the workshop's model to nf4, into `folder`/quantized.
+// `hone quantize` of the workshop's model to apot, into `folder`/quantized.
 Json quantize(const TemporaryFolder& folder, const std::vector<std::string>& more) {
   std::vector<std::string> words = {"quantize",           "model", "--data",
                                     "reviews.csv",        "-o",    folder.path() / "quantized",
                                     "--validation_split", "0"};
   words.insert(words.end(), more.begin(), more.end());
-  return run_json(with_nf4(words), workshop());
+  return run_json(with_apot(words), workshop());
 }
 
 void expect_refusal(std::string_view fragment, const std::vector<std::string>& arguments) {
@@ -35,14 +35,14 @@ void expect_refusal(std::string_view fragment, const std::vector<std::string>& a
 }
 
 TEST(Plugin, ShowsItsFormatAsAnyOther) {
-  const Json format = run_json(with_nf4({"formats", "nf4"}), workshop());
-  EXPECT_EQ(format["format"], "nf4(block=64)");
+  const Json format = run_json(with_apot({"formats", "apot"}), workshop());
+  EXPECT_EQ(format["format"], "apot(block=64)");
   EXPECT_EQ(format["average_bits"], 4.5);  // 4, and 32 for every 64 weights
-  EXPECT_EQ(format["values"].size(), 16);
+  EXPECT_EQ(format["values"].size(), 15);
   EXPECT_EQ(format["lowest"], -1);
   EXPECT_EQ(format["highest"], 1);
-  const Ending list = run_well(with_nf4({"formats"}), workshop());
-  for (const char* row : {"integer(width=8,frac=auto)", "nf4(block=64)"})
+  const Ending list = run_well(with_apot({"formats"}), workshop());
+  for (const char* row : {"integer(width=8,frac=auto)", "apot(block=64)"})
     EXPECT_NE(list.output.find(row), std::string::npos) << row;
 }
 
@@ -148,38 +148,38 @@ TEST(Plugin, BringsKernelsForCardsThatTheProcessorDoesNotAskFor) {
   EXPECT_EQ(run_json(extended, workshop())["logits"], run_json(predict, workshop())["logits"]);
 }
 
-// Alone in its block a number is the largest magnitude: level 1, or -1, and its own scale.
+// Alone in its block a number is the largest magnitude: level 1 with its sign, and its own scale.
 TEST(Plugin, SpellsNumbers) {
-  const Json rows = run_json(with_nf4({"formats", "nf4", "0.3", "0"}), workshop())["numbers"];
+  const Json rows = run_json(with_apot({"formats", "apot", "0.3", "0"}), workshop())["numbers"];
   ASSERT_EQ(rows.size(), 2);
   EXPECT_FLOAT_EQ(rows[0]["becomes"].get<float>(), 0.3f);
-  EXPECT_EQ(rows[0]["code"], "1111");
+  EXPECT_EQ(rows[0]["code"], "0 111");
   EXPECT_EQ(rows[0]["shared"], "00111110100110011001100110011010");
-  EXPECT_EQ(rows[0]["parts"], (Json{"index 1111"}));
-  EXPECT_EQ(rows[1]["code"], "0111");
+  EXPECT_EQ(rows[0]["parts"], (Json{"sign 0", "index 111"}));
+  EXPECT_EQ(rows[1]["code"], "0 000");
 }
 
 TEST(Plugin, QuantizesAndItsModelIsEvaluated) {
   const TemporaryFolder folder;
-  const Json result = quantize(folder, {"--format", "nf4"});
-  EXPECT_EQ(result["format"], "nf4(block=64)");
+  const Json result = quantize(folder, {"--format", "apot"});
+  EXPECT_EQ(result["format"], "apot(block=64)");
   EXPECT_EQ(result["average_weight_bits"], 4.5);
   EXPECT_NE(result["before"]["eval_loss"], result["after"]["eval_loss"]);
   const std::vector<std::string> eval = {"eval", folder.path() / "quantized", "--data",
                                          "reviews.csv"};
-  const Json measured = run_json(with_nf4(eval), workshop());
+  const Json measured = run_json(with_apot(eval), workshop());
   EXPECT_EQ(measured["arithmetic"], "simulated");
-  EXPECT_EQ(measured["format"], "nf4(block=64)");
+  EXPECT_EQ(measured["format"], "apot(block=64)");
   EXPECT_EQ(measured["eval_loss"], result["after"]["eval_loss"]);
-  expect_refusal("unknown format 'nf4'", eval);
+  expect_refusal("unknown format 'apot'", eval);
 }
 
 TEST(Plugin, TrainsQuantized) {
   const TemporaryFolder folder;
   const Json result = quantize(
-      folder, {"--format", "nf4(block=32)", "--qat", "--max_steps", "2", "--logging_steps", "1"});
+      folder, {"--format", "apot(block=32)", "--qat", "--max_steps", "2", "--logging_steps", "1"});
   EXPECT_EQ(result["method"], "qat");
-  EXPECT_EQ(result["format"], "nf4(block=32)");
+  EXPECT_EQ(result["format"], "apot(block=32)");
   const std::vector<Json> log =
       json_lines(read_file(folder.path() / "quantized/training_log.jsonl"));
   const auto steps =
@@ -194,23 +194,23 @@ TEST(Plugin, StandsInRecipes) {
 default = { weight = "integer(width=8)" }
 [[rule]]
 name = "*.layer.0.*"
-weight = "nf4(block=16)"
+weight = "apot(block=16)"
 )toml");
   quantize(folder, {"--recipe", recipe});
   const std::string config =
       read_json(folder.path() / "quantized/config.json")["quantization_config"].dump();
-  for (const char* format : {"integer(width=8,frac=auto)", "nf4(block=16)"})
+  for (const char* format : {"integer(width=8,frac=auto)", "apot(block=16)"})
     EXPECT_NE(config.find(format), std::string::npos) << format << " in " << config;
 }
 
 TEST(Plugin, IsComparedWithOtherFormats) {
   const Json result =
-      run_json(with_nf4({"compare-formats", "model", "--choice", "nf4/none", "--choice",
+      run_json(with_apot({"compare-formats", "model", "--choice", "apot/none", "--choice",
                          "integer(width=4)/none", "--data", "reviews.csv"}),
                workshop());
   const Json& rows = result["formats"];
   ASSERT_EQ(rows.size(), 3);  // the model as it is, and the two
-  EXPECT_EQ(rows[1]["format"], "nf4/none");
+  EXPECT_EQ(rows[1]["format"], "apot/none");
   EXPECT_GT(rows[1]["weight_snr_db"], rows[2]["weight_snr_db"]);
 }
 
@@ -230,7 +230,7 @@ TEST(Plugin, RefusalSaysWhatIsWrongWithTheFile) {
 }
 
 TEST(Plugin, LoadedTwiceFindsItsOwnName) {
-  expect_refusal("format nf4 exists already", with_nf4(with_nf4({"formats"})));
+  expect_refusal("format apot exists already", with_apot(with_apot({"formats"})));
 }
 
 TEST(Plugin, IsTakenByEveryCommand) {
@@ -241,8 +241,8 @@ TEST(Plugin, IsTakenByEveryCommand) {
   }
   // One after the other is two plugins, and what follows is not a plugin.
   expect_refusal("second.so: no such file",
-                 {"inspect", "--plugin", plugin("nf4"), "--plugin", "second.so", "model"});
-  run_well({"inspect", "--plugin", plugin("nf4"), "model"}, workshop());
+                 {"inspect", "--plugin", plugin("apot"), "--plugin", "second.so", "model"});
+  run_well({"inspect", "--plugin", plugin("apot"), "model"}, workshop());
 }
 
 }  // namespace

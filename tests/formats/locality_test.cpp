@@ -22,6 +22,7 @@ std::vector<Format> variants(const FormatDef& def) {
   for (const FormatParameterDef& parameter : def.parameters) {
     for (const std::string_view word : parameter.words)
       texts.push_back(fmt::format("{}({}={})", def.name, parameter.name, word));
+    if (parameter.name == "group") texts.push_back(fmt::format("{}(group=4)", def.name));
     if (parameter.name == "axis") texts.push_back(fmt::format("{}(axis=0)", def.name));
     if (parameter.name == "rows") texts.push_back(fmt::format("{}(rows=2)", def.name));
   }

@@ -28,6 +28,9 @@ std::vector<Format> packable_variants() {
       if (parameter.name == "axis") texts.push_back(fmt::format("{}(axis=0)", name));
       if (parameter.name == "rows") texts.push_back(fmt::format("{}(rows=2)", name));
       if (parameter.name == "block") texts.push_back(fmt::format("{}(block=20)", name));
+      if (parameter.name == "group")
+        for (const char* more : {"4", "2,range=affine", "8,range=affine"})
+          texts.push_back(fmt::format("{}(group=20,bits={})", name, more));
     }
     for (const std::string& text : texts) {
       try {
@@ -156,6 +159,25 @@ TEST(Packing, FindsCodesThatStandForNoNumber) {
       "nan; the file is damaged, or was packed from weights that are no numbers", [&] {
         check(format_of("int(bits=4,per=row,mode=mase)"), {4, 32}, [](PackedCodes& packed) {
           std::fill_n(packed.shared.data<std::uint8_t>() + 12, 4, std::uint8_t{255});
+        });
+      });
+  expect_user_error(
+      "row 33, block 1: the scale is inf; the file is damaged, or was packed from weights that are "
+      "no numbers",
+      [&] {
+        check(format_of("int(bits=4,group=32)"), {40, 64}, [](PackedCodes& packed) {
+          // Second bytes of the second block of the second panel.
+          packed.shared.data<std::uint8_t>()[32 * 2 * 2 + 32 * 2 + 32 + 1] = 0x7c;
+          packed.shared.data<std::uint8_t>()[32 * 2 * 2 + 32 * 2 + 1] = 0;
+        });
+      });
+  expect_user_error(
+      "row 0, block 1: int(bits=4,group=16,range=affine,scale=dynamic) has no shared "
+      "code 2115584; the file is damaged",
+      [&] {
+        check(format_of("int(bits=4,group=16,asymmetric=true)"), {4, 32}, [](PackedCodes& packed) {
+          std::uint8_t* const at = packed.shared.data<std::uint8_t>() + 32 * 3;
+          at[0] = 0, at[32] = 0x48, at[64] = 0x20;
         });
       });
   // Of 2^127 the code -128 is beyond fp32.

@@ -84,10 +84,10 @@ TEST(Installed, ProgramOutsideTrainsQuantizesAndReadsBack) {
 TEST(Installed, PluginIsBuiltWithTheHeadersAlone) {
   const TemporaryFolder folder;
   const std::vector<std::string> lines =
-      lines_of("docs/adding-a-format.md", {"cmake ", "~/.local/bin/hone formats nf4 0.3 --p"});
+      lines_of("docs/adding-a-format.md", {"cmake ", "~/.local/bin/hone formats apot 0.3 --p"});
   ASSERT_EQ(lines.size(), 2u);
   const std::string shown = type_all(lines, folder.path());
-  EXPECT_NE(shown.find("nf4(block=64)"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("apot(block=64)"), std::string::npos) << shown;
 }
 
 // Nothing of CUDA is there when a kernel for graphics cards is built.

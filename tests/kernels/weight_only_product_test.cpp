@@ -2,6 +2,7 @@
 
 #include "hone/kernels/gemm.h"
 #include "hone/kernels/packed_matrix.h"
+#include "hone/kernels/scalar/half.h"
 #include "tests/kernels/kernel_testing.h"
 
 namespace hone::kernels {
@@ -19,7 +20,7 @@ struct FloatWeights {
   CodedWeight weight;
 
   FloatWeights(std::int64_t rows, std::int64_t columns, int bits, std::int64_t block_,
-               Values kind = Values::counted, bool with_offsets = false)
+               Values kind = Values::counted, bool with_offsets = false, int scale_bytes = 1)
       : matrix{rows, columns, bits}, block(block_) {
     ThreadPool pool(1);
     RandomSequence random(5, static_cast<std::uint64_t>(bits));
@@ -40,9 +41,15 @@ struct FloatWeights {
     }
     for (std::int64_t n = 0; n < rows; ++n) offsets.push_back(static_cast<float>(n % 7 - 4));
     const std::int64_t blocks = block == 0 ? 0 : (columns + block - 1) / block;
-    std::vector<std::uint8_t> block_scales(static_cast<std::size_t>(rows * blocks));
+    std::vector<std::uint8_t> block_scales(static_cast<std::size_t>(rows * blocks * scale_bytes));
     for (std::uint8_t& scale : block_scales) scale = static_cast<std::uint8_t>(110 + byte(30));
     if (!block_scales.empty()) block_scales[0] = 0;
+    for (std::size_t i = 0; scale_bytes > 1 && i < block_scales.size();) {
+      // Half of them negative, and some subnormal.
+      block_scales[i + 1] = static_cast<std::uint8_t>(byte(2) << 7 | byte(50));
+      if (scale_bytes == 3) block_scales[i + 2] = byte(1u << bits);
+      i += static_cast<std::size_t>(scale_bytes);
+    }
     scales = random_floats(rows, 7, 0.001, 0.1);
     weight = {.rows = rows,
               .columns = columns,
@@ -54,16 +61,21 @@ struct FloatWeights {
       weight.scales = scales.data();
     } else {
       weight.block = block;
-      weight.unit = 0x1p-6f;
-      packed_scales.resize(packed_scale_bytes(rows, blocks));
-      arrange_scales(pool, rows, blocks, block_scales.data(), packed_scales.data());
+      weight.scale_bytes = scale_bytes;
+      weight.unit = scale_bytes == 1 ? 0x1p-6f : 1;
+      packed_scales.resize(packed_scale_bytes(rows, blocks * scale_bytes));
+      arrange_scales(pool, rows, blocks * scale_bytes, block_scales.data(), packed_scales.data());
       weight.block_scales = packed_scales.data();
     }
     for (std::int64_t n = 0; n < rows; ++n) {
       for (std::int64_t k = 0; k < columns; ++k) {
-        const float value = values[codes[n * columns + k]] + (with_offsets ? offsets[n] : 0.0f);
-        floats.push_back(value *
-                         (block == 0 ? scales[n] : scale_of(block_scales[n * blocks + k / block])));
+        const std::uint8_t* const own =
+            block == 0 ? nullptr : &block_scales[(n * blocks + k / block) * scale_bytes];
+        float value = values[codes[n * columns + k]] + (with_offsets ? offsets[n] : 0.0f);
+        if (scale_bytes == 3) value -= own[2];
+        floats.push_back(value * (block == 0         ? scales[n]
+                                  : scale_bytes == 1 ? scale_of(*own)
+                                                     : scalar::half_value(own[0] | own[1] << 8)));
       }
     }
   }
@@ -167,6 +179,22 @@ TEST(WeightOnlyProduct, TakesHalvesAsTheyAre) {
         weights.scales.assign(70, 1);
         weights.weight.scales = weights.scales.data();
         expect_product(rows, weights, rows == 2);
+      }
+    }
+  }
+}
+
+TEST(WeightOnlyProduct, TakesFloat16ScalesAndZeroPointsOfBlocks) {
+  for (const int bits : {2, 3, 4, 8}) {
+    for (const Values kind : {Values::counted, Values::any}) {
+      for (const std::int64_t rows : {1, 3, 33}) {
+        for (const std::int64_t block : {20, 32}) {
+          SCOPED_TRACE(fmt::format("{} rows, {} bits, {}, blocks of {}", rows, bits,
+                                   static_cast<int>(kind), block));
+          expect_product(rows, FloatWeights(70, 130, bits, block, kind, false, 2), false);
+          if (kind == Values::counted)
+            expect_product(rows, FloatWeights(70, 130, bits, block, kind, false, 3), false);
+        }
       }
     }
   }

@@ -72,6 +72,10 @@ SEEDS = {
     "int12": seed("int(bits=12,per=row)", 2, 8, 12, "panels", 0, [("scale", [0.5, 0.25])]),
     "mxint16": seed("mxint(bits=16,block=16)", 2, 16, 16, "panels", 32),
     "affine_dynamic_panels": seed("int(bits=4,per=row,range=affine,scale=dynamic)", 2, 8, 4, "panels", 16, scale=60),
+    "int4_groups": seed("int(bits=4,group=16)", 2, 24, 4, "panels", 128, scale=60),
+    "int4_groups_rows": seed("int(bits=4,group=16,range=affine)", 2, 24, 4, "rows", 12, scale=9),
+    "int4_groups_affine": seed("int(bits=4,group=16,range=affine)", 2, 24, 4, "panels", 192, scale=9),
+    "nf4": seed("nf4(block=16)", 2, 24, 4, "panels", 128, scale=60),
     "mxint_mase": seed("mxint(bits=8,block=16,mode=mase)", 2, 32, 8, "panels", 4),
     "block_fp": seed("block_fp(width=6,exponent_width=8,block=8)", 2, 16, 6, "panels", 64),
 }

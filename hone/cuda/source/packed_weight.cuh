@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "hone/kernels/scalar/half.h"
+
 namespace hone::cuda {
 
 /// Where the scale of a group comes from.
@@ -32,7 +34,8 @@ struct PackedWeight {
   std::int32_t flip;          ///< of codes, as they are stored
   std::int32_t shared_bytes;  ///< of a shared code
   ScaleSource source;
-  std::int32_t zero_points;  ///< shared codes come in pairs, the second a zero point
+  std::int32_t zero_points;  ///< shared codes come in pairs, the second a zero point, or have one above their scale
+  std::int32_t half_scales;  ///< shared codes are float16, and zero points above their 16 bits
   std::int32_t divides;
   float lowest, highest;  ///< of fractions; the highest symmetric or affine code
 };
@@ -70,11 +73,14 @@ inline float between(float x, float lowest, float highest) {
 }
 
 inline std::uint32_t shared_code(const PackedWeight& w, std::int64_t row, std::int64_t index) {
-  if (w.scale_blocks > 0) return w.shared[32 * (row / 32 * w.scale_blocks + index) + row % 32];
-  const std::uint8_t* at = w.shared + (row * w.row_shared + index) * w.shared_bytes;
+  const bool panels = w.scale_blocks > 0;
+  const std::uint8_t* at =
+      w.shared + (panels ? 32 * w.shared_bytes * (row / 32 * w.scale_blocks + index) + row % 32
+                         : (row * w.row_shared + index) * w.shared_bytes);
+  const std::int32_t apart = panels ? 32 : 1;
   std::uint32_t code = 0;
   for (std::int32_t byte = 0; byte < w.shared_bytes; ++byte)
-    code |= static_cast<std::uint32_t>(at[byte]) << (8 * byte);
+    code |= static_cast<std::uint32_t>(at[byte * apart]) << (8 * byte);
   return code;
 }
 
@@ -94,6 +100,7 @@ HONE_APART float scale_of(const PackedWeight& w, const float* scales, std::int64
                           std::int64_t block) {
   if (w.source == ScaleSource::constant) return 1.0f;
   if (w.source == ScaleSource::shared) {
+    if (w.half_scales != 0) return scalar::half_value(shared_code(w, row, block) & 0xffffu);
     const std::uint32_t code = shared_code(w, row, w.zero_points != 0 ? 2 * block : block);
     return w.shared_bytes == 4 ? float_of_bits(code) : scales[code & 255u];
   }
@@ -107,6 +114,8 @@ HONE_APART float scale_of(const PackedWeight& w, const float* scales, std::int64
 
 /// What is added to the units of a block of a row.
 HONE_APART float offset_of(const PackedWeight& w, std::int64_t row, std::int64_t block) {
+  if (w.zero_points != 0 && w.half_scales != 0)
+    return -fminf(static_cast<float>(shared_code(w, row, block) >> 16), w.highest);
   if (w.zero_points != 0)
     return -between(rintf(float_of_bits(shared_code(w, row, 2 * block + 1))), 0.0f, w.highest);
   return w.source == ScaleSource::affine ? -zero_point(w, row, block) : 0.0f;

@@ -6,35 +6,21 @@
 
 #include "hone/runtime/plugin.h"
 
-// NormalFloat4, a number format from outside the library: Dettmers, Pagnoni, Holtzman and
-// Zettlemoyer, "QLoRA: Efficient Finetuning of Quantized LLMs", 2023. A value is one of 16 levels,
-// quantiles of the normal distribution, times the largest magnitude of its block:
+// Additive powers of two, a number format from outside the library: Li, Dong and Wang, "Additive Powers-of-Two
+// Quantization", ICLR 2020. A value is a sum of two powers of two, or zero, times the largest magnitude of its block, so
+// that hardware multiplies by shifts and one addition:
 //
-//     y = scale level(x / scale),  scale = max|x| over `block` values along the last axis
+//     y = ± scale level(|x| / scale),  scale = max|x| over `block` values along the last axis
 //
-// The scales stay fp32 (the paper quantizes them once more). A block with a NaN or an infinity
-// becomes NaN. To make a format of your own, copy this file and change what is in it.
+// The paper learns one scale for all of a tensor. A block with a NaN or an infinity becomes NaN. To make a format of your
+// own, copy this file and change what is in it.
 namespace {
 
 using namespace hone;
 
-// Appendix E of the paper.
-constexpr std::array<float, 16> kLevels = {-1.0f,
-                                           -0.6961928009986877f,
-                                           -0.5250730514526367f,
-                                           -0.39491748809814453f,
-                                           -0.28444138169288635f,
-                                           -0.18477343022823334f,
-                                           -0.09105003625154495f,
-                                           0.0f,
-                                           0.07958029955625534f,
-                                           0.16093020141124725f,
-                                           0.24611230194568634f,
-                                           0.33791524171829224f,
-                                           0.44070982933044434f,
-                                           0.5626170039176941f,
-                                           0.7229568362236023f,
-                                           1.0f};
+// 0, 2^-4, 2^-3, 2^-4 + 2^-3, 2^-2, 2^-2 + 2^-3, 2^-1 and 2^-1 + 2^-3, divided by the largest.
+constexpr std::array<float, 8> kLevels = {0, 0.1f, 0.2f, 0.3f, 0.4f, 0.6f, 0.8f, 1};
+constexpr std::uint32_t kSign = 8;
 
 // The scale of a block: NaN when it cannot have one.
 float scale_of(std::span<const float> x) {
@@ -46,11 +32,11 @@ float scale_of(std::span<const float> x) {
   return largest;
 }
 
-// The number of the nearest level, the higher one of two at the same distance. In double, where the
+// The number of the nearest level, the higher one of two at the same distance, and the sign above it. In double, where the
 // middle of two floats is exact.
 std::uint32_t code_of(float x, float scale) {
-  const double relative = scale > 0 ? static_cast<double>(x) / scale : 0;
-  std::uint32_t code = 0;
+  const double relative = scale > 0 ? std::fabs(static_cast<double>(x)) / scale : 0;
+  std::uint32_t code = x < 0 ? kSign : 0;
   for (std::size_t i = 0; i + 1 < kLevels.size(); ++i) {
     const double middle = (static_cast<double>(kLevels[i]) + kLevels[i + 1]) / 2;
     code += relative >= middle ? 1 : 0;
@@ -58,7 +44,10 @@ std::uint32_t code_of(float x, float scale) {
   return code;
 }
 
-float value_of(std::uint32_t code, float scale) { return kLevels[code] * scale; }
+float value_of(std::uint32_t code, float scale) {
+  const float magnitude = kLevels[code % kSign] * scale;
+  return code < kSign ? magnitude : -magnitude;
+}
 
 // Where the blocks of a tensor lie. None reaches beyond its row: the last of a row may be shorter.
 struct Blocks {
@@ -125,14 +114,14 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
   }
 }
 
-FormatDef nf4_format() {
-  return {.name = "nf4",
-          .summary = "16 quantiles of the normal distribution, scaled per block (NormalFloat4)",
-          .source = "Dettmers et al., QLoRA: Efficient Finetuning of Quantized LLMs, 2023",
+FormatDef apot_format() {
+  return {.name = "apot",
+          .summary = "sums of two powers of two, scaled per block (additive powers of two)",
+          .source = "Li et al., Additive Powers-of-Two Quantization, ICLR 2020",
           .parameters = {{"block", "values that share a scale", 1, 65536, 64}},
           .layout = layout,
           .fields = [](const Format&) -> std::vector<CodeField> {
-            return {{"index", 4}};
+            return {{"sign", 1}, {"index", 3}};
           },
           .quantize_reference = quantize_reference,
           .quantize = quantize,
@@ -143,6 +132,6 @@ FormatDef nf4_format() {
 }  // namespace
 
 HONE_PLUGIN(library) {
-  const FormatDef def = nf4_format();
+  const FormatDef def = apot_format();
   library.formats.emplace(def.name, def);
 }
