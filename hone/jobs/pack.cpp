@@ -11,6 +11,7 @@
 #include "hone/base/own_process.h"
 #include "hone/base/text.h"
 #include "hone/formats/packing.h"
+#include "hone/frontends/huggingface/architecture.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/size_and_time.h"
@@ -104,7 +105,8 @@ std::vector<std::string> unpacked_lines(const Model& model, const ModelSize& siz
       size.quantized ? " Quantizers round them and what layers read, as in the packed model."
                      : " Nothing is rounded when the model runs.")};
   if (const std::optional<EncoderShapes> shapes = encoder_shapes(model))
-    lines.push_back(fmt::format("{}: {}.", model.facts.architecture, to_text(*shapes)));
+    lines.push_back(fmt::format("{}: {}.", find_architecture(model.facts.architecture, "").title,
+                                to_text(*shapes)));
   if (const std::vector<std::string> passes = shape_passes(model); !passes.empty())
     lines.push_back(fmt::format("Shapes were changed by {}.", fmt::join(passes, ", ")));
   lines.push_back(loading_text(model));

@@ -11,7 +11,7 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kInput = 0, kWeight = 1;  // of `linear`
-constexpr std::string_view kSmoothed = ".smoothed";
+constexpr std::string_view kSmoothed = ".smoothed", kSmoothing = ".smoothing";
 
 bool is_own_parameter(const Node& node) {
   return node.kind() == NodeKind::parameter && node.users().size() == 1;
@@ -110,7 +110,7 @@ void put_product(Graph& graph, ParameterStore& parameters, const SmoothGroup& gr
                  std::span<const float> scales) {
   std::vector<float> inverse;
   for (const float scale : scales) inverse.push_back(1 / scale);
-  const std::string name = group.value + ".smoothing";
+  const std::string name = group.value + std::string(kSmoothing);
   const Value factors = graph.add_parameter(name, {DType::f32, {Dim(std::ssize(inverse))}},
                                             ParameterRole::gain, /*trainable=*/true);
   const Sizes sizes = {std::ssize(inverse)};
@@ -130,8 +130,8 @@ void put_product(Graph& graph, ParameterStore& parameters, const SmoothGroup& gr
 std::vector<Node*> smoothed_products(const Graph& graph) {
   std::vector<Node*> products = graph.of_kind(NodeKind::operation);
   std::erase_if(products, [](const Node* node) {
-    return !node->is("mul") ||
-           node->name() != node->inputs()[0].node->name() + std::string(kSmoothed);
+    return !node->is("mul") || !node->name().ends_with(kSmoothed) ||
+           !node->inputs()[1].node->name().ends_with(kSmoothing);
   });
   return products;
 }

@@ -159,6 +159,9 @@ std::vector<SchemaRun> runs_of_classes() {
       {"statistics model --data reviews.csv -o statistics", "statistics"},
       {"shrink model --only trim,quantize --max_drop 99 --looks 2 --data reviews.csv -o shrunk",
        "shrunk"},
+      {"shrink model --only quantize --loadable transformers --max_drop 99 --looks 1 --data "
+       "reviews.csv -o shrunk_loadable",
+       "shrunk_loadable"},
       {"shrink model --only trim,quantize --budget 0.001s --data strange -o unshrunk", "unshrunk"},
       {"allocate model --options int(bits=8),int(bits=2) --budget average_bits<=6,latency_ms<=1000 "
        "--no_cache --points 3 "
@@ -215,6 +218,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"pack model --weight_format mxint(bits=8) -o packed"},
       {"inspect packed --verify --no_graph"},
       {"unpack packed -o unpacked"},
+      {"unpack packed --loadable transformers -o loadable"},
       {"pack model --weight_format binary --input_format binary -o signs"},
       {"kernels --model signs"},
       {"bench signs --batch 2 --tokens 8 --runs 1"},

@@ -354,7 +354,7 @@ void save_model(const Model& model, const fs::path& folder) {
                  elsewhere.loads()
                      ? ""
                      : fmt::format("the graph is in {} and the weights are in {}; transformers and "
-                                   "other programs cannot load the model: {}",
+                                   "other programs cannot load it: {}",
                                    kGraphFile, kOwnWeightsFile, elsewhere.reason));
   write_file(folder / "config.json", to_document(config));
   if (const std::string text = to_string(model.graph); text != built)

@@ -62,27 +62,27 @@ std::string odd_shapes(const EncoderShapes& own, const EncoderShapes& built) {
       layers.push_back(fmt::format("layer {} has {} of {} instead of {}", i,
                                    counted(own.heads[i], "head"), own.head_size, built.heads[i]));
   if (!layers.empty())
-    return fmt::format("{}, and its config has no key for that", fmt::join(layers, ", "));
+    return fmt::format("{}, and the config of transformers has no key for that",
+                       fmt::join(layers, ", "));
   if (!all_equal(own.neurons))
-    return fmt::format("its layers have {} neurons, and its config has one number for all",
-                       fmt::join(own.neurons, ", "));
+    return fmt::format(
+        "its layers have {} neurons, and the config of transformers has one number for all",
+        fmt::join(own.neurons, ", "));
   return "";
 }
 
-std::string node_text(const Node& node) {
-  return node.kind() == NodeKind::operation ? fmt::format("{} ({})", node.name(), node.op().name)
-                                            : node.name();
-}
-
-// The first node that only one of them has; "" where names do not differ.
-std::string odd_node(const Graph& own, const Graph& built) {
-  for (const auto& node : own.nodes())
-    if (built.find(node->name()) == nullptr)
-      return fmt::format("its graph has {}, which its config does not build", node_text(*node));
-  for (const auto& node : built.nodes())
-    if (own.find(node->name()) == nullptr)
-      return fmt::format("its graph lacks {}, which its config builds", node_text(*node));
-  return "";
+// The first operation that only one of them has; "" where names do not differ.
+std::string odd_operation(const Graph& own, const Graph& built) {
+  const auto first_missing = [](const Graph& from, const Graph& in) {
+    for (const Node* node : from.of_kind(NodeKind::operation))
+      if (in.find(node->name()) == nullptr)
+        return fmt::format("{} ({})", node->name(), node->op().name);
+    return std::string();
+  };
+  if (const std::string name = first_missing(own, built); !name.empty())
+    return fmt::format("its graph has {}, which its config does not build", name);
+  const std::string name = first_missing(built, own);
+  return name.empty() ? "" : fmt::format("its graph lacks {}, which its config builds", name);
 }
 
 // Why the config does not build the graph; "": it does.
@@ -91,7 +91,7 @@ std::string difference(const Graph& own, const ModelFacts& facts) {
   if (to_string(own) == to_string(built)) return "";
   const auto shapes = shapes_of(own, facts), expected = shapes_of(built, facts);
   std::string reason = shapes ? odd_shapes(*shapes, *expected) : "";
-  if (reason.empty()) reason = odd_node(own, built);
+  if (reason.empty()) reason = odd_operation(own, built);
   return reason.empty() ? "its graph is not the one that its config builds" : reason;
 }
 

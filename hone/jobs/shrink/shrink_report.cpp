@@ -427,14 +427,13 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f, const Written& wr
 std::vector<std::string> loadable_lines(const ShrinkFindings& f, const std::vector<Written>& all) {
   if (!f.job.loadable) return {};
   std::vector<std::string> lines = {
-      fmt::format("{} is in fp32: the weights have the values of their formats, and nothing is "
-                  "rounded when the "
-                  "model runs. {} The verdict is on this folder.",
+      fmt::format("{}/ is in fp32: the weights have the values of their formats, and nothing is "
+                  "rounded when the model runs. {} The verdict is on this folder.",
                   all[0].name, loading_text(all[0].model))};
   if (all.size() == 1) {
     lines.emplace_back("No weight is packed, so no other folder was written.");
   } else {
-    lines.push_back(fmt::format("{} is the same model packed ({}), for hone alone: {}; {}: {}.",
+    lines.push_back(fmt::format("{}/ is the same model packed ({}), for hone alone: {}; {}: {}.",
                                 all[1].name, all[1].arithmetic, takes_text(all[1].takes),
                                 name_and_size(f.data.measured), all[1].both.verdict.summary));
   }
