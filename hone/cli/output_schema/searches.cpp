@@ -227,7 +227,8 @@ std::vector<Fragment> fragments_of_searches() {
         {"output", "text?",
          "its folder in that of the result: model or unproven, with --loadable transformers or "
          "unproven-transformers; null: none"},
-        {"loadable", "transformers", "the program that loads it, and by whose folder it is judged",
+        {"loadable", "text",
+         "the program that loads it, by whose folder it is judged: \"transformers\"",
          "with --loadable, and a model"},
         {"packed", "packed_beside", "the same model packed",
          "with --loadable, where weights are packed"}}},
