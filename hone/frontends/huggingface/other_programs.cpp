@@ -155,7 +155,7 @@ std::string loading_text(const Model& model) {
   const std::string notice =
       model.quantization ? notice_for_other_programs(model.quantization->plan) : "";
   return "`transformers` and hone load it." +
-         (notice.empty() ? "" : fmt::format(" But {}.", notice));
+         (notice.empty() ? "" : fmt::format(" However, {}.", notice));
 }
 
 }  // namespace hone
