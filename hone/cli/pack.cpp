@@ -26,11 +26,13 @@ void pack(PackArguments& a, const CLI::App& app) {
 
 struct UnpackArguments {
   UnpackJob job;
+  std::string loadable;
   RunArguments run;
 };
 
 void unpack(UnpackArguments& a, const CLI::App& app) {
   a.job.invocation = invocation_of(app);
+  a.job.loadable = !a.loadable.empty();
   Context context = make_context(a.run);
   const UnpackResult result = unpack_model(a.job, context);
   if (a.run.json) return print_result("unpack", result.fields);
@@ -60,6 +62,10 @@ Command unpack_command() {
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<UnpackArguments>();
             app.add_option("MODEL", a->job.model, "folder that `hone pack` wrote")->required();
+            app.add_option("--loadable", a->loadable,
+                           "write weights without quantizers, as transformers loads and computes "
+                           "them; an error where its config cannot describe the model")
+                ->check(one_of({"transformers"}));
             declare(app, a->job.output);
             declare(app, a->run);
             return [a, &app] { unpack(*a, app); };

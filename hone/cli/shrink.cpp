@@ -16,6 +16,7 @@ struct ShrinkArguments {
   ShrinkJob job;
   std::string goal = "both";
   std::string budget = "30m";
+  std::string loadable;
   bool no_cache = false;
   RunArguments run;
 };
@@ -24,6 +25,7 @@ void shrink(ShrinkArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.goal = parse_shrink_goal(a.goal);
   a.job.budget_seconds = value_of_flag("--budget", [&] { return parse_duration(a.budget); });
+  a.job.loadable = !a.loadable.empty();
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
@@ -60,6 +62,10 @@ Command shrink_command() {
                        "linears and tables that this glob names stay as they are: weights, "
                        "shapes, fp32; may be repeated")
             ->allow_extra_args(false);
+        app.add_option("--loadable", a->loadable,
+                       "also write a folder that transformers loads, in fp32, and judge the result "
+                       "by that folder; all heads stay, and layers lose equally many neurons")
+            ->check(one_of({"transformers"}));
         app.add_option("--recipe", a->job.recipe,
                        "TOML file with what may be tried, in place of what is tried by itself; "
                        "a space as `hone search` has it, values from gentle to strong");

@@ -9,7 +9,7 @@
 #include "hone/data/synthetic.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/hub_cache.h"
-#include "hone/jobs/size_and_time.h"
+#include "hone/frontends/huggingface/other_programs.h"
 #include "hone/passes/pack.h"
 #include "hone/runtime/machine.h"
 #include "hone/study/measure.h"
@@ -23,6 +23,9 @@ constexpr std::int64_t kFewTexts = 1000;         // an accuracy of 90 % is known
 constexpr std::int64_t kFewOfAClass = 50;        // texts to learn a class from
 constexpr double kRarelyFound = 0.5;             // recall
 constexpr std::size_t kMostConfusedClasses = 6;  // with a column for each
+
+constexpr std::string_view kWeightsTitle = "## Weights, and who can load them\n",
+                           kTakesTitle = "## What it takes\n";
 
 /// A line of figures: what was measured where.
 struct Row {
@@ -140,12 +143,20 @@ std::string_view kind_of_examples(const Model& model) {
   return model.facts.limits.image ? "image" : "text";
 }
 
-std::string metadata(const ModelCard& card, const Model& model, bool others_load) {
-  std::string text = fmt::format("---\nlibrary_name: {}\npipeline_tag: {}-classification\n",
-                                 is_adapter(card) ? "peft"
-                                 : !others_load   ? "hone"
-                                                  : "transformers",
-                                 kind_of_examples(model));
+std::string library_name(const Model& model) {
+  return transformers_loading(model).loads() ? "transformers" : "hone";
+}
+
+// Of what is quantized.
+std::string format_tags(const Model& model) {
+  if (!model.quantization) return "";
+  return fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
+}
+
+std::string metadata(const ModelCard& card, const Model& model) {
+  std::string text =
+      fmt::format("---\nlibrary_name: {}\npipeline_tag: {}-classification\n",
+                  is_adapter(card) ? "peft" : library_name(model), kind_of_examples(model));
   const std::string base = base_model(card);
   if (!base.empty()) text += fmt::format("base_model: {}\n", yaml(base));
   // What a pass makes of a model, or what lost tokens, is none of the relations that the hub knows.
@@ -158,8 +169,7 @@ std::string metadata(const ModelCard& card, const Model& model, bool others_load
                       kind_of_examples(model));
   if (is_adapter(card)) text += "- lora\n";
   if (is_pruned(card)) text += "- pruned\n";
-  if (model.quantization)
-    text += fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
+  text += format_tags(model);
   const std::vector<Row> own = own_rows(card);
   const FigureName figure = own.empty() ? kAccuracy : figure_of(*own.back().measurement);
   if (!own.empty() || !is_changed(card)) text += fmt::format("metrics:\n- {}\n", figure.key);
@@ -343,7 +353,7 @@ std::string classes(const ModelCard& card) {
 
 std::string what_it_takes(const ModelCard& card) {
   if (card.takes.empty()) return "";
-  return fmt::format("## What it takes\n\n- {}\n\n", fmt::join(card.takes, "\n- "));
+  return fmt::format("{}\n- {}\n\n", kTakesTitle, fmt::join(card.takes, "\n- "));
 }
 
 // The passes over the model's graph, and that some are not known.
@@ -385,15 +395,57 @@ std::string origin(const ModelCard& card, const Model& model) {
                             ? "; the weights are those after step " + to_line(r["weights_of_step"])
                             : "");
   if (value_at(r, "format").is_string())
-    text += fmt::format("- format: {}, {:.4g} bits per quantized weight; arithmetic {}\n",
-                        code(text_at(r, "format")), r.value("average_weight_bits", 32.0),
-                        text_at(r, "arithmetic"));
+    text += fmt::format("- format: {}, {:.4g} bits per quantized weight\n",
+                        code(text_at(r, "format")), r.value("average_weight_bits", 32.0));
   return text + history_text(model.facts.history) + "\n";
 }
 
+// Sentences: how the weights are kept, and which programs load the folder.
+std::vector<std::string> about_weights(const Model& model) {
+  const bool packed = has_packed_weights(model.graph);
+  return {packed ? "The weights are packed, in the codes of their formats. How fast the model is "
+                   "depends on the processor: `hone bench` tells."
+          : model.quantization
+              ? "It is not smaller or faster yet: weights are stored in fp32, as the values they "
+                "take in their format, and arithmetic is simulated: values are rounded, sums are "
+                "in fp32."
+              : "The weights are in fp32.",
+          loading_text(model)};
+}
+
+std::string weights_section(const std::vector<std::string>& sentences) {
+  return fmt::format("{}\n- {}\n\n", kWeightsTitle, fmt::join(sentences, "\n- "));
+}
+
+std::string weights_section(const ModelCard& card, const Model& model) {
+  const Json& r = card.result;
+  if (is_adapter(card))
+    return weights_section(std::vector{fmt::format(
+        "It is of use beside the model that it was trained on alone, {}, which base.json knows by "
+        "a fingerprint of its weights: `hone predict MODEL --adapter FOLDER`, or PEFT; `hone lora "
+        "merge` makes one model of both.",
+        code(text_at(r, "model")))});
+  std::vector<std::string> sentences = about_weights(model);
+  if (const Json& elsewhere = value_at(r, "as_transformers"); elsewhere.is_object())
+    sentences.push_back(
+        fmt::format("Measured on the {} part, n = {}: {} {} in `transformers`, {} here.",
+                    text_at(r, "part"), to_line(value_at(elsewhere, "eval_samples")),
+                    figure_of(elsewhere).text, hone::share_text(figure_estimate(elsewhere).value),
+                    hone::share_text(figure_estimate(value_at(r, "after")).value)));
+  return weights_section(sentences);
+}
+
+// Takes the section with this title out; where it stood, or npos.
+std::size_t erase_section(std::string& card, std::string_view title) {
+  const std::size_t at = card.find(title);
+  if (at == std::string::npos) return at;
+  const std::size_t end = card.find("\n## ", at);
+  card.erase(at, end == std::string::npos ? end : end + 1 - at);
+  return at;
+}
+
 // A sentence for each thing that it should not be trusted with.
-std::vector<std::string> limits(const ModelCard& card, const Model& model, bool others_load,
-                                Truncation truncation) {
+std::vector<std::string> limits(const ModelCard& card, const Model& model, Truncation truncation) {
   const Json& r = card.result;
   const Json& data = value_at(r, "data");
   const std::string_view kind = kind_of_examples(model);
@@ -432,49 +484,10 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, bool 
           lines.push_back(fmt::format("It has seen {} {}s of {} in training.", to_line(rows), kind,
                                       code(label)));
   if (own_rows(card).empty()) lines.push_back("How well it does was not measured.");
-  if (is_adapter(card)) {
-    lines.push_back(fmt::format(
-        "It is of use beside the model that it was trained on alone, {}, which base.json knows by "
-        "a fingerprint of its weights: `hone predict MODEL --adapter FOLDER`, or PEFT; `hone lora "
-        "merge` makes one model of both.",
-        code(text_at(r, "model"))));
-  } else if (has_packed_weights(model.graph)) {
-    lines.push_back(
-        "Its weights are packed, in the codes of their formats: `hone` runs it; other programs "
-        "load "
-        "what `hone unpack` writes of it. How fast it is depends on the processor: `hone bench` "
-        "tells.");
-  } else if (!others_load) {
-    lines.push_back(
-        "Its graph is not the one that its config builds: `hone` runs it, other programs do not.");
-  } else if (model.quantization) {
-    lines.push_back(
-        "It is not smaller or faster yet: weights are stored in 32 bits, as the values they take "
-        "in "
-        "their format, and arithmetic is simulated: values are rounded, sums are in fp32.");
-    const Json& elsewhere = value_at(r, "as_transformers");
-    const bool inputs = std::ranges::any_of(model.quantization->plan, [](const auto& layer) {
-      return layer.second.input || layer.second.output;
-    });
-    if (inputs)
-      lines.push_back(fmt::format(
-          "`transformers` does not know the quantizers of what the layers read, and computes with "
-          "the rounded weights alone, which may give other figures{}.",
-          elsewhere.is_object()
-              ? fmt::format(" ({} {} there, {} here, {} part, n = {})", figure_of(elsewhere).text,
-                            hone::share_text(figure_estimate(elsewhere).value),
-                            hone::share_text(figure_estimate(value_at(r, "after")).value),
-                            text_at(r, "part"), to_line(value_at(elsewhere, "eval_samples")))
-              : ""));
-  }
   if (card.result.contains("zeros"))
     lines.push_back(
         "It is not smaller or faster for its zeros, which are stored and multiplied like other "
         "numbers.");
-  if (is_pruned(card) && value_at(r, "activations").is_number())
-    lines.push_back(
-        "What its layers read is cut below thresholds, which `transformers` does not know: `hone` "
-        "alone runs it.");
   if (is_shrunk(card) && value_at(value_at(r, "vocabulary"), "kept") == true)
     lines.push_back(
         "Words that its training texts do not have may be other tokens than to the model before, "
@@ -503,19 +516,35 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, bool 
 
 }  // namespace
 
-std::string to_markdown(const ModelCard& card, const Model& model, bool others_load,
-                        Truncation truncation) {
-  std::string text = metadata(card, model, others_load) + "\n" + introduction(card, model) +
-                     figures(card) + classes(card) + what_it_takes(card) + origin(card, model) +
-                     "## What it is not fit for\n\n";
-  for (const std::string& line : limits(card, model, others_load, truncation))
-    text += "- " + line + "\n";
+std::string to_markdown(const ModelCard& card, const Model& model, Truncation truncation) {
+  std::string text = metadata(card, model) + "\n" + introduction(card, model) + figures(card) +
+                     classes(card) + what_it_takes(card) + weights_section(card, model) +
+                     origin(card, model) + "## What it is not fit for\n\n";
+  for (const std::string& line : limits(card, model, truncation)) text += "- " + line + "\n";
   return text;
 }
 
 void write_model_card(const ModelCard& card, const Model& model, const fs::path& folder) {
-  write_file(folder / "README.md", to_markdown(card, model, others_load(model, folder),
-                                               read_truncation(folder).value_or(Truncation::head)));
+  write_file(folder / "README.md",
+             to_markdown(card, model, read_truncation(folder).value_or(Truncation::head)));
+}
+
+std::string carried_card(std::string card, const Model& before, const Model& model,
+                         const std::string& how) {
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    if (const std::size_t at = card.find(from); at != std::string::npos && !from.empty())
+      card.replace(at, from.size(), to);
+  };
+  replace("library_name: transformers\n", "library_name: hone\n");
+  replace("library_name: hone\n", fmt::format("library_name: {}\n", library_name(model)));
+  replace(format_tags(before), format_tags(model));
+  erase_section(card, kTakesTitle);
+  std::vector<std::string> sentences = about_weights(model);
+  sentences.insert(sentences.begin(), how);
+  const std::string section = weights_section(sentences);
+  const std::size_t at = erase_section(card, kWeightsTitle);
+  if (at == std::string::npos) return card + "\n" + section;
+  return card.insert(at, section);
 }
 
 }  // namespace hone

@@ -19,12 +19,16 @@ struct ModelCard {
 
 /// The card as Markdown. What is not known is not there: no language, no licence, and a base model only where the
 /// result's `model` has the form of a name on the hub and is no folder here.
-/// `others_load`: transformers finds the weights of what the config says. `truncation`: how its tokenizer's files say that
-/// texts are cut.
-std::string to_markdown(const ModelCard& card, const Model& model, bool others_load,
+/// `truncation`: how its tokenizer's files say that texts are cut.
+std::string to_markdown(const ModelCard& card, const Model& model,
                         Truncation truncation = Truncation::head);
 
 /// Writes it as `folder`/README.md. Throws `UserError`.
 void write_model_card(const ModelCard& card, const Model& model, const fs::path& folder);
+
+/// The card of the model `before` for a copy of it whose weights are kept in another way, `model`: what the card says of weights, who can load
+/// them and what they take is replaced. `how` is a sentence that says which command made the copy, and whose figures the card has.
+std::string carried_card(std::string card, const Model& before, const Model& model,
+                         const std::string& how);
 
 }  // namespace hone

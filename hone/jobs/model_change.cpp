@@ -140,8 +140,8 @@ ModelChange describe_change(const TextModel& before, const TextModel& after, con
   change.bits = average_weight_bits(after.model);
   change.arithmetic_before = arithmetic_of_run(forward_graph(before.model), context.session());
   change.arithmetic = arithmetic_of_run(forward_graph(after.model), context.session());
-  change.others_load = others_load(after.model, folder);
-  change.loading = loading_text(after.model, folder);
+  change.others = transformers_loading(after.model);
+  change.loading = loading_text(after.model);
   change.no_gradient = missing_gradient(after.model);
   if (!change.no_gradient.empty() && !missing_gradient(before.model).empty())
     change.no_gradient.clear();
@@ -176,8 +176,8 @@ Json to_json(const ModelChange& change, const std::string& model,
                  {"size", to_json(change.size)},
                  {"times", times},
                  {"arithmetic", change.arithmetic},
-                 {"others_load", change.others_load},
                  {"no_gradient", change.no_gradient.empty() ? Json() : Json(change.no_gradient)}});
+  fields.update(to_json(change.others));
   if (change.answers) fields.update(to_json(*change.answers, labels));
   return fields;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/frontends/huggingface/other_programs.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/run_report.h"
@@ -42,9 +43,9 @@ struct ModelChange {
   TimesInTurn times;
   double bits_before = 32, bits = 32;  ///< of quantized weights, see `average_weight_bits`
   std::string_view arithmetic_before, arithmetic;
-  bool others_load = false;      ///< see size_and_time.h
-  std::string loading = {};      ///< who can load it
-  std::string no_gradient = {};  ///< why it cannot be trained as the one before; empty: it can
+  TransformersLoading others = {};  ///< see size_and_time.h
+  std::string loading = {};         ///< who can load it
+  std::string no_gradient = {};     ///< why it cannot be trained as the one before; empty: it can
   std::optional<BeforeAndAfter> answers = {};  ///< none: they were not measured
 };
 

@@ -1,5 +1,7 @@
 #include "hone/jobs/pack.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -9,7 +11,9 @@
 #include "hone/base/own_process.h"
 #include "hone/base/text.h"
 #include "hone/formats/packing.h"
+#include "hone/frontends/huggingface/architecture.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/model_card.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/models/model_size.h"
 #include "hone/models/transform.h"
@@ -75,23 +79,38 @@ constexpr std::string_view kRoundedNow =
     "Weights were rounded to these formats just now, and what that costs was not measured: `hone "
     "compare` with the model before does";
 
-// The card of the model that was read holds for its copy, too, but for who can load it.
-void carry_card(const TextModel& source, const std::string& note, const fs::path& folder) {
+// The card of `source`, which was read as `before`, for its copy.
+void carry_card(const TextModel& source, const Model& before, const std::string& how,
+                const fs::path& folder) {
   const fs::path file = source.folder / "README.md";
   if (source.folder.empty() || !path_exists(file)) return;
-  std::string card = read_file(file);
-  const auto replace = [&](std::string_view from, std::string_view to) {
-    if (const std::size_t at = card.find(from); at != std::string::npos)
-      card.replace(at, from.size(), to);
-  };
-  constexpr std::string_view kOwn = "library_name: hone\n",
-                             kTheirs = "library_name: transformers\n";
-  if (others_load(source.model, folder)) {
-    replace(kOwn, kTheirs);
-  } else {
-    replace(kTheirs, kOwn);
-  }
-  write_file(folder / "README.md", fmt::format("{}\n{}\n", card, note));
+  write_file(folder / "README.md", carried_card(read_file(file), before, source.model, how));
+}
+
+// The passes that changed shapes, as the history of the model has them.
+std::vector<std::string> shape_passes(const Model& model) {
+  std::vector<std::string> passes = model.facts.history.passes;
+  std::erase_if(passes, [](const std::string& pass) {
+    return !pass.starts_with("prune_structure") && !pass.starts_with("drop_layers") &&
+           !pass.starts_with("trim_vocabulary");
+  });
+  return passes;
+}
+
+// Sentences: what the folder holds, and who can load it.
+std::vector<std::string> unpacked_lines(const Model& model, const ModelSize& size) {
+  std::vector<std::string> lines = {fmt::format(
+      "Weights in fp32: {} parameters, {} on disk.{}", grouped(size.parameters),
+      size_text(size.disk_bytes.value_or(0)),
+      size.quantized ? " Quantizers round them and what layers read, as in the packed model."
+                     : " Nothing is rounded when the model runs.")};
+  if (const std::optional<EncoderShapes> shapes = encoder_shapes(model))
+    lines.push_back(fmt::format("{}: {}.", find_architecture(model.facts.architecture, "").title,
+                                to_text(*shapes)));
+  if (const std::vector<std::string> passes = shape_passes(model); !passes.empty())
+    lines.push_back(fmt::format("Shapes were changed by {}.", fmt::join(passes, ", ")));
+  lines.push_back(loading_text(model));
+  return lines;
 }
 
 // Nothing of it was measured on texts.
@@ -110,6 +129,7 @@ PackResult pack_model(const PackJob& job, Context& context) {
              "{}: is packed already; to pack more of it, `hone unpack` it first and pack what that "
              "writes with all formats",
              job.model);
+  const Model before = model;
   const bool rounds = job.recipe.has_value();
   if (rounds) model = quantized_by(*job.recipe, model, job.model, context);
   user_check(
@@ -138,10 +158,11 @@ PackResult pack_model(const PackJob& job, Context& context) {
   stop_if_interrupted();
   write_model(source, output.path());
   if (!rounds)
-    carry_card(
-        source,
-        fmt::format("Packed by `{}`: the same values in fewer bytes.", job.invocation.command),
-        output.path());
+    carry_card(source, before,
+               fmt::format("Packed by `{}`: the same values in fewer bytes. The figures here are "
+                           "those of the model before.",
+                           job.invocation.command),
+               output.path());
   PackResult result{
       .account = memory_account(model, output.path(), context.session()), .fields = {}, .text = {}};
   const MemoryAccount& account = result.account;
@@ -184,27 +205,48 @@ UnpackResult unpack_model(const UnpackJob& job, Context& context) {
   // Pages of codes that are read go as their values come.
   foretell_memory(static_cast<double>(resident_bytes()) +
                   bytes_beside(source.model.graph, plain_graph(source.model)));
-  transform(source.model, "unpack", context.session());
+  const Model packed = source.model;
+  if (job.loadable) {
+    source.model = for_other_programs(packed, context.session());
+    const TransformersLoading loading = transformers_loading(source.model);
+    user_check(
+        loading.loads(),
+        "`loadable`: no folder of {} can be loaded by transformers: {}; leave `loadable` out "
+        "to unpack it for hone",
+        job.model, loading.reason);
+  } else {
+    transform(source.model, "unpack", context.session());
+  }
   stop_if_interrupted();
   write_model(source, output.path());
-  carry_card(source,
-             fmt::format("Unpacked by `{}`: the same values in fp32.", job.invocation.command),
+  carry_card(source, packed,
+             fmt::format("Unpacked by `{}`. The figures here are those of the packed model.",
+                         job.invocation.command),
              output.path());
   const ModelSize size = model_size(source.model, output.path());
+  const std::vector<std::string> lines = unpacked_lines(source.model, size);
+  const std::string_view arithmetic = arithmetic_of(source.model.graph);
   UnpackResult result;
   result.fields = {{"model", job.model},
-                   {"arithmetic", "simulated"},
+                   {"arithmetic", arithmetic},
                    {"size", to_json(size)},
+                   {"shape_passes", shape_passes(source.model)},
                    {"output", job.output.folder}};
+  if (const std::optional<EncoderShapes> shapes = encoder_shapes(source.model))
+    result.fields["shapes"] = to_json(*shapes);
+  result.fields.update(to_json(transformers_loading(source.model)));
   RunReport report{.title = fmt::format("{} unpacked", job.model),
-                   .headline = to_text(size),
+                   .headline = lines.front(),
                    .invocation = job.invocation,
-                   .basis = basis_without_texts("simulated"),
+                   .basis = basis_without_texts(arithmetic),
                    .results = result.fields};
+  std::vector<Block> blocks;
+  for (const std::string& line : lines) blocks.emplace_back(Paragraph{line});
+  report.sections = {{"The folder", std::move(blocks)}};
   write_run_report(report, output.path(), context);
   output.commit();
-  result.text = [text = to_text(size), folder = job.output.folder](const TextStyle&) {
-    return fmt::format("{}\nWritten to {}\n", text, folder);
+  result.text = [lines, folder = job.output.folder](const TextStyle&) {
+    return fmt::format("{}\nWritten to {}\n", fmt::join(lines, "\n"), folder);
   };
   return result;
 }

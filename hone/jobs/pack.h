@@ -39,6 +39,8 @@ PackResult pack_model(const PackJob& job, Context& context);
 /// Which packed model is to be unpacked, and where to.
 struct UnpackJob {
   std::string model;
+  /// For programs that know a config and fp32 weights alone, as `for_other_programs` has it: without quantizers.
+  bool loadable = false;
   JobOutput output;
   Invocation invocation = {};  ///< for the report and the record of the job
 };
@@ -48,8 +50,8 @@ struct UnpackResult {
   std::function<std::string(const TextStyle&)> text;
 };
 
-/// Writes a copy of a packed model with its weights in fp32 behind the quantizers they had, which other programs load where
-/// the model is what its config builds. Throws `UserError` for a model that is not packed.
+/// Writes a copy of a packed model with its weights in fp32 behind the quantizers they had, and says who can load it
+/// (`transformers_loading`). Throws `UserError` for a model that is not packed, and with `loadable` for one that no config builds.
 UnpackResult unpack_model(const UnpackJob& job, Context& context);
 
 }  // namespace hone

@@ -3,8 +3,6 @@
 #include <cmath>
 
 #include "hone/base/text.h"
-#include "hone/frontends/huggingface/checkpoint.h"
-#include "hone/passes/pack.h"
 
 namespace hone {
 namespace {
@@ -54,21 +52,7 @@ SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, cons
           .size = model_size(after, folder),
           .times = time_models(before.model, after, texts, kTextsAtATime, context, &texts_after),
           .threads = context.pool.threads(),
-          .others_load = others_load(after, folder)};
-}
-
-bool others_load(const Model& model, const fs::path& folder) {
-  return path_exists(folder / kWeightsFile) && !has_packed_weights(model.graph);
-}
-
-std::string loading_text(const Model& model, const fs::path& folder) {
-  if (others_load(model, folder)) return "Other programs (transformers) load it.";
-  if (has_packed_weights(model.graph))
-    return "Other programs (transformers) cannot load it, for its weights are packed: they load "
-           "what `hone unpack` writes of it.";
-  return "Other programs (transformers) cannot load it: its graph (graph.hone) is not the one that "
-         "config.json builds, and its weights lie in parameters.safetensors, where they do not "
-         "look. They load the model that it was made of.";
+          .loading = transformers_loading(after)};
 }
 
 std::vector<std::string> lines_of(const SizeAndTime& found) {
@@ -100,11 +84,17 @@ Json to_json(const SizeAndTime& found) {
          {"after", to_json(one.times.after)},
          {"speedup", one.times.speedup},
          {"speedup_interval", {one.times.speedup_interval.low, one.times.speedup_interval.high}}});
-  return {{"size_before", to_json(found.size_before)},
-          {"size", to_json(found.size)},
-          {"times", times},
-          {"threads", found.threads},
-          {"others_load", found.others_load}};
+  Json json = {{"size_before", to_json(found.size_before)},
+               {"size", to_json(found.size)},
+               {"times", times},
+               {"threads", found.threads}};
+  json.update(to_json(found.loading));
+  return json;
+}
+
+Json to_json(const TransformersLoading& loading) {
+  return {{"others_load", loading.loads()},
+          {"others_load_reason", loading.loads() ? Json() : Json(loading.reason)}};
 }
 
 }  // namespace hone

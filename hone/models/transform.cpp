@@ -1,6 +1,8 @@
 #include "hone/models/transform.h"
 
+#include "hone/frontends/huggingface/other_programs.h"
 #include "hone/passes/quantize.h"
+#include "hone/passes/smooth.h"
 
 namespace hone {
 namespace {
@@ -36,6 +38,18 @@ void quantize_model(Model& model, const QuantizationPlan& plan, const Session& s
 Model without_quantizers(const Model& model, const Session& session) {
   Model plain = model;
   transform(plain, "remove_quantizers", session);
+  return plain;
+}
+
+Model for_other_programs(const Model& model, const Session& session) {
+  Model plain = model;
+  for (const char* pass : {"unpack", "unprune", "remove_quantizers"})
+    transform(plain, pass, session);
+  change_model(
+      plain, "unsmooth", [&] { return unsmooth(plain.graph, plain.parameters); }, session);
+  if (!transformers_loading(plain).loads()) return plain;
+  plain.graph = config_graph(plain.facts, plain.graph.ops());
+  std::erase(plain.facts.history.passes, "remove_dropout");
   return plain;
 }
 

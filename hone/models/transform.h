@@ -26,4 +26,9 @@ void quantize_model(Model& model, const QuantizationPlan& plan, const Session& s
 /// The same model without its quantizers and their states.
 Model without_quantizers(const Model& model, const Session& session);
 
+/// The model as programs compute it that know its config and fp32 weights alone: weights have the values of their codes, what layers read is
+/// not rounded, masks and smooth scales are in the weights, and dropout is as the config has it. What else the config does not build stays
+/// (`transformers_loading`).
+Model for_other_programs(const Model& model, const Session& session);
+
 }  // namespace hone

@@ -5,11 +5,13 @@
 #include <optional>
 
 #include "hone/base/error.h"
+#include "hone/passes/dead_code.h"
 
 namespace hone {
 namespace {
 
 constexpr std::size_t kInput = 0, kWeight = 1;  // of `linear`
+constexpr std::string_view kSmoothed = ".smoothed", kSmoothing = ".smoothing";
 
 bool is_own_parameter(const Node& node) {
   return node.kind() == NodeKind::parameter && node.users().size() == 1;
@@ -108,7 +110,7 @@ void put_product(Graph& graph, ParameterStore& parameters, const SmoothGroup& gr
                  std::span<const float> scales) {
   std::vector<float> inverse;
   for (const float scale : scales) inverse.push_back(1 / scale);
-  const std::string name = group.value + ".smoothing";
+  const std::string name = group.value + std::string(kSmoothing);
   const Value factors = graph.add_parameter(name, {DType::f32, {Dim(std::ssize(inverse))}},
                                             ParameterRole::gain, /*trainable=*/true);
   const Sizes sizes = {std::ssize(inverse)};
@@ -122,6 +124,44 @@ void put_product(Graph& graph, ParameterStore& parameters, const SmoothGroup& gr
                                    smoothed_value(group), first->get());
   for (const std::string& linear : group.linears)
     graph.set_input(*graph.find(linear), kInput, smoothed);
+}
+
+// The products that `put_product` puts there.
+std::vector<Node*> smoothed_products(const Graph& graph) {
+  std::vector<Node*> products = graph.of_kind(NodeKind::operation);
+  std::erase_if(products, [](const Node* node) {
+    return !node->is("mul") || !node->name().ends_with(kSmoothed) ||
+           !node->inputs()[1].node->name().ends_with(kSmoothing);
+  });
+  return products;
+}
+
+bool reads_own_weight(const Node& reader, const Node& product) {
+  return reader.is("linear") && reader.inputs()[kInput].node == &product &&
+         is_own_parameter(*reader.inputs()[kWeight].node);
+}
+
+// Without parameters it changes the graph alone.
+bool take_products_out(Graph& graph, ParameterStore* parameters) {
+  bool changed = false;
+  for (Node* product : smoothed_products(graph)) {
+    const std::vector<Node*> readers = product->users();
+    if (!std::ranges::all_of(
+            readers, [&](const Node* reader) { return reads_own_weight(*reader, *product); }))
+      continue;
+    for (Node* reader : readers) {
+      if (parameters != nullptr) {
+        const Tensor factors = parameters->at(product->inputs()[1].node->name()).on(cpu());
+        change(*parameters, reader->inputs()[kWeight].node->name(), [&](const Tensor& tensor) {
+          return multiplied_columns(tensor, factors.values<float>());
+        });
+      }
+      graph.set_input(*reader, kInput, product->inputs()[0]);
+    }
+    changed = true;
+  }
+  if (changed) remove_dead_code(graph);
+  return changed;
 }
 
 }  // namespace
@@ -149,7 +189,7 @@ std::vector<SmoothGroup> smooth_groups(const Graph& graph, const std::set<std::s
 }
 
 std::string smoothed_value(const SmoothGroup& group) {
-  return group.free() ? group.value : group.value + ".smoothed";
+  return group.free() ? group.value : group.value + std::string(kSmoothed);
 }
 
 void smooth(Graph& graph, ParameterStore& parameters, const SmoothGroup& group,
@@ -160,6 +200,19 @@ void smooth(Graph& graph, ParameterStore& parameters, const SmoothGroup& group,
   for (const std::string& name : group.rows)
     change(parameters, name, [&](const Tensor& tensor) { return divided_rows(tensor, scales); });
   if (!group.free()) put_product(graph, parameters, group, scales);
+}
+
+bool unsmooth(Graph& graph, ParameterStore& parameters) {
+  return take_products_out(graph, &parameters);
+}
+
+bool unsmooth(Graph& graph) { return take_products_out(graph, nullptr); }
+
+std::vector<std::string> smoothed_linears(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Node* product : smoothed_products(graph))
+    for (const Node* reader : product->users()) names.push_back(reader->name());
+  return names;
 }
 
 }  // namespace hone

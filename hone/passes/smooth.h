@@ -42,4 +42,12 @@ std::string smoothed_value(const SmoothGroup& group);
 void smooth(Graph& graph, ParameterStore& parameters, const SmoothGroup& group,
             std::span<const float> scales);
 
+/// Removes the products that `smooth` puts in front of linears and multiplies the columns of their weights by the factors instead, exactly,
+/// as these are powers of two. Products that quantizers or linears with quantized weights read stay. Returns whether the graph changed.
+bool unsmooth(Graph& graph, ParameterStore& parameters);
+/// The same to the graph alone.
+bool unsmooth(Graph& graph);
+/// The names of what reads such products: linears, in a graph without quantizers.
+std::vector<std::string> smoothed_linears(const Graph& graph);
+
 }  // namespace hone

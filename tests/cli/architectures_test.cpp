@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -9,7 +10,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 struct ArchitectureRow {
-  std::string title, config, layer;
+  std::string title, config, layer, neurons_key, layers_key, widened, table;
 };
 
 class Architectures : public ::testing::TestWithParam<ArchitectureRow> {
@@ -68,6 +69,48 @@ TEST_P(Architectures, AreQuantizedByTheNamesOfTheirLayers) {
   EXPECT_EQ(second, 6);
 }
 
+// With fewer tokens, neurons and layers, packed, and back: a folder whose config and tensors agree.
+TEST_P(Architectures, AreUnpackedForTransformersWithTheSizesThatTheirConfigSays) {
+  folder_.file("words.csv", "text,label\nalpha alpha beta beta,yes\ngamma gamma delta delta,no\n");
+  folder_.file("few.csv", "text,label\nalpha beta,yes\n");
+  const Words data = {"--validation_split", "0", "--split", "all", "--data"};
+  const auto step = [&](Words words, const std::string& texts) {
+    words.insert(words.end(), data.begin(), data.end());
+    words.push_back(texts);
+    run_well(words, folder_.path());
+  };
+  run_well({"train", "config.json", "--data", "words.csv", "--validation_split", "0", "--max_steps",
+            "2", "-o", "model"},
+           folder_.path());
+  step({"trim", "model", "-o", "trimmed"}, "few.csv");
+  step({"prune", "trimmed", "--structure", "neurons,layers", "--method", "l1", "--sparsity", "0.5",
+        "-o", "narrow"},
+       "few.csv");
+  step({"quantize", "narrow", "--native", "int(bits=8,per=row)", "--keep_slower", "-o", "packed"},
+       "few.csv");
+  const Json said =
+      run_json({"unpack", "packed", "--loadable", "transformers", "-o", "plain"}, folder_.path());
+  EXPECT_EQ(said["others_load"], true) << said["others_load_reason"];
+  const Json before = read_json(folder_.path() / "model/config.json"),
+             config = read_json(folder_.path() / "plain/config.json");
+  EXPECT_EQ(config[GetParam().layers_key], 1);
+  EXPECT_EQ(config[GetParam().neurons_key], 12);
+  EXPECT_LT(config["vocab_size"], before["vocab_size"]);
+  EXPECT_EQ(said["shapes"]["neurons"], (Json{12}));
+  EXPECT_EQ(said["shapes"]["tokens"], config["vocab_size"]);
+  const Safetensors file = read_safetensors(folder_.path() / "plain/model.safetensors");
+  EXPECT_EQ(file.tensors.at(GetParam().table).size(0), config["vocab_size"].get<std::int64_t>());
+  EXPECT_EQ(
+      file.tensors.at(fmt::format("{}.0.{}.weight", GetParam().layer, GetParam().widened)).size(0),
+      config[GetParam().neurons_key].get<std::int64_t>());
+  for (const auto& [name, tensor] : file.tensors) {
+    EXPECT_FALSE(name.starts_with(GetParam().layer + ".1.")) << name;
+    EXPECT_EQ(tensor.dtype(), DType::f32) << name;
+    for (const char* own : {"quantizer", "smoothing", "codes"})
+      EXPECT_EQ(name.find(own), std::string::npos) << name;
+  }
+}
+
 TEST_P(Architectures, AreDrawnWithTheirLayersFolded) {
   run_well({"draw", "config.json", "-o", "graph.dot", "--inputs", "input_ids"}, folder_.path());
   const std::string dot = read_file(folder_.path() / "graph.dot");
@@ -89,15 +132,23 @@ INSTANTIATE_TEST_SUITE_P(
         ArchitectureRow{"DistilBERT",
                         R"({"model_type": "distilbert", "dim": 16, "n_layers": 2, "n_heads": 2,
                 "hidden_dim": 24})",
-                        "distilbert.transformer.layer"},
+                        "distilbert.transformer.layer", "hidden_dim", "n_layers", "ffn.lin1",
+                        "distilbert.embeddings.word_embeddings.weight"},
         ArchitectureRow{"ELECTRA",
                         R"({"model_type": "electra", "embedding_size": 8, "hidden_size": 16,
                 "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24})",
-                        "electra.encoder.layer"},
+                        "electra.encoder.layer", "intermediate_size", "num_hidden_layers",
+                        "intermediate.dense", "electra.embeddings.word_embeddings.weight"},
         ArchitectureRow{"RoBERTa",
                         R"({"model_type": "roberta", "hidden_size": 16, "num_hidden_layers": 2,
                 "num_attention_heads": 2, "intermediate_size": 24, "type_vocab_size": 1})",
-                        "roberta.encoder.layer"}),
+                        "roberta.encoder.layer", "intermediate_size", "num_hidden_layers",
+                        "intermediate.dense", "roberta.embeddings.word_embeddings.weight"},
+        ArchitectureRow{"BERT",
+                        R"({"model_type": "bert", "hidden_size": 16, "num_hidden_layers": 2,
+                "num_attention_heads": 2, "intermediate_size": 24})",
+                        "bert.encoder.layer", "intermediate_size", "num_hidden_layers",
+                        "intermediate.dense", "bert.embeddings.word_embeddings.weight"}),
     [](const auto& info) { return info.param.title; });
 
 }  // namespace

@@ -70,7 +70,9 @@ TEST(Card, OfAQuantizedModelSaysWhatWasLostAndWhatOthersMakeOfIt) {
   expect_in(card.text, "- format: `integer(width=6,frac=4)`, 6 bits per quantized weight");
   expect_in(card.text, "- pass over its graph: `quantize(format=integer(width=6,frac=4))`\n");
   expect_in(card.text, "It is not smaller or faster yet");
-  expect_in(card.text, "`transformers` does not know the quantizers of what the layers read");
+  expect_in(card.text, "do not know the quantizers of inputs and outputs");
+  expect_in(card.text,
+            "- Measured on the validation part, n = 4: accuracy 50.0 % in `transformers`, ");
 }
 
 TEST(Card, OfWeightsAloneSaysNothingOfInputs) {
@@ -80,7 +82,7 @@ TEST(Card, OfWeightsAloneSaysNothingOfInputs) {
            workshop());
   const std::string text = card_of(folder.path() / "out").text;
   expect_in(text, "It is not smaller or faster yet");
-  EXPECT_EQ(text.find("does not know the quantizers"), std::string::npos) << text;
+  EXPECT_EQ(text.find("know the quantizers"), std::string::npos) << text;
 }
 
 TEST(Card, NamesTheModelOfTheHubThatItComesFrom) {

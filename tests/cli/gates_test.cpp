@@ -90,8 +90,7 @@ TEST(Gates, NameClassesThatLostWhateverTheyAre) {
   EXPECT_LT(lost["recall_change"], 0);
   EXPECT_LT(lost["recall_change_interval"][1], 0);
   EXPECT_LE(lost["p_value"], 0.05);
-  const Ending shown = run_well(
-      {"compare", "model", "coarse", "--data", "tickets"}, tickets());
+  const Ending shown = run_well({"compare", "model", "coarse", "--data", "tickets"}, tickets());
   EXPECT_NE(
       shown.messages.find(fmt::format("recall of '{}' fell by", lost["class"].get<std::string>())),
       std::string::npos)
@@ -147,8 +146,8 @@ TEST(Gates, RefuseWhatTheModelDoesNotHave) {
   EXPECT_EQ(twice.code, 1);
   EXPECT_NE(twice.messages.find("two gates are on macro F1"), std::string::npos) << twice.messages;
   const Ending unbounded =
-      run_hone({"search", "model", "--recipe", "none.toml", "--data", "tickets", "--timeout",
-                "5", "--gate", "accuracy>=-1", "-o", "no"},
+      run_hone({"search", "model", "--recipe", "none.toml", "--data", "tickets", "--timeout", "5",
+                "--gate", "accuracy>=-1", "-o", "no"},
                tickets());
   EXPECT_EQ(unbounded.code, 2);
   EXPECT_NE(unbounded.messages.find("--trials"), std::string::npos) << unbounded.messages;

@@ -96,5 +96,71 @@ TEST(Pack, SaysWhatCannotBeDoneWithPackedModels) {
   }
 }
 
+// Who can load a folder is said in the text, in the fields and on its card, and is true of it.
+TEST(Pack, UnpackingSaysWhatItWroteAndWhoCanLoadIt) {
+  const TemporaryFolder folder;
+  const fs::path model = workshop() / "model", data = workshop() / "reviews.csv";
+  const std::vector<std::string> native = {"--native", "int(bits=8,per=row)", "--keep_slower",
+                                           "--data", data};
+  const auto quantize = [&](const std::string& from, const std::string& to) {
+    std::vector<std::string> words = {"quantize", from, "-o", to};
+    words.insert(words.end(), native.begin(), native.end());
+    run_well(words, folder.path());
+  };
+  const auto card = [&](const std::string& name) {
+    return read_file(folder.path() / name / "README.md");
+  };
+  const auto expect_in = [](const std::string& text, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts)
+      EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
+  };
+  quantize(model, "packed");
+  expect_in(card("packed"), {"library_name: hone\n", "- The weights are packed, "});
+  const Json dense = run_json({"unpack", "packed", "-o", "dense"}, folder.path());
+  EXPECT_EQ(dense["arithmetic"], "simulated");
+  EXPECT_EQ(dense["shapes"]["heads"], (Json{2, 2}));
+  EXPECT_EQ(dense["shapes"]["neurons"], (Json{512, 512}));
+  EXPECT_EQ(dense["shapes"]["head_size"], 64);
+  const bool loads = dense["others_load"].get<bool>();
+  EXPECT_EQ(loads, fs::exists(folder.path() / "dense/model.safetensors"));
+  EXPECT_EQ(loads, dense["others_load_reason"].is_null());
+  expect_in(card("dense"), {loads ? "library_name: transformers\n" : "library_name: hone\n",
+                            "- Unpacked by `hone unpack packed -o dense",
+                            "`. The figures here are those of the packed model.\n",
+                            "- It is not smaller or faster yet: "});
+  EXPECT_EQ(card("dense").find("weights are packed"), std::string::npos) << card("dense");
+  EXPECT_EQ(card("dense").find("## What it takes"), std::string::npos)
+      << "that is the packed one's";
+  const Ending plain =
+      run_well({"unpack", "packed", "--loadable", "transformers", "-o", "plain"}, folder.path());
+  expect_in(plain.output,
+            {"Weights in fp32: ", " on disk. Nothing is rounded when the model runs.\n",
+             "BERT: 2 layers, hidden size 128, 2 heads of 64 and 512 neurons in each layer, ",
+             "`transformers` and hone load it.\n"});
+  const Json fields = read_json(folder.path() / "plain/results.json");
+  EXPECT_EQ(fields["arithmetic"], "fp32");
+  EXPECT_EQ(fields["others_load"], true);
+  expect_in(card("plain"), {"library_name: transformers\n", "- The weights are in fp32.\n",
+                            "- `transformers` and hone load it.\n"});
+  EXPECT_EQ(card("plain").find("- quantized\n"), std::string::npos) << card("plain");
+  // With a head less no other program loads it, packed or not.
+  run_well({"prune", model, "--structure", "heads", "--data", data, "-o", "narrow"}, folder.path());
+  quantize("narrow", "narrow-packed");
+  const std::string reason = "layer 0 has 1 head of 64 instead of 2";
+  EXPECT_EQ(card("narrow-packed").find("writes a copy that"), std::string::npos)
+      << card("narrow-packed");
+  const Ending unpacked =
+      run_well({"unpack", "narrow-packed", "-o", "narrow-dense"}, folder.path());
+  expect_in(unpacked.output,
+            {"1 head of 64 and 512 neurons in each layer", "Only hone loads it: " + reason,
+             "Shapes were changed by prune_structure("});
+  expect_in(card("narrow-dense"), {"library_name: hone\n", "Only hone loads it: " + reason});
+  const Ending refused = run_hone(
+      {"unpack", "narrow-packed", "--loadable", "transformers", "-o", "none"}, folder.path());
+  EXPECT_EQ(refused.code, 1);
+  expect_in(refused.messages, {reason});
+  EXPECT_FALSE(fs::exists(folder.path() / "none"));
+}
+
 }  // namespace
 }  // namespace hone::testing

@@ -130,6 +130,9 @@ TEST(Passes, AreRunForGood) {
   EXPECT_EQ(operations_of(run, "dropout"), (std::pair{8, 0}));
   EXPECT_EQ(operations_of(run, "linear"), (std::pair{14, 14}));
   EXPECT_EQ(run["parameters_before"], run["parameters"]);
+  EXPECT_EQ(run["others_load"], true) << "dropout is of training alone";
+  EXPECT_EQ(run["others_load_reason"], nullptr);
+  EXPECT_TRUE(fs::exists(folder.path() / "calm/model.safetensors"));
   EXPECT_EQ(run_json({"predict", "calm", "a fine film"}, folder.path())["logits"],
             run_json({"predict", model, "a fine film"}, folder.path())["logits"]);
   const Ending again = run_hone({"pass", "calm", "remove_dropout", "-o", "calmer"}, folder.path());
@@ -157,7 +160,7 @@ TEST(Passes, LeaveWhatOtherJobsLeave) {
   for (const char* sentence :
        {"attention 2 (0)", "matmul 0 (4)", "parameters, as before.",
         "8 texts of 128 tokens: ", "Its answers were not measured: --data with texts does that.",
-        "Other programs (transformers) cannot load it: its graph (graph.hone)"})
+        "Only hone loads it: its graph has bert.encoder.layer.0."})
     EXPECT_NE(ending.output.find(sentence), std::string::npos) << sentence << ending.output;
   const std::vector<std::string> files = entries(folder.path() / "fused");
   for (const char* file : {"README.md", "machine.json", "record.json", "report.html",
@@ -167,7 +170,7 @@ TEST(Passes, LeaveWhatOtherJobsLeave) {
   for (const char* sentence :
        {"library_name: hone", "after the pass `fuse_attention`", "Its answers were not measured.",
         "hone pass ", "- pass over its graph: `fuse_attention`",
-        "`hone` runs it, other programs do not"})
+        "Only hone loads it: its graph has bert.encoder.layer.0."})
     EXPECT_NE(card.find(sentence), std::string::npos) << sentence << card;
   EXPECT_EQ(card.find("- data: "), std::string::npos) << card;
   // What the same job has left may be replaced, and nothing else.
@@ -189,6 +192,8 @@ TEST(Passes, LeaveWhatOtherJobsLeave) {
   for (const char* key : {"verdict", "flip_share", "flip_interval"})
     EXPECT_TRUE(run["comparison"].contains(key)) << key;
   EXPECT_EQ(run["others_load"], false);
+  EXPECT_EQ(run["others_load_reason"],
+            "its graph lacks bert.pooler.dense (linear), which its config builds");
   EXPECT_NE(read_file(folder.path() / "less/README.md").find("| this model | all | 40 | "),
             std::string::npos);
   EXPECT_NE(read_page(folder.path() / "less/report.html").find("On all, n = 40"),

@@ -206,7 +206,7 @@ weight = "apot(block=16)"
 TEST(Plugin, IsComparedWithOtherFormats) {
   const Json result =
       run_json(with_apot({"compare-formats", "model", "--choice", "apot/none", "--choice",
-                         "integer(width=4)/none", "--data", "reviews.csv"}),
+                          "integer(width=4)/none", "--data", "reviews.csv"}),
                workshop());
   const Json& rows = result["formats"];
   ASSERT_EQ(rows.size(), 3);  // the model as it is, and the two

@@ -40,7 +40,10 @@ TEST(QuantizeNative, LeavesAFolderThatCommandsTakeWithAReport) {
   const std::string page = read_page(out / "report.html"), card = read_file(out / "README.md");
   EXPECT_NE(page.find("fp32 beside native"), std::string::npos);
   EXPECT_NE(page.find("Its median"), std::string::npos);
-  EXPECT_NE(card.find("other programs load what `hone unpack` writes"), std::string::npos) << card;
+  EXPECT_NE(
+      card.find("`hone unpack --loadable transformers` writes a copy that `transformers` loads."),
+      std::string::npos)
+      << card;
   EXPECT_EQ(card.find("not smaller or faster"), std::string::npos);
   const Ending again = run_hone({"quantize", out, "--native", "int(bits=4)", "--data",
                                  "reviews.csv", "-o", folder.path() / "again"},

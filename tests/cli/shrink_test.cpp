@@ -175,5 +175,81 @@ TEST_F(ShrinkCommand, SaysWhatCannotBe) {
   has(message(fresh, 1), "tiny: fresh weights have learnt nothing");
 }
 
+// Two folders: what transformers loads, by which it is judged, and the packed one.
+TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
+  const Json found = run_json(shrink({"--max_drop", "99", "--budget", "2m", "--looks", "2",
+                                      "--loadable", "transformers", "-o", "out"}),
+                              folder());
+  EXPECT_EQ(found["output"], "transformers");
+  EXPECT_EQ(found["loadable"], "transformers");
+  EXPECT_EQ(found["arithmetic"], "fp32");
+  EXPECT_EQ(found["others_load"], true);
+  EXPECT_EQ(found["gate"]["passed"], true);
+  const Json& packed = found["packed"];
+  EXPECT_EQ(packed["output"], "model");
+  EXPECT_EQ(packed["arithmetic"], "native");
+  EXPECT_EQ(packed["others_load"], false);
+  EXPECT_LT(packed["size"]["memory_bytes"].get<double>(),
+            0.5 * found["size"]["memory_bytes"].get<double>());
+  EXPECT_EQ(packed["size"]["parameters"], found["size"]["parameters"]);
+  EXPECT_EQ(packed["times"].size(), found["times"].size());
+  const std::string space = read_file(folder() / "out/space.toml");
+  EXPECT_EQ(space.find("heads"), std::string::npos) << space;
+  EXPECT_NE(space.find("neurons"), std::string::npos) << space;
+  // Figures are those of the folder as hone computes it, too, which is in fp32.
+  EXPECT_EQ(run_json({"eval", "out/transformers", "--data", "reviews.csv"}, folder())["eval_loss"],
+            found["after"]["eval_loss"]);
+  EXPECT_EQ(run_json({"eval", "out/model", "--data", "reviews.csv"}, folder())["eval_loss"],
+            packed["after"]["eval_loss"]);
+  for (const char* file : {"graph.hone", "parameters.safetensors"})
+    EXPECT_FALSE(fs::exists(folder() / "out/transformers" / file)) << file;
+  EXPECT_FALSE(
+      read_json(folder() / "out/transformers/config.json").contains("quantization_config"));
+  // It is what unpacking gives.
+  run_well({"unpack", "out/model", "--loadable", "transformers", "-o", "again"}, folder());
+  EXPECT_TRUE(read_file(folder() / "again/model.safetensors") ==
+              read_file(folder() / "out/transformers/model.safetensors"));
+  const std::string plain_card = read_file(folder() / "out/transformers/README.md"),
+                    packed_card = read_file(folder() / "out/model/README.md");
+  for (const char* line : {"library_name: transformers\n", "- The weights are in fp32.\n",
+                           "- `transformers` and hone load it.\n"})
+    EXPECT_NE(plain_card.find(line), std::string::npos) << line << plain_card;
+  EXPECT_EQ(plain_card.find("packed, in the codes"), std::string::npos) << plain_card;
+  EXPECT_EQ(plain_card.find("- quantized\n"), std::string::npos) << plain_card;
+  for (const char* line : {"library_name: hone\n", "- The weights are packed, ", "- quantized\n"})
+    EXPECT_NE(packed_card.find(line), std::string::npos) << line << packed_card;
+  const std::string page = read_page(folder() / "out/report.html");
+  EXPECT_NE(page.find("model (native)"), std::string::npos);
+  // Heads that are gone, or are to go, are refused with the reason.
+  run_well({"prune", "model", "--structure", "heads", "--data", "reviews.csv", "-o", "narrow"},
+           folder());
+  Words words = shrink({"--loadable", "transformers", "-o", "none"});
+  words[1] = "narrow";
+  const Ending narrow = run_hone(words, folder());
+  EXPECT_EQ(narrow.code, 1);
+  EXPECT_NE(narrow.messages.find("transformers cannot load narrow: layer 0 has 1 head of 64"),
+            std::string::npos)
+      << narrow.messages;
+  write_file(folder() / "heads.toml", "maximize = \"accuracy\"\n[structure]\nheads = [0, 0.5]\n");
+  const Ending heads = run_hone(
+      shrink({"--recipe", "heads.toml", "--loadable", "transformers", "-o", "none"}), folder());
+  EXPECT_EQ(heads.code, 1);
+  EXPECT_NE(heads.messages.find("makes a model that transformers cannot load: layer 0 has 1 head"),
+            std::string::npos)
+      << heads.messages;
+  EXPECT_FALSE(fs::exists(folder() / "none"));
+}
+
+// Where no weight is packed one folder is all.
+TEST_F(ShrinkCommand, ForTransformersWithoutFormatsWritesOneFolder) {
+  const Json found = run_json(shrink({"--max_drop", "99", "--looks", "1", "--only", "prune",
+                                      "--loadable", "transformers", "-o", "out"}),
+                              folder());
+  EXPECT_EQ(found["output"], "transformers");
+  EXPECT_FALSE(found.contains("packed"));
+  EXPECT_FALSE(fs::exists(folder() / "out/model"));
+  EXPECT_TRUE(fs::exists(folder() / "out/transformers/model.safetensors"));
+}
+
 }  // namespace
 }  // namespace hone::testing

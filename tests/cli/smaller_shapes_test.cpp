@@ -89,7 +89,10 @@ TEST(SmallerShapes, WholeHeadsAndNeuronsGoAndTheModelTrainsOn) {
   const std::string card = read_file(folder.path() / "pruned/README.md");
   for (const char* fragment :
        {"library_name: hone\n", "- 2 of 4 heads, 512 of 1 024 neurons stay.\n",
-        " % less. Weights: ", " texts at a time: ", "`hone` runs it, other programs do not."})
+        " % less. Weights: ", " texts at a time: ",
+        "- Only hone loads it: layer 0 has 1 head of 64 instead of 2, layer 1 has 1 head of 64 "
+        "instead "
+        "of 2, and the config of transformers has no key for that.\n"})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
   EXPECT_EQ(card.find("for its zeros"), std::string::npos) << card;
   // The same once more, and nothing is drawn anew.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "hone/frontends/huggingface/other_programs.h"
 #include "hone/ir/print.h"
 #include "hone/jobs/compress.h"
 #include "hone/models/transform.h"
@@ -235,6 +236,48 @@ TEST(Shrink, EveryArchitectureShrinks) {
     ParameterStore parameters = model.parameters;
     const auto logits = quiet_session().executable(graph)->run(batch, parameters).at("logits");
     EXPECT_TRUE(std::isfinite(floats_of(logits)[0])) << name;
+  }
+}
+
+// One function says so, and files lie accordingly.
+TEST(Shrink, SaysWhyTransformersCannotLoadWhatNoConfigDescribes) {
+  struct Case {
+    const char* pass;
+    const char* reason;  // empty: it is loaded
+  };
+  for (const auto& [pass, reason] :
+       {Case{"drop_layers(keep=1)", ""}, Case{"remove_dropout", ""},
+        Case{"prune_structure(structure=\"neurons\", sparsity=0.25)", ""},
+        Case{"prune_structure(structure=\"heads\")",
+             "layer 0 has 1 head of 16 instead of 2, layer 1 has 1 head of 16 instead of 2, and "
+             "the config of transformers has no key for that"},
+        Case{"prune_structure(structure=\"neurons\", freeze=\"*.1.intermediate.dense\")",
+             "its layers have 32, 64 neurons, and the config of transformers has one number for "
+             "all"},
+        Case{"replace_by_identity(names=\"bert.pooler.dense\")",
+             "its graph lacks bert.pooler.dense (linear), which its config builds"}}) {
+    Model model = tiny_model();
+    transform(model, pass, quiet_session());
+    EXPECT_EQ(transformers_loading(model).reason, reason) << pass;
+    const bool loads = std::string_view(reason).empty();
+    TemporaryFolder folder;
+    save_model(model, folder.path());
+    EXPECT_EQ(fs::exists(folder.path() / "model.safetensors"), loads) << pass;
+    // Packed nobody else loads it; what keeps others from the unpacked copy is said, too.
+    LayerFormats formats;
+    formats.weight = testing::format_called("mxint(bits=8)");
+    quantize_model(model, uniform_plan(plain_graph(model), formats), quiet_session());
+    transform(model, "pack", quiet_session());
+    const TransformersLoading packed = transformers_loading(model);
+    EXPECT_EQ(packed.reason, std::string("its weights are packed in the codes of their formats") +
+                                 (loads ? "" : "; ") + reason);
+    EXPECT_EQ(packed.unpacks, loads) << pass;
+    const Model plain = for_other_programs(model, quiet_session());
+    EXPECT_EQ(transformers_loading(plain).reason, reason);
+    EXPECT_FALSE(plain.quantization.has_value());
+    if (loads) {
+      EXPECT_EQ(to_string(plain.graph), graph_of_config(plain)) << "with its dropout";
+    }
   }
 }
 

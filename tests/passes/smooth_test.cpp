@@ -74,5 +74,24 @@ TEST(Smooth, PutsAProductWhereSomethingElseReadsTheValue) {
   EXPECT_EQ(elements_of(store.at("g")), (std::vector<float>{1, 2, 3, 4}));
 }
 
+// The way back: powers of two leave the bits of the weights.
+TEST(Smooth, UnsmoothPutsTheProductIntoTheWeightsAgain) {
+  const Graph before = parse(kPreNorm);
+  Graph graph = before;
+  ParameterStore store = pre_norm_parameters();
+  smooth(graph, store, smooth_groups(graph, {"q"})[0], std::vector<float>{2, 1, 0.5f, 4});
+  EXPECT_EQ(smoothed_linears(graph), (std::vector<std::string>{"q"}));
+  EXPECT_NE(elements_of(store.at("v")), elements_of(pre_norm_parameters().at("v")));
+  Graph alone = graph;
+  EXPECT_TRUE(unsmooth(alone));
+  EXPECT_EQ(to_string(alone), to_string(before));
+  EXPECT_TRUE(unsmooth(graph, store));
+  EXPECT_EQ(to_string(graph), to_string(before));
+  for (const char* name : {"w", "v", "g", "b"})
+    EXPECT_EQ(elements_of(store.at(name)), elements_of(pre_norm_parameters().at(name))) << name;
+  EXPECT_FALSE(unsmooth(graph, store));
+  EXPECT_TRUE(smoothed_linears(graph).empty());
+}
+
 }  // namespace
 }  // namespace hone::testing

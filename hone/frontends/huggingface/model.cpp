@@ -11,6 +11,7 @@
 #include "hone/frontends/huggingface/element_type.h"
 #include "hone/frontends/huggingface/graph_file.h"
 #include "hone/frontends/huggingface/image_processor.h"
+#include "hone/frontends/huggingface/other_programs.h"
 #include "hone/frontends/huggingface/own_keys.h"
 #include "hone/frontends/huggingface/weight_matcher.h"
 #include "hone/ir/print.h"
@@ -322,6 +323,10 @@ ModelFacts model_facts(const Json& config, std::string_view where) {
   return facts_of(find_architecture(model_type(config, where), where), config, where);
 }
 
+Graph config_graph(const ModelFacts& facts, const OpTable& ops) {
+  return built_graph(ops, architecture_of(facts), facts);
+}
+
 Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed, ThreadPool* pool) {
   ThreadPool alone(1);
   const Architecture& arch = architecture_of(facts);
@@ -342,18 +347,15 @@ void save_model(const Model& model, const fs::path& folder) {
              folder.string(), broken);
   const Architecture& arch = architecture_of(model.facts);
   const std::string built = to_string(built_graph(model.graph.ops(), arch, model.facts));
-  Graph plain = model.graph;
-  remove_quantizers(plain);
-  remove_masks(plain);
-  const bool elsewhere = to_string(plain) == built;  // other programs can build it
+  const TransformersLoading elsewhere = transformers_loading(model);
   Json config = to_json(arch.keys, config_of(model.facts));
   name_element_type(config);
   write_own_keys(config, model,
-                 elsewhere ? ""
-                           : fmt::format("the model is what {} says, which is not what this config "
-                                         "builds, so that transformers and other programs cannot "
-                                         "load it; the weights are in {}",
-                                         kGraphFile, kOwnWeightsFile));
+                 elsewhere.loads()
+                     ? ""
+                     : fmt::format("the graph is in {} and the weights are in {}; transformers and "
+                                   "other programs cannot load it: {}",
+                                   kGraphFile, kOwnWeightsFile, elsewhere.reason));
   write_file(folder / "config.json", to_document(config));
   if (const std::string text = to_string(model.graph); text != built)
     write_file(folder / kGraphFile, graph_file_text(model.graph));
@@ -361,7 +363,7 @@ void save_model(const Model& model, const fs::path& folder) {
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
     if (info(parameter->role()).saved)
       tensors.emplace(parameter->name(), model.parameters.at(parameter->name()).on(cpu()));
-  save_checkpoint(folder, tensors, elsewhere ? kWeightsFile : kOwnWeightsFile);
+  save_checkpoint(folder, tensors, elsewhere.loads() ? kWeightsFile : kOwnWeightsFile);
 }
 
 void check_unquantized(const Model& model, const std::string& name) {

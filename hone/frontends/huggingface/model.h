@@ -74,12 +74,14 @@ ModelFacts model_facts(const Json& config, std::string_view where);
 Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed,
                 ThreadPool* pool = nullptr);
 
+/// The graph that the config of these facts builds, in training mode, with all inputs.
+Graph config_graph(const ModelFacts& facts, const OpTable& ops);
+
 /// Writes config.json and the weights into an existing folder, and graph.hone where the config builds another graph. Unknown
 /// keys of the config are kept; a quantized model has a `quantization_config`, one that passes were run on a `hone_history`.
 ///
-/// The weights are model.safetensors, which `transformers` loads, where it can represent the model: where the graph without
-/// its quantizers and masks is the one that the config builds. Of any other model they are parameters.safetensors, so that other
-/// programs fail instead of filling layers at random, and the config says so.
+/// The weights are model.safetensors where `transformers` loads the model (`transformers_loading`, other_programs.h). Of any other model they are
+/// parameters.safetensors, so that other programs fail instead of filling layers at random, and the config says why.
 /// Throws `UserError`, before anything is written, for weights that are NaN or infinite.
 void save_model(const Model& model, const fs::path& folder);
 

@@ -168,7 +168,7 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
   write_model_card({job.output.name_of(folder, run.output.path()), job.invocation.command,
                     result_of("prune", pruned.result), pruned.lines},
                    model.model, folder);
-  pruned.lines.push_back(loading_text(model.model, folder));
+  pruned.lines.push_back(loading_text(model.model));
   if (!inputs.empty())
     pruned.sections.insert(
         pruned.sections.begin(),

@@ -143,7 +143,7 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
   write_model_card({common.output.name_of(folder, run.output.path()), common.invocation.command,
                     result_of("prune", pruned.result), pruned.lines},
                    model.model, folder);
-  pruned.lines.push_back(loading_text(model.model, folder));
+  pruned.lines.push_back(loading_text(model.model));
   pruned.sections.insert(pruned.sections.begin(),
                          {"What stays", {PageTable{to_table(groups), ""}}});
   return pruned;

@@ -91,7 +91,7 @@ std::vector<Json> results_of_seeds(
 // What is the same of all seeds.
 constexpr const char* kShared[] = {"format",     "pruning",  "method",      "scope",
                                    "structure",  "schedule", "activations", "sparsity",
-                                   "arithmetic", "protocol", "others_load"};
+                                   "arithmetic", "protocol", "others_load", "others_load_reason"};
 
 PruneResult report_seeds(const PruneReport& run, RunReport report,
                          const std::vector<Json>& results) {

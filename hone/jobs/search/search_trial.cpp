@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "hone/base/text.h"
+#include "hone/frontends/huggingface/other_programs.h"
 #include "hone/ir/quoted.h"
 #include "hone/jobs/allocation/best_allocation.h"
 #include "hone/jobs/compress.h"
@@ -355,10 +356,20 @@ class TrialSteps {
     }
   }
 
+  // What the figures of a trial are of.
+  Model judged(const Model& model) const {
+    if (!subject_.loadable) return model;
+    Model plain = for_other_programs(model, context_.session());
+    const TransformersLoading loading = transformers_loading(plain);
+    user_check(loading.loads(), "`loadable`: {} makes a model that transformers cannot load: {}",
+               to_line(to_json(configuration_)), loading.reason);
+    return plain;
+  }
+
   void measure_into(TrialModel& trial) {
     trial.measurement =
-        measure(trial.model, subject_.data.validation, subject_.training.eval_batch_size, context_,
-                "validate", ProgressEnd::vanishes);
+        measure(judged(trial.model), subject_.data.validation, subject_.training.eval_batch_size,
+                context_, "validate", ProgressEnd::vanishes);
     trial.figures = evaluation_figures(trial.measurement.evaluation);
     trial.figures.insert(shape_.begin(), shape_.end());
     // Packed, it takes what it takes: scales that rounding put between layers too.

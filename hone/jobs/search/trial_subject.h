@@ -31,6 +31,8 @@ struct TrialSubject {
   CalibrationRun calibration = {};
   /// What tells what formats do to layers alone; none: the usual `allocation_texts`.
   std::optional<AllocationTexts> allocated_on = {};
+  /// Trials are measured as `for_other_programs` has them, and are none where `transformers` does not load that.
+  bool loadable = false;
   UnitScores unit_scores = {};  ///< of the parent, for recipes with [structure]
   std::uint64_t seed = 42;
   std::string executor = {};  ///< as `SearchJob` has it

@@ -7,6 +7,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/periodic.h"
 #include "hone/base/text.h"
+#include "hone/frontends/huggingface/other_programs.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/run_identity.h"
@@ -73,6 +74,10 @@ const SearchRecipe kNothing{.where = {}, .text = {}, .objectives = {}};
 TrialSubject open_given(const ShrinkJob& job, Context& context, std::vector<std::string>& notes) {
   TrialSubject given = open_subject(search_of(job, job.model), kNothing, context, notes);
   check_unquantized(given.parent.model, job.model);
+  given.loadable = job.loadable;
+  const TransformersLoading loading = transformers_loading(given.parent.model);
+  user_check(!job.loadable || loading.loads(), "`loadable`: transformers cannot load {}: {}",
+             job.model, loading.reason);
   user_check(!given.parent.model.fresh_head(),
              "{}: has no classification head, so there is nothing to keep; train one first with "
              "`hone train`",
@@ -147,6 +152,7 @@ Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialS
   if (!found.kept) return trimming;
   // All is judged beside the model as it was given.
   subject.parent_measured = given.parent_measured;
+  subject.loadable = given.loadable;
   trimming.subject = std::move(subject);
   return trimming;
 }

@@ -25,6 +25,8 @@ struct ShrinkJob {
   std::vector<std::string> only = {};  ///< of `shrink_means`; empty: all
   /// Globs: linears and tables that one names keep weights, shapes and formats.
   std::vector<std::string> freeze = {};
+  /// The result is judged as `transformers` computes it, from a folder that it loads: `for_other_programs`.
+  bool loadable = false;
   JobData data = {};
   std::string split = {};  ///< the part on which the result is reported, see `measured_texts`
   std::int64_t eval_batch_size = 32;
@@ -47,11 +49,12 @@ struct ShrinkResult {
 /// training on what the model itself says of the training texts, and bits of weights, until nothing that is left is likely to be kept and
 /// to gain 1 %, or the budget is spent. A step stays only where the validation part shows that it passes all gates (`judge`). The result is
 /// packed, its products are of codes; it is measured once on the part that is reported and lies in `output`/model, or, where
-/// nothing was shown to be kept, the most promising in `output`/unproven. Every point is a trial of the study in `output`/study.db, whose space
+/// nothing was shown to be kept, the most promising in `output`/unproven; with `loadable` its fp32 copy, which is what was judged, in
+/// `output`/transformers or `output`/unproven-transformers. Every point is a trial of the study in `output`/study.db, whose space
 /// `output`/space.toml `hone search` takes as well.
 ///
-/// Throws `UserError`: as `open_subject`, `parse_search_recipe` and `begin_run` do, for fresh weights, and for a model that is quantized or
-/// packed; `Interrupted`.
+/// Throws `UserError`: as `open_subject`, `parse_search_recipe` and `begin_run` do, for fresh weights, for a model that is quantized or
+/// packed, and with `loadable` for one that `transformers` does not load; `Interrupted`.
 ShrinkResult shrink_model(const ShrinkJob& job, Context& context);
 
 }  // namespace hone

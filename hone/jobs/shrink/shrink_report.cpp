@@ -14,6 +14,7 @@
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/shrink/shrink_figures.h"
 #include "hone/models/model_size.h"
+#include "hone/models/transform.h"
 #include "hone/models/vocabulary_cut.h"
 #include "hone/passes/pack.h"
 #include "hone/runtime/run_passes.h"
@@ -40,20 +41,28 @@ bool is_nothing(const ShrinkFindings& f) { return !f.chosen && !f.proven; }
 
 std::string folder_name(const ShrinkFindings& f) { return f.proven ? "model" : "unproven"; }
 
-/// The model that was written, measured.
+// Of the model that is judged.
+std::string judged_folder(const ShrinkFindings& f) {
+  if (!f.job.loadable) return folder_name(f);
+  return f.proven ? "transformers" : "unproven-transformers";
+}
+
+/// A model that was written, measured.
 struct Written {
+  std::string name;  ///< of its folder
+  Model model;
   BeforeAndAfter both;
   SizeAndTime takes;
   std::string_view arithmetic = kFloat;
 };
 
-Written write_and_measure(const ShrinkFindings& f, const TextModel& made, const fs::path& folder,
-                          std::vector<std::string>& notes, Context& context) {
-  Written written;
-  const std::int64_t batch = f.job.eval_batch_size;
-  const Measurement before = measure_before(f.original, f.data, batch, context, notes, "shrinking");
-  written.both = measure_after(made.model, before, f.subject.data, batch, f.gates, context);
+Written write_and_measure(const ShrinkFindings& f, const TextModel& made, const std::string& name,
+                          const Measurement& before, const fs::path& output, Context& context) {
+  Written written{.name = name, .model = made.model, .both = {}, .takes = {}};
+  written.both =
+      measure_after(made.model, before, f.subject.data, f.job.eval_batch_size, f.gates, context);
   written.arithmetic = arithmetic_of_run(forward_graph(made.model), context.session());
+  const fs::path folder = output / name;
   fs::create_directories(folder);
   write_model(made, folder);
   written.takes = {.size_before = model_size(f.original.model, f.original.folder),
@@ -61,7 +70,24 @@ Written write_and_measure(const ShrinkFindings& f, const TextModel& made, const 
                    .times = time_models(f.original.model, made.model, f.data.test, kAtATime,
                                         context, &f.subject.data.test),
                    .threads = context.pool.threads(),
-                   .others_load = others_load(made.model, folder)};
+                   .loading = transformers_loading(made.model)};
+  return written;
+}
+
+// The model that is judged comes first. Beside the one for transformers there is the packed one, where any weight is packed.
+std::vector<Written> write_all(const ShrinkFindings& f, const TextModel& made,
+                               const fs::path& output, std::vector<std::string>& notes,
+                               Context& context) {
+  const Measurement before =
+      measure_before(f.original, f.data, f.job.eval_batch_size, context, notes, "shrinking");
+  std::vector<Written> written;
+  if (f.job.loadable) {
+    TextModel plain = made;
+    plain.model = for_other_programs(made.model, context.session());
+    written.push_back(write_and_measure(f, plain, judged_folder(f), before, output, context));
+  }
+  if (!f.job.loadable || has_packed_weights(made.model.graph))
+    written.push_back(write_and_measure(f, made, folder_name(f), before, output, context));
   return written;
 }
 
@@ -75,32 +101,58 @@ std::string time_share_text(const TimesInTurn& times) {
                      percent_number(1 / times.speedup_interval.low));
 }
 
-// What a person asks first, a row each.
-Table before_and_after_table(const Written& w) {
-  Table table(
-      {{"what", "What"}, {"before", "Before"}, {"after", "After"}, {"share", "After of before"}});
-  const auto row = [&](const std::string& what, double before, double after, const auto& text) {
-    table.add_row({what, text(before), text(after), share_of(after, before)});
+// What a person asks first, a row each; two columns for each model.
+Table before_and_after_table(const std::vector<Written>& all) {
+  std::vector<Column> columns = {{"what", "What"}, {"before", "Before"}};
+  for (const Written& w : all) {
+    const bool alone = all.size() == 1;
+    columns.push_back({&w == &all[0] ? "after" : "packed",
+                       alone ? "After" : fmt::format("{} ({})", w.name, w.arithmetic)});
+    columns.push_back({&w == &all[0] ? "share" : "packed_share",
+                       alone ? "After of before" : fmt::format("{} of before", w.name)});
+  }
+  Table table(columns);
+  const auto row = [&](const std::string& what, const Cell& before, const auto& after) {
+    std::vector<Cell> cells = {what, before};
+    for (const Written& w : all)
+      for (const std::string& cell : after(w)) cells.emplace_back(cell);
+    table.add_row(std::move(cells));
+  };
+  using Cells = std::vector<std::string>;
+  const SizeAndTime& first = all[0].takes;
+  const auto sizes = [&](const std::string& what, const auto& size_of, const auto& text) {
+    const double before = size_of(first.size_before);
+    if (before > 0)
+      row(what, text(before), [&](const Written& w) {
+        return Cells{text(size_of(w.takes.size)), share_of(size_of(w.takes.size), before)};
+      });
   };
   const auto bytes_text = [](double count) { return human_bytes(count); };
   const auto ms_text = [](double ms) { return three_digits(ms) + " ms"; };
   const auto count_text = [](double count) { return grouped(std::llround(count)); };
-  const SizeAndTime& t = w.takes;
-  if (t.size_before.disk_bytes && t.size.disk_bytes)
-    row("Weights on disk", static_cast<double>(*t.size_before.disk_bytes),
-        static_cast<double>(*t.size.disk_bytes), bytes_text);
-  row("Weights in memory", static_cast<double>(t.size_before.memory_bytes),
-      static_cast<double>(t.size.memory_bytes), bytes_text);
-  row("Parameters", static_cast<double>(t.size_before.parameters),
-      static_cast<double>(t.size.parameters), count_text);
-  for (const ModelTimes& one : t.times)
-    table.add_row({one.at_a_time == 1 ? std::string("A text, alone")
-                                      : fmt::format("A text, {} at a time", one.at_a_time),
-                   ms_text(one.times.before.median_ms), ms_text(one.times.after.median_ms),
-                   time_share_text(one.times)});
-  const auto figure = [](const TaskEvaluation& evaluation) { return figure_sentence(evaluation); };
-  table.add_row({figure_title(w.both.before.evaluation.figure), figure(w.both.before.evaluation),
-                 figure(w.both.after.evaluation), change_sentence(w.both.comparison)});
+  sizes(
+      "Weights on disk",
+      [](const ModelSize& size) { return static_cast<double>(size.disk_bytes.value_or(0)); },
+      bytes_text);
+  sizes(
+      "Weights in memory",
+      [](const ModelSize& size) { return static_cast<double>(size.memory_bytes); }, bytes_text);
+  sizes(
+      "Parameters", [](const ModelSize& size) { return static_cast<double>(size.parameters); },
+      count_text);
+  for (std::size_t i = 0; i < first.times.size(); ++i) {
+    const ModelTimes& one = first.times[i];
+    row(one.at_a_time == 1 ? std::string("A text, alone")
+                           : fmt::format("A text, {} at a time", one.at_a_time),
+        ms_text(one.times.before.median_ms), [&](const Written& w) {
+          const TimesInTurn& times = w.takes.times[i].times;
+          return Cells{ms_text(times.after.median_ms), time_share_text(times)};
+        });
+  }
+  const TaskEvaluation& before = all[0].both.before.evaluation;
+  row(figure_title(before.figure), figure_sentence(before), [](const Written& w) {
+    return Cells{figure_sentence(w.both.after.evaluation), change_sentence(w.both.comparison)};
+  });
   return table;
 }
 
@@ -295,6 +347,10 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
         100 * one.change_interval.low, 100 * one.change_interval.high,
         grouped(*one.examples_needed)));
   }
+  if (f.job.loadable)
+    lines.emplace_back(
+        "Trials were judged as transformers computes them, in fp32 on the values of their formats. "
+        "Their bytes and times are those of the packed model.");
   if (f.too_few_texts) lines.push_back(too_few_texts_sentence(f));
   const bool same_part = f.subject.data.measured_choice().facts.part == f.data.measured.facts.part;
   lines.push_back(fmt::format(
@@ -327,17 +383,21 @@ std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f)
   };
 }
 
-std::string headline_of(const ShrinkFindings& f, const Written& w) {
-  const SizeAndTime& t = w.takes;
+// "6.1 % of the bytes of its weights and, for a text, 20.7 % (18.1 to 21.6) of the time in batches of 32, …"
+std::string takes_text(const SizeAndTime& t) {
   std::vector<std::string> times;
   for (const ModelTimes& one : t.times)
     times.push_back(
         fmt::format("{} of the time {}", time_share_text(one.times),
                     one.at_a_time == 1 ? "alone" : fmt::format("in batches of {}", one.at_a_time)));
-  const std::string takes = fmt::format("{} of the bytes of its weights and, for a text, {}",
-                                        share_of(static_cast<double>(t.size.memory_bytes),
-                                                 static_cast<double>(t.size_before.memory_bytes)),
-                                        fmt::join(times, ", "));
+  return fmt::format("{} of the bytes of its weights and, for a text, {}",
+                     share_of(static_cast<double>(t.size.memory_bytes),
+                              static_cast<double>(t.size_before.memory_bytes)),
+                     fmt::join(times, ", "));
+}
+
+std::string headline_of(const ShrinkFindings& f, const Written& w) {
+  const std::string takes = takes_text(w.takes);
   const std::string reported =
       fmt::format("{}: {}", name_and_size(f.data.measured), w.both.verdict.summary);
   if (!f.proven)
@@ -352,15 +412,47 @@ std::string headline_of(const ShrinkFindings& f, const Written& w) {
       unconfirmed ? fmt::format(" What {} had shown is not confirmed.", made_on(f)) : "");
 }
 
+// The same, and what became of a model that was written.
+std::vector<std::string> sentences_of(const ShrinkFindings& f, const Written& written) {
+  std::vector<std::string> lines = sentences_of(f);
+  if (const std::optional<Comparison>& counted = written.both.comparison.counted)
+    lines.push_back(fmt::format("Of {}, {} right answers became wrong and {} wrong ones right.",
+                                name_and_size(f.data.measured), grouped(counted->only_parent),
+                                grouped(counted->only_candidate)));
+  for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
+  return lines;
+}
+
+// What was written for transformers, and beside it.
+std::vector<std::string> loadable_lines(const ShrinkFindings& f, const std::vector<Written>& all) {
+  if (!f.job.loadable) return {};
+  std::vector<std::string> lines = {
+      fmt::format("{}/ is in fp32: the weights have the values of their formats, and nothing is "
+                  "rounded when the model runs. {} The verdict is on this folder.",
+                  all[0].name, loading_text(all[0].model))};
+  if (all.size() == 1) {
+    lines.emplace_back("No weight is packed, so no other folder was written.");
+  } else {
+    lines.push_back(fmt::format("{}/ is the same model packed ({}), for hone alone: {}; {}: {}.",
+                                all[1].name, all[1].arithmetic, takes_text(all[1].takes),
+                                name_and_size(f.data.measured), all[1].both.verdict.summary));
+  }
+  return lines;
+}
+
 // Commands that classify a text, show what was tried, and make all of this again.
 std::string how_to_run(const ShrinkFindings& f) {
-  const std::string model = fmt::format("{}/{}", f.job.output.folder, folder_name(f));
+  const std::string model = fmt::format("{}/{}", f.job.output.folder, judged_folder(f));
   return fmt::format(
       "hone predict {} \"some text\"       # classify a text\nhone study {}/study.db shrink       "
       "# "
-      "what was tried\n\nAll of this again, in its place:\n{}{}\n",
-      shell_word(model), shell_word(f.job.output.folder), f.job.invocation.command,
-      f.job.output.overwrite ? "" : " --overwrite");
+      "what was tried\n{}\nAll of this again, in its place:\n{}{}\n",
+      shell_word(model), shell_word(f.job.output.folder),
+      f.job.loadable
+          ? fmt::format("AutoModelForSequenceClassification.from_pretrained({})  # in Python\n",
+                        to_line(Json(model)))
+          : "",
+      f.job.invocation.command, f.job.output.overwrite ? "" : " --overwrite");
 }
 
 Json fields_of(const ShrinkFindings& f, const Table& trail) {
@@ -380,7 +472,7 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
                 f.too_few_texts && f.none.examples_needed ? Json(*f.none.examples_needed) : Json()},
                {"trial", f.chosen ? Json(f.points[*f.chosen].trial) : Json()},
                {"trail", to_json(trail)},
-               {"output", is_nothing(f) ? Json() : Json(folder_name(f))}});
+               {"output", is_nothing(f) ? Json() : Json(judged_folder(f))}});
   if (f.trimmed)
     json["vocabulary"] = {{"tokens_before", f.trimmed->before},
                           {"tokens", f.trimmed->after},
@@ -476,21 +568,27 @@ std::string too_few_texts_sentence(const ShrinkFindings& f) {
 ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunReport report,
                            OutputFolder& output, Context& context) {
   if (is_nothing(f)) return report_nothing(f, std::move(report), output, context);
-  const fs::path folder = output.path() / folder_name(f);
-  const Written written = write_and_measure(f, made, folder, report.notes, context);
+  const std::vector<Written> all = write_all(f, made, output.path(), report.notes, context);
+  const Written& written = all.front();
   const std::vector<std::string>& labels = made.model.facts.labels;
-  const Table trail = trail_table(f), both = before_and_after_table(written),
+  const Table trail = trail_table(f), both = before_and_after_table(all),
               layers = layer_table(made.model);
   report.headline = headline_of(f, written);
   report.basis = basis_of(
       f.job.data.options.source, f.data,
-      made.model.quantization
-          ? fmt::format("{} {}", written.arithmetic, summary(made.model.quantization->plan))
+      written.model.quantization
+          ? fmt::format("{} {}", written.arithmetic, summary(written.model.quantization->plan))
           : std::string(kFloat));
+  const auto fields_of_version = [&](const Written& one) {
+    Json fields = to_json(one.both, labels);
+    fields.erase("gate");  // that of the folder which is judged stands above
+    fields.update(to_json(one.takes));
+    fields["arithmetic"] = one.arithmetic;
+    fields["output"] = one.name;
+    return fields;
+  };
   report.results = fields_of(f, trail);
-  report.results.update(to_json(written.both, labels));
-  report.results.update(to_json(written.takes));
-  report.results["arithmetic"] = written.arithmetic;
+  report.results.update(fields_of_version(written));
   JudgedGates gates = written.both.gates;
   // What was not shown where it was to be chosen by passes no gate.
   if (!f.proven && gates.verdict.kept()) {
@@ -500,12 +598,8 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
   }
   report.results["gate"] = to_json(gates);
   const std::string gated_on = f.proven ? name_and_size(f.data.measured) : made_on(f);
-  std::vector<std::string> lines = sentences_of(f);
-  if (const std::optional<Comparison>& counted = written.both.comparison.counted)
-    lines.push_back(fmt::format("Of {}, {} right answers became wrong and {} wrong ones right.",
-                                name_and_size(f.data.measured), grouped(counted->only_parent),
-                                grouped(counted->only_candidate)));
-  for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
+  std::vector<std::string> lines = sentences_of(f, written);
+  for (std::string& line : loadable_lines(f, all)) lines.push_back(std::move(line));
   const std::string caption = fmt::format(
       "{}, {}; the change is from the model as it was given, and kept is that all of its 95 % "
       "interval lies above -{:g} points, not that nothing is lost; flips are predictions that "
@@ -528,13 +622,21 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
     report.notes.push_back(doubt);
     tell_warnings(context, {doubt});
   }
-  write_model_card({f.job.output.name_of(folder, output.path()), f.job.invocation.command,
-                    result_of("shrink", report.results), lines},
-                   made.model, folder);
+  for (const Written& one : all) {
+    Json result = report.results;
+    result.update(fields_of_version(one));
+    const fs::path folder = output.path() / one.name;
+    write_model_card({f.job.output.name_of(folder, output.path()), f.job.invocation.command,
+                      result_of("shrink", result), sentences_of(f, one)},
+                     one.model, folder);
+  }
+  if (f.job.loadable) report.results["loadable"] = "transformers";
+  if (all.size() > 1) report.results["packed"] = fields_of_version(all[1]);
   write_run_report(report, output.path(), context);
   ShrinkResult result{.fields = report.results, .gate = outcome_of(gates, gated_on)};
   result.text = [=, headline = report.headline, run = how_to_run(f), tried = tried_text(f),
-                 destination = f.job.output.folder, name = folder_name(f)](const TextStyle& style) {
+                 destination = f.job.output.folder,
+                 name = judged_folder(f)](const TextStyle& style) {
     return fmt::format(
         "{}\n\n{}\n{}\n\n{}{}{}\n\nThe model is in {}/{}; {}/report.html shows all of it, class by "
         "class and layer by layer:\n{}",

@@ -42,6 +42,14 @@ std::int64_t fewest_units(const Graph& graph, UnitKind kind,
   return fewest;
 }
 
+// Whether a config of transformers can say how many units of the kind are left: it has no number of heads of the same size, and one of neurons
+// for all layers.
+bool config_has(UnitKind kind, const Graph& graph, const std::vector<std::string>& freeze) {
+  return kind == UnitKind::neurons &&
+         std::ranges::none_of(unit_groups(graph, kind),
+                              [&](const UnitGroup& group) { return is_named(group, freeze); });
+}
+
 // Of a batch of 32, up to some passes over the training texts.
 std::vector<std::int64_t> steps_for(std::int64_t texts) {
   constexpr std::int64_t kBatch = 32, kMostPasses = 8;
@@ -113,7 +121,7 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
     text += "\n[structure]\n";
     for (const UnitKind kind : kUnitKinds)
       if (const std::string shares = shares_of(fewest_units(model.graph, kind, freeze));
-          !shares.empty())
+          !shares.empty() && (!subject.loadable || config_has(kind, model.graph, freeze)))
         text += fmt::format("{} = [{}]\n", to_string(kind), shares);
     // Layers that go are those between; which these are does not ask for names.
     if (const std::string shares = shares_of(layer_stack(model.graph).count);

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/frontends/huggingface/other_programs.h"
+#include "hone/ir/print.h"
 #include "hone/jobs/native/native_copy.h"
 #include "hone/jobs/native/native_times.h"
 #include "hone/jobs/size_and_time.h"
+#include "hone/models/transform.h"
 #include "hone/study/measure.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -80,6 +83,35 @@ TEST(NativeCopies, CalibrateOnceForEveryPlan) {
               floats_of(all.parameters.at(
                   "bert.encoder.layer.1.attention.self.query.input_quantizer.scale")));
   }
+}
+
+// Scales go into the weights again, whatever stands between normalization and linears.
+TEST(NativeCopies, AreComputedByOtherProgramsWithoutQuantizersAndSmoothScales) {
+  const Model model = with_loud_channel();
+  const QuantizationPlan plan = native_plan(
+      plain_graph(model), format_called("int(bits=8,per=row)"), format_called("int(bits=8)"));
+  const NativeCopies copies(model, plan, tiny_splits().train, {},
+                            {.smooth_scales = true, .bias_correction = false}, quiet_context());
+  const Model native = copies.make(plan);
+  const Session session = quiet_context().session();
+  Model unpacked = native;
+  transform(unpacked, "unpack", session);
+  const TransformersLoading loading = transformers_loading(unpacked);
+  EXPECT_NE(loading.reason.find("are multiplied by smooth scales"), std::string::npos)
+      << loading.reason;
+  EXPECT_TRUE(loading.unpacks);
+  const Model plain = for_other_programs(native, session);
+  EXPECT_TRUE(transformers_loading(plain).loads());
+  EXPECT_EQ(to_string(plain.graph), to_string(model.graph));
+  EXPECT_GT(snr_db(model, plain), 10);
+  const std::string key = "bert.encoder.layer.1.attention.self.key.weight";
+  const std::vector<float> factors = floats_of(
+                               unpacked.parameters.at(std::string(kValue) + ".smoothing")),
+                           scaled = floats_of(unpacked.parameters.at(key)),
+                           weights = floats_of(plain.parameters.at(key));
+  EXPECT_LT(*std::ranges::min_element(factors), 1);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    EXPECT_EQ(weights[i], scaled[i] * factors[i % factors.size()]);
 }
 
 }  // namespace

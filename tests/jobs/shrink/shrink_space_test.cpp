@@ -8,14 +8,16 @@
 namespace hone {
 namespace {
 
-std::string space_of(std::int64_t texts, int hidden_size) {
+std::string space_of(std::int64_t texts, int hidden_size, bool loadable = false,
+                     const std::vector<std::string>& freeze = {}) {
   TrialSubject subject{.name = "tiny",
                        .parent = open_model("tiny", testing::quiet_context(), 42),
                        .data = {},
                        .unwatched = {}};
   subject.parent.model.facts.config["hidden_size"] = hidden_size;
   subject.data.train = testing::tiny_texts(texts);
-  return shrink_space(subject, {}, {});
+  subject.loadable = loadable;
+  return shrink_space(subject, {}, freeze);
 }
 
 void expect_line(const std::string& space, const std::string& line) {
@@ -48,6 +50,19 @@ TEST(ShrinkSpace, KeepsItsOtherValues) {
         "temperature = 2", "narrow_share = [0, 0.25, 0.5, 0.75, 1]", "heads = [0, 0.5]",
         "neurons = [0, 0.25, 0.5, 0.75]"})
     expect_line(space, line);
+}
+
+// No config of transformers has fewer heads, or other numbers of neurons in each layer.
+TEST(ShrinkSpace, ForTransformersHasNoHeadsAndTheSameShareOfNeuronsOfEachLayer) {
+  const std::string space = space_of(64, 128, /*loadable=*/true);
+  EXPECT_EQ(space.find("heads"), std::string::npos) << space;
+  EXPECT_EQ(space.find("scope"), std::string::npos) << "that of layers is the usual one";
+  expect_line(space, "neurons = [0, 0.25, 0.5, 0.75]");
+  expect_line(space, "layers = [0, 0.5]");
+  const std::string frozen = space_of(64, 128, true, {"bert.encoder.layer.0.output.dense"});
+  EXPECT_EQ(frozen.find("neurons"), std::string::npos) << frozen;
+  EXPECT_NE(space_of(64, 128, false, {"bert.encoder.layer.0.output.dense"}).find("neurons"),
+            std::string::npos);
 }
 
 }  // namespace
