@@ -103,14 +103,16 @@ struct ColumnPair {
 // The pairs of columns that are called so and may hold texts.
 std::vector<ColumnPair> pairs_in(std::span<const DataColumn> columns, const Names& labels) {
   std::vector<ColumnPair> pairs;
-  const auto is_text = [&](const DataColumn& column) {
-    return column.words && !column.few && std::ranges::find(labels, column.name) == labels.end();
+  // Premises repeat, and so do templates of hypotheses; an answer that repeats may be a label.
+  const auto is_text = [&](const DataColumn& column, bool may_repeat) {
+    return column.words && (may_repeat || !column.few) &&
+           std::ranges::find(labels, column.name) == labels.end();
   };
   for (const PairNames& names : pair_names())
     for (const DataColumn& a : columns)
       for (const DataColumn& b : columns)
-        if (is_text(a) && is_text(b) && plain(a.name) == names.first &&
-            contains(names.second, plain(b.name)))
+        if (plain(a.name) == names.first && contains(names.second, plain(b.name)) &&
+            is_text(a, names.sure) && is_text(b, names.sure && plain(b.name) != "answer"))
           pairs.push_back({a.name, b.name, names.sure});
   return pairs;
 }

@@ -123,6 +123,18 @@ TEST(Columns, WithNamesOfPairsAreReadAsPairs) {
       << "numbers are no second text";
 }
 
+// SNLI has three hypotheses for every premise, and hypotheses of templates repeat as well.
+TEST(Columns, OfPairsMayRepeat) {
+  const auto repeats = [](const char* name) { return DataColumn{.name = name, .few = true}; };
+  const Chosen snli = choose({repeats("premise"), repeats("hypothesis"), {"label"}});
+  EXPECT_EQ(snli.columns.text, "premise");
+  EXPECT_EQ(snli.columns.text_pair, "hypothesis");
+  const Chosen texts = choose({repeats("text"), {"text_pair"}, {"label"}});
+  EXPECT_EQ(texts.columns.text_pair, "text_pair");
+  EXPECT_EQ(choose({{"text"}, repeats("context"), {"label"}}).columns.text_pair, "")
+      << "that may be there for another purpose";
+}
+
 TEST(Columns, ThatMayBePairsAreAskedFor) {
   const auto asks = [](const Columns& columns, const std::string& option) {
     expect_user_error(option, [&] { choose(columns); });
