@@ -65,13 +65,8 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
   asked.options.split = split;
   const ModelFacts& facts = source.model.facts;
   // A head that was drawn at random means nothing yet: any class may be any of its outputs.
-<<<<<<< HEAD
   const bool untrained =
       !fresh && source.model.fresh_head() && facts.unnamed() && facts.task() == Task::single_label;
-=======
-  const bool untrained = !fresh && source.model.fresh_head() && facts.unnamed() &&
-                         facts.task() == Task::single_label;
->>>>>>> main
   const KnownLabels known = fresh       ? known_labels(name)
                             : untrained ? KnownLabels{.task = facts.task()}
                                         : KnownLabels{facts.task(), facts.labels};
