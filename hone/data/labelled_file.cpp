@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "hone/base/cpu.h"
 #include "hone/base/error.h"
 #include "hone/data/gzip.h"
@@ -66,16 +69,29 @@ const std::vector<std::string>& text_file_endings() {
   return endings;
 }
 
+namespace {
+
+// As a file system without capitals may have it: "DATA.CSV".
+bool has_ending(const fs::path& path, const std::string& ending) {
+  const std::string name = path.filename().string();
+  return name.size() >= ending.size() &&
+         std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, [](char c) {
+           return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+         });
+}
+
+}  // namespace
+
 std::string text_file_ending(const fs::path& path) {
   for (const auto* endings : {&labelled_file_endings(), &text_file_endings()})
     for (const std::string& ending : *endings)
-      if (path.filename().string().ends_with(ending)) return ending;
+      if (has_ending(path, ending)) return ending;
   return "";
 }
 
 std::string labelled_file_ending(const fs::path& path) {
   for (const std::string& ending : labelled_file_endings())
-    if (path.filename().string().ends_with(ending)) return ending;
+    if (has_ending(path, ending)) return ending;
   return "";
 }
 

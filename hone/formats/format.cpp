@@ -119,6 +119,7 @@ Format parse_format(std::string_view text, const FormatTable& formats) {
   for (const FormatParameterDef& parameter : format.def->parameters)
     format.values.push_back(parameter.default_value);
   if (open != std::string_view::npos) {
+    std::vector<bool> given(format.values.size());
     for (const std::string& piece : split(text.substr(open + 1, text.size() - open - 2), ',')) {
       const std::size_t equals = piece.find('=');
       const std::string_view key = trim(std::string_view(piece).substr(0, equals));
@@ -129,8 +130,10 @@ Format parse_format(std::string_view text, const FormatTable& formats) {
                                           [&](const auto& p) { return p.name == key; });
       user_check(parameter != parameters.end(), "format {} has no parameter '{}'{}", name, key,
                  meant(key, names_of(parameters, [](const auto& p) { return p.name; })));
-      format.values[static_cast<std::size_t>(parameter - parameters.begin())] =
-          parse_value(trim(std::string_view(piece).substr(equals + 1)), *parameter, text);
+      const auto at = static_cast<std::size_t>(parameter - parameters.begin());
+      user_check(!given[at], "format '{}': {} is given twice", text, key);
+      given[at] = true;
+      format.values[at] = parse_value(trim(std::string_view(piece).substr(equals + 1)), *parameter, text);
     }
   }
   if (format.def->complete != nullptr) with_context(text, [&] { format.def->complete(format); });

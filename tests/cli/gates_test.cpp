@@ -125,7 +125,8 @@ TEST(Gates, JudgeCopiesChoicesAndTrials) {
   const Json chosen = run({"choose", "model", "coarse", "--smallest", "--gate", gate});
   EXPECT_TRUE(chosen["models"][0].contains("gate") != chosen["models"][1].contains("gate"));
   folder.file("space.toml",
-              "maximize = \"accuracy\"\n[quantization]\nweight = [\"int(bits=8)\"]\n");
+              "maximize = \"accuracy\"\n[[precision]]\nchoice = 'together'\nformats = "
+              "['int(bits=8)', 'bf16']\n");
   const Json searched = run({"search", "model", "--recipe", folder.path() / "space.toml",
                              "--trials", "1", "--gate", gate, "-o", folder.path() / "search"});
   EXPECT_EQ(searched["gate"]["gates"][0]["gate"], gate);

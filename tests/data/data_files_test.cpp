@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/data/labelled_file.h"
 #include "tests/support/expect.h"
 
 namespace hone {
@@ -29,6 +30,12 @@ class Files : public TemporaryFolder {
 TEST(DataFiles, AFileIsTrain) {
   const Files files({"test.jsonl.gz"});
   EXPECT_EQ(files.names(files.find("test.jsonl.gz").train), (Names{"test.jsonl.gz"}));
+}
+
+TEST(DataFiles, MayHaveEndingsInCapitals) {
+  EXPECT_EQ(labelled_file_ending("A10.CSV"), ".csv");
+  EXPECT_EQ(labelled_file_ending("rows.Json.GZ"), ".json.gz");
+  EXPECT_EQ(labelled_file_ending("csv"), "");
 }
 
 TEST(DataFiles, AreSortedIntoPartsByName) {

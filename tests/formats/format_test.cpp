@@ -89,6 +89,8 @@ TEST(Format, RefusesMalformedText) {
             "integer(frac=4.5): frac='4.5' is no whole number (or auto)");
   EXPECT_EQ(refusal("integer(width=99999999999999999999)"),
             "integer(width=99999999999999999999): width='99999999999999999999' is no whole number");
+  EXPECT_EQ(refusal("integer(width=8,width=4)"),
+            "format 'integer(width=8,width=4)': width is given twice");
 }
 
 TEST(Format, RefusesParametersOutsideTheirRange) {

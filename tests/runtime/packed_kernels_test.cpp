@@ -458,7 +458,7 @@ TEST(NativeInput, SaysWhyThereIsNone) {
   EXPECT_EQ(native_objection(of("bf16")), "");
   EXPECT_EQ(native_objection(of("bf16"), InputScales::calibrated),
             "inputs of products with weights in bf16 have no scales; leave `static` out, or give "
-            "weights in int");
+            "weights in int without groups");
   const std::string objection = native_objection(of("fp16"));
   EXPECT_NE(objection.find("products of weights in fp16 and rounded inputs are not of codes"),
             std::string::npos);
