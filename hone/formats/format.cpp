@@ -133,7 +133,8 @@ Format parse_format(std::string_view text, const FormatTable& formats) {
       const auto at = static_cast<std::size_t>(parameter - parameters.begin());
       user_check(!given[at], "format '{}': {} is given twice", text, key);
       given[at] = true;
-      format.values[at] = parse_value(trim(std::string_view(piece).substr(equals + 1)), *parameter, text);
+      format.values[at] =
+          parse_value(trim(std::string_view(piece).substr(equals + 1)), *parameter, text);
     }
   }
   if (format.def->complete != nullptr) with_context(text, [&] { format.def->complete(format); });
