@@ -117,7 +117,7 @@ TEST(Gates, JudgeCopiesChoicesAndTrials) {
                              {"prune", "model", "--sparsity", "0.5"},
                              {"trim", "model"}}) {
     Words all = words;
-    const std::string out = folder.path() / fmt::format("{}-{}", words[0], words[2]);
+    const std::string out = folder.path() / fmt::format("{}-{}", words[0], words.size());
     all.insert(all.end(), {"--gate", gate, "-o", out, "--overwrite"});
     const Json result = run(all);
     EXPECT_EQ(result["gate"]["gates"][0]["gate"], gate) << words[0];
