@@ -26,7 +26,7 @@ std::string to_document(const Json& value);
 
 /// A number, or null for what JSON has no number for: NaN and infinities.
 Json finite_or_null(double value);
-/// The number that `finite_or_null` wrote; NaN where it is none.
+/// The number that `finite_or_null` wrote; NaN for null and anything else.
 double number_or_nan(const Json& value);
 
 }  // namespace hone

@@ -20,6 +20,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// The text without white space at both ends.
 std::string_view trim(std::string_view text);
 
+/// The text with ASCII letters in lower case.
+std::string lower_ascii(std::string_view text);
+
 /// Returns the candidate with the least edit distance to `word` (a swap of neighbours is one edit) if it is near enough to be a
 /// slip, else "": at most 1 edit, 2 from six letters on and 3 from twelve on; with the same digits; with more than 1 the first
 /// letters agree. Case, leading dashes and `-` for `_` do not count.

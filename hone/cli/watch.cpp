@@ -15,12 +15,6 @@ struct WatchArguments {
   RunArguments run;
 };
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 // "   17  0.4817  best  0:03  batch 32, …", as much of what comes last as there is room for.
 std::string line_of(const WatchedTrial& watched, std::size_t columns) {
   const Trial& trial = watched.trial;
@@ -29,7 +23,7 @@ std::string line_of(const WatchedTrial& watched, std::size_t columns) {
     for (const double value : trial.values)
       line += fmt::format("{:>9}  ", rounded_text(value, kObjectiveDigits));
   else
-    line += fmt::format("{:>9}  ", lower(to_string(trial.state)));
+    line += fmt::format("{:>9}  ", lower_ascii(to_string(trial.state)));
   line += watched.is_best ? "best  " : "      ";
   if (const double seconds = seconds_of(trial); std::isfinite(seconds))
     line += clock_text(seconds) + "  ";
@@ -44,7 +38,7 @@ Json row_of(const WatchedTrial& watched) {
   const double seconds = seconds_of(watched.trial);
   return {{"study", watched.study.view.name},
           {"number", watched.trial.number},
-          {"state", lower(to_string(watched.trial.state))},
+          {"state", lower_ascii(to_string(watched.trial.state))},
           {"values", watched.trial.values},
           {"is_best", watched.is_best},
           {"seconds", std::isfinite(seconds) ? Json(seconds) : Json(nullptr)},

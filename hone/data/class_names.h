@@ -27,7 +27,7 @@ bool are_unnamed(std::span<const std::string> classes);
 std::string folded_name(std::string_view name);
 
 /// For each class of `a`, its number in `b`: that of the name with an equal key (`folded_name`); its own where the names of
-/// one model are no names (`are_unnamed`). None where the two do not have the same classes.
+/// one model are no names (`are_unnamed`). Nothing if the two do not have the same classes.
 std::optional<std::vector<std::int32_t>> class_order(std::span<const std::string> a,
                                                      std::span<const std::string> b);
 

@@ -61,18 +61,12 @@ std::string listed(std::span<const DataColumn> columns) {
   return fmt::format("the columns are: {}", fmt::join(names, ", "));
 }
 
-std::string lower(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  return text;
-}
-
 // The column called `name`, in any case if none is called exactly that; "" when there is none.
 std::string called(std::span<const DataColumn> columns, std::string_view name) {
   for (const DataColumn& column : columns)
     if (column.name == name) return column.name;
   for (const DataColumn& column : columns)
-    if (lower(column.name) == name) return column.name;
+    if (lower_ascii(column.name) == name) return column.name;
   return "";
 }
 
@@ -86,7 +80,7 @@ std::string first_called(std::span<const DataColumn> columns,
 }
 
 std::string plain(std::string_view name) {
-  std::string letters = lower(std::string(name));
+  std::string letters = lower_ascii(name);
   std::erase_if(letters, [](char c) { return c == '_' || c == '-' || c == ' '; });
   return letters;
 }
@@ -303,7 +297,7 @@ void ColumnPreview::describe(DataColumn& column) const {
 }
 
 bool is_usual_column(std::string_view name) {
-  const std::string own = lower(std::string(trim(name)));
+  const std::string own = lower_ascii(trim(name));
   const auto is_own = [&](std::string_view other) { return own == other; };
   if (own == "id" || std::ranges::any_of(kTextNames, is_own) ||
       std::ranges::any_of(kLabelNames, is_own))

@@ -2,11 +2,9 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "hone/base/cpu.h"
 #include "hone/base/error.h"
+#include "hone/base/text.h"
 #include "hone/data/gzip.h"
 #include "hone/text/text_encoding.h"
 #include "hone/text/utf8.h"
@@ -69,29 +67,19 @@ const std::vector<std::string>& text_file_endings() {
   return endings;
 }
 
-namespace {
-
-// As a file system without capitals may have it: "DATA.CSV".
-bool has_ending(const fs::path& path, const std::string& ending) {
-  const std::string name = path.filename().string();
-  return name.size() >= ending.size() &&
-         std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, [](char c) {
-           return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-         });
-}
-
-}  // namespace
-
+// Some programs write endings in capitals: "DATA.CSV".
 std::string text_file_ending(const fs::path& path) {
+  const std::string name = lower_ascii(path.filename().string());
   for (const auto* endings : {&labelled_file_endings(), &text_file_endings()})
     for (const std::string& ending : *endings)
-      if (has_ending(path, ending)) return ending;
+      if (name.ends_with(ending)) return ending;
   return "";
 }
 
 std::string labelled_file_ending(const fs::path& path) {
+  const std::string name = lower_ascii(path.filename().string());
   for (const std::string& ending : labelled_file_endings())
-    if (has_ending(path, ending)) return ending;
+    if (name.ends_with(ending)) return ending;
   return "";
 }
 

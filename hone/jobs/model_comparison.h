@@ -53,7 +53,7 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
 /// (`class_order`).
 ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
                         std::vector<std::string>& notes);
-/// Measures a model on `examples`, with its own tokenizer; its outputs stand in the order of `scheme`.
+/// Measures a model on `examples`, with its own tokenizer. Its outputs are reordered as in `scheme`.
 ComparedModel measured(const TextModel& source, const std::string& label,
                        const std::vector<Example>& examples, const TextCut& cut,
                        std::int64_t batch_size, const LabelScheme& scheme, Context& context,

@@ -80,12 +80,6 @@ bool is_of_class(std::string_view metric) {
   return std::ranges::find(kMetricsOfClass, metric) != std::end(kMetricsOfClass);
 }
 
-const Metric* metric_called(Task task, std::string_view name) {
-  const std::vector<Metric>& all = metrics(task);
-  const auto found = std::ranges::find(all, name, &Metric::name);
-  return found == all.end() ? nullptr : &*found;
-}
-
 std::vector<std::string> gated_metrics(const LabelScheme& scheme) {
   std::vector<std::string> names;
   for (const Metric& metric : metrics(scheme.task))
@@ -159,7 +153,7 @@ Gate gate_of_class(const std::string& metric, std::int64_t label, const LabelSch
                      fmt::format("{} of {}", metric == "f1" ? "F1" : metric, shown_name(name))},
           .metric = metric,
           .of_class = label,
-          .class_name = shown_name(name),
+          .class_name = name,
           .text = {}};
 }
 

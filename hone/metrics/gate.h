@@ -21,7 +21,7 @@ struct Gate {
       figure;  ///< key "recall(legal)", text "recall of legal"; of the whole: "f1_macro", "macro F1"
   std::string metric;  ///< its name in `metrics(task)`; of a class "precision", "recall" or "f1"
   std::optional<std::int64_t> of_class = {};  ///< or label; nothing: of the whole
-  std::string class_name = {};                ///< as it is shown to people
+  std::string class_name = {};                ///< empty: of the whole
   double margin = 0;  ///< a share: 0.02 for ">=-2"; negative where the metric has to rise
   std::string text;   ///< as it was typed
 };

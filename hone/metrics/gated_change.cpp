@@ -10,6 +10,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/percentage.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
@@ -261,7 +262,7 @@ std::string unit_of(const Gate& gate) {
   const char* which = gate.metric == "recall"      ? "of"
                       : gate.metric == "precision" ? "predicted as"
                                                    : "of or predicted as";
-  return fmt::format("examples {} {}", which, gate.class_name);
+  return fmt::format("examples {} {}", which, shown_name(gate.class_name));
 }
 
 FigureChange change_by_counts(const Gate& gate, const Both& both) {
@@ -326,13 +327,13 @@ std::string why_undefined(const Gate& gate, const TaskEvaluation& parent,
        {std::pair("parent", &parent), std::pair("candidate", &candidate)}) {
     if (!std::isnan(gated_value(gate, *e))) continue;
     if (gate.metric == "precision" && gate.of_class)
-      why += fmt::format("; the {} never predicts {}", whose, gate.class_name);
+      why += fmt::format("; the {} never predicts {}", whose, shown_name(gate.class_name));
     else if (e->without_prediction > 0)
       why += fmt::format("; {} of {} predictions of the {} are no finite numbers",
                          grouped(e->without_prediction), grouped(e->examples), whose);
   }
   if (!why.empty()) return why;
-  return gate.of_class ? fmt::format("; there is no example of {}", gate.class_name)
+  return gate.of_class ? fmt::format("; there is no example of {}", shown_name(gate.class_name))
                        : "; the true answers, or those of a model, are all the same";
 }
 
@@ -353,17 +354,26 @@ FigureChange change_of(const Gate& gate, const Logits& parent, const Logits& can
 
 }  // namespace
 
+std::vector<FigureChange> gated_changes(std::span<const Gate> gates, const Logits& parent,
+                                        const Logits& candidate, const Truth& truth) {
+  const TaskEvaluation before = evaluate(parent, truth), after = evaluate(candidate, truth);
+  std::vector<FigureChange> changes;
+  for (const Gate& gate : gates) {
+    const double was = gated_value(gate, before), is = gated_value(gate, after);
+    FigureChange c = change_of(gate, parent, candidate, truth, is - was);
+    c.figure = gate.figure;
+    c.unit = unit_of(gate);
+    c.parent = was;
+    c.candidate = is;
+    if (before.examples > 0 && std::isnan(is - was)) c.notes = why_undefined(gate, before, after);
+    changes.push_back(std::move(c));
+  }
+  return changes;
+}
+
 FigureChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
                           const Truth& truth) {
-  const TaskEvaluation before = evaluate(parent, truth), after = evaluate(candidate, truth);
-  const double was = gated_value(gate, before), is = gated_value(gate, after);
-  FigureChange c = change_of(gate, parent, candidate, truth, is - was);
-  c.figure = gate.figure;
-  c.unit = unit_of(gate);
-  c.parent = was;
-  c.candidate = is;
-  if (before.examples > 0 && std::isnan(is - was)) c.notes = why_undefined(gate, before, after);
-  return c;
+  return gated_changes({&gate, 1}, parent, candidate, truth).front();
 }
 
 namespace {

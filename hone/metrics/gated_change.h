@@ -27,6 +27,9 @@ namespace hone {
 /// Not defined, with a note that says why, where the metric is not: without examples of the class, for instance.
 FigureChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
                           const Truth& truth);
+/// The same of several gates, for which both models are evaluated once.
+std::vector<FigureChange> gated_changes(std::span<const Gate> gates, const Logits& parent,
+                                        const Logits& candidate, const Truth& truth);
 
 /// All gates together.
 struct GateVerdict {

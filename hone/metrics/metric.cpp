@@ -152,12 +152,6 @@ const std::vector<Metric>& metrics_of_labels() {
   return rows;
 }
 
-const Metric* find(Task task, std::string_view name) {
-  const std::vector<Metric>& rows = metrics(task);
-  const auto found = std::ranges::find(rows, name, &Metric::name);
-  return found == rows.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 const std::vector<Metric>& metrics(Task task) {
@@ -173,13 +167,19 @@ std::vector<std::string> metric_names() {
   return names;
 }
 
+const Metric* metric_called(Task task, std::string_view name) {
+  const std::vector<Metric>& rows = metrics(task);
+  const auto found = std::ranges::find(rows, name, &Metric::name);
+  return found == rows.end() ? nullptr : &*found;
+}
+
 const Metric& find_metric(Task task, std::string_view name) {
   constexpr std::string_view kPrefix = "eval_";
   const std::string_view plain = name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
-  if (const Metric* metric = find(task, plain)) return *metric;
+  if (const Metric* metric = metric_called(task, plain)) return *metric;
   std::vector<std::string> known;
   for (const Metric& metric : metrics(task)) known.emplace_back(metric.name);
-  const auto has_it = [&](Task other) { return find(other, plain) != nullptr; };
+  const auto has_it = [&](Task other) { return metric_called(other, plain) != nullptr; };
   const auto other = std::ranges::find_if(kTasks, has_it);
   const std::string hint = other == std::end(kTasks)
                                ? did_you_mean(plain, known)

@@ -27,6 +27,9 @@ const std::vector<Metric>& metrics(Task task);
 /// The names of all tasks' metrics, each once.
 std::vector<std::string> metric_names();
 
+/// The task's metric of this name; null where it has none.
+const Metric* metric_called(Task task, std::string_view name);
+
 /// The task's metric called so, with or without Hugging Face's "eval_" in front. Throws `UserError` that lists them for an unknown
 /// one, and says of which task it is where it is another's.
 const Metric& find_metric(Task task, std::string_view name);

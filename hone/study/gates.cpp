@@ -17,17 +17,6 @@
 namespace hone {
 namespace {
 
-// "legal" of "recall(legal)"; null of the whole.
-Json class_of(const Gate& gate) {
-  if (!gate.of_class) return {};
-  const std::string& key = gate.figure.key;
-  return key.substr(gate.metric.size() + 1, key.size() - gate.metric.size() - 2);
-}
-
-Json interval_or_null(const std::optional<Interval>& interval) {
-  return interval ? Json{interval->low, interval->high} : Json();
-}
-
 // What a verdict over seeds reads again is all here.
 Json to_json(const FigureChange& c) {
   Json json = {{"examples", c.examples},
@@ -115,8 +104,7 @@ const Verdict& hardest(const GateVerdict& verdict) {
 JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Logits& candidate,
                   const Truth& truth, std::int64_t evaluations) {
   JudgedGates judged{.gates = gates};
-  for (const Gate& gate : gates)
-    judged.changes.push_back(gated_change(gate, parent, candidate, truth));
+  if (judged.any()) judged.changes = gated_changes(gates, parent, candidate, truth);
   if (judged.any()) judged.verdict = judge_gates(gates, judged.changes, evaluations);
   return judged;
 }
@@ -151,20 +139,13 @@ Json to_json(const JudgedGates& judged) {
   for (std::size_t i = 0; i < judged.gates.size(); ++i) {
     const Gate& gate = judged.gates[i];
     const Verdict& v = judged.verdict.gates[i];
-    Json row = {{"gate", gate.text},
-                {"metric", gate.metric},
-                {"class", class_of(gate)},
-                {"margin", gate.margin},
-                {"change", finite_or_null(v.change)},
-                {"change_interval", interval_or_null(v.change_interval)},
-                {"verdict", to_string(v.conclusion)},
-                {"p_value", finite_or_null(v.p_value)},
-                {"candidates", v.candidates},
-                {"examples_needed", v.examples_needed ? Json(*v.examples_needed) : Json()},
-                {"summary", v.summary}};
+    Json row = {
+        {"gate", gate.text},
+        {"metric", gate.metric},
+        {"class", gate.of_class ? Json(gate.class_name) : Json()},
+    };
+    row.update(verdict_json(v, "change"));
     if (!judged.changes.empty()) row.update(to_json(judged.changes[i]));
-    if (v.grounds) row["grounds"] = to_string(*v.grounds);
-    if (v.seeds_needed) row["seeds_needed"] = *v.seeds_needed;
     rows.push_back(std::move(row));
   }
   return {{"passed", judged.verdict.kept()},

@@ -153,10 +153,8 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
   return json;
 }
 
-Json to_json(const Verdict& v) {
-  const std::string change = fmt::format("{}_change", v.figure.key);
+Json verdict_json(const Verdict& v, const std::string& change) {
   Json json = {{"verdict", to_string(v.conclusion)},
-               {"figure", v.figure.key},
                {"margin", v.margin},
                {change, finite_or_null(v.change)},
                {change + "_interval", v.change_interval ? interval(*v.change_interval) : Json()},
@@ -166,6 +164,12 @@ Json to_json(const Verdict& v) {
                {"summary", v.summary}};
   if (v.grounds) json["grounds"] = to_string(*v.grounds);
   if (v.seeds_needed) json["seeds_needed"] = *v.seeds_needed;
+  return json;
+}
+
+Json to_json(const Verdict& v) {
+  Json json = {{"figure", v.figure.key}};
+  json.update(verdict_json(v, fmt::format("{}_change", v.figure.key)));
   return json;
 }
 

@@ -48,6 +48,9 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
 /// summary; of seeds grounds and seeds_needed.
 Json to_json(const Verdict& verdict);
 
+/// The same without the figure; `change` is the key of its change.
+Json verdict_json(const Verdict& verdict, const std::string& change);
+
 /// "parent" and "candidate" beside each other: flips, McNemar, margin SNR, and the verdict; what of these the task has.
 Json to_json(const TaskComparison& comparison, const Verdict& verdict);
 

@@ -122,7 +122,8 @@ TEST(Tokenizer, KeepsAQuarterFromTheBeginningAndTheRestFromTheEnd) {
       .truncation = Truncation::head_tail};
   const Tokenizer tokenizer(definition);
   EXPECT_EQ(tokenizer.encode("a b c d e f", 6), (Ids{2, 4, 7, 8, 9, 3}));
-  EXPECT_EQ(tokenizer.encode("a b c d e f", 5), (Ids{2, 7, 8, 9, 3})) << "a quarter of 3 is none";
+  EXPECT_EQ(tokenizer.encode("a b c d e f", 5), (Ids{2, 7, 8, 9, 3}))
+      << "a quarter of 3 is rounded down to 0";
   EXPECT_EQ(tokenizer.encode("a b c d e f", 8), (Ids{2, 4, 5, 6, 7, 8, 9, 3}));
   EXPECT_EQ(tokenizer.encode("a b", 2), (Ids{2, 3}));
   EXPECT_EQ(tokenizer.encode("a b c d e f", 6, Truncation::head), (Ids{2, 4, 5, 6, 7, 3}));

@@ -327,8 +327,8 @@ std::vector<Fragment> fragments_of_figures() {
          "their "
          "mean; null when none differs (infinite) or a logit is no number"},
         {"", "verdict"}}},
-      {"verdict",
-       "Whether a model keeps the accuracy of its parent.",
+      {"judgement",
+       "Whether no more is lost than may be.",
        {{"verdict", "kept|lost|unclear",
          "kept: it is shown to lose no more than `margin`, as the whole interval of the change "
          "lies above -margin, however far (non-inferiority: nothing is said of a gain, or of a "
@@ -336,8 +336,22 @@ std::vector<Fragment> fragments_of_figures() {
          "unclear: neither, as there are too few examples, or seeds. Among several `candidates` by "
          "the p-values "
          "that Holm corrects, and of widths after one that is not kept none is"},
+        {"margin", "difference", "the loss that is allowed; below 0: the gain that is asked for"},
+        {"p_value", "number?",
+         "one-sided, of a loss of the margin or more: kept is 0.025 at most; null over seeds"},
+        {"candidates", "integer",
+         "for how many candidates and gates it is corrected; 1: no correction"},
+        {"examples_needed", "texts?",
+         "about how many different ones would show four times out of five, if the true change is "
+         "the one seen, that it is kept (where that lies within the margin) or lost (where it lies "
+         "beyond); where no text was right in one model alone, if one in 2 n + 2 is, as "
+         "`summary` says; null: it is clear, or not tested, or more than ten million, or seeds "
+         "would do"},
+        {"summary", "text", "the same in a sentence"}}},
+      {"verdict",
+       "Whether a model keeps the accuracy of its parent.",
+       {{"", "judgement"},
         {"figure", "accuracy|r2|f1_micro", "what it speaks of: what the task is judged by"},
-        {"margin", "difference", "the loss of it that is allowed"},
         {"accuracy_change", "difference?",
          "accuracy minus that of the parent; of several seeds the mean", "of one class of several"},
         {"accuracy_change_interval", "interval?",
@@ -348,17 +362,7 @@ std::vector<Fragment> fragments_of_figures() {
         {"r2_change_interval", "number[]?", "of that change, by the delta method", "of numbers"},
         {"f1_micro_change", "difference?", "the same of micro F1", "of several labels"},
         {"f1_micro_change_interval", "interval?", "of that change, by the delta method",
-         "of several labels"},
-        {"p_value", "number?",
-         "one-sided, of a loss of the margin or more: kept is 0.025 at most; null over seeds"},
-        {"candidates", "integer", "from how many the choice is made; 1: no correction"},
-        {"examples_needed", "texts?",
-         "about how many different ones would show four times out of five, if the true change is "
-         "the one seen, that it is kept (where that lies within the margin) or lost (where it lies "
-         "beyond); where no text was right in one model alone, if one in 2 n + 2 is, as "
-         "`summary` says; null: it is clear, or not tested, or more than ten million, or seeds "
-         "would do"},
-        {"summary", "text", "the same in a sentence"}}},
+         "of several labels"}}},
       {"seed_verdict",
        "The same by the means over several seeds.",
        {{"", "verdict"},
@@ -386,16 +390,9 @@ std::vector<Fragment> fragments_of_figures() {
        {{"gate", "text", "as it was given; that of --max_drop as METRIC>=-POINTS"},
         {"metric", "text", "its metric"},
         {"class", "text?", "of which class or label; null: of the whole"},
-        {"margin", "share", "of it that may be lost; below 0: that has to be gained"},
+        {"", "judgement"},
         {"change", "number?", "after minus before; null: not defined"},
         {"change_interval", "number[]?", "[low, high] of that at 95 %"},
-        {"verdict", "kept|lost|unclear", "whether no more is lost than that"},
-        {"p_value", "share?",
-         "one-sided, of at least the margin being lost, corrected for gates and evaluations; null "
-         "over seeds"},
-        {"candidates", "integer", "how many gates and evaluations it is corrected for"},
-        {"examples_needed", "integer?", "about how many would tell; null: it is clear, or none"},
-        {"summary", "text", "in a sentence"},
         {"examples", "integer", "that the metric rests on", "of one seed"},
         {"evidence", "share", "of each of them, as some repeat others", "of one seed"},
         {"before", "number?", "the metric of the parent", "of one seed"},

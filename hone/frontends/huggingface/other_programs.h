@@ -20,7 +20,7 @@ struct EncoderShapes {
   std::int64_t hidden_size = 0, head_size = 0, tokens = 0;
   std::vector<std::int64_t> heads = {}, neurons = {};  ///< of each layer
 };
-/// None for a model of images.
+/// Nothing for a model that reads images.
 std::optional<EncoderShapes> encoder_shapes(const Model& model);
 /// "2 layers, hidden size 128, 2 heads of 64 and 512 neurons in each layer, 30 522 tokens".
 std::string to_text(const EncoderShapes& shapes);

@@ -31,7 +31,7 @@ struct TrialSubject {
   CalibrationRun calibration = {};
   /// What tells what formats do to layers alone; none: the usual `allocation_texts`.
   std::optional<AllocationTexts> allocated_on = {};
-  /// Trials are measured as `for_other_programs` has them, and are none where `transformers` does not load that.
+  /// Trials are measured as `for_other_programs` has them, and fail where `transformers` cannot load that.
   bool loadable = false;
   UnitScores unit_scores = {};  ///< of the parent, for recipes with [structure]
   std::uint64_t seed = 42;

@@ -283,7 +283,7 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
   why =
       late
           ? "there is no time left for what promises something"
-          : "nothing that is left is foretold to be kept and to take 1 % less than the best so far";
+          : "no step that is left is expected to be kept and to take 1 % less than the best so far";
   return best;
 }
 
