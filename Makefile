@@ -25,7 +25,7 @@ build: packages-to-run
 DEMO_DATA = 'synth:tail?seed=7&n=60000' --validation_split 0.2
 
 demo: build
-	$(BUILD)/bin/hone train tiny --data $(DEMO_DATA) --epochs 1 --batch 32 --lr 5e-4 --overwrite -o demo/model
+	$(BUILD)/bin/hone train tiny --data $(DEMO_DATA) --epochs 1 --batch_size 32 --lr 5e-4 --overwrite -o demo/model
 	$(BUILD)/bin/hone shrink demo/model --data $(DEMO_DATA) --overwrite -o demo/small
 
 # The program, its manual page and the completions of bash, zsh and fish; headers, libraries and CMake package.

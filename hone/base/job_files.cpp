@@ -149,6 +149,8 @@ constexpr std::string_view kResults[] = {"vocab.json",
                                          "recipe.toml",
                                          "search.toml",
                                          "shrink.*",
+                                         "summary.*",
+                                         "summary-dark.svg",
                                          "trail.csv",
                                          "space.toml"};
 /// What is needed only to go on; SQLite keeps two files beside a study while it is open.

@@ -50,6 +50,20 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return pieces;
 }
 
+std::vector<std::string> split_outside_brackets(std::string_view text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\f\v";
   const std::size_t begin = text.find_first_not_of(kSpace);

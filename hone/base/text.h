@@ -17,6 +17,9 @@ bool matches_any(std::span<const std::string> globs, std::string_view name);
 /// Splits at every `separator`; "a,,b" gives three pieces, "" gives none.
 std::vector<std::string> split(std::string_view text, char separator);
 
+/// Splits at every comma outside of parentheses and brackets: "int(bits=8,per=row),bf16" gives two pieces.
+std::vector<std::string> split_outside_brackets(std::string_view text);
+
 /// The text without white space at both ends.
 std::string_view trim(std::string_view text);
 

@@ -74,14 +74,6 @@ CLI::Validator factor(double most) {
   return CLI::Validator(check, "");
 }
 
-std::string schedules_help() {
-  std::string text = "how the learning rate changes over the run:";
-  for (const Schedule& row : schedules())
-    text += fmt::format(" {} ({}){}", row.name, row.summary,
-                        row.name == schedules().back().name ? "" : ",");
-  return text;
-}
-
 // 0, or room for the special tokens of a text.
 CLI::Validator text_length() {
   const auto check = [](const std::string& text) -> std::string {
@@ -128,17 +120,14 @@ void check_numbers(CLI::App& app) {
 namespace {
 
 void declare_threads(CLI::App& app, RunArguments& a) {
-  app.add_option("--threads", a.threads, "threads to compute with; results do not depend on it")
+  app.add_option("--threads", a.threads, "number of threads; results do not depend on it")
       ->check(number_from(1, 1025));
 }
 
 void declare_shown(CLI::App& app, RunArguments& a) {
-  app.add_flag("--json", a.json,
-               "print the result as JSON, with all names whole; a terminal shortens long ones, a "
-               "pipe or a file does not");
-  app.add_flag("--quiet", a.quiet, "no progress on the standard error stream");
-  app.add_option("--color", a.colour,
-                 "auto: on a terminal, unless NO_COLOR is set; always; or never")
+  app.add_flag("--json", a.json, "print the result as JSON");
+  app.add_flag("--quiet", a.quiet, "do not show progress");
+  app.add_option("--color", a.colour, "when to use color")
       ->check(one_of({"auto", "always", "never"}));
 }
 
@@ -151,11 +140,10 @@ void declare_screen(CLI::App& app, RunArguments& a) {
 
 void declare(CLI::App& app, RunArguments& a) {
   declare_threads(app, a);
-  app.add_option("--seed", a.seed, "of everything random: fresh weights, splits, order, dropout");
+  app.add_option("--seed", a.seed, "random seed (weights, splits, order, dropout)");
   declare_shown(app, a);
   app.add_option("--plugin", a.plugins,
-                 "shared library that adds number formats, operations, kernels or passes; may be "
-                 "repeated")
+                 "load formats, operations, kernels or passes from a shared library")
       ->allow_extra_args(false);
   declare(app, a.passes);
 }
@@ -239,23 +227,20 @@ void choose_device(const RunArguments& a, Context& context) {
 }  // namespace
 
 void declare_device(CLI::App& app, RunArguments& a) {
-  app.add_option("--device", a.device, "cpu, cuda or cuda:N: where graphs run; see hone doctor")
+  app.add_option("--device", a.device, "cpu, cuda or cuda:N")
       ->check(CLI::Validator([](std::string& text) { return check_device(text); }, ""));
   app.add_option("--precision", a.precision,
-                 "fp32, or bf16 of values; on a graphics card tf32 (of products alone) and fp16, "
-                 "too; sums are fp32 always")
+                 "precision of values; sums are always fp32 (tf32, fp16: GPU only)")
       ->check(one_of(precisions()));
 }
 
 void declare_precision_of_processor(CLI::App& app, RunArguments& a) {
-  app.add_option("--precision", a.precision, "fp32, or bf16 of values; sums are fp32 always")
+  app.add_option("--precision", a.precision, "precision of values; sums are always fp32")
       ->check(one_of({"fp32", "bf16"}));
 }
 
 void declare_executor(CLI::App& app, RunArguments& a) {
-  app.add_option("--executor", a.executor,
-                 "on the processor: interpreter, operation by operation; or compiled, with "
-                 "element-wise operations fused into generated code")
+  app.add_option("--executor", a.executor, "run operations one by one, or compile and fuse them")
       ->check(one_of({"interpreter", "compiled"}));
 }
 
@@ -276,28 +261,22 @@ Context make_context(const RunArguments& a) {
 
 void declare_label_map(CLI::App& app, DataOptions& options) {
   app.add_option("--label_map", options.label_map,
-                 "classes of labels that are called otherwise: neg=NEGATIVE,pos=POSITIVE, "
-                 "a JSON object, or ids where labels are the model's class numbers");
+                 "rename labels: neg=NEGATIVE,pos=POSITIVE, JSON, or ids");
 }
 
 void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut) {
-  app.add_option("--text_column", options.text_column,
-                 "column or key of the text; by default that of the model's training, text, or "
-                 "what it is usually called");
+  app.add_option("--text_column", options.text_column, "column with the text; by default detected");
   app.add_option("--text_pair_column", options.text_pair_column,
-                 "column or key of the second text, for pairs");
+                 "column with the second text of a pair");
   app.add_option("--label_column", options.label_column,
-                 "column or key of the label; by default that of the model's training, label, or "
-                 "what it is usually called");
+                 "column with the label; by default detected");
   app.add_flag("--no_header", options.form.no_header,
-               "the first row of CSV or TSV is data; columns are called 0, 1, ...");
-  app.add_option(
-         "--quoting", options.form.quoting,
-         "of CSV and TSV: minimal, quotes enclose fields; none, quotes are text; by default "
-         "what the file shows")
+               "the CSV or TSV file has no header row; columns are 0, 1, ...");
+  app.add_option("--quoting", options.form.quoting,
+                 "whether quotes enclose CSV and TSV fields; by default detected")
       ->check(one_of({"none", "minimal"}));
   app.add_option("--encoding", options.form.encoding,
-                 "of text files, e.g. latin-1; by default utf-8, or what a byte order mark says")
+                 "encoding of text files, such as latin-1; by default utf-8")
       ->check(CLI::Validator(
           [](const std::string& name) {
             return is_text_encoding(name) ? std::string()
@@ -308,18 +287,15 @@ void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut) {
           },
           ""));
   app.add_option("--json_field", options.form.json_field,
-                 "key of the list of rows in a JSON file that is one object");
-  app.add_flag("--strict", options.strict, "refuse texts that are not UTF-8");
-  app.add_option(
-         "--max_seq_length", cut.max_seq_length,
-         "most tokens of a text; 0: 512, or what the model's folder says or its positions are, if "
-         "fewer")
+                 "key of the list of rows in a JSON object");
+  app.add_flag("--strict", options.strict, "reject text that is not valid UTF-8");
+  app.add_option("--max_seq_length", cut.max_seq_length,
+                 "maximum tokens per example (0: the model's limit, at most 512)")
       ->check(text_length());
   app.add_option_function<std::string>(
          "--truncation",
          [&cut](const std::string& name) { cut.truncation = parse_truncation(name); },
-         "which tokens of a longer text are kept: the first, the last, or a quarter from the "
-         "beginning and the rest from the end; by default as the tokenizer's files say")
+         "which tokens of a long text to keep; by default the tokenizer's")
       ->check(one_of({"head", "tail", "head_tail"}));
 }
 
@@ -331,7 +307,7 @@ CLI::Option* declare_split(CLI::App& app, std::string& split, const std::string&
     const bool folder = data != nullptr && data->count() > 0 && is_folder(data->results().back());
     return folder ? "" : any(text);
   };
-  return app.add_option("--split", split, help + "; of a folder also another split by its name")
+  return app.add_option("--split", split, help)
       ->check(CLI::Validator(check, any.get_description()));
 }
 
@@ -341,35 +317,26 @@ void declare(CLI::App& app, JobData& a, bool required) {
   declare_texts(app, a.options, a.cut);
   declare_label_map(app, a.options);
   app.add_option("--validation_split", a.validation_split,
-                 "share of the training texts set aside to choose by, if the data has no "
-                 "validation part; 0: none")
+                 "fraction of training data for validation if there is none (0: none)")
       ->check(number_from(0, 1));
   app.add_option("--max_eval_samples", a.max_eval_samples,
-                 "most texts of each part that is measured, drawn by --seed, since the first ones "
-                 "may be of one class; 0: all")
+                 "evaluate on a random sample of each split (0: all)")
       ->check(number_from(0));
   app.add_option("--protocol", a.protocol,
-                 "honest: choose on the validation part; original: train on all training texts "
-                 "and choose on test")
+                 "honest: choose on validation; original: train on all, choose on test")
       ->check(one_of({"honest", "original"}));
 }
 
 void declare(CLI::App& app, AnswerTexts& a) {
   declare(app, a.data, /*required=*/false);
-  declare_split(
-      app, a.split,
-      "with --data: part to measure answers on, before and after: train, validation, test "
-      "or all; by default test, or what was set aside when the model was trained on this "
-      "data, or what --validation_split sets aside");
-  app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a.batch_size,
-                 "texts per batch")
+  declare_split(app, a.split, "split to compare predictions on; by default test");
+  app.add_option("--per_device_eval_batch_size,--batch_size", a.batch_size,
+                 "examples per evaluation batch")
       ->check(number_from(1));
 }
 
 void declare_train_samples(CLI::App& app, JobData& a) {
-  app.add_option("--max_train_samples", a.max_train_samples,
-                 "most texts of the training part, drawn by --seed, since the first ones may be of "
-                 "one class; 0: all")
+  app.add_option("--max_train_samples", a.max_train_samples, "train on a random sample (0: all)")
       ->check(number_from(0));
 }
 
@@ -382,34 +349,24 @@ void declare_figure(CLI::App& app, std::string& figure, const std::string& descr
 }
 
 void declare_adapter(CLI::App& app, std::string& adapter, bool required) {
-  CLI::Option* option = app.add_option("--adapter", adapter,
-                                       "folder of a low-rank adapter, as `hone train --lora` and "
-                                       "PEFT write it, to put on the model");
+  CLI::Option* option =
+      app.add_option("--adapter", adapter, "LoRA adapter folder to apply (hone's or PEFT's)");
   if (required) option->required();
 }
 
 void declare_row_hashes(CLI::App& app, bool& row_hashes) {
   app.add_flag("!--no_row_hashes", row_hashes,
-               "leave out trained_on.safetensors, which keeps fingerprints of the texts that were "
-               "learnt from, so that later figures can say which texts are new; who has the file "
-               "can guess short texts; columns and counts are kept all the same");
+               "do not write fingerprints of the training examples");
 }
 
-void declare_run_size(CLI::App& app, std::int64_t& batch, std::int64_t& tokens,
-                      const std::string& purpose) {
-  app.add_option("--batch", batch, "texts or images per run, for " + purpose)
-      ->check(number_from(1));
-  app.add_option("--tokens", tokens,
-                 fmt::format("tokens per text, for {}; by default 128, or the model's positions if "
-                             "fewer",
-                             purpose))
+void declare_run_size(CLI::App& app, std::int64_t& batch, std::int64_t& tokens) {
+  app.add_option("--batch_size", batch, "batch size")->check(number_from(1));
+  app.add_option("--tokens", tokens, "tokens per example; by default 128 at most")
       ->check(number_from(1));
 }
 
 void declare_freeze(CLI::App& app, std::vector<std::string>& globs) {
-  app.add_option("--freeze", globs,
-                 "globs of parameters to leave as they are, e.g. 'bert.embeddings.*'; several by "
-                 "comma, or by repeating it")
+  app.add_option("--freeze", globs, "parameters to leave unchanged, such as 'bert.embeddings.*'")
       ->check(accepted_by([](const std::string& glob) {
         user_check(!glob.empty(), "expected a glob of parameters, got nothing");
       }))
@@ -420,140 +377,110 @@ void declare_freeze(CLI::App& app, std::vector<std::string>& globs) {
 void declare(CLI::App& app, FineTuneOptions& a) {
   TrainingOptions& t = a.training;
   AdamWOptions& o = t.optimizer;
-  app.add_option("--num_train_epochs,--epochs", t.epochs,
-                 "passes over the training texts; may be a fraction")
+  app.add_option("--num_train_epochs,--epochs", t.epochs, "passes over the training data")
       ->check(number_from(0, kMostEpochs));
-  app.add_option("--max_steps", t.max_steps, "optimizer steps, instead of epochs; 0: by epochs")
+  app.add_option("--max_steps", t.max_steps, "optimizer steps, instead of epochs (0: use epochs)")
       ->check(number_from(0));
-  app.add_option("--per_device_train_batch_size,--batch_size,--batch", t.batch_size,
-                 "texts per batch")
+  app.add_option("--per_device_train_batch_size,--batch_size", t.batch_size,
+                 "examples per training batch")
       ->check(number_from(1));
-  app.add_option("--per_device_eval_batch_size", a.eval_batch_size,
-                 "texts per batch of an evaluation")
+  app.add_option("--per_device_eval_batch_size", a.eval_batch_size, "examples per evaluation batch")
       ->check(number_from(1));
-  app.add_option(
-         "--gradient_accumulation_steps", t.gradient_accumulation_steps,
-         "batches of a step, one after the other: a step of that many times --batch texts in "
-         "the memory of one batch; the last step of an epoch has what is left")
+  app.add_option("--gradient_accumulation_steps", t.gradient_accumulation_steps,
+                 "batches per optimizer step")
       ->check(number_from(1));
-  app.add_option("--learning_rate,--lr", o.learning_rate,
-                 "at the start, and then as --lr_scheduler_type says")
+  app.add_option("--learning_rate,--lr", o.learning_rate, "peak learning rate")
       ->check(number_from(0));
-  app.add_option("--lr_scheduler_type", t.lr_scheduler_type, schedules_help())
+  app.add_option("--lr_scheduler_type", t.lr_scheduler_type,
+                 "how the learning rate changes over the run")
       ->check(one_of(schedule_names()));
   app.add_option("--layerwise_lr_decay", a.layerwise_lr_decay,
-                 "what the learning rate is multiplied by from each layer to the one below it, the "
-                 "embeddings last; the head has the rate itself; 1: all have")
+                 "learning-rate factor from each layer to the one below it")
       ->check(factor(1));
-  app.add_option("--warmup_steps", t.warmup_steps, "steps of linear rise at the start")
+  app.add_option("--warmup_steps", t.warmup_steps, "steps over which the learning rate rises")
       ->check(number_from(0));
   app.add_option("--warmup_ratio", t.warmup_ratio,
-                 "the same as a share of all steps; --warmup_steps goes over it")
+                 "the same as a fraction of all steps; --warmup_steps overrides it")
       ->check(number_from(0, 1));
-  app.add_option("--weight_decay", o.weight_decay, "of AdamW; biases and layer norms are spared")
+  app.add_option("--weight_decay", o.weight_decay,
+                 "AdamW weight decay (not for biases and layer norms)")
       ->check(number_from(0));
-  app.add_option("--adam_beta1", o.beta1, "of AdamW")->check(number_from(0, 1));
-  app.add_option("--adam_beta2", o.beta2, "of AdamW")->check(number_from(0, 1));
-  app.add_option("--adam_epsilon", o.epsilon, "of AdamW")->check(number_from(0));
-  app.add_option("--max_grad_norm", o.max_grad_norm,
-                 "gradients are scaled down to this norm; 0: never")
+  app.add_option("--adam_beta1", o.beta1, "AdamW beta 1")->check(number_from(0, 1));
+  app.add_option("--adam_beta2", o.beta2, "AdamW beta 2")->check(number_from(0, 1));
+  app.add_option("--adam_epsilon", o.epsilon, "AdamW epsilon")->check(number_from(0));
+  app.add_option("--max_grad_norm", o.max_grad_norm, "clip gradients to this norm (0: never)")
       ->check(number_from(0));
-  app.add_option("--logging_steps", t.logging_steps, "steps between two lines of the log")
+  app.add_option("--logging_steps", t.logging_steps, "steps between log lines")
       ->check(number_from(1));
-  app.add_option("--eval_steps", t.eval_steps,
-                 "steps between two evaluations; 0: after every epoch")
+  app.add_option("--eval_steps", t.eval_steps, "steps between evaluations (0: after every epoch)")
       ->check(number_from(0));
   app.add_flag("--load_best_model_at_end", a.load_best_model_at_end,
-               "keep the weights of the best evaluation, not the last ones");
-  app.add_option(
-         "--metric_for_best_model", a.metric_for_best_model,
-         "what the best evaluation is told by, on the validation part; by default what the task is "
-         "judged by. Of classes accuracy, loss, f1_macro, f1_weighted, ..., of two of them f1, "
-         "precision, recall (of the second one) and auc; of numbers r2, loss, rmse, mae, pearson, "
-         "spearman; of several labels f1_micro, loss, subset_accuracy, f1_macro, ...")
+               "keep the weights of the best evaluation, not the last");
+  app.add_option("--metric_for_best_model", a.metric_for_best_model,
+                 "metric that selects the best evaluation; by default the task's")
       ->check(metric_name());
   app.add_option("--early_stopping_patience", a.early_stopping_patience,
-                 "end after so many evaluations without a better one, and keep the best; 0: never")
+                 "stop after this many evaluations without improvement (0: never)")
       ->check(number_from(0));
-  app.add_option(
-      "--class_weights", a.class_weights,
-      "weight of each class in the training loss, where a text has one: balanced (texts / "
-      "(classes x texts of the class)), or a number for each by commas; evaluations stay "
-      "unweighted");
-  app.add_option(
-         "--label_smoothing_factor", t.label_smoothing_factor,
-         "share of each label that goes to all classes alike in the training loss, below 1; "
-         "evaluations stay as they are")
+  app.add_option("--class_weights", a.class_weights,
+                 "loss weight of each class: balanced, or one number per class");
+  app.add_option("--label_smoothing_factor", t.label_smoothing_factor,
+                 "label smoothing of the training loss")
       ->check(number_from(0, 1));
   declare_freeze(app, a.freeze);
   app.add_flag("--group_by_length", t.group_by_length,
-               "put texts of like length into a batch: less padding, faster");
-  app.add_flag("!--no_shuffle", t.shuffle, "take the texts in the order of the data");
+               "batch examples of similar length: less padding, faster");
+  app.add_flag("!--no_shuffle", t.shuffle, "train in the order of the data");
 }
 
 void declare(CLI::App& app, DistillJob& a) {
-  CLI::Option* const parent = app.add_option(
-      "--distill", a.parent,
-      "learn from this model, too: a folder with the same labels, of any size, format and "
-      "tokenizer; the loss is alpha times that of the labels + (1 - alpha) T^2 KL(parent, model)");
-  app.add_option("--distill_temperature", a.options.temperature,
-                 "T, by which the logits of both are divided first")
+  CLI::Option* const parent =
+      app.add_option("--distill", a.parent, "teacher model folder to distil from");
+  app.add_option("--distill_temperature", a.options.temperature, "distillation temperature")
       ->check(factor(std::numeric_limits<double>::infinity()))
       ->needs(parent);
   app.add_option("--distill_alpha", a.options.alpha,
-                 "what the loss of the labels weighs; 0: the parent's answers alone")
+                 "weight of the label loss (0: the teacher's predictions only)")
       ->check(number_from(0, 1))
       ->needs(parent);
 }
 
 void declare_problem_type(CLI::App& app, std::string& problem_type) {
   app.add_option("--problem_type", problem_type,
-                 "what the labels are for: single_label_classification, regression or "
-                 "multi_label_classification; by default what the model's config.json says, else "
-                 "what they look like")
+                 "task: single_label_classification, regression, ...; by default detected")
       ->check(one_of(task_names()));
 }
 
 void declare_report_to(CLI::App& app, std::string& report_to) {
   app.add_option("--report_to", report_to,
-                 "tensorboard: write the log for TensorBoard too, into runs/ of the output folder")
+                 "also write TensorBoard logs to runs/ in the output folder")
       ->check(one_of({"none", "tensorboard"}));
 }
 
 void declare(CLI::App& app, JobResume& a) {
-  app.add_flag("--resume", a.resume,
-               "go on where an interrupted run of the same command stood, to the same bits; begin "
-               "where there is none, and do nothing where it is finished");
-  app.add_option("--save_steps", a.save_steps,
-                 "steps between two checkpoints, beside those of every epoch and evaluation; 0: "
-                 "only those")
+  app.add_flag("--resume", a.resume, "continue an interrupted run to the same bits");
+  app.add_option("--save_steps", a.save_steps, "extra checkpoints every this many steps (0: none)")
       ->check(number_from(0));
   app.add_option("--save_total_limit", a.save_total_limit,
-                 "newest checkpoints to keep; the best one stays too")
+                 "newest checkpoints to keep, beside the best one")
       ->check(number_from(1));
   app.add_flag("--save_optimizer_state", a.save_optimizer_state,
-               "keep the moments of AdamW in the checkpoints of a finished job too, where nothing "
-               "is left to resume; they are twice the weights' size");
+               "keep the optimizer state in checkpoints of a finished run");
 }
 
 void declare(CLI::App& app, VocabularyRules& rules) {
   app.add_option("--vocab_size", rules.vocab_size,
-                 "most tokens of the vocabulary that fresh weights learn from the "
-                 "training texts; 0: "
-                 "30 522, and for built-in data its own")
+                 "vocabulary size learned for new models (0: 30,522)")
       ->check(number_from(0));
-  app.add_option("--lowercase", rules.lowercase,
-                 "make that vocabulary from lower-case text (the default), or keep capital letters")
+  app.add_option("--lowercase", rules.lowercase, "lower-case text when learning a vocabulary")
       ->check(one_of({"true", "false"}));
   app.add_option("--strip_accents", rules.strip_accents,
-                 "make that vocabulary from text without accents and other marks, or keep them; "
-                 "by default they stay where more than 1% of the words have some")
+                 "remove accents when learning a vocabulary; by default detected")
       ->check(one_of({"true", "false"}));
 }
 
 void declare_seeds(CLI::App& app, std::int64_t& seeds) {
-  app.add_option("--seeds", seeds,
-                 "repeat the job with so many seeds, from --seed on, and report mean and spread")
+  app.add_option("--seeds", seeds, "repeat with this many seeds; report mean and spread")
       ->check(number_from(1));
 }
 
@@ -566,31 +493,26 @@ CalibrationRun CalibrationArguments::parsed(std::uint64_t seed) const {
 
 void declare(CLI::App& app, CalibrationArguments& a) {
   app.add_option("--calibration_batches", a.run.batch_count,
-                 "batches of training texts that calibration looks at, drawn by --seed")
+                 "training batches used for calibration")
       ->check(number_from(1));
-  app.add_option(
-         "--calibration", a.rule,
-         "range a calibrated format should hold: minmax (all that was seen), percentile, or "
-         "mse (least mean-squared error)")
+  app.add_option("--calibration", a.rule, "how calibration chooses the range of a format")
       ->check(one_of(range_rule_names()));
   app.add_option("--percentile", a.run.options.percentile,
-                 "for --calibration percentile: least share of the values inside the range, in %");
-  app.add_flag("!--anyway", a.run.heed_objections,
-               "go on even where a format says it cannot hold the values");
+                 "fraction of values inside the range, in %, for percentile");
+  app.add_flag("!--force", a.run.heed_objections,
+               "quantize even if a format cannot hold the values");
 }
 
 void declare(CLI::App& app, FormatArguments& a) {
-  app.add_option("--format", a.format,
-                 "number format of every linear's input, weight and bias, e.g. "
-                 "'integer(width=8,frac=4)'; see `hone formats`");
-  app.add_option("--recipe", a.recipe, "TOML file that says which layer takes which format");
-  app.add_option("--input_format", a.input_format, "of the inputs of linears; none: fp32");
-  app.add_option("--weight_format", a.weight_format, "of the weights of linears; none: fp32");
-  app.add_option("--bias_format", a.bias_format, "of the biases of linears; none: fp32");
-  app.add_option("--output_format", a.output_format, "of the outputs of linears; none: fp32");
-  app.add_option("--rule", a.rules,
-                 "one more rule of a recipe, e.g. 'name = \"*.layer.0.*\", weight = \"none\"'; may "
-                 "be repeated")
+  app.add_option("--format", a.format, "format of inputs, weights and biases");
+  app.add_option("--recipe", a.recipe, "TOML file with the format of each layer");
+  app.add_option("--input_format", a.input_format, "format of the inputs of linears (none: fp32)");
+  app.add_option("--weight_format", a.weight_format,
+                 "format of the weights of linears (none: fp32)");
+  app.add_option("--bias_format", a.bias_format, "format of the biases of linears (none: fp32)");
+  app.add_option("--output_format", a.output_format,
+                 "format of the outputs of linears (none: fp32)");
+  app.add_option("--rule", a.rules, "add a rule: 'name = \"*.layer.0.*\", weight = \"none\"'")
       ->allow_extra_args(false);
 }
 
@@ -625,13 +547,10 @@ Recipe recipe_from(const FormatArguments& a, const FormatTable& formats) {
 }
 
 void declare(CLI::App& app, JobOutput& a, bool required) {
-  app.add_option("-o,--output_dir", a.folder,
-                 required ? "folder to write" : "folder to write a report to")
+  app.add_option("-o,--output_dir", a.folder, required ? "output folder" : "folder for a report")
       ->required(required);
-  app.add_flag(
-      "--overwrite_output_dir,--overwrite", a.overwrite,
-      "replace the folder if this program wrote it; files that others put there or changed "
-      "move into the new one");
+  app.add_flag("--overwrite_output_dir,--overwrite", a.overwrite,
+               "replace hone's own files in the folder");
 }
 
 void print_finished(const JobOutput& output, const Json& results, bool json) {

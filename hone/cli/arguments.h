@@ -93,9 +93,7 @@ void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut);
 /// What the answers of a changed model are measured on, if on anything.
 void declare(CLI::App& app, AnswerTexts& texts);
 /// What `--data` takes, for help.
-inline constexpr const char* kDataSources =
-    "a .csv, .tsv, .jsonl, .json (also .gz) or .parquet file, a folder of them with train.*, "
-    "validation.*, test.*, an aclImdb folder, or synth:NAME?seed=7&n=30000";
+inline constexpr const char* kDataSources = "CSV, JSON, Parquet, folder or synth:NAME";
 
 /// How a command trains.
 void declare(CLI::App& app, FineTuneOptions& options);
@@ -124,10 +122,9 @@ struct CalibrationArguments {
 };
 void declare(CLI::App& app, CalibrationArguments& arguments);
 
-/// `--batch` and `--tokens`, the size of a run to count with; `purpose` says in the help what for.
-/// No tokens given stay 0: see `tokens_of_run` for what is taken then.
-void declare_run_size(CLI::App& app, std::int64_t& batch, std::int64_t& tokens,
-                      const std::string& purpose);
+/// Declares `--batch_size` and `--tokens`, the size of a run to measure or to count with. Without tokens they stay 0: see
+/// `tokens_of_run` for what is taken then.
+void declare_run_size(CLI::App& app, std::int64_t& batch, std::int64_t& tokens);
 
 /// `--freeze GLOB[,GLOB…]`, once or several times.
 void declare_freeze(CLI::App& app, std::vector<std::string>& globs);

@@ -33,17 +33,17 @@ struct Subject {
   std::set<std::string> flags;
 };
 const Subject kSubjects[] = {
-    {kModel, {"batch",    "tokens",  "train",     "qat",    "format",    "native",     "lora",
-              "profile",  "adapter", "runs",      "device", "precision", "iterations", "ignored",
-              "executor", "process", "processes", "naive",  "figure",    "overwrite"}},
+    {kModel, {"batch_size", "tokens",  "train",     "qat",      "format",    "native",     "lora",
+              "profile",    "adapter", "runs",      "device",   "precision", "iterations", "warmup",
+              "executor",   "process", "processes", "pitfalls", "figure",    "overwrite"}},
     {kModels,
-     {"batch", "tokens", "train", "qat", "format", "native", "lora", "runs", "device",
+     {"batch_size", "tokens", "train", "qat", "format", "native", "lora", "runs", "device",
       "precision"}},
     {kAttention, {"shape", "dtype", "impl", "profile", "runs", "device", "precision"}},
     {kLinear, {"shape", "rows", "format", "impl", "runs", "device", "precision"}},
     {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}},
     {kSampler,
-     {"sampler", "profile", "compatible", "trials", "parameters", "function", "replay", "runs"}},
+     {"sampler", "optuna", "compatible", "trials", "parameters", "function", "replay", "runs"}},
     {kStorage, {"storage", "workers", "trials", "join"}}};
 
 struct BenchArguments {
@@ -65,7 +65,8 @@ struct BenchArguments {
   bool overwrite = false;
   StorageBenchJob storage;
   SamplerBenchJob sampler;
-  std::string profile;  ///< of a sampler a version of Optuna, else no value
+  bool profile = false;
+  std::string optuna;
   std::string function, replay;
   std::int64_t trials = 0;  ///< of a sampler or a storage; 0: as many as these have by themselves
   RunArguments run;
@@ -122,7 +123,7 @@ const Subject& subject_of(const BenchArguments& a) {
 }
 
 bool is_by_call(const CLI::App& app) {
-  return app.count("--iterations") + app.count("--executor") + app.count("--naive") > 0;
+  return app.count("--iterations") + app.count("--executor") + app.count("--pitfalls") > 0;
 }
 
 // Options that would do nothing are refused, while the line is parsed.
@@ -165,15 +166,6 @@ void run_dequantize(BenchArguments& a, const CLI::App& app) {
   print_text(a.run, "{}", result.text(text_style(a.run)));
 }
 
-// Without a value it reads as a flag does.
-bool given_as_flag(const BenchArguments& a, const CLI::App& app) {
-  if (!a.profile.empty())
-    throw UsageError(fmt::format(
-        "hone bench: --profile {}: it takes a value of sampler alone; give what is timed first",
-        a.profile));
-  return app.count("--profile") > 0;
-}
-
 void run_attention(BenchArguments& a, const CLI::App& app) {
   AttentionJob& job = a.attention;
   if (app.count("--shape") > 0) {
@@ -190,7 +182,7 @@ void run_attention(BenchArguments& a, const CLI::App& app) {
   if (app.count("--impl") > 0)
     job.ways =
         parse_words("--impl", a.ways, kWays, [](AttentionWay way) { return to_string(way); });
-  job.profile = given_as_flag(a, app);
+  job.profile = a.profile;
   job.runs = a.job.options.runs;
   if (a.run.precision == "bf16" || a.run.precision == "fp16")
     throw UsageError(fmt::format("hone bench attention: --precision {} is --dtype {} here",
@@ -231,7 +223,7 @@ void run_linear(BenchArguments& a, const CLI::App& app) {
     throw UsageError("hone bench linear: --precision fp16: values are fp32, or bf16 by --impl");
   Context context = make_context(a.run);
   if (!a.flags.format.empty())
-    for (const std::string& text : split(a.flags.format, ';'))
+    for (const std::string& text : split_outside_brackets(a.flags.format))
       job.formats.push_back(value_of_flag(
           "--format", [&] { return parse_format(trim(text), context.library.formats); }));
   const LinearResult result = bench_linear(job, context);
@@ -241,11 +233,11 @@ void run_linear(BenchArguments& a, const CLI::App& app) {
 
 void run_sampler(BenchArguments& a, const CLI::App& app) {
   SamplerBenchJob& job = a.sampler;
-  if (app.count("--profile") > 0) job.profile = find_tpe_profile(a.profile);
+  if (!a.optuna.empty()) job.profile = find_tpe_profile(a.optuna);
   job.seed = a.run.seed;
   if (a.trials > 0) job.trials = a.trials;
-  if (job.sampler != "tpe" && app.count("--profile") > 0)
-    throw UsageError("hone bench sampler: --profile is of --sampler tpe");
+  if (job.sampler != "tpe" && !a.optuna.empty())
+    throw UsageError("hone bench sampler: --optuna needs --sampler tpe");
   if (a.function.empty()) {
     if (app.count("--replay") > 0)
       throw UsageError("hone bench sampler: --replay puts a recorded run of a --function in place");
@@ -265,19 +257,20 @@ void run_sampler(BenchArguments& a, const CLI::App& app) {
 // What only a model that is timed call by call takes, and what such a one does not.
 void check_iterations(const BenchArguments& a, const CLI::App& app) {
   const bool by_call = is_by_call(app);
-  for (const char* name : {"ignored", "process", "processes", "figure", "overwrite"})
+  for (const char* name : {"warmup", "process", "processes", "figure", "overwrite"})
     if (app.count(fmt::format("--{}", name)) > 0 && (!by_call || a.naive))
-      throw UsageError(fmt::format(
-          "hone bench: --{} of a model is of calls one by one; give --iterations, without --naive",
-          name));
+      throw UsageError(
+          fmt::format("hone bench: --{} of a model is of calls one by one; give --iterations, "
+                      "without --pitfalls",
+                      name));
   for (const char* name : {"runs", "profile"})
     if (app.count(fmt::format("--{}", name)) > 0 && by_call)
       throw UsageError(fmt::format(
-          "hone bench: --{} does nothing with --iterations, --executor and --naive: every "
+          "hone bench: --{} does nothing with --iterations, --executor and --pitfalls: every "
           "call is told",
           name));
   if (a.naive && app.count("--executor") > 0)
-    throw UsageError("hone bench: --naive is of the interpreter; leave --executor out");
+    throw UsageError("hone bench: --pitfalls is of the interpreter; leave --executor out");
 }
 
 void run_iterations(BenchArguments& a, const CLI::App& app) {
@@ -294,7 +287,7 @@ void run_iterations(BenchArguments& a, const CLI::App& app) {
   job.work = a.job;
   if (app.count("--executor") > 0)
     job.ways = parse_words("--executor", a.executors, execution_way_names(), std::identity());
-  if (app.count("--ignored") > 0) job.ignored = a.ignored;
+  if (app.count("--warmup") > 0) job.ignored = a.ignored;
   const auto process = std::ranges::find(kIterationProcesses, a.process);
   job.process = static_cast<IterationProcess>(process - std::begin(kIterationProcesses));
   static const std::set<std::string> own = {"executor",    "iterations", "process", "processes",
@@ -328,7 +321,7 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
   if (a.job.model == kLinear) return run_linear(a, app);
   check_iterations(a, app);
   if (is_by_call(app)) return run_iterations(a, app);
-  a.job.profile = given_as_flag(a, app);
+  a.job.profile = a.profile;
   Context context = make_context(a.run);
   take(a.flags, "bench", context.library.formats, a.job.options);
   a.job.seed = a.run.seed;
@@ -341,110 +334,67 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
 
 Command bench_command() {
   return {
-      "bench", "time models, attention, linears, decoding and searches",
-      "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
+      "bench", "Measure the speed of models, kernels and storages",
+      "hone bench tiny --batch_size 8 --tokens 128 --train --threads 2 --json",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<BenchArguments>();
-        app.add_option(
-               "MODEL", a->models,
-               "model folder, tiny or base (with BERT's vocabulary) or resnet18; several are timed "
-               "in turn, beside the first; or attention, "
-               "step by step and as one operation; linear, with its weight in floats and packed; "
-               "dequantize, for decoding MXINT to memory; sampler, for what suggests the trials "
-               "of a search; or storage, for where they stand")
+        app.add_option("MODEL", a->models, "models, attention, linear, dequantize, sampler")
             ->required();
         declare_adapter(app, a->job.adapter);
         declare(app, a->flags, a->job.options);
-        app.get_option("--format")
-            ->description(
-                "put quantizers of this format into it; of linear: formats of packed weights, "
-                "separated by semicolons, by default 'mxint(bits=8);int(bits=4,per=row)'");
+        app.get_option("--format")->description("format to simulate; linear: packed formats");
         app.add_option("--runs", a->job.options.runs,
-                       "counted runs; 0: 60, or 12 when one takes over 200 ms; of attention and "
-                       "linear 20; 20 trials of a sampler")
+                       "number of timed runs (0: chosen by their time)")
             ->check(number_from(0));
-        app.add_option("--iterations", a->iterations.iterations,
-                       "of a model: time every call from the first one on, so many of each "
-                       "executor, in fresh and warm processes")
+        app.add_option("--iterations", a->iterations.iterations, "calls to time one by one")
             ->check(number_from(2));
-        app.add_option(
-            "--executor", a->executors,
-            fmt::format("of a model, call by call: ways to run it side by side, by comma, "
-                        "the first is what others are held against: {}; by default all that can be "
-                        "had here",
-                        fmt::join(execution_way_names(), ", ")));
-        app.add_option("--ignored", a->ignored,
-                       "of calls one by one: so many at the beginning are in no median; by default "
-                       "10, of fewer than 50 a fifth")
+        app.add_option("--executor", a->executors,
+                       fmt::format("executors to compare, the first is the baseline: {}",
+                                   fmt::join(execution_way_names(), ", ")));
+        app.add_option("--warmup", a->ignored,
+                       "calls to leave out at the start; by default 10 at most")
             ->check(number_from(0));
         app.add_option("--process", a->process,
-                       "of calls one by one: warm, in this process alone; this, of one executor, "
-                       "from the beginning of this process; both, in others that begin fresh, too")
+                       "time calls in this process, a warm one, or fresh ones too")
             ->check(one_of({std::begin(kIterationProcesses), std::end(kIterationProcesses)}));
-        app.add_option("--processes", a->iterations.processes,
-                       "of calls one by one: fresh processes of each executor")
+        app.add_option("--processes", a->iterations.processes, "fresh processes per executor")
             ->check(number_from(1));
-        app.add_flag("--naive", a->naive,
-                     "of a model: measure what each mistake of a naive measurement costs");
-        app.add_option(
-               "--profile", a->profile,
-               "of a model and attention: show where the time went, by kernel; of sampler, with a "
-               "version of Optuna: whose TPE it is")
-            ->expected(0, 1);
+        app.add_flag("--pitfalls", a->naive, "show the cost of common benchmarking mistakes");
+        app.add_flag("--profile", a->profile, "show the time of each kernel");
+        app.add_option("--optuna", a->optuna, "sampler: version of Optuna whose TPE to follow")
+            ->check(one_of(tpe_profile_names()));
         app.add_option("--shape", a->shape,
-                       "of attention: texts, heads, tokens and the size of a head, by comma, by "
-                       "default 32,8,128,64; of linear: inputs and outputs, by default 4096,4096, "
-                       "or rows of x in front of them");
-        app.add_option("--rows", a->rows,
-                       "of linear: rows of x, texts times tokens, by comma; by default that of "
-                       "--shape, or 1,4,16,64,256");
-        app.add_option("--dtype", a->dtypes,
-                       "of attention: types of operands and results, by comma: fp32, bf16, fp16; "
-                       "by default all");
-        app.add_option(
-            "--impl", a->ways,
-            "of attention: naive, with its scores in memory, fused, without; of "
-            "linear: fp32, bf16, packed, its weight in codes, native, its inputs too; by "
-            "comma; by default all");
-        app.add_option("--elements", a->elements,
-                       "of dequantize: arrays of so many elements, by comma; by default from 1024 "
-                       "to 234881024, as memory allows");
-        app.add_option("--group", a->groups,
-                       "of dequantize: elements that share a scale, by comma; by default 8 to 512");
-        app.add_option("--bits", a->dequantize.bits, "of dequantize: bits of an element")
+                       "attention: batch,heads,tokens,head size; linear: inputs,outputs");
+        app.add_option("--rows", a->rows, "linear: rows of the input (batch size times tokens)");
+        app.add_option("--dtype", a->dtypes, "attention: fp32, bf16, fp16; by default all");
+        app.add_option("--impl", a->ways,
+                       "attention: naive, fused; linear: fp32, bf16, packed, native");
+        app.add_option("--elements", a->elements, "dequantize: sizes of the arrays");
+        app.add_option("--group", a->groups, "dequantize: elements per scale");
+        app.add_option("--bits", a->dequantize.bits, "dequantize: bits per element")
             ->check(one_of({"8", "4"}));
-        app.add_option("--to", a->to, "of dequantize: what elements become")
+        app.add_option("--to", a->to, "dequantize: type of the result")
             ->check(one_of({"bf16", "fp32"}));
-        declare_figure(app, a->figure,
-                       "of dequantize: how the first array is cut up, mase-cuda's way and ours; of "
-                       "calls one by one their times: drawn as FIGURE.svg and FIGURE.png");
-        app.add_flag("--overwrite", a->overwrite, "replace what --figure names");
+        declare_figure(app, a->figure, "draw the result of dequantize or of --iterations");
+        app.add_flag("--overwrite", a->overwrite, "replace the files of --figure");
         app.add_option("--storage", a->storage.storage,
-                       "of storage: path of an SQLite file, or postgresql://USER@HOST/DATABASE; "
-                       "what is made there is removed again");
-        app.add_option("--workers", a->storage.workers,
-                       "of storage: processes that run trials at once")
+                       "storage: SQLite file or postgresql:// address");
+        app.add_option("--workers", a->storage.workers, "storage: number of worker processes")
             ->check(number_from(1));
-        app.add_option("--join", a->storage.join,
-                       "of storage: be one more worker of this study of another `hone bench "
-                       "storage`, on this machine or another");
-        app.add_option("--sampler", a->sampler.sampler, "of sampler: which one")
+        app.add_option("--join", a->storage.join, "storage: join this study as one more worker");
+        app.add_option("--sampler", a->sampler.sampler, "sampler: which sampler")
             ->check(one_of({"tpe", "random"}));
         app.add_flag("--compatible", a->sampler.compatible,
-                     "of sampler: draw the random numbers that Optuna draws");
-        app.add_option("--trials", a->trials,
-                       "of storage: those of all workers together, made and from a queue; of "
-                       "sampler: those before what is timed, with --function all")
+                     "sampler: draw the random numbers that Optuna draws");
+        app.add_option("--trials", a->trials, "storage and sampler: number of trials")
             ->check(number_from(1));
-        app.add_option("--parameters", a->sampler.parameters, "of sampler: floats of a trial")
+        app.add_option("--parameters", a->sampler.parameters, "sampler: parameters per trial")
             ->check(number_from(1));
         app.add_option("--function", a->function,
-                       "of sampler: print the trials on this function, of four floats or of "
-                       "parameters of all kinds, in place of times")
+                       "sampler: print trials on a test function instead of times")
             ->check(one_of({"cont", "mixed"}));
         app.add_option("--replay", a->replay,
-                       "of sampler: a recorded run of the function, JSON with the lists params and "
-                       "values; its trials go into the history in place of what is suggested");
+                       "sampler: JSON file with a recorded run to use as history");
         declare(app, a->run);
         declare_device(app, a->run);
         app.parse_complete_callback([a, &app] { check_use(*a, app); });

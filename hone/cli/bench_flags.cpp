@@ -6,19 +6,12 @@
 namespace hone {
 
 void declare(CLI::App& app, BenchFlags& flags, BenchOptions& options) {
-  app.add_option("--batch", options.batch, "texts or images per run")->check(number_from(1));
-  app.add_option("--tokens", options.tokens,
-                 "tokens per text; by default 128, or the model's positions if fewer")
-      ->check(number_from(1));
-  app.add_flag("--train", options.train, "a training step with dropout and AdamW");
-  app.add_option("--qat", flags.qat, "a training step with quantizers of this format");
-  app.add_option("--format", flags.format, "put quantizers of this format into it");
-  app.add_option("--native", flags.native,
-                 "pack the weights of linears in this format and multiply by codes, with "
-                 "inputs rounded to what fits");
-  app.add_option("--lora", flags.lora,
-                 "a training step of low-rank adapters and the head alone: options of "
-                 "the pass insert_lora, such as r=8,alpha=16,dropout=0.1,target=query");
+  declare_run_size(app, options.batch, options.tokens);
+  app.add_flag("--train", options.train, "time a training step (dropout, AdamW)");
+  app.add_option("--qat", flags.qat, "time a QAT step in this format");
+  app.add_option("--format", flags.format, "quantize the model in this format (simulated)");
+  app.add_option("--native", flags.native, "quantize the model in this format (native)");
+  app.add_option("--lora", flags.lora, "time a LoRA training step, such as r=8,alpha=16");
 }
 
 void take(const BenchFlags& flags, const std::string& command, const FormatTable& formats,

@@ -130,18 +130,15 @@ void cache(const CacheArguments& a) {
 }  // namespace
 
 Command cache_command() {
-  return {
-      "cache", "what pipelines and searches keep, and how much of it may be", "hone cache",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<CacheArguments>();
-        app.add_option("--limit", a->limit,
-                       "keep no more than so much from now on, such as 20GiB; what was used "
-                       "longest ago goes first");
-        app.add_option("--shrink", a->shrink, "remove what was used longest ago, down to so much");
-        app.add_flag("--empty", a->empty, "remove all that hone keeps there; files of others stay");
-        declare_screen(app, a->run);
-        return [a] { cache(*a); };
-      }};
+  return {"cache", "Show, limit or clear the store of earlier results", "hone cache",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<CacheArguments>();
+            app.add_option("--limit", a->limit, "set the maximum size of the store, such as 20GiB");
+            app.add_option("--shrink", a->shrink, "remove the least recently used entries");
+            app.add_flag("--empty", a->empty, "remove everything hone stored");
+            declare_screen(app, a->run);
+            return [a] { cache(*a); };
+          }};
 }
 
 }  // namespace hone

@@ -26,21 +26,18 @@ void choose(ChooseArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command choose_command() {
-  return {"choose", "the best of several models, or the smallest that keeps up with it",
+  return {"choose", "Choose the best of several models, or the smallest",
           "hone choose my-model my-model-int8 --smallest --data 'synth:negation?seed=7&n=30000'",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<ChooseArguments>();
             app.add_option("MODELS", a->job.models, "model folders, two or more")->required();
             app.add_flag("--smallest", a->job.smallest,
-                         "the one with the fewest bytes, packed, of those that are not shown to be "
-                         "worse than the best");
-            declare(app, a->job.gates, ", with --smallest, beside the best");
+                         "choose the smallest, not significantly worse model");
+            declare(app, a->job.gates);
             declare(app, a->job.data, /*required=*/true);
-            declare_split(app, a->job.split,
-                          "part to choose on: train, validation, test or all; what is chosen "
-                          "belongs measured on another one");
-            app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->job.batch_size,
-                           "texts per batch")
+            declare_split(app, a->job.split, "split to choose on");
+            app.add_option("--per_device_eval_batch_size,--batch_size", a->job.batch_size,
+                           "examples per evaluation batch")
                 ->check(number_from(1));
             declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);

@@ -25,11 +25,10 @@ class GateFailure : public Error {
   using Error::Error;
 };
 
-/// Commands of one kind, as `hone --help` shows them.
+/// Commands of one kind, under one heading of `hone --help`.
 struct CommandGroup {
   std::string_view name;
   std::vector<Command> commands;
-  bool brief = false;  ///< there by their names alone
 };
 
 /// All commands, in the order of the help: by groups, and one after the other.

@@ -20,7 +20,7 @@ void compare_formats(CompareFormatsArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   for (const std::string& text : a.choices)
     a.job.choices.push_back(
-        value_of_flag("--choice", [&] { return parse_choice(text, context.library.formats); }));
+        value_of_flag("--candidate", [&] { return parse_choice(text, context.library.formats); }));
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
@@ -32,20 +32,17 @@ void compare_formats(CompareFormatsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command compare_formats_command() {
-  return {"compare-formats", "try number formats, and say which keep the accuracy",
-          "hone compare-formats my-model --data 'synth:negation?seed=7&n=30000' --choice "
-          "'mxint(bits=8)' --choice ternary/none",
+  return {"compare-formats", "Evaluate a model in several number formats",
+          "hone compare-formats my-model --data 'synth:negation?seed=7&n=30000' --candidate "
+          "'mxint(bits=8)' --candidate ternary/none",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<CompareFormatsArguments>();
-            app.add_option("MODEL", a->job.model, "model folder; not quantized")->required();
-            app.add_option("--choice", a->choices,
-                           "FORMAT, or WEIGHTS/INPUTS, e.g. 'ternary/none'; may be repeated; by "
-                           "default one of each kind")
+            app.add_option("MODEL", a->job.model, "model folder, not quantized")->required();
+            app.add_option("--candidate", a->choices,
+                           "a FORMAT or WEIGHTS/INPUTS to try; may be repeated")
                 ->allow_extra_args(false);
-            app.add_flag("--layers", a->layers, "show every layer too");
-            declare_split(app, a->job.split,
-                          "part on which what was chosen is measured once: train, validation, "
-                          "test or all; choices are made on the validation part");
+            app.add_flag("--layers", a->layers, "also show every layer");
+            declare_split(app, a->job.split, "split for the final result; choices use validation");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->calibration);

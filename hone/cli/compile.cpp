@@ -26,24 +26,21 @@ void compile(CompileArguments& a) {
 }  // namespace
 
 Command compile_command() {
-  return {"compile", "what code is generated for a model, and what it gains",
-          "hone compile tiny --train --batch 8 --tokens 128 --explain",
+  return {"compile", "Show the generated code of a model and its gain",
+          "hone compile tiny --train --batch_size 8 --tokens 128 --explain",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<CompileArguments>();
-            app.add_option("MODEL", a->job.work.model,
-                           "model folder, tiny or base (with BERT's vocabulary), or resnet18")
+            app.add_option("MODEL", a->job.work.model, "model folder, tiny, base or resnet18")
                 ->required();
             declare_adapter(app, a->job.work.adapter);
             declare(app, a->flags, a->job.work.options);
             app.add_flag("--explain", a->job.explain,
-                         "run it in turn by the interpreter and compiled, and set the time of "
-                         "each group beside its floor");
-            app.add_option("--runs", a->job.runs, "of --explain, of each")
+                         "compare the time of each group with the interpreter and its floor");
+            app.add_option("--runs", a->job.runs, "number of timed runs for --explain")
                 ->check(number_from(static_cast<double>(kFewestForMedianInterval)));
             app.add_option("--stages", a->job.stages,
-                           "folder to write the graph, the fused graph and the code of each group "
-                           "to");
-            app.add_flag("--overwrite", a->job.overwrite, "replace what --stages names");
+                           "folder for the graphs and the generated code");
+            app.add_flag("--overwrite", a->job.overwrite, "replace the files of --stages");
             declare(app, a->run);
             declare_precision_of_processor(app, a->run);
             return [a] { compile(*a); };

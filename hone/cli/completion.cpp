@@ -247,7 +247,7 @@ void print_script(const std::string& name) {
 }  // namespace
 
 Command completion_command() {
-  return {"completion", "print a script by which your shell completes arguments",
+  return {"completion", "Print a completion script for your shell",
           "hone completion bash > ~/.local/share/bash-completion/completions/hone",
           [](CLI::App& app) -> std::function<void()> {
             auto shell = std::make_shared<std::string>();

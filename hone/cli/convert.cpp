@@ -22,11 +22,10 @@ void convert(const ConvertArguments& a) {
 }  // namespace
 
 Command convert_command() {
-  return {"convert", "write a model's weights as safetensors",
+  return {"convert", "Convert the weights of a model folder to safetensors",
           "hone convert old-model -o new-model", [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<ConvertArguments>();
-            app.add_option("MODEL", a->job.model,
-                           "folder with weights of any architecture, or a model's name on the hub")
+            app.add_option("MODEL", a->job.model, "model folder of any architecture, or a hub name")
                 ->required();
             declare(app, a->job.output);
             app.add_flag("--json", a->json, "print the result as JSON");

@@ -31,24 +31,19 @@ void diff(DiffArguments& a) {
 
 Command diff_command() {
   return {
-      "diff", "tell how two models' graphs and parameters differ",
+      "diff", "Show how the graphs and parameters of two models differ",
       "hone diff my-model my-model-int8 -o both.svg", [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<DiffArguments>();
-        app.add_option("A", a->job.a, "model folder, or tiny, base or a config.json")->required();
-        app.add_option("B", a->job.b, "another, or the same with other --inputs_b")->required();
+        app.add_option("A", a->job.a, "model folder, tiny, base or a config.json")->required();
+        app.add_option("B", a->job.b, "another one, or the same with other --inputs_b")->required();
         app.add_option("-o,--output", a->job.drawing,
-                       "file to draw both into, beside each other, with what differs marked: "
-                       ".svg, .png, .pdf or .dot");
-        app.add_flag("--png", a->job.png, "beside an .svg the same picture as .png");
-        app.add_option("--csv", a->job.csv, "file to write the table of the graphs to");
-        app.add_option("--inputs", a->inputs,
-                       "inputs the graphs have; without labels they have no loss, without "
-                       "attention_mask the mask is made inside");
-        app.add_option("--inputs_b", a->inputs_b,
-                       "those that the graph of B has, where they are others");
-        app.add_flag("--train", a->job.train,
-                     "compare them as they are trained: with labels, loss and dropout");
-        app.add_flag("--overwrite", a->job.overwrite, "replace files that exist");
+                       "drawing of both graphs: .svg, .png, .pdf or .dot");
+        app.add_flag("--png", a->job.png, "also write an .svg as .png");
+        app.add_option("--csv", a->job.csv, "file for the comparison as a table");
+        app.add_option("--inputs", a->inputs, "inputs of the graphs; by default all");
+        app.add_option("--inputs_b", a->inputs_b, "inputs of graph B if they differ");
+        app.add_flag("--train", a->job.train, "include labels, loss and dropout");
+        app.add_flag("--overwrite", a->job.overwrite, "replace existing files");
         declare_detail(app, a->job.equal_layers, a->job.depth);
         declare(app, a->run);
         return [a] { diff(*a); };

@@ -99,7 +99,7 @@ void check_memory(const Machine& machine, Checkup& c) {
       machine.memory_limit_bytes ? Json(*machine.memory_limit_bytes) : Json();
   if (usable < kLittle)
     c.problems.push_back(fmt::format(
-        "only {} of memory can be had: end other programs, or give smaller batches (--batch)",
+        "only {} of memory can be had: end other programs, or give smaller batches (--batch_size)",
         size_text(usable)));
 }
 
@@ -296,7 +296,7 @@ void check_up(const RunArguments& a) {
 }  // namespace
 
 Command doctor_command() {
-  return {"doctor", "what this machine has and can do, and what is missing", "hone doctor",
+  return {"doctor", "Check what this machine supports and what is missing", "hone doctor",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<RunArguments>();
             declare(app, *a);

@@ -30,36 +30,27 @@ void draw(DrawArguments& a) {
 }  // namespace
 
 Command draw_command() {
-  return {"draw", "draw a model's graph",
-          "hone draw my-model -o graph.svg --inputs input_ids,attention_mask,labels",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<DrawArguments>();
-            app.add_option("MODEL", a->job.model, "model folder, or tiny, base or a config.json")
-                ->required();
-            app.add_option("-o,--output", a->job.output,
-                           "file to write: .svg, .png, .pdf, .dot, or .html for a page to pan, "
-                           "zoom, fold and search")
-                ->required();
-            app.add_option(
-                "--inputs", a->inputs,
-                "inputs the graph has; without labels it has no loss, without attention_mask "
-                "the mask is made inside");
-            app.add_flag("--png", a->job.png, "beside an .svg the same picture as .png");
-            app.add_flag("--overwrite", a->job.overwrite, "replace the file if it exists");
-            app.add_flag("--train", a->job.train,
-                         "draw it as it is trained: with labels, loss and dropout");
-            declare_detail(app, a->job.equal_layers, a->job.depth);
-            app.add_option(
-                   "--colour,--color_by", a->colour,
-                   "what colours say: kind, format, sparsity (zeros among parameters), cost "
-                   "(FLOP) or sensitivity (of --sensitivity)")
-                ->check(one_of(colour_names()));
-            app.add_option("--sensitivity", a->job.sensitivity,
-                           "folder that `hone sensitivity` wrote, for its colours");
-            declare_run_size(app, a->job.batch, a->job.tokens, "the cost");
-            declare(app, a->run);
-            return [a] { draw(*a); };
-          }};
+  return {
+      "draw", "Draw the graph of a model",
+      "hone draw my-model -o graph.svg --inputs input_ids,attention_mask,labels",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<DrawArguments>();
+        app.add_option("MODEL", a->job.model, "model folder, tiny, base or a config.json")
+            ->required();
+        app.add_option("-o,--output", a->job.output, "file: .svg, .png, .pdf, .dot or .html")
+            ->required();
+        app.add_option("--inputs", a->inputs, "inputs of the graph; by default those of the model");
+        app.add_flag("--png", a->job.png, "also write an .svg as .png");
+        app.add_flag("--overwrite", a->job.overwrite, "replace the file");
+        app.add_flag("--train", a->job.train, "include labels, loss and dropout");
+        declare_detail(app, a->job.equal_layers, a->job.depth);
+        app.add_option("--color_by", a->colour, "property shown by color")
+            ->check(one_of(colour_names()));
+        app.add_option("--sensitivity", a->job.sensitivity, "output folder of `hone sensitivity`");
+        declare_run_size(app, a->job.batch, a->job.tokens);
+        declare(app, a->run);
+        return [a] { draw(*a); };
+      }};
 }
 
 }  // namespace hone

@@ -26,11 +26,8 @@ DrawnInputs parse_drawn_inputs(const std::string& option, const std::string& tex
 }
 
 void declare_detail(CLI::App& app, std::int64_t& equal_layers, std::int64_t& depth) {
-  app.add_option("--depth", depth,
-                 "levels of modules that are opened; one further in is a box (0: all are opened)")
-      ->check(number_from(0));
-  app.add_option("--equal_layers", equal_layers,
-                 "layers to draw of equal ones in a row; the last stands for the others (0: all)")
+  app.add_option("--depth", depth, "levels of modules to open (0: all)")->check(number_from(0));
+  app.add_option("--equal_layers", equal_layers, "identical layers in a row to draw (0: all)")
       ->check(number_from(0));
 }
 

@@ -32,19 +32,16 @@ void evaluate(EvalArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command eval_command() {
-  return {"eval", "measure a model on a data set",
+  return {"eval", "Evaluate a model on a dataset",
           "hone eval my-model --data 'synth:negation?seed=7&n=30000'",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<EvalArguments>();
             app.add_option("MODEL", a->job.model, "model folder")->required();
             declare_adapter(app, a->job.adapter);
             declare(app, a->job.data, /*required=*/true);
-            declare_split(app, a->job.split,
-                          "part to measure on: train, validation, test or all; by default test, or "
-                          "what was set aside when the model was trained on this data, or all of "
-                          "a single file");
-            app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->job.batch_size,
-                           "texts per batch")
+            declare_split(app, a->job.split, "split to measure on; by default test");
+            app.add_option("--per_device_eval_batch_size,--batch_size", a->job.batch_size,
+                           "examples per evaluation batch")
                 ->check(number_from(1));
             declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);

@@ -300,19 +300,17 @@ void formats(const FormatsArguments& a) {
 }  // namespace
 
 Command formats_command() {
-  return {"formats", "explain number formats, and quantize files of tensors",
+  return {"formats", "Explain number formats; quantize tensor files",
           "hone formats 'mxint(bits=8)' 0.3", [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<FormatsArguments>();
-            app.add_option("FORMAT", a->format, "a format to show, e.g. 'mxint(bits=8,block=32)'");
-            app.add_option("NUMBER", a->numbers, "numbers to spell out in it");
-            app.add_option("--input", a->input, "safetensors file whose tensors to quantize");
-            app.add_option("--tensor", a->tensor, "glob of the tensors of --input");
-            app.add_option("--output,-o", a->output, "with --input: safetensors file to write");
-            declare_figure(
-                app, a->figure,
-                "with --input: histogram of the first tensor with the grid on it, written as "
-                "FIGURE.svg and FIGURE.png");
-            app.add_flag("--overwrite", a->overwrite, "replace what --output or --figure names");
+            app.add_option("FORMAT", a->format, "format to explain, such as 'mxint(bits=8)'");
+            app.add_option("NUMBER", a->numbers, "numbers to encode in it");
+            app.add_option("--input", a->input, "safetensors file to quantize");
+            app.add_option("--tensor", a->tensor, "tensors of --input, as a glob");
+            app.add_option("--output,-o", a->output, "safetensors file for the quantized tensors");
+            declare_figure(app, a->figure,
+                           "draw a histogram of the first tensor with the format's values");
+            app.add_flag("--overwrite", a->overwrite, "replace the files of --output and --figure");
             declare(app, a->run);
             return [a] { formats(*a); };
           }};

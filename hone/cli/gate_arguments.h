@@ -8,8 +8,7 @@
 
 namespace hone {
 
-/// `--max_drop` and `--gate`, of commands that compare a model with its parent. `consequence` goes into
-/// the help: what else they decide.
-void declare(CLI::App& app, GateOptions& gates, const std::string& consequence = "");
+/// Declares `--max_drop` and `--gate`, for commands that compare a model with its baseline.
+void declare(CLI::App& app, GateOptions& gates);
 
 }  // namespace hone

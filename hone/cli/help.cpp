@@ -1,10 +1,10 @@
 #include "hone/cli/help.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
+#include "hone/base/terminal.h"
 #include "hone/cli/command.h"
+#include "hone/cli/help_groups.h"
 #include "hone/cli/settings.h"
 #include "hone/report/text_layout.h"
 
@@ -12,10 +12,82 @@ namespace hone {
 namespace {
 
 // Columns from which on there is room for flags and their meaning side by side.
-constexpr std::size_t kRoomForTwo = 72;
-constexpr std::size_t kRoomForMore = 100;
+constexpr std::size_t kRoomForTwo = 60;
+
+// "-o, --lr" of "-o,--learning_rate,--lr": the names that people type.
+std::string short_names(const CLI::Option& option) {
+  std::string names;
+  for (const std::string& name : option.get_snames()) names += fmt::format("-{}, ", name);
+  return names + "--" + option.get_lnames().back();
+}
+
+// "-o", "--data"
+std::string shortest_name(const CLI::Option& option) {
+  return option.get_snames().empty() ? "--" + option.get_lnames().back()
+                                     : "-" + option.get_snames().front();
+}
+
+// A command line in lines that a shell reads as one.
+std::string broken_command(std::string_view command, std::size_t columns) {
+  const std::size_t room = columns == 0 ? command.size() : columns - 8;
+  std::string text;
+  for (const std::string& line : broken_line(command, room))
+    text += fmt::format("{}{}", text.empty() ? "  " : " \\\n      ", line);
+  return text + "\n";
+}
 
 }  // namespace
+
+std::size_t help_columns() {
+  const std::size_t columns = terminal_columns(stdout);
+  return columns == 0 ? 80 : std::clamp<std::size_t>(columns, 40, 100);
+}
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
+                                     CLI::AppFormatMode mode) const {
+  return fmt::format("{}.\n\nUsage: {}\n\nExample:\n{}{}{}", app->get_description(), usage(*app),
+                     broken_command(app->get_footer(), columns_), positionals(*app),
+                     groups(*app, mode == CLI::AppFormatMode::All));
+}
+
+std::string HelpFormatter::usage(const CLI::App& app) const {
+  std::string text = app.get_name(), required;
+  for (const CLI::Option* option : app.get_options({})) {
+    if (option->get_positional())
+      text += " " + make_option_usage(option);
+    else if (option->get_required())
+      required += fmt::format(" {}{}", shortest_name(*option), make_option_opts(option));
+  }
+  return text + required + " [OPTIONS]";
+}
+
+std::string HelpFormatter::positionals(const CLI::App& app) const {
+  std::string text;
+  for (const CLI::Option* option : app.get_options({}))
+    if (option->get_positional()) text += row(option->get_name(true, false), *option);
+  return text.empty() ? text : "\nArguments:\n" + text;
+}
+
+std::string HelpFormatter::groups(const CLI::App& app, bool all) const {
+  std::string text;
+  bool has_rare = false;
+  for (const std::string_view heading : help_headings()) {
+    std::string rows;
+    for (const CLI::Option* option : app.get_options({})) {
+      if (option->get_positional() || is_help(app, *option)) continue;
+      if (help_heading(*option) != heading) continue;
+      if (!all && !is_common(*option)) {
+        has_rare = true;
+        continue;
+      }
+      const std::string names = all ? make_option_name(option, false) : short_names(*option);
+      rows += row(names + make_option_opts(option), *option);
+    }
+    if (!rows.empty()) text += fmt::format("\n{}:\n{}", heading, rows);
+  }
+  if (has_rare) text += fmt::format("\nMore options: {} --help-all\n", app.get_name());
+  return text;
+}
 
 std::string HelpFormatter::make_option_name(const CLI::Option* option, bool is_positional) const {
   if (is_positional) return option->get_name(true, false);
@@ -35,63 +107,51 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   const std::string value = option->get_default_str();
-  if (option->get_required()) return option->get_description() + " (required)";
   // Where 0 or nothing stands for something, the description says for what.
-  const bool says_itself = option->get_description().find("by default") != std::string::npos;
+  const bool says_itself =
+      option->get_description().find("by default") != std::string::npos ||
+      option->get_description().find(fmt::format("({}:", value)) != std::string::npos;
   if (value.empty() || value == "[]" || says_itself) return option->get_description();
-  return fmt::format("{} (default {})", option->get_description(), value);
+  return fmt::format("{} (default: {})", option->get_description(), value);
 }
 
-std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
-  if (columns_ == 0) return Formatter::make_option(option, is_positional);
-  const std::string names =
-      "  " + make_option_name(option, is_positional) + make_option_opts(option);
-  const std::size_t indent = columns_ < kRoomForTwo ? 6 : columns_ < kRoomForMore ? 30 : 42;
-  std::string text;
-  for (const std::string& line : broken_line(names, columns_)) text += line + "\n";
-  const std::vector<std::string> meaning = broken_line(make_option_desc(option), columns_ - indent);
-  if (display_width(names) + 2 <= indent) {
-    // One line for both.
-    text.pop_back();
-    text += std::string(indent - display_width(names), ' ') + meaning[0] + "\n";
+std::string HelpFormatter::row(const std::string& names, const CLI::Option& option) const {
+  const std::size_t indent = columns_ == 0 ? 42 : columns_ < kRoomForTwo ? 6 : 30;
+  const std::size_t room = columns_ == 0 ? std::string::npos : columns_ - indent;
+  std::string text = "  " + names;
+  const std::string meaning = make_option_desc(&option);
+  if (display_width(text) + 1 <= indent) {
+    text += std::string(indent - display_width(text), ' ');
   } else {
-    text += std::string(indent, ' ') + meaning[0] + "\n";
+    text += "\n" + std::string(indent, ' ');
   }
-  for (std::size_t i = 1; i < meaning.size(); ++i)
-    text += std::string(indent, ' ') + meaning[i] + "\n";
+  bool first = true;
+  for (const std::string& line :
+       columns_ == 0 ? std::vector{meaning} : broken_line(meaning, room)) {
+    text += first ? line + "\n" : std::string(indent, ' ') + line + "\n";
+    first = false;
+  }
   return text;
 }
 
 std::string overview(std::size_t columns) {
   std::string text =
-      "hone fine-tunes and quantizes transformers, and measures what that costs\n"
-      "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n";
-  const bool narrow = columns > 0 && columns < kRoomForTwo;
+      "hone finds the smallest, fastest version of a model that keeps its accuracy.\n\n"
+      "Usage: hone COMMAND [OPTIONS]     Help: hone COMMAND --help\n";
   std::size_t width = 0;  // of the names
   for (const Command& command : commands()) width = std::max(width, command.name.size());
-  const std::size_t indent = width + (narrow ? 3 : 10);
+  const std::size_t indent = width + 4;
   for (const CommandGroup& group : command_groups()) {
-    std::string_view heading = group.name;
-    if (narrow) text += fmt::format("{}\n", heading);
-    if (group.brief) {
-      std::vector<std::string_view> names;
-      for (const Command& command : group.commands) names.push_back(command.name);
-      text += fmt::format("{}{}\n", narrow ? "  " : fmt::format("{:<9}", heading),
-                          fmt::join(names, ", "));
-      continue;
-    }
+    text += fmt::format("\n{}\n", group.name);
     for (const Command& command : group.commands) {
-      std::string start = narrow ? fmt::format("  {:<{}} ", command.name, width)
-                                 : fmt::format("{:<9}{:<{}} ", heading, command.name, width);
-      for (const std::string& line :
-           broken_line(command.summary, columns > indent ? columns - indent : columns)) {
+      std::string start = fmt::format("  {:<{}}  ", command.name, width);
+      for (const std::string& line : broken_line(command.summary, columns - indent)) {
         text += start + line + "\n";
         start = std::string(indent, ' ');
       }
-      heading = "";
     }
   }
-  return fitted(text, columns);
+  return text;
 }
 
 }  // namespace hone

@@ -5,23 +5,30 @@
 
 namespace hone {
 
-/// Lays out `hone COMMAND --help`: flags and the kind of their value at the left, at the right what
-/// they mean, then "(required)" or their default. Lines are broken to fit `columns`, if not 0; in
-/// narrow ones the meaning stands below its flags.
+/// Lays out `hone COMMAND --help` (the options most people use) and `--help-all` (every option), in groups with one
+/// heading each. The names of an option and its value are at the left, its meaning and default at the right. Lines fit
+/// `columns`; 0: they may have any length.
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(std::size_t columns = 0) : columns_(columns) { column_width(42); }
-  std::string make_option(const CLI::Option* option, bool is_positional) const override;
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override;
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override;
   std::string make_option_opts(const CLI::Option* option) const override;
   std::string make_option_desc(const CLI::Option* option) const override;
 
  private:
+  std::string usage(const CLI::App& app) const;
+  std::string positionals(const CLI::App& app) const;
+  std::string groups(const CLI::App& app, bool all) const;
+  std::string row(const std::string& names, const CLI::Option& option) const;
   std::size_t columns_;
 };
 
-/// `hone --help`: all commands with a line each. It fits a terminal of 80 columns and 24 lines; for
-/// fewer `columns`, lines are broken. 0: they may have any length.
+/// Columns that help printed to the standard output fits: those of the terminal, between 40 and 100; 80 for a pipe.
+std::size_t help_columns();
+
+/// `hone --help`: every command with one line, in groups, fitted to `columns`.
 std::string overview(std::size_t columns);
 
 }  // namespace hone

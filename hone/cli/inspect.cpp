@@ -40,25 +40,22 @@ void inspect(InspectArguments& a) {
 }  // namespace
 
 Command inspect_command() {
-  return {"inspect", "show a model's graph, parameters, operations and memory",
+  return {"inspect", "Show the parameters, operations, memory and graph of a model",
           "hone inspect my-model --freeze 'bert.embeddings.*'",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<InspectArguments>();
-            app.add_option("MODEL", a->job.model, "model folder, or tiny, base or a config.json")
+            app.add_option("MODEL", a->job.model, "model folder, tiny, base or a config.json")
                 ->required();
-            declare_run_size(app, a->job.batch, a->job.tokens, "the costs");
+            declare_run_size(app, a->job.batch, a->job.tokens);
             declare_freeze(app, a->job.freeze);
-            app.add_flag(
-                "--verify", a->job.verify,
-                "first compare every file of the folder with the fingerprint that was taken "
-                "when it was written; an error names those that differ");
+            app.add_flag("--verify", a->job.verify,
+                         "first check every file against its fingerprint");
             app.add_flag_callback(
                 "--added_bits", [job = &a->job] { job->bit_count = BitCount::width_and_fraction; },
-                "count a format of width and fraction as both added up, as MASE's average_bitwidth "
-                "does, instead of its bits");
-            app.add_option("--csv", a->job.csv, "file to write the table of modules to");
-            app.add_flag("--overwrite", a->job.overwrite, "replace the file if it exists");
-            app.add_flag("--no_graph", a->no_graph, "leave the graph text out");
+                "count width plus fraction as the bits of a format, like MASE");
+            app.add_option("--csv", a->job.csv, "file for the table of modules");
+            app.add_flag("--overwrite", a->job.overwrite, "replace the file");
+            app.add_flag("--no_graph", a->no_graph, "do not print the graph");
             declare(app, a->run);
             return [a] { inspect(*a); };
           }};

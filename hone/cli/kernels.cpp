@@ -45,13 +45,11 @@ void tell_kernels(KernelsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command kernels_command() {
-  return {"kernels", "list the kernels, and which of them a model takes",
+  return {"kernels", "List the kernels, and those that a model uses",
           "hone kernels --model tiny --train", [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<KernelsArguments>();
-            app.add_option("--model", a->job.model,
-                           "tell which kernel each of its operations takes, and why others did "
-                           "not: model folder, tiny or base (with BERT's vocabulary)");
-            app.add_flag("--train", a->job.train, "of a training step, not of inference");
+            app.add_option("--model", a->job.model, "show the kernel of each operation of a model");
+            app.add_flag("--train", a->job.train, "of a training step instead of inference");
             declare(app, a->run);
             declare_device(app, a->run);
             return [a, &app] { tell_kernels(*a, app); };

@@ -53,13 +53,29 @@ void list_labs(const RunArguments& run) {
 
 // Options of the command that say how the lab is run; all others are those of its stages.
 bool is_of_lab(const std::string& name) {
-  static const std::set<std::string> own = {
-      "NAME",     "list",       "show",        "fidelity",
-      "model",    "set",        "data",        "resume",
-      "no_cache", "output_dir", "json",        "quiet",
-      "color",    "threads",    "help",        "overwrite_output_dir",
-      "plugin",   "skip_pass",  "dump_passes", "show_passes",
-      "device",   "precision"};
+  static const std::set<std::string> own = {"NAME",
+                                            "list",
+                                            "show",
+                                            "fidelity",
+                                            "model",
+                                            "set",
+                                            "data",
+                                            "resume",
+                                            "no_cache",
+                                            "output_dir",
+                                            "json",
+                                            "quiet",
+                                            "color",
+                                            "threads",
+                                            "help",
+                                            "help_all",
+                                            "overwrite_output_dir",
+                                            "plugin",
+                                            "skip_pass",
+                                            "dump_passes",
+                                            "show_passes",
+                                            "device",
+                                            "precision"};
   return own.contains(name);
 }
 
@@ -197,23 +213,17 @@ void lab(LabArguments& a, const CLI::App& app) {
 
 Command lab_command() {
   return {
-      "lab", "run an experiment by its name, and report it", "hone lab 4.3 -o mxint8",
+      "lab", "Run a published experiment and report its results", "hone lab 4.3 -o mxint8",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<LabArguments>();
-        app.add_option("NAME", a->name, "the lab; without one they are listed")
+        app.add_option("NAME", a->name, "lab, such as 2.1; by default labs are listed")
             ->check(one_of(lab_names()));
-        app.add_flag("--list", a->list, "list the labs and what they take");
-        app.add_flag("--show", a->show,
-                     "print the pipeline that the lab is, for `hone run`, and end");
-        app.add_option("--fidelity", a->fidelity,
-                       "quick: a first look; paper: what reports of it have run; full: more "
-                       "training and texts")
+        app.add_flag("--list", a->list, "list the labs and their settings");
+        app.add_flag("--show", a->show, "print the lab's pipeline and exit");
+        app.add_option("--fidelity", a->fidelity, "size of the experiment")
             ->check(one_of({"quick", "paper", "full"}));
-        app.add_option("--model", a->job.model,
-                       "model folder, not quantized; without one a model of bert-tiny's shape is "
-                       "trained on the data");
-        app.add_option("--set", a->settings,
-                       "in place of a value of the pipeline's [settings]; may be repeated")
+        app.add_option("--model", a->job.model, "model folder; by default a bert-tiny is trained");
+        app.add_option("--set", a->settings, "override a value of the pipeline's [settings]")
             ->allow_extra_args(false);
         declare(app, a->job.data, /*required=*/false);
         app.get_option("--max_eval_samples")
@@ -222,11 +232,8 @@ Command lab_command() {
                 "10 000 for paper, all for full");
         declare_train_samples(app, a->job.data);
         app.add_flag("--resume", a->job.resume.resume,
-                     "go on behind the last stage that an interrupted run of the same command "
-                     "had finished; begin where there is none");
-        app.add_flag("--no_cache", a->no_cache,
-                     "neither take stages of a pipeline from the store of earlier runs nor keep "
-                     "them there");
+                     "continue an interrupted run, or start a new one");
+        app.add_flag("--no_cache", a->no_cache, "do not use or update the store of earlier runs");
         declare(app, a->job.output, /*required=*/false);
         declare(app, a->run);
         declare_device(app, a->run);

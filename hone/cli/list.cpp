@@ -1,4 +1,3 @@
-#include "hone/base/terminal.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
 #include "hone/cli/command_words.h"
@@ -53,26 +52,24 @@ Command widths_command();
 
 const std::vector<CommandGroup>& command_groups() {
   static const std::vector<CommandGroup> groups = {
-      {"Begin", {shrink_command(), lab_command()}},
-      {"Model",
-       {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
-      {"Chain", {run_command(), search_command()}},
-      {"Smaller", {quantize_command(), prune_command(), pack_command()}},
-      {"Look",
-       {inspect_command(), draw_command(), diff_command(), bench_command(), profile_command()}},
-      {"Study",
-       {compare_formats_command(), widths_command(), sparsities_command(), sensitivity_command(),
-        statistics_command(), choose_command()},
-       /*brief=*/true},
-      {"Also",
-       {plan_command(), suggest_command(), allocate_command(), unpack_command(), trim_command(),
-        lora_command(), convert_command(), tokenize_command(), pass_command()},
-       /*brief=*/true},
-      {"Program",
-       {doctor_command(), formats_command(), passes_command(), kernels_command(), compile_command(),
-        cache_command(), study_command(), watch_command()},
-       /*brief=*/true},
-      {"Shell", {schema_command(), completion_command(), man_command()}, /*brief=*/true},
+      {"Train and use a model",
+       {train_command(), eval_command(), predict_command(), tokenize_command()}},
+      {"Make it smaller and faster",
+       {shrink_command(), quantize_command(), prune_command(), trim_command(), lora_command(),
+        pack_command(), unpack_command(), convert_command()}},
+      {"Search and automate",
+       {search_command(), allocate_command(), run_command(), lab_command(), study_command(),
+        watch_command()}},
+      {"Compare results", {compare_command(), choose_command(), runs_command()}},
+      {"Study formats and pruning",
+       {compare_formats_command(), suggest_command(), plan_command(), sensitivity_command(),
+        statistics_command(), widths_command(), sparsities_command()}},
+      {"Measure speed", {bench_command(), profile_command(), compile_command(), kernels_command()}},
+      {"Look inside a model",
+       {inspect_command(), draw_command(), diff_command(), pass_command(), passes_command(),
+        formats_command()}},
+      {"Set up",
+       {doctor_command(), cache_command(), schema_command(), completion_command(), man_command()}},
   };
   return groups;
 }
@@ -90,9 +87,10 @@ const std::vector<Command>& commands() {
 std::function<void()> declare_command(const Command& command, CLI::App& app) {
   app.name("hone " + std::string(command.name));
   app.description(std::string(command.summary));
-  app.footer(fmt::format("Example:\n  {}\n", command.example));
-  app.formatter(std::make_shared<HelpFormatter>(terminal_columns(stdout)));
-  app.set_help_flag("-h,--help", "show this and end");
+  app.footer(std::string(command.example));
+  app.formatter(std::make_shared<HelpFormatter>(help_columns()));
+  app.set_help_flag("-h,--help", "show the common options");
+  app.set_help_all_flag("--help_all", "show all options");
   app.option_defaults()->always_capture_default();
   std::function<void()> run = command.declare(app);
   check_numbers(app);

@@ -25,11 +25,11 @@ void lora(LoraArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command lora_command() {
-  return {"lora", "merge an adapter into its model",
+  return {"lora", "Merge a LoRA adapter into its model",
           "hone lora merge my-model --adapter my-adapter -o my-merged-model",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<LoraArguments>();
-            app.add_option("ACTION", a->action, "merge: write the model that both are together")
+            app.add_option("ACTION", a->action, "merge: add the adapter to the model's weights")
                 ->required()
                 ->check(one_of({"merge"}));
             app.add_option("MODEL", a->job.model, "model folder that the adapter was trained on")

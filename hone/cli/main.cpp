@@ -37,8 +37,7 @@ std::string way_on(const CLI::App& app) {
 
 int run_words(const std::vector<std::string>& words) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h") {
-    std::FILE* const stream = words.empty() ? stderr : stdout;
-    fmt::print(stream, "{}", overview(terminal_columns(stream)));
+    fmt::print(words.empty() ? stderr : stdout, "{}", overview(help_columns()));
     return words.empty() ? kUsageError : 0;
   }
   if (words[0] == "--version") {
@@ -47,8 +46,8 @@ int run_words(const std::vector<std::string>& words) {
   }
   const ParsedCommand parsed = parse_command(words);
   set_option_spellings(parsed.spellings);
-  if (parsed.asks_for_help) {
-    fmt::print("{}", fitted(parsed.app->help(), terminal_columns(stdout)));
+  if (parsed.help) {
+    fmt::print("{}", parsed.app->help("", *parsed.help));
     return 0;
   }
   const std::string_view name = parsed.command->name;

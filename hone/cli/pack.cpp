@@ -42,12 +42,11 @@ void unpack(UnpackArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command pack_command() {
-  return {"pack", "write a copy of a model with weights in few bits",
+  return {"pack", "Store the weights of a quantized model in few bits",
           "hone pack my-model-int8 -o my-model-packed", [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PackArguments>();
             app.add_option("MODEL", a->job.model,
-                           "model folder; its quantized weights are packed, or, where formats are "
-                           "given, what those round")
+                           "model folder, quantized or with formats given here")
                 ->required();
             declare(app, a->formats);
             declare(app, a->job.output);
@@ -57,14 +56,13 @@ Command pack_command() {
 }
 
 Command unpack_command() {
-  return {"unpack", "write a packed model with weights in fp32 again",
+  return {"unpack", "Store the weights of a packed model in fp32",
           "hone unpack my-model-packed -o my-model-dense",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<UnpackArguments>();
-            app.add_option("MODEL", a->job.model, "folder that `hone pack` wrote")->required();
+            app.add_option("MODEL", a->job.model, "folder written by `hone pack`")->required();
             app.add_option("--loadable", a->loadable,
-                           "write weights without quantizers, as transformers loads and computes "
-                           "them; an error where its config cannot describe the model")
+                           "write plain fp32 weights that transformers loads")
                 ->check(one_of({"transformers"}));
             declare(app, a->job.output);
             declare(app, a->run);

@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 struct Attempt {
   std::unique_ptr<CLI::App> app = std::make_unique<CLI::App>();
   std::function<void()> run = {};
-  bool asks_for_help = false;
+  std::optional<CLI::AppFormatMode> help = {};
   std::optional<CLI::ParseError> error = {};
 };
 
@@ -31,7 +31,9 @@ Attempt attempt(const Command& command, const Words& words) {
   try {
     made.app->parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    made.asks_for_help = true;
+    made.help = CLI::AppFormatMode::Normal;
+  } catch (const CLI::CallForAllHelp&) {
+    made.help = CLI::AppFormatMode::All;
   } catch (const CLI::ParseError& error) {
     made.error = error;
   }
@@ -166,9 +168,8 @@ ParsedCommand parse_command(const Words& words) {
   const Command& command = find_command(words[0]);
   const Words arguments(words.begin() + 1, words.end());
   Attempt made = attempt(command, arguments);
-  ParsedCommand parsed{.command = &command,
-                       .asks_for_help = made.asks_for_help,
-                       .spellings = spellings_in(*made.app, arguments)};
+  ParsedCommand parsed{
+      .command = &command, .help = made.help, .spellings = spellings_in(*made.app, arguments)};
   if (made.error)
     parsed.problem = with_spellings(problem(made, command, arguments), parsed.spellings);
   parsed.app = std::move(made.app);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "hone/cli/command.h"
@@ -12,7 +13,7 @@ struct ParsedCommand {
   const Command* command = nullptr;
   std::unique_ptr<CLI::App> app = {};
   std::function<void()> run = {};
-  bool asks_for_help = false;
+  std::optional<CLI::AppFormatMode> help = {};  ///< of the help that was asked for
   std::string problem =
       {};  ///< what is wrong with the arguments, a sentence; empty: nothing, and `run` may be called
   OptionSpellings spellings = {};  ///< of the command's options

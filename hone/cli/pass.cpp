@@ -54,15 +54,13 @@ void pass(PassCommandArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command pass_command() {
-  return {"pass", "run a pass over a model for good",
+  return {"pass", "Apply a graph pass to a model",
           "hone pass my-model fuse_attention -o my-fused-model",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PassCommandArguments>();
             app.add_option("MODEL", a->job.model, "model folder")->required();
-            app.add_option("PASS", a->name, "its name; `hone passes` lists them")->required();
-            app.add_option("OPTION", a->options,
-                           "its options, as `hone passes PASS` tells them: "
-                           "NAME=VALUE");
+            app.add_option("PASS", a->name, "pass to run (see `hone passes`)")->required();
+            app.add_option("OPTION", a->options, "options of the pass, as NAME=VALUE");
             declare(app, a->job.texts);
             declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);

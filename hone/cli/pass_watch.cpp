@@ -29,13 +29,10 @@ fs::path empty_folder(const fs::path& path) {
 }  // namespace
 
 void declare(CLI::App& app, PassArguments& a) {
-  app.add_flag("--show_passes", a.show,
-               "say on the standard error stream what each pass over the graph did, and how long "
-               "it took");
-  app.add_option("--skip_pass", a.skipped,
-                 "leave a pass out (`hone passes` lists them); may be repeated")
+  app.add_flag("--show_passes", a.show, "print what each graph pass did and how long it took");
+  app.add_option("--skip_pass", a.skipped, "skip a graph pass; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--dump_passes", a.dump, "write the graph that each pass leaves into this folder");
+  app.add_option("--dump_passes", a.dump, "write the graph after each pass to this folder");
 }
 
 PassWatch make_watch(const PassArguments& arguments, const PassTable& passes) {

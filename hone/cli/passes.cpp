@@ -116,10 +116,10 @@ void passes(const PassesArguments& a) {
 }  // namespace
 
 Command passes_command() {
-  return {"passes", "list the passes over a model's graph", "hone passes quantize",
+  return {"passes", "List the graph passes", "hone passes quantize",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PassesArguments>();
-            app.add_option("PASS", a->pass, "tell its options; without it all are listed");
+            app.add_option("PASS", a->pass, "pass to describe; without it, passes are listed");
             declare(app, a->run);
             return [a] { passes(*a); };
           }};

@@ -26,14 +26,14 @@ void print_plan(PlanArguments& a) {
 
 Command plan_command() {
   return {
-      "plan", "show which format every layer would take",
+      "plan", "Show the format that a recipe gives each layer",
       "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'op = \"linear\", bias = \"none\"'",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<PlanArguments>();
-        app.add_option("MODEL", a->job.model, "model folder, or tiny, base or a config.json")
+        app.add_option("MODEL", a->job.model, "model folder, tiny, base or a config.json")
             ->required();
         declare(app, a->formats);
-        declare_run_size(app, a->job.batch, a->job.tokens, "the sizes of inputs");
+        declare_run_size(app, a->job.batch, a->job.tokens);
         declare(app, a->run);
         return [a] { print_plan(*a); };
       }};

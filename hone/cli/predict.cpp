@@ -98,65 +98,45 @@ std::string field_names() {
 }  // namespace
 
 Command predict_command() {
-  return {
-      "predict", "classify one text, or many, or give their embeddings",
-      "hone predict my-model \"a film that is not bad\" --json",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<PredictArguments>();
-        app.add_option("MODEL", a->job.model, "model folder")->required();
-        declare_adapter(app, a->job.adapter);
-        auto* text = app.add_option("TEXT", a->texts,
-                                    "texts to classify; -: the lines of standard input, each "
-                                    "answered as it comes");
-        auto* data = app.add_option("--data", a->job.data.source,
-                                    fmt::format("texts to classify instead: a .txt file, a text on "
-                                                "each line, {}",
-                                                kDataSources));
-        data->excludes(text);
-        app.add_option("--text_pair", a->text_pairs,
-                       "the second text of a pair; of several texts, once for each in their order")
-            ->allow_extra_args(false)
-            ->needs(text);
-        app.add_flag(
-            "--embed", a->embed,
-            "the embedding of each text, a vector, instead of its class: the tokens pooled as "
-            "the folder of sentence-transformers says, or their mean; texts are cut where "
-            "it says, unless --max_seq_length does");
-        declare_texts(app, a->job.data, a->job.cut);
-        declare_label_map(app, a->job.data);
-        for (const char* name :
-             {"--text_column", "--text_pair_column", "--label_column", "--no_header", "--quoting",
-              "--encoding", "--json_field", "--label_map"})
-          app.get_option(name)->needs(data);
-        app.add_option(
-               "--id_column", a->job.data.id_column,
-               "column or key that tells rows apart; by default id, or the number of the line "
-               "or row")
-            ->needs(data);
-        declare_split(
-            app, a->job.split,
-            "part of the data: train, validation, test or all; by default test, or all of "
-            "a single file. Of a file that the model was trained on, validation is what "
-            "the training set aside")
-            ->needs(data);
-        app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->job.batch_size,
-                       "texts per batch")
-            ->check(number_from(1));
-        app.add_option(
-               "--fields", a->job.fields,
-               fmt::format("what JSON and CSV tell of each text, by comma: {}; by default all "
-                           "there is, in CSV without lists but for the embedding",
-                           field_names()))
-            ->check(accepted_by(find_prediction_field))
-            ->allow_extra_args(false)
-            ->delimiter(',');
-        app.add_option("-o,--output", a->job.output,
-                       "file to write, JSON lines (.jsonl) or CSV (.csv)");
-        app.add_flag("--overwrite", a->job.overwrite, "replace the file if it exists");
-        declare(app, a->run);
-        declare_device_and_executor(app, a->run);
-        return [a] { predict(*a); };
-      }};
+  return {"predict", "Classify texts, or compute their embeddings",
+          "hone predict my-model \"a film that is not bad\" --json",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<PredictArguments>();
+            app.add_option("MODEL", a->job.model, "model folder")->required();
+            declare_adapter(app, a->job.adapter);
+            auto* text =
+                app.add_option("TEXT", a->texts, "texts to classify; -: lines of standard input");
+            auto* data =
+                app.add_option("--data", a->job.data.source, "texts from a file or folder instead");
+            data->excludes(text);
+            app.add_option("--text_pair", a->text_pairs, "second text of each pair, in order")
+                ->allow_extra_args(false)
+                ->needs(text);
+            app.add_flag("--embed", a->embed, "print embeddings instead of classes");
+            declare_texts(app, a->job.data, a->job.cut);
+            declare_label_map(app, a->job.data);
+            for (const char* name :
+                 {"--text_column", "--text_pair_column", "--label_column", "--no_header",
+                  "--quoting", "--encoding", "--json_field", "--label_map"})
+              app.get_option(name)->needs(data);
+            app.add_option("--id_column", a->job.data.id_column,
+                           "column that identifies rows; by default id, or the row number")
+                ->needs(data);
+            declare_split(app, a->job.split, "split to classify; by default test")->needs(data);
+            app.add_option("--per_device_eval_batch_size,--batch_size", a->job.batch_size,
+                           "examples per evaluation batch")
+                ->check(number_from(1));
+            app.add_option("--fields", a->job.fields,
+                           fmt::format("fields to write: {}; by default all", field_names()))
+                ->check(accepted_by(find_prediction_field))
+                ->allow_extra_args(false)
+                ->delimiter(',');
+            app.add_option("-o,--output", a->job.output, "file to write: .jsonl or .csv");
+            app.add_flag("--overwrite", a->job.overwrite, "replace the file");
+            declare(app, a->run);
+            declare_device_and_executor(app, a->run);
+            return [a] { predict(*a); };
+          }};
 }
 
 }  // namespace hone

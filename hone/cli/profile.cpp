@@ -30,22 +30,19 @@ void profile(ProfileArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command profile_command() {
-  return {"profile", "where a model's time goes, beside this machine's best",
-          "hone profile tiny --batch 8 --tokens 128 --train -o my-profile",
+  return {"profile", "Show where the time of a model goes",
+          "hone profile tiny --batch_size 8 --tokens 128 --train -o my-profile",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<ProfileArguments>();
-            app.add_option("MODEL", a->job.work.model,
-                           "model folder, tiny or base (with BERT's vocabulary)")
-                ->required();
+            app.add_option("MODEL", a->job.work.model, "model folder, tiny or base")->required();
             declare_adapter(app, a->job.work.adapter);
             declare(app, a->flags, a->job.work.options);
             app.add_option("--runs", a->job.work.options.runs,
-                           "recorded runs; 0: 60, or 12 when one takes over 200 ms")
+                           "number of recorded runs (0: chosen by their time)")
                 ->check(number_from(0));
-            app.add_option("--by", a->by, "a row for each operation and kernel, or for each node")
+            app.add_option("--by", a->by, "a row per kernel, or per node")
                 ->check(one_of({"kernel", "node"}));
-            app.add_option("--rows", a->job.rows, "of the table on the screen; 0: all")
-                ->check(number_from(0));
+            app.add_option("--top", a->job.rows, "rows to print (0: all)")->check(number_from(0));
             declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);
             declare_device_and_executor(app, a->run);

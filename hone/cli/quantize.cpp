@@ -77,46 +77,30 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command quantize_command() {
-  return {"quantize", "make a quantized copy of a model, and say what was lost",
+  return {"quantize", "Quantize a model (PTQ, QAT or native)",
           "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
           "'synth:negation?seed=7&n=30000' -o my-model-int8",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<QuantizeArguments>();
-            app.add_option("MODEL", a->job.model,
-                           "model folder; of one that is quantized already, what is not yet")
+            app.add_option("MODEL", a->job.model, "model folder; layers already quantized are kept")
                 ->required();
             declare(app, a->formats);
             app.add_option("--native", a->native,
-                           "make a packed model that multiplies codes: the format of weights, such "
-                           "as int(bits=8,per=row) or mxint(bits=4); inputs take the format that "
-                           "fits it, tables of embeddings that of the weights; time is measured "
-                           "too, and layers shown to be slower than in fp32 stay in fp32");
+                           "compute in a format, such as int(bits=8,per=row)");
             app.add_flag("--static", a->calibrated_inputs,
-                         "with --native int(...): inputs have one scale each, from calibration, "
-                         "not one for every token");
-            app.add_flag(
-                "--keep_slower", a->keep_slower,
-                "with --native: layers whose product of codes is shown to be slower than that "
-                "of fp32 on this machine are native all the same, so that any machine "
-                "makes the same model");
+                         "native int: one calibrated scale per input instead of per token");
+            app.add_flag("--keep_slower", a->keep_slower,
+                         "native: keep layers quantized even if they are slower here");
             app.add_flag("--no_smooth_scales", a->no_smooth_scales,
-                         "with --native: do not move large channels of inputs into weights where "
-                         "that makes outputs more exact");
+                         "native: do not move large input channels into the weights");
             app.add_flag("--no_bias_correction", a->no_bias_correction,
-                         "with --native: do not take back in biases what rounding weights adds to "
-                         "outputs on average");
+                         "native: do not correct biases for rounding errors");
             app.add_flag("--explain", a->job.explain,
-                         "say where the accuracy is lost and what would do better; without it only "
-                         "when half a point or more is lost");
-            app.add_flag("--qat", a->job.qat, "train with the quantizers in place");
-            declare(app, a->job.gates,
-                    "; with --native layers are left wider, the costliest first, until all gates "
-                    "hold where choices are made");
+                         "always explain which layers cost accuracy and what helps");
+            app.add_flag("--qat", a->job.qat, "quantization-aware training");
+            declare(app, a->job.gates);
             declare(app, a->calibration);
-            declare_split(app, a->job.split,
-                          "part to measure on: train, validation, test or all; by default test, or "
-                          "what was set aside when the model was trained on this data, or what "
-                          "--validation_split sets aside");
+            declare_split(app, a->job.split, "split to measure on; by default test");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.training);

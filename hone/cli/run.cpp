@@ -54,22 +54,18 @@ void run_file(PipelineArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command run_command() {
-  return {"run", "run a pipeline; what is done comes from the store",
+  return {"run", "Run a pipeline of commands from a TOML file",
           "hone run compress.toml --set steps=20 -o compressed",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PipelineArguments>();
             app.add_option("PIPELINE", a->file, "TOML file of stages")->required();
-            app.add_option("--set", a->settings,
-                           "in place of a value of its [settings]; may be repeated")
+            app.add_option("--set", a->settings, "override a value of the pipeline's [settings]")
                 ->allow_extra_args(false);
-            app.add_option("--variant", a->variant, "one of its variants, which set other values");
-            app.add_flag("--dry_run", a->dry_run,
-                         "check everything, print the commands of the stages and end");
-            app.add_flag("--resume", a->resume,
-                         "go on at the stage and the step where an interrupted run stood; begin "
-                         "where there is none");
+            app.add_option("--variant", a->variant, "variant of the pipeline to run");
+            app.add_flag("--dry_run", a->dry_run, "check everything and print the commands only");
+            app.add_flag("--resume", a->resume, "continue an interrupted run, or start a new one");
             app.add_flag("--no_cache", a->no_cache,
-                         "neither take stages from the store of earlier runs nor keep them there");
+                         "do not use or update the store of earlier runs");
             declare(app, a->output, /*required=*/false);
             declare_screen(app, a->run);
             return [a, &app] { run_file(*a, app); };

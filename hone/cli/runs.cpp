@@ -37,23 +37,18 @@ void show_runs(RunsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command runs_command() {
-  return {"runs", "lay the results of many runs beside each other",
+  return {"runs", "Compare the results of many runs in one table",
           "hone runs my-model my-model-int8 --sort accuracy --reverse",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<RunsArguments>();
-            app.add_option("FOLDERS", a->job.folders,
-                           "output folders, folders of them, or globs; unfinished ones too")
+            app.add_option("FOLDERS", a->job.folders, "output folders, parents of such, or globs")
                 ->required();
-            app.add_option("--sort", a->sort,
-                           "column or setting to sort by, within runs that may be compared; with a "
-                           "minus in front, as -accuracy, the highest first");
-            app.add_flag("--reverse", a->job.reverse, "the other way round: the highest first");
+            app.add_option("--sort", a->sort, "column to sort by; -COLUMN: descending");
+            app.add_flag("--reverse", a->job.reverse, "reverse the order");
             app.add_option("--columns", a->columns,
-                           "columns and settings to show, by comma; by default those that differ");
-            app.add_option("--html", a->job.html,
-                           "page to write, with the trainings laid over each other: a file .html, "
-                           "or a folder");
-            app.add_flag("--overwrite", a->job.overwrite, "replace what --html names");
+                           "columns to show; by default those that differ");
+            app.add_option("--html", a->job.html, "write a page with all learning curves");
+            app.add_flag("--overwrite", a->job.overwrite, "replace the files of --html");
             app.add_flag("--json", a->json, "print the result as JSON");
             return [a, &app] { show_runs(*a, app); };
           }};

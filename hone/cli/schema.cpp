@@ -50,12 +50,12 @@ void schema(const SchemaArguments& a) {
 }  // namespace
 
 Command schema_command() {
-  return {"schema", "describe what commands print with --json, key by key", "hone schema quantize",
+  return {"schema", "Describe the JSON output of commands", "hone schema quantize",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<SchemaArguments>();
             app.add_option("DOCUMENT", a->document,
-                           "a command, or a file of output folders; without it they are listed");
-            app.add_flag("--markdown", a->markdown, "print docs/output.md");
+                           "command or output file; without it, all are listed");
+            app.add_flag("--markdown", a->markdown, "print the whole reference as Markdown");
             app.add_flag("--json", a->json, "print the list as JSON");
             return [a] { schema(*a); };
           }};

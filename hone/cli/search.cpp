@@ -90,95 +90,73 @@ void search(SearchArguments& a, const CLI::App& app) {
 }
 
 void declare_budget(CLI::App& app, SearchOptions& budget) {
-  app.add_option("--trials", budget.trials, "of the study; without any bound 20")
+  app.add_option("--trials", budget.trials, "number of trials; by default 20")
       ->check(number_from(0));
-  app.add_option("--timeout", budget.seconds, "seconds after which no trial begins")
+  app.add_option("--timeout", budget.seconds, "start no trial after this, in seconds")
       ->check(number_from(0));
   app.add_option("--patience", budget.patience,
-                 "end after so many trials without a better one; 0: never")
+                 "stop after this many trials without improvement (0: never)")
       ->check(number_from(0));
 }
 
 void declare_study(CLI::App& app, SearchArguments& a) {
-  app.add_option("--study", a.job.study, "its name in the storage");
-  app.add_option("--storage", a.job.storage,
-                 "where the study stands, in Optuna's tables: an SQLite file, or "
-                 "postgresql://USER@HOST/DATABASE "
-                 "(a password by PGPASSFILE or a service file); without it study.db in the "
-                 "output folder");
-  app.add_flag("--join", a.job.join,
-               "run trials of a study that another command began, on this machine or another, "
-               "and write no folder");
-  app.add_option("--workers", a.job.workers,
-                 "processes that run trials, each with its share of --threads")
-      ->check(number_from(1));
+  app.add_option("--study", a.job.study, "name of the study in the storage");
+  app.add_option("--storage", a.job.storage, "SQLite file or postgresql://; by default study.db");
+  app.add_flag("--join", a.job.join, "run trials of a study started elsewhere; write no folder");
+  app.add_option("--workers", a.job.workers, "processes that run trials")->check(number_from(1));
   app.add_option("--concurrency", a.job.concurrency,
-                 "trials at once, of all workers, those that will join counted, which decides on "
-                 "trials as the seed does; 0: --workers, of a study that is joined its own")
+                 "trials at once over all machines (0: --workers)")
       ->check(number_from(0));
   app.add_flag("--async", a.job.budget.asynchronous,
-               "trials may know of all that has ended: no worker waits for another, and results "
-               "depend on their speed");
+               "do not wait for other workers; results depend on their speed");
 }
 
 void declare_sampling(CLI::App& app, SearchArguments& a) {
-  app.add_option("--sampler", a.job.sampler, "what chooses the next trial")
+  app.add_option("--sampler", a.job.sampler, "how to choose the next trial")
       ->check(one_of(sampler_names()));
   app.add_option("--sampler_seed", a.job.sampler_seed,
-                 "of what the sampler draws, and of nothing else; without it that of --seed");
-  app.add_option("--profile", a.profile, "of tpe: the version of Optuna whose rules it has")
+                 "random seed of the sampler; by default --seed");
+  app.add_option("--optuna", a.profile, "version of Optuna whose TPE rules to follow")
       ->check(one_of(tpe_profile_names()));
-  app.add_option("--pruner", a.job.pruner, "what ends hopeless trials, by their evaluations")
+  app.add_option("--pruner", a.job.pruner, "how to stop trials early")
       ->check(one_of(pruner_names()));
   app.add_option("--promote", a.job.budget.promote_by,
-                 "with --pruner asha: a pruned trial that turns out to be among the best 1/N of "
-                 "its rung goes on; 0: it stays pruned")
+                 "asha: resume a pruned trial among the best 1/N of its rung (0: never)")
       ->check(number_from(0));
-  app.add_option(
-         "--repeats", a.job.budget.repeats,
-         "the best trial is run so many times more with other seeds, and the best mean wins")
+  app.add_option("--repeats", a.job.budget.repeats, "reruns of the best trials, new seeds")
       ->check(number_from(0));
 }
 
 }  // namespace
 
 Command search_command() {
-  return {"search", "try shapes, formats and settings, and keep the best",
-          "hone search my-model --recipe space.toml --data 'synth:negation?seed=7&n=30000' "
-          "--trials 20 -o search",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<SearchArguments>();
-            app.add_option("MODEL", a->job.model,
-                           "model folder, or fresh weights: tiny, base, a config.json")
-                ->required();
-            app.add_option("--recipe", a->job.recipe,
-                           "TOML file that says what is searched and what is sought; "
-                           "docs/search.md has all of it");
-            app.add_option("--space", a->job.space,
-                           "the same as text, in place of a file: a pipeline says it so");
-            declare_sampling(app, *a);
-            declare_budget(app, a->job.budget);
-            declare(app, a->job.gates, ", by trials and by the winner");
-            declare_study(app, *a);
-            declare_split(app, a->job.split,
-                          "part on which the winner is measured once: train, validation, test or "
-                          "all; choices are made on the validation part");
-            declare(app, a->job.data, /*required=*/true);
-            declare_train_samples(app, a->job.data);
-            declare(app, a->job.vocabulary);
-            declare(app, a->calibration);
-            app.add_flag("--resume", a->job.resume,
-                         "go on with the study where an interrupted run stood; begin where there "
-                         "is none");
-            app.add_flag("--no_cache", a->no_cache,
-                         "neither take trials from the store of earlier searches nor keep them "
-                         "there");
-            declare_row_hashes(app, a->job.row_hashes);
-            declare(app, a->job.output, /*required=*/false);
-            declare(app, a->run);
-            declare_executor(app, a->run);
-            return [a, &app] { search(*a, app); };
-          }};
+  return {
+      "search", "Search architectures, formats and training settings",
+      "hone search my-model --recipe space.toml --data 'synth:negation?seed=7&n=30000' "
+      "--trials 20 -o search",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<SearchArguments>();
+        app.add_option("MODEL", a->job.model, "model folder; new: tiny, base or a config.json")
+            ->required();
+        app.add_option("--recipe", a->job.recipe, "TOML file with the search space and objective");
+        app.add_option("--space", a->job.space, "the same as text instead of a file");
+        declare_sampling(app, *a);
+        declare_budget(app, a->job.budget);
+        declare(app, a->job.gates);
+        declare_study(app, *a);
+        declare_split(app, a->job.split, "split for the final result; choices use validation");
+        declare(app, a->job.data, /*required=*/true);
+        declare_train_samples(app, a->job.data);
+        declare(app, a->job.vocabulary);
+        declare(app, a->calibration);
+        app.add_flag("--resume", a->job.resume, "continue an interrupted run, or start a new one");
+        app.add_flag("--no_cache", a->no_cache, "do not use or update the store of earlier runs");
+        declare_row_hashes(app, a->job.row_hashes);
+        declare(app, a->job.output, /*required=*/false);
+        declare(app, a->run);
+        declare_executor(app, a->run);
+        return [a, &app] { search(*a, app); };
+      }};
 }
 
 }  // namespace hone

@@ -20,7 +20,7 @@ struct SensitivityArguments {
 std::vector<LayerChange> changes_of(const SensitivityArguments& a, const FormatTable& formats) {
   std::vector<LayerChange> changes;
   if (!a.formats.empty())
-    for (const std::string& text : split(a.formats, ';'))
+    for (const std::string& text : split_outside_brackets(a.formats))
       changes.push_back({.label = text,
                          .formats = LayerFormats::reads(value_of_flag(
                              "--formats", [&] { return parse_format(text, formats); }))});
@@ -32,7 +32,7 @@ std::vector<LayerChange> changes_of(const SensitivityArguments& a, const FormatT
         {.label = fmt::format("{:g} % pruned", 100 * sparsity), .sparsity = sparsity});
   }
   user_check(!changes.empty(),
-             "nothing to change layers to: give `formats` ('bf16;int(bits=8)') or `sparsities` "
+             "nothing to change layers to: give `formats` ('bf16,int(bits=8)') or `sparsities` "
              "(0.3,0.5)");
   return changes;
 }
@@ -52,21 +52,19 @@ void sensitivity(SensitivityArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command sensitivity_command() {
-  return {"sensitivity", "what each layer alone, in a format or pruned, does to answers",
+  return {"sensitivity", "Measure how each layer reacts to a format or to pruning",
           "hone sensitivity my-model --formats 'bf16;mxint(bits=4)' --data "
           "'synth:negation?seed=7&n=30000' -o sensitivity",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<SensitivityArguments>();
-            app.add_option("MODEL", a->job.model, "model folder; not quantized")->required();
+            app.add_option("MODEL", a->job.model, "model folder, not quantized")->required();
             app.add_option("--formats", a->formats,
-                           "formats for all that a layer reads, by semicolon");
+                           "formats to try on each layer, separated by commas");
             app.add_option("--sparsities", a->sparsities,
-                           "shares of a layer's weights that go, the smallest first, by comma")
+                           "fractions of each layer's weights to remove")
                 ->allow_extra_args(false)
                 ->delimiter(',');
-            declare_split(app, a->job.split,
-                          "part that is looked at: train, validation, test or all; choices belong "
-                          "on the validation part");
+            declare_split(app, a->job.split, "split to measure on");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->calibration);

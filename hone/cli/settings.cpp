@@ -34,13 +34,17 @@ Json value_of(const CLI::Option& option) {
 Json values_of(const CLI::App& app, Json (*value)(const CLI::Option&)) {
   Json values = Json::object();
   for (const CLI::Option* option : app.get_options())
-    if (option != app.get_help_ptr()) values[argument_name(*option)] = value(*option);
+    if (!is_help(app, *option)) values[argument_name(*option)] = value(*option);
   return values;
 }
 
 }  // namespace
 
 bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0; }
+
+bool is_help(const CLI::App& app, const CLI::Option& option) {
+  return &option == app.get_help_ptr() || &option == app.get_help_all_ptr();
+}
 
 std::string argument_name(const CLI::Option& option) {
   const std::vector<std::string>& names = option.get_lnames();

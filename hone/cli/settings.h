@@ -13,6 +13,9 @@ namespace hone {
 /// Whether an option takes no value.
 bool is_flag(const CLI::Option& option);
 
+/// Whether an option asks for help.
+bool is_help(const CLI::App& app, const CLI::Option& option);
+
 /// "learning_rate": the first of an option's long names; a positional's name.
 std::string argument_name(const CLI::Option& option);
 

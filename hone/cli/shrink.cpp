@@ -39,49 +39,36 @@ void shrink(ShrinkArguments& a, const CLI::App& app) {
 
 Command shrink_command() {
   return {
-      "shrink", "the smallest, fastest model that is kept, in one go",
+      "shrink", "Make a model as small and fast as its accuracy allows",
       "hone shrink my-model --data 'synth:negation?seed=7&n=30000' --budget 5m -o small",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<ShrinkArguments>();
-        app.add_option("MODEL", a->job.model, "model folder; trained, not quantized")->required();
+        app.add_option("MODEL", a->job.model, "trained model folder, not quantized")->required();
         declare(app, a->job.gates);
-        app.add_option("--goal", a->goal, "what is to fall: bytes, time for a text, or both alike")
+        app.add_option("--goal", a->goal, "what to minimize")
             ->check(one_of({"both", "size", "latency"}));
-        app.add_option("--budget", a->budget, "after which nothing new begins: 90s, 30m, 2h");
-        app.add_option("--looks", a->job.looks,
-                       "at the part that choices are made on, at most; its verdicts are "
-                       "corrected for so many")
+        app.add_option("--budget", a->budget, "start no new step after this time");
+        app.add_option("--max_evaluations", a->job.looks, "evaluation budget on validation")
             ->check(number_from(1, 1000));
-        app.add_option("--only", a->job.only,
-                       "what may be done, by comma: trim (tokens), prune (heads, neurons, "
-                       "layers), quantize, allocate (4 bits to some linears), train")
+        app.add_option("--only", a->job.only, "methods: trim, prune, quantize, allocate, train")
             ->check(one_of(shrink_means()))
             ->allow_extra_args(false)
             ->delimiter(',');
         app.add_option("--freeze", a->job.freeze,
-                       "linears and tables that this glob names stay as they are: weights, "
-                       "shapes, fp32; may be repeated")
+                       "parameters to leave unchanged, such as 'bert.embeddings.*'")
             ->allow_extra_args(false);
         app.add_option("--loadable", a->loadable,
-                       "also write a folder that transformers loads, in fp32, and judge the result "
-                       "by that folder; all heads stay, and layers lose equally many neurons")
+                       "also write an fp32 folder that transformers loads")
             ->check(one_of({"transformers"}));
-        app.add_option("--recipe", a->job.recipe,
-                       "TOML file with what may be tried, in place of what is tried by itself; "
-                       "a space as `hone search` has it, values from gentle to strong");
-        declare_split(app, a->job.split,
-                      "part on which the result is measured once: train, validation, test or "
-                      "all; choices are made on the validation part");
+        app.add_option("--recipe", a->job.recipe, "TOML file with the search space");
+        declare_split(app, a->job.split, "split for the final result; choices use validation");
         declare(app, a->job.data, /*required=*/true);
         declare_train_samples(app, a->job.data);
-        app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->job.eval_batch_size,
-                       "texts that are measured at a time")
+        app.add_option("--per_device_eval_batch_size,--batch_size", a->job.eval_batch_size,
+                       "examples per evaluation batch")
             ->check(number_from(1));
-        app.add_flag("--resume", a->job.resume,
-                     "go on where an interrupted run stood; begin where there is none");
-        app.add_flag("--no_cache", a->no_cache,
-                     "neither take trainings from the store of earlier runs nor keep them "
-                     "there");
+        app.add_flag("--resume", a->job.resume, "continue an interrupted run, or start a new one");
+        app.add_flag("--no_cache", a->no_cache, "do not use or update the store of earlier runs");
         declare_row_hashes(app, a->job.row_hashes);
         declare(app, a->job.output);
         declare(app, a->run);

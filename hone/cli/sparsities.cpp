@@ -34,34 +34,29 @@ void study(SparsitiesArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command sparsities_command() {
-  return {"sparsities", "accuracy and flips by share of pruned weights, drawn",
+  return {"sparsities", "Draw accuracy over sparsity",
           "hone sparsities my-model --sparsities 0.3,0.6 --data 'synth:negation?seed=7&n=30000' -o "
           "sparsities",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<SparsitiesArguments>();
-            app.add_option("MODEL", a->job.model,
-                           "model folder; of one that is quantized the formats stay")
-                ->required();
+            app.add_option("MODEL", a->job.model, "model folder; its formats are kept")->required();
             app.add_option("--sparsities", a->job.study.sparsities,
-                           "shares of the weights that go, by comma")
+                           "fractions to remove; by default 0.1 to 0.9")
                 ->allow_extra_args(false)
                 ->delimiter(',');
-            app.add_option("--methods", a->methods, "l1, random, by comma: a curve each")
+            app.add_option("--methods", a->methods, "pruning methods; by default l1,random")
                 ->allow_extra_args(false)
                 ->delimiter(',');
             app.add_option("--scope", a->scope,
-                           "local: that share of every weight tensor; global: of all together")
+                           "apply the sparsity to each tensor, or to all together")
                 ->check(one_of({"local", "global"}));
-            app.add_flag("--both", a->job.study.both,
-                         "of what the pruned layers read the same share goes, too");
+            app.add_flag("--with_activations", a->job.study.both,
+                         "prune the layers' inputs by the same fraction");
             app.add_option("--target", a->job.study.how.pruning.target,
-                           "globs of operations whose weights are pruned, by commas; by default "
-                           "all linears but the classifier")
+                           "operations to prune, as globs; by default all linears but the head")
                 ->allow_extra_args(false)
                 ->delimiter(',');
-            declare_split(app, a->job.split,
-                          "part on which what was chosen is measured once: train, validation, "
-                          "test or all; choices are made on the validation part");
+            declare_split(app, a->job.split, "split for the final result; choices use validation");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.study.how.fine_tune);

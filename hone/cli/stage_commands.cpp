@@ -81,7 +81,7 @@ std::string from_anywhere(Access access, const std::string& value) {
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
-    if (option != app.get_help_ptr() &&
+    if (!is_help(app, *option) &&
         std::ranges::find(kPipelines, argument_name(*option)) == std::end(kPipelines))
       names.push_back(argument_name(*option));
   return names;
@@ -90,7 +90,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 const CLI::Option* find_option(const CLI::App& app, std::string name) {
   std::ranges::replace(name, '-', '_');
   for (const CLI::Option* option : app.get_options()) {
-    if (option == app.get_help_ptr()) continue;
+    if (is_help(app, *option)) continue;
     if (argument_name(*option) == name) return option;
     const std::vector<std::string>& names = option->get_lnames();
     if (std::ranges::find(names, name) != names.end()) return option;

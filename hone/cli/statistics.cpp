@@ -25,24 +25,21 @@ void statistics(StatisticsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command statistics_command() {
-  return {
-      "statistics", "ranges, zeros and histograms of what layers read and give",
-      "hone statistics my-model --data 'synth:negation?seed=7&n=3000' -o statistics",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<StatisticsArguments>();
-        app.add_option("MODEL", a->job.model, "model folder; quantized and pruned ones as they are")
-            ->required();
-        app.add_option("--layers", a->job.layers,
-                       "globs over the names of operations, by comma; none: all that multiply "
-                       "with weights")
-            ->allow_extra_args(false)
-            ->delimiter(',');
-        declare_split(app, a->job.split, "part that is looked at: train, validation, test or all");
-        declare(app, a->job.data, /*required=*/true);
-        declare(app, a->job.output);
-        declare(app, a->run);
-        return [a, &app] { statistics(*a, app); };
-      }};
+  return {"statistics", "Show the distributions of weights and activations",
+          "hone statistics my-model --data 'synth:negation?seed=7&n=3000' -o statistics",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<StatisticsArguments>();
+            app.add_option("MODEL", a->job.model, "model folder")->required();
+            app.add_option("--layers", a->job.layers,
+                           "operations to show; by default all with weights")
+                ->allow_extra_args(false)
+                ->delimiter(',');
+            declare_split(app, a->job.split, "split to measure on");
+            declare(app, a->job.data, /*required=*/true);
+            declare(app, a->job.output);
+            declare(app, a->run);
+            return [a, &app] { statistics(*a, app); };
+          }};
 }
 
 }  // namespace hone

@@ -41,32 +41,22 @@ void study(StudyArguments& a) {
 }  // namespace
 
 Command study_command() {
-  return {
-      "study", "list, show, compare, export and delete studies",
-      "hone study search/study.db search", [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<StudyArguments>();
-        app.add_option("STORAGE", a->job.storage,
-                       "an SQLite file or postgresql://USER@HOST/DATABASE with studies in "
-                       "Optuna's tables");
-        app.add_option("STUDIES", a->job.studies,
-                       "names: of one all is shown, several are laid beside each other; without "
-                       "any, a row for each study");
-        app.add_option("--beside", a->job.beside,
-                       "more storages: all of their studies are laid beside each other, and "
-                       "called by their folders");
-        app.add_option("--export", a->job.export_file,
-                       "write all trials of one study to this file, .csv or .json; one that is "
-                       "there stays, unless --overwrite is given");
-        app.add_option("--for_optuna_3_1", a->job.for_optuna_3_1,
-                       "write a copy of an SQLite file that Optuna 3.0 and 3.1 open, which refuse "
-                       "what later ones write");
-        app.add_flag("--delete", a->job.remove,
-                     "delete the study, with all of its trials; on a terminal you are asked");
-        app.add_flag("--yes", a->yes, "delete without asking");
-        declare(app, a->job.output, /*required=*/false);
-        declare_screen(app, a->run);
-        return [a] { study(*a); };
-      }};
+  return {"study", "Show, compare or export studies of a search",
+          "hone study search/study.db search", [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<StudyArguments>();
+            app.add_option("STORAGE", a->job.storage, "SQLite file or postgresql:// address");
+            app.add_option("STUDIES", a->job.studies, "studies to show or compare; by default all");
+            app.add_option("--beside", a->job.beside, "more storages to compare");
+            app.add_option("--export", a->job.export_file,
+                           "write all trials to a .csv or .json file");
+            app.add_option("--for_optuna_3_1", a->job.for_optuna_3_1,
+                           "copy an SQLite file for Optuna 3.0 and 3.1");
+            app.add_flag("--delete", a->job.remove, "delete the study and all its trials");
+            app.add_flag("--yes", a->yes, "delete without asking");
+            declare(app, a->job.output, /*required=*/false);
+            declare_screen(app, a->run);
+            return [a] { study(*a); };
+          }};
 }
 
 }  // namespace hone

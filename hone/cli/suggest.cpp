@@ -29,28 +29,25 @@ void suggest(SuggestArguments& a) {
 }  // namespace
 
 Command suggest_command() {
-  return {"suggest", "find better parameters of a format, layer by layer",
-          "hone suggest my-model --format 'integer(width=6,frac=3)' --data "
-          "'synth:negation?seed=7&n=30000' -o recipe.toml",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<SuggestArguments>();
-            app.add_option("MODEL", a->job.model, "model folder; not quantized")->required();
-            app.add_option("--format", a->format,
-                           "of inputs, weights and biases of its linears, to begin from")
-                ->required();
-            app.add_option("--bits", a->job.bits, "most bits per value; 0: as many as it has")
-                ->check(number_from(0));
-            app.add_option("--output,-o", a->job.recipe, "recipe to write");
-            app.add_flag("--overwrite", a->job.overwrite, "replace what --output names");
-            declare_split(app, a->job.split,
-                          "part on which the suggestions are measured once: train, validation, "
-                          "test or all; they are judged on the validation part");
-            declare(app, a->job.data, /*required=*/true);
-            declare_train_samples(app, a->job.data);
-            declare(app, a->calibration);
-            declare(app, a->run);
-            return [a] { suggest(*a); };
-          }};
+  return {
+      "suggest", "Find better format parameters for each layer",
+      "hone suggest my-model --format 'integer(width=6,frac=3)' --data "
+      "'synth:negation?seed=7&n=30000' -o recipe.toml",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<SuggestArguments>();
+        app.add_option("MODEL", a->job.model, "model folder, not quantized")->required();
+        app.add_option("--format", a->format, "format of all operands to start from")->required();
+        app.add_option("--bits", a->job.bits, "maximum bits per value (0: those of --format)")
+            ->check(number_from(0));
+        app.add_option("--output,-o", a->job.recipe, "recipe file to write");
+        app.add_flag("--overwrite", a->job.overwrite, "replace the file");
+        declare_split(app, a->job.split, "split for the final result; choices use validation");
+        declare(app, a->job.data, /*required=*/true);
+        declare_train_samples(app, a->job.data);
+        declare(app, a->calibration);
+        declare(app, a->run);
+        return [a] { suggest(*a); };
+      }};
 }
 
 }  // namespace hone

@@ -24,18 +24,16 @@ void tokenize(TokenizeArguments& a) {
 
 Command tokenize_command() {
   return {
-      "tokenize", "read a data set and show what it is as tokens",
+      "tokenize", "Show how a dataset is read and tokenized",
       "hone tokenize my-model --data 'synth:negation?seed=7&n=30000'",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<TokenizeArguments>();
-        app.add_option("MODEL", a->job.model, "model whose tokenizer is used, or tiny")->required();
+        app.add_option("MODEL", a->job.model, "model whose tokenizer to use, or tiny")->required();
         app.add_option("--data", a->job.data.source, kDataSources)->required();
         declare_texts(app, a->job.data, a->job.cut);
-        app.add_option("--batch_size,--batch", a->job.batch_size,
-                       "texts per batch, for the share of padding")
+        app.add_option("--batch_size", a->job.batch_size, "batch size for the share of padding")
             ->check(number_from(1));
-        app.add_option("--texts", a->job.texts,
-                       "first texts of each part to show with their tokens")
+        app.add_option("--examples", a->job.texts, "examples of each split to show")
             ->check(number_from(0));
         declare(app, a->job.vocabulary);
         declare(app, a->run);

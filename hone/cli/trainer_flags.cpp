@@ -86,7 +86,8 @@ const std::vector<FlagRow>& flag_rows() {
        "makes models in bf16, fp16 and others"},
       {{"gradient_checkpointing", "gradient_checkpointing_kwargs", "activation_checkpointing",
         "activation_checkpointing_kwargs"},
-       "not there yet; a smaller --batch needs less memory, and with --gradient_accumulation_steps "
+       "not there yet; a smaller --batch_size needs less memory, and with "
+       "--gradient_accumulation_steps "
        "steps stay as large"},
       {{"attn_implementation", "use_liger_kernel", "liger_kernel_config", "use_cache",
         "torch_compile", "torch_compile_backend", "torch_compile_mode", "jit_mode_eval"},
@@ -103,7 +104,8 @@ const std::vector<FlagRow>& flag_rows() {
       {{"eval_accumulation_steps"},
        "logits of an evaluation take a few bytes per text, wherever they are; leave it out"},
       {{"train_batch_size", "per_gpu_train_batch_size"},
-       "--batch is the number of texts per batch, of which --gradient_accumulation_steps make a "
+       "--batch_size is the number of texts per batch, of which --gradient_accumulation_steps make "
+       "a "
        "step"},
       {{"eval_batch_size", "per_gpu_eval_batch_size"},
        "--per_device_eval_batch_size is the number of texts per batch of an evaluation"},

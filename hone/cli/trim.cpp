@@ -24,21 +24,17 @@ void trim_model(TrimArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command trim_command() {
-  return {"trim", "let tokens go that its texts do not need, and say what was lost",
-          "hone trim my-model --keep 1000 --data 'synth:negation?seed=7&n=30000' -o "
+  return {"trim", "Remove vocabulary entries the training data never uses",
+          "hone trim my-model --keep_tokens 1000 --data 'synth:negation?seed=7&n=30000' -o "
           "my-model-trimmed",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<TrimArguments>();
             app.add_option("MODEL", a->job.model, "model folder")->required();
-            app.add_option("--keep", a->job.keep,
-                           "tokens that stay: special ones, single characters, and the most "
-                           "frequent of the training part; by default all that it uses")
+            app.add_option("--keep_tokens", a->job.keep,
+                           "tokens to keep; by default all that are used")
                 ->check(number_from(0));
             declare(app, a->job.gates);
-            declare_split(app, a->job.split,
-                          "part to measure on: train, validation, test or all; by default test, or "
-                          "what was set aside when the model was trained on this data, or what "
-                          "--validation_split sets aside");
+            declare_split(app, a->job.split, "split to measure on; by default test");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.output);

@@ -68,7 +68,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
         .access = Access::writes,
         .written_as = {".svg", ".png", ".tsv", ".gp"}}},
       {{"FORMAT", "format", "qat", "native", "input_format", "weight_format", "bias_format",
-        "output_format", "choice"},
+        "output_format", "candidate"},
        {.shown = "FORMAT", .words = format_names()}},
       {{"metric_for_best_model"}, {.shown = "METRIC", .words = metric_names()}},
       {{"problem_type"}, {.shown = "TASK"}},
@@ -83,6 +83,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"text_column", "text_pair_column", "label_column", "id_column"}, {.shown = "COLUMN"}},
       {{"quoting"}, {.shown = "none|minimal"}},
       {{"encoding"}, {.shown = "NAME", .words = {"utf-8", "utf-16", "latin-1", "windows-1252"}}},
+      {{"split"}, {.shown = "SPLIT"}},
       {{"json_field"}, {.shown = "KEY"}},
       {{"label_map"}, {.shown = "ids|LIST", .words = {"ids"}}},
       {{"adapter", "adapter_a", "adapter_b"},
@@ -92,15 +93,15 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"limit", "shrink"}, {.shown = "SIZE"}},
       {{"dump_passes", "stages"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
       {{"PASS", "skip_pass"}, {.shown = "PASS", .words = pass_names()}},
-      {{"freeze", "tensor", "target", "together"}, {.shown = "GLOB"}},
+      {{"freeze", "tensor", "target", "same_format"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},
       {{"widths", "sparsities", "formats", "methods", "inputs", "fields", "elements", "group",
-        "options", "operands", "executor", "only"},
+        "operands", "executor", "only"},
        {.shown = "LIST"}},
       {{"NAME"}, {.shown = "NAME"}},
       {{"sampler"}, {.shown = "SAMPLER"}},
       {{"pruner"}, {.shown = "PRUNER"}},
-      {{"profile"}, {.shown = "VERSION", .words = tpe_profile_names()}},
+      {{"optuna"}, {.shown = "VERSION", .words = tpe_profile_names()}},
       {{"budget"}, {.shown = "BUDGET"}},
       {{"structure"},
        {.shown = "STRUCTURE", .words = {"weights", "2:4", "heads", "neurons", "layers"}}},
@@ -113,7 +114,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
   return table;
 }
 
-constexpr std::size_t kShownChoices = 40;  // columns
+constexpr std::size_t kShownChoices = 20;  // columns
 
 // The words of `one_of`, where they are few and one of them is taken.
 std::string shown_choices(const CLI::Option& option) {

@@ -67,23 +67,20 @@ void watch(const WatchArguments& a) {
 }  // namespace
 
 Command watch_command() {
-  return {"watch", "follow a running study, trial by trial", "hone watch search/study.db --idle 5",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<WatchArguments>();
-            app.add_option("STORAGE", a->job.storage,
-                           "an SQLite file or postgresql://USER@HOST/DATABASE with studies in "
-                           "Optuna's tables")
-                ->required();
-            app.add_option("STUDY", a->job.study,
-                           "its name; without one the study in which something happened last");
-            app.add_option("--last", a->job.last, "trials that have ended already, told first")
-                ->check(number_from(0));
-            app.add_option("--idle", a->job.idle_seconds,
-                           "end when nothing has happened for so many seconds; 0: at Ctrl-C alone")
-                ->check(number_from(0));
-            declare_screen(app, a->run);
-            return [a] { watch(*a); };
-          }};
+  return {
+      "watch", "Follow a running search, trial by trial", "hone watch search/study.db --idle 5",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<WatchArguments>();
+        app.add_option("STORAGE", a->job.storage, "SQLite file or postgresql:// address")
+            ->required();
+        app.add_option("STUDY", a->job.study, "study to follow; by default the most recent one");
+        app.add_option("--last", a->job.last, "finished trials to show first")
+            ->check(number_from(0));
+        app.add_option("--idle", a->job.idle_seconds, "exit after so many idle seconds (0: never)")
+            ->check(number_from(0));
+        declare_screen(app, a->run);
+        return [a] { watch(*a); };
+      }};
 }
 
 }  // namespace hone

@@ -43,16 +43,15 @@ void study(WidthsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command widths_command() {
-  return {"widths", "accuracy and flips by width of fixed point, drawn",
-          "hone widths my-model --widths 6.3,8.4 --max_steps 200 --batch 64 --lr 2e-4 --data "
+  return {"widths", "Draw accuracy over bit width",
+          "hone widths my-model --widths 6.3,8.4 --max_steps 200 --batch_size 64 --lr 2e-4 --data "
           "'synth:negation?seed=7&n=30000' -o widths",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<WidthsArguments>();
             app.add_option("MODEL", a->job.model, "model folder")->required();
-            app.add_option("--widths", a->widths, "width.fraction in bits, by comma");
-            declare_split(app, a->job.split,
-                          "part on which what was chosen is measured once: train, validation, "
-                          "test or all; choices are made on the validation part");
+            app.add_option("--widths", a->widths,
+                           "width.fraction in bits; by default 4.2 to 32.16");
+            declare_split(app, a->job.split, "split for the final result; choices use validation");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.training);

@@ -104,7 +104,8 @@ std::vector<SpeedWork> works_of(const std::vector<TimedModel>& models) {
 
 // The command that a fresh process of one executor runs.
 std::vector<std::string> fresh_words(const SpeedWork& work, const LabJob& job) {
-  std::vector<std::string> words = {"bench", work.model.name, fmt::format("--batch={}", work.batch),
+  std::vector<std::string> words = {"bench", work.model.name,
+                                    fmt::format("--batch_size={}", work.batch),
                                     fmt::format("--seed={}", job.seed)};
   if (work.model.tokens > 0) words.push_back(fmt::format("--tokens={}", work.model.tokens));
   if (work.train) words.emplace_back("--train");

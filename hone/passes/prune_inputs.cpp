@@ -95,7 +95,7 @@ PassDef prune_inputs_pass() {
   return {.name = "prune_inputs",
           .summary =
               "let operations with weights read 0 where magnitudes are small; `hone prune "
-              "--activations` calibrates how small",
+              "--activation_sparsity` calibrates how small",
           .options = {{"least", "magnitudes below it are 0", 0.0, /*required=*/true},
                       {"target",
                        "globs of operations, apart by commas; empty: all but those that give "

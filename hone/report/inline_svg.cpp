@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <regex>
 #include <vector>
 
 #include "hone/base/error.h"
@@ -331,6 +332,23 @@ std::string inline_svg(std::string_view svg, std::string_view prefix, std::strin
     before = element;
   }
   return result + markers.drawn(shapes, rewrite, prefix) + "</svg>";
+}
+
+std::string dark_svg(std::string_view svg) {
+  const std::vector<NamedColour> known = named_colours();
+  const std::regex spelled("#[0-9A-Fa-f]{6}|rgb\\([ 0-9,]*\\)|\\bblack\\b");
+  std::string result;
+  const char* rest = svg.data();
+  for (std::cregex_iterator it(svg.begin(), svg.end(), spelled), end; it != end; ++it) {
+    result.append(rest, (*it)[0].first);
+    rest = (*it)[0].second;
+    const std::string text = (*it)[0];
+    const std::string light = text == "black" ? std::string(kInkColour.light) : hexadecimal(text);
+    const auto found = std::ranges::find_if(
+        known, [&](const NamedColour& row) { return row.colour.light == light; });
+    result += found == known.end() ? text : std::string(found->colour.dark);
+  }
+  return result.append(rest, svg.data() + svg.size());
 }
 
 std::string figure_colours_css(bool dark) {

@@ -22,6 +22,9 @@ enum class PointTexts { with, without };
 std::string inline_svg(std::string_view svg, std::string_view prefix, std::string_view description,
                        PointTexts texts = PointTexts::with);
 
+/// The same figure in the colours for a dark background.
+std::string dark_svg(std::string_view svg);
+
 /// The declarations of the custom properties: "--figure-ink:#333333;…".
 std::string figure_colours_css(bool dark);
 

@@ -26,10 +26,10 @@ class AllocateCommand : public ::testing::Test {
   void SetUp() override { fs::copy(workshop(), folder_.path(), fs::copy_options::recursive); }
   const fs::path& folder() const { return folder_.path(); }
   static Words allocate(const std::string& budget, const Words& more) {
-    Words all = {"allocate", "model",     "--options", "int(bits=8),int(bits=2),none",
-                 "--budget", budget,      "--data",    "reviews.csv",
-                 "--points", "4",         "--swaps",   "2",
-                 "--quiet",  "--no_cache"};
+    Words all = {"allocate",     "model",     "--formats", "int(bits=8),int(bits=2),none",
+                 "--budget",     budget,      "--data",    "reviews.csv",
+                 "--candidates", "4",         "--swaps",   "2",
+                 "--quiet",      "--no_cache"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -71,7 +71,7 @@ TEST_F(AllocateCommand, KeepsWithinTheBudgetAndLeavesWhatOthersTake) {
                            "recipe.toml", "report.html", "best/config.json"})
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
   // The recipe makes the same model.
-  run_well({"quantize", "model", "--recipe", "out/recipe.toml", "--anyway", "--data", "reviews.csv",
+  run_well({"quantize", "model", "--recipe", "out/recipe.toml", "--force", "--data", "reviews.csv",
             "-o", "again"},
            folder());
   EXPECT_EQ(read_file(folder() / "out/best/model.safetensors"),
@@ -123,7 +123,7 @@ TEST_F(AllocateCommand, GivesTheSameForAnyThreadsAndAfterAnInterruption) {
 
 TEST_F(AllocateCommand, GivesWeightsAloneFormatsAndTiedLayersTheSame) {
   Words words = allocate("average_bits<=20,packed_bytes<=4e6",
-                         {"--operands", "weight", "--together", "*.self.*", "-o", "out"});
+                         {"--operands", "weight", "--same_format", "*.self.*", "-o", "out"});
   words[3] = "int(bits=4,per=row),none";
   const Json results = run_json(words, folder());
   EXPECT_LE(results["average_bits"].get<double>(), 20);
@@ -134,14 +134,14 @@ TEST_F(AllocateCommand, GivesWeightsAloneFormatsAndTiedLayersTheSame) {
       formats.insert(layer["format"].get<std::string>());
   EXPECT_EQ(formats.size(), 1u);
   const Json one =
-      run_json(allocate("average_bits<=20", {"--together", "*", "-o", "one"}), folder());
+      run_json(allocate("average_bits<=20", {"--same_format", "*", "-o", "one"}), folder());
   for (const Json& layer : one["layers"]) EXPECT_EQ(layer["format"], one["layers"][0]["format"]);
   EXPECT_EQ(read_file(folder() / "out/recipe.toml").find("input"), std::string::npos);
 }
 
 TEST_F(AllocateCommand, TimesLayersAloneAndWhatIsChosenAsAWhole) {
   Words words = allocate("latency_ms<=1000,average_bits<=20",
-                         {"--latency_texts", "2", "--latency_tokens", "8", "-o", "out"});
+                         {"--latency_batch_size", "2", "--latency_tokens", "8", "-o", "out"});
   const Json results = run_json(words, folder());
   EXPECT_LE(results["average_bits"].get<double>(), 20);
   const Json& latency = results["latency"];
@@ -178,7 +178,7 @@ TEST_F(AllocateCommand, PrunesLayersByTheirOwnShares) {
   EXPECT_TRUE(std::ranges::any_of(results["layers"],
                                   [](const Json& layer) { return !layer["sparsity"].is_null(); }));
   // The recipe makes the same model, masks and all.
-  run_well({"quantize", "model", "--recipe", "out/recipe.toml", "--anyway", "--data", "reviews.csv",
+  run_well({"quantize", "model", "--recipe", "out/recipe.toml", "--force", "--data", "reviews.csv",
             "-o", "again"},
            folder());
   EXPECT_EQ(read_file(folder() / "out/best/model.safetensors"),
@@ -208,7 +208,7 @@ TEST_F(AllocateCommand, TakesWhatItKnowsFromTheStoreOfTrials) {
 
 TEST_F(AllocateCommand, LeavesASearchThatBeginsWithItsFront) {
   const OwnCache cache;
-  Words words = allocate("average_bits<=6", {"--together", "*.self.*", "-o", "out"});
+  Words words = allocate("average_bits<=6", {"--same_format", "*.self.*", "-o", "out"});
   std::erase(words, "--no_cache");
   const Json results = run_json(words, folder());
   const auto of_front = std::ranges::count_if(
@@ -251,7 +251,7 @@ TEST_F(AllocateCommand, SaysWhatCannotBe) {
   EXPECT_FALSE(fs::exists(folder() / "out.partial"));
   Words nothing = allocate("average_bits<=6", {"-o", "out"});
   nothing.erase(nothing.begin() + 2, nothing.begin() + 4);
-  EXPECT_NE(message(nothing, 2).find("give --options, --sparsities, or both"), std::string::npos);
+  EXPECT_NE(message(nothing, 2).find("give --formats, --sparsities, or both"), std::string::npos);
   Words fresh = allocate("average_bits<=6", {"-o", "out"});
   fresh[1] = "tiny";
   EXPECT_NE(message(fresh, 1).find("tiny: fresh weights say nothing of what formats cost"),

@@ -10,15 +10,15 @@ namespace hone::testing {
 namespace {
 
 Json bench(std::vector<std::string> more) {
-  std::vector<std::string> words = {"bench",    "model", "--batch", "1",
-                                    "--tokens", "4",     "--runs",  "3"};
+  std::vector<std::string> words = {"bench",    "model", "--batch_size", "1",
+                                    "--tokens", "4",     "--runs",       "3"};
   words.insert(words.end(), more.begin(), more.end());
   return run_json(words, workshop());
 }
 
 // Call by call.
 Json bench_calls(std::vector<std::string> more) {
-  more.insert(more.begin(), {"bench", "model", "--batch", "1", "--tokens", "4"});
+  more.insert(more.begin(), {"bench", "model", "--batch_size", "1", "--tokens", "4"});
   return run_json(more, workshop());
 }
 
@@ -71,10 +71,10 @@ TEST(Bench, DividesByTheHighestPeakThatIsKnown) {
   EXPECT_LT(second["peak_gflops_now"], second["peak_gflops"]);
   EXPECT_EQ(second["peak_date"], "2001-02-03");
   EXPECT_LT(second["share_of_peak"].get<double>(), first["share_of_peak"].get<double>() / 10);
-  const std::string shown =
-      run_well({"bench", "model", "--batch", "1", "--tokens", "4", "--runs", "1", "--threads", "1"},
-               workshop())
-          .output;
+  const std::string shown = run_well({"bench", "model", "--batch_size", "1", "--tokens", "4",
+                                      "--runs", "1", "--threads", "1"},
+                                     workshop())
+                                .output;
   EXPECT_NE(shown.find("on one thread, the highest known, of 2001-02-03; "), std::string::npos)
       << shown;
   // More threads have a peak of their own, and not below that of one.
@@ -89,7 +89,8 @@ TEST(Bench, TimesModelsInTurnBesideTheFirst) {
   run_well(
       {"quantize", "model", "--format", "mxint(bits=8)", "--data", "reviews.csv", "-o", coarse},
       workshop());
-  const std::vector<std::string> words = {"bench", "model", coarse, "--batch", "1", "--runs", "6"};
+  const std::vector<std::string> words = {"bench", "model",  coarse, "--batch_size",
+                                          "1",     "--runs", "6"};
   const Json result = run_json(words, workshop());
   EXPECT_EQ(result["tokens"], 128);
   ASSERT_EQ(result["models"].size(), 2u);
@@ -111,10 +112,11 @@ TEST(Bench, TimesModelsInTurnBesideTheFirst) {
       "narrow.json", R"({"model_type": "bert", "hidden_size": 32, "num_hidden_layers": 1,
                          "num_attention_heads": 2, "intermediate_size": 64,
                          "max_position_embeddings": 12})");
-  EXPECT_EQ(
-      run_json({"bench", "model", narrow, "--batch", "1", "--runs", "6"}, workshop())["tokens"],
-      12);
-  const auto few = run_well({"bench", "model", coarse, "--batch", "1", "--runs", "2"}, workshop());
+  EXPECT_EQ(run_json({"bench", "model", narrow, "--batch_size", "1", "--runs", "6"},
+                     workshop())["tokens"],
+            12);
+  const auto few =
+      run_well({"bench", "model", coarse, "--batch_size", "1", "--runs", "2"}, workshop());
   EXPECT_NE(few.output.find("too few rounds for an interval; 6 have one"), std::string::npos)
       << few.output;
 }
@@ -144,8 +146,8 @@ TEST(Bench, SaysThatAQuantizedModelIsSimulated) {
   const std::string model = folder.path() / "quantized";
   run_well({"quantize", "model", "--format", "mxint(bits=8)", "--data", "reviews.csv", "-o", model},
            workshop());
-  const std::vector<std::string> words = {"bench",    model, "--batch", "1",
-                                          "--tokens", "4",   "--runs",  "1"};
+  const std::vector<std::string> words = {"bench",    model, "--batch_size", "1",
+                                          "--tokens", "4",   "--runs",       "1"};
   // One label in all of an output.
   const Json quantized = run_json(words, workshop());
   EXPECT_EQ(quantized["arithmetic"], "simulated");
@@ -202,7 +204,7 @@ TEST(BenchIterations, RunsOneExecutorFromTheBeginningOfItsProcess) {
 }
 
 TEST(BenchIterations, MeasuresMistakesWhenAsked) {
-  const Json result = bench_calls({"--naive", "--iterations", "7"});
+  const Json result = bench_calls({"--pitfalls", "--iterations", "7"});
   EXPECT_EQ(result["rounds"], 7);
   EXPECT_EQ(result["mistakes"].size(), 7u);
 }
@@ -216,10 +218,10 @@ TEST(BenchIterations, RefusesWhatDoesNothingOrCannotBe) {
   };
   expect_refusal(2, "--executor: expected some of eager, interpreter, compiled, each once",
                  {"--executor", "fast"});
-  expect_refusal(2, "--ignored of a model is of calls one by one", {"--ignored", "3"});
+  expect_refusal(2, "--warmup of a model is of calls one by one", {"--warmup", "3"});
   expect_refusal(2, "--runs does nothing with --iterations", {"--iterations", "9", "--runs", "3"});
-  expect_refusal(2, "--naive is of the interpreter", {"--naive", "--executor", "eager"});
-  expect_refusal(1, "--naive is of inference", {"--naive", "--train", "--tokens", "4"});
+  expect_refusal(2, "--pitfalls is of the interpreter", {"--pitfalls", "--executor", "eager"});
+  expect_refusal(1, "--pitfalls is of inference", {"--pitfalls", "--train", "--tokens", "4"});
   expect_refusal(1, "--process this: one executor has this process to itself",
                  {"--iterations", "3", "--process", "this", "--tokens", "4"});
 }
@@ -242,18 +244,17 @@ TEST(BenchAttention, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code);
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "--batch is an option of `hone bench MODEL`", {"--batch", "2"});
+  expect_refusal(2, "--batch_size is an option of `hone bench MODEL`", {"--batch_size", "2"});
   expect_refusal(2, "--shape: expected texts,heads,tokens,size of a head", {"--shape", "2,3,4"});
   expect_refusal(2, "--dtype: expected some of fp32, bf16, fp16, each once", {"--dtype", "fp8"});
   expect_refusal(2, "--impl: expected some of naive, fused, each once", {"--impl", "fused,fused"});
-  expect_refusal(2, "--profile optuna-4.6: it takes a value of sampler alone",
-                 {"--profile", "optuna-4.6"});
+  expect_refusal(2, "--optuna is an option of `hone bench sampler`", {"--optuna", "optuna-4.6"});
 }
 
 TEST(BenchLinear, TakesItsShapeRowsFormatsAndWays) {
   const Json result =
       run_json({"bench", "linear", "--shape", "9,32,16", "--rows", "1, 3", "--format",
-                "mxint; int(bits=4)", "--impl", "packed,fp32", "--runs", "3", "--threads", "1"},
+                "mxint, int(bits=4)", "--impl", "packed,fp32", "--runs", "3", "--threads", "1"},
                workshop());
   EXPECT_EQ(result["threads"], 1);
   EXPECT_EQ(result["inputs"], 32);
@@ -279,7 +280,7 @@ TEST(BenchLinear, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, 2);
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal("--batch is an option of `hone bench MODEL`", {"--batch", "2"});
+  expect_refusal("--batch_size is an option of `hone bench MODEL`", {"--batch_size", "2"});
   expect_refusal("--shape: expected rows,inputs,outputs", {"--shape", "4096"});
   expect_refusal("--rows: expected whole numbers of at least 1", {"--rows", "0"});
   expect_refusal("--impl: expected some of fp32, bf16, packed, native, each once",
@@ -383,7 +384,8 @@ TEST(BenchDequantize, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code) << ending.messages;
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "--batch is an option of `hone bench MODEL`", {"dequantize", "--batch", "2"});
+  expect_refusal(2, "--batch_size is an option of `hone bench MODEL`",
+                 {"dequantize", "--batch_size", "2"});
   expect_refusal(2, "--elements is an option of `hone bench dequantize`",
                  {"model", "--elements", "2"});
   for (const char* wrong : {"0", "12x", "4,,5", "-3"})
@@ -403,7 +405,7 @@ TEST(BenchDequantize, RefusesWhatDoesNothingOrCannotBe) {
 
 TEST(BenchSampler, TimesTrialsOfTheSamplerThatIsAskedFor) {
   const Json result = run_json({"bench", "sampler", "--trials", "20", "--parameters", "3", "--runs",
-                                "4", "--profile", "optuna-4.6", "--seed", "3"},
+                                "4", "--optuna", "optuna-4.6", "--seed", "3"},
                                workshop());
   EXPECT_EQ(result["what"], "a trial of 3 floats by TPE as optuna-4.6 at 20 trials");
   EXPECT_EQ(result["profile"], "optuna-4.6");
@@ -448,10 +450,11 @@ TEST(BenchSampler, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code) << ending.messages;
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "--batch is an option of `hone bench MODEL`", {"sampler", "--batch", "2"});
+  expect_refusal(2, "--batch_size is an option of `hone bench MODEL`",
+                 {"sampler", "--batch_size", "2"});
   expect_refusal(2, "--trials is an option of `hone bench sampler`", {"model", "--trials", "2"});
-  expect_refusal(2, "hone bench sampler: --profile is of --sampler tpe",
-                 {"sampler", "--sampler", "random", "--profile", "optuna-5"});
+  expect_refusal(2, "hone bench sampler: --optuna needs --sampler tpe",
+                 {"sampler", "--sampler", "random", "--optuna", "optuna-5"});
   expect_refusal(2, "--replay puts a recorded run of a --function in place",
                  {"sampler", "--replay", "trace.json"});
   expect_refusal(2, "--parameters is of what is timed, not of a --function",
@@ -482,13 +485,13 @@ TEST(LongBenchDequantize, TakesTheWholeTableOfTheLab) {
 }
 
 TEST(Bench, TimesProductsOfCodes) {
-  const Json times = run_json({"bench", "model", "--batch", "2", "--tokens", "8", "--runs", "1",
-                               "--native", "mxint(bits=4)", "--profile"},
+  const Json times = run_json({"bench", "model", "--batch_size", "2", "--tokens", "8", "--runs",
+                               "1", "--native", "mxint(bits=4)", "--profile"},
                               workshop());
   EXPECT_EQ(times["arithmetic"], "native");
   EXPECT_GT(times["peak_int8_gops"].get<double>(), 0);
   EXPECT_NE(times["kernels"].dump().find("native_linear / integers"), std::string::npos);
-  const Json bf16 = run_json({"bench", "model", "--batch", "2", "--tokens", "8", "--runs", "1",
+  const Json bf16 = run_json({"bench", "model", "--batch_size", "2", "--tokens", "8", "--runs", "1",
                               "--native", "bf16", "--profile"},
                              workshop());
   EXPECT_EQ(bf16["arithmetic"], "native");
@@ -548,7 +551,8 @@ TEST(BenchStorage, RefusesWhatItCannotTime) {
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
   expect_refusal(2, "--storage is missing", {"storage"});
-  expect_refusal(2, "--batch is an option of `hone bench MODEL`", {"storage", "--batch", "2"});
+  expect_refusal(2, "--batch_size is an option of `hone bench MODEL`",
+                 {"storage", "--batch_size", "2"});
   expect_refusal(2, "--workers is an option of `hone bench storage`", {"model", "--workers", "2"});
   expect_refusal(1, "this is no SQLite file", {"storage", "--storage", "reviews.csv"});
   expect_refusal(1, "there is no such file", {"storage", "--storage", "no.db", "--join", "a"});

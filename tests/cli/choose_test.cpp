@@ -14,7 +14,7 @@ struct Choose : ::testing::Test {
     fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
     fs::copy(workshop() / "reviews.csv", folder.path() / "reviews.csv");
     run_well({"train", "model", "--data", "reviews.csv", "--max_steps", "40", "--lr", "1e-3",
-              "--batch", "8", "-o", "learnt"},
+              "--batch_size", "8", "-o", "learnt"},
              folder.path());
     run_well({"quantize", "learnt", "--format", "int(bits=8)", "--data", "reviews.csv", "-o",
               "learnt-8"},

@@ -13,7 +13,7 @@ const fs::path& models() {
     fs::copy(workshop() / "model", folder.path() / "model");
     fs::copy(workshop() / "reviews.csv", folder.path());
     run_well({"train", "model", "--data", "reviews.csv", "--max_steps", "30", "--lr", "1e-3",
-              "--batch", "4", "-o", "trained"},
+              "--batch_size", "4", "-o", "trained"},
              folder.path());
     run_well({"quantize", "trained", "--format", "integer(width=4,frac=3)", "--data", "reviews.csv",
               "-o", "coarse"},
@@ -23,9 +23,9 @@ const fs::path& models() {
 }
 
 TEST(Compare, TellsWhatChanged) {
-  const Json result = run_json(
-      {"compare", "trained", "coarse", "--data", "reviews.csv", "--split", "all", "--texts", "3"},
-      models());
+  const Json result = run_json({"compare", "trained", "coarse", "--data", "reviews.csv", "--split",
+                                "all", "--examples", "3"},
+                               models());
   const Json& comparison = result["comparison"];
   const int flips = comparison["flips"];
   ASSERT_GT(flips, 0) << "the test shows nothing";
@@ -139,7 +139,7 @@ TEST(Compare, MatchesClassesInAnotherOrderByName) {
   fs::remove(swapped / "config.json");
   write_file(swapped / "config.json", config.dump());
   const Json result = run_json(
-      {"compare", "trained", swapped, "--data", "reviews.csv", "--split", "all", "--texts", "3"},
+      {"compare", "trained", swapped, "--data", "reviews.csv", "--split", "all", "--examples", "3"},
       models());
   EXPECT_EQ(result["comparison"]["flips"], kReviews);
   EXPECT_NEAR(

@@ -16,9 +16,9 @@ TEST(Compile, ExplainsWhatItFused) {
   const TemporaryFolder folder;
   fs::copy(workshop(), folder.path(), fs::copy_options::recursive);
   ::setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
-  const std::vector<std::string> words = {"compile",  "model", "--batch",  "2",
-                                          "--tokens", "8",     "--train",  "--explain",
-                                          "--runs",   "6",     "--stages", "stages"};
+  const std::vector<std::string> words = {"compile",  "model", "--batch_size", "2",
+                                          "--tokens", "8",     "--train",      "--explain",
+                                          "--runs",   "6",     "--stages",     "stages"};
   const Json cold = run_json(words, folder.path());
   EXPECT_GT(cold["functions"], 0);
   EXPECT_EQ(cold["functions_made"], cold["functions"]);
@@ -35,8 +35,8 @@ TEST(Compile, ExplainsWhatItFused) {
   EXPECT_TRUE(is_fused);
   EXPECT_NE(read_file(folder.path() / "stages/fused.txt").find("elementwise("), std::string::npos);
   // What was made once is there for the next process.
-  const Json warm =
-      run_json({"compile", "model", "--batch", "3", "--tokens", "5", "--train"}, folder.path());
+  const Json warm = run_json({"compile", "model", "--batch_size", "3", "--tokens", "5", "--train"},
+                             folder.path());
   EXPECT_EQ(warm["functions"], cold["functions"]);
   EXPECT_EQ(warm["functions_made"], 0);
   ::unsetenv("XDG_CACHE_HOME");
@@ -44,8 +44,8 @@ TEST(Compile, ExplainsWhatItFused) {
 
 TEST(Compile, ExplainsBfloat16Too) {
   if (!generates_code()) GTEST_SKIP();
-  const Json explained = run_json({"compile", "model", "--batch", "2", "--tokens", "8", "--runs",
-                                   "6", "--explain", "--precision", "bf16"},
+  const Json explained = run_json({"compile", "model", "--batch_size", "2", "--tokens", "8",
+                                   "--runs", "6", "--explain", "--precision", "bf16"},
                                   workshop());
   EXPECT_TRUE(std::ranges::any_of(explained["kernels"], [](const Json& row) {
     return row["kernel"].get<std::string>().find("bf16") != std::string::npos;
@@ -66,8 +66,8 @@ TEST(Compile, AnswersAsTheInterpreterDoes) {
 
 TEST(Compile, IsNamedWhereItIsTimed) {
   if (!generates_code()) GTEST_SKIP();
-  const Json times = run_json({"bench", "model", "--batch", "2", "--tokens", "8", "--iterations",
-                               "2", "--process", "this", "--executor", "compiled"},
+  const Json times = run_json({"bench", "model", "--batch_size", "2", "--tokens", "8",
+                               "--iterations", "2", "--process", "this", "--executor", "compiled"},
                               workshop());
   EXPECT_TRUE(times["what"].get<std::string>().starts_with("hone compiled inference")) << times;
 }

@@ -83,10 +83,10 @@ std::vector<std::string> accepted_in(const std::string& messages) {
 TEST_F(BashCompletion, OffersTheChoicesThatAreAccepted) {
   // They take more than the words: formats with parameters, several names, those of plugins, N:M.
   const std::vector<std::string> open = {
-      "--format",        "--qat",           "--native",   "--input_format",
-      "--weight_format", "--bias_format",   "--choice",   "--output_format",
-      "--skip_pass",     "--class_weights", "--profile",  "--metric_for_best_model",
-      "--structure",     "--fields",        "--encoding", "--label_map"};
+      "--format",        "--qat",           "--native",    "--input_format",
+      "--weight_format", "--bias_format",   "--candidate", "--output_format",
+      "--skip_pass",     "--class_weights", "--optuna",    "--metric_for_best_model",
+      "--structure",     "--fields",        "--encoding",  "--label_map"};
   std::string command;
   int count = 0;
   for (const std::string& line : split(script_for("bash"), '\n')) {
@@ -110,7 +110,7 @@ TEST_F(BashCompletion, OffersTheChoicesThatAreAccepted) {
 TEST_F(BashCompletion, OffersAllMethodsOfPruning) {
   EXPECT_EQ(offers({"hone", "prune", "my-model", "--method", ""}),
             (Words{"first_order", "l1", "l2", "random"}));
-  EXPECT_EQ(offers({"hone", "search", "my-model", "--profile", "opt"}).empty(), false);
+  EXPECT_EQ(offers({"hone", "search", "my-model", "--optuna", "opt"}).empty(), false);
 }
 
 TEST_F(BashCompletion, KnowsFilesAndFolders) {

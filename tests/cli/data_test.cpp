@@ -287,7 +287,7 @@ TEST(Data, IsReadAsInTraining) {
 
 TEST(Data, IsReadWithTheSameOptionsByAllCommands) {
   for (const char* command : {"train", "eval", "predict", "tokenize", "quantize", "search"}) {
-    const std::string help = run_well({command, "--help"}, fs::temp_directory_path()).output;
+    const std::string help = run_well({command, "--help-all"}, fs::temp_directory_path()).output;
     for (const char* option : {"--text_column", "--text_pair_column", "--label_column",
                                "--no_header", "--quoting", "--encoding", "--json_field"})
       EXPECT_NE(help.find(option), std::string::npos) << command << " " << option;
@@ -298,7 +298,7 @@ TEST(Data, IsTokenizedWithoutItsLabel) {
   const TemporaryFolder folder;
   folder.file("two.csv", "verdict,body\nfine words,a b\nbad words,c d\n");
   const Json result = run_json(
-      {"tokenize", "tiny", "--data", "two.csv", "--label_column", "verdict", "--texts", "1"},
+      {"tokenize", "tiny", "--data", "two.csv", "--label_column", "verdict", "--examples", "1"},
       folder.path());
   EXPECT_EQ(result["texts"][0]["text"], "a b");
   expect_refusal({"tokenize", "tiny", "--data", "two.csv", "--label_column", "class"},
@@ -368,7 +368,7 @@ TEST(Data, OfOnesOwnTeachesFreshWeightsItsWords) {
   EXPECT_EQ(std::count(small.begin(), small.end(), '\n'), 60);
   // What is set aside teaches nothing.
   const Json shown =
-      run_json({"tokenize", "tiny", "--data", "films.csv", "--texts", "1"}, folder.path());
+      run_json({"tokenize", "tiny", "--data", "films.csv", "--examples", "1"}, folder.path());
   EXPECT_EQ(shown["vocabulary"]["vocab_size"],
             std::count(vocabulary.begin(), vocabulary.end(), '\n'));
   ASSERT_EQ(shown["parts"].size(), 2);
@@ -408,7 +408,7 @@ TEST(Data, ThatAModelHasNoWordsForIsWarnedOf) {
 TEST(Data, IsShownAsTokens) {
   const TemporaryFolder folder;
   folder.file("texts.csv", "text\na fine film \xF0\x9F\x8E\xAC\n" + std::string(50, '!') + "\n");
-  const Words words = {"tokenize", workshop() / "model", "--data", "texts.csv", "--texts",
+  const Words words = {"tokenize", workshop() / "model", "--data", "texts.csv", "--examples",
                        "2",        "--max_seq_length",   "10"};
   const Json shown = run_json(words, folder.path())["texts"];
   ASSERT_EQ(shown.size(), 2);
@@ -437,7 +437,7 @@ TEST(Data, IsShownAsTokens) {
 TEST(Data, IsSaidAsTokens) {
   const TemporaryFolder folder;
   folder.file("texts.csv", "text\na film\n\"\"\n" + std::string(2000, '!') + "\n");
-  const Words words = {"tokenize", workshop() / "model", "--data", "texts.csv", "--batch",
+  const Words words = {"tokenize", workshop() / "model", "--data", "texts.csv", "--batch_size",
                        "3",        "--max_seq_length",   "100"};
   const Json result = run_json(words, folder.path());
   ASSERT_EQ(result["parts"].size(), 1);

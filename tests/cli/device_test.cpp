@@ -50,12 +50,13 @@ std::vector<std::string> on_card(std::vector<std::string> words) {
 // Measuring, training, rounding, classifying and timing.
 std::vector<std::vector<std::string>> jobs_on_card(const fs::path& folder) {
   const std::string model = workshop() / "model", data = workshop() / "reviews.csv";
-  return {on_card({"eval", model, "--data", data, "-o", folder / "measured"}),
-          on_card({"train", model, "--data", data, "--max_steps", "2", "-o", folder / "trained"}),
-          on_card({"quantize", model, "--format", "int", "--data", data, "-o", folder / "rounded"}),
-          on_card({"predict", model, "a fine film", "-o", folder / "predicted.csv"}),
-          on_card({"bench", model, "--batch", "2", "--tokens", "8", "--runs", "1"}),
-          on_card({"profile", model, "--batch", "2", "--tokens", "8", "-o", folder / "profile"})};
+  return {
+      on_card({"eval", model, "--data", data, "-o", folder / "measured"}),
+      on_card({"train", model, "--data", data, "--max_steps", "2", "-o", folder / "trained"}),
+      on_card({"quantize", model, "--format", "int", "--data", data, "-o", folder / "rounded"}),
+      on_card({"predict", model, "a fine film", "-o", folder / "predicted.csv"}),
+      on_card({"bench", model, "--batch_size", "2", "--tokens", "8", "--runs", "1"}),
+      on_card({"profile", model, "--batch_size", "2", "--tokens", "8", "-o", folder / "profile"})};
 }
 
 // Every job ends with this code and one message with these fragments, and leaves nothing.
@@ -239,7 +240,7 @@ TEST(Devices, AreDescribedByDoctor) {
 TEST(Devices, RunAKernelOfAPluginBeforeTheirOwn) {
   const CardOfTests card;
   const auto profiled = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"bench", "tiny", "--batch", "2", "--tokens", "8", "--runs", "1",
+    more.insert(more.begin(), {"bench", "tiny", "--batch_size", "2", "--tokens", "8", "--runs", "1",
                                "--profile", "--plugin", plugin_file("gelu")});
     return run_well(on_card(more), workshop()).output;
   };
@@ -248,10 +249,11 @@ TEST(Devices, RunAKernelOfAPluginBeforeTheirOwn) {
     EXPECT_NE(shown.find("gelu / mine "), std::string::npos) << shown;
     EXPECT_EQ(shown.find("gelu / vector "), std::string::npos) << shown;
   }
-  const std::string shown = run_well({"bench", "tiny", "--batch", "2", "--tokens", "8", "--runs",
-                                      "1", "--train", "--profile", "--plugin", plugin_file("gelu")},
-                                     workshop())
-                                .output;
+  const std::string shown =
+      run_well({"bench", "tiny", "--batch_size", "2", "--tokens", "8", "--runs", "1", "--train",
+                "--profile", "--plugin", plugin_file("gelu")},
+               workshop())
+          .output;
   EXPECT_NE(shown.find("gelu / vector "), std::string::npos) << "the processor has its own";
 }
 
@@ -271,7 +273,7 @@ TEST(Devices, NameTheKernelsThatAFormatOfAPluginHasNone) {
 
 TEST(Devices, SayWhatTheCompilerSaysOfAPluginsKernel) {
   const CardOfTests card;
-  const Ending ending = run_hone(on_card({"bench", "tiny", "--batch", "2", "--tokens", "8",
+  const Ending ending = run_hone(on_card({"bench", "tiny", "--batch_size", "2", "--tokens", "8",
                                           "--train", "--plugin", plugin_file("wrong_kernel")}),
                                  workshop());
   EXPECT_EQ(ending.code, 1);
@@ -300,8 +302,8 @@ TEST(Devices, ComputeInBf16OnTheProcessor) {
 
   // The same bits with any number of threads.
   const auto train = [&](const char* name, const char* threads) {
-    run_well(with_data({"train", "tiny", "--max_steps", "3", "--batch", "4", "--threads", threads,
-                        "-o", name}),
+    run_well(with_data({"train", "tiny", "--max_steps", "3", "--batch_size", "4", "--threads",
+                        threads, "-o", name}),
              folder.path());
     return read_file(folder.path() / name / "model.safetensors");
   };

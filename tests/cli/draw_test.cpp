@@ -127,24 +127,24 @@ TEST(Draw, ColoursByWhatIsAskedFor) {
     run_well(words, folder.path());
     return read_file(folder.path() / "graph.dot");
   };
-  EXPECT_NE(drawn({"--colour", "cost", "--batch", "2", "--tokens", "16"}, "model")
+  EXPECT_NE(drawn({"--color_by", "cost", "--batch_size", "2", "--tokens", "16"}, "model")
                 .find("share of a run's FLOP of 2 texts of 16 tokens"),
             std::string::npos);
   run_well({"prune", "model", "--sparsity", "0.5", "--data", "reviews.csv", "-o", "half"},
            folder.path());
-  const std::string sparse = drawn({"--colour", "sparsity"}, "half");
+  const std::string sparse = drawn({"--color_by", "sparsity"}, "half");
   EXPECT_NE(sparse.find("50.0 % zero"), std::string::npos) << sparse;
   run_well({"quantize", "model", "--weight_format", "int(bits=8,per=row)", "--data", "reviews.csv",
             "-o", "int8"},
            folder.path());
-  const std::string formats = drawn({"--colour", "format"}, "int8");
+  const std::string formats = drawn({"--color_by", "format"}, "int8");
   EXPECT_NE(formats.find("\"legend int(bits=8,per=row,scale=static)\""), std::string::npos)
       << formats;
   EXPECT_NE(formats.find("\"legend fp32\""), std::string::npos);
   run_well(
       {"sensitivity", "model", "--formats", "int(bits=2)", "--data", "reviews.csv", "-o", "layers"},
       folder.path());
-  EXPECT_NE(drawn({"--colour", "sensitivity", "--sensitivity", "layers"}, "model")
+  EXPECT_NE(drawn({"--color_by", "sensitivity", "--sensitivity", "layers"}, "model")
                 .find("largest divergence from the model as it was, validation part"),
             std::string::npos);
   const auto refusal = [&](const std::vector<std::string>& more) {
@@ -155,14 +155,14 @@ TEST(Draw, ColoursByWhatIsAskedFor) {
     EXPECT_FALSE(fs::exists(folder.path() / "no.dot"));
     return ending.messages;
   };
-  EXPECT_NE(refusal({"--colour", "sensitivity"}).find("give --sensitivity, a folder that"),
+  EXPECT_NE(refusal({"--color_by", "sensitivity"}).find("give --sensitivity, a folder that"),
             std::string::npos);
-  EXPECT_NE(refusal({"--sensitivity", "layers"}).find("give --colour sensitivity too"),
+  EXPECT_NE(refusal({"--sensitivity", "layers"}).find("give --color_by sensitivity too"),
             std::string::npos);
-  EXPECT_NE(refusal({"--colour", "sensitivity", "--sensitivity", "half"})
+  EXPECT_NE(refusal({"--color_by", "sensitivity", "--sensitivity", "half"})
                 .find("these are no results of `hone sensitivity`"),
             std::string::npos);
-  EXPECT_NE(refusal({"--colour", "green"}).find("--colour"), std::string::npos);
+  EXPECT_NE(refusal({"--color_by", "green"}).find("--color_by"), std::string::npos);
 }
 
 TEST(Draw, WritesAPage) {

@@ -119,7 +119,8 @@ TEST_F(Refusal, OfValuesSaysWhatWasExpected) {
   };
   expect_value(kUsageError, "--threads: expected a number of at least 1 and below 1025, got 0",
                {"--threads", "0"});
-  expect_value(kUsageError, "--batch: expected a number of at least 1, got 0", {"--batch", "0"});
+  expect_value(kUsageError, "--batch_size: expected a number of at least 1, got 0",
+               {"--batch_size", "0"});
   expect_value(kUsageError, "--max_steps: expected a number of at least 0, got -4",
                {"--max_steps", "-4"});
   expect_value(kUsageError, "--lr: expected a number of at least 0, got -1", {"--lr", "-1"});
@@ -182,8 +183,8 @@ TEST_F(Refusal, OfAWordThatAFlagDoesNotKnowNamesTheFlag) {
   expect_word("--format: unknown format 'none'", {"suggest", "tiny", "--data", "synth:lookup"},
               {"--format", "none"});
   expect_word("--qat: unknown format 'bf61'", {"bench", "tiny"}, {"--qat", "bf61"});
-  expect_word("--choice: unknown format ''", {"compare-formats", "tiny", "--data", "synth:lookup"},
-              {"--choice", ""});
+  expect_word("--candidate: unknown format ''",
+              {"compare-formats", "tiny", "--data", "synth:lookup"}, {"--candidate", ""});
   expect_word("FORMAT: unknown format 'bf61'", {"formats"}, {"bf61"});
 }
 
@@ -215,7 +216,7 @@ TEST_F(Refusal, OfDataSaysWhatIsThere) {
 
 TEST_F(Refusal, OfWorkThatDoesNotFitIntoMemory) {
   expect(kUserError, "not enough memory: a run of 400000000 texts of 512 tokens takes about ",
-         {"bench", "tiny", "--batch", "400000000", "--tokens", "512"});
+         {"bench", "tiny", "--batch_size", "400000000", "--tokens", "512"});
 }
 
 // What a stranger's file calls its columns must not reach the terminal as a command.

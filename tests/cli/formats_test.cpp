@@ -245,8 +245,8 @@ TEST(Formats, DrawsTheHistogramOfATensor) {
 TEST(Formats, ComparesChoicesOnAModel) {
   const TemporaryFolder folder;
   const Json result =
-      run_json({"compare-formats", "model", "--data", "reviews.csv", "--choice", "mxint(bits=8)",
-                "--choice", "ternary/none", "-o", folder.path() / "tables"},
+      run_json({"compare-formats", "model", "--data", "reviews.csv", "--candidate", "mxint(bits=8)",
+                "--candidate", "ternary/none", "-o", folder.path() / "tables"},
                workshop());
   ASSERT_EQ(result["formats"].size(), 3);
   EXPECT_EQ(result["formats"][0]["format"], "fp32");
@@ -276,8 +276,8 @@ TEST(Formats, ComparesChoicesOnAModel) {
             std::string::npos);
   EXPECT_EQ(read_json(folder.path() / "tables/results.json"), result);
 
-  const std::vector<std::string> words = {"compare-formats", "model",    "--data",
-                                          "reviews.csv",     "--choice", "mxint(bits=8)"};
+  const std::vector<std::string> words = {"compare-formats", "model",       "--data",
+                                          "reviews.csv",     "--candidate", "mxint(bits=8)"};
   const std::string layer = "bert.encoder.layer.1.output.dense";
   EXPECT_EQ(run_well(words, workshop()).output.find(layer), std::string::npos);
   std::vector<std::string> with_layers = words;
@@ -288,7 +288,7 @@ TEST(Formats, ComparesChoicesOnAModel) {
 // What is not looked at is said, not passed over.
 TEST(Formats, SayThatNothingIsMeasuredWhereNothingIsChosen) {
   const std::string shown = run_well({"compare-formats", "model", "--data", "reviews.csv",
-                                      "--choice", "ternary/none", "--split", "train"},
+                                      "--candidate", "ternary/none", "--split", "train"},
                                      workshop())
                                 .output;
   EXPECT_NE(shown.find("All of them, on validation, n = 4, "), std::string::npos) << shown;
@@ -303,7 +303,7 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
   std::vector<std::string> words = {
       "compare-formats",       "tiny", "--data",           "synth:lookup?n=2000",
       "--validation_split",    "0.9",  "--max_seq_length", "16",
-      "--calibration_batches", "1",    "--choice",         "integer(width=24,frac=14)"};
+      "--calibration_batches", "1",    "--candidate",      "integer(width=24,frac=14)"};
   const auto expect_shown = [](const std::string& text, const std::string& part) {
     for (const std::string& label : {std::string("fp32, "), "integer(width=24,frac=14), " + part})
       EXPECT_NE(text.find(label), std::string::npos) << text;

@@ -39,7 +39,7 @@ const std::vector<std::string> kTraining = {"train",
                                             "6",
                                             "--save_steps",
                                             "2",
-                                            "--batch",
+                                            "--batch_size",
                                             "4",
                                             "-o"};
 

@@ -25,8 +25,8 @@ const fs::path& tickets() {
   fs::create_directory(folder.path() / "tickets");
   folder.file("tickets/train.csv", rows(0, 200));
   folder.file("tickets/test.csv", rows(200, 500));
-  run_well({"train", "tiny", "--data", "tickets", "--max_steps", "60", "--lr", "1e-3", "--batch",
-            "16", "-o", "model"},
+  run_well({"train", "tiny", "--data", "tickets", "--max_steps", "60", "--lr", "1e-3",
+            "--batch_size", "16", "-o", "model"},
            folder.path());
   run_well({"quantize", "model", "--format", "integer(width=4,frac=3)", "--data", "tickets", "-o",
             "coarse"},

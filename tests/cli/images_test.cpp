@@ -180,7 +180,7 @@ TEST_F(Images, ArePrunedWeightByWeight) {
 
 TEST_F(Images, AreProfiledByOperation) {
   const std::string table =
-      run_well({"profile", "learnt", "--batch", "2", "--runs", "2"}, folder()).output;
+      run_well({"profile", "learnt", "--batch_size", "2", "--runs", "2"}, folder()).output;
   EXPECT_NE(table.find("fused_conv2d"), std::string::npos) << table;
   EXPECT_EQ(table.find("batch_norm"), std::string::npos) << table;
 }
@@ -193,13 +193,14 @@ TEST_F(Images, HaveASizeThatInspectTells) {
 }
 
 TEST_F(Images, AreTimed) {
-  const Json times = run_json({"bench", "learnt", "--batch", "2", "--runs", "2"}, folder());
+  const Json times = run_json({"bench", "learnt", "--batch_size", "2", "--runs", "2"}, folder());
   EXPECT_NE(times["what"].get<std::string>().find("learnt 2x3x12x12"), std::string::npos);
-  EXPECT_EQ(
-      run_json({"bench", "learnt", "--batch", "2", "--runs", "2", "--train"}, folder())["batch"],
-      2);
+  EXPECT_EQ(run_json({"bench", "learnt", "--batch_size", "2", "--runs", "2", "--train"},
+                     folder())["batch"],
+            2);
   const std::string mistakes =
-      run_well({"bench", "learnt", "--batch", "2", "--naive", "--iterations", "6"}, folder())
+      run_well({"bench", "learnt", "--batch_size", "2", "--pitfalls", "--iterations", "6"},
+               folder())
           .output;
   EXPECT_NE(mistakes.find("not run: batch norms by running statistics"), std::string::npos)
       << mistakes;

@@ -44,20 +44,21 @@ TEST(Inspect, CountsWhatIsFrozen) {
 // What runs leaves out the last layer of all tokens but the first, and adds what is no product.
 TEST(Inspect, CountsProductsApartFromWhatIsComputed) {
   const Json long_texts =
-      run_json({"inspect", "tiny", "--batch", "1", "--tokens", "128"}, workshop());
+      run_json({"inspect", "tiny", "--batch_size", "1", "--tokens", "128"}, workshop());
   EXPECT_EQ(long_texts["flops"], 117'473'792);
   EXPECT_LT(long_texts["computed_flops"], long_texts["flops"]);
   const Json short_texts =
-      run_json({"inspect", "tiny", "--batch", "1", "--tokens", "1"}, workshop());
+      run_json({"inspect", "tiny", "--batch_size", "1", "--tokens", "1"}, workshop());
   EXPECT_GT(short_texts["computed_flops"], short_texts["flops"]);
-  const Json timed =
-      run_json({"bench", "tiny", "--batch", "1", "--tokens", "128", "--runs", "1"}, workshop());
+  const Json timed = run_json(
+      {"bench", "tiny", "--batch_size", "1", "--tokens", "128", "--runs", "1"}, workshop());
   EXPECT_DOUBLE_EQ(timed["gflop"], 0.117473792);
 }
 
 TEST(Inspect, CostsFollowBatchAndTokens) {
   const auto flops = [](const char* batch, const char* tokens) -> double {
-    return run_json({"inspect", "tiny", "--batch", batch, "--tokens", tokens}, workshop())["flops"];
+    return run_json({"inspect", "tiny", "--batch_size", batch, "--tokens", tokens},
+                    workshop())["flops"];
   };
   const double one = flops("1", "64");
   EXPECT_DOUBLE_EQ(flops("4", "64"), 4 * one);
@@ -125,8 +126,8 @@ TEST(Inspect, AndPlanShowNoRunThatTheModelCannotTake) {
   EXPECT_EQ(run_json({"inspect", "config.json"}, folder.path())["tokens"], 64);
   EXPECT_EQ(run_json({"inspect", "config.json", "--tokens", "32"}, folder.path())["tokens"], 32);
   EXPECT_EQ(run_json({"inspect", "tiny"}, folder.path())["tokens"], 128);
-  const Json plan =
-      run_json({"plan", "config.json", "--format", "int(bits=8)", "--batch", "2"}, folder.path());
+  const Json plan = run_json(
+      {"plan", "config.json", "--format", "int(bits=8)", "--batch_size", "2"}, folder.path());
   EXPECT_NE(plan.dump().find("[2,64,16]"), std::string::npos) << plan.dump();
   EXPECT_EQ(plan.dump().find("[2,128,16]"), std::string::npos) << plan.dump();
   for (const char* command : {"inspect", "plan"}) {

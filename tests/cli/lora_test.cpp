@@ -29,9 +29,9 @@ class Lora : public ::testing::Test {
 
   static Words training(const Words& more, const std::string& steps = "12",
                         const std::string& save_steps = "3") {
-    Words words = {"train",       "model", "--lora",       kOptions,   "--data", "reviews.csv",
-                   "--max_steps", steps,   "--save_steps", save_steps, "--lr",   "1e-2",
-                   "--batch",     "4"};
+    Words words = {"train",        "model", "--lora",       kOptions,   "--data", "reviews.csv",
+                   "--max_steps",  steps,   "--save_steps", save_steps, "--lr",   "1e-2",
+                   "--batch_size", "4"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -297,7 +297,7 @@ TEST_F(Lora, ReplacesNoModelAndNoReportReplacesIt) {
 }
 
 TEST_F(Lora, IsTimedAsItIsTrained) {
-  const Words bench = {"bench", "model", "--batch", "2", "--tokens", "8", "--runs", "1"};
+  const Words bench = {"bench", "model", "--batch_size", "2", "--tokens", "8", "--runs", "1"};
   const auto with = [&](Words words) {
     words.insert(words.begin(), bench.begin(), bench.end());
     return run_json(words, folder());

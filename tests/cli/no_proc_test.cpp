@@ -38,7 +38,7 @@ TEST_F(NoProc, CommandsAnswerAllTheSame) {
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"eval", model, "--data", data, "--json"},
            {"inspect", model, "--json"},
-           {"bench", "tiny", "--batch", "1", "--tokens", "8", "--runs", "2", "--json"},
+           {"bench", "tiny", "--batch_size", "1", "--tokens", "8", "--runs", "2", "--json"},
            {"train", "tiny", "--data", data, "--max_steps", "1", "-o", "trained", "--json"}})
     EXPECT_TRUE(parse_json(hone(words), words[0]).is_object()) << words[0];
 }

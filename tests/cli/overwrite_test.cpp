@@ -30,8 +30,8 @@ Words joined(Words words, const Words& more) {
   return words;
 }
 
-const Words kTrain = {"train",       "model", "--data",  "reviews.csv",
-                      "--max_steps", "2",     "--batch", "4"};
+const Words kTrain = {"train",       "model", "--data",       "reviews.csv",
+                      "--max_steps", "2",     "--batch_size", "4"};
 
 /// A copy of the workshop, to be harmed.
 class Overwrite : public ::testing::Test {
@@ -233,7 +233,7 @@ TEST_F(Overwrite, KnowsTheFoldersOfVersionsBeforeRecords) {
 // Whoever lets a job write a new file adds its name to hone/base/job_files.cpp; else --overwrite takes it for
 // somebody else's.
 TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
-  const Words steps = {"--data", "reviews.csv", "--max_steps", "2", "--batch", "4"};
+  const Words steps = {"--data", "reviews.csv", "--max_steps", "2", "--batch_size", "4"};
   const std::map<std::string, Words> jobs = {
       {"trained", joined({"train", "model"}, steps)},
       {"seeds", joined({"train", "model", "--seeds", "2"}, steps)},
@@ -241,8 +241,8 @@ TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
        joined({"quantize", "model", "--qat", "--explain", "--format", "int(bits=4)"}, steps)},
       {"widths", joined({"widths", "model", "--widths", "8.4"}, steps)},
       {"shrunk",
-       {"shrink", "model", "--only", "quantize", "--looks", "1", "--max_drop", "99", "--data",
-        "reviews.csv"}},
+       {"shrink", "model", "--only", "quantize", "--max_evaluations", "1", "--max_drop", "99",
+        "--data", "reviews.csv"}},
       {"native",
        joined({"quantize", "model", "--native", "int(bits=8,per=row)"}, {"--data", "reviews.csv"})},
       {"packed", {"pack", "model", "--weight_format", "mxint(bits=8)"}}};
@@ -262,9 +262,9 @@ TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
 }
 
 TEST_F(Overwrite, OfOneFolderIsDoneByOneProcess) {
-  const Words words = {"train",       "tiny", "--data",       "synth:lookup?n=300&test=60",
-                       "--max_steps", "400",  "--save_steps", "2",
-                       "--batch",     "4",    "-o",           "new"};
+  const Words words = {"train",        "tiny", "--data",       "synth:lookup?n=300&test=60",
+                       "--max_steps",  "400",  "--save_steps", "2",
+                       "--batch_size", "4",    "-o",           "new"};
   std::string message;
   run_hone_until(words, folder(), SIGKILL, [&] {
     if (!fs::exists(at("new.partial/checkpoint-2"))) return false;

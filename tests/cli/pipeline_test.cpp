@@ -252,7 +252,7 @@ MODEL = "{full}"
 [stage.compared]
 run = "compare-formats"
 MODEL = "{full}"
-choice = "int(bits=8)"
+candidate = "int(bits=8)"
 )toml");
   ASSERT_EQ(ending.code, 0) << ending.messages;
   const Json all = stages("other");
@@ -334,13 +334,13 @@ each = { tokens = [1, 2, 3, 4, 512] }
 run = "inspect"
 MODEL = "tiny"
 tokens = "{tokens}"
-batch = 1
+batch_size = 1
 [stage.large]
 each = { tokens = [1, 2, 3, 4, 512] }
 run = "inspect"
 MODEL = "tiny"
 tokens = "{tokens}"
-batch = 2
+batch_size = 2
 [figure.flops]
 x = "tokens"
 y = "flops"

@@ -205,7 +205,7 @@ weight = "apot(block=16)"
 
 TEST(Plugin, IsComparedWithOtherFormats) {
   const Json result =
-      run_json(with_apot({"compare-formats", "model", "--choice", "apot/none", "--choice",
+      run_json(with_apot({"compare-formats", "model", "--candidate", "apot/none", "--candidate",
                           "integer(width=4)/none", "--data", "reviews.csv"}),
                workshop());
   const Json& rows = result["formats"];
@@ -236,7 +236,7 @@ TEST(Plugin, LoadedTwiceFindsItsOwnName) {
 TEST(Plugin, IsTakenByEveryCommand) {
   for (const char* command :
        {"train", "eval", "plan", "quantize", "predict", "formats", "inspect", "draw", "bench"}) {
-    const std::string help = run_well({command, "--help"}, workshop()).output;
+    const std::string help = run_well({command, "--help-all"}, workshop()).output;
     EXPECT_NE(help.find("--plugin"), std::string::npos) << command;
   }
   // One after the other is two plugins, and what follows is not a plugin.

@@ -182,7 +182,7 @@ TEST(Predict, SaysTheSameBitsHoweverTheTextsCome) {
   const fs::path model = workshop() / "model";
   const std::string of_file =
       run_well({"predict", model, "--data", "texts.txt", "--json"}, folder.path()).output;
-  EXPECT_EQ(run_well({"predict", model, "--data", "texts.txt", "--json", "--batch", "5",
+  EXPECT_EQ(run_well({"predict", model, "--data", "texts.txt", "--json", "--batch_size", "5",
                       "--threads", "3"},
                      folder.path())
                 .output,
@@ -312,7 +312,7 @@ TEST(Predict, SaysOnceThatTheModelHasFewerPositions) {
       "warning: --max_seq_length 1000: the model has 512 positions; texts are cut to 512 tokens\n";
   const std::vector<std::vector<std::string>> runs = {
       {"predict", "model", "a film"},
-      {"predict", "model", "--data", "reviews.csv", "--batch", "2"},
+      {"predict", "model", "--data", "reviews.csv", "--batch_size", "2"},
       {"tokenize", "model", "--data", "reviews.csv"}};
   for (std::vector<std::string> words : runs) {
     const std::string silent = run_well(words, workshop()).messages;

@@ -9,8 +9,8 @@ namespace {
 TEST(Profile, TellsWhereTheTimeWentAndLeavesATimeline) {
   const TemporaryFolder folder;
   fs::copy(workshop(), folder.path(), fs::copy_options::recursive);
-  const std::vector<std::string> words = {"profile", "model", "--batch", "2",  "--tokens", "8",
-                                          "--runs",  "4",     "--train", "-o", "out"};
+  const std::vector<std::string> words = {"profile", "model", "--batch_size", "2",  "--tokens", "8",
+                                          "--runs",  "4",     "--train",      "-o", "out"};
   const Ending ending = run_well(words, folder.path());
   EXPECT_NE(ending.output.find("attention_gradient"), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find("https://ui.perfetto.dev"), std::string::npos);
@@ -24,16 +24,16 @@ TEST(Profile, TellsWhereTheTimeWentAndLeavesATimeline) {
   // A second time only over what it made.
   EXPECT_EQ(run_hone(words, folder.path()).code, 1);
   write_file(folder.path() / "out/mine.txt", "mine");
-  run_well({"profile", "model", "--batch", "2", "--tokens", "8", "--runs", "2", "-o", "out",
+  run_well({"profile", "model", "--batch_size", "2", "--tokens", "8", "--runs", "2", "-o", "out",
             "--overwrite"},
            folder.path());
   EXPECT_TRUE(fs::exists(folder.path() / "out/mine.txt"));
 }
 
 TEST(Profile, ByNodeNamesThem) {
-  const Json found =
-      run_json({"profile", "model", "--batch", "2", "--tokens", "8", "--runs", "2", "--by", "node"},
-               workshop());
+  const Json found = run_json(
+      {"profile", "model", "--batch_size", "2", "--tokens", "8", "--runs", "2", "--by", "node"},
+      workshop());
   bool seen = false;
   for (const Json& row : found["operators"])
     seen |= row["operation"].get<std::string>().starts_with("bert.encoder.layer.0.attention");

@@ -93,15 +93,5 @@ TEST(ProjectFiles, AreInstalledAndLinked) {
   EXPECT_NE(file("SECURITY.md").find("--plugin"), std::string::npos);
 }
 
-// Quantized models are simulated until they are packed: nothing that hone says of itself promises small or fast ones.
-TEST(ProjectFiles, PromiseNothingThatIsNotThere) {
-  for (const char* command : {"--help", "man"}) {
-    const std::string text = run_well({command}, fs::temp_directory_path()).output;
-    EXPECT_EQ(text.find("smaller and faster"), std::string::npos) << command;
-  }
-  EXPECT_NE(run_well({"man"}, fs::temp_directory_path()).output.find("simulated at first"),
-            std::string::npos);
-}
-
 }  // namespace
 }  // namespace hone::testing

@@ -26,9 +26,9 @@ class Pruning : public ::testing::Test {
     return words;
   }
   static Words cubic(const std::string& output, const std::string& steps) {
-    return pruning({"--sparsity", "0.8", "--schedule", "cubic", "--activations", "0.2",
+    return pruning({"--sparsity", "0.8", "--schedule", "cubic", "--activation_sparsity", "0.2",
                     "--calibration_batches", "1", "--max_steps", steps, "--save_steps", "2", "--lr",
-                    "1e-3", "--batch", "4", "--quiet", "-o", output});
+                    "1e-3", "--batch_size", "4", "--quiet", "-o", output});
   }
   static std::string weights(const fs::path& model) {
     const fs::path own = folder() / model / "parameters.safetensors";
@@ -70,7 +70,7 @@ TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
 }
 
 TEST_F(Pruning, AnswersAsItWasMeasured) {
-  run_well(pruning({"--activations", "0.3", "--split", "all", "-o", "both"}), folder());
+  run_well(pruning({"--activation_sparsity", "0.3", "--split", "all", "-o", "both"}), folder());
   const Json pruned = read_json(folder() / "both/results.json");
   const Json again =
       run_json({"eval", "both", "--data", "reviews.csv", "--split", "all"}, folder());
@@ -242,8 +242,8 @@ TEST_F(Pruning, SaysWhatCannotBe) {
                  pruning({"--structure", "2:4", "--sparsity", "0.5", "-o", "none"}), 2);
   expect_refusal("--structure: expected weights, or N:M",
                  pruning({"--structure", "4:2", "-o", "none"}), 2);
-  expect_refusal("--rise is of --schedule cubic", pruning({"--rise", "0.2", "-o", "none"}), 2);
-  expect_refusal("--calibration_batches is of --activations",
+  expect_refusal("--ramp is of --schedule cubic", pruning({"--ramp", "0.2", "-o", "none"}), 2);
+  expect_refusal("--calibration_batches is of --activation_sparsity",
                  pruning({"--calibration_batches", "2", "-o", "none"}), 2);
   expect_refusal("--sparsity: expected a share from 0 to 1, got 50",
                  pruning({"--sparsity", "50", "-o", "none"}));

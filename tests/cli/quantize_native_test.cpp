@@ -34,7 +34,7 @@ TEST(QuantizeNative, LeavesAFolderThatCommandsTakeWithAReport) {
   EXPECT_EQ(result["arithmetic"], "native");
   const Json evaluated = run_json({"eval", out, "--data", "reviews.csv"}, workshop());
   EXPECT_EQ(evaluated["eval_loss"], result["after"]["eval_loss"]);
-  EXPECT_EQ(run_json({"bench", out, "--batch", "2", "--tokens", "8", "--runs", "1"},
+  EXPECT_EQ(run_json({"bench", out, "--batch_size", "2", "--tokens", "8", "--runs", "1"},
                      workshop())["arithmetic"],
             "native");
   const std::string page = read_page(out / "report.html"), card = read_file(out / "README.md");

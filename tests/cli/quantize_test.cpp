@@ -300,7 +300,7 @@ TEST(Quantize, ExplainsProductsOfTextsOfUnequalLength) {
   }
   folder.file("unequal.csv", data);
   const Json result = run_json(
-      {"quantize", workshop() / "model", "--data", "unequal.csv", "--batch", "4", "--format",
+      {"quantize", workshop() / "model", "--data", "unequal.csv", "--batch_size", "4", "--format",
        "mxint(bits=8)", "--rule", "op = 'matmul', input = 'int(bits=8)'", "--explain", "-o", "out"},
       folder.path());
   std::set<std::string> products;
@@ -414,7 +414,7 @@ TEST(Quantize, MeasuresWhatOtherProgramsComputeToo) {
                                           "int(bits=3)",
                                           "--data",
                                           "reviews.csv",
-                                          "--anyway",
+                                          "--force",
                                           "--validation_split",
                                           "0",
                                           "-o",
@@ -459,7 +459,7 @@ TEST(Quantize, HeedsTheObjectionOfAFormatUnlessToldNotTo) {
       << refused.messages;
   EXPECT_NE(refused.messages.find("take exponent_bias="), std::string::npos) << refused.messages;
   EXPECT_TRUE(entries(folder.path()).empty());
-  words.push_back("--anyway");
+  words.push_back("--force");
   run_well(words, workshop());
   EXPECT_TRUE(fs::exists(folder.path() / "quantized/model.safetensors"));
 }
@@ -567,7 +567,7 @@ const fs::path& seeds_that_lose() {
   if (fs::exists(folder.path() / "learnt")) return folder.path();
   fs::copy(workshop() / "reviews.csv", folder.path());
   run_well({"train", "tiny", "--data", "reviews.csv", "--max_steps", "30", "--lr", "1e-3",
-            "--batch", "4", "-o", "learnt"},
+            "--batch_size", "4", "-o", "learnt"},
            folder.path());
   return folder.path();
 }

@@ -48,7 +48,8 @@ TEST(Readme, NamesCommandsThatExist) {
 
 TEST(Readme, UsesFlagsThatExist) {
   for (const auto& line : command_lines()) {
-    const std::string help = run_well({line.front(), "--help"}, fs::temp_directory_path()).output;
+    const std::string help =
+        run_well({line.front(), "--help-all"}, fs::temp_directory_path()).output;
     for (const std::string& word : line) {
       if (!word.starts_with("-")) continue;
       const std::regex flag("(^|[ ,])" + word + "[ ,\n]");
@@ -62,7 +63,7 @@ TEST(FromMase, NamesCommandsAndFlagsThatExist) {
   const std::string text = read_file(test_data().parent_path() / "docs/from-mase.md");
   std::string help;
   for (const std::string& name : command_names())
-    help += run_well({name, "--help"}, fs::temp_directory_path()).output;
+    help += run_well({name, "--help-all"}, fs::temp_directory_path()).output;
   const auto all = [&](const std::string& pattern) {
     const std::regex regex(pattern);
     return std::set<std::string>(std::sregex_token_iterator(text.begin(), text.end(), regex, 1),

@@ -12,7 +12,7 @@ namespace {
 const std::vector<std::string> kTraining = {
     "train",           "tiny", "--data",       "synth:lookup?n=300&test=60",
     "--max_steps",     "12",   "--save_steps", "3",
-    "--logging_steps", "2",    "--batch",      "4"};
+    "--logging_steps", "2",    "--batch_size", "4"};
 
 std::vector<std::string> training(std::vector<std::string> more) {
   more.insert(more.begin(), kTraining.begin(), kTraining.end());
@@ -140,7 +140,7 @@ TEST_F(Resume, BeginsWhereThereIsNothingAndEndsWhereAllIsDone) {
 TEST_F(Resume, OfATrainingThatDivergedSaysSoAtOnce) {
   const Ending first = run_hone(
       {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--max_steps", "12", "--save_steps",
-       "1", "--batch", "4", "--lr", "1e37", "--warmup_steps", "1", "-o", "diverged"},
+       "1", "--batch_size", "4", "--lr", "1e37", "--warmup_steps", "1", "-o", "diverged"},
       folder());
   EXPECT_EQ(first.code, 1);
   for (const char* fragment :
@@ -332,7 +332,7 @@ TEST_F(Resume, OfQuantizationAwareTrainingGivesTheSameBits) {
                                   "6",
                                   "--save_steps",
                                   "2",
-                                  "--batch",
+                                  "--batch_size",
                                   "4"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), qat.begin(), qat.end());
@@ -390,10 +390,11 @@ TEST_F(Resume, OfAStudyRepeatsNoTrainingThatIsDone) {
 // 50 kills at random moments, as many runs as that takes.
 TEST_F(Resume, LongManyKillsGiveTheSameBits) {
   const auto command = [](const std::string& output) {
-    return std::vector<std::string>{"train",        "tiny", "--data",  "synth:lookup?n=300&test=60",
-                                    "--max_steps",  "150",  "--batch", "4",
-                                    "--save_steps", "2",    "--quiet", "-o",
-                                    output};
+    return std::vector<std::string>{
+        "train",        "tiny", "--data",       "synth:lookup?n=300&test=60",
+        "--max_steps",  "150",  "--batch_size", "4",
+        "--save_steps", "2",    "--quiet",      "-o",
+        output};
   };
   run_well(command("many-whole"), folder());
   expect_same_after_kills(50, folder(), command, [](const std::string& name) {

@@ -158,22 +158,12 @@ bool generates_code() {
 }
 
 std::vector<std::string> command_names() {
-  // "Begin    lab         an experiment": a group's name on its first line only; or "Shell    man, schema".
-  const std::vector<std::string> lines =
-      split(run_well({"--help"}, fs::temp_directory_path()).output, '\n');
+  // "  shrink   Make a model small": one command on each line that begins with two spaces.
   std::vector<std::string> names;
-  for (const std::string& line : lines) {
-    constexpr std::size_t kColumn = 9;
-    if (line.size() < kColumn || line[kColumn - 1] != ' ' || line.find("  ") == std::string::npos)
-      continue;
-    std::size_t begin = kColumn;
-    while (begin < line.size()) {
-      const std::size_t end = std::min(line.find(' ', begin), line.size());
-      const bool more = line[end - 1] == ',';
-      if (end > begin) names.push_back(line.substr(begin, end - begin - (more ? 1 : 0)));
-      begin = more ? end + 1 : line.size();
-    }
-  }
+  for (const std::string& line :
+       split(run_well({"--help"}, fs::temp_directory_path()).output, '\n'))
+    if (line.starts_with("  ") && line[2] != ' ')
+      names.push_back(line.substr(2, line.find(' ', 2) - 2));
   return names;
 }
 

@@ -206,7 +206,7 @@ TEST(Runs, OfTheSameTextsAreRankedTogetherWhateverTheyWereCalled) {
 
 TEST(Runs, OfUnlikeCommandsShowSettingsOnlyWhenAsked) {
   const TemporaryFolder folder;
-  run_well({"eval", workshop() / "model", "--data", workshop() / "reviews.csv", "--batch", "4",
+  run_well({"eval", workshop() / "model", "--data", workshop() / "reviews.csv", "--batch_size", "4",
             "-o", "measured"},
            folder.path());
   const fs::path measured = folder.path() / "measured";

@@ -48,7 +48,8 @@ struct SchemaRun {
 // Together they print every key of every document and every form of it. Those that others read come first.
 std::vector<SchemaRun> runs_of_classes() {
   return {
-      {"train model --data reviews.csv --max_steps 30 --lr 1e-3 --batch 4 -o learnt", "learnt"},
+      {"train model --data reviews.csv --max_steps 30 --lr 1e-3 --batch_size 4 -o learnt",
+       "learnt"},
       {"quantize learnt --format integer(width=4,frac=3) --data reviews.csv --explain --max_drop "
        "100 -o coarse",
        "coarse"},
@@ -79,8 +80,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"lora merge model --adapter adapter --data reviews.csv -o merged_measured",
        "merged_measured"},
       {"eval model --adapter adapter --data reviews.csv"},
-      {"bench model --adapter adapter --batch 2 --tokens 8 --runs 1"},
-      {"profile model --adapter adapter --batch 2 --tokens 8 --runs 1"},
+      {"bench model --adapter adapter --batch_size 2 --tokens 8 --runs 1"},
+      {"profile model --adapter adapter --batch_size 2 --tokens 8 --runs 1"},
       {"eval model --data reviews.csv -o measured", "measured"},
       {"eval coarse --data reviews.csv --split all"},
       {"eval learnt --data reviews.csv --split all -o measured_all", "measured_all"},
@@ -122,17 +123,18 @@ std::vector<SchemaRun> runs_of_classes() {
       {"formats bf16 0.3 inf -7"},
       {"formats int(bits=4) 0.3 1.7"},
       {"formats int(bits=4) --input model/model.safetensors --tensor *LayerNorm*"},
-      {"compare-formats model --choice bf16 --choice ternary/none --data reviews.csv -o formats",
+      {"compare-formats model --candidate bf16 --candidate ternary/none --data reviews.csv -o "
+       "formats",
        "formats"},
-      {"compare-formats trained --choice bf16 --data synth:lookup?n=300&test=60 -o fine_formats",
+      {"compare-formats trained --candidate bf16 --data synth:lookup?n=300&test=60 -o fine_formats",
        "fine_formats"},
-      {"compare-formats tiny --choice integer(width=24,frac=14) --data synth:lookup?n=2000 "
+      {"compare-formats tiny --candidate integer(width=24,frac=14) --data synth:lookup?n=2000 "
        "--validation_split 0.9 --max_seq_length 16 --calibration_batches 1"},
       {"suggest model --format int(bits=4) --data reviews.csv"},
       {"pass model remove_dropout -o calm", "calm"},
       {"pass learnt fuse_attention --data reviews.csv -o fused", "fused"},
       {fmt::format("pass model count_dropouts --plugin {}/dropout_passes.so", HONE_PLUGINS)},
-      {"trim model --keep 42 --max_drop 100 --data reviews.csv -o trimmed", "trimmed"},
+      {"trim model --keep_tokens 42 --max_drop 100 --data reviews.csv -o trimmed", "trimmed"},
       {"prune model --structure heads,neurons,layers --max_steps 1 --max_drop 100 --data "
        "reviews.csv "
        "-o smaller",
@@ -143,7 +145,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"widths model --widths 8.4 --max_steps 1 --data reviews.csv -o widths", "widths"},
       {"widths trained --widths 32.16 --max_steps 1 --data synth:lookup?n=300&test=60 -o wide",
        "wide"},
-      {"prune model --sparsity 0.5 --activations 0.2 --calibration_batches 1 --max_steps 2 "
+      {"prune model --sparsity 0.5 --activation_sparsity 0.2 --calibration_batches 1 --max_steps 2 "
        "--schedule cubic --max_drop 100 --data reviews.csv -o pruned",
        "pruned"},
       {"prune model --sparsity 0.5 --method random --seeds 2 --max_drop 100 --data reviews.csv -o "
@@ -155,17 +157,19 @@ std::vector<SchemaRun> runs_of_classes() {
        "pruned_quantized"},
       {"sparsities model --sparsities 0.2 --max_steps 1 --data reviews.csv -o sparsities",
        "sparsities"},
-      {"sensitivity model --formats int(bits=8);bf16 --data reviews.csv -o sensitivity",
+      {"sensitivity model --formats int(bits=8),bf16 --data reviews.csv -o sensitivity",
        "sensitivity"},
       {"statistics model --data reviews.csv -o statistics", "statistics"},
-      {"shrink model --only trim,quantize --max_drop 99 --looks 2 --data reviews.csv -o shrunk",
+      {"shrink model --only trim,quantize --max_drop 99 --max_evaluations 2 --data reviews.csv -o "
+       "shrunk",
        "shrunk"},
-      {"shrink model --only quantize --loadable transformers --max_drop 99 --looks 1 --data "
+      {"shrink model --only quantize --loadable transformers --max_drop 99 --max_evaluations 1 "
+       "--data "
        "reviews.csv -o shrunk_loadable",
        "shrunk_loadable"},
       {"shrink model --only trim,quantize --budget 0.001s --data strange -o unshrunk", "unshrunk"},
-      {"allocate model --options int(bits=8),int(bits=2) --budget average_bits<=6,latency_ms<=1000 "
-       "--no_cache --points 3 "
+      {"allocate model --formats int(bits=8),int(bits=2) --budget average_bits<=6,latency_ms<=1000 "
+       "--no_cache --candidates 3 "
        "--swaps 1 --data reviews.csv -o allocated",
        "allocated"},
       {"choose model learnt --smallest --data reviews.csv -o chosen", "chosen"},
@@ -177,28 +181,28 @@ std::vector<SchemaRun> runs_of_classes() {
       {"inspect images.json"},
       {"draw model -o graph.dot"},
       {"diff model tiny --inputs_b input_ids -o both.dot --csv both.csv"},
-      {"tokenize model --data reviews.csv --texts 1"},
-      {"tokenize tiny --data reviews.csv --text_pair_column label --texts 1"},
-      {"bench model --batch 2 --tokens 8 --runs 1 --profile"},
-      {"bench model --batch 2 --tokens 8 --runs 1 --qat int(bits=8)"},
-      {"bench model --batch 2 --tokens 8 --iterations 30 --processes 1"},
-      {"bench model --adapter adapter --batch 2 --tokens 8 --iterations 3 --process warm"},
-      {"bench model --batch 2 --tokens 8 --naive --iterations 6"},
-      {"bench model --batch 2 --tokens 8 --naive --iterations 6 --format bf16"},
-      {"bench model --adapter adapter --batch 2 --tokens 8 --naive --iterations 6"},
-      {"bench model coarse --batch 2 --tokens 8 --runs 6"},
+      {"tokenize model --data reviews.csv --examples 1"},
+      {"tokenize tiny --data reviews.csv --text_pair_column label --examples 1"},
+      {"bench model --batch_size 2 --tokens 8 --runs 1 --profile"},
+      {"bench model --batch_size 2 --tokens 8 --runs 1 --qat int(bits=8)"},
+      {"bench model --batch_size 2 --tokens 8 --iterations 30 --processes 1"},
+      {"bench model --adapter adapter --batch_size 2 --tokens 8 --iterations 3 --process warm"},
+      {"bench model --batch_size 2 --tokens 8 --pitfalls --iterations 6"},
+      {"bench model --batch_size 2 --tokens 8 --pitfalls --iterations 6 --format bf16"},
+      {"bench model --adapter adapter --batch_size 2 --tokens 8 --pitfalls --iterations 6"},
+      {"bench model coarse --batch_size 2 --tokens 8 --runs 6"},
       {"kernels"},
       {"kernels --model model"},
       {fmt::format("kernels --model model --train --plugin {}/cpu_gelu.so", HONE_PLUGINS)},
-      {"profile model --batch 2 --tokens 8 --runs 1 --train"},
-      {"compile model --batch 2 --tokens 8"},
-      {"compile model --batch 2 --tokens 8 --train --explain --runs 6 --stages stages"},
-      {"profile model --batch 2 --tokens 8 --runs 1 --native bf16"},
-      {"profile model --batch 2 --tokens 8 --runs 1 --by node --native int(bits=8,per=row) -o "
+      {"profile model --batch_size 2 --tokens 8 --runs 1 --train"},
+      {"compile model --batch_size 2 --tokens 8"},
+      {"compile model --batch_size 2 --tokens 8 --train --explain --runs 6 --stages stages"},
+      {"profile model --batch_size 2 --tokens 8 --runs 1 --native bf16"},
+      {"profile model --batch_size 2 --tokens 8 --runs 1 --by node --native int(bits=8,per=row) -o "
        "profiled",
        "profiled"},
-      {"bench model --batch 2 --tokens 8 --runs 1 --native int(bits=8,per=row)"},
-      {"bench model --batch 2 --tokens 8 --runs 1 --native bf16"},
+      {"bench model --batch_size 2 --tokens 8 --runs 1 --native int(bits=8,per=row)"},
+      {"bench model --batch_size 2 --tokens 8 --runs 1 --native bf16"},
       {"search model --data reviews.csv --recipe space.toml --storage studies.db --trials 2 "
        "--concurrency 2 -o searched",
        "searched"},
@@ -222,8 +226,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"unpack packed --loadable transformers -o loadable"},
       {"pack model --weight_format binary --input_format binary -o signs"},
       {"kernels --model signs"},
-      {"bench signs --batch 2 --tokens 8 --runs 1"},
-      {"profile signs --batch 2 --tokens 8 --runs 1"},
+      {"bench signs --batch_size 2 --tokens 8 --runs 1"},
+      {"profile signs --batch_size 2 --tokens 8 --runs 1"},
       {"lab"},
       {"lab 0.3 --set data=synth:tail?n=200&test=60 --set pretraining_epochs=0.1 -o tuned_lab",
        "tuned_lab"},
@@ -263,8 +267,8 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
       {quantize + " --qat --max_steps 1 --seeds 2 --max_drop 1 -o " + name + "_qat", name + "_qat"},
       {"compare " + name + " " + name + "_int8" + texts + " --max_drop 1"},
       {"compare " + name + "_seeds " + name + "_seeds" + texts + " --max_drop 1"},
-      {"compare-formats " + name + texts + " --choice bf16"},
-      {"compare-formats " + name + "_made" + generated + " --choice bf16"},
+      {"compare-formats " + name + texts + " --candidate bf16"},
+      {"compare-formats " + name + "_made" + generated + " --candidate bf16"},
       {"suggest " + name + texts + " --format int(bits=4)"},
       {"pass " + name + " fuse_attention" + texts + " -o " + name + "_fused", name + "_fused"},
       {"train " + name + " --lora r=2 --max_steps 1" + texts + " -o " + name + "_adapter",
@@ -274,7 +278,7 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
       {"lab 4.3 --model " + name + texts + " -o " + name + "_lab", name + "_lab"},
       {"widths " + name + texts + " --widths 8.4 --max_steps 1 -o " + name + "_widths",
        name + "_widths"},
-      {"prune " + name + texts + " --activations 0.2 --max_drop 1 -o " + name + "_pruned",
+      {"prune " + name + texts + " --activation_sparsity 0.2 --max_drop 1 -o " + name + "_pruned",
        name + "_pruned"},
       {"prune " + name + texts + " --method random --seeds 2 --max_drop 1 -o " + name +
            "_pruned_twice",
@@ -289,10 +293,11 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
            "_search",
        name + "_search"},
       {"statistics " + name + texts + " -o " + name + "_statistics", name + "_statistics"},
-      {"shrink " + name + texts + " --only quantize --max_drop 99 --looks 1 -o " + name + "_shrunk",
+      {"shrink " + name + texts + " --only quantize --max_drop 99 --max_evaluations 1 -o " + name +
+           "_shrunk",
        name + "_shrunk"},
       {"allocate " + name + texts +
-           " --options int(bits=8),int(bits=2) --budget average_bits<=6 --points 2 --swaps 1 "
+           " --formats int(bits=8),int(bits=2) --budget average_bits<=6 --candidates 2 --swaps 1 "
            "--no_cache -o " +
            name + "_allocated",
        name + "_allocated"},
@@ -473,7 +478,7 @@ TEST(Schema, KnowsEveryCommandThatPrintsJson) {
   for (const SchemaRun& run : runs()) tried.insert(shell_words(run.line)[0]);
   for (const std::string& name : command_names()) {
     const bool prints =
-        run_well({name, "--help"}, fs::temp_directory_path()).output.find("--json") !=
+        run_well({name, "--help-all"}, fs::temp_directory_path()).output.find("--json") !=
         std::string::npos;
     EXPECT_EQ(documents.contains(name), prints) << name;
     EXPECT_EQ(tried.contains(name), prints) << name;
@@ -508,9 +513,9 @@ TEST(Schema, RefusesKeysItDoesNotKnowAndMissingOnes) {
 }
 
 TEST(Schema, IsThePageInTheDocumentation) {
-  EXPECT_EQ(read_file(test_data().parent_path() / "docs/output.md"),
+  EXPECT_EQ(read_file(test_data().parent_path() / "docs/reference/json.md"),
             run_well({"schema", "--markdown"}, fs::temp_directory_path()).output)
-      << "build/bin/hone schema --markdown > docs/output.md";
+      << "build/bin/hone schema --markdown > docs/reference/json.md";
 }
 
 TEST(Schema, NamesTheNearestDocument) {

@@ -66,7 +66,8 @@ TEST(Screen, HelpFitsEveryWidth) {
   for (const unsigned short columns : std::initializer_list<unsigned short>{40, 80, 160}) {
     EXPECT_EQ(too_wide(on_terminal({"--help"}, columns), columns), "");
     for (const std::string& name : names)
-      EXPECT_EQ(too_wide(on_terminal({name, "--help"}, columns), columns), "") << name;
+      for (const char* help : {"--help", "--help-all"})
+        EXPECT_EQ(too_wide(on_terminal({name, help}, columns), columns), "") << name;
   }
 }
 
@@ -77,7 +78,7 @@ TEST(Screen, TablesAndSentencesFitEveryWidth) {
       {"plan", "tiny", "--format", "integer(width=8,frac=4)"},
       {"inspect", "tiny", "--no_graph"},
       {"schema"},
-      {"tokenize", "tiny", "--data", "synth:lookup?n=20", "--texts", "2"},
+      {"tokenize", "tiny", "--data", "synth:lookup?n=20", "--examples", "2"},
       {"predict", workshop() / "model", "--data", workshop() / "reviews.csv"},
       {"eval", workshop() / "model", "--data", workshop() / "reviews.csv"}};
   for (const auto& command : commands) {

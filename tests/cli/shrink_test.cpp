@@ -51,7 +51,8 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
 // With all that may be lost there is always something to take.
 TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) {
   const Json found = run_json(
-      shrink({"--max_drop", "99", "--budget", "2m", "--looks", "3", "-o", "out"}), folder());
+      shrink({"--max_drop", "99", "--budget", "2m", "--max_evaluations", "3", "-o", "out"}),
+      folder());
   EXPECT_TRUE(found["proven"].get<bool>());
   EXPECT_EQ(found["output"], "model");
   EXPECT_EQ(found["gate"]["passed"], true);
@@ -80,15 +81,15 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
             "2", "--sampler", "random", "-o", "searched"},
            folder());
   // The same again has nothing to do.
-  const Ending again = run_well(
-      shrink({"--max_drop", "99", "--budget", "2m", "--looks", "3", "--resume", "-o", "out"}),
-      folder());
+  const Ending again = run_well(shrink({"--max_drop", "99", "--budget", "2m", "--max_evaluations",
+                                        "3", "--resume", "-o", "out"}),
+                                folder());
   EXPECT_NE(again.output.find("finished already"), std::string::npos);
 }
 
 TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
-  const Words words =
-      shrink({"--max_drop", "99", "--budget", "2m", "--looks", "4", "-o", "out", "--resume"});
+  const Words words = shrink(
+      {"--max_drop", "99", "--budget", "2m", "--max_evaluations", "4", "-o", "out", "--resume"});
   // In the middle of a look.
   const auto looks = [&] {
     const fs::path file = folder() / "out.partial/study.db";
@@ -130,7 +131,8 @@ TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
 // Which linears take 4 bits is a step of its own.
 TEST_F(ShrinkCommand, GivesAllLinearsOneFormatUnlessItMayAllocate) {
   const auto formats_with = [&](const std::string& only, const std::string& output) {
-    run_json(shrink({"--max_drop", "99", "--only", only, "--looks", "4", "-o", output}), folder());
+    run_json(shrink({"--max_drop", "99", "--only", only, "--max_evaluations", "4", "-o", output}),
+             folder());
     return read_file(folder() / output / "space.toml");
   };
   EXPECT_EQ(formats_with("quantize", "eight").find("narrow"), std::string::npos);
@@ -140,7 +142,7 @@ TEST_F(ShrinkCommand, GivesAllLinearsOneFormatUnlessItMayAllocate) {
 // What is frozen keeps its weights, its shape and fp32.
 TEST_F(ShrinkCommand, LeavesAloneWhatIsFrozen) {
   const Json found = run_json(shrink({"--max_drop", "99", "--only", "quantize", "--freeze",
-                                      "*.attention.*", "--looks", "1", "-o", "out"}),
+                                      "*.attention.*", "--max_evaluations", "1", "-o", "out"}),
                               folder());
   EXPECT_TRUE(found["proven"].get<bool>());
   const Json config = parse_json(read_file(folder() / "out/model/config.json"), "config");
@@ -177,8 +179,8 @@ TEST_F(ShrinkCommand, SaysWhatCannotBe) {
 
 // Two folders: what transformers loads, by which it is judged, and the packed one.
 TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
-  const Json found = run_json(shrink({"--max_drop", "99", "--budget", "2m", "--looks", "2",
-                                      "--loadable", "transformers", "-o", "out"}),
+  const Json found = run_json(shrink({"--max_drop", "99", "--budget", "2m", "--max_evaluations",
+                                      "2", "--loadable", "transformers", "-o", "out"}),
                               folder());
   EXPECT_EQ(found["output"], "transformers");
   EXPECT_EQ(found["loadable"], "transformers");
@@ -242,8 +244,8 @@ TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
 
 // Where no weight is packed one folder is all.
 TEST_F(ShrinkCommand, ForTransformersWithoutFormatsWritesOneFolder) {
-  const Json found = run_json(shrink({"--max_drop", "99", "--looks", "1", "--only", "prune",
-                                      "--loadable", "transformers", "-o", "out"}),
+  const Json found = run_json(shrink({"--max_drop", "99", "--max_evaluations", "1", "--only",
+                                      "prune", "--loadable", "transformers", "-o", "out"}),
                               folder());
   EXPECT_EQ(found["output"], "transformers");
   EXPECT_FALSE(found.contains("packed"));

@@ -63,7 +63,7 @@ TEST(SmallerShapes, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
   expect_refusal("its weights are packed", {"trim", "packed", "--data", kReviewsFile, "-o", "none"},
                  folder.path());
   expect_refusal("special ones and single characters, by which every word can be spelled; got 3",
-                 {"trim", kModel, "--keep", "3", "--data", kReviewsFile, "-o", "none"},
+                 {"trim", kModel, "--keep_tokens", "3", "--data", kReviewsFile, "-o", "none"},
                  folder.path());
   expect_refusal("all ",
                  {"trim", "trimmed", "--data", kReviewsFile, "--max_drop", "100", "-o", "none"},
@@ -236,9 +236,9 @@ TEST(SmallerShapes, ATableOfOneScaleIsRoundedByTheRowsThatStay) {
 
 Words shrinking(const std::string& model, const std::string& structure, const std::string& steps,
                 const std::string& output) {
-  return {"prune",       model, "--structure",  structure, "--data", kReviewsFile,
-          "--max_steps", steps, "--save_steps", "2",       "--lr",   "1e-3",
-          "--batch",     "4",   "--quiet",      "-o",      output};
+  return {"prune",        model, "--structure",  structure, "--data", kReviewsFile,
+          "--max_steps",  steps, "--save_steps", "2",       "--lr",   "1e-3",
+          "--batch_size", "4",   "--quiet",      "-o",      output};
 }
 
 std::string weights_of(const fs::path& model) {

@@ -22,7 +22,7 @@ std::optional<std::string> proposed(const std::string& messages) {
 
 // The options in the help of a command.
 std::vector<std::string> options_of(const std::string& command) {
-  const std::string help = run_well({command, "--help"}, fs::temp_directory_path()).output;
+  const std::string help = run_well({command, "--help-all"}, fs::temp_directory_path()).output;
   std::vector<std::string> options;
   for (const std::string& line : split(help, '\n')) {
     const std::size_t at = line.find("--");

@@ -370,7 +370,7 @@ TEST(Train, LearnsFromAParentWithItsLabels) {
                                     workshop() / "reviews.csv",
                                     "--max_steps",
                                     "4",
-                                    "--batch",
+                                    "--batch_size",
                                     "4",
                                     "--distill",
                                     workshop() / "model",

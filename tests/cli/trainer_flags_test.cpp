@@ -10,7 +10,7 @@ namespace hone::testing {
 namespace {
 
 std::string help_of_train() {
-  static const std::string help = run_well({"train", "--help"}, fs::temp_directory_path()).output;
+  static const std::string help = run_well({"train", "--help-all"}, fs::temp_directory_path()).output;
   return help;
 }
 

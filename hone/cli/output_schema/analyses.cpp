@@ -114,7 +114,7 @@ std::vector<Document> documents_of_analyses() {
           {"kernels", "kernel_time[]", "where the time went, the longest first",
            "with --profile"}}},
         {"MODEL --iterations", {kResult, kAdapter, {"", "timed_calls"}}},
-        {"MODEL --naive", {kResult, kAdapter, {"", "naive_times"}}},
+        {"MODEL --pitfalls", {kResult, kAdapter, {"", "naive_times"}}},
         {"MODEL MODEL",
          {kResult,
           {"what", "text", "was timed"},

@@ -196,7 +196,7 @@ std::vector<Fragment> fragments_of_formats() {
        {kLayer,
         {"operation", "text", "linear, matmul, …"},
         kOperand,
-        {"shape", "integer[]", "its sizes, at --batch and --tokens"},
+        {"shape", "integer[]", "its sizes, at --batch_size and --tokens"},
         {"format", "text", "its format"},
         kValueBits,
         {"fp32_bytes", "bytes", "in fp32"},

@@ -41,20 +41,6 @@ std::string LayerOption::label() const {
   return sparsity == 0 ? text : fmt::format("{}, {} pruned", text, share_text(sparsity));
 }
 
-std::vector<std::string> split_outside_brackets(std::string_view text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
-    if (c == ',' && depth == 0) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 std::vector<Operand> parse_operands(const std::vector<std::string>& names) {
   std::vector<Operand> operands;
   for (const std::string& name : names) {

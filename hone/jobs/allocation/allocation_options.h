@@ -20,9 +20,6 @@ struct LayerOption {
   std::string label() const;  ///< "int(bits=8), 50 % pruned"
 };
 
-/// Splits at commas that stand in no parentheses or brackets.
-std::vector<std::string> split_outside_brackets(std::string_view text);
-
 /// What layers read.
 inline constexpr Operand kReadOperands[] = {Operand::input, Operand::weight, Operand::bias};
 

@@ -17,6 +17,7 @@
 #include "hone/models/transform.h"
 #include "hone/models/vocabulary_cut.h"
 #include "hone/passes/pack.h"
+#include "hone/report/inline_svg.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
@@ -557,7 +558,7 @@ std::string too_few_texts_sentence(const ShrinkFindings& f) {
   if (f.none.examples_needed)
     ways.push_back(fmt::format("about {} texts to choose by that {} rests on",
                                grouped(*f.none.examples_needed), f.none.figure.text));
-  if (f.looks_that_show > 0) ways.push_back(fmt::format("--looks {}", f.looks_that_show));
+  if (f.looks_that_show > 0) ways.push_back(fmt::format("--max_evaluations {}", f.looks_that_show));
   return fmt::format(
       "On {} not even the model beside itself would be shown to be kept in {} looks; {}.",
       made_on(f), f.job.looks,
@@ -607,7 +608,16 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
       "are medians of "
       "rounds that took turns, their shares medians of the ratios of rounds, in brackets 95 %.",
       name_and_size(f.data.measured), written.arithmetic, 100 * f.margin());
-  report.sections = {{"Before and after", {PageTable{both, caption}}}};
+  report.sections = {
+      {"Before and after",
+       {figure_block(summary_figure(written.takes, written.both.before.evaluation,
+                                    written.both.after.evaluation),
+                     output.path() / "summary",
+                     "Size, latency and accuracy of the baseline and of the compressed model.",
+                     report.notes),
+        PageTable{both, caption}}}};
+  if (const fs::path figure = output.path() / "summary.svg"; path_exists(figure))
+    write_file(output.path() / "summary-dark.svg", dark_svg(read_file(figure)));
   for (Block& block : gate_blocks(gates, gated_on))
     report.sections[0].blocks.push_back(std::move(block));
   for (const std::string& line : lines) report.sections[0].blocks.emplace_back(Paragraph{line});
