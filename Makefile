@@ -11,7 +11,7 @@ LLVM ?= 1
 export LLVM
 LLVM_OPTION = -DHONE_LLVM=$(if $(filter 0,$(LLVM)),OFF,ON)
 
-.PHONY: build demo install test test-long bench asan tsan fuzz format lint clean
+.PHONY: build demo install test test-long bench asan tsan fuzz format lint docs clean
 
 # The packages that a purpose needs: see tools/install-dependencies.
 packages-to-%:
@@ -71,11 +71,18 @@ format: packages-to-lint
 	clang-format -i $(SOURCES)
 
 # clang-tidy cannot read what gcc precompiled.
-lint: packages-to-lint
+lint: packages-to-lint build
+	tools/check_words $(BUILD)/bin/hone
 	clang-format --dry-run --Werror $(SOURCES)
 	@cmake -S . -B $(BUILD)-lint -G Ninja -DHONE_TESTS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON $(LLVM_OPTION) > /dev/null
 	run-clang-tidy -quiet -p $(BUILD)-lint -extra-arg=-Wno-unknown-warning-option \
 	  -extra-arg=-Wno-unused-command-line-argument 'hone/.*\.cpp$$'
 
+# The documentation site, in $(BUILD)-docs/site. The packages of docs/requirements.txt come from PyPI.
+docs: packages-to-docs
+	@test -x $(BUILD)-docs/venv/bin/mkdocs || python3 -m venv $(BUILD)-docs/venv
+	@$(BUILD)-docs/venv/bin/pip install --quiet --requirement docs/requirements.txt
+	$(BUILD)-docs/venv/bin/mkdocs build --strict --site-dir $(abspath $(BUILD)-docs)/site
+
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-bench $(BUILD)-lint
+	rm -rf $(BUILD) $(BUILD)-docs $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-bench $(BUILD)-lint

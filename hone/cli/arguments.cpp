@@ -187,7 +187,7 @@ void choose_precision(const RunArguments& a, Context& context) {
   if (a.precision == "fp32") return;
   if (a.precision != "bf16")
     throw UsageError(fmt::format(
-        "--precision {} is of graphs on a graphics card (--device cuda); the processor's are fp32 "
+        "--precision {} is of graphs on a GPU (--device cuda); the processor's are fp32 "
         "and bf16",
         a.precision));
   context.values = DType::bf16;
@@ -211,7 +211,7 @@ void choose_device(const RunArguments& a, Context& context) {
     return choose_executor(a, context);
   }
   if (a.executor != "interpreter")
-    throw UsageError("--executor is of the processor; a graphics card has its own");
+    throw UsageError("--executor is of the processor; a GPU has its own");
   cuda::CudaDevice& card = cuda::device(card_number(a.device).value());
   card.set_arithmetic(a.precision == "tf32" ? cuda::Arithmetic::tf32 : cuda::Arithmetic::fp32);
   context.values = a.precision == "bf16"   ? DType::bf16

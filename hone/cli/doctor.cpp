@@ -229,12 +229,11 @@ void check_cards(Checkup& c) {
     found.push_back(text);
   }
   const std::string missing = cards_missing();
-  if (found.empty()) c.table.add_row({"graphics cards", "none: " + missing});
+  if (found.empty()) c.table.add_row({"GPUs", "none: " + missing});
   c.json["cards"] = found;
   c.json["cards_missing"] = missing.empty() ? Json() : Json(missing);
   if (found.empty()) return;
-  if (!missing.empty())
-    return c.problems.push_back("graphs do not run on the graphics card: " + missing);
+  if (!missing.empty()) return c.problems.push_back("graphs do not run on the GPU: " + missing);
   c.table.add_row({"NVRTC", cuda::compiler_state().version});
   try {
     check_card_peaks(c);

@@ -227,9 +227,7 @@ Command lab_command() {
             ->allow_extra_args(false);
         declare(app, a->job.data, /*required=*/false);
         app.get_option("--max_eval_samples")
-            ->description(
-                "most texts of each part that is measured, drawn by --seed; 0: 2 000 for quick, "
-                "10 000 for paper, all for full");
+            ->description("evaluate on a random sample of each split (0: as --fidelity says)");
         declare_train_samples(app, a->job.data);
         app.add_flag("--resume", a->job.resume.resume,
                      "continue an interrupted run, or start a new one");

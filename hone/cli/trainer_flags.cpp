@@ -80,7 +80,7 @@ const std::vector<FlagRow>& flag_rows() {
        "auth login, hf download OWNER/NAME), and hone finds it in their cache; or give its folder"},
       {{"torch_dtype", "fp16", "bf16", "fp16_full_eval", "bf16_full_eval", "half_precision_backend",
         "fp16_opt_level", "fp16_backend", "tf32"},
-       "--precision bf16 computes so, on a graphics card (--device cuda) tf32 as well; weights "
+       "--precision bf16 computes so, on a GPU (--device cuda) tf32 as well; weights "
        "stay in "
        "fp32; training in fp16 is not there; `hone quantize` "
        "makes models in bf16, fp16 and others"},
@@ -154,7 +154,7 @@ const std::vector<FlagRow>& flag_rows() {
       {{"no_cuda", "use_cpu"},
        "hone computes on the processor unless --device cuda is given; leave it out"},
       {{"use_mps_device", "use_ipex"},
-       "hone computes on the processor or, by --device cuda, on NVIDIA's graphics cards; leave it "
+       "hone computes on the processor or, by --device cuda, on NVIDIA's GPUs; leave it "
        "out"},
       {{"local_rank",
         "ddp_backend",

@@ -133,7 +133,7 @@ CompilerState compiler_state() { return compiler().state; }
 
 std::string machine_code(const Program& program, const std::string& architecture) {
   user_check(compiler().state.missing.empty(),
-             "kernels for the graphics card cannot be compiled: {}; install NVRTC of CUDA 12 or 13",
+             "kernels for the GPU cannot be compiled: {}; install NVRTC of CUDA 12 or 13",
              compiler().state.missing);
   const std::string_view source = source_of(program);
   const std::vector<std::string> options = options_for(program, architecture);

@@ -24,7 +24,7 @@ struct Card {
 enum class Arithmetic { fp32, tf32 };
 std::string_view to_string(Arithmetic arithmetic);
 
-/// A graphics card as a device, with one stream as its queue. Memory is allocated in stream order, so what a tensor gave back
+/// A GPU as a device, with one stream as its queue. Memory is allocated in stream order, so what a tensor gave back
 /// may be handed out at once. For one thread at a time, as executables are.
 class CudaDevice : public Device {
  public:

@@ -99,7 +99,7 @@ const LoadedDriver& loaded() {
 
 const Driver& driver() {
   user_check(loaded().missing.empty(),
-             "no graphics card can be used: {}; leave --device out to compute on the processor",
+             "no GPU can be used: {}; leave --device out to compute on the processor",
              loaded().missing);
   return loaded().functions;
 }
@@ -110,8 +110,7 @@ std::string describe(Result result) { return loaded().words(result); }
 
 void check(Result result, const char* tried) {
   if (result == 0) return;
-  const std::string message =
-      fmt::format("{} failed on the graphics card: {}", tried, describe(result));
+  const std::string message = fmt::format("{} failed on the GPU: {}", tried, describe(result));
   if (is_fault_of_a_kernel(result)) throw InternalError(message);
   throw UserError(
       message +

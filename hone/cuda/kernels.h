@@ -4,7 +4,7 @@
 
 namespace hone::cuda {
 
-/// The kernels of graphics cards: rows for devices of the kind "cuda".
+/// The kernels of GPUs: rows for devices of the kind "cuda".
 KernelTable kernels();
 
 // Those of one file each.

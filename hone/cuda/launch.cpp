@@ -64,7 +64,7 @@ Modules& modules() {
 
 CudaDevice& device_of(Device& device) {
   auto* const card = dynamic_cast<CudaDevice*>(&device);
-  HONE_ASSERT(card != nullptr, "{} is no graphics card", to_string(device));
+  HONE_ASSERT(card != nullptr, "{} is no GPU", to_string(device));
   return *card;
 }
 

@@ -8,7 +8,7 @@
 #include "hone/cuda/packed_plan.h"
 #include "hone/cuda/products.h"
 
-// Packed codes on graphics cards: `unpack`, products of floats with packed weights, rows of packed tables. Nothing is
+// Packed codes on GPUs: `unpack`, products of floats with packed weights, rows of packed tables. Nothing is
 // read back: scales that stand in state tensors are read by the kernels, by rules of their formats that stand here and
 // in packed_weight.cuh.
 namespace hone::cuda {

@@ -72,7 +72,7 @@ const LoadedLibrary& loaded_library() {
 
 const Library& library() {
   user_check(loaded_library().missing.empty(),
-             "products on the graphics card need cuBLAS: {}; install it of CUDA 12 or 13",
+             "products on the GPU need cuBLAS: {}; install it of CUDA 12 or 13",
              loaded_library().missing);
   return loaded_library().functions;
 }

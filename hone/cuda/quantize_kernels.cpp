@@ -13,7 +13,7 @@
 #include "hone/kernels/scalar/scaled_integer.h"
 #include "hone/kernels/scalar/sign.h"
 
-// Quantizers on graphics cards. Beside the formats' own files this is the one place that knows formats by name: a row
+// Quantizers on GPUs. Beside the formats' own files this is the one place that knows formats by name: a row
 // for each family, and for each format the rule (hone/kernels/scalar) that its parameters make. Kernels are generic
 // around the rule: single values (quantize_elements.cu), what groups share (quantize_groups.cu), blocks
 // (quantize_blocks.cu).
@@ -154,7 +154,7 @@ std::string_view accepts_int(const CallSite& site) {
   const std::string_view objection = named(site, kNames, "the format is not int");
   if (!objection.empty()) return objection;
   return site.attributes.get<Format>("format")["group"] > 0
-             ? "groups are rounded by no kernel of a graphics card"
+             ? "groups are rounded by no kernel of a GPU"
              : "";
 }
 

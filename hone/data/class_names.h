@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-/// The one rule by which labels are matched with a model's classes; docs/labels.md states it.
+/// The one rule by which labels are matched with a model's classes; docs/reference/labels.md states it.
 namespace hone {
 
 /// The integer that `text` writes in its shortest form: "3", "-1". None for "03", "+3", "3.0".
@@ -48,7 +48,7 @@ struct ClassMatch {
 };
 
 /// Finds the class of each of `labels`, which may repeat, among the `classes` of a model: by name,
-/// by the number in the names, or by class number, as docs/labels.md says. All labels are found in
+/// by the number in the names, or by class number, as docs/reference/labels.md says. All labels are found in
 /// one way; where none finds them all, the result is that by name.
 ClassMatch match_classes(std::span<const std::string> labels, std::span<const std::string> classes);
 

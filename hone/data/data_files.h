@@ -8,7 +8,7 @@
 #include "hone/base/file.h"
 #include "hone/data/split_names.h"
 
-/// Which files make the splits of a data set. docs/splits.md describes the layouts.
+/// Which files make the splits of a data set. docs/reference/data.md describes the layouts.
 namespace hone {
 
 /// Files of one name.

@@ -70,7 +70,7 @@ class LabelMismatch : public UserError {
   using UserError::UserError;
 };
 
-/// Finds the class of each of `labels`, as docs/labels.md says.
+/// Finds the class of each of `labels`, as docs/reference/labels.md says.
 ///
 /// An integer that the data names is a label of that name. With a model's classes, labels are matched
 /// with those (`match_classes`). Without, the classes are the names that the data gives; else integers

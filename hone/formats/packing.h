@@ -4,7 +4,7 @@
 #include "hone/kernels/packed_matrix.h"
 
 /// Tensors whose bytes are really small: the codes of a format as kernels read them, and as files hold them. See
-/// docs/packing.md.
+/// docs/reference/model-folder.md.
 ///
 ///     const PackedLayout layout = packed_layout(format, {768, 768}, Arrangement::panels);
 ///     const PackedCodes packed = pack({format, sizes, w, state}, layout, pool);

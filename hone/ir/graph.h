@@ -17,7 +17,7 @@
 ///     Value w = graph.add_parameter("w", {DType::f32, {2, 4}}, ParameterRole::weight, /*trainable=*/true);
 ///     graph.set_output("y", graph.add("linear", {x, w}, {}, "y"));
 ///
-/// A pass walks over it, lets users read something else, and erases what nothing reads any more (docs/adding-a-pass.md):
+/// A pass walks over it, lets users read something else, and erases what nothing reads any more (docs/developers/adding-a-pass.md):
 ///
 ///     for (Node* dropout : graph.operations("dropout")) {
 ///       graph.replace_uses(dropout->result(), dropout->input(0));

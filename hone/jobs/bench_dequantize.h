@@ -12,7 +12,7 @@
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 
-/// How fast MXINT is decoded to memory on the processor or a graphics card, against moving the same bytes.
+/// How fast MXINT is decoded to memory on the processor or a GPU, against moving the same bytes.
 namespace hone {
 
 /// Which arrays are decoded, every number of elements in every size of groups, and to what.

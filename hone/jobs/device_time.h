@@ -10,7 +10,7 @@
 /// What jobs that take times need to know of the device that they are taken on.
 namespace hone {
 
-/// The graphics card that a device is; null for another.
+/// The GPU that a device is; null for another.
 cuda::CudaDevice* card_of(Device& device);
 
 /// Where and with which values graphs run: "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products of fp32 in tf32, values in bf16".

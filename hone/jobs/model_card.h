@@ -13,7 +13,7 @@ namespace hone {
 struct ModelCard {
   std::string name;          ///< of the model: of its folder
   std::string command_line;  ///< that makes it again
-  Json result;  ///< of a command that makes a model, for one seed, as docs/output.md has it
+  Json result;  ///< of a command that makes a model, for one seed, as docs/reference/json.md has it
   std::vector<std::string> takes = {};  ///< sentences: what is gone, parameters, bytes, time
 };
 

@@ -9,7 +9,7 @@
 namespace hone {
 
 /// What an output folder says, one row for each model that was measured in it: an object with the keys of `run_row` in
-/// docs/output.md. What the folder does not tell is not there.
+/// docs/reference/json.md. What the folder does not tell is not there.
 struct RunFolder {
   fs::path path;
   std::vector<Json> rows;

@@ -5,7 +5,7 @@
 
 namespace hone {
 
-/// A lab that is a pipeline, as any user could write it (docs/pipelines.md).
+/// A lab that is a pipeline, as any user could write it (docs/guides/pipelines.md).
 struct ShippedPipeline {
   std::string name;   ///< "1.1"
   std::string title;  ///< what it finds out

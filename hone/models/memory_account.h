@@ -80,7 +80,7 @@ std::vector<SavingStep> saving_steps(const MemoryAccount& account);
 /// A line for each of them: "embeddings in fp32 (15.2 MiB): -67.20 points".
 std::vector<std::string> reasons(const MemoryAccount& account);
 
-/// For programs: what `docs/output.md` calls an account, and the steps of one again.
+/// For programs: what `docs/reference/json.md` calls an account, and the steps of one again.
 Json to_json(const MemoryAccount& account);
 std::vector<SavingStep> saving_steps(const Json& account);
 

@@ -11,7 +11,7 @@
 /// was measured.
 namespace hone {
 
-/// "0.1.0"
+/// "0.2.0"
 std::string hone_version();
 
 struct LibraryVersion {

@@ -20,7 +20,7 @@
 ///     }
 ///
 /// A plugin is compiled against the headers of the program that loads it and links nothing of it:
-/// what it calls it finds in the program. See docs/adding-a-format.md.
+/// what it calls it finds in the program. See docs/developers/adding-a-format.md.
 namespace hone {
 
 /// Loads a plugin and adds its rows to the tables; its kernels go before those that are there. The

@@ -8,7 +8,7 @@
 #include "hone/data/data_facts.h"
 
 /// Results as programs read them. Every one of them, printed or in a file, begins with the version of the schema it
-/// follows (docs/output.md) and the command it comes from.
+/// follows (docs/reference/json.md) and the command it comes from.
 namespace hone {
 
 /// Rises when a key changes its meaning, its type or goes away; new keys leave it as it is.

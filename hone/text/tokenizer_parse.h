@@ -36,7 +36,7 @@ std::optional<Truncation> said_truncation(const Members& config);
 /// tokens come from `tokenizer_config.json` where it says them, else from `tokenizer.json`, else
 /// they are those of the uncased BERT or of RoBERTa. Added tokens come from "added_tokens_decoder"
 /// of `tokenizer_config.json`; without it from `tokenizer.json`, `special_tokens_map.json` and
-/// `added_tokens.json`. All as transformers 5 does; docs/tokenizers.md has the rules.
+/// `added_tokens.json`. All as transformers 5 does; docs/reference/tokenizers.md has the rules.
 ///
 /// Throws `UserError` with the path: no tokenizer there, a class or a key that asks for other
 /// software, a model that is neither WordPiece nor byte-level BPE, anything else in

@@ -96,9 +96,8 @@ TEST(Devices, WithoutADriverAreRefused) {
   const TemporaryFolder none;
   none.file("libcuda.so.1", "no library\n");
   const DriverIn driver(none.path(), "");
-  expect_failures(1,
-                  {"no graphics card can be used: NVIDIA's driver: libcuda.so.1 is not installed",
-                   "leave --device out to compute on the processor"});
+  expect_failures(1, {"no GPU can be used: NVIDIA's driver: libcuda.so.1 is not installed",
+                      "leave --device out to compute on the processor"});
   const Json found = doctors_findings();
   EXPECT_EQ(found["cards"], Json::array());
   EXPECT_EQ(found["cards_missing"], "NVIDIA's driver: libcuda.so.1 is not installed");
@@ -110,7 +109,7 @@ TEST(Devices, WithoutADriverAreRefused) {
 
 TEST(Devices, WithoutACardAreRefused) {
   const CardOfTests card("no_card");
-  expect_failures(1, {"no graphics card can be used: NVIDIA's driver is there, but no card",
+  expect_failures(1, {"no GPU can be used: NVIDIA's driver is there, but no card",
                       "leave --device out to compute on the processor"});
 }
 
@@ -161,7 +160,7 @@ TEST(Devices, WithoutACompilerAreShownByDoctorWithWhatToDo) {
             "NVRTC, which compiles kernels: libnvrtc.so.13 is too old: it has no nvrtcVersion; "
             "install it of CUDA 12 or 13, or put its folder into LD_LIBRARY_PATH");
   expect_problem(found, "install it of CUDA 12 or 13, or put its folder into LD_LIBRARY_PATH");
-  expect_failures(1, {"kernels for the graphics card cannot be compiled: libnvrtc.so.13 is too old",
+  expect_failures(1, {"kernels for the GPU cannot be compiled: libnvrtc.so.13 is too old",
                       "install NVRTC of CUDA 12 or 13"});
 }
 
@@ -175,7 +174,7 @@ TEST(Devices, ThatAreFullSayHowMuchIsMissing) {
 TEST(Devices, ThatAreLostEndTheJob) {
   for (const char* state : {"error=214", "error=214,after=5"}) {
     const CardOfTests card(state);
-    expect_failures(1, {"failed on the graphics card: CUDA_ERROR_ECC_UNCORRECTABLE: "
+    expect_failures(1, {"failed on the GPU: CUDA_ERROR_ECC_UNCORRECTABLE: "
                         "uncorrectable ECC error encountered"});
   }
 }
@@ -184,9 +183,8 @@ TEST(Devices, ThatAreLostEndTheJob) {
 TEST(Devices, WhoseKernelsFailAskForAReport) {
   for (const char* state : {"error=719", "error=719,after=5"}) {
     const CardOfTests card(state);
-    expect_failures(kOurFault,
-                    {"internal error: ", "failed on the graphics card: CUDA_ERROR_LAUNCH_FAILED: ",
-                     "This is a fault of hone, not yours; please report it"});
+    expect_failures(kOurFault, {"internal error: ", "failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: ",
+                                "This is a fault of hone, not yours; please report it"});
   }
 }
 
@@ -236,7 +234,7 @@ TEST(Devices, AreDescribedByDoctor) {
     EXPECT_GT(found["card_peaks"][peak], 0) << peak;
 }
 
-// The example of docs/adding-a-kernel.md.
+// The example of docs/developers/adding-a-kernel.md.
 TEST(Devices, RunAKernelOfAPluginBeforeTheirOwn) {
   const CardOfTests card;
   const auto profiled = [&](std::vector<std::string> more) {
@@ -328,7 +326,7 @@ TEST(Devices, AreNamedOnTheCommandLineAlone) {
            fmt::format("--device: expected cpu, cuda or cuda:N, got {}", device));
   for (const char* precision : {"tf32", "fp16"})
     refuse({"--precision", precision},
-           fmt::format("--precision {} is of graphs on a graphics card (--device cuda); the "
+           fmt::format("--precision {} is of graphs on a GPU (--device cuda); the "
                        "processor's are fp32 and bf16",
                        precision));
   refuse({"--device", "cuda", "--precision", "int8"}, "--precision");

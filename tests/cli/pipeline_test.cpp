@@ -149,7 +149,7 @@ const std::vector<std::string> kStages = {"full",      "adapter",   "merged",   
                                           "rounded/8", "trained/4", "trained/8", "best",
                                           "pruned",    "packed",    "graph",     "loss"};
 
-// A tenth of what is held, as docs/pipelines.md says, and what no stage can know: which pages of the program its work comes by.
+// A tenth of what is held, as docs/guides/pipelines.md says, and what no stage can know: which pages of the program its work comes by.
 void expect_foretold(const Json& stage) {
   constexpr double kPagesOfTheProgram = 2 << 20;
   if (kSanitized) return;  // its memory is not the program's
@@ -518,7 +518,7 @@ MODEL = "model"
 
 TEST_F(PipelineTest, WhatMeasuresTimeIsNotKept) {
   const std::string text =
-      "[stage.time]\nrun = \"bench\"\nMODEL = \"tiny\"\nruns = 1\nbatch = 1\ntokens = 8\n";
+      "[stage.time]\nrun = \"bench\"\nMODEL = \"tiny\"\nruns = 1\nbatch_size = 1\ntokens = 8\n";
   ASSERT_EQ(run_file(text).code, 0);
   ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
   EXPECT_EQ(states("other").at("time"), "computed");

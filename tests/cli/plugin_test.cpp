@@ -53,7 +53,7 @@ TEST(Plugin, BringsPasses) {
   EXPECT_EQ(pass["options"][0]["default"], "12");
 }
 
-// The example of docs/adding-a-pass.md.
+// The example of docs/developers/adding-a-pass.md.
 std::vector<std::string> with_dropout_passes(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--plugin", plugin("dropout_passes")});
   return arguments;
@@ -140,7 +140,7 @@ TEST(Plugin, ErrorsOfItsPassesNameIt) {
          "returns false, which says that it changed nothing, and has changed the graph");
 }
 
-// The example of docs/adding-a-kernel.md; device_test.cpp has it run.
+// The example of docs/developers/adding-a-kernel.md; device_test.cpp has it run.
 TEST(Plugin, BringsKernelsForCardsThatTheProcessorDoesNotAskFor) {
   const std::vector<std::string> predict = {"predict", "model", "a fine film"};
   std::vector<std::string> extended = predict;

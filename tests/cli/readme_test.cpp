@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "hone/base/text.h"
 #include "tests/cli/run_hone.h"
@@ -13,76 +16,148 @@
 namespace hone::testing {
 namespace {
 
-std::string readme() { return read_file(test_data().parent_path() / "README.md"); }
+fs::path project() { return test_data().parent_path(); }
 
-// The arguments of the lines of the README's ```sh blocks that begin with "hone ", in their order.
-std::vector<std::vector<std::string>> command_lines() {
+std::string readme() { return read_file(project() / "README.md"); }
+
+// The arguments of the lines of the ```sh blocks that begin with "hone ", in their order. A line may go on behind a
+// backslash, and end in a comment.
+std::vector<std::vector<std::string>> command_lines(const std::string& page) {
   std::vector<std::vector<std::string>> lines;
   bool shell = false;
-  for (const std::string& line : split(readme(), '\n')) {
+  std::string whole;
+  for (const std::string& line : split(page, '\n')) {
     if (line.starts_with("```")) shell = line == "```sh";
-    if (!shell || !line.starts_with("hone ")) continue;
-    std::vector<std::string> words = shell_words(line);
+    whole += line;
+    if (shell && whole.ends_with("\\")) {
+      whole.pop_back();
+      continue;
+    }
+    const std::string command = whole.substr(0, whole.find("  #"));
+    whole.clear();
+    if (!shell || !command.starts_with("hone ")) continue;
+    std::vector<std::string> words = shell_words(command);
     words.erase(words.begin());
     lines.push_back(words);
   }
   return lines;
 }
 
+std::vector<fs::path> pages() {
+  std::vector<fs::path> found = {project() / "README.md"};
+  for (const auto& entry : fs::recursive_directory_iterator(project() / "docs"))
+    if (entry.path().extension() == ".md") found.push_back(entry.path());
+  return found;
+}
+
+const std::string& help_of(const std::string& command) {
+  static std::map<std::string, std::string> known;
+  std::string& help = known[command];
+  if (help.empty()) help = run_well({command, "--help-all"}, fs::temp_directory_path()).output;
+  return help;
+}
+
+bool has_option(const std::string& command, const std::string& option) {
+  return std::regex_search(help_of(command), std::regex("(^|[ ,])" + option + "[ ,\n]"));
+}
+
+// A few thousand short reviews with stars, as a person has them.
+std::string reviews() {
+  std::string text = "review,stars\n";
+  const std::vector<std::string> good = {"great", "lovely", "fast", "perfect", "useful"};
+  const std::vector<std::string> bad = {"broken", "slow", "awful", "useless", "late"};
+  for (std::size_t i = 0; i < 6000; ++i) {
+    const std::vector<std::string>& words = i % 2 == 0 ? good : bad;
+    text += fmt::format("\"{} and {}, order {}\",{}\n", words[i % 5], words[(i / 5) % 5], i,
+                        i % 2 == 0 ? 5 : 1);
+  }
+  return text;
+}
+
+TEST(Readme, IsShort) {
+  const std::string text = readme();
+  EXPECT_LE(split(text, '\n').size(), 200u);
+  std::istringstream words(text);
+  EXPECT_LE(std::distance(std::istream_iterator<std::string>(words), {}), 1300);
+}
+
 TEST(Readme, ShowsTheWholeWay) {
   std::set<std::string> shown;
-  for (const auto& line : command_lines()) shown.insert(line.front());
-  for (const char* command : {"train", "eval", "quantize", "predict", "inspect", "draw", "bench"})
+  for (const auto& line : command_lines(readme())) shown.insert(line.front());
+  for (const char* command : {"train", "eval", "shrink", "predict", "quantize", "prune", "compare"})
     EXPECT_TRUE(shown.contains(command)) << command;
 }
 
-TEST(Readme, NamesCommandsThatExist) {
-  const std::string text = readme();
-  const std::regex mention("`hone ([a-z]+)");
-  std::set<std::string> names;
-  for (std::sregex_iterator it(text.begin(), text.end(), mention), end; it != end; ++it)
-    names.insert((*it)[1]);
-  for (const auto& line : command_lines()) names.insert(line.front());
-  for (const std::string& name : names) run_well({name, "--help"}, fs::temp_directory_path());
+TEST(Pages, NameCommandsThatExist) {
+  const std::vector<std::string> names = command_names();
+  const std::regex mention("`hone ([a-z][a-z-]+)");
+  for (const fs::path& page : pages()) {
+    const std::string text = read_file(page);
+    for (std::sregex_iterator it(text.begin(), text.end(), mention), end; it != end; ++it)
+      EXPECT_NE(std::ranges::find(names, (*it)[1].str()), names.end()) << page << " " << it->str();
+  }
 }
 
-TEST(Readme, UsesFlagsThatExist) {
-  for (const auto& line : command_lines()) {
-    const std::string help =
-        run_well({line.front(), "--help-all"}, fs::temp_directory_path()).output;
-    for (const std::string& word : line) {
-      if (!word.starts_with("-")) continue;
-      const std::regex flag("(^|[ ,])" + word + "[ ,\n]");
-      EXPECT_TRUE(std::regex_search(help, flag)) << line.front() << " " << word << "\n" << help;
+TEST(Pages, UseOptionsThatExist) {
+  int lines = 0;
+  for (const fs::path& page : pages())
+    for (const auto& line : command_lines(read_file(page))) {
+      ++lines;
+      for (const std::string& word : line) {
+        if (!word.starts_with("--") && !(word.size() == 2 && word[0] == '-')) continue;
+        EXPECT_TRUE(has_option(line.front(), word.substr(0, word.find('='))))
+            << page << ": hone " << line.front() << " " << word;
+      }
+    }
+  EXPECT_GT(lines, 100);
+}
+
+TEST(Pages, LinkToFilesThatExist) {
+  const std::regex link("\\]\\(([^)#: ]+)(#[^)]*)?\\)|src(?:set)?=\"([^\":]+)\"");
+  for (const fs::path& page : pages()) {
+    const std::string text = read_file(page);
+    for (std::sregex_iterator it(text.begin(), text.end(), link), end; it != end; ++it) {
+      const std::string target = (*it)[1].matched ? (*it)[1] : (*it)[3];
+      EXPECT_TRUE(fs::exists(page.parent_path() / target)) << page << " " << target;
     }
   }
 }
 
+TEST(Pages, AreInTheNavigationOfTheSite) {
+  const std::string navigation = read_file(project() / "mkdocs.yml");
+  for (const fs::path& page : pages()) {
+    const fs::path name = page.lexically_relative(project() / "docs");
+    if (page.filename() == "README.md") continue;
+    EXPECT_NE(navigation.find(name.string()), std::string::npos) << name;
+  }
+}
+
+TEST(Pages, CommandsAreThoseOfTheProgram) {
+  EXPECT_EQ(read_file(project() / "docs/reference/commands.md"),
+            run_well({"man", "--markdown"}, fs::temp_directory_path()).output)
+      << "build/bin/hone man --markdown > docs/reference/commands.md";
+}
+
 // Tables of the guide for those who come from other programs, where "not yet" must stay honest.
-TEST(FromMase, NamesCommandsAndFlagsThatExist) {
-  const std::string text = read_file(test_data().parent_path() / "docs/from-mase.md");
+TEST(Pages, OfMaseNameOptionsThatExist) {
+  const std::string text = read_file(project() / "docs/guides/from-mase.md");
   std::string help;
-  for (const std::string& name : command_names())
-    help += run_well({name, "--help-all"}, fs::temp_directory_path()).output;
-  const auto all = [&](const std::string& pattern) {
-    const std::regex regex(pattern);
-    return std::set<std::string>(std::sregex_token_iterator(text.begin(), text.end(), regex, 1),
-                                 std::sregex_token_iterator());
-  };
-  const std::vector<std::string> names = command_names();
-  for (const std::string& name : all("(?:`|\n)hone ([a-z]+)"))
-    EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
-  const std::set<std::string> flags = all("(--[a-z_]+)");
-  EXPECT_GT(flags.size(), 20);
-  for (const std::string& flag : flags)
-    EXPECT_TRUE(std::regex_search(help, std::regex(flag + "[ ,\n]"))) << flag;
+  for (const std::string& name : command_names()) help += help_of(name);
+  const std::regex option("(--[a-z_]+)");
+  std::set<std::string> options(std::sregex_token_iterator(text.begin(), text.end(), option, 1),
+                                {});
+  options.erase("--help");
+  EXPECT_GT(options.size(), 20u);
+  for (const std::string& one : options)
+    EXPECT_TRUE(std::regex_search(help, std::regex(one + "[ ,\n]"))) << one;
 }
 
 TEST(Readme, LongEveryCommandOfTheReadmeRuns) {
   const TemporaryFolder folder;
   ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
-  fs::create_directory_symlink(test_data().parent_path() / "examples", folder.path() / "examples");
-  for (const auto& line : command_lines()) run_well(line, folder.path());
+  fs::create_directory_symlink(project() / "examples", folder.path() / "examples");
+  folder.file("reviews.csv", reviews());
+  for (const auto& line : command_lines(readme())) run_well(line, folder.path());
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace hone::testing {
 namespace {
 
 std::string help_of_train() {
-  static const std::string help = run_well({"train", "--help-all"}, fs::temp_directory_path()).output;
+  static const std::string help =
+      run_well({"train", "--help-all"}, fs::temp_directory_path()).output;
   return help;
 }
 
@@ -121,8 +122,7 @@ TEST(TrainerFlags, SayHowAGraphicsCardIsTaken) {
   for (const char* flag : {"--no_cuda", "--use_cpu", "--use_mps_device"})
     EXPECT_NE(answer_to(flag).find("--device cuda"), std::string::npos) << answer_to(flag);
   for (const char* flag : {"--bf16", "--fp16", "--tf32", "--torch_dtype", "--bf16_full_eval"})
-    EXPECT_NE(answer_to(flag).find("--precision bf16 computes so, on a graphics card"),
-              std::string::npos)
+    EXPECT_NE(answer_to(flag).find("--precision bf16 computes so, on a GPU"), std::string::npos)
         << answer_to(flag);
 }
 

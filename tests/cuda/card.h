@@ -10,12 +10,12 @@
 
 namespace hone::testing {
 
-/// Tests on the first graphics card. They are skipped, saying why, where there is none.
+/// Tests on the first GPU. They are skipped, saying why, where there is none.
 class OnCard : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const std::string missing = cuda::driver_missing(); !missing.empty())
-      GTEST_SKIP() << "not run without a graphics card: " << missing;
+      GTEST_SKIP() << "not run without a GPU: " << missing;
     for (const std::string& missing : {cuda::compiler_state().missing, cuda::products_missing()})
       ASSERT_EQ(missing, "");
   }

@@ -83,26 +83,26 @@ TEST(Installed, ProgramOutsideTrainsQuantizesAndReadsBack) {
 
 TEST(Installed, PluginIsBuiltWithTheHeadersAlone) {
   const TemporaryFolder folder;
-  const std::vector<std::string> lines =
-      lines_of("docs/adding-a-format.md", {"cmake ", "~/.local/bin/hone formats apot 0.3 --p"});
+  const std::vector<std::string> lines = lines_of(
+      "docs/developers/adding-a-format.md", {"cmake ", "~/.local/bin/hone formats apot 0.3 --p"});
   ASSERT_EQ(lines.size(), 2u);
   const std::string shown = type_all(lines, folder.path());
   EXPECT_NE(shown.find("apot(block=64)"), std::string::npos) << shown;
 }
 
-// Nothing of CUDA is there when a kernel for graphics cards is built.
+// Nothing of CUDA is there when a kernel for GPUs is built.
 TEST(Installed, KernelOfOnesOwnIsBuiltWithTheHeadersAlone) {
   const TemporaryFolder folder;
-  const std::vector<std::string> lines = lines_of("docs/adding-a-kernel.md", {"cmake "});
+  const std::vector<std::string> lines = lines_of("docs/developers/adding-a-kernel.md", {"cmake "});
   ASSERT_EQ(lines.size(), 1u);
   type_all(lines, folder.path());
   type("~/.local/bin/hone formats --plugin build-gelu/gelu.so", folder.path());
 }
 
-// What docs/adding-a-pass.md tells to type, and what it shows that the program says.
+// What docs/developers/adding-a-pass.md tells to type, and what it shows that the program says.
 TEST(Installed, PassesOfOnesOwnRunAsProgramAndAsPlugin) {
   const TemporaryFolder folder;
-  const std::string document = "docs/adding-a-pass.md";
+  const std::string document = "docs/developers/adding-a-pass.md";
   const std::string counted =
       type_all(lines_of(document, {"cmake ", "build-dropouts/"}), folder.path());
   const std::string page = read_file(source(document));

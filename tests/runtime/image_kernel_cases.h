@@ -4,7 +4,7 @@
 
 namespace hone::testing {
 
-/// Those of operations on images, which graphics cards have no kernels for.
+/// Those of operations on images, which GPUs have no kernels for.
 std::vector<KernelCase> image_kernel_cases();
 
 /// `kernel_cases` and these.

@@ -10,7 +10,7 @@
 #include "tests/support/evaluate.h"
 #include "tests/support/refusal.h"
 
-// An operation from outside the library, as docs/adding-an-operation.md adds it: records, a row in
+// An operation from outside the library, as docs/developers/adding-an-operation.md adds it: records, a row in
 // a copy of the table, a kernel. Nothing else knows its name.
 namespace hone::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include "hone/base/json.h"
 
 /// What the JSON of every command holds, as one table: `hone schema` prints it as JSON Schema for programs and as
-/// docs/output.md for people, and a test holds what the commands print to it. Who adds a key to a result adds its row.
+/// docs/reference/json.md for people, and a test holds what the commands print to it. Who adds a key to a result adds its row.
 namespace hone {
 
 /// One key of an object.
@@ -48,7 +48,7 @@ const std::vector<Document>& documents();
 /// The document as JSON Schema, draft 2020-12, fragments among its $defs. No object may have other keys.
 Json json_schema(const Document& document);
 
-/// docs/output.md.
+/// docs/reference/json.md.
 std::string schema_page();
 
 }  // namespace hone

@@ -73,7 +73,7 @@ std::vector<Document> documents_of_runs() {
           {"peaks_file", "text?", "where they are kept; null: nowhere"},
           {"llvm", "text?", "version of what generates code for --executor compiled; null: none"},
           {"vector_lanes", "integer", "floats in a vector of generated code; 0: there is none"},
-          {"cards", "text[]", "graphics cards, by the number of their device"},
+          {"cards", "text[]", "GPUs, by the number of their device"},
           {"cards_missing", "text?", "why no card can be used; null: one can"},
           {"card_peaks", "number{}",
            "of the first card, measured: products in each arithmetic in 10^12 operations a second, "

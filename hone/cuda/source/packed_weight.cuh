@@ -1,5 +1,5 @@
 #pragma once
-// A packed matrix (docs/packing.md) as kernels read it: element codes in panels or rows, and what makes values of them
+// A packed matrix (docs/reference/model-folder.md) as kernels read it: element codes in panels or rows, and what makes values of them
 // (`CodeUnits`). Host and cards compile this alike.
 #include <cmath>
 #include <cstdint>

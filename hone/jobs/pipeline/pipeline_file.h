@@ -9,7 +9,7 @@
 
 #include "hone/base/file.h"
 
-/// Pipelines as people write them, in TOML (docs/pipelines.md): stages, each a command with its options by their names, that
+/// Pipelines as people write them, in TOML (docs/guides/pipelines.md): stages, each a command with its options by their names, that
 /// refer to each other.
 ///
 ///     [settings]

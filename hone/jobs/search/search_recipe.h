@@ -12,7 +12,7 @@
 #include "hone/search/formula.h"
 #include "hone/search/space.h"
 
-/// What people search, as they write it in TOML (docs/search.md):
+/// What people search, as they write it in TOML (docs/guides/search.md):
 ///
 ///     maximize = "accuracy - 0.01*average_bits"    # on the validation part
 ///     constraints = ["packed_bytes <= 4e6"]

@@ -52,7 +52,7 @@ std::string values_text(const ShownStudy& study, const Trial& trial);
 /// The best complete and feasible trials but repetitions, at most 20; of several objectives the Pareto front, best first by the
 /// first objective. An accuracy on a part
 /// that is known stands with Wilson's interval. Bits are those of all linears, the ones in full precision with 32 (`average_bits` of
-/// docs/search.md).
+/// docs/guides/search.md).
 Table best_trials(const ShownStudy& study);
 /// What the values in that table are sure of: "95 % intervals are of one trial, …", or that they have none.
 std::string certainty_text(const ShownStudy& study);

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-/// Formulas of element-wise operations, each written once: graphics cards take them of floats, the operations' records of
+/// Formulas of element-wise operations, each written once: GPUs take them of floats, the operations' records of
 /// `Formula` (hone/ir/formula.h), from which references and generated code follow. So functions and comparisons are those of
 /// the type.
 namespace hone::scalar {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-/// Numbers as bits. What stands in hone/kernels/scalar is compiled twice: for the host, and by NVRTC for graphics cards
+/// Numbers as bits. What stands in hone/kernels/scalar is compiled twice: for the host, and by NVRTC for GPUs
 /// (hone/cuda/source), which so give the same bits. Hence plain functions of plain values, and of the standard library
 /// only what is exact, or harmless where it says so.
 namespace hone::scalar {

@@ -16,7 +16,7 @@ inline constexpr const char* kOldTablesVersion = "v3.0.0.d";
 /// The statements that make the tables, in their order.
 std::vector<std::string> table_statements(const SqlDialect& dialect);
 
-/// What this program says of itself in each study it makes: "hone 0.1.0".
+/// What this program says of itself in each study it makes: "hone 0.2.0".
 std::string writer_name();
 
 /// Makes the tables where the database is empty and `may_create`; otherwise checks that they are of the version above. Throws `UserError`, and

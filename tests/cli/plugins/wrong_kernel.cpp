@@ -1,7 +1,7 @@
 #include "hone/cuda/launch.h"
 #include "hone/runtime/plugin.h"
 
-// A kernel for graphics cards whose source does not compile.
+// A kernel for GPUs whose source does not compile.
 namespace {
 
 std::string_view anything(const hone::CallSite&) { return ""; }
