@@ -94,8 +94,10 @@ void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut);
 void declare(CLI::App& app, AnswerTexts& texts);
 /// What `--data` takes, for help.
 inline constexpr const char* kDataSources =
-    "a .csv, .tsv, .jsonl, .json (also .gz) or .parquet file, a folder of them with train.*, "
-    "validation.*, test.*, an aclImdb folder, or synth:NAME?seed=7&n=30000";
+    "a .csv, .tsv, .jsonl, .json (also .gz), .parquet or .arrow file, a folder of them with "
+    "train.*, "
+    "validation.*, test.*, a folder of datasets.save_to_disk, an aclImdb folder, or "
+    "synth:NAME?seed=7&n=30000";
 
 /// How a command trains.
 void declare(CLI::App& app, FineTuneOptions& options);

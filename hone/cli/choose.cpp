@@ -19,8 +19,11 @@ void choose(ChooseArguments& a, const CLI::App& app) {
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   const ChooseResult result = choose_model(a.job, context);
-  if (a.run.json) return print_result("choose", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  if (a.run.json)
+    print_result("choose", result.fields);
+  else
+    print_text(a.run, "{}", result.text(text_style(a.run)));
+  check_gate(result.gate, a.run);
 }
 
 }  // namespace
@@ -34,7 +37,7 @@ Command choose_command() {
             app.add_flag("--smallest", a->job.smallest,
                          "the one with the fewest bytes, packed, of those that are not shown to be "
                          "worse than the best");
-            declare(app, a->job.gates, ", with --smallest, beside the best");
+            declare(app, a->job.gates, ", with --smallest, beside the best by each metric");
             declare(app, a->job.data, /*required=*/true);
             declare_split(app, a->job.split,
                           "part to choose on: train, validation, test or all; what is chosen "

@@ -88,7 +88,12 @@ std::vector<double> auc_parts_of_labels(const Logits& logits, const Truth& truth
   return mean_over_columns(
       logits, truth, /*leave_out=*/true,
       [](const std::vector<double>& scores, const std::vector<double>& targets) {
-        return auc_parts(scores, std::vector<char>(targets.begin(), targets.end()));
+        std::vector<double> parts =
+            auc_parts(scores, std::vector<char>(targets.begin(), targets.end()));
+        // The mean over labels does not rest on the only example of one of them.
+        const auto is_nan = [](double part) { return std::isnan(part); };
+        if (!std::ranges::all_of(parts, is_nan)) std::ranges::replace_if(parts, is_nan, 0);
+        return parts;
       });
 }
 

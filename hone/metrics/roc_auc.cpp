@@ -102,9 +102,11 @@ std::vector<double> auc_parts(std::span<const double> scores, std::span<const ch
   std::vector<double> parts(scores.size(), auc);
   if (std::isnan(auc)) return parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto own = static_cast<double>(positive[i] != 0 ? pairs.positives : pairs.negatives),
-               others = static_cast<double>(positive[i] != 0 ? pairs.negatives : pairs.positives);
-    parts[i] = (static_cast<double>(pairs.twice_won[i]) / (2 * others) - auc) / own;
+    const std::int64_t own = positive[i] != 0 ? pairs.positives : pairs.negatives,
+                       others = positive[i] != 0 ? pairs.negatives : pairs.positives;
+    const double won = static_cast<double>(pairs.twice_won[i]) / (2 * static_cast<double>(others));
+    parts[i] = own == 1 ? std::numeric_limits<double>::quiet_NaN()
+                        : (won - auc) / static_cast<double>(own - 1);
   }
   return parts;
 }

@@ -124,12 +124,45 @@ TEST(Gates, JudgeCopiesChoicesAndTrials) {
   }
   const Json chosen = run({"choose", "model", "coarse", "--smallest", "--gate", gate});
   EXPECT_TRUE(chosen["models"][0].contains("gate") != chosen["models"][1].contains("gate"));
+  EXPECT_EQ(chosen["chosen"], "coarse") << "may lose all of it";
   folder.file("space.toml",
               "maximize = \"accuracy\"\n[[precision]]\nchoice = 'together'\nformats = "
               "['int(bits=8)', 'bf16']\n");
   const Json searched = run({"search", "model", "--recipe", folder.path() / "space.toml",
                              "--trials", "1", "--gate", gate, "-o", folder.path() / "search"});
   EXPECT_EQ(searched["gate"]["gates"][0]["gate"], gate);
+}
+
+// `coarse` is the best by the recall of the class it always predicts, `model` by accuracy: beside each other neither passes both.
+TEST(Gates, OfChoicesAreBesideTheBestByEachMetric) {
+  const Json alone = json_lines(compare("coarse", {}).output).at(0);
+  std::string always;
+  for (const auto& [name, facts] : alone["b"]["eval_classes"].items())
+    if (facts.at("recall") == 1) always = name;
+  ASSERT_FALSE(always.empty()) << alone["b"]["eval_classes"];
+  const Words words = {"choose",     "model", "coarse", "--smallest",
+                       "--max_drop", "1",     "--gate", fmt::format("recall({})>=-0.1", always),
+                       "--split",    "test",  "--data", "tickets"};
+  const Ending ending = run_hone(words, tickets());
+  EXPECT_EQ(ending.code, 3) << ending.messages;
+  EXPECT_NE(ending.output.find("none of 2 on test"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.messages.find("beside"), std::string::npos) << ending.messages;
+}
+
+// No trial can pass with 30 examples, which is told before any is run, with what would do.
+TEST(Gates, OfSearchesThatNoTrialPassesEndIt) {
+  const TemporaryFolder folder;
+  folder.file("space.toml",
+              "maximize = \"accuracy\"\n[[precision]]\nchoice = 'together'\nformats = "
+              "['int(bits=8)', 'bf16']\n");
+  const Ending ending =
+      run_hone({"search", "model", "--recipe", folder.path() / "space.toml", "--trials", "2",
+                "--gate", "recall(legal)>=-1", "--data", "tickets", "-o", folder.path() / "none"},
+               tickets());
+  EXPECT_EQ(ending.code, 3) << ending.messages;
+  for (const char* part : {"not even the model beside itself would be shown to be kept in 2 trials",
+                           "recall of legal rests on", "none of 2 trials is shown to pass"})
+    EXPECT_NE(ending.messages.find(part), std::string::npos) << ending.messages;
 }
 
 TEST(Gates, RefuseWhatTheModelDoesNotHave) {
