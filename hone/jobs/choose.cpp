@@ -127,15 +127,17 @@ std::vector<std::string> lost_beside_others(const std::vector<Candidate>& candid
   return sentences;
 }
 
+// Of the smallest.
+std::string condition_of(const std::vector<Gate>& gates) {
+  if (gates.empty()) return "not shown to be worse than the best";
+  std::vector<std::string> texts;
+  for (const Gate& gate : gates) texts.push_back(gate.text);
+  return fmt::format("shown to pass {}, each beside the best by its metric",
+                     fmt::join(texts, ", "));
+}
+
 std::string rule_of(const ChooseJob& job, const std::vector<Gate>& gates) {
-  if (!job.smallest) return "the best";
-  if (!gates.empty()) {
-    std::vector<std::string> texts;
-    for (const Gate& gate : gates) texts.push_back(gate.text);
-    return fmt::format("the smallest that is shown to pass {}, each beside the best by its metric",
-                       fmt::join(texts, ", "));
-  }
-  return "the smallest that is not shown to be worse than the best";
+  return job.smallest ? "the smallest that is " + condition_of(gates) : "the best";
 }
 
 Table table_of(const std::vector<Candidate>& candidates, std::size_t best, std::size_t chosen) {
@@ -154,16 +156,17 @@ Table table_of(const std::vector<Candidate>& candidates, std::size_t best, std::
 }
 
 std::string headline_of(const std::vector<Candidate>& candidates, std::size_t best,
-                        std::size_t chosen, const std::string& rule, const MeasuredPart& part) {
+                        std::size_t chosen, const ChooseJob& job, const std::vector<Gate>& gates,
+                        const MeasuredPart& part) {
   const ComparedModel& model = candidates[chosen].model;
   if (!candidates[chosen].keeps_up)
     return fmt::format("none of {} on {} is {}; {} is the best, {}: {}", candidates.size(),
-                       name_and_size(part), rule, model.label,
+                       name_and_size(part), condition_of(gates), model.label,
                        figure_sentence(model.measurement.evaluation),
                        candidates[chosen].gates.verdict.summary);
-  std::string text =
-      fmt::format("{} is chosen of {} on {}: {}, {}", model.label, candidates.size(),
-                  name_and_size(part), rule, figure_sentence(model.measurement.evaluation));
+  std::string text = fmt::format("{} is chosen of {} on {}: {}, {}", model.label, candidates.size(),
+                                 name_and_size(part), rule_of(job, gates),
+                                 figure_sentence(model.measurement.evaluation));
   if (chosen != best)
     text += fmt::format("; against {}, the best, {}", candidates[best].model.label,
                         change_sentence(*model.comparison));
@@ -226,7 +229,7 @@ ChooseResult choose_model(const ChooseJob& job, Context& context) {
   tell_warnings(context, notes);
   tell_measured(part, unknown, context, notes);
   const Table table = table_of(candidates, best, chosen);
-  const std::string headline = headline_of(candidates, best, chosen, rule_of(job, gates), part);
+  const std::string headline = headline_of(candidates, best, chosen, job, gates, part);
   Json rows = Json::array();
   for (const Candidate& candidate : candidates) {
     Json row = to_json(candidate.model, facts.labels);

@@ -300,12 +300,13 @@ TEST(LongGatedChange, CoversTheTrueChangeOfAreasOfTenPositiveExamples) {
   for (const std::int64_t texts : {100, 200, 1000})
     for (const double noise : {0.6, 0.15})
       for (const bool repeated : {false, true}) {
-        const Setting setting{fmt::format("AUC, ten positive, noise {}", noise), "auc>=0",
-                              std::make_shared<ScorePopulation>(10.0 / texts, noise), false};
+        const Setting setting{
+            fmt::format("AUC, ten positive, noise {}", noise), "auc>=0",
+            std::make_shared<ScorePopulation>(10.0 / static_cast<double>(texts), noise), false};
         const Coverage s = coverage_of(setting, texts, repeated, kDraws);
         print_row(setting, texts, repeated, s);
-        EXPECT_GE(s.covered / double{kDraws}, 0.95 - sampling_error(0.95, kDraws)) << setting.name;
-        EXPECT_LE(s.kept / double{kDraws}, kLevel + sampling_error(kLevel, kDraws)) << setting.name;
+        EXPECT_GE(s.covered / double(kDraws), 0.95 - sampling_error(0.95, kDraws)) << setting.name;
+        EXPECT_LE(s.kept / double(kDraws), kLevel + sampling_error(kLevel, kDraws)) << setting.name;
       }
 }
 
@@ -786,7 +787,7 @@ TEST(LostClasses, AreCorrectedForTheClassesThatHaveExamples) {
 }
 
 TEST(LostClasses, AreCorrectedForTheComparisons) {
-  const Sample s = sample_with({{12, 8, 0}});  // 2 / 2^8 = 0.0078 alone
+  const Sample s = sample_with({{12, 8, 0}, {}});  // 2 / 2^8 = 0.0078 alone
   const auto lost = [&](std::int64_t comparisons) {
     return lost_classes(s.parent_logits(), s.candidate_logits(), s.truth(), comparisons);
   };
