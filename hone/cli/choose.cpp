@@ -19,8 +19,11 @@ void choose(ChooseArguments& a, const CLI::App& app) {
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   const ChooseResult result = choose_model(a.job, context);
-  if (a.run.json) return print_result("choose", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  if (a.run.json)
+    print_result("choose", result.fields);
+  else
+    print_text(a.run, "{}", result.text(text_style(a.run)));
+  check_gate(result.gate, a.run);
 }
 
 }  // namespace
