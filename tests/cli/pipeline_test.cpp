@@ -670,7 +670,7 @@ fails = "FAILS"
       << did.messages;
 }
 
-TEST_F(PipelineTest, AGateThatDoesNotPassIsAFinding) {
+TEST_F(PipelineTest, AGateThatDoesNotPassEndsItWithCode3) {
   const std::string text = R"toml(
 [stage.full]
 run = "train"
@@ -685,8 +685,9 @@ data = "synth:lookup?n=300&test=60"
 max_drop = 0
 )toml";
   const Ending ending = run_file(text);
-  ASSERT_EQ(ending.code, 0) << ending.messages;
+  ASSERT_EQ(ending.code, 3) << ending.messages;
   EXPECT_EQ(results("other")["stages"][1]["exit_code"], 3);
+  EXPECT_EQ(results("other")["failed_gates"], Json({"gate"}));
   EXPECT_NE(ending.output.find("its gate did not pass"), std::string::npos) << ending.output;
 }
 

@@ -586,7 +586,7 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
         fmt::format("nothing was shown to be kept on {}, by which it was to be chosen", made_on(f));
   }
   report.results["gate"] = to_json(gates);
-  const std::string gated_on = f.proven ? name_and_size(f.data.measured) : made_on(f);
+  const std::string gated_on = name_and_size(f.data.measured);
   std::vector<std::string> lines = sentences_of(f, written);
   for (std::string& line : loadable_lines(f, all)) lines.push_back(std::move(line));
   const std::string caption = fmt::format(
