@@ -79,7 +79,7 @@ void declare_allocation(CLI::App& app, AllocateArguments& a) {
 
 Command allocate_command() {
   return {
-      "allocate", "Choose the best format of each layer within a budget",
+      "allocate", "Choose the best format of each layer within a limit",
       "hone allocate my-model --formats 'int(bits=8),mxint(bits=4)' --budget "
       "'average_bits<=5' --data 'synth:negation?seed=7&n=30000' -o allocation",
       [](CLI::App& app) -> std::function<void()> {

@@ -120,8 +120,7 @@ void check_numbers(CLI::App& app) {
 namespace {
 
 void declare_threads(CLI::App& app, RunArguments& a) {
-  app.add_option("--threads", a.threads, "number of threads; results do not depend on it")
-      ->check(number_from(1, 1025));
+  app.add_option("--threads", a.threads, "number of threads")->check(number_from(1, 1025));
 }
 
 void declare_shown(CLI::App& app, RunArguments& a) {
@@ -261,7 +260,7 @@ Context make_context(const RunArguments& a) {
 
 void declare_label_map(CLI::App& app, DataOptions& options) {
   app.add_option("--label_map", options.label_map,
-                 "rename labels: neg=NEGATIVE,pos=POSITIVE, JSON, or ids");
+                 "rename labels: neg=NEGATIVE,... (ids: class numbers)");
 }
 
 void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut) {
@@ -288,7 +287,7 @@ void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut) {
           ""));
   app.add_option("--json_field", options.form.json_field,
                  "key of the list of rows in a JSON object");
-  app.add_flag("--strict", options.strict, "reject text that is not valid UTF-8");
+  app.add_flag("--strict_utf8", options.strict, "reject text that is not valid UTF-8");
   app.add_option("--max_seq_length", cut.max_seq_length,
                  "maximum tokens per example (0: the model's limit, at most 512)")
       ->check(text_length());
@@ -355,8 +354,7 @@ void declare_adapter(CLI::App& app, std::string& adapter, bool required) {
 }
 
 void declare_row_hashes(CLI::App& app, bool& row_hashes) {
-  app.add_flag("!--no_row_hashes", row_hashes,
-               "do not write fingerprints of the training examples");
+  app.add_flag("!--no_row_hashes", row_hashes, "store no fingerprints of the training examples");
 }
 
 void declare_run_size(CLI::App& app, std::int64_t& batch, std::int64_t& tokens) {

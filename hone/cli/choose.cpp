@@ -29,7 +29,7 @@ void choose(ChooseArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command choose_command() {
-  return {"choose", "Choose the best of several models, or the smallest",
+  return {"choose", "Choose the most accurate of several models, or the smallest",
           "hone choose my-model my-model-int8 --smallest --data 'synth:negation?seed=7&n=30000'",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<ChooseArguments>();

@@ -98,7 +98,7 @@ std::string field_names() {
 }  // namespace
 
 Command predict_command() {
-  return {"predict", "Classify texts, or compute their embeddings",
+  return {"predict", "Predict labels, numbers or embeddings",
           "hone predict my-model \"a film that is not bad\" --json",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PredictArguments>();

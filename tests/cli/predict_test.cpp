@@ -296,7 +296,7 @@ TEST(Predict, NumbersTheRowsOfArraysAndOfEachFile) {
 }
 
 TEST(Predict, RefusesBytesOfAStreamThatAreNoTextWhereAsked) {
-  Dialogue hone({"predict", "model", "-", "--strict", "--json"}, workshop());
+  Dialogue hone({"predict", "model", "-", "--strict_utf8", "--json"}, workshop());
   hone.say("fine\n");
   EXPECT_NE(hone.answer(), "");
   hone.say("bad \xff\n");
