@@ -94,7 +94,7 @@ void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut);
 void declare(CLI::App& app, AnswerTexts& texts);
 /// What `--data` takes, for help.
 inline constexpr const char* kDataSources =
-    "a .csv, .tsv, .jsonl, .json (also .gz) or .parquet file, a folder of them with train.*, "
+    "a .csv, .tsv, .jsonl, .ndjson, .json (also .gz) or .parquet file, a folder of them with train.*, "
     "validation.*, test.*, an aclImdb folder, or synth:NAME?seed=7&n=30000";
 
 /// How a command trains.
