@@ -53,7 +53,9 @@ void declare_allocation(CLI::App& app, AllocateArguments& a) {
                  "shares of a linear's weights that may go, the smallest, by comma, in every "
                  "format; that none goes is an option too")
       ->allow_extra_args(false)
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(above_zero())
+      ->check(number_from(0, 1));
   app.add_option("--operands", a.operands,
                  "what of a linear takes them, by comma: input, weight, bias; the others stay in "
                  "full precision")

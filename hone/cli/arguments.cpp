@@ -63,17 +63,6 @@ CLI::Validator metric_name() {
   return CLI::Validator(check, "");
 }
 
-// A factor that is there: above 0, and at most `most`.
-CLI::Validator factor(double most) {
-  const auto check = [most](const std::string& text) -> std::string {
-    const std::optional<double> value = parse_whole<double>(text);
-    if (value && *value > 0 && *value <= most) return "";
-    const std::string bound = std::isfinite(most) ? fmt::format(" and at most {:g}", most) : "";
-    return fmt::format("expected a number above 0{}, got {}", bound, text);
-  };
-  return CLI::Validator(check, "");
-}
-
 std::string schedules_help() {
   std::string text = "how the learning rate changes over the run:";
   for (const Schedule& row : schedules())
@@ -104,6 +93,25 @@ CLI::Validator one_of(std::vector<std::string> words) {
                        words.back(), text, did_you_mean(text, words));
   };
   return {check, description};
+}
+
+CLI::Validator above_zero(double most) {
+  const auto check = [most](const std::string& text) -> std::string {
+    const std::optional<double> value = parse_whole<double>(text);
+    if (value && *value > 0 && *value <= most) return "";
+    const std::string bound = std::isfinite(most) ? fmt::format(" and at most {:g}", most) : "";
+    return fmt::format("expected a number above 0{}, got {}", bound, text);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator number_to(double least, double most) {
+  const auto check = [=](const std::string& text) -> std::string {
+    const std::optional<double> value = parse_whole<double>(text);
+    if (value && least <= *value && *value <= most) return "";
+    return fmt::format("expected a number from {:g} to {:g}, got {}", least, most, text);
+  };
+  return CLI::Validator(check, "");
 }
 
 CLI::Validator number_from(double least, double below) {
@@ -444,7 +452,7 @@ void declare(CLI::App& app, FineTuneOptions& a) {
   app.add_option("--layerwise_lr_decay", a.layerwise_lr_decay,
                  "what the learning rate is multiplied by from each layer to the one below it, the "
                  "embeddings last; the head has the rate itself; 1: all have")
-      ->check(factor(1));
+      ->check(above_zero(1));
   app.add_option("--warmup_steps", t.warmup_steps, "steps of linear rise at the start")
       ->check(number_from(0));
   app.add_option("--warmup_ratio", t.warmup_ratio,
@@ -498,7 +506,7 @@ void declare(CLI::App& app, DistillJob& a) {
       "tokenizer; the loss is alpha times that of the labels + (1 - alpha) T^2 KL(parent, model)");
   app.add_option("--distill_temperature", a.options.temperature,
                  "T, by which the logits of both are divided first")
-      ->check(factor(std::numeric_limits<double>::infinity()))
+      ->check(above_zero())
       ->needs(parent);
   app.add_option("--distill_alpha", a.options.alpha,
                  "what the loss of the labels weighs; 0: the parent's answers alone")
@@ -574,7 +582,8 @@ void declare(CLI::App& app, CalibrationArguments& a) {
          "mse (least mean-squared error)")
       ->check(one_of(range_rule_names()));
   app.add_option("--percentile", a.run.options.percentile,
-                 "for --calibration percentile: least share of the values inside the range, in %");
+                 "for --calibration percentile: least share of the values inside the range, in %")
+      ->check(above_zero(100));
   app.add_flag("!--anyway", a.run.heed_objections,
                "go on even where a format says it cannot hold the values");
 }

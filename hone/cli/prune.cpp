@@ -102,7 +102,7 @@ Command prune_command() {
                 ->required();
             app.add_option("--sparsity", a->job.how.pruning.rule.sparsity,
                            "share of the weights that go")
-                ->check(number_from(0));
+                ->check(number_to(0, 1));
             app.add_option("--method", a->method, kMethodHelp)->check(one_of(methods()));
             app.add_option("--scope", a->scope,
                            "local: that share of every weight tensor; global: of all together, "
@@ -135,7 +135,7 @@ Command prune_command() {
             app.add_option("--rise", a->job.how.rise,
                            "for --schedule cubic: share of the training, from its start, over "
                            "which sparsity rises")
-                ->check(number_from(0));
+                ->check(above_zero(1));
             declare(app, a->job.gates);
             declare_split(app, a->job.split,
                           "part to measure on: train, validation, test or all; by default test, or "

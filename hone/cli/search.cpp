@@ -125,7 +125,8 @@ void declare_sampling(CLI::App& app, SearchArguments& a) {
   app.add_option("--sampler", a.job.sampler, "what chooses the next trial")
       ->check(one_of(sampler_names()));
   app.add_option("--sampler_seed", a.job.sampler_seed,
-                 "of what the sampler draws, and of nothing else; without it that of --seed");
+                 "of what the sampler draws, and of nothing else; without it that of --seed")
+      ->check(number_to(0, 4294967295));
   app.add_option("--profile", a.profile, "of tpe: the version of Optuna whose rules it has")
       ->check(one_of(tpe_profile_names()));
   app.add_option("--pruner", a.job.pruner, "what ends hopeless trials, by their evaluations")

@@ -45,7 +45,9 @@ Command sparsities_command() {
             app.add_option("--sparsities", a->job.study.sparsities,
                            "shares of the weights that go, by comma")
                 ->allow_extra_args(false)
-                ->delimiter(',');
+                ->delimiter(',')
+                ->check(above_zero())
+                ->check(number_from(0, 1));
             app.add_option("--methods", a->methods, "l1, random, by comma: a curve each")
                 ->allow_extra_args(false)
                 ->delimiter(',');

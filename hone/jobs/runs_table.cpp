@@ -131,8 +131,8 @@ std::string resolve_key(const std::string& name, const std::vector<Json>& rows) 
   const std::vector<std::string> keys = keys_of(rows);
   for (const std::string& key : {name, "eval_" + name})
     if (among(keys, key)) return key;
-  throw UsageError(fmt::format("hone runs: no run has '{}'{}; there are {}", name,
-                               did_you_mean(name, keys), fmt::join(keys, ", ")));
+  throw UsageError(fmt::format("hone runs: no run has '{}'; there are {}{}", name,
+                               fmt::join(keys, ", "), did_you_mean(name, keys)));
 }
 
 RunGroup group_of(const Json& row) {

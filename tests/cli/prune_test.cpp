@@ -245,8 +245,10 @@ TEST_F(Pruning, SaysWhatCannotBe) {
   expect_refusal("--rise is of --schedule cubic", pruning({"--rise", "0.2", "-o", "none"}), 2);
   expect_refusal("--calibration_batches is of --activations",
                  pruning({"--calibration_batches", "2", "-o", "none"}), 2);
-  expect_refusal("--sparsity: expected a share from 0 to 1, got 50",
-                 pruning({"--sparsity", "50", "-o", "none"}));
+  expect_refusal("--sparsity: expected a number from 0 to 1, got 50",
+                 pruning({"--sparsity", "50", "-o", "none"}), 2);
+  expect_refusal("--rise: expected a number above 0 and at most 1, got 2",
+                 pruning({"--schedule", "cubic", "--rise", "2", "-o", "none"}), 2);
   expect_refusal("--schedule cubic lets sparsity rise",
                  pruning({"--schedule", "cubic", "-o", "none"}));
   expect_refusal("no operation with weights matches 'dense2' of --target",

@@ -324,9 +324,6 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
       "rank_pattern", {{R"(.*\.query)", 2}},
       R"(rank_pattern: '.*\.query' is a regular expression, which is not supported; give the last )"
       "names of linears");
-  with("alpha_pattern", {{"query", 2}, {"self.query", 3}},
-       "alpha_pattern has 2 and 3 for bert.encoder.layer.0.attention.self.query; name each linear "
-       "once");
   with("target_modules", {"qeury", "value"},
        "target_modules names qeury, value, but adapter_model.safetensors has the adapter of "
        "bert.encoder.layer.0.attention.self.query; did you mean 'query'?");
