@@ -271,6 +271,19 @@ TEST(Adapter, IsReadWhateverItsModelWasWrappedIn) {
   EXPECT_EQ(logits_of(model, batch), logits_of(adapted("defaults"), batch));
 }
 
+// As get_pattern_key of PEFT.
+TEST(Adapter, TakesTheFirstPatternThatFits) {
+  const auto alpha = [](const Json& pattern) {
+    const Changed changed("defaults");
+    changed.set("alpha_pattern", pattern);
+    return read_adapter(changed.folder.path())
+        .numbers.at("bert.encoder.layer.0.attention.self.query")
+        .alpha;
+  };
+  EXPECT_EQ(alpha({{"query", 2}, {"self.query", 3}}), 2);
+  EXPECT_EQ(alpha({{"self.query", 3}, {"query", 2}}), 3);
+}
+
 TEST(Adapter, OfAlphaZeroWarns) {
   const Changed changed("defaults");
   changed.set("lora_alpha", 0);
