@@ -100,20 +100,20 @@ CardConfig config_of(const YAML::Node& node) {
 
 bool is_special(std::string_view name) { return name.starts_with('.') || name.starts_with("__"); }
 
-using Names = std::span<const std::string>;
+using PathParts = std::span<const std::string>;
 
-bool matches(Names glob, Names path) {
+bool parts_match(PathParts glob, PathParts path) {
   if (glob.empty() || path.empty()) return glob.empty() && path.empty();
   if (glob.front() != "**") {
     const bool named =
         !is_special(path.front()) || glob.front().substr(0, 1) == path.front().substr(0, 1);
     return named && fnmatch(glob.front().c_str(), path.front().c_str(), FNM_PERIOD) == 0 &&
-           matches(glob.subspan(1), path.subspan(1));
+           parts_match(glob.subspan(1), path.subspan(1));
   }
   // Any number of folders; at the end, all that is in them.
   if (glob.size() == 1) return std::ranges::none_of(path, is_special);
-  return matches(glob.subspan(1), path) ||
-         (!is_special(path.front()) && matches(glob, path.subspan(1)));
+  return parts_match(glob.subspan(1), path) ||
+         (!is_special(path.front()) && parts_match(glob, path.subspan(1)));
 }
 
 std::vector<std::string> parts_of(const fs::path& path) {
@@ -161,7 +161,7 @@ std::optional<CardConfig> read_dataset_card(const fs::path& folder) {
 
 bool card_glob_match(const std::string& glob, const fs::path& path) {
   const std::vector<std::string> parts = parts_of(glob), names = parts_of(path);
-  return matches(parts, names);
+  return parts_match(parts, names);
 }
 
 }  // namespace hone
