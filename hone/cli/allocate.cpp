@@ -50,7 +50,9 @@ void declare_allocation(CLI::App& app, AllocateArguments& a) {
   app.add_option("--formats", a.options, "formats to choose from, separated by commas");
   app.add_option("--sparsities", a.sparsities, "fractions of weights to prune, with every format")
       ->allow_extra_args(false)
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(above_zero())
+      ->check(number_from(0, 1));
   app.add_option("--operands", a.operands, "operands of a linear to quantize, separated by commas")
       ->allow_extra_args(false)
       ->delimiter(',');

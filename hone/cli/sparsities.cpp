@@ -43,7 +43,9 @@ Command sparsities_command() {
             app.add_option("--sparsities", a->job.study.sparsities,
                            "fractions to remove; by default 0.1 to 0.9")
                 ->allow_extra_args(false)
-                ->delimiter(',');
+                ->delimiter(',')
+                ->check(above_zero())
+                ->check(number_from(0, 1));
             app.add_option("--methods", a->methods, "pruning methods; by default l1,random")
                 ->allow_extra_args(false)
                 ->delimiter(',');

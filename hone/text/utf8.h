@@ -33,6 +33,10 @@ DecodedCharacter decode_last(std::string_view text);
 /// Bytes of white space at the end of well-formed `text`.
 std::size_t space_at_end(std::string_view text);
 
+/// The text in Unicode's form NFC, in which "é" is one code point however it is written; as it is
+/// where it is not well-formed.
+std::string composed(std::string_view text);
+
 /// The text with U+FFFD for every ill-formed part; adds their count to `replaced`.
 std::string repair_utf8(std::string_view text, std::int64_t& replaced);
 

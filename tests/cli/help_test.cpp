@@ -92,8 +92,8 @@ TEST(Help, IsNamedToWhoeverMistypesAFlag) {
     const Ending ending = run_hone({name, "--hepl"}, fs::temp_directory_path());
     EXPECT_EQ(ending.code, 2) << name;
     EXPECT_EQ(ending.messages,
-              fmt::format("error: hone {0}: unexpected argument '--hepl'; did you mean '--help'?; "
-                          "see `hone {0} --help`\n",
+              fmt::format("error: hone {0}: unexpected argument '--hepl'; did you mean '--help'? "
+                          "See `hone {0} --help`\n",
                           name));
   }
 }

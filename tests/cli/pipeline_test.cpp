@@ -583,7 +583,7 @@ TEST_F(PipelineTest, SaysWhereItIsWrongBeforeAnythingRuns) {
       {"[stage.a]\nrun = \"man\"", "line 1: stage a: `hone man` cannot be a stage"},
       {train + data + "leraning_rate = 1e-3",
        "line 5: stage a: `hone train` has no option "
-       "'leraning_rate'; did you mean 'learning_rate'?"},
+       "'leraning_rate'; `hone train --help` lists them; did you mean 'learning_rate'?"},
       {train + data + "learning_rate = -1", "line 5: stage a: --learning_rate: "},
       {train + data + "no_shuffle = 3", "line 5: stage a: no_shuffle: expected true or false"},
       {train + data + "max_steps = true", "line 5: stage a: max_steps: expected a value"},
