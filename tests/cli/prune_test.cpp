@@ -257,8 +257,8 @@ TEST_F(Pruning, SaysWhatCannotBe) {
   expect_refusal("its weights are packed",
                  {"prune", "packed", "--data", "reviews.csv", "-o", "none"});
   expect_refusal(
-      "expected shares between 0 and 1, got 1",
-      {"sparsities", "model", "--sparsities", "1", "--data", "reviews.csv", "-o", "none"});
+      "expected a number of at least 0 and below 1, got 1",
+      {"sparsities", "model", "--sparsities", "1", "--data", "reviews.csv", "-o", "none"}, 2);
 }
 
 }  // namespace

@@ -111,8 +111,8 @@ TEST(DataFiles, AreThoseOfTheCard) {
   EXPECT_EQ(of_glob("sub/**"), (Names{"sub/c.csv", "sub/deep/d.csv"}));
   EXPECT_EQ(of_glob("**/d.csv"), (Names{"sub/deep/d.csv"}));
   EXPECT_EQ(of_glob("**/[ab].csv"), (Names{"a.csv", "b.csv"}));
-  EXPECT_EQ(Card("- config_name: x\n  data_dir: sub\n").train(),
-            (Names{"sub/c.csv", "sub/deep/d.csv"}));
+  // `datasets` joins sub/deep/d.csv, as it does without a card; hone has a note there.
+  EXPECT_EQ(Card("- config_name: x\n  data_dir: sub\n").train(), (Names{"sub/c.csv"}));
 }
 
 TEST(DataFiles, AreThoseOfTheDefaultConfig) {

@@ -90,8 +90,8 @@ ScoreActivation score_activation(const ModelFacts& facts) {
 void use_raw_scores(ModelFacts& facts) {
   if (is_cross_encoder(facts))
     say(facts.config, row_of(ScoreActivation::identity).path);
-  else
-    facts.problem_type = facts.task();  // transformers says it when it trains, too
+  else if (gives_one_number(facts))
+    facts.problem_type = Task::regression;  // transformers says it when it trains, too
 }
 
 double apply(ScoreActivation activation, double number) {
