@@ -34,7 +34,7 @@ void study(SparsitiesArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command sparsities_command() {
-  return {"sparsities", "Draw accuracy over sparsity",
+  return {"sparsities", "Plot accuracy against sparsity",
           "hone sparsities my-model --sparsities 0.3,0.6 --data 'synth:negation?seed=7&n=30000' -o "
           "sparsities",
           [](CLI::App& app) -> std::function<void()> {

@@ -33,11 +33,15 @@ std::vector<std::vector<std::string>> command_lines(const std::string& page) {
       whole.pop_back();
       continue;
     }
-    const std::string command = whole.substr(0, whole.find("  #"));
+    const std::string command = whole.substr(0, whole.find(" #"));
     whole.clear();
     if (!shell || !command.starts_with("hone ")) continue;
     std::vector<std::string> words = shell_words(command);
     words.erase(words.begin());
+    words.erase(std::ranges::find_if(
+                    words, [](const std::string& word) { return word == "|" || word == ">"; }),
+                words.end());
+    if (words.front().starts_with("-")) continue;
     lines.push_back(words);
   }
   return lines;
