@@ -117,7 +117,7 @@ std::string decode_text(std::string_view bytes, const std::string& encoding, boo
   if (replaced == 0) return text;
   const std::string malformed =
       fmt::format("{} places are malformed in the encoding {}", replaced, encoding);
-  user_check(!strict, "{}; name another `encoding`, or leave `strict` out", malformed);
+  user_check(!strict, "{}; name another `encoding`, or leave `strict_utf8` out", malformed);
   warnings.push_back(malformed + " and were read as U+FFFD");
   return text;
 }

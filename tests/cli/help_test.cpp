@@ -133,7 +133,6 @@ TEST(Help, ShowsDefaults) {
   const std::string help = all_help_of("train");
   EXPECT_NE(help.find("(default: 8)"), std::string::npos) << help;
   EXPECT_NE(help.find("(default: 5e-05)"), std::string::npos);
-  EXPECT_NE(help.find("(required)"), std::string::npos);
   EXPECT_NE(help.find("  --no_shuffle  "), std::string::npos);
   EXPECT_EQ(help.find("[]"), std::string::npos);
 }
