@@ -110,7 +110,7 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
 std::string HelpFormatter::row(const std::string& names, const CLI::Option& option) const {
   const std::size_t indent = columns_ == 0 ? 42 : columns_ < kRoomForTwo ? 6 : 30;
   const std::size_t room = columns_ == 0 ? std::string::npos : columns_ - indent;
-  std::string text = "  " + names;
+  std::string text = fitted("  " + names, columns_);
   const std::string meaning = make_option_desc(&option);
   if (display_width(text) + 1 <= indent) {
     text += std::string(indent - display_width(text), ' ');
