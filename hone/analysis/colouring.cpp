@@ -125,7 +125,7 @@ Colouring coloured_by_sparsity(const std::vector<Zeros>& zeros) {
             }
             return sum.elements == 0 ? std::nullopt : std::optional(sum.share());
           },
-          .text = [](double share) { return fmt::format("{:.1f} %", 100 * share); },
+          .text = [](double share) { return fmt::format("{:.1f}%", 100 * share); },
           .unit = "zero"};
 }
 
@@ -148,8 +148,8 @@ Colouring coloured_by_cost(const Graph& graph, const Bindings& bindings) {
           .text =
               [](double share) {
                 return share <= kLeastShare
-                           ? fmt::format("at most {:g} %", 100 * kLeastShare)
-                           : fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 2 : 0);
+                           ? fmt::format("at most {:g}%", 100 * kLeastShare)
+                           : fmt::format("{:.{}f}%", 100 * share, share < 0.1 ? 2 : 0);
               },
           .unit = "of FLOP",
           .logarithmic = true};

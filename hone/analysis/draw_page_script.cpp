@@ -372,7 +372,7 @@ search.oninput = () => {
 };
 search.onkeydown = event => {
   if (event.key !== "Enter" || !hits.length) return;
-  hit = (hit + (event.shiftKey ? hits.length - 1 : 1)) % hits.length;
+  hit = (hit + (event.shiftKey ? hits.length - 1 : 1))% hits.length;
   goTo(hits[hit]);
   found.textContent = `${hit + 1} of ${hits.length}`;
 };

@@ -63,7 +63,7 @@ std::int64_t busy_threads(const DecodeTiling& tiling, std::int64_t x, std::int64
 }
 
 std::string busy_text(std::int64_t busy) {
-  return busy == kTileThreads ? "all 1 024 threads" : fmt::format("{} threads", grouped(busy));
+  return busy == kTileThreads ? "all 1,024 threads" : fmt::format("{} threads", grouped(busy));
 }
 
 // The grid of the first call.
@@ -215,7 +215,7 @@ std::string draw_tiles(const DecodeTiling& tiling, const kernels::DequantizePart
   dot += words("theirs", {"row = bx · BLK_M + t mod BLK_M, column = by · BLK_K + t div BLK_M",
                           "element = column · group + row, its scale: column",
                           "the thread works if row &lt; group and column &lt; groups",
-                          fmt::format("{} threads started for {} elements: {:.1f} % work",
+                          fmt::format("{} threads started for {} elements: {:.1f}% work",
                                       grouped(tiling.threads()), grouped(tiling.elements),
                                       100.0 * static_cast<double>(tiling.elements) /
                                           static_cast<double>(tiling.threads()))});

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 using LargeJson = nlohmann::json;
 
 /// Parses `text`. `where` (a path, usually) opens the message of the `UserError` for malformed
-/// text, for nesting deeper than 100, and for an object of more than 20 000 keys.
+/// text, for nesting deeper than 100, and for an object of more than 20,000 keys.
 Json parse_json(std::string_view text, std::string_view where);
 /// The same without a limit to the keys, and without `where`.
 LargeJson parse_large_json(std::string_view text);

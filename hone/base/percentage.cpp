@@ -10,7 +10,7 @@ namespace hone {
 namespace {
 
 std::string percentage(double share, int digits) {
-  return std::isnan(share) ? "–" : percent_number(share, digits) + " %";
+  return std::isnan(share) ? "–" : percent_number(share, digits) + "%";
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ std::string shares_text(std::span<const double> shares, int digits) {
   std::vector<std::string> texts;
   for (const double share : shares)
     texts.push_back(std::isnan(share) ? "–" : percent_number(share, digits));
-  return fmt::format("{} %", fmt::join(texts, ", "));
+  return fmt::format("{}%", fmt::join(texts, ", "));
 }
 
 std::string flip_share_text(double share) { return percentage(share, kDifferenceDigits); }

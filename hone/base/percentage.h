@@ -17,11 +17,11 @@ std::string rounded_text(double value, int digits);
 /// 0.878 as "87.8", for lists and ranges with one unit behind them.
 std::string percent_number(double share, int digits = kShareDigits);
 
-/// 0.878 as "87.8 %"; "–" for a NaN.
+/// 0.878 as "87.8%"; "–" for a NaN.
 std::string share_text(double share);
-/// "83.5, 82.8, 83.1 %"; "–" for what is not defined.
+/// "83.5, 82.8, 83.1%"; "–" for what is not defined.
 std::string shares_text(std::span<const double> shares, int digits = kShareDigits);
-/// A share of predictions that differ: 0.0042 as "0.42 %".
+/// A share of predictions that differ: 0.0042 as "0.42%".
 std::string flip_share_text(double share);
 /// A difference of shares in points, with its sign: -0.0023 as "-0.23".
 std::string points_text(double difference);

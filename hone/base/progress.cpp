@@ -60,7 +60,7 @@ std::string fitted_line(std::vector<LinePart> parts, int columns) {
   return std::string(first_characters(joined(parts), most));
 }
 
-// Three significant digits without an exponent for the rates that occur: "0.284", "28.4", "1 284".
+// Three significant digits without an exponent for the rates that occur: "0.284", "28.4", "1,284".
 std::string rate_text(double rate) {
   if (rate >= 1000) return grouped(std::llround(rate));
   const int decimals = rate >= 100 ? 0 : rate >= 10 ? 1 : rate >= 1 ? 2 : 3;
@@ -158,7 +158,7 @@ std::string Progress::line(double now, bool last) const {
                                     : 0;
   const std::string unit = options_.unit.empty() ? "" : " " + options_.unit;
   std::string share, left, speed;
-  if (total_ > 0 && total_ >= done_) share = fmt::format("{} %", 100 * done_ / total_);
+  if (total_ > 0 && total_ >= done_) share = fmt::format("{}%", 100 * done_ / total_);
   if (rate > 0) speed = fmt::format("{}{}/s", rate_text(rate), unit);
   if (rate > 0 && !last && total_ > 0 && total_ >= done_)
     left = clock_text(static_cast<double>(total_ - done_) / rate) + " left";

@@ -12,7 +12,7 @@
 ///     Progress progress("train", steps, {.unit = "steps"});
 ///     for (...) progress.update(step, fmt::format("loss {:.3f}", loss));
 ///
-///     train  38 %  1 200/3 125 steps  0:42  1:07 left  28.4 steps/s  loss 0.412
+///     train  38%  1,200/3,125 steps  0:42  1:07 left  28.4 steps/s  loss 0.412
 ///
 /// On a terminal one line is rewritten, at most ten times a second, and where it is too narrow the speed goes first,
 /// then counts and times; share and note stay, and as much of the title as there is room for. Elsewhere a line is added every ten seconds. The last state is

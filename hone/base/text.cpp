@@ -180,11 +180,21 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, std::max(0, decimals));
 }
 
+std::string capitalized(std::string text) {
+  std::size_t word = 0;
+  while (word < text.size() && std::isalpha(static_cast<unsigned char>(text[word])) != 0) ++word;
+  const bool letters =
+      word > 0 &&
+      (word == text.size() || std::string_view(" ,:;").find(text[word]) != std::string_view::npos);
+  if (letters && 'a' <= text[0] && text[0] <= 'z') text[0] -= 'a' - 'A';
+  return text;
+}
+
 std::string grouped(long long value) {
   std::string digits = std::to_string(value);
   const std::ptrdiff_t first = value < 0 ? 1 : 0;
   for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > first; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), " ");
+    digits.insert(static_cast<std::size_t>(at), ",");
   }
   return digits;
 }

@@ -44,7 +44,10 @@ std::string bytes_in_unit(double bytes, std::size_t unit, bool decimals);
 /// Three significant digits, as every ratio and every measured time has them: "1.84", "0.00360", "1178"; "3.10e-07" below 1e-5.
 std::string three_digits(double value);
 
-/// "4 386 178": groups of three digits set apart by spaces.
+/// The text with a capital at its beginning, unless its first word has other characters than letters ("fp32, test").
+std::string capitalized(std::string text);
+
+/// "4,386,178": groups of three digits, set apart by commas.
 std::string grouped(long long value);
 
 /// "90s", "30m", "2h", "1.5h" in seconds; a number alone is seconds. Throws `UserError` for anything else, and for none.

@@ -17,8 +17,7 @@ void compare(CompareArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const CompareResult result = compare_models(a.job, context);
-  print_judged("compare", result, a.run);
+  print("compare", compare_models(a.job, context), a.run);
 }
 
 }  // namespace

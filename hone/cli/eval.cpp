@@ -17,16 +17,7 @@ void evaluate(EvalArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const EvaluateResult result = evaluate_model(a.job, context);
-  if (a.run.json) return print_result("eval", result.fields);
-  const TextStyle style = text_style(a.run);
-  std::string against;
-  if (const auto& both = result.against_fp32)
-    against =
-        fmt::format("{}\n\n{}\n", toned(both->headline(result.part), tone_of(both->verdict), style),
-                    to_text(comparison_table({both->full, both->halves}), style));
-  print_text(a.run, "{}\n\n{}\n{}{}{}\n", result.headline(), to_text(result.figures(), style),
-             against, details_text(result.named(), result.labels, style), to_text(result.size));
+  print("eval", evaluate_model(a.job, context), a.run);
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ void show_format(const Format& format, const Context& context, const RunArgument
   print_text(
       run, "\nWhat rounding gives{}:\nvalues         {}\nrange          {} to {}\n",
       grid.scaled ? ", with the scale of a block, row or tensor whose largest magnitude is 1" : "",
-      grid.values.empty() ? "more than 65 536" : list_values(grid.values), grid.lowest,
+      grid.values.empty() ? "more than 65,536" : list_values(grid.values), grid.lowest,
       grid.highest);
   if (!grid.values.empty())
     print_text(run, "smallest step  {}\nhow many       {}\n", grid.smallest_step,

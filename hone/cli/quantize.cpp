@@ -71,7 +71,7 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
   const QuantizeResult result =
       a.native.empty() ? quantize_job(a.job, context) : quantize_native(a, context);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  print_judged("quantize", result, a.run);
+  print("quantize", result, a.run);
 }
 
 }  // namespace

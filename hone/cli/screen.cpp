@@ -35,6 +35,15 @@ void check_gate(const GateOutcome& gate, const RunArguments& a) {
   if (!gate.passed) throw GateFailure(a.json ? gate.summary : gate.text);
 }
 
+void print(std::string_view command, const JobResult& result, const RunArguments& arguments) {
+  if (arguments.json) {
+    print_result(command, result.fields);
+  } else {
+    print_text(arguments, to_text(result.document, text_style(arguments)));
+  }
+  if (result.gate) check_gate(*result.gate, arguments);
+}
+
 bool flush_output() {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;

@@ -6,6 +6,7 @@
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
+#include "hone/jobs/job_result.h"
 #include "hone/report/text_layout.h"
 #include "hone/study/gates.h"
 
@@ -33,6 +34,9 @@ void print_message(std::string_view text);
 /// Throws `GateFailure` unless the gates were passed. Its sentence is the summary where the standard output has none, for
 /// programs; people have read it there.
 void check_gate(const GateOutcome& gate, const RunArguments& arguments);
+
+/// Prints the result of a command, for programs or for people. Throws `GateFailure` where its gates are not passed.
+void print(std::string_view command, const JobResult& result, const RunArguments& arguments);
 
 /// Prints the result of a command that judges a model beside another (`fields`, `text`, `gate`), for programs or for people, and
 /// holds it to its gates where it has some.

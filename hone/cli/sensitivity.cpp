@@ -25,8 +25,7 @@ std::vector<LayerChange> changes_of(const SensitivityArguments& a, const FormatT
                          .formats = LayerFormats::reads(value_of_flag(
                              "--formats", [&] { return parse_format(text, formats); }))});
   for (const double sparsity : a.sparsities)
-    changes.push_back(
-        {.label = fmt::format("{:g} % pruned", 100 * sparsity), .sparsity = sparsity});
+    changes.push_back({.label = fmt::format("{:g}% pruned", 100 * sparsity), .sparsity = sparsity});
   user_check(!changes.empty(),
              "nothing to change layers to: give `formats` ('bf16,int(bits=8)') or `sparsities` "
              "(0.3,0.5)");

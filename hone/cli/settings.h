@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 
 /// What a command was asked to do, read from its parsed arguments.
 namespace hone {

@@ -17,7 +17,7 @@ class CsvReader {
 
   /// Reads the next record that is not an empty line into `fields`. False at the end.
   /// Throws `UserError` with the line for a quote that is never closed or is followed by text,
-  /// and for more than 10 000 fields.
+  /// and for more than 10,000 fields.
   bool next(std::vector<std::string>& fields);
   /// Line on which the last record began, from 1.
   std::int64_t line() const { return record_line_; }

@@ -78,7 +78,7 @@ struct DataIdentity {
 /// "mean"}}} instead, sets of labels {"unlabelled_rows"} as well. Both have no majority: null.
 Json to_json(const DataIdentity& identity);
 
-/// "bad 900, good 1 100"; of many classes how many there are, and the rarest and the most frequent. Of labels how many
+/// "bad 900, good 1,100"; of many classes how many there are, and the rarest and the most frequent. Of labels how many
 /// texts have none, too: "rude 20, threat 5, none 175". Of numbers their range: "numbers from 0.00 to 5.00, mean 2.60".
 std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels);
 
@@ -86,7 +86,7 @@ std::string class_counts_text(const PartFacts& facts, const std::vector<std::str
 struct MeasuredPart {
   PartFacts facts;
   std::string
-      origin;  ///< where the part comes from: "200 of 2 000 training texts, set aside by seed 42"
+      origin;  ///< where the part comes from: "200 of 2,000 training texts, set aside by seed 42"
   /// Rows whose text the model was trained on, that trainings set aside to choose on, and that ranges of quantizers were
   /// taken from. None: that is not known of this model.
   std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
@@ -121,7 +121,7 @@ std::vector<std::string> cautions(const MeasuredPart& part);
 /// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on".
 std::string name_and_size(const MeasuredPart& part);
 
-/// "validation, n = 200: 200 of 2 000 training texts, set aside by seed 42; always 'good' would be right for 50.5 %",
+/// "validation, n = 200: 200 of 2,000 training texts, set aside by seed 42; always 'good' would be right for 50.5%",
 /// of numbers "…; numbers from 0.00 to 5.00, mean 2.60"
 std::string describe(const MeasuredPart& part);
 

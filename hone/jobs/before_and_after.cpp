@@ -1,6 +1,8 @@
 #include "hone/jobs/before_and_after.h"
 
 #include "hone/base/text.h"
+#include "hone/study/change_headline.h"
+#include "hone/study/comparison_table.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -41,6 +43,17 @@ BeforeAndAfter measure_after(const Model& model, const Measurement& before,
   both.gates = judge(gates, before.view(), both.after.view(), truth);
   both.lost = lost_classes(before.view(), both.after.view(), truth);
   return both;
+}
+
+void describe_change(Document& document, const std::string& label, const BeforeAndAfter& both,
+                     const MeasuredPart& part) {
+  const TaskEvaluation &before = both.before.evaluation, &after = both.after.evaluation;
+  document.tone = tone_of(both.verdict);
+  document.headline =
+      fmt::format("{}: {}", label, change_headline(before.value, after.value, both.verdict));
+  document.key_figures = {change_figure(before, after), flips_figure(both.comparison)};
+  document.evidence =
+      fmt::format("{}: {}.", capitalized(name_and_size(part)), both.verdict.summary);
 }
 
 Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hone/models/encoding.h"
+#include "hone/report/document.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/gates.h"
 #include "hone/study/measure.h"
@@ -36,6 +37,10 @@ BeforeAndAfter measure_after(const Model& model, const Measurement& before,
                              const std::vector<Gate>& gates, Context& context,
                              const std::string& title = "after");
 
+/// Sets the headline, key figures and evidence of a document: how the metric changed on `part`. `label` names what was made.
+void describe_change(Document& document, const std::string& label, const BeforeAndAfter& both,
+                     const MeasuredPart& part);
+
 /// `before`, `after`, `comparison`, and `gate` where there are gates.
 Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels);
 
@@ -59,7 +64,7 @@ std::string headless_remark(const Model& parent, bool trained);
 std::string training_caveat(std::int64_t least_steps, std::int64_t most_steps,
                             std::string_view done);
 
-/// "On test, n = 2 000; the most frequent class alone makes 50.1 %. …": what table and page say of the figures; `remarks` are
+/// "On test, n = 2,000; the most frequent class alone makes 50.1%. …": what table and page say of the figures; `remarks` are
 /// sentences, empty ones left out.
 std::string figures_caption(const Measurement& before, const EncodedSplits& data,
                             const std::vector<std::string>& remarks);

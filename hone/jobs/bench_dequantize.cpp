@@ -364,7 +364,7 @@ Table times_table(const std::vector<DequantizeTimes>& all) {
 
 std::string decoding_text(const DequantizeTimes& times) {
   const std::string shares =
-      "A share is a ratio of two measured minima, so it may lie above 100 % by what they are off.";
+      "A share is a ratio of two measured minima, so it may lie above 100% by what they are off.";
   if (!times.partition)
     return "What is moved is copied within the card's memory. Arrays in a cache say nothing of the "
            "memory's speed. " +

@@ -204,7 +204,7 @@ IterationsResult bench_iterations(const IterationsJob& asked, Context& context) 
                     to_text(means_table(times), style));
     if (times.ways.size() > 1) text += "\n" + to_text(comparison_table(times), style);
     text +=
-        "\nFrom and to: of one process the 95 % interval of its median, of several the least and "
+        "\nFrom and to: of one process the 95% interval of its median, of several the least and "
         "the greatest median of one; the first " +
         fmt::format("{} calls of each are in none.\n", times.ignored);
     for (const std::string& sentence : iteration_sentences(times)) text += "\n" + sentence;

@@ -419,7 +419,7 @@ std::string rows_text(std::int64_t rows) {
   return rows == 1 ? "1 row" : fmt::format("{} rows", grouped(rows));
 }
 
-// "Least median of 20 runs with 1 row: packed int(bits=4), 5.10 times as fast as fp32 (95 %: 4.90 to 5.30), at 61.0 % of what
+// "Least median of 20 runs with 1 row: packed int(bits=4), 5.10 times as fast as fp32 (95% CI 4.90 to 5.30), at 61.0% of what
 // memory gives."
 std::string least_text(std::span<const LinearTimes> of_rows, std::int64_t runs) {
   const LinearTimes* fastest = nullptr;
@@ -433,7 +433,7 @@ std::string least_text(std::span<const LinearTimes> of_rows, std::int64_t runs) 
   if (fastest->speedup && fastest->way != ProductWay::fp32) {
     text += fmt::format(", {} times as fast as fp32", three_digits(fastest->speedup->value));
     if (const auto& interval = fastest->speedup->interval)
-      text += fmt::format(" (95 %: {} to {})", three_digits(interval->low),
+      text += fmt::format(" (95% CI {} to {})", three_digits(interval->low),
                           three_digits(interval->high));
   }
   if (!fastest->in_cache)
@@ -484,7 +484,7 @@ std::string linear_text(const std::vector<LinearTimes>& all, const LinearCopies&
   text += fmt::format(
       "Memory gives {:.1f} GB/s where {}, {}. GB/s and GFLOP/s are of the fastest run; bytes are "
       "those of weight, bias, x and y, once each. A share is a ratio of two measured figures, so "
-      "it may lie above 100 % by what they are off.\n",
+      "it may lie above 100% by what they are off.\n",
       bandwidth.value, on_host ? "it is only read" : "it is copied, read plus written",
       provenance(bandwidth));
   return text +

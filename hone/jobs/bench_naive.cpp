@@ -149,7 +149,7 @@ NaiveMistake told_by_five(std::span<const double> honest, double honest_ms) {
   std::ranges::sort(means);
   const Interval spread = middle_share(means, 0.95);
   return {.name = "n = 5",
-          .what = "the mean of five warm runs; 95 % of such means lie between the ends",
+          .what = "the mean of five warm runs; 95% of such means lie between the ends",
           .ms = median_of_sorted(means),
           .ratio = median_of_sorted(means) / honest_ms,
           .ratio_interval = {spread.low / honest_ms, spread.high / honest_ms},
@@ -339,7 +339,7 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   result.text = [times](const TextStyle& style) {
     return fmt::format(
         "{}: what mistakes of measuring cost, each alone\n\n{}\nRuns took turns in {} rounds; ends "
-        "are those of 95 % intervals of the middle, of this process alone. Turns empty each "
+        "are those of 95% intervals of the middle, of this process alone. Turns empty each "
         "other's "
         "caches, so all of these may lie a tenth above what `hone bench` tells of one alone.\n",
         times.what, to_text(naive_table(times), style), times.rounds);

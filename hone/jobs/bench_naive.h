@@ -27,7 +27,7 @@ struct NaiveMistake {
   double ratio = 1;  ///< of what it tells to the honest figure; above 1: too slow
   Interval ratio_interval = {
       1,
-      1};  ///< 95 % of the middle; of "n = 5" from the 2.5th to the 97.5th percent of single tries
+      1};  ///< 95% of the middle; of "n = 5" from the 2.5th to the 97.5th percent of single tries
   std::int64_t tries = 0;
 };
 

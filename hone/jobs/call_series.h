@@ -39,7 +39,7 @@ struct CallSummary {
   double min_ms = 0, median_ms = 0;
   std::optional<Interval> median_interval = {};  ///< none of fewer than `kFewestForMedianInterval`
   std::optional<double> p95_ms = {};             ///< none of fewer than 20, which hold no such call
-  /// Calls after which the interval is within 1 % of the median to either side, if they spread as these do: its width falls
+  /// Calls after which the interval is within 1% of the median to either side, if they spread as these do: its width falls
   /// as the root of their number. Nothing where it is already, or there is no interval.
   std::optional<std::int64_t> calls_for_one_percent = {};
 };

@@ -68,7 +68,7 @@ std::string candidate_figure_title(const Choice& choice) {
 PageTable candidate_page_table(const Table& table, const Choice& choice, const std::string& parent,
                                const std::string& order) {
   return {table,
-          fmt::format("{}. {}Verdict: kept when the whole 95 % interval of the change is above "
+          fmt::format("{}. {}Verdict: kept when the whole 95% interval of the change is above "
                       "-{:.2f} points; {}, up to the first that is not kept.",
                       candidates_caption(choice),
                       choice.parent.evaluation.figure == kAccuracy

@@ -6,7 +6,7 @@
 
 #include "hone/base/output_folder.h"
 #include "hone/jobs/choice.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 
 /// Candidates along one axis (widths, sparsities), in an order that is fixed before anything is measured: from the one that
 /// should lose least on, as long as each is kept. What studies of them share.

@@ -45,7 +45,7 @@ struct Choice {
   /// The parent and what was chosen, with verdicts, on the part that is reported; empty where that is the same.
   std::vector<ComparedModel> reported;
 
-  /// "validation, n = 2 400", "test, n = 6 000".
+  /// "validation, n = 2,400", "test, n = 6,000".
   std::string made_on() const;
   std::string reported_on() const;
 };
@@ -67,7 +67,7 @@ struct ChosenModel {
 void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& parent,
                    const EncodedSplits& data, std::int64_t batch_size, Context& context);
 
-/// "int8, validation, n = 2 400: kept: +0.02 points …"
+/// "int8, validation, n = 2,400: kept: +0.02 points …"
 std::string finding(const ComparedModel& model, const std::string& measured_on);
 /// A finding for each model that is reported, and the warning.
 std::vector<std::string> reported_findings(const Choice& choice);

@@ -3,25 +3,16 @@
 #include <algorithm>
 #include <optional>
 
-#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/jobs/model_comparison.h"
 #include "hone/models/adapter.h"
+#include "hone/study/change_headline.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
 #include "hone/study/seeds.h"
 
 namespace hone {
 namespace {
-
-Table changed_table(const ChangedTexts& texts) {
-  constexpr std::size_t kShownCharacters = 100;
-  Table table({{"change", "A → B"}, {"label", "Label"}, {"text", "Text"}});
-  for (const ChangedText& row : texts.rows)
-    table.add_row(
-        {row.parent + " → " + row.candidate, row.label, one_line(row.text, kShownCharacters)});
-  return table;
-}
 
 // Both models and what lies between them.
 Json to_json(const ModelComparison& c, const Verdict& verdict) {
@@ -79,39 +70,30 @@ std::optional<TrainedOn> record_of_seeds(const std::string& folder,
 /// What is compared, and what came out.
 struct Outcome {
   Json result;
-  std::string headline;
-  std::vector<Section> sections;
-  std::function<std::string(const TextStyle&)> text;  ///< for people
+  Document document;
   Verdict verdict;
   JudgedGates gates;
   std::vector<LostClass> lost = {};  ///< of two models
 };
 
-/// The texts both models are measured on, and what may be lost on them.
+/// The examples both models are measured on, and what may be lost on them.
 struct MeasuredExamples {
   const MeasuredPart& part;
   const std::vector<Example>& examples;
   std::vector<Gate> gates;
-
-  /// "B against A, test, n = 4 000: kept: …"
-  std::string headline(const Verdict& verdict) const {
-    return fmt::format("B against A, {}: {}", name_and_size(part), verdict.summary);
-  }
 };
 
-std::string baseline_sentence(const TaskEvaluation& evaluation) {
-  return "On these texts " + baseline_text(evaluation) + ".";
-}
-
-// What was found, of which models, and what to read it with.
-std::function<std::string(const TextStyle&)> opening_of(const CompareJob& job,
-                                                        const Outcome& outcome,
-                                                        const std::string& baseline) {
-  return [headline = outcome.headline, tone = tone_of(outcome.verdict), first = job.first_name(),
-          second = job.second_name(), baseline](const TextStyle& style) {
-    return fmt::format("{}\n\nA: {}\nB: {}\n\n{}", toned(headline, tone, style), first, second,
-                       baseline);
-  };
+// Which model is which, and how sure the change is.
+void describe_change(const CompareJob& job, const MeasuredExamples& measured,
+                     const TaskEvaluation& baseline, Outcome& outcome, Table table) {
+  Document& document = outcome.document;
+  document.tone = tone_of(outcome.verdict);
+  document.evidence =
+      fmt::format("{}: {}.", capitalized(name_and_size(measured.part)), outcome.verdict.summary);
+  document.sections = {
+      {"",
+       {Facts{{{"A", job.first_name()}, {"B", job.second_name()}}}, PageTable{std::move(table)},
+        Paragraph{fmt::format("On these examples, {}.", baseline_text(baseline))}}}};
 }
 
 /// The models to compare; of folders of seeds the first.
@@ -149,31 +131,23 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   for (const std::string& sentence : lost_class_sentences(outcome.lost, c.labels))
     notes.push_back("B: " + sentence);
   c.second.verdict = outcome.verdict;
-  const Table table = comparison_table({c.first, c.second});
   outcome.result = to_json(c, outcome.verdict, texts);
-  outcome.headline = measured.headline(outcome.verdict);
+  const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
   const std::vector<NamedEvaluation> evaluations = {
-      {"A, " + measured.part.facts.part, c.first.measurement.evaluation, cautions(measured.part)},
-      {"B, " + measured.part.facts.part, c.second.measurement.evaluation, cautions(measured.part)}};
+      {"A, " + measured.part.facts.part, a, cautions(measured.part)},
+      {"B, " + measured.part.facts.part, b, cautions(measured.part)}};
   for (const ComparedModel* model : {&c.first, &c.second})
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
-  const std::string baseline = baseline_sentence(c.first.measurement.evaluation);
-  outcome.sections = {
-      {"Result",
-       {Facts{{{"A", job.first_name()}, {"B", job.second_name()}}}, PageTable{table, baseline}}},
-      details_section(evaluations, c.labels)};
-  const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
-                                          texts.rows.size(), grouped(std::ssize(c.flips)));
-  if (!texts.rows.empty()) outcome.sections.push_back({heading, {texts}});
-  outcome.text = [opening = opening_of(job, outcome, baseline), table, evaluations,
-                  labels = c.labels, heading, texts](const TextStyle& style) {
-    std::string text = fmt::format("{}\n\n{}\n{}", opening(style), to_text(table, style),
-                                   details_text(evaluations, labels, style));
-    if (!texts.rows.empty())
-      text += fmt::format("\n{}\n\n{}", heading, to_text(changed_table(texts), style));
-    return text;
-  };
+  outcome.document.headline = capitalized(change_headline(a.value, b.value, outcome.verdict));
+  outcome.document.key_figures = {change_figure(a, b), flips_figure(c.comparison)};
+  describe_change(job, measured, a, outcome, comparison_table({c.first, c.second}));
+  if (!texts.rows.empty())
+    outcome.document.sections.push_back(
+        {fmt::format("{} of {} changed predictions, correct → wrong first", texts.rows.size(),
+                     grouped(std::ssize(c.flips))),
+         {texts}});
+  outcome.document.sections.push_back(details_section(evaluations, c.labels));
   return outcome;
 }
 
@@ -183,7 +157,7 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   const std::vector<Example>& examples = measured.examples;
   std::vector<Json> runs;
   std::vector<std::vector<Cell>> rows;
-  std::string baseline;
+  TaskEvaluation baseline;
   FigureName figure;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const std::int64_t seed = seeds[i];
@@ -191,7 +165,7 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
     const ModelComparison c =
         compare_models(first, second, examples, job.data.cut, job.batch_size, context, notes);
     const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
-    baseline = baseline_sentence(a);
+    baseline = a;
     figure = a.figure;
     runs.push_back({{"seed", seed}});
     runs.back().update(
@@ -226,20 +200,15 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   outcome.gates = judge_seeds(measured.gates, runs);
   outcome.result = runs_json(runs, figures);
   outcome.result["change"] = paired_json(changes, outcome.verdict);
-  outcome.headline = measured.headline(outcome.verdict);
-  const std::string spreads =
-      fmt::format("A: {}\nB: {}", seed_sentence(spread_of_a), seed_sentence(spread_of_b));
-  outcome.text = [opening = opening_of(job, outcome, baseline), table, spreads, runs,
-                  figures](const TextStyle& style) {
-    return fmt::format("{}\n\n{}\n{}\n\n{}", opening(style), to_text(table, style), spreads,
-                       details_text_of_seeds(runs, figures, style));
-  };
-  outcome.sections = {
-      {"Result",
-       {Facts{{{"A", job.first_name()}, {"B", job.second_name()}}}, PageTable{table, baseline},
-        Paragraph{"A: " + seed_sentence(spread_of_a) + "."},
-        Paragraph{"B: " + seed_sentence(spread_of_b) + "."}}},
-      details_section_of_seeds(runs, figures)};
+  outcome.document.headline =
+      fmt::format("{}, {} seeds",
+                  capitalized(change_headline(spread_of_a.mean, spread_of_b.mean, outcome.verdict)),
+                  seeds.size());
+  describe_change(job, measured, baseline, outcome, std::move(table));
+  for (const auto& [name, spread] : {std::pair{"A", &spread_of_a}, {"B", &spread_of_b}})
+    outcome.document.sections[0].blocks.push_back(
+        Paragraph{fmt::format("{}: {}.", name, seed_sentence(*spread))});
+  outcome.document.sections.push_back(details_section_of_seeds(runs, figures));
   return outcome;
 }
 
@@ -256,8 +225,7 @@ std::string CompareJob::first_name() const { return name_with_adapter(first, fir
 std::string CompareJob::second_name() const { return name_with_adapter(second, second_adapter); }
 
 CompareResult compare_models(const CompareJob& job, Context& context) {
-  RunReport report;
-  report.invocation = job.invocation;
+  std::vector<std::string> notes;
   std::optional<OutputFolder> output;
   if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
   const std::vector<std::int64_t> seeds = seeds_of(job.first);
@@ -268,8 +236,7 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
              "`adapter_a` and `adapter_b` go on one model each, and {} holds those of {} seeds",
              job.first, seeds.size());
   const ModelPair pair = open_pair(job, seeds, 0, context);
-  const ModelFacts facts =
-      common_facts(pair.first.model.facts, pair.second.model.facts, report.notes);
+  const ModelFacts facts = common_facts(pair.first.model.facts, pair.second.model.facts, notes);
   const std::optional<TrainedOn> first = seeds.empty() ? pair.first.trained_on
                                                        : record_of_seeds(job.first, seeds),
                                  second = seeds.empty() ? pair.second.trained_on
@@ -278,15 +245,13 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   const auto& [examples, part] =
       load_measured(job.data, job.split, job.seed, facts, united(first, second), context, identity);
   const MeasuredExamples measured{part, examples, gates_for(job.gates, facts.scheme())};
-  Outcome outcome = seeds.empty() ? compare_two(job, pair, measured, context, report.notes)
-                                  : compare_seeds(job, seeds, measured, context, report.notes);
-  for (const std::string& warning : warnings_of(part, facts.labels))
-    report.notes.push_back(warning);
-  std::erase(report.notes, "");
-  report.notes = each_once(report.notes);  // models of all seeds may have the same to say
-  tell_warnings(context, report.notes);
-  tell_measured(part, {unknown_texts("A", first), unknown_texts("B", second)}, context,
-                report.notes);
+  Outcome outcome = seeds.empty() ? compare_two(job, pair, measured, context, notes)
+                                  : compare_seeds(job, seeds, measured, context, notes);
+  for (const std::string& warning : warnings_of(part, facts.labels)) notes.push_back(warning);
+  std::erase(notes, "");
+  notes = each_once(notes);  // models of all seeds may have the same to say
+  tell_warnings(context, notes);
+  tell_measured(part, {unknown_texts("A", first), unknown_texts("B", second)}, context, notes);
   Json result = subject_of(job.second, identity, part);
   result["parent"] = job.first;
   if (!job.second_adapter.empty()) result["adapter"] = job.second_adapter;
@@ -295,26 +260,24 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   result.update(outcome.result);
   if (!outcome.lost.empty()) result["lost_classes"] = to_json(outcome.lost, facts.labels);
   if (outcome.gates.any()) result["gate"] = to_json(outcome.gates);
+  std::vector<Section>& sections = outcome.document.sections;
   for (Block& block : gate_blocks(outcome.gates, name_and_size(part)))
-    outcome.sections[0].blocks.push_back(std::move(block));
+    sections[0].blocks.push_back(std::move(block));
+  CompareResult compared;
+  compared.verdict = outcome.verdict;
+  compared.fields = std::move(result);
+  compared.document = std::move(outcome.document);
+  compared.document.title = fmt::format("{} and {} compared", job.first_name(), job.second_name());
+  compared.document.notes = std::move(notes);
+  compared.basis = {
+      "as in the table", static_cast<std::int64_t>(std::max<std::size_t>(seeds.size(), 1)),
+      data_text(job.data.options.source, identity), describe(part), "nothing is chosen"};
+  compared.gate = outcome_of(outcome.gates, name_and_size(part));
   if (output) {
-    report.title = fmt::format("{} and {} compared", job.first_name(), job.second_name());
-    report.headline = outcome.headline + ".";
-    report.basis = {
-        "as in the table", static_cast<std::int64_t>(std::max<std::size_t>(seeds.size(), 1)),
-        data_text(job.data.options.source, identity), describe(part), "nothing is chosen"};
-    report.sections = outcome.sections;
-    report.results = result;
-    write_run_report(report, output->path(), context);
+    write_report(compared, job.invocation, output->path(), context);
     output->commit();
   }
-  return {.fields = result,
-          .verdict = outcome.verdict,
-          .gate = outcome_of(outcome.gates, name_and_size(part)),
-          .text = [text = outcome.text, gates = outcome.gates,
-                   measured = name_and_size(part)](const TextStyle& style) {
-            return text(style) + gate_text(gates, measured, style);
-          }};
+  return compared;
 }
 
 }  // namespace hone

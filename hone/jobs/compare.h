@@ -1,14 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/metrics/verdict.h"
-#include "hone/report/text_layout.h"
 #include "hone/study/gates.h"
 
 namespace hone {
@@ -33,12 +31,8 @@ struct CompareJob {
   std::string second_name() const;
 };
 
-struct CompareResult {
-  Json fields;                      ///< what programs read, see `result_of`
-  Verdict verdict;                  ///< whether the second keeps the accuracy of the first
-  std::optional<GateOutcome> gate;  ///< nothing where no gates were asked for
-  /// The same for people.
-  std::function<std::string(const TextStyle&)> text;
+struct CompareResult : JobResult {
+  Verdict verdict;  ///< whether the second is within the limit of the first
 };
 
 /// Measures two models, or those of all seeds of two repeated jobs, on the same texts, and says what changed from the first

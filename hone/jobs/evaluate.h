@@ -6,7 +6,7 @@
 
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/models/model_size.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
@@ -31,24 +31,12 @@ struct AgainstFp32 {
   ComparedModel full, halves;
   Verdict verdict;
 
-  /// "bf16 against fp32, test, n = 4 000: kept: …"
+  /// "bf16 against fp32, test, n = 4,000: accuracy changed by …"
   std::string headline(const MeasuredPart& part) const;
 };
 
-struct EvaluateResult {
+struct EvaluateResult : JobResult {
   Measurement measured;
-  std::optional<AgainstFp32> against_fp32;  ///< where the context computes in halves
-  MeasuredPart part;                        ///< it was measured on
-  std::vector<std::string> labels;          ///< names of what the model says
-  ModelSize size;
-  Json fields;  ///< what programs read, see `result_of`
-
-  /// "Accuracy on test, n = 4 000: …"
-  std::string headline() const;
-  /// The figure its task is judged by, beside what it is to be read with, for people.
-  Table figures() const;
-  /// For tables of the classes.
-  std::vector<NamedEvaluation> named() const;
 };
 
 /// Measures a model on a part of a data set; writes a report where one is wanted. Throws `UserError`.

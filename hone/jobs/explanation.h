@@ -3,8 +3,8 @@
 #include <string>
 
 #include "hone/jobs/diagnosis.h"
-#include "hone/jobs/run_report.h"
-#include "hone/report/page.h"
+#include "hone/jobs/job_result.h"
+#include "hone/report/document.h"
 
 /// Where a quantization loses accuracy and what loses less, as `hone quantize` tells it. All of it is found by rounding
 /// alone, so it holds for every seed of a job.

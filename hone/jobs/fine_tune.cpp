@@ -146,7 +146,7 @@ class Run {
       log_.add_step(record);
       progress.update(record.step, fmt::format("loss {:.4f}", record.loss),
                       record.padding_share > 0
-                          ? fmt::format("padding {:.0f} %", 100 * record.padding_share)
+                          ? fmt::format("padding {:.0f}%", 100 * record.padding_share)
                           : "");
     };
     callbacks.on_log = [&](const StepRecord& record) { log_.write(to_json(record)); };
@@ -245,7 +245,7 @@ class Run {
     }
   }
 
-  // "train  step 50  epoch 0.16  validation loss 0.5123  accuracy 81.2 ± 2.3 %  best so far"; on a terminal where that
+  // "train  step 50  epoch 0.16  validation loss 0.5123  accuracy 81.2 ± 2.3%  best so far"; on a terminal where that
   // is too long in fewer letters, and then on several lines: nothing is left out.
   std::string evaluation_text(const TaskEvaluation& e, const StepRecord& record) const {
     const auto columns = static_cast<std::size_t>(context_.progress.line_columns());

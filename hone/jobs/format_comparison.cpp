@@ -191,7 +191,7 @@ std::vector<const FormatResult*> least_at_worst(const FormatStudy& study) {
   return told;
 }
 
-// ", with 0.00 to 2.50 % flips"; of numbers nothing.
+// ", with 0.00 to 2.50% flips"; of numbers nothing.
 std::string flips_of(const std::vector<const FormatResult*>& told) {
   if (!told[0]->model.comparison->counted) return "";
   const auto flips = [](const FormatResult* result) {
@@ -205,8 +205,8 @@ std::string flips_of(const std::vector<const FormatResult*>& told) {
                            flip_share_text(most));
 }
 
-// "the interval of int8 reaches down least: -1.00 points, …", or "the 95 % intervals of 3 of them reach down least and
-// alike, to -9.43 points, with 0.00 to 2.50 % flips (a, b, c)".
+// "the interval of int8 reaches down least: -1.00 points, …", or "the 95% intervals of 3 of them reach down least and
+// alike, to -9.43 points, with 0.00 to 2.50% flips (a, b, c)".
 std::string least_text(const std::vector<const FormatResult*>& told) {
   constexpr std::size_t kNamed = 4;
   if (told.size() == 1)
@@ -217,7 +217,7 @@ std::string least_text(const std::vector<const FormatResult*>& told) {
     names += (i == 0 ? "" : ", ") + told[i]->choice.label;
   if (told.size() > kNamed) names += fmt::format(" and {} more", told.size() - kNamed);
   return fmt::format(
-      "the 95 % intervals of {} of them reach down least and alike, to {} points{} ({})",
+      "the 95% intervals of {} of them reach down least and alike, to {} points{} ({})",
       told.size(), points_text(worst_change(*told[0])), flips_of(told), names);
 }
 
@@ -328,13 +328,12 @@ Figure front_figure(const FormatStudy& study) {
                           .draw = Draw::edge,
                           .with_names = true,
                           .tone = Tone::quiet});
-  const std::string kept = fmt::format("{} kept", study.choice.parent.evaluation.figure.text);
-  const std::tuple<Conclusion, const char*, Tone> verdicts[] = {
-      {Conclusion::kept, kept.c_str(), Tone::good},
-      {Conclusion::unclear, "unclear", Tone::unclear},
-      {Conclusion::lost, "lost", Tone::bad}};
-  for (const auto& [conclusion, label, tone] : verdicts) {
-    Series series{.label = label, .draw = Draw::points, .with_names = true, .tone = tone};
+  const std::pair<Conclusion, Tone> verdicts[] = {{Conclusion::within_limit, Tone::good},
+                                                  {Conclusion::inconclusive, Tone::unclear},
+                                                  {Conclusion::exceeds_limit, Tone::bad}};
+  for (const auto& [conclusion, tone] : verdicts) {
+    Series series{
+        .label = to_string(conclusion), .draw = Draw::points, .with_names = true, .tone = tone};
     for (const FormatResult& result : study.results)
       if (has_place(result) && result.model.verdict->conclusion == conclusion)
         series.points.push_back(point_of(result));

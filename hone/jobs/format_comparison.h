@@ -2,7 +2,7 @@
 
 #include "hone/jobs/choice.h"
 #include "hone/jobs/compress.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/study/sensitivity.h"
 
 namespace hone {
@@ -47,7 +47,7 @@ FormatStudy compare_formats(const Model& model, const EncodedSplits& data,
 /// no layer has it quantized.
 double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand);
 
-/// One row for each choice: bits, bytes, accuracy, its change and flips with their 95 % intervals, McNemar's p, verdict,
+/// One row for each choice: bits, bytes, accuracy, its change and flips with their 95% intervals, McNemar's p, verdict,
 /// loss, margin SNR, mean SNR of weights, inputs and outputs.
 Table choice_table(const FormatStudy& study);
 /// The rows of that table: the model, then every choice.

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/report/page.h"
+#include "hone/report/document.h"
 #include "hone/study/format_search.h"
 
 namespace hone {

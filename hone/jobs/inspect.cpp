@@ -133,7 +133,7 @@ Table cost_table(const InspectResult& result, const InspectJob& job, const Input
   return costs;
 }
 
-// "Bits on average: weights of linears 8.25; all parameters 9.1, 98 % of them in a format; what products read 32."
+// "Bits on average: weights of linears 8.25; all parameters 9.1, 98% of them in a format; what products read 32."
 std::string bits_text(const AverageBits& bits, BitCount count) {
   if (bits.quantized_parameters == 0 && bits.data == 32)
     return "Bits on average: 32, nothing is in a format of fewer.";

@@ -23,7 +23,7 @@ struct Told {
   std::span<const CallSeries> all;
   /// Middles over processes, with the least and the greatest where there are several.
   Within start_ms = {}, first_ms = {};
-  Within median_ms = {};     // of one process with its 95 % interval, of several the medians of all
+  Within median_ms = {};     // of one process with its 95% interval, of several the medians of all
   CallSummary summary = {};  // of the calls of all processes together; its interval is of one alone
 
   bool has_ends() const { return all.size() > 1 || summary.median_interval.has_value(); }
@@ -169,9 +169,9 @@ std::string precision_sentence(const WayTimes& way, const CallSeries& series,
         way.way, three_digits(phases->low), three_digits(phases->high));
   if (!summary.calls_for_one_percent) return "";
   return fmt::format(
-      "{}: the median of {} calls in a {} process is known to {:.2g} % only; about {} would tell "
+      "{}: the median of {} calls in a {} process is known to {:.2g}% only; about {} would tell "
       "it to "
-      "1 %, if they spread as these do.",
+      "1%, if they spread as these do.",
       way.way, summary.calls, way.warm ? kWarm : std::string_view("fresh"),
       100 *
           std::max(summary.median_interval->high - summary.median_ms,
@@ -255,7 +255,7 @@ Table executor_table(const IterationTimes& times) {
                {"median_high_ms", "to"},
                {"p95_ms", "p95 (ms)"},
                {"counted", "Calls counted"},
-               {"calls_for_one_percent", "Calls for 1 %"}});
+               {"calls_for_one_percent", "Calls for 1%"}});
   for (const WayTimes& way : times.ways)
     for (const Told& one : told_of(way, times.ignored)) {
       const bool several = one.all.size() > 1;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hone/jobs/diagnosis.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 
 /// A bar for each layer: how much of what it reads is left of its formats.
 namespace hone {

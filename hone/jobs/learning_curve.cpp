@@ -80,7 +80,7 @@ Table learning_curve_table(const TrainingLog& log) {
                {"grad_norm", "Gradient norm"},
                {"eval_loss", "Validation loss"},
                {key, fmt::format("Validation {}", figure.text)},
-               {key + "_low", "95 % from"},
+               {key + "_low", "95% from"},
                {key + "_high", "to"}});
   std::map<std::int64_t, const Json*> evaluations;
   for (const Json& line : log.lines())

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/jobs/training_log.h"
 
 namespace hone {

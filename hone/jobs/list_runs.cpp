@@ -5,7 +5,7 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/runs_figure.h"
 #include "hone/report/figure_layout.h"
-#include "hone/report/page.h"
+#include "hone/report/document.h"
 
 namespace hone {
 namespace {
@@ -44,9 +44,9 @@ void add_curves(const Figure& figure, const Context& context, Section& section) 
   }
 }
 
-Page runs_page(const RunsJob& job, const RunsResult& result, const Figure& figure,
+Document runs_page(const RunsJob& job, const RunsResult& result, const Figure& figure,
                std::size_t left_out, const Context& context) {
-  Page page{.title = job.title,
+  Document page{.title = job.title,
             .headline = fmt::format("{} runs", result.table.rows().size()),
             .sections = {}};
   Section rows{"Runs", {}}, curves{"Trainings", {}};
@@ -66,7 +66,7 @@ void write_page(const RunsJob& job, const RunsResult& result, const Runs& runs,
                 const Context& context) {
   std::size_t left_out = 0;
   const Figure figure = runs_figure(runs, left_out);
-  const Page page = runs_page(job, result, figure, left_out, context);
+  const Document page = runs_page(job, result, figure, left_out, context);
   if (job.html.ends_with(".html")) {
     check_output_file(job.html, job.overwrite);
     return write_file(job.html, to_html(page));

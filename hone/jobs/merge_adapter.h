@@ -5,8 +5,8 @@
 
 #include "hone/base/json.h"
 #include "hone/jobs/job_output.h"
+#include "hone/jobs/job_result.h"
 #include "hone/jobs/model_change.h"
-#include "hone/jobs/run_report.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 

@@ -20,7 +20,7 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kFewTexts = 1000;         // an accuracy of 90 % is known to 2 points there
+constexpr std::int64_t kFewTexts = 1000;         // an accuracy of 90% is known to 2 points there
 constexpr std::int64_t kFewOfAClass = 50;        // texts to learn a class from
 constexpr double kRarelyFound = 0.5;             // recall
 constexpr std::size_t kMostConfusedClasses = 6;  // with a column for each
@@ -99,18 +99,18 @@ std::vector<Row> own_rows(const ModelCard& card) {
 
 constexpr std::string_view kUnknown = "–";
 
-// "90.3 %", "–"
+// "90.3%", "–"
 std::string percent_text(const Json& share, int digits = kShareDigits) {
-  return share.is_number() ? percent_number(share.get<double>(), digits) + " %"
+  return share.is_number() ? percent_number(share.get<double>(), digits) + "%"
                            : std::string(kUnknown);
 }
 
-// "89.5 to 91.0 %", "–"
+// "89.5 to 91.0%", "–"
 std::string interval_text(const Json& interval, int digits = kShareDigits) {
   if (!interval.is_array() || interval.size() != 2 || !interval[0].is_number() ||
       !interval[1].is_number())
     return std::string(kUnknown);
-  return fmt::format("{} to {} %", percent_number(interval[0].get<double>(), digits),
+  return fmt::format("{} to {}%", percent_number(interval[0].get<double>(), digits),
                      percent_number(interval[1].get<double>(), digits));
 }
 
@@ -192,7 +192,7 @@ std::string metadata(const ModelCard& card, const Model& model) {
         metrics += fmt::format(
             "      name: {}\n",
             yaml(fmt::format("{} ({}{})", type, basis,
-                             interval == kUnknown ? "" : fmt::format("; 95 %: {}", interval))));
+                             interval == kUnknown ? "" : fmt::format("; 95%: {}", interval))));
     }
     if (metrics.empty()) continue;
     results += fmt::format(
@@ -258,7 +258,7 @@ std::string figures(const ModelCard& card) {
                 ? "Its answers were not measured. Figures of the model before are not its own.\n\n"
                 : "It was measured on nothing: the data had no part for that.\n\n");
   const FigureName figure = figure_of(*rows.back().measurement);
-  text += fmt::format("| | part | n | {} | 95 % interval | {} | loss |\n", figure.text,
+  text += fmt::format("| | part | n | {} | 95% interval | {} | loss |\n", figure.text,
                       baseline_answer(figure).substr(figure == kAccuracy ? 4 : 0));
   text += "|---|---|---|---|---|---|---|\n";
   for (const Row& row : rows) {
@@ -285,7 +285,7 @@ std::string figures(const ModelCard& card) {
         text_at(comparison, comparison.contains("summary") ? "summary" : "verdict");
     text += fmt::format("Against the model before: {}.", sentence);
     if (comparison.contains("flip_share"))
-      text += fmt::format(" {} that differ: {} (95 %: {}).",
+      text += fmt::format(" {} that differ: {} (95% CI {}).",
                           model_is_of_labels(comparison) ? "Texts with answers" : "Predictions",
                           percent_text(value_at(comparison, "flip_share"), kDifferenceDigits),
                           interval_text(value_at(comparison, "flip_interval"), kDifferenceDigits));
@@ -304,7 +304,7 @@ std::string cell_text(std::string text) {
   return text;
 }
 
-// "90.27 % (89.10 to 91.30 %)"
+// "90.27% (89.10 to 91.30%)"
 std::string share_text(const Json& figures, const char* key) {
   const std::string share = percent_text(value_at(figures, key));
   return share == kUnknown
@@ -347,7 +347,7 @@ std::string classes(const ModelCard& card) {
     ++row;
   }
   return fmt::format(
-      "## {}\n\nOn the {} part, n = {}; in brackets the 95 % interval:\n\n{}\n{}\n{}\n",
+      "## {}\n\nOn the {} part, n = {}; in brackets the 95% interval:\n\n{}\n{}\n{}\n",
       several ? "Labels" : "Classes", rows.back().part,
       grouped(measurement.value("eval_samples", std::int64_t{0})), header, line, body);
 }
@@ -461,7 +461,7 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, const
     const std::int64_t n = m.value("eval_samples", std::int64_t{0});
     if (n < kFewTexts)
       lines.push_back(fmt::format(
-          "Its {} was measured on {} {}s only ({} part): 95 % intervals of so few are wide, here "
+          "Its {} was measured on {} {}s only ({} part): 95% intervals of so few are wide, here "
           "{}.",
           figure_of(m).text, grouped(n), kind, row.part,
           interval_text(value_at(m, fmt::format("eval_{}_interval", figure_of(m).key)))));

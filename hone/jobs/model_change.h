@@ -8,7 +8,7 @@
 #include "hone/frontends/huggingface/other_programs.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/job_data.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/models/model_size.h"
 #include "hone/report/text_layout.h"

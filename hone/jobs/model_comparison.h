@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/models/encoding.h"
 #include "hone/study/comparison_table.h"
 

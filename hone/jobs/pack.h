@@ -6,8 +6,8 @@
 
 #include "hone/base/json.h"
 #include "hone/jobs/job_output.h"
+#include "hone/jobs/job_result.h"
 #include "hone/jobs/recipe.h"
-#include "hone/jobs/run_report.h"
 #include "hone/models/memory_account.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"

@@ -39,8 +39,8 @@ std::string headline_of(const BenchTimes& times, const std::vector<OperatorTime>
   const auto& [longest, seconds] =
       *std::ranges::max_element(by_operation, {}, [](const auto& one) { return one.second; });
   return fmt::format(
-      "{}: {} ms a run at least, {} in the median of {}; {} takes {:.0f} % of the time of "
-      "all operations. At the peak of their arithmetic they would take {:.0f} % of it.",
+      "{}: {} ms a run at least, {} in the median of {}; {} takes {:.0f}% of the time of "
+      "all operations. At the peak of their arithmetic they would take {:.0f}% of it.",
       times.what, three_digits(times.min_ms), three_digits(times.median_ms), times.runs, longest,
       100 * seconds / total, 100 * compute / total);
 }
@@ -54,7 +54,7 @@ std::string caption_of(const BenchTimes& times, const Floors& floors) {
       "bandwidth of memory; FLOP are those that kernels compute, where that is fewer than the "
       "definition takes. Bound by: "
       "what would take longer at that rate, caches: memory would take longer than it took; "
-      "neither: that is less than {:.0f} % of the time it "
+      "neither: that is less than {:.0f}% of the time it "
       "took.",
       faster_half(times.runs), times.runs, floors.fp32.value, provenance(floors.fp32),
       native_peaks_text(times), floors.bandwidth.value, provenance(floors.bandwidth),

@@ -2,7 +2,7 @@
 
 #include "hone/jobs/bench.h"
 #include "hone/jobs/job_output.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 
 namespace hone {
 

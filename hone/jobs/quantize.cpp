@@ -14,6 +14,7 @@
 #include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
+#include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
@@ -75,25 +76,15 @@ struct QuantizeRun {
 /// One quantized model, written to its folder, and what the report says of it.
 struct Quantized {
   Json result;
-  Table table = Table(std::vector<Column>{});
+  Document document = {};
   FigureChange change;
   Verdict verdict;
   JudgedGates gates = {};
   std::int64_t steps = 0;  ///< of its training
-  std::vector<NamedEvaluation> measured;
   std::vector<LayerBar> layers;
-  ModelSize size;
-  std::vector<Section> sections;
-  std::vector<std::string> doubts;  ///< about the figures
+  std::vector<std::string> doubts;  ///< about the numbers
   std::vector<std::string> notes;
 };
-
-// "QAT integer(width=8,frac=4), test, n = 4 000: kept: …"
-std::string headline(const QuantizeRun& run, const Verdict& verdict) {
-  if (!run.job.qat && !run.without_head().empty())
-    return fmt::format("{}: {}.", run.label(), run.without_head());
-  return fmt::format("{}, {}: {}.", run.label(), run.part(), verdict.summary);
-}
 
 // What a change after training holds beside the quantizing, for no model was trained as long without it. `results`: of
 // every seed; empty where nothing was trained.
@@ -115,8 +106,21 @@ Model quantized_copy(const QuantizeRun& run, const CompressOptions& options, con
   quantized.steps = log.steps().empty() ? 0 : log.steps().back().step;
   Section curve = learning_curve_section(log, run.label() + ", simulated; one seed",
                                          folder / "learning_curve", quantized.notes);
-  if (!curve.blocks.empty()) quantized.sections.push_back(std::move(curve));
+  if (!curve.blocks.empty()) quantized.document.sections.push_back(std::move(curve));
   return model;
+}
+
+// What others make of the model that is saved; "" where it is the same.
+std::string saved_remark(const QuantizeRun& run) {
+  const std::string notice = notice_for_other_programs(run.plan);
+  return notice.empty() ? "" : "What is saved: " + notice + ".";
+}
+
+// "14", "14, of which 3 are new"
+std::string layers_text(const QuantizeRun& run) {
+  return run.goes_on()
+             ? fmt::format("{}, of which {} are new", run.plan.size(), run.options.plan.size())
+             : std::to_string(run.plan.size());
 }
 
 Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::path& folder) {
@@ -168,8 +172,6 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   quantized.gates = both.gates;
   for (std::string& concern : concerns(both, labels, "quantizing"))
     quantized.doubts.push_back(std::move(concern));
-  quantized.measured = named_evaluations(both, run.data);
-  quantized.sections.push_back(details_section(quantized.measured, labels));
   if (!notice_for_other_programs(run.plan).empty()) {
     const BeforeAndAfter elsewhere =
         measure_after(without_quantizers(model.model, run.context.session()), run.before, run.data,
@@ -180,16 +182,31 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
     compared.push_back({"as transformers computes it", weight_bits, elsewhere.after,
                         elsewhere.comparison, kSimulated, elsewhere.verdict});
   }
-  quantized.table = comparison_table(compared);
+  const std::string caveat = caveat_of({quantized.result});
+  Section result{"", {PageTable{comparison_table(compared), run.caption(caveat)}}};
+  for (Block& block : gate_blocks(both.gates, run.part()))
+    result.blocks.push_back(std::move(block));
+  std::vector<Section>& sections = quantized.document.sections;
+  sections.insert(sections.begin(), std::move(result));
+  sections.push_back(details_section(named_evaluations(both, run.data), labels));
+  describe_change(quantized.document, run.label(), both, run.data.measured);
+  if (!job.qat && !run.without_head().empty())
+    quantized.document.headline = fmt::format("{}: {}", run.label(), run.without_head());
   quantized.layers = layer_bars(unrounded, model.model, options.plan, run.graph());
   write_model(model, folder);
   if (job.qat || run.parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
-  quantized.size = model_size(model.model, folder);
-  quantized.result["size"] = to_json(quantized.size);
+  const ModelSize size = model_size(model.model, folder);
+  quantized.result["size"] = to_json(size);
+  quantized.document.key_figures.push_back(size_figure("Size when packed",
+                                                       static_cast<double>(size.memory_bytes),
+                                                       static_cast<double>(size.packed_bytes)));
+  quantized.document.key_figures.push_back({"Layers quantized", layers_text(run)});
+  for (const std::string& line : {to_text(size), saved_remark(run)})
+    if (!line.empty()) sections.front().blocks.push_back(Paragraph{line});
   write_model_card({job.output.name_of(folder, run.output.path()),
                     job.invocation.command,
                     result_of("quantize", quantized.result),
-                    {to_text(quantized.size)}},
+                    {to_text(size)}},
                    model.model, folder);
   return quantized;
 }
@@ -218,43 +235,7 @@ Section layer_section(const QuantizeRun& run, const std::optional<Explanation>& 
                      : Section{"Layers", std::move(blocks)};
 }
 
-// What others make of the model that is saved; "" where it is the same.
-std::string saved_remark(const QuantizeRun& run) {
-  const std::string notice = notice_for_other_programs(run.plan);
-  return notice.empty() ? "" : "What is saved: " + notice + ".";
-}
-
-// What is worth knowing of the model whatever it was measured on: its size, and what others make of it.
-std::vector<std::string> remarks(const QuantizeRun& run, const ModelSize& size) {
-  std::vector<std::string> lines = {to_text(size), saved_remark(run)};
-  std::erase(lines, "");
-  return lines;
-}
-
-// All of it for people; it outlives the run.
-std::function<std::string(const TextStyle&)> text_of(
-    const QuantizeRun& run, const Quantized& quantized,
-    const std::optional<Explanation>& explanation) {
-  std::string last =
-      fmt::format("{} operations quantized{}; one seed; written to {}\n", run.plan.size(),
-                  run.goes_on() ? fmt::format(", {} of them now", run.options.plan.size()) : "",
-                  run.job.output.folder);
-  for (const std::string& line : remarks(run, quantized.size)) last += line + "\n";
-  return [=, headline = headline(run, quantized.verdict),
-          caption = run.caption(caveat_of({quantized.result})), verdict = quantized.verdict,
-          table = quantized.table, gates = quantized.gates, part = run.part(),
-          measured = quantized.measured,
-          labels = run.parent.model.facts.labels](const TextStyle& style) {
-    std::string text =
-        fmt::format("{}\n\n{}\n\n{}\n{}{}{}", toned(headline, tone_of(verdict), style), caption,
-                    to_text(table, style), gate_text(gates, part, style),
-                    details_text(measured, labels, style), last);
-    if (explanation) text += "\n" + to_text(*explanation, style);
-    return text;
-  };
-}
-
-QuantizeResult quantize_one_seed(const QuantizeRun& run, RunReport report) {
+QuantizeResult quantize_one_seed(const QuantizeRun& run, QuantizeResult result) {
   const QuantizeJob& job = run.job;
   const fs::path& folder = run.output.path();
   Quantized quantized = quantize_once(run, job.seed, folder);
@@ -263,27 +244,21 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, RunReport report) {
     explanation = explain(run);
     quantized.result["diagnosis"] = to_json(*explanation, run.graph());
   }
-  quantized.sections.push_back(
+  quantized.document.sections.push_back(
       layer_section(run, explanation, std::move(quantized.layers), folder, quantized.notes));
-  report.results = quantized.result;
-  report.headline = headline(run, quantized.verdict);
-  report.sections = {
-      {"Result", {PageTable{quantized.table, run.caption(caveat_of({quantized.result}))}}}};
-  for (Block& block : gate_blocks(quantized.gates, run.part()))
-    report.sections[0].blocks.push_back(std::move(block));
-  for (const std::string& line : remarks(run, quantized.size))
-    report.sections[0].blocks.push_back(Paragraph{line});
-  report.sections.insert(report.sections.end(), quantized.sections.begin(),
-                         quantized.sections.end());
+  quantized.document.title = std::move(result.document.title);
+  quantized.document.output = job.output.folder;
+  quantized.document.notes = std::move(result.document.notes);
   for (const auto& lines : {quantized.doubts, quantized.notes})
-    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
-  write_run_report(report, folder, run.context);
+    quantized.document.notes.insert(quantized.document.notes.end(), lines.begin(), lines.end());
+  result.document = std::move(quantized.document);
+  result.fields = std::move(quantized.result);
+  result.verdict = quantized.verdict;
+  result.gate = outcome_of(quantized.gates, run.part());
+  write_report(result, job.invocation, folder, run.context);
   run.output.commit();
   for (const auto& lines : {quantized.doubts, quantized.notes}) tell_warnings(run.context, lines);
-  return {.fields = quantized.result,
-          .verdict = quantized.verdict,
-          .gate = outcome_of(quantized.gates, run.part()),
-          .text = text_of(run, quantized, explanation)};
+  return result;
 }
 
 // The results of all seeds, those that an earlier run has left among them.
@@ -301,7 +276,7 @@ std::vector<Json> results_of_seeds(const QuantizeRun& run) {
   return results;
 }
 
-QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
+QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
   const QuantizeJob& job = run.job;
   const fs::path& folder = run.output.path();
   const std::vector<Json> results = results_of_seeds(run);
@@ -330,44 +305,40 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
   result.update(runs_json(results, figures));
   if (gates.any()) result["gate"] = to_json(gates);
   if (explanation) result["diagnosis"] = to_json(*explanation, run.graph());
-  report.results = result;
-  report.basis.seeds = job.seeds;
-  report.headline = headline(run, change);
+  made.fields = result;
+  made.basis.seeds = job.seeds;
+  made.verdict = change;
+  made.gate = outcome_of(gates, run.part());
+  Document& document = made.document;
+  document.tone = tone_of(change);
+  document.headline = fmt::format("{}, {} seeds: {}", run.label(), job.seeds,
+                                  change_headline(figure_spread(results, "before").mean,
+                                                  figure_spread(results, "after").mean, change));
+  document.evidence = fmt::format("{}: {}.", capitalized(run.part()), change.summary);
+  document.output = job.output.folder;
   std::vector<std::string> undrawn;
   const Figure dots = seed_figure(
       results, figures, fmt::format("{}, {}; {} seeds", run.label(), run.part(), job.seeds));
-  report.sections = {
-      {"Result",
+  document.sections = {
+      {"",
        {PageTable{table, caption}, Paragraph{spread},
         figure_block(dots, folder / "seeds",
                      figure_title(changes.figure()) + " after, a dot for each seed, and before",
                      undrawn)}}};
-  for (Block& block : gate_blocks(gates, run.part()))
-    report.sections[0].blocks.push_back(std::move(block));
-  const std::string remark = saved_remark(run);
-  if (!remark.empty()) report.sections[0].blocks.push_back(Paragraph{remark});
-  Section classes = details_section_of_seeds(results, after);
-  if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
-  if (explanation) report.sections.push_back(layer_section(run, explanation, {}, folder, undrawn));
-  report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
+  std::vector<Block>& blocks = document.sections[0].blocks;
+  for (Block& block : gate_blocks(gates, run.part())) blocks.push_back(std::move(block));
+  if (const std::string remark = saved_remark(run); !remark.empty())
+    blocks.push_back(Paragraph{remark});
+  if (explanation)
+    document.sections.push_back(layer_section(run, explanation, {}, folder, undrawn));
+  document.sections.push_back(details_section_of_seeds(results, after));
   const std::vector<std::string> doubts = seed_concerns(results, after);
+  for (const auto& lines : {undrawn, doubts})
+    document.notes.insert(document.notes.end(), lines.begin(), lines.end());
   for (const auto& lines : {doubts, undrawn}) tell_warnings(run.context, lines);
-  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  write_run_report(report, folder, run.context);
+  write_report(made, job.invocation, folder, run.context);
   run.output.commit();
-  return {.fields = result,
-          .verdict = change,
-          .gate = outcome_of(gates, run.part()),
-          .text = [=, headline = headline(run, change), part = run.part(),
-                   folder = job.output.folder](const TextStyle& style) {
-            std::string text = fmt::format("{}\n\n{}\n\n{}\n{}{}\n\n{}written to {}\n{}{}",
-                                           toned(headline, tone_of(change), style), caption,
-                                           to_text(table, style), gate_text(gates, part, style),
-                                           spread, details_text_of_seeds(results, after, style),
-                                           folder, remark, remark.empty() ? "" : "\n");
-            if (explanation) text += "\n" + to_text(*explanation, style);
-            return text;
-          }};
+  return made;
 }
 
 }  // namespace
@@ -381,8 +352,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   if (!job.distill.parent.empty() && !job.qat)
     throw UsageError(
         "`distill` is a way to train; with `qat` the quantized model learns from a parent");
-  RunReport report;
-  report.invocation = job.invocation;
+  QuantizeResult result;
   CompressOptions options{
       .qat = job.qat, .fine_tune = job.training, .calibration = job.calibration};
   options.fine_tune.training.save_steps = job.resume.save_steps;
@@ -400,31 +370,32 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
       with_context(job.model, [&] { return whole_plan(parent.model, options.plan); });
   std::optional<Parent> distilled;
   const EncodedSplits data = load_encoded(
-      parent, job.model, job.data, job.split, job.seed, FiguresOf::one_model, context, report.notes,
+      parent, job.model, job.data, job.split, job.seed, FiguresOf::one_model, context,
+      result.document.notes,
       [&](const DataSet& texts, const MeasuredTexts&, std::vector<std::string>& warnings) {
         distilled = open_parent(job.distill, parent.model, texts, job.data.cut, context, warnings);
       });
-  if (!begin_run(report.invocation, parent.model.parameters, data, output,
+  if (!begin_run(job.invocation, parent.model.parameters, data, output,
                  distilled ? &*distilled : nullptr))
-    return {.was_finished = true, .fields = finished_results(output)};
-  const Measurement before =
-      measure_before(parent, data, options.fine_tune.eval_batch_size, context, report.notes);
+    return finished<QuantizeResult>(output);
+  const Measurement before = measure_before(parent, data, options.fine_tune.eval_batch_size,
+                                            context, result.document.notes);
   const std::size_t calibration_texts = calibration_rows(parent.model, data, options).size();
   if (calibration_texts > 0) {
-    report.notes.push_back(fmt::format("calibrated on {} of {} training texts, drawn by seed {}",
-                                       grouped(static_cast<long long>(calibration_texts)),
-                                       grouped(data.train.size()), job.seed));
-    tell_notes(context, {report.notes.back()});
+    result.document.notes.push_back(fmt::format(
+        "calibrated on {} of {} training texts, drawn by seed {}",
+        grouped(static_cast<long long>(calibration_texts)), grouped(data.train.size()), job.seed));
+    tell_notes(context, {result.document.notes.back()});
   }
   if (distilled)
     learn_from(*std::exchange(distilled, std::nullopt), data.train, job.distill, job.seed,
                job.seeds, options.fine_tune, context);
   const QuantizeRun run{job,  parent, parent_is_unrounded, data,   before, options,
                         plan, gates,  calibration_texts,   output, context};
-  report.title = fmt::format("{} quantized: {}", job.model, run.label());
-  report.basis = basis_of(job.data.options.source, data, "simulated " + summary(plan));
-  return job.seeds == 1 ? quantize_one_seed(run, std::move(report))
-                        : quantize_seeds(run, std::move(report));
+  result.document.title = fmt::format("{} quantized: {}", job.model, run.label());
+  result.basis = basis_of(job.data.options.source, data, "simulated " + summary(plan));
+  return job.seeds == 1 ? quantize_one_seed(run, std::move(result))
+                        : quantize_seeds(run, std::move(result));
 }
 
 }  // namespace hone

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -8,10 +7,9 @@
 #include "hone/jobs/distillation.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
+#include "hone/jobs/job_result.h"
 #include "hone/jobs/recipe.h"
-#include "hone/jobs/run_report.h"
 #include "hone/metrics/verdict.h"
-#include "hone/report/text_layout.h"
 #include "hone/study/gates.h"
 
 namespace hone {
@@ -38,14 +36,8 @@ struct QuantizeJob {
   Invocation invocation = {};  ///< for the report, the card and the record of the run
 };
 
-struct QuantizeResult {
-  /// The folder holds what the same job has left before, and nothing was done; `fields` are its results.
-  bool was_finished = false;
-  Json fields = {};                      ///< what programs read, see `result_of`
-  Verdict verdict = {};                  ///< whether accuracy was kept
-  std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
-  /// The same for people; null where nothing was done.
-  std::function<std::string(const TextStyle&)> text = {};
+struct QuantizeResult : JobResult {
+  Verdict verdict = {};
 };
 
 /// Makes a quantized copy of a model, by rounding alone or by training through quantizers, measures it beside the model it

@@ -4,7 +4,7 @@
 
 #include "hone/base/output_folder.h"
 #include "hone/jobs/distillation.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/models/encoding.h"
 #include "hone/tensor/parameter_store.h"
 

@@ -71,9 +71,7 @@ void take_comparison(Json& row, const Json& comparison) {
     for (const auto& [key, value] : comparison.items())
       if ((key.ends_with("_change") || key.ends_with("_change_interval")) && !value.is_null())
         row[key] = value;
-  // It was a sentence before it was a word.
-  const Json& verdict = value_at(comparison, "verdict");
-  if (verdict == "kept" || verdict == "lost" || verdict == "unclear") row["verdict"] = verdict;
+  take(row, comparison, {"verdict"});
 }
 
 // What its figures are to be read with.

@@ -40,7 +40,7 @@ std::string headline_of(const SensitivityStudy& study, const std::string& part) 
   for (const LayerSensitivity& one : study.layers)
     if (worst == nullptr || !(one.divergence.mean <= worst->divergence.mean)) worst = &one;
   return fmt::format(
-      "Most sensitive on {}: {} in {}, divergence {:.3g} (95 %: {:.3g} to {:.3g}); {}.", part,
+      "Most sensitive on {}: {} in {}, divergence {:.3g} (95% CI {:.3g} to {:.3g}); {}.", part,
       worst->layer, worst->change, worst->divergence.mean, worst->divergence.low,
       worst->divergence.high, change_sentence(worst->comparison));
 }

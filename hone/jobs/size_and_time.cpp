@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::int64_t kTextsAtATime = 8;
 
-// "540 674 parameters, 738 178 before: 26.8 % less.", "738 178 parameters, as before."
+// "540,674 parameters, 738,178 before: 26.8% less.", "738,178 parameters, as before."
 std::string parameters_text(std::int64_t after, std::int64_t before) {
   if (after == before) return fmt::format("{} parameters, as before.", grouped(after));
   const double less = 100 * (1 - static_cast<double>(after) / static_cast<double>(before));
-  return fmt::format("{} parameters, {} before: {:.1f} % {}.", grouped(after), grouped(before),
+  return fmt::format("{} parameters, {} before: {:.1f}% {}.", grouped(after), grouped(before),
                      std::fabs(less), less > 0 ? "less" : "more");
 }
 

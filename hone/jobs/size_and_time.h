@@ -26,7 +26,7 @@ SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, cons
 /// A sentence each: parameters, bytes, times.
 std::vector<std::string> lines_of(const SizeAndTime& found);
 
-/// "32 texts at a time: 1.84 times as fast (95 %: 1.79 to 1.90), by the median ratio of 12 rounds in turn; …"
+/// "32 texts at a time: 1.84 times as fast (95% CI 1.79 to 1.90), by the median ratio of 12 rounds in turn; …"
 std::string times_line(const ModelTimes& one, int threads);
 
 /// `size_before`, `size`, `times`, `threads`, and as the next one.

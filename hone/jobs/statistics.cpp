@@ -64,7 +64,7 @@ StatisticsResult measure_statistics(const StatisticsJob& job, Context& context) 
   report.sections = {
       {"Layers",
        {figure_block(statistics_figure(result.tensors, report.title), output.path() / "statistics",
-                     "Median, 99.9 % and largest magnitude of what every layer reads and gives",
+                     "Median, 99.9% and largest magnitude of what every layer reads and gives",
                      undrawn),
         PageTable{table, fmt::format("Over {}; weights as they are read", looked_at)}}}};
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());

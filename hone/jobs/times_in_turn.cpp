@@ -148,7 +148,7 @@ std::string speedup_text(const TimesInTurn& times) {
   const char* const opening = times.shown_faster()   ? ""
                               : times.shown_slower() ? "slower: "
                                                      : "no difference is shown: ";
-  return fmt::format("{}{} times as fast (95 %: {} to {})", opening, three_digits(times.speedup),
+  return fmt::format("{}{} times as fast (95% CI {} to {})", opening, three_digits(times.speedup),
                      three_digits(times.speedup_interval.low),
                      three_digits(times.speedup_interval.high));
 }

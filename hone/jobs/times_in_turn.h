@@ -35,7 +35,7 @@ std::vector<double> runs_ms(const std::function<void()>& work, std::int64_t runs
 struct TimesInTurn {
   RoundTimes before, after;
   double speedup = 1;  ///< median over the rounds of the time before by that after; above 1: faster
-  Interval speedup_interval = {1, 1};  ///< at least 95 %, see `median_interval`
+  Interval speedup_interval = {1, 1};  ///< at least 95%, see `median_interval`
 
   bool shown_faster() const { return speedup_interval.low > 1; }
   bool shown_slower() const { return speedup_interval.high < 1; }
@@ -76,7 +76,7 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
 Json to_json(const TimesInTurn& times, const std::string& before_name,
              const std::string& after_name);
 
-/// "1.84 times as fast (95 %: 1.79 to 1.90)", "no difference is shown: 0.98 times as fast (…)", "slower: 0.81 times as fast (…)".
+/// "1.84 times as fast (95% CI 1.79 to 1.90)", "no difference is shown: 0.98 times as fast (…)", "slower: 0.81 times as fast (…)".
 std::string speedup_text(const TimesInTurn& times);
 
 }  // namespace hone

@@ -150,7 +150,7 @@ Json before_training(const TrainRun& run, const Model& adapted) {
   return json;
 }
 
-// "Before training, on test, n = 2 000: accuracy 81.9 ± 1.7 %."
+// "Before training, on test, n = 2,000: accuracy 81.9 ± 1.7%."
 std::string before_text(const Json& result) {
   if (!result.contains("before")) return "";
   const Json& before = result["before"];
@@ -283,7 +283,7 @@ std::string choice_text(const TrainJob& job, const Json& result) {
   if (result.contains("validation_test_gap")) {
     const Json& interval = result["validation_test_gap_interval"];
     text +=
-        fmt::format("; validation accuracy is {} points from test (95 %: {} to {})",
+        fmt::format("; validation accuracy is {} points from test (95% CI {} to {})",
                     points_text(result["validation_test_gap"].get<double>()),
                     points_text(interval[0].get<double>()), points_text(interval[1].get<double>()));
   }
@@ -413,7 +413,7 @@ Splits splits_to_train_on(const TrainJob& job, const std::optional<TrainedOn>& b
                      context);
 }
 
-// Of classes: "; always 'good' would be right for 50.1 %"
+// Of classes: "; always 'good' would be right for 50.1%"
 std::string majority_told(const DataSet& data, const PartFacts& facts) {
   if (data.task != Task::single_label) return "";
   return fmt::format("; always '{}' would be right for {}",

@@ -65,7 +65,7 @@ std::size_t widest(const WidthStudy& study) {
   return widest_first(widths).front();
 }
 
-// "from 8.4 on with training (8.4: +0.02 points, 95 %: …)": the narrowest that is kept, or the widest that is not.
+// "from 8.4 on with training (8.4: +0.02 points, 95%: …)": the narrowest that is kept, or the widest that is not.
 std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept,
                          ComparedModel WidthResult::*model, const char* batch_size) {
   const WidthResult& shown = study.results[kept.value_or(widest(study))];

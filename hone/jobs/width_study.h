@@ -6,7 +6,7 @@
 
 #include "hone/jobs/choice.h"
 #include "hone/jobs/compress.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 
 namespace hone {
 

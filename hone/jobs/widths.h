@@ -7,7 +7,7 @@
 
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/jobs/width_study.h"
 #include "hone/report/text_layout.h"
 

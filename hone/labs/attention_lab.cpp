@@ -160,7 +160,7 @@ Table published_attention() {
   const char* reports = "reports of the lab: scaled_dot_product_attention of PyTorch";
   table.add_row({"CPU, fp32", "1.15 to 1.7 times as fast", reports});
   table.add_row({"CPU, of a type that it does not name",
-                 "33 times as fast; with 15 360 calls of select, so its naive product is likely of "
+                 "33 times as fast; with 15,360 calls of select, so its naive product is likely of "
                  "fp16, one slow matrix at a time",
                  "report 003"});
   table.add_row({"GPU", "1.8 to 8 times as fast", reports});
@@ -233,7 +233,7 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
             overview,
             "Ways of a type took turns, after two runs each that do not count; runs below a "
             "millisecond are many in a row. Times as fast: against naive of the same type, "
-            "median of the ratios in turn with its 95 % interval. Means are of the first run "
+            "median of the ratios in turn with its 95% interval. Means are of the first run "
             "and those that count behind it. Differences are to naive of the same operands in "
             "fp32, as a share of the largest result; operands are random, as on operands that "
             "are all alike wrong weights show nothing."},

@@ -133,7 +133,7 @@ Table kernels_overview(const Json& found, const OtherDevice& other) {
   return table;
 }
 
-// "mine takes gelu f32[B, S, 512], is right, and is 0.7 times as fast as hone's vector (95 %: …)."
+// "mine takes gelu f32[B, S, 512], is right, and is 0.7 times as fast as hone's vector (95% CI …)."
 std::string sentence_of(const Json& check) {
   std::string text =
       fmt::format("{} {} ({}, {})", check.at("kernel").get<std::string>(), answer_of(check),

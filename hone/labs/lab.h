@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/labs/subject.h"
 #include "hone/report/text_layout.h"
 

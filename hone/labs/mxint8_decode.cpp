@@ -29,10 +29,10 @@ struct DrawnArray {
 };
 constexpr DrawnArray kDrawn[] = {
     {"tiles", 4096, 32,
-     "4 096 elements in groups of 32: every thread of the original's tiles of 32 x 32 has an "
+     "4,096 elements in groups of 32: every thread of the original's tiles of 32 x 32 has an "
      "element"},
     {"tiles_edge", 48'000, 48,
-     "48 000 elements in groups of 48: the original's tiles are 64 x 16, and a quarter of their "
+     "48,000 elements in groups of 48: the original's tiles are 64 x 16, and a quarter of their "
      "threads has none, by the edge predicate"}};
 
 double seconds_of(const DecodeSizes& sizes, const LabRates& rates) {
@@ -139,7 +139,7 @@ Section element_section(const Json& found, const fs::path& folder,
                 "as sign, exponent and fraction."});
   section.blocks.push_back(
       PageTable{decode_exceptions(),
-                "All 65 536 pairs of a scale and a byte, decoded by the rule of "
+                "All 65,536 pairs of a scale and a byte, decoded by the rule of "
                 "the original in this run, against m 2^(E - 133)."});
   for (const DrawnArray& drawn : kDrawn)
     section.blocks.push_back(tiles_block(drawn, folder, notes));
@@ -152,7 +152,7 @@ Section speed_section(const std::vector<DequantizeTimes>& times, const Json& fou
   const DequantizeTimes& largest = times.back();
   section.blocks.push_back(
       Paragraph{fmt::format("{} elements in groups of {} are decoded to bfloat16 at {:.1f} GB/s, "
-                            "{:.0f} % of the speed at which "
+                            "{:.0f}% of the speed at which "
                             "as many bytes are moved.",
                             grouped(largest.codes.count), largest.codes.group, largest.gbps(),
                             100 * largest.share_of_bandwidth())});

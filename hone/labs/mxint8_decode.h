@@ -17,7 +17,7 @@ LabStage decode_stage(const DecodeSizes& sizes, const LabRates& rates);
 /// What the stage has found, told; figures and decode.csv lie in the folder of the run.
 LabPart decode_part(const LabRun& run);
 
-/// How many of the 65 536 pairs of a scale and a byte decode to something else than m 2^(scale - 133), and to what, a row
+/// How many of the 65,536 pairs of a scale and a byte decode to something else than m 2^(scale - 133), and to what, a row
 /// for each kind of them and one for all others.
 Table decode_exceptions();
 

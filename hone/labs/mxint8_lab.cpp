@@ -38,7 +38,7 @@ const Json* found_shape(const LabRun& run, const std::string& stage) {
   return run.found.contains(stage) ? &run.found.at(stage) : nullptr;
 }
 
-std::string percent_of(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent_of(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
 // What others have published of the same, beside what was measured here. No figure is a target: machines and programs differ.
 Table published_table(const LabRun& run) {
@@ -47,7 +47,7 @@ Table published_table(const LabRun& run) {
   const Json& decode = run.found.at("decode");
   const Json& formula = run.found.at("memory-model").at("rules")[0].at("account");
   table.add_row({"saved by the formula, groups of 32",
-                 "74.2 % (the sheet prints 86.7 %, which is that of 4 bits)",
+                 "74.2% (the sheet prints 86.7%, which is that of 4 bits)",
                  percent_of(formula.at("theoretical_saving")), kSheet});
   const Json* large = found_shape(run, "memory-deberta-xlarge-size");
   Cell saved = absent, process = absent;
@@ -59,12 +59,12 @@ Table published_table(const LabRun& run) {
     process = percent_of(1 - resident(1) / resident(0));
   }
   table.add_row({"saved of the weights of DeBERTa-xlarge's size, linears alone",
-                 "69.1 %, reconstructed from its figures", saved, kSheet});
+                 "69.1%, reconstructed from its figures", saved, kSheet});
   table.add_row({"saved of the peak of a process with it",
-                 "66.4 % (2 906.20 to 976.16 MiB, memory of the GPU)", process, kSheet});
+                 "66.4% (2,906.20 to 976.16 MiB, memory of the GPU)", process, kSheet});
   constexpr std::int64_t kElements = 234'881'024;
-  table.add_row({"decoding 234 881 024 elements, groups of 512",
-                 "1.19 ms on the GPU; 1 060 to 1 090 ms on the CPU",
+  table.add_row({"decoding 234,881,024 elements, groups of 512",
+                 "1.19 ms on the GPU; 1,060 to 1,090 ms on the CPU",
                  decode_ms(decode, kElements, 512), kSheet});
   table.add_row(
       {"the same, groups of 32", "1.72 ms on the GPU", decode_ms(decode, kElements, 32), kSheet});

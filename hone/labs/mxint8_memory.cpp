@@ -252,9 +252,9 @@ std::string_view packing_rule_name(std::string_view key) {
 
 ModelShape made_up_shape(const std::string& name) {
   if (name == "bert-tiny")
-    return {name, "bert-tiny: 2 layers of 128, 30 522 tokens", fresh_facts("tiny")};
+    return {name, "bert-tiny: 2 layers of 128, 30,522 tokens", fresh_facts("tiny")};
   if (name == "bert-base")
-    return {name, "BERT-base: 12 layers of 768, 30 522 tokens", fresh_facts("base")};
+    return {name, "BERT-base: 12 layers of 768, 30,522 tokens", fresh_facts("base")};
   user_check(name == "deberta-xlarge-size",
              "'{}' is no made-up shape; there are bert-tiny, bert-base, deberta-xlarge-size", name);
   // DeBERTa's 48 layers have 14 H^2 elements each in linears, for positions have projections of their own; BERT's have 12.
@@ -262,8 +262,8 @@ ModelShape made_up_shape(const std::string& name) {
                        {"num_hidden_layers", 56},   {"num_attention_heads", 16},
                        {"intermediate_size", 4096}, {"vocab_size", 50'265}};
   return {name,
-          "DeBERTa-xlarge's size: 56 BERT layers of 1 024 with as many elements in linears as its "
-          "48, 50 265 "
+          "DeBERTa-xlarge's size: 56 BERT layers of 1,024 with as many elements in linears as its "
+          "48, 50,265 "
           "tokens",
           model_facts(config, name)};
 }

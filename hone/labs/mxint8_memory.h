@@ -12,7 +12,7 @@ inline constexpr std::int64_t kLabBlock = 32;
 /// A model that fresh weights are made for.
 struct ModelShape {
   std::string name;  ///< of its stage and its figure: "bert-base"
-  std::string what;  ///< "BERT-base: 12 layers of 768, 30 522 tokens"
+  std::string what;  ///< "BERT-base: 12 layers of 768, 30,522 tokens"
   ModelFacts facts;
 };
 

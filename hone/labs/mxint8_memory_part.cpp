@@ -236,7 +236,7 @@ Table kept_table(const Json& kept) {
 std::string tables_text(const Json& shape) {
   const Json& rules = shape.at("rules");
   return fmt::format(
-      "{}: packing the tables as well takes the saving from {:.2f} to {:.2f} % in memory, {} less.",
+      "{}: packing the tables as well takes the saving from {:.2f} to {:.2f}% in memory, {} less.",
       shape.at("shape").get<std::string>(), 100 * saving_of(rules[0], "memory_saving"),
       100 * saving_of(rules[1], "memory_saving"),
       human_bytes(
@@ -321,9 +321,9 @@ LabPart memory_part(const LabRun& run) {
   part.results = {{"memory", rows}};
   const Json& own = shapes.front().at("rules");
   part.sentence = fmt::format(
-      "MXINT8 saves {:.1f} % of the model's memory in its linears, {:.1f} % with its tables; the "
+      "MXINT8 saves {:.1f}% of the model's memory in its linears, {:.1f}% with its tables; the "
       "formula says "
-      "{:.1f} %",
+      "{:.1f}%",
       100 * saving_of(own[0], "memory_saving"), 100 * saving_of(own[1], "memory_saving"),
       100 * saving_of(own[0], "theoretical_saving"));
   return part;

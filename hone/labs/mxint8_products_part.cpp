@@ -175,7 +175,7 @@ std::string rule_text(const Json& sensitivity, const std::string& reported_part)
       "whose errors "
       "of the margin make half of the sum, the largest first, keep inputs in fp32 (W8A16); one "
       "whose W8A8 "
-      "product is shown to be slower than that of fp32 (the 95 % interval of the ratio lies below "
+      "product is shown to be slower than that of fp32 (the 95% interval of the ratio lies below "
       "1) "
       "stays in fp32; all others are W8A8. {}",
       grouped(sensitivity.at("texts").get<std::int64_t>()), part,
@@ -189,7 +189,7 @@ std::string rule_text(const Json& sensitivity, const std::string& reported_part)
 bool shown_faster(const Json& model) { return model.at("speedup_interval")[0] > 1.0; }
 bool shown_slower(const Json& model) { return model.at("speedup_interval")[1] < 1.0; }
 
-// "W8A16 is 0.96 (95 %: 0.93 to 0.98) times as fast as fp32, W8A8 1.25 (…)": so a slower one is seen at once.
+// "W8A16 is 0.96 (95% CI 0.93 to 0.98) times as fast as fp32, W8A8 1.25 (…)": so a slower one is seen at once.
 std::string speed_sentence(const Json& found) {
   const Json& models = found.at("models");
   std::string text;
@@ -199,7 +199,7 @@ std::string speed_sentence(const Json& found) {
         fmt::runtime(i == 1 ? "{} is {} ({}{} to {}) times as fast as fp32{}"
                             : ", {} {} ({}{} to {}){}"),
         models[i].at("model").get<std::string>(), three_digits(models[i].at("speedup")),
-        i == 1 ? "95 %: " : "", three_digits(ends[0]), three_digits(ends[1]),
+        i == 1 ? "95%: " : "", three_digits(ends[0]), three_digits(ends[1]),
         shown_faster(models[i]) || shown_slower(models[i]) ? "" : ", which shows neither");
   }
   return text;
@@ -245,7 +245,7 @@ LabPart product_part(const LabRun& run) {
           work,
           fmt::format(
               "Measured: times, best and median of {} runs of {} on {}, which took turns, "
-              "the median of the ratios to fp32 of one turn each with its 95 % interval (sign "
+              "the median of the ratios to fp32 of one turn each with its 95% interval (sign "
               "test), and bytes of the weights. Counted, for the linears of one such run: moved is "
               "every "
               "operand "

@@ -263,7 +263,7 @@ void add_section(LabReport& report, const FoundTimes& one, const fs::path& folde
           "On {}, {} threads. Fresh: processes that had done nothing before, one executor "
           "in each; times are medians over them, from and to the least and the greatest. Warm: one "
           "process that had done all of it once, where executors took turns; from and to "
-          "are the 95 % interval of the median. The first {} calls are in no median.",
+          "are the 95% interval of the median. The first {} calls are in no median.",
           one.times.device, one.times.threads, one.times.ignored)});
   section.blocks.push_back(
       PageTable{means_table(one.times),
@@ -281,7 +281,7 @@ Section mistakes_section(const std::vector<std::pair<std::string, Table>>& table
   for (const auto& [name, table] : tables)
     section.blocks.push_back(PageTable{
         table, fmt::format("Of {}: each mistake alone beside the honest figure, with the "
-                           "95 % interval of its middle; of n = 5 the ends are where 95 % "
+                           "95% interval of its middle; of n = 5 the ends are where 95% "
                            "of such means lie.",
                            name)});
   return section;
@@ -318,7 +318,7 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
       {"Side by side",
        {PageTable{
            overview,
-           "Times as fast: against the first executor, median of calls in turn with its 95 % "
+           "Times as fast: against the first executor, median of calls in turn with its 95% "
            "interval. By n: the same by means of n calls, as a loop tells it that counts all "
            "from the beginning."}}});
   for (const FoundTimes& one : all) add_section(report, one, folder);

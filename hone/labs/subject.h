@@ -36,7 +36,7 @@ struct LabSubject {
 
 /// Opens the model (`model` empty: makes fresh weights of bert-tiny's shape to be trained) and reads the data (without a
 /// source: built-in, more of it the higher the fidelity). Where `max_eval_samples` is not given, quick and paper measure on
-/// 2 000 and 10 000 texts of each part. Tells the context notes and warnings. Throws `UserError` as `load_encoded` does, for a
+/// 2,000 and 10,000 texts of each part. Tells the context notes and warnings. Throws `UserError` as `load_encoded` does, for a
 /// model that is quantized or packed already, and for a model without data.
 LabSubject lab_subject(const std::string& model, const JobData& data, Fidelity fidelity,
                        std::uint64_t seed, Context& context);

@@ -54,7 +54,7 @@ struct ClassFigures {
   std::int64_t predicted = 0;                    ///< examples taken for it
   std::int64_t found = 0;                        ///< both
   PrecisionRecall figures;                       ///< `precision_recall`
-  Interval precision_interval, recall_interval;  ///< Wilson, 95 %
+  Interval precision_interval, recall_interval;  ///< Wilson, 95%
 };
 
 /// From the counts. `evidence`: as in `wilson_interval`.
@@ -70,7 +70,7 @@ struct Evaluation {
   double accuracy = 0;  ///< correct / examples; NaN without examples
   double majority_share =
       0;  ///< the accuracy of always giving the most frequent label; NaN without examples
-  Interval accuracy_interval;  ///< Wilson, 95 %
+  Interval accuracy_interval;  ///< Wilson, 95%
   double loss =
       0;  ///< mean cross-entropy in nats; NaN without examples or with a NaN among the logits
   std::vector<ClassFigures> of_class;  ///< (classes)
@@ -108,7 +108,7 @@ ClassScores scores_of_class_1(const Logits& logits, std::span<const std::int32_t
 Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
                     std::span<const std::int32_t> texts = {});
 
-/// What the figures of an evaluation stand on: "validation, n = 1 072", with repeated texts "validation, n = 1 072
+/// What the figures of an evaluation stand on: "validation, n = 1,072", with repeated texts "validation, n = 1,072
 /// (effective 850)". What they are to be read with stands behind.
 std::string part_text(const std::string& part, const Evaluation& evaluation,
                       std::span<const std::string> cautions = {});

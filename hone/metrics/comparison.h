@@ -21,7 +21,7 @@ struct Comparison {
   double evidence = 1;     ///< of each example, as some repeat others (hone/metrics/evidence.h)
   std::int64_t flips = 0;  ///< predictions that differ, right or wrong
   double flip_share = 0;   ///< flips / examples; NaN without examples
-  Interval flip_interval;  ///< Wilson, 95 %
+  Interval flip_interval;  ///< Wilson, 95%
   std::int64_t both_right = 0;
   std::int64_t both_wrong = 0;
   std::int64_t only_parent = 0;     ///< right in the parent, wrong in the candidate
@@ -63,7 +63,7 @@ double margin_snr_db(const Logits& parent, const Logits& candidate);
 /// [-1, 1]; 0 without examples. All counts are taken times the evidence.
 double tango_score(const Comparison& comparison, double change);
 
-/// The 95 % interval of the candidate's accuracy minus the parent's, from paired examples: where Tango's score is within
+/// The 95% interval of the candidate's accuracy minus the parent's, from paired examples: where Tango's score is within
 /// 1.96 (section 3). It holds its level for few examples too, and has a positive width where nothing differs: no example
 /// can exclude what is rarer than one in all of them. [-1, 1] without examples.
 Interval accuracy_change_interval(const Comparison& comparison);

@@ -20,10 +20,10 @@ double evidence(std::span<const std::int32_t> texts);
 /// n times its evidence, rounded: the effective sample size.
 std::int64_t effective_examples(std::int64_t examples, double evidence);
 
-/// "n = 1 072"; with fewer effective ones: "n = 1 072 (effective 850)".
+/// "n = 1,072"; with fewer effective ones: "n = 1,072 (effective 850)".
 std::string sample_size_text(std::int64_t examples, std::int64_t effective);
 
-/// What a figure stands on: "validation, n = 1 072". What it is to be read with stands behind: "test, n = 400, 80 trained
+/// What a figure stands on: "validation, n = 1,072". What it is to be read with stands behind: "test, n = 400, 80 trained
 /// on".
 std::string part_text(const std::string& part, std::int64_t examples, std::int64_t effective,
                       std::span<const std::string> cautions = {});

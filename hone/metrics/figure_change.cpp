@@ -122,7 +122,7 @@ std::string condition_text(const ChangePlan& plan) {
   const auto& texts = std::get<DifferingTexts>(plan);
   if (!texts.assumed) return condition_text(DisagreementRates{});
   return fmt::format(
-      "the true change is none and one text in {} (none was seen) has another answer",
+      "the true change is none and one example in {} (none was seen) has another prediction",
       grouped(std::llround(1 / texts.rate)));
 }
 

@@ -16,7 +16,7 @@
 /// rule of hone/metrics/verdict.h judges, whatever the task.
 ///
 ///     FigureChange change = compare_regression(parent, candidate, targets).r2;
-///     verdict(change).summary  // "kept: +0.02 points of R² (95 %: -0.10 to +0.14), within the margin of 0.50; …"
+///     verdict(change).summary  // "kept: +0.02 points of R² (95% CI -0.10 to +0.14), within the margin of 0.50; …"
 namespace hone {
 
 /// What is planned with where a figure is a ratio of sums.
@@ -36,14 +36,14 @@ struct FigureChange {
   double evidence = 1;  ///< of each example, as some repeat others (hone/metrics/evidence.h)
   double change =
       0;  ///< candidate minus parent, a share: 0.01 is one point; NaN where it is not defined
-  std::optional<Interval> interval = {};  ///< of the change, 95 %; nothing where it is not defined
+  std::optional<Interval> interval = {};  ///< of the change, 95%; nothing where it is not defined
   /// How many standard errors, under the hypothesis that the true change is this, the one that was seen lies above it. It is
   /// read as a normal number, and is 1.96 at the lower end of the interval. Not called where the change is not defined.
   std::function<double(double change)> score = {};
   ChangePlan plan = {};
   bool differs = true;  ///< that an exact test, where there is one, sees a change as well
   std::string notes =
-      {};  ///< what follows the change in a sentence: "; 12 of 4 000 predictions differ"
+      {};  ///< what follows the change in a sentence: "; 12 of 4,000 predictions differ"
   /// Of a ratio of sums: how many texts there are, and on how many of them the models differ.
   std::int64_t texts = 0, differing_texts = 0;
   double half_width = 0;                   ///< of its interval, before that was cut
@@ -84,7 +84,7 @@ struct Contributions {
   bool is_unequal = false;
 };
 
-/// The change of a ratio of sums over examples, such as R² or micro F1, with its 95 % interval (delta method; Cochran 1977,
+/// The change of a ratio of sums over examples, such as R² or micro F1, with its 95% interval (delta method; Cochran 1977,
 /// Sampling Techniques, chapter 6), by texts: the rows of a text are one observation (Cameron & Miller 2015, Journal of
 /// Human Resources 50:317).
 ///
@@ -111,7 +111,7 @@ struct RatioChange {
 FigureChange ratio_change(const FigureName& figure, std::int64_t examples, double evidence,
                           const RatioChange& change);
 
-/// The 95 % interval of one model's ratio of sums, by the same formula, K being the texts that are not all right; cut at 1, and
+/// The 95% interval of one model's ratio of sums, by the same formula, K being the texts that are not all right; cut at 1, and
 /// where the figure is a share at 0. Up to the least and 1 where it is not defined.
 Interval ratio_interval(const FigureName& figure, double value, const Contributions& contributions,
                         std::span<const std::int32_t> texts);

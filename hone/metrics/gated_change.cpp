@@ -397,24 +397,27 @@ GateVerdict all_together(std::span<const Gate> gates, std::vector<Verdict> verdi
                              ? fmt::format("{}, which is not defined", v.figure.text)
                              : fmt::format("{} {}", v.figure.text, points_text(v.change));
     if (v.examples_needed)
-      change += fmt::format(" ({} examples would tell)", about_text(*v.examples_needed));
-    (v.kept() ? kept : v.conclusion == Conclusion::lost ? lost : unclear).push_back(change);
+      change += fmt::format(" ({} examples needed)", about_text(*v.examples_needed));
+    (v.kept()                                    ? kept
+     : v.conclusion == Conclusion::exceeds_limit ? lost
+                                                 : unclear)
+        .push_back(change);
   }
-  all.conclusion = !lost.empty()      ? Conclusion::lost
-                   : !unclear.empty() ? Conclusion::unclear
-                                      : Conclusion::kept;
+  all.conclusion = !lost.empty()      ? Conclusion::exceeds_limit
+                   : !unclear.empty() ? Conclusion::inconclusive
+                                      : Conclusion::within_limit;
   if (all.gates.size() == 1) {
     all.summary = all.gates.front().summary;
   } else if (all.kept()) {
     all.summary =
-        fmt::format("kept: all {} gates hold, in points: {}", gates.size(), fmt::join(kept, ", "));
+        fmt::format("all {} gates hold, in points: {}", gates.size(), fmt::join(kept, ", "));
   } else if (!lost.empty()) {
-    all.summary = fmt::format("lost: {} of {} gates fail{}, in points: {}", lost.size(),
-                              gates.size(), lost.size() == 1 ? "s" : "", fmt::join(lost, ", "));
+    all.summary = fmt::format("{} of {} gates fail{}, in points: {}", lost.size(), gates.size(),
+                              lost.size() == 1 ? "s" : "", fmt::join(lost, ", "));
   } else {
-    all.summary = fmt::format("cannot tell: {} of {} gates {} not shown to hold, in points: {}",
-                              unclear.size(), gates.size(), unclear.size() == 1 ? "is" : "are",
-                              fmt::join(unclear, ", "));
+    all.summary =
+        fmt::format("{} of {} gates {} inconclusive, in points: {}", unclear.size(), gates.size(),
+                    unclear.size() == 1 ? "is" : "are", fmt::join(unclear, ", "));
   }
   return all;
 }
@@ -448,7 +451,7 @@ std::vector<GateVerdict> judge_gates_of_choice(
   std::vector<GateVerdict> all;
   auto at = verdicts.begin();
   for (const std::vector<Gate>& own : gates) {
-    all.push_back(own.empty() ? GateVerdict{.gates = {}, .conclusion = Conclusion::kept}
+    all.push_back(own.empty() ? GateVerdict{.gates = {}, .conclusion = Conclusion::within_limit}
                               : all_together(own, {at, at + std::ssize(own)}));
     at += std::ssize(own);
   }

@@ -35,10 +35,10 @@ std::vector<FigureChange> gated_changes(std::span<const Gate> gates, const Logit
 struct GateVerdict {
   std::vector<Verdict> gates;  ///< one per gate, in their order
   Conclusion conclusion =
-      Conclusion::unclear;   ///< kept: all gates are; lost: one is lost; else unclear
-  std::string summary = {};  ///< one sentence, without its full stop
+      Conclusion::inconclusive;  ///< kept: all gates are; lost: one is lost; else unclear
+  std::string summary = {};      ///< one sentence, without its full stop
 
-  bool kept() const { return conclusion == Conclusion::kept; }
+  bool kept() const { return conclusion == Conclusion::within_limit; }
 };
 
 /// Each gate by `verdict_of_look`, at a level corrected for `evaluations` times the number of gates: what is claimed of any gate
@@ -63,11 +63,11 @@ struct LostClass {
   std::int64_t index = 0;
   std::int64_t examples = 0;  ///< of the class
   double change = 0;          ///< of its recall
-  Interval interval;          ///< of that, 95 %, of this class alone
+  Interval interval;          ///< of that, 95%, of this class alone
   double p_value = 1;         ///< of McNemar's exact test, corrected
 };
 
-/// The classes, or labels, whose recall falls, by McNemar's exact two-sided test on the examples of each at a level of 5 %, after
+/// The classes, or labels, whose recall falls, by McNemar's exact two-sided test on the examples of each at a level of 5%, after
 /// Holm's correction over all classes with examples, and Bonferroni's over `comparisons` of the candidate with others. In their
 /// order; empty for regression.
 std::vector<LostClass> lost_classes(const Logits& parent, const Logits& candidate,

@@ -34,7 +34,7 @@ struct MultiLabelEvaluation {
       0;  ///< rows with a NaN or an infinity: not zero means that the model has diverged
   std::int64_t exact = 0;             ///< examples all of whose answers are right
   double subset_accuracy = 0;         ///< exact / examples; NaN without examples
-  Interval subset_accuracy_interval;  ///< Wilson, 95 %
+  Interval subset_accuracy_interval;  ///< Wilson, 95%
   double hamming_accuracy =
       0;  ///< right answers / answers: 1 - the Hamming loss; NaN without examples
   double loss =
@@ -42,7 +42,7 @@ struct MultiLabelEvaluation {
   /// As scikit-learn averages them with zero_division=0, what is 0/0 counting as 0: `micro` of the counts of all labels
   /// together, `macro` over labels alike, `weighted` by their support, `samples` over examples. NaN without examples.
   PrecisionRecall micro, macro, weighted, samples;
-  Interval micro_f1_interval;          ///< 95 %: `ratio_interval`
+  Interval micro_f1_interval;          ///< 95%: `ratio_interval`
   std::vector<ClassFigures> of_label;  ///< (labels); 0/0 is NaN
   std::vector<RocAuc>
       auc_of_label;      ///< (labels), of the logits; NaN where all or no example has the label

@@ -45,7 +45,7 @@ DisagreementRates rates_seen(const Comparison& c) {
 std::string condition_text(const DisagreementRates& rates) {
   if (!rates.assumed) return PlanWords{}.condition;
   return fmt::format(
-      "the true change is none and one text in {} (none was seen) is right in one model alone",
+      "the true change is none and one example in {} (none was seen) is right in one model alone",
       grouped(std::llround(1 / (rates.lost + rates.gained))));
 }
 
@@ -85,11 +85,12 @@ std::string about_text(std::int64_t count) {
 std::string plan_text(std::optional<std::int64_t> count, double change, double margin,
                       std::int64_t most, const PlanWords& words) {
   if (count)
-    return fmt::format("{} {}{} would show {} {} four times out of five if {}", words.about,
+    return fmt::format("{} {}{} would show {} to {} the limit (power 80%) if {}", words.about,
                        grouped(rounded_up(*count)), words.unit, words.whom,
-                       change > -margin ? "kept" : "lost", words.condition);
-  if (change == -margin) return "the change seen is the margin, and no number tells them apart";
-  return fmt::format("the change seen lies so near the margin that it would take more than {}{}",
+                       change > -margin ? "be within" : "exceed", words.condition);
+  if (change == -margin)
+    return fmt::format("the change seen equals the limit, so no number of{} would do", words.unit);
+  return fmt::format("the change seen is so close to the limit that more than {}{} would be needed",
                      grouped(most), words.unit);
 }
 

@@ -48,14 +48,14 @@ double chance_to_be_shown_kept(const DisagreementRates& rates, double margin, st
 std::optional<std::int64_t> planned_seeds(double gap, double deviation);
 inline constexpr std::int64_t kMostSeeds = 1000;
 
-/// "about 4 600": two significant digits, rounded up.
+/// "about 4,600": two significant digits, rounded up.
 std::string about_text(std::int64_t count);
 
-/// What is planned, in words: "about 4 600 would show it kept four times out of five if the true change is the one seen";
-/// by assumed rates "… if the true change is none and one text in 74 (none was seen) is right in one model alone".
+/// What is planned, in words: "about 4,600 examples would show it to be within the limit (power 80%) if the true change is the
+/// one seen"; by assumed rates "… if the true change is none and one example in 74 (none was seen) is right in one model alone".
 struct PlanWords {
-  std::string unit = {};        ///< " seeds"; "": the examples that were spoken of
-  std::string whom = "it";      ///< is shown to be kept or lost
+  std::string unit = " examples";
+  std::string whom = "it";      ///< is shown to be within the limit, or not
   std::string about = "about";  ///< "at least about": something else is needed as well
   std::string condition = "the true change is the one seen";  ///< what is assumed
 };

@@ -11,9 +11,9 @@ struct Interval {
   double high = 0;
 };
 
-/// The 97.5 % point of the normal distribution: what a two-sided 95 % interval or test uses.
+/// The 97.5% point of the normal distribution: what a two-sided 95% interval or test uses.
 inline constexpr double kNormal975 = 1.959963984540054;
-/// The 80 % point: what is found four times out of five.
+/// The 80% point: what is found four times out of five.
 inline constexpr double kNormal80 = 0.8416212335729143;
 
 /// P(Z > z) of the normal distribution.
@@ -21,7 +21,7 @@ double normal_tail(double z);
 /// The z with P(Z > z) = `tail`, which lies above 0 and is at most a half.
 double normal_above(double tail);
 
-/// Wilson's 95 % interval for the probability behind `successes` of `trials` (Wilson 1927):
+/// Wilson's 95% interval for the probability behind `successes` of `trials` (Wilson 1927):
 ///
 ///     (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n),   p = successes / trials, z = 1.96
 ///
@@ -37,7 +37,7 @@ struct Proportion {
   double share() const { return static_cast<double>(successes) / static_cast<double>(trials); }
 };
 
-/// The 95 % interval of the difference a - b of shares counted on different examples: Newcombe's hybrid of both Wilson
+/// The 95% interval of the difference a - b of shares counted on different examples: Newcombe's hybrid of both Wilson
 /// intervals (Newcombe 1998, Statistics in Medicine 17:873, method 10):
 ///
 ///     d - sqrt((a - a.low)² + (b.high - b)²)   to   d + sqrt((a.high - a)² + (b - b.low)²),   d = a - b

@@ -37,7 +37,7 @@ struct ErrorFigures {
 /// A correlation of predictions and targets.
 struct Correlation {
   double value = 0;   ///< NaN where one side is the same everywhere
-  Interval interval;  ///< 95 %; [-1, 1] where it is not defined, or there are too few examples
+  Interval interval;  ///< 95%; [-1, 1] where it is not defined, or there are too few examples
 };
 
 /// How one output meets its targets.
@@ -55,7 +55,7 @@ struct RegressionEvaluation {
   /// Over all outputs: means of all errors, and r2 of the sums over outputs, each SST about its own mean, which is
   /// scikit-learn's multioutput="variance_weighted". NaN without examples.
   ErrorFigures errors;
-  Interval r2_interval;  ///< of `errors.r2`, 95 %: `ratio_interval`
+  Interval r2_interval;  ///< of `errors.r2`, 95%: `ratio_interval`
   /// The same of always giving the mean of the targets of each output: its r2 is 0.
   ErrorFigures baseline;
   double pearson = 0, spearman = 0;      ///< means over the outputs
@@ -81,7 +81,7 @@ std::vector<double> spearman_parts(std::span<const double> a, std::span<const do
 /// Ranks from 1 on, equal values at the mean of theirs: of two smallest, 1.5.
 std::vector<double> ranks_of(std::span<const double> values);
 
-/// The 95 % interval of a correlation r seen on n examples, by Fisher's z (Fisher 1921, Metron 1:3):
+/// The 95% interval of a correlation r seen on n examples, by Fisher's z (Fisher 1921, Metron 1:3):
 ///
 ///     tanh(atanh r ± 1.96 / sqrt(n - 3))
 ///

@@ -12,7 +12,7 @@ namespace hone {
 /// higher score than a random negative one, ties counted half.
 struct RocAuc {
   double value = 0;   ///< NaN when it is not defined
-  Interval interval;  ///< 95 %; [0, 1] when it is not defined
+  Interval interval;  ///< 95%; [0, 1] when it is not defined
 };
 
 /// From a score for each example and whether it is positive, by the sum of ranks (Mann and Whitney 1947), ties at their
@@ -28,7 +28,7 @@ RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive, d
 std::vector<double> auc_parts(std::span<const double> scores, std::span<const char> positive,
                               std::span<const std::int32_t> texts = {});
 
-/// The 95 % interval of an area `auc` seen on so many positives and negatives: the areas θ with
+/// The 95% interval of an area `auc` seen on so many positives and negatives: the areas θ with
 ///
 ///     |auc - θ| ≤ 1.96 sqrt(V(θ)),   V(θ) = θ(1-θ) (1 + N ((1-θ)/(2-θ) + θ/(1+θ))) / (positives · negatives),
 ///

@@ -45,9 +45,9 @@ void plan_seeds(Verdict& v, const SeedSpread& s, const MeanHalves& mean,
   }
   const ChangePlan plan = mean_plan(seeds);
   v.examples_needed = planned_texts(plan, v.change, v.margin);
-  v.summary += "no number of seeds would tell on these texts; " +
+  v.summary += "no number of seeds would do on these examples; " +
                plan_text(v.examples_needed, v.change, v.margin, kMostExamples,
-                         {.unit = " different ones",
+                         {.unit = " different examples",
                           .about = "at least about",
                           .condition = condition_text(plan)});
 }
@@ -63,15 +63,15 @@ Verdict verdict_by_mean(const SeedChanges& changes, const SeedSpread& s, Verdict
   if (!changes.figure().may_be_negative)
     v.change_interval->high = std::min(1.0, v.change_interval->high);
   const ChangeWords words = {.over = " on average over " + count_text(s.count),
-                             .of = ", other seeds and texts"};
+                             .of = " for other seeds and examples:"};
   const bool kept = v.change_interval->low >= -v.margin, lost = v.change_interval->high < -v.margin;
   if (kept || lost) {
-    v.conclusion = kept ? Conclusion::kept : Conclusion::lost;
+    v.conclusion = kept ? Conclusion::within_limit : Conclusion::exceeds_limit;
     v.summary = decided_text(v, /*differ=*/true, words) + changes.notes;
     return v;
   }
-  v.summary = fmt::format("cannot tell with {}: {}, {}{}; ", count_text(s.count),
-                          change_text(v, words), margin_text(v.margin), changes.notes);
+  v.summary = fmt::format("{}, inconclusive with {} for {}{}; ", change_text(v, words),
+                          count_text(s.count), limit_text(v.margin), changes.notes);
   plan_seeds(v, s, mean, changes.changes);
   return v;
 }
@@ -82,7 +82,7 @@ Conclusion shown_by_each(const std::vector<FigureChange>& seeds, double margin) 
   const auto as_first = [&](const FigureChange& c) {
     return verdict(c, margin).conclusion == first;
   };
-  return std::ranges::all_of(seeds, as_first) ? first : Conclusion::unclear;
+  return std::ranges::all_of(seeds, as_first) ? first : Conclusion::inconclusive;
 }
 
 // From the least to the greatest end of the seeds' intervals.
@@ -94,7 +94,7 @@ Interval hull_of(const std::vector<FigureChange>& seeds) {
 }
 
 ChangeWords words_for_each(const SeedSpread& s) {
-  ChangeWords words = {.of = ", these seeds on other texts"};
+  ChangeWords words = {.of = " for these seeds on other examples:"};
   if (s.count < kFewestSeeds) {
     words.over = " with " + count_text(s.count);
     for (const double change : s.values)
@@ -118,7 +118,7 @@ void plan_each(Verdict& v, const std::vector<FigureChange>& seeds) {
   if (most <= kMostExamples) v.examples_needed = most;
   v.summary += plan_text(
       v.examples_needed, v.change, v.margin, kMostExamples,
-      {.unit = " different texts", .whom = "each of them", .condition = condition_text(*hardest)});
+      {.unit = " different examples", .whom = "each seed", .condition = condition_text(*hardest)});
 }
 
 // By each seed alone, for these seeds and other texts.
@@ -129,19 +129,19 @@ Verdict verdict_by_each(const SeedChanges& changes, const SeedSpread& s, Verdict
   v.conclusion = shown_by_each(seeds, v.margin);
   if (!few) v.change_interval = hull_of(seeds);
   const ChangeWords words = words_for_each(s);
-  if (v.conclusion != Conclusion::unclear) {
+  if (v.conclusion != Conclusion::inconclusive) {
     const bool differ = std::ranges::all_of(seeds, [](const FigureChange& c) { return c.differs; });
-    v.summary = decided_text(v, differ, words) + changes.notes + "; shown by each seed alone" +
+    v.summary = decided_text(v, differ, words) + changes.notes + "; every seed shows it" +
                 (few ? ", for these seeds only" : "");
     return v;
   }
-  v.summary = fmt::format("cannot tell with {}: {}, {}{}; ", count_text(s.count),
+  v.summary = fmt::format("{}, inconclusive with {} for {}{}; ",
                           change_text(v, few ? ChangeWords{words.figures} : words),
-                          margin_text(v.margin), changes.notes);
+                          count_text(s.count), limit_text(v.margin), changes.notes);
   if (few) {
     v.seeds_needed = kFewestSeeds;
-    v.summary += fmt::format("not every seed tells alone, and their mean takes {} of them at least",
-                             kFewestSeeds);
+    v.summary +=
+        fmt::format("not every seed shows it, and a mean needs at least {} seeds", kFewestSeeds);
   } else {
     plan_each(v, seeds);
   }
@@ -158,7 +158,7 @@ Verdict verdict_of_seeds(const SeedChanges& changes, double margin) {
       std::ranges::count_if(changes.changes, [](const FigureChange& c) { return !c.interval; });
   if (undefined > 0) {
     v.change = std::numeric_limits<double>::quiet_NaN();
-    v.summary = fmt::format("cannot tell: {} is not defined with {} of {} seeds", v.figure.text,
+    v.summary = fmt::format("inconclusive: {} is not defined with {} of {} seeds", v.figure.text,
                             undefined, changes.changes.size());
     return v;
   }
@@ -166,8 +166,8 @@ Verdict verdict_of_seeds(const SeedChanges& changes, double margin) {
   v.change = s.mean;
   if (s.interval) {
     const Verdict mean = verdict_by_mean(changes, s, v);
-    if (mean.conclusion != Conclusion::unclear ||
-        shown_by_each(changes.changes, margin) == Conclusion::unclear)
+    if (mean.conclusion != Conclusion::inconclusive ||
+        shown_by_each(changes.changes, margin) == Conclusion::inconclusive)
       return mean;
   }
   return verdict_by_each(changes, s, v);

@@ -12,7 +12,7 @@ namespace hone {
 struct SeedChanges {
   std::vector<double> before = {}, after = {};
   std::vector<FigureChange> changes = {};
-  std::string notes = {};  ///< what follows the change in a sentence: "; 0.30 % flips on average"
+  std::string notes = {};  ///< what follows the change in a sentence: "; 0.30% flips on average"
 
   const FigureName& figure() const { return changes.front().figure; }
 };

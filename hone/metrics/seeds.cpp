@@ -37,7 +37,7 @@ namespace {
 // Shares of whole counts lie further apart; what is nearer differs by rounding alone.
 constexpr double kRounding = 1e-12;
 
-// The 95 % interval of the mean behind values of which two differ at least.
+// The 95% interval of the mean behind values of which two differ at least.
 Interval t_interval(double mean, double deviation, std::int64_t count) {
   const double half = student_975(count - 1) * deviation / std::sqrt(static_cast<double>(count));
   return {mean - half, mean + half};

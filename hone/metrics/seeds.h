@@ -21,7 +21,7 @@ struct SeedSpread {
   std::vector<double> values = {};  ///< in the order in which they were given
   /// Sample standard deviation; nothing under `kFewestSeeds`.
   std::optional<double> deviation;
-  /// 95 %, of the mean, by Student's t; nothing under `kFewestSeeds`, and where all are the same: a width of zero would
+  /// 95%, of the mean, by Student's t; nothing under `kFewestSeeds`, and where all are the same: a width of zero would
   /// claim that another seed cannot differ.
   std::optional<Interval> interval;
 };
@@ -48,7 +48,7 @@ std::optional<double> paired_t_test(std::span<const double> differences);
 /// whole degrees (Abramowitz & Stegun 26.7.3 and 26.7.4).
 double student_two_sided(double t, std::int64_t degrees);
 
-/// The t whose two-sided probability is 5 %.
+/// The t whose two-sided probability is 5%.
 double student_975(std::int64_t degrees);
 
 }  // namespace hone

@@ -78,16 +78,16 @@ std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std
                                            : concerns(std::get<RegressionEvaluation>(e.figures));
   if (sentences.empty() && may_be_baseline(e))
     sentences.push_back(fmt::format(
-        "{} is not shown to be above that of who looks at no text: {} (95 %: {} to {}), and {}",
+        "{} is not shown to be above that of who looks at no text: {} (95% CI {} to {}), and {}",
         e.figure.text, share_text(e.value), percent_number(e.interval.low),
         percent_number(e.interval.high), baseline_text(e)));
-  // These intervals rest on how texts scatter, which a handful does not show: of 3 to 5 with Gaussian errors 90 % cover.
+  // These intervals rest on how texts scatter, which a handful does not show: of 3 to 5 with Gaussian errors 90% cover.
   constexpr std::int64_t kScatterIsSeen = 10;
   const std::int64_t effective = effective_examples(e.examples, e.evidence);
   if (e.classes() == nullptr && e.examples > 0 && !std::isnan(e.value) &&
       effective < kScatterIsSeen)
     sentences.push_back(fmt::format(
-        "the 95 % interval of {} rests on how {} {}: with fewer than {} texts it can be too narrow",
+        "the 95% interval of {} rests on how {} {}: with fewer than {} texts it can be too narrow",
         e.figure.text, effective, effective == 1 ? "text errs" : "texts err", kScatterIsSeen));
   return sentences;
 }

@@ -30,7 +30,7 @@ struct Truth {
 struct TaskEvaluation {
   FigureName figure = kAccuracy;  ///< by which the task is judged
   double value = 0;               ///< of it; NaN where it is not defined
-  Interval interval;              ///< 95 %
+  Interval interval;              ///< 95%
   double baseline = 0;            ///< the figure of who looks at no text: see `baseline_text`
   std::int64_t examples = 0;
   double evidence = 1;                  ///< of each example, as some repeat others
@@ -48,7 +48,7 @@ TaskEvaluation evaluate(const Logits& outputs, const Truth& truth);
 
 /// The answer of who looks at no text: "the most frequent class alone", "always giving the mean".
 std::string baseline_answer(const FigureName& figure);
-/// The same, and what that makes: "the most frequent class alone makes 50.1 %".
+/// The same, and what that makes: "the most frequent class alone makes 50.1%".
 std::string baseline_text(const FigureName& figure, double baseline);
 std::string baseline_text(const TaskEvaluation& evaluation);
 
@@ -57,7 +57,7 @@ std::string baseline_text(const TaskEvaluation& evaluation);
 std::vector<std::string> concerns(const TaskEvaluation& evaluation,
                                   const std::vector<std::string>& labels);
 
-/// What the figures of an evaluation stand on: "validation, n = 1 072 (effective 850)". What they are to be read with stands
+/// What the figures of an evaluation stand on: "validation, n = 1,072 (effective 850)". What they are to be read with stands
 /// behind.
 std::string part_text(const std::string& part, const TaskEvaluation& evaluation,
                       std::span<const std::string> cautions = {});

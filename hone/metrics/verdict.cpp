@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// One-sided, each way: together they are the 95 % interval.
+// One-sided, each way: together they are the 95% interval.
 
 /// What is tested: p-values of both claims, corrected where they are about one of several candidates, and the score that
 /// the strictest of the tests asks for.
@@ -25,26 +25,27 @@ struct Tested {
   const char* correction = "Holm";
 };
 
-// "cannot tell with n = 400", "cannot tell among 4 by Holm's correction, though alone it would be kept, with n = 400"
+// "inconclusive with n = 400 for an allowed drop of 0.50", "inconclusive with n = 400 for an allowed drop of 0.50 after Holm's
+// correction for 4 candidates (alone: within limit)"
 std::string undecided_text(const Verdict& v, const FigureChange& c, const char* correction) {
   const Interval& alone = *v.change_interval;
-  const char* word = alone.low >= -v.margin ? "kept" : alone.high < -v.margin ? "lost" : nullptr;
-  const std::string among =
-      v.candidates > 1 && word != nullptr
-          ? fmt::format(" among {} by {}'s correction, though alone it would be {},", v.candidates,
-                        correction, word)
-          : "";
+  const bool within = alone.low >= -v.margin, exceeds = alone.high < -v.margin;
   const std::string unit = c.unit.empty() ? "" : " " + c.unit;
-  return fmt::format("cannot tell{} with {}{}", among,
-                     sample_size_text(c.examples, effective_examples(c.examples, c.evidence)),
-                     unit);
+  std::string text =
+      fmt::format("inconclusive with {}{} for {}",
+                  sample_size_text(c.examples, effective_examples(c.examples, c.evidence)), unit,
+                  limit_text(v.margin));
+  if (v.candidates > 1 && (within || exceeds))
+    text += fmt::format(" after {}'s correction for {} candidates (alone: {})", correction,
+                        v.candidates,
+                        to_string(within ? Conclusion::within_limit : Conclusion::exceeds_limit));
+  return text;
 }
 
 // What is counted by the number of examples that would tell.
 std::string plan_unit(const FigureChange& c) {
-  const std::string different = c.evidence < 1 ? " different" : "";
-  if (!c.unit.empty()) return different + " " + c.unit;
-  return different.empty() ? "" : different + " texts";
+  return fmt::format("{} {}", c.evidence < 1 ? " different" : "",
+                     c.unit.empty() ? "examples" : c.unit);
 }
 
 Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
@@ -55,25 +56,25 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
             .candidates = tested.candidates};
   v.change = c.change;
   if (c.examples == 0) {
-    v.summary = fmt::format("cannot tell: there are no {}", c.unit.empty() ? "examples" : c.unit);
+    v.summary = fmt::format("inconclusive: there are no {}", c.unit.empty() ? "examples" : c.unit);
     return v;
   }
   if (std::isnan(c.change)) {
-    v.summary = fmt::format("cannot tell: {} is not defined{}", c.figure.text, c.notes);
+    v.summary = fmt::format("inconclusive: {} is not defined{}", c.figure.text, c.notes);
     return v;
   }
   if (tested.kept_p <= kVerdictLevel || tested.lost_p <= kVerdictLevel) {
-    v.conclusion = tested.kept_p <= kVerdictLevel ? Conclusion::kept : Conclusion::lost;
+    v.conclusion =
+        tested.kept_p <= kVerdictLevel ? Conclusion::within_limit : Conclusion::exceeds_limit;
     v.summary = decided_text(v, c.differs) + c.notes;
     return v;
   }
   v.examples_needed = planned_texts(c.plan, c.change, margin, tested.score);
   const bool worse = c.differs && c.interval && c.interval->high < 0;
-  v.summary =
-      fmt::format("{}: {}{}, {}{}; {}", undecided_text(v, c, tested.correction), change_text(v),
-                  worse ? ", so it is worse" : "", margin_text(margin), c.notes,
-                  plan_text(v.examples_needed, v.change, margin, kMostExamples,
-                            {.unit = plan_unit(c), .condition = condition_text(c.plan)}));
+  v.summary = fmt::format("{}{}, {}{}; {}", change_text(v), worse ? ", a significant drop" : "",
+                          undecided_text(v, c, tested.correction), c.notes,
+                          plan_text(v.examples_needed, v.change, margin, kMostExamples,
+                                    {.unit = plan_unit(c), .condition = condition_text(c.plan)}));
   return v;
 }
 
@@ -85,8 +86,8 @@ double score_at_margin(const FigureChange& c, double margin) {
 }  // namespace
 
 std::string to_string(Conclusion conclusion) {
-  if (conclusion == Conclusion::kept) return "kept";
-  return conclusion == Conclusion::lost ? "lost" : "unclear";
+  if (conclusion == Conclusion::within_limit) return "within limit";
+  return conclusion == Conclusion::exceeds_limit ? "exceeds limit" : "inconclusive";
 }
 
 std::string to_string(Grounds grounds) {
@@ -144,8 +145,9 @@ std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidat
   for (const FigureChange& candidate : candidates) {
     Verdict v = verdict(candidate, margin);
     if (!going_on && v.kept()) {
-      v.conclusion = Conclusion::unclear;
-      v.summary = "not tested, as the one before is not kept: " + change_text(v);
+      v.conclusion = Conclusion::inconclusive;
+      v.summary =
+          change_text(v) + ", not tested, as the candidate before it is not within the limit";
     }
     going_on = going_on && v.kept();
     verdicts.push_back(std::move(v));

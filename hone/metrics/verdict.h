@@ -15,14 +15,15 @@
 /// (non-inferiority): a candidate that is kept may be as good, better or a little worse, and only the interval says which.
 ///
 ///     const Verdict v = verdict(comparison);      // half a point may be lost
-///     v.conclusion, v.examples_needed, v.summary  // "cannot tell with n = 36: +0.00 points of accuracy (95 %: …"
+///     v.conclusion, v.examples_needed, v.summary  // "accuracy changed by +0.00 points (95% CI …"
 namespace hone {
 
 enum class Conclusion {
-  kept,  ///< shown to lose no more than the margin: the whole 95 % interval of the change lies above minus it
-  lost,  ///< shown to lose more: the whole interval lies below
-  unclear  ///< neither: there are too few examples to tell
+  within_limit,   ///< the whole 95% interval of the change lies above minus the margin
+  exceeds_limit,  ///< the whole interval lies below
+  inconclusive    ///< the interval contains minus the margin: there are too few examples
 };
+/// "within limit", "exceeds limit", "inconclusive".
 std::string to_string(Conclusion conclusion);
 
 /// What a verdict over seeds stands on, and so of what it speaks (hone/metrics/seed_verdict.h).
@@ -40,12 +41,12 @@ inline constexpr double kUsualMargin = 0.005;
 
 /// What a comparison with the parent says.
 struct Verdict {
-  Conclusion conclusion = Conclusion::unclear;
+  Conclusion conclusion = Conclusion::inconclusive;
   FigureName figure = kAccuracy;  ///< of what is spoken
   double margin = kUsualMargin;   ///< loss of it that is allowed, a share: 0.01 is one point
   double change =
       0;  ///< figure of the candidate minus that of the parent; NaN where it is not defined
-  /// Of `change`, 95 %; nothing where a few seeds tell none, and where the change is not defined.
+  /// Of `change`, 95%; nothing where a few seeds tell none, and where the change is not defined.
   std::optional<Interval> change_interval = {};
   /// The one-sided p-value of "at least the margin is lost": kept is 0.025 or less. For one of several candidates it is
   /// corrected for their number. NaN over seeds.
@@ -61,16 +62,16 @@ struct Verdict {
   std::optional<std::int64_t> examples_needed = {};
   /// For unclear ones over seeds: how many seeds would do.
   std::optional<std::int64_t> seeds_needed = {};
-  /// A sentence without its full stop: "kept: +0.02 points of accuracy (95 %: -0.10 to 0.14), within the margin of 0.50;
-  /// 12 of 4 000 predictions differ". A gain, or a loss within the margin, that is shown to be one is called so. An unclear one says how
-  /// many examples would do, and what they would show at which power.
+  /// A clause: "accuracy changed by +0.02 points (95% CI -0.10 to +0.14), within the allowed drop of 0.50; 12 of 4,000
+  /// predictions changed". It says so when a gain, or a drop within the limit, is significant. An inconclusive one says how many
+  /// examples would show what, at which power.
   std::string summary = {};
 
-  bool kept() const { return conclusion == Conclusion::kept; }
+  bool kept() const { return conclusion == Conclusion::within_limit; }
 };
 
-/// The rule, by Tango's score at a loss of `margin`: kept and lost are each claimed falsely in 2.5 % of cases, as is usual
-/// for non-inferiority (an enumeration of all outcomes finds at most 2.7 % from 172 examples on, 3.0 % with 50).
+/// The rule, by Tango's score at a loss of `margin`: kept and lost are each claimed falsely in 2.5% of cases, as is usual
+/// for non-inferiority (an enumeration of all outcomes finds at most 2.7% from 172 examples on, 3.0% with 50).
 Verdict verdict(const Comparison& comparison, double margin = kUsualMargin);
 
 /// The rule for any figure: kept where the score at a loss of `margin` is 1.96 or more, lost where it is -1.96 or less.

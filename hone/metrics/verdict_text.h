@@ -13,23 +13,22 @@ namespace hone {
 struct ChangeWords {
   std::string figures = {};  ///< in place of the change: "+0.02, -0.10"
   std::string over = {};     ///< " on average over 5 seeds"
-  std::string of = {};       ///< what the interval speaks of: ", other seeds and texts"
+  std::string of = {};       ///< what the interval holds for: " for other seeds and examples:"
 };
 
-/// "+0.02 points of accuracy (95 %: -0.10 to +0.14)"
+/// "accuracy changed by +0.02 points (95% CI -0.10 to +0.14)"
 std::string change_text(const Verdict& verdict, const ChangeWords& words = {});
 
-/// "margin 0.50"; of a negative one, which asks for a gain, "1.00 to be gained".
-std::string margin_text(double margin);
+/// "an allowed drop of 0.50"; of a negative margin, which asks for a gain, "a required gain of 1.00".
+std::string limit_text(double margin);
 
-/// What is kept or lost: "kept, though worse: -0.30 points of accuracy (95 %: -0.44 to -0.17), within the margin of 0.50".
-/// A change that is shown to be none or one is called so. `differ`: that the exact test, which asks for more where few
-/// predictions differ, sees a change too.
+/// A conclusive change: "accuracy changed by -0.30 points (95% CI -0.44 to -0.17), a significant drop, within the allowed drop of
+/// 0.50". `differ`: that the exact test, which asks for more where few predictions differ, finds a change too.
 std::string decided_text(const Verdict& verdict, bool differ, const ChangeWords& words = {});
 
-/// How many of those that were compared differ, each a `what`: "; 12 of 4 000 predictions differ"; "; no prediction differs".
+/// How many of those that were compared differ, each a `what`: "; 12 of 4,000 predictions changed"; "; no prediction changed".
 std::string differing_text(std::int64_t count, std::int64_t of, std::string_view what);
-/// "; predictions move by 0.02 on average"; "; no prediction differs".
+/// "; predictions move by 0.02 on average"; "; no prediction changed".
 std::string shift_text(double mean_shift);
 
 /// What follows a change over seeds, from the mean over them of what their answers differ by: of the figure's task the share of

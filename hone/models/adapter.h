@@ -63,7 +63,7 @@ struct AdapterSize {
 };
 /// `folder`: where it was written to; empty: nowhere.
 AdapterSize adapter_size(const Model& adapted, const fs::path& folder);
-/// "Trained: 29 964 of 4 416 142 parameters (0.7 %), adapters of 14 linears; 121.45 KiB on disk, beside the base's 16.73 MiB."
+/// "Trained: 29,964 of 4,416,142 parameters (0.7%), adapters of 14 linears; 121.45 KiB on disk, beside the base's 16.73 MiB."
 std::string to_text(const AdapterSize& size);
 /// Keys as in the struct; `disk_bytes` null where it is not known.
 Json to_json(const AdapterSize& size);

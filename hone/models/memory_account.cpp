@@ -235,7 +235,7 @@ std::vector<std::string> reasons(const MemoryAccount& account) {
     switch (step.kind) {
       case SavingStep::Kind::theoretical:
         lines.push_back(fmt::format(
-            "{:.2f} % is what the formats save of the weights that have them, with their scales",
+            "{:.2f}% is what the formats save of the weights that have them, with their scales",
             100 * step.saving));
         break;
       case SavingStep::Kind::reason:
@@ -244,7 +244,7 @@ std::vector<std::string> reasons(const MemoryAccount& account) {
                                     points_of(step.change)));
         break;
       case SavingStep::Kind::measured:
-        lines.push_back(fmt::format("makes {:.2f} % {}", 100 * step.saving, step.name));
+        lines.push_back(fmt::format("makes {:.2f}% {}", 100 * step.saving, step.name));
     }
   }
   return lines;
@@ -314,7 +314,7 @@ Figure account_figure(const std::vector<NamedSteps>& accounts, const std::string
       series.points.push_back({.x = 100 * step.saving,
                                .y = -static_cast<double>(row),
                                .name = is_reason ? points_of(step.change)
-                                                 : fmt::format("{:.2f} %", 100 * step.saving)});
+                                                 : fmt::format("{:.2f}%", 100 * step.saving)});
     }
     panel.series.push_back(std::move(series));
   }

@@ -22,11 +22,11 @@ std::string embedding_hint(const ModelSize& size) {
   const double share =
       static_cast<double>(size.packed_embedding_bytes) / static_cast<double>(size.packed_bytes);
   if (size.packed_bytes == 0 || share < kDominating) return "";
-  if (!size.quantized) return fmt::format(" The embeddings are {:.0f} % of that.", 100 * share);
+  if (!size.quantized) return fmt::format(" The embeddings are {:.0f}% of that.", 100 * share);
   if (size.embeddings_quantized)
-    return fmt::format(" The embeddings are {:.0f} % of the packed size.", 100 * share);
+    return fmt::format(" The embeddings are {:.0f}% of the packed size.", 100 * share);
   return fmt::format(
-      " The embeddings, not quantized, are {:.0f} % of the packed size: a rule with op = "
+      " The embeddings, not quantized, are {:.0f}% of the packed size: a rule with op = "
       "\"embedding\" and a weight format quantizes them.",
       100 * share);
 }

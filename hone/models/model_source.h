@@ -34,7 +34,7 @@ struct TextModel {
 /// config.json the tokenizer that lies beside it, if any. "tiny" is that of bert-tiny (2 layers, hidden 128), "base" that
 /// of BERT-base (12 layers, hidden 768), "resnet18" that of ResNet-18 for images of 224 x 224.
 std::vector<std::string> fresh_model_names();
-/// What the config of a fresh model says: that of such a name, with BERT's vocabulary of 30 522, or a config.json. Throws
+/// What the config of a fresh model says: that of such a name, with BERT's vocabulary of 30,522, or a config.json. Throws
 /// `UserError` for an unknown name, and for a config that is none.
 ModelFacts fresh_facts(const std::string& name);
 

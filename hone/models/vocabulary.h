@@ -21,7 +21,7 @@ struct LearntVocabulary {
 
 /// How a vocabulary is learnt.
 struct VocabularyRules {
-  /// Most tokens; 0: 30 522, BERT's, and none are learnt for built-in data.
+  /// Most tokens; 0: 30,522, BERT's, and none are learnt for built-in data.
   std::int64_t vocab_size = 0;
   std::optional<bool> lowercase = {};  ///< none: yes
   /// Whether marks are removed from letters; none: unless more than one word in a hundred has some,
@@ -48,7 +48,7 @@ bool learns_vocabulary(const VocabularyOptions& options);
 std::optional<LearntVocabulary> learn_vocabulary(const VocabularyOptions& options,
                                                  std::span<const Example> train, Context& context);
 
-/// "vocabulary of 8 192 word pieces learnt from 18 000 training texts: 29.8 tokens a text"; `train` are these texts.
+/// "vocabulary of 8,192 word pieces learnt from 18,000 training texts: 29.8 tokens a text"; `train` are these texts.
 std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet& train);
 /// The same for programs: vocab_size, source, training_texts, tokens_per_text.
 Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train);

@@ -21,7 +21,7 @@ struct SmoothGroup {
   /// Parameters whose rows, or elements, are divided: gain and bias of a normalization, or weight and bias of the linear that
   /// gives the values of an attention, for what lies between it and the value keeps channels apart. Empty: something else
   /// reads the value too, and a product by 1 / s is put in front of the linears. That takes time, but only some 0.6 of that of
-  /// a second normalization with gain / s and bias / s (1 024 rows of 768, two threads), and suits any value.
+  /// a second normalization with gain / s and bias / s (1,024 rows of 768, two threads), and suits any value.
   std::vector<std::string> rows;
   std::string writer;  ///< the linear whose rows these are; empty: none
 

@@ -27,7 +27,7 @@ struct AxisView {
 AxisView view_axis(const Axis& axis, std::span<const double> values, int tick_count,
                    bool with_zero);
 
-/// "0.25", "10 000", "−3", "10⁻⁷".
+/// "0.25", "10,000", "−3", "10⁻⁷".
 std::string tick_text(double value);
 
 }  // namespace hone

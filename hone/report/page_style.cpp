@@ -38,6 +38,9 @@ dl{display:grid;grid-template-columns:minmax(8rem,max-content) minmax(0,1fr);gap
 margin:.75rem 0;max-width:54rem}
 dt{color:var(--quiet)}
 dd{margin:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
+.key{display:flex;flex-wrap:wrap;gap:.75rem 2.5rem;margin:1.1rem 0}
+.key dt{font-size:.86rem}
+.key dd{font-size:1.05rem;font-weight:600}
 .scroll{overflow-x:auto;margin:.75rem 0;max-width:100%;width:fit-content;
 border:1px solid var(--line);border-radius:.5rem;
 background:linear-gradient(to left,var(--card) 40%,transparent) right/3rem 100% no-repeat local,

@@ -77,12 +77,12 @@ std::string display_quantity(double value, Quantity of) {
 std::string display_estimate(const Estimate& e, bool both_ends) {
   if (std::isnan(e.value)) return std::string(kAbsent);
   const auto shown = [&](double value) { return display_quantity(value, e.of); };
-  const std::string unit = is_percentage(e.of) ? " %" : "";
+  const std::string unit = is_percentage(e.of) ? "%" : "";
   const std::string runs = e.runs > 0 ? fmt::format(", {} runs", e.runs) : "";
   if (std::isnan(e.low)) return shown(e.value) + unit;
   if (both_ends)
-    return fmt::format("{} ({} to {}{}){}", shown(e.value), shown(e.low), shown(e.high), runs,
-                       unit);
+    return fmt::format("{}{} ({} to {}{})", shown(e.value), unit, shown(e.low), shown(e.high),
+                       runs);
   const double half = std::max(e.value - e.low, e.high - e.value);
   return fmt::format("{} ± {}{}", shown(e.value), percent_number(half, decimals_of(e.of)), unit);
 }
@@ -90,7 +90,7 @@ std::string display_estimate(const Estimate& e, bool both_ends) {
 std::string display_runs(const PerRun& runs) {
   std::vector<std::string> texts;
   for (const double value : runs.values) texts.push_back(display_quantity(value, runs.of));
-  return fmt::format("{}{}", fmt::join(texts, ", "), is_percentage(runs.of) ? " %" : "");
+  return fmt::format("{}{}", fmt::join(texts, ", "), is_percentage(runs.of) ? "%" : "");
 }
 
 std::string display_p(double p) {
@@ -129,7 +129,7 @@ std::string display(const Cell& cell, const ColumnForm& form) {
               return display_real(real.value, whole ? 0 : real.digits, "");
             },
             [](Significant cell) { return display_quantity(cell.value, Quantity::number); },
-            [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
+            [](Percent cell) { return display_real(100 * cell.share, cell.digits, "%"); },
             [&](Bytes cell) { return display_bytes(static_cast<double>(cell.count), form); },
             [&](const Estimate& cell) { return display_estimate(cell, form.both_ends); },
             [](const PerRun& cell) { return display_runs(cell); },
@@ -225,7 +225,7 @@ void Table::add_row(std::vector<Cell> cells) {
 std::string sentence_text(const Estimate& e) {
   if (std::isnan(e.value)) return std::string(kAbsent);
   const auto shown = [&](double value) { return display_quantity(value, e.of); };
-  return fmt::format("{} % (95 %: {} to {})", shown(e.value), shown(e.low), shown(e.high));
+  return fmt::format("{}% (95% CI {} to {})", shown(e.value), shown(e.low), shown(e.high));
 }
 
 double PerRun::mean() const {

@@ -21,8 +21,8 @@
 ///
 ///     Format  Accuracy   Flips       Size
 ///     ──────  ────────  ──────  ─────────
-///     fp32      83.8 %       –  16.73 MiB
-///     mxint8    83.8 %  0.12 %  15.56 MiB
+///     fp32      83.8%       –  16.73 MiB
+///     mxint8    83.8%  0.12%  15.56 MiB
 ///
 /// Cells hold values, not texts, until a table is rendered: people see rounded cells under headers, programs see all
 /// digits under keys.
@@ -44,7 +44,7 @@ struct Significant {
   double value = 0;
 };
 
-/// A share that is shown as a percentage: 0.838 as "83.8 %", 0.00002 as "0.002 %". The raw number
+/// A share that is shown as a percentage: 0.838 as "83.8%", 0.00002 as "0.002%". The raw number
 /// stays the share.
 struct Percent {
   double share = 0;
@@ -63,17 +63,17 @@ inline int decimals_of(Quantity of) {
   return of == Quantity::share ? kShareDigits : kDifferenceDigits;
 }
 
-/// A share, the difference of two, or a number, with the 95 % interval [low, high] it was measured to lie in:
+/// A share, the difference of two, or a number, with the 95% interval [low, high] it was measured to lie in:
 ///
-///     90.3 ± 0.8 %             a share, where one half says both: they read the same, or differ by a tenth at most, of
-///                              which the longer is given, and no end lies outside of 0 to 100 %
-///     69.1 (56.0 to 79.7) %    elsewhere
-///     1.34 (1.15 to 1.56) %    a share of flips: always, as few of them are even
+///     90.3 ± 0.8%             a share, where one half says both: they read the same, or differ by a tenth at most, of
+///                              which the longer is given, and no end lies outside of 0 to 100%
+///     69.1% (56.0 to 79.7)    elsewhere
+///     1.34% (1.15 to 1.56)    a share of flips: always, as few of them are even
 ///     -0.23 ± 0.41             points: the difference, times 100; where both halves read the same, for which side of a
 ///                              margin an end lies on decides
 ///     -0.23 (-0.61 to +0.18)   elsewhere
 ///     0.912 (0.887 to 0.931)   a number, such as a correlation or a ratio, with three significant digits
-///     50.9 (47.3 to 52.7, 3 runs) %   of several runs: their mean, and in place of an interval the lowest and the highest
+///     50.9% (47.3 to 52.7, 3 runs)   of several runs: their mean, and in place of an interval the lowest and the highest
 ///
 /// In a column all have both ends if one of them needs them, so that they are compared like with like.
 ///
@@ -93,7 +93,7 @@ struct PValue {
   double value = 1;
 };
 
-/// Values of a few runs, in their order: shares "83.5, 82.8, 83.1 %", counts "3, 7, never", where a run that never came so
+/// Values of a few runs, in their order: shares "83.5, 82.8, 83.1%", counts "3, 7, never", where a run that never came so
 /// far is infinite. They sort by their mean. JSON has the list, CSV the mean under the column's key and each value under
 /// KEY_1, KEY_2 …
 struct PerRun {
@@ -198,10 +198,10 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// A share in a sentence: "80.6 % (95 %: 79.4 to 81.8)".
+/// A share in a sentence: "80.6% (95% CI 79.4 to 81.8)".
 std::string sentence_text(const Estimate& share);
 
-/// What a person sees in a cell: "83.8 %", "4 386 178", "∞", "–". A NaN shows as "–" too.
+/// What a person sees in a cell: "83.8%", "4,386,178", "∞", "–". A NaN shows as "–" too.
 std::string display_text(const Cell& cell);
 /// The same for all cells of a column, which have both ends of their intervals, and decimals, if one of them needs them.
 std::vector<std::string> display_column(const Table& table, std::size_t column);

@@ -165,12 +165,7 @@ bool is_within_figure(std::string_view text, std::size_t space) {
   const auto digit = [](std::string_view of, std::size_t at) {
     return at < of.size() && '0' <= of[at] && of[at] <= '9';
   };
-  if (before.ends_with(kWithin)) return true;
-  if (digit(before, before.size() - 1)) {
-    const bool thousands =
-        digit(after, 0) && digit(after, 1) && digit(after, 2) && !digit(after, 3);
-    return thousands || after.starts_with('%') || after.starts_with(kWithin);
-  }
+  if (before.ends_with(kWithin) || after.starts_with(kWithin)) return true;
   const auto word = [&](std::string_view end) {
     if (!before.ends_with(end)) return false;
     const std::size_t at = before.size() - end.size();

@@ -119,7 +119,7 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
   const bool is_of_memory = kind == PeakKind::copy_gbps || kind == PeakKind::read_gbps;
   if (!is_of_memory && measured_now < kQuiet * highest.value)
     note_once(notes,
-              fmt::format("{}: {:.0f} measured now, {:.0f} % of the highest known: other work "
+              fmt::format("{}: {:.0f} measured now, {:.0f}% of the highest known: other work "
                           "shares the processors, or they have slowed down, and times are of "
                           "that",
                           to_string(kind), measured_now, 100 * measured_now / highest.value));

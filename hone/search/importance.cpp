@@ -101,7 +101,7 @@ Observed observed_of(const std::vector<double>& counts) {
   return observed;
 }
 
-// Scott's rule (Multivariate Density Estimation, 1992), by the smaller of deviation and spread of the quartiles; 90 % of a kernel
+// Scott's rule (Multivariate Density Estimation, 1992), by the smaller of deviation and spread of the quartiles; 90% of a kernel
 // stay within a place at least.
 double bandwidth_of(const Observed& observed) {
   constexpr double kLeast = 0.5 / 1.64;

@@ -79,7 +79,7 @@ Table confusion_table(const Evaluation& e, const std::vector<std::string>& label
 
 std::string auc_text(const Evaluation& e, const std::vector<std::string>& labels) {
   if (std::isnan(e.auc.value)) return "";
-  return fmt::format("AUC of {}: {:.3f} (95 %: {:.3f} to {:.3f})", shown_name(labels[1]),
+  return fmt::format("AUC of {}: {:.3f} (95% CI {:.3f} to {:.3f})", shown_name(labels[1]),
                      e.auc.value, e.auc.interval.low, e.auc.interval.high);
 }
 
@@ -149,7 +149,7 @@ std::string auc_text_of_seeds(const std::vector<Json>& results, const std::strin
   }
   if (!s.interval) return fmt::format("{}: {:.3f} with each of {} seeds", of, s.mean, s.count);
   return fmt::format(
-      "{}: {:.3f} on average over {} seeds (95 % for other seeds on the same texts: {:.3f} to "
+      "{}: {:.3f} on average over {} seeds (95% for other seeds on the same texts: {:.3f} to "
       "{:.3f})",
       of, s.mean, s.count, s.interval->low, s.interval->high);
 }

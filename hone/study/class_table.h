@@ -11,7 +11,7 @@
 /// How well each class was told from the others, or each label given, and what texts were taken for.
 namespace hone {
 
-/// A row per class: its texts, precision and recall (Wilson, 95 %), F1. Below them their macro and weighted means, which
+/// A row per class: its texts, precision and recall (Wilson, 95%), F1. Below them their macro and weighted means, which
 /// have no interval and in which 0/0 counts as 0 (`Evaluation::macro`).
 Table class_table(const Evaluation& evaluation, const std::vector<std::string>& labels);
 
@@ -21,7 +21,7 @@ Table label_table(const MultiLabelEvaluation& evaluation, const std::vector<std:
 /// A row per class: how many of its texts were taken for each class.
 Table confusion_table(const Evaluation& evaluation, const std::vector<std::string>& labels);
 
-/// "AUC of good: 0.912 (95 %: 0.887 to 0.937)"; "" where it is not defined.
+/// "AUC of good: 0.912 (95% CI 0.887 to 0.937)"; "" where it is not defined.
 std::string auc_text(const Evaluation& evaluation, const std::vector<std::string>& labels);
 
 /// The same over the seeds of a repeated job, whose results measured the figures called `key`: precision, recall and F1 as

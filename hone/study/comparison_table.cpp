@@ -14,11 +14,11 @@ std::string figure_sentence(const TaskEvaluation& e) {
 
 namespace {
 
-// "0.00 % flips, 95 %: 0.00 to 0.38"; "predictions move by 0.02 on average"
+// "0.00% flips, 95%: 0.00 to 0.38"; "predictions move by 0.02 on average"
 std::string difference_sentence(const TaskComparison& c) {
   if (!c.counted) return fmt::format("predictions move by {:.3g} on average", c.mean_shift);
   const Interval& flips = c.counted->flip_interval;
-  return fmt::format("{} flips, 95 %: {} to {}", flip_share_text(c.counted->flip_share),
+  return fmt::format("{} flips, 95%: {} to {}", flip_share_text(c.counted->flip_share),
                      percent_number(flips.low, kDifferenceDigits),
                      percent_number(flips.high, kDifferenceDigits));
 }
@@ -32,7 +32,7 @@ Cell change_cell(const FigureChange& c) {
 
 std::string change_sentence(const TaskComparison& c) {
   if (!c.change.interval) return fmt::format("{} is not defined", c.change.figure.text);
-  return fmt::format("{} points, 95 %: {} to {}; {}", points_text(c.change.change),
+  return fmt::format("{} points, 95%: {} to {}; {}", points_text(c.change.change),
                      points_text(c.change.interval->low), points_text(c.change.interval->high),
                      difference_sentence(c));
 }
@@ -51,9 +51,9 @@ Column difference_column(const FigureName& figure) {
 std::string change_key(const FigureName& figure) { return fmt::format("{}_change", figure.key); }
 
 Cell verdict_cell(const Verdict& verdict) {
-  const Tone tone = verdict.kept()                              ? Tone::good
-                    : verdict.conclusion == Conclusion::unclear ? Tone::unclear
-                                                                : Tone::bad;
+  const Tone tone = verdict.kept()                                   ? Tone::good
+                    : verdict.conclusion == Conclusion::inconclusive ? Tone::unclear
+                                                                     : Tone::bad;
   return toned(to_string(verdict.conclusion), tone);
 }
 
@@ -118,8 +118,8 @@ Json to_json(const ComparedModel& model, const std::vector<std::string>& labels)
 }
 
 Tone tone_of(const Verdict& verdict) {
-  if (verdict.conclusion == Conclusion::kept) return Tone::good;
-  return verdict.conclusion == Conclusion::lost ? Tone::bad : Tone::unclear;
+  if (verdict.conclusion == Conclusion::within_limit) return Tone::good;
+  return verdict.conclusion == Conclusion::exceeds_limit ? Tone::bad : Tone::unclear;
 }
 
 }  // namespace hone

@@ -44,21 +44,13 @@ DetailWords words_of(Task task) {
 /// What is shown of one evaluation, or of one over several seeds.
 struct Details {
   Task task = Task::single_label;
-  std::string caption;  ///< "Test, n = 1 200"
+  std::string caption;  ///< "Test, n = 1,200"
   Table figures;
   std::size_t count = 0;                ///< classes, labels or numbers
   std::size_t means = 0;                ///< rows at the end of the figures
   std::optional<Table> confusion = {};  ///< of classes
   std::string sentence = {};            ///< without its full stop
 };
-
-// A caption begins as a sentence does, unless with the name of a format: "Test, n = 40", "fp32, test, n = 40".
-std::string capitalized(std::string text) {
-  const std::size_t word =
-      std::ranges::find_if_not(text, [](char c) { return 'a' <= c && c <= 'z'; }) - text.begin();
-  if (word > 0 && (word == text.size() || text[word] == ',')) text[0] -= 'a' - 'A';
-  return text;
-}
 
 Table only_means(const Details& details) {
   Table means(details.figures.columns());
@@ -93,7 +85,7 @@ std::string text_of(const std::vector<Details>& all, const TextStyle& style) {
 Section section_of(const std::vector<Details>& all) {
   if (all.empty()) return {};
   const DetailWords words = words_of(all.front().task);
-  Section section{words.heading, {}};
+  Section section{words.heading, {}, /*folded=*/true};
   for (const Details& details : all) {
     section.blocks.push_back(PageTable{details.figures, details.caption});
     if (details.confusion && details.count <= kPageColumns)
@@ -134,13 +126,13 @@ std::vector<Details> details_of(const std::vector<NamedEvaluation>& measured,
   return all;
 }
 
-// "Test, n = 1 200: mean of 5 seeds (95 %, where they differ, for other seeds on the same texts)"
+// "Test, n = 1,200: mean of 5 seeds (95%, where they differ, for other seeds on the same texts)"
 std::string caption_of_seeds(const std::vector<Json>& results, const NamedFigures& figures) {
   const auto count = static_cast<std::int64_t>(results.size());
   return capitalized(fmt::format(
       "{}: {} {} seeds{}", part_text(figures, results.front()),
       count < kFewestSeeds ? "each of" : "mean of", count,
-      count < kFewestSeeds ? "" : " (95 %, where they differ, for other seeds on the same texts)"));
+      count < kFewestSeeds ? "" : " (95%, where they differ, for other seeds on the same texts)"));
 }
 
 // Results of before these figures have none.
@@ -180,6 +172,12 @@ std::vector<Details> details_of_seeds(const std::vector<Json>& results,
 std::string details_text(const std::vector<NamedEvaluation>& measured,
                          const std::vector<std::string>& labels, const TextStyle& style) {
   return text_of(details_of(measured, labels), style);
+}
+
+PageTable metrics_table(const NamedEvaluation& measured, const std::vector<std::string>& labels) {
+  const Details details = details_of(measured, labels);
+  const bool long_table = details.count > kTerminalRows && details.means > 0;
+  return {long_table ? only_means(details) : details.figures, details.caption};
 }
 
 Section details_section(const std::vector<NamedEvaluation>& measured,

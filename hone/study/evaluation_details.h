@@ -5,7 +5,7 @@
 
 #include "hone/base/json.h"
 #include "hone/metrics/task_evaluation.h"
-#include "hone/report/page.h"
+#include "hone/report/document.h"
 #include "hone/report/table.h"
 #include "hone/study/result.h"
 
@@ -26,7 +26,10 @@ struct NamedEvaluation {
 std::string details_text(const std::vector<NamedEvaluation>& measured,
                          const std::vector<std::string>& labels, const TextStyle& style);
 
-/// The section of a page with the same. Of very many classes, results.json has the matrix alone.
+/// Metrics of each class, label or number, with their means; of more than a dozen classes the means alone.
+PageTable metrics_table(const NamedEvaluation& measured, const std::vector<std::string>& labels);
+
+/// The same with the confusion matrix, folded. Of very many classes, results.json has the matrix alone.
 Section details_section(const std::vector<NamedEvaluation>& measured,
                         const std::vector<std::string>& labels);
 

@@ -61,8 +61,8 @@ FigureChange change_from(const Gate& gate, const Json& json) {
 }
 
 std::string words_of(Conclusion conclusion) {
-  if (conclusion == Conclusion::kept) return "passed";
-  return conclusion == Conclusion::lost ? "failed" : "not shown to pass";
+  if (conclusion == Conclusion::within_limit) return "passed";
+  return conclusion == Conclusion::exceeds_limit ? "failed" : "inconclusive";
 }
 
 // The one gate is on the metric by which the task is judged, so that headline and table tell all of it.
@@ -257,7 +257,7 @@ std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost
   std::vector<std::string> sentences;
   for (const LostClass& one : lost)
     sentences.push_back(fmt::format(
-        "recall of '{}' fell by {:.1f} points (95 %: {} to {}; n = {}; McNemar p = {:.2g}, "
+        "recall of '{}' fell by {:.1f} points (95% CI {} to {}; n = {}; McNemar p = {:.2g}, "
         "corrected for all classes)",
         shown_name(labels[static_cast<std::size_t>(one.index)]), -100 * one.change,
         points_text(one.interval.low), points_text(one.interval.high), grouped(one.examples),

@@ -9,7 +9,7 @@
 #include "hone/base/json.h"
 #include "hone/metrics/gate.h"
 #include "hone/metrics/gated_change.h"
-#include "hone/report/page.h"
+#include "hone/report/document.h"
 #include "hone/report/table.h"
 #include "hone/report/text_layout.h"
 
@@ -59,7 +59,7 @@ struct ParentJudged {
 /// There is one gate at least.
 ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
                           std::int64_t evaluations);
-/// "On validation, n = 300 not even the model beside itself would be shown to be kept in 10 looks; about 1 400 … would do.", with
+/// "On validation, n = 300 not even the model beside itself would be shown to be kept in 10 looks; about 1,400 … would do.", with
 /// `evaluations` as "10 looks" and `option` as "--max_evaluations"; "" where it passes.
 std::string too_few_sentence(const ParentJudged& judged, const std::string& measured_on,
                              const std::string& evaluations, const std::string& option);

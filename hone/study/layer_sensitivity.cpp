@@ -247,7 +247,7 @@ Table sensitivity_table(const SensitivityStudy& study) {
   Table table({{"layer", "Layer"},
                {"change", "Alone in"},
                {"divergence", "Divergence"},
-               {"divergence_low", "95 % from"},
+               {"divergence_low", "95% from"},
                {"divergence_high", "to"},
                {"figure_change", fmt::format("Change of {}", figure.text)},
                difference_column(figure)});

@@ -17,7 +17,7 @@ namespace hone {
 
 /// What one layer is changed to: so many of its smallest weights gone, and a format for all that it reads.
 struct LayerChange {
-  std::string label;  ///< "bf16", "50 %"
+  std::string label;  ///< "bf16", "50%"
   std::optional<LayerFormats> formats = {};
   std::optional<double> sparsity = {};  ///< first, where there are both
 };
@@ -34,7 +34,7 @@ struct Divergence {
   double
       low = 0,
       high =
-          0;  ///< 95 %, Student's t over the texts, whose rows count as one observation; NaN for less than two
+          0;  ///< 95%, Student's t over the texts, whose rows count as one observation; NaN for less than two
 };
 
 /// The mean over examples. Both are (examples, outputs) in one order; `truth` says the task and which rows are of one text.

@@ -23,7 +23,7 @@ double mean_loss(std::span<const StepRecord> steps) {
   return sum / static_cast<double>(steps.size());
 }
 
-// Who looks at no text, and what that makes: "saying 'good' to every text makes 50.1 %".
+// Who looks at no text, and what that makes: "saying 'good' to every text makes 50.1%".
 std::string alternative(const TaskEvaluation& e, const std::vector<std::string>& labels) {
   const Evaluation* classes = e.classes();
   if (classes == nullptr) return baseline_text(e);
@@ -45,7 +45,7 @@ std::string figure_sign(const std::string& part, const TaskEvaluation& e,
   constexpr double kChance = 0.5;
   if (const Evaluation* classes = e.classes(); classes && classes->auc.interval.low > kChance)
     text += fmt::format(
-        "; yet it ranks the classes better than chance does (AUC {:.3f}, 95 %: {:.3f} to {:.3f}): "
+        "; yet it ranks the classes better than chance does (AUC {:.3f}, 95%: {:.3f} to {:.3f}): "
         "look at precision and recall",
         classes->auc.value, classes->auc.interval.low, classes->auc.interval.high);
   return text;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "hone/base/percentage.h"
+#include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
 #include "hone/report/table.h"
@@ -102,11 +103,7 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
   return measured;
 }
 
-std::string figure_title(const FigureName& figure) {
-  std::string title(figure.text);
-  if ('a' <= title[0] && title[0] <= 'z') title[0] -= 'a' - 'A';
-  return title;
-}
+std::string figure_title(const FigureName& figure) { return capitalized(std::string(figure.text)); }
 
 std::string figure_headline(const std::string& measured_on, const TaskEvaluation& e) {
   return fmt::format("{} on {}: {}; {}.", figure_title(e.figure), measured_on,

@@ -26,7 +26,7 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
                     Context& context, const std::string& title,
                     ProgressEnd end = ProgressEnd::stays);
 
-/// "Accuracy on test, n = 4 000: 80.6 % (95 %: 79.4 to 81.8); the most frequent class alone makes 50.1 %."
+/// "Accuracy on test, n = 4,000: 80.6% (95% CI 79.4 to 81.8); the most frequent class alone makes 50.1%."
 std::string figure_headline(const std::string& measured_on, const TaskEvaluation& evaluation);
 
 /// The figure at the begin of a sentence: "Accuracy", "R²", "Micro F1".

@@ -11,7 +11,7 @@
 namespace hone {
 
 /// A row per output: R², root mean squared and mean absolute error in the unit of the targets, Pearson's and Spearman's
-/// correlation with their 95 % intervals; of several outputs a row for all of them, and last always giving the mean.
+/// correlation with their 95% intervals; of several outputs a row for all of them, and last always giving the mean.
 Table number_table(const RegressionEvaluation& evaluation, const std::vector<std::string>& outputs);
 
 /// The same over the seeds of a repeated job, whose results measured the figures called `key`: the mean of each figure with

@@ -39,8 +39,8 @@ struct NamedFigures {
   std::vector<std::string> cautions = {};
 };
 
-/// "n = 1 072 (effective 850)", from the `eval_` figures of a result; of an earlier version's, which did not know the
-/// effective size, "n = 1 072".
+/// "n = 1,072 (effective 850)", from the `eval_` figures of a result; of an earlier version's, which did not know the
+/// effective size, "n = 1,072".
 std::string sample_size_text(const Json& figures);
 
 /// `part_text` (hone/metrics/evidence.h) of a part whose figures these are, with their `cautions`.

@@ -138,7 +138,7 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
     if (s.interval) {
       mean.low = 100 * s.interval->low;
       mean.high = 100 * s.interval->high;
-      means.label = "mean, with its 95 % interval";
+      means.label = "mean, with its 95% interval";
     }
     mean.name = name;
     means.points.push_back(std::move(mean));
@@ -183,7 +183,7 @@ std::string seed_sentence(const SeedSpread& s) {
                        s.count, kFewestSeeds);
   if (!s.interval) return fmt::format("{} with each of {} seeds", share_text(s.mean), s.count);
   return fmt::format(
-      "{} on average over {} seeds (95 % for other seeds on the same texts: {} to {}; standard "
+      "{} on average over {} seeds (95% for other seeds on the same texts: {} to {}; standard "
       "deviation {} points, {} to {})",
       share_text(s.mean), s.count, percent_number(s.interval->low),
       percent_number(s.interval->high), percent_number(*s.deviation, kDifferenceDigits),

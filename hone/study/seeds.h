@@ -33,13 +33,13 @@ std::vector<double> figures_of_seeds(const std::vector<Json>& results, const std
 Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
 
 /// A dot for the figure of each seed of all `figures` that are there, beside them their mean, from five seeds on with its
-/// 95 % interval. What all seeds share, "before", is one line.
+/// 95% interval. What all seeds share, "before", is one line.
 Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigures>& figures,
                    const std::string& title);
 
 /// The figures of one part over the seeds.
 SeedSpread figure_spread(const std::vector<Json>& results, const std::string& part);
-/// "Accuracy on test, n = 500: 83.2 % on average over 5 seeds …; the most frequent class alone makes 50.1 %."
+/// "Accuracy on test, n = 500: 83.2% on average over 5 seeds …; the most frequent class alone makes 50.1%."
 std::string figure_headline_of_seeds(const std::vector<Json>& results, const NamedFigures& figures);
 
 /// What programs read of the same: `runs`, a row per seed with its measurements, and beside them `accuracy_spread` (or
@@ -49,8 +49,8 @@ Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>
 /// Values, mean, least and greatest, deviation and interval of the mean; null where few seeds tell none.
 Json to_json(const SeedSpread& spread);
 
-/// "83.20 % on average over 5 seeds (95 % for other seeds on the same texts: 82.90 to 83.50; standard deviation 0.24 points,
-/// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10 % with 3 seeds; it
+/// "83.20% on average over 5 seeds (95% for other seeds on the same texts: 82.90 to 83.50; standard deviation 0.24 points,
+/// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10% with 3 seeds; it
 /// takes 5 to tell a spread".
 std::string seed_sentence(const SeedSpread& figures);
 

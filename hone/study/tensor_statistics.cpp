@@ -208,7 +208,7 @@ std::vector<TensorStatistics> measure_statistics(const Model& model,
 namespace {
 
 constexpr double kMedian = 0.5, kNearlyAll = 0.999;
-constexpr std::int64_t kFewest = 1000;  // of which 99.9 % are not all
+constexpr std::int64_t kFewest = 1000;  // of which 99.9% are not all
 
 // Decimals that show four digits of the largest magnitude: the others stand beside it.
 int decimals_of(double largest) {
@@ -234,7 +234,7 @@ Table statistics_table(const std::vector<TensorStatistics>& all) {
                {"mean", "Mean"},
                {"standard_deviation", "Standard deviation"},
                {"median_magnitude", "|x|, median"},
-               {"p999_magnitude", "|x|, 99.9 %"},
+               {"p999_magnitude", "|x|, 99.9%"},
                {"magnitude", "|x|, largest"},
                {"zeros", "Zeros"},
                {"not_finite", "Not finite"}});
@@ -281,7 +281,7 @@ Figure statistics_figure(const std::vector<TensorStatistics>& all, const std::st
     Panel panel{.title = std::string(to_string(operand)) + "s",
                 .x = {.label = "Magnitude", .logarithmic = true}};
     Series median{.label = "median", .draw = Draw::points},
-        nearly_all{.label = "99.9 %", .draw = Draw::points},
+        nearly_all{.label = "99.9%", .draw = Draw::points},
         largest{.label = "largest", .draw = Draw::points};
     for (const TensorStatistics& one : all) {
       if (one.operand != operand) continue;

@@ -66,7 +66,7 @@ std::vector<TensorStatistics> measure_statistics(const Model& model,
 Table statistics_table(const std::vector<TensorStatistics>& all);
 /// A row for each bin of each of them.
 Table histogram_table(const std::vector<TensorStatistics>& all);
-/// Median, 99.9 % and largest magnitude of every layer, a panel for each kind of operand, and the largest values first.
+/// Median, 99.9% and largest magnitude of every layer, a panel for each kind of operand, and the largest values first.
 Figure statistics_figure(const std::vector<TensorStatistics>& all, const std::string& title);
 
 }  // namespace hone

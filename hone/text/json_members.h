@@ -10,7 +10,7 @@
 /// Reading JSON objects that others wrote, where what is missing or null says nothing.
 namespace hone {
 
-using Members = LargeJson;  // a vocabulary is an object of 30 000 keys
+using Members = LargeJson;  // a vocabulary is an object of 30,000 keys
 
 /// The object that `text` is; throws `UserError` for anything else.
 Members parse_members(std::string_view text);

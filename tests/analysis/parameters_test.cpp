@@ -45,7 +45,7 @@ TEST(Parameters, StandWithTheModuleThatOwnsThem) {
   EXPECT_EQ(modules.back().trainable, 2 * 128 + 2);
 }
 
-// A report that adds every level of nesting says 14 480 258 of the same model.
+// A report that adds every level of nesting says 14,480,258 of the same model.
 TEST(Parameters, OfModulesAddUpToTheTotalEachOnce) {
   const Graph graph = build_graph(ops(), bert(), bert_tiny(), {});
   std::int64_t sum = 0;

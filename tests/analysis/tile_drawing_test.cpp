@@ -22,16 +22,16 @@ void expect_all(const std::string& dot, std::initializer_list<const char*> parts
 
 TEST(DrawTiles, ShowsWhoDecodesWhatBothWays) {
   const std::string dot = drawn(1000, 40);  // 25 groups in tiles of 64 x 16
-  expect_all(dot, {"1 000 elements in 25 groups of 40: a grid of 1 × 2 blocks",
+  expect_all(dot, {"1,000 elements in 25 groups of 40: a grid of 1 × 2 blocks",
                    "block (0, 0)</b><br/>640 threads", "block (0, 1)</b><br/>360 threads",
                    "groups 16 – 24", "thread 65<br/>element 41", "thread 63<br/>nothing",
-                   "15<br/>no group", "2 048 threads started for 1 000 elements: 48.8 % work",
+                   "15<br/>no group", "2,048 threads started for 1,000 elements: 48.8% work",
                    "chunk 2</b><br/>elements 800 – 999", "elements 32 – 47", "scales 0 – 1",
                    "results go through the caches"});
 }
 
 TEST(DrawTiles, SaysWhereTheKernelIsCalledSeveralTimes) {
-  expect_all(drawn(16777216, 32), {"of 1 × 16 352 blocks, the first of 2 calls"});
+  expect_all(drawn(16777216, 32), {"of 1 × 16,352 blocks, the first of 2 calls"});
 }
 
 TEST(DrawTiles, IsDrawnByGraphviz) {

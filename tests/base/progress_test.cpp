@@ -34,9 +34,9 @@ TEST(Progress, AddsALineEveryTenSecondsToAFile) {
     }
   }
   EXPECT_EQ(desk.written,
-            "train  10 %  10/100 steps  0:10  1:30 left  1.00 steps/s  loss 0.5\n"
-            "train  20 %  20/100 steps  0:20  1:20 left  1.00 steps/s  loss 0.5\n"
-            "train  25 %  25/100 steps  0:25  1.00 steps/s  loss 0.5\n");
+            "train  10%  10/100 steps  0:10  1:30 left  1.00 steps/s  loss 0.5\n"
+            "train  20%  20/100 steps  0:20  1:20 left  1.00 steps/s  loss 0.5\n"
+            "train  25%  25/100 steps  0:25  1.00 steps/s  loss 0.5\n");
 }
 
 TEST(Progress, RewritesOneLineOnATerminal) {
@@ -51,9 +51,9 @@ TEST(Progress, RewritesOneLineOnATerminal) {
     progress.update(4);
   }
   EXPECT_EQ(desk.written,
-            "\rread  50 %  2/4  0:02  0:02 left  1.00/s\x1b[K"
-            "\rread  100 %  4/4  0:04  0:00 left  1.00/s\x1b[K"
-            "\rread  100 %  4/4  0:04  1.00/s\x1b[K\n");
+            "\rread  50%  2/4  0:02  0:02 left  1.00/s\x1b[K"
+            "\rread  100%  4/4  0:04  0:00 left  1.00/s\x1b[K"
+            "\rread  100%  4/4  0:04  1.00/s\x1b[K\n");
 }
 
 TEST(Progress, CutsTheLineToTheTerminal) {
@@ -71,20 +71,20 @@ std::string shown_at(int columns) {
   output.columns = columns;
   Progress progress("train", 3125, {.unit = "steps", .output = output});
   desk.seconds += 42;
-  progress.update(1200, "loss 0.412", "padding 12 %");
+  progress.update(1200, "loss 0.412", "padding 12%");
   return desk.written;
 }
 
 TEST(Progress, KeepsShareAndNoteOnANarrowTerminal) {
   const auto line = [](const std::string& text) { return "\r" + text + "\x1b[K"; };
   EXPECT_EQ(shown_at(120),
-            line("train  38 %  1 200/3 125 steps  0:42  1:07 left  28.6 steps/s  loss 0.412  "
-                 "padding 12 %"));
+            line("train  38%  1,200/3,125 steps  0:42  1:07 left  28.6 steps/s  loss 0.412  "
+                 "padding 12%"));
   EXPECT_EQ(shown_at(80),
-            line("train  38 %  1 200/3 125 steps  0:42  1:07 left  28.6 steps/s  loss 0.412"));
-  EXPECT_EQ(shown_at(60), line("train  38 %  1 200/3 125 steps  0:42  1:07 left  loss 0.412"));
-  EXPECT_EQ(shown_at(40), line("train  38 %  1:07 left  loss 0.412"));
-  EXPECT_EQ(shown_at(24), line("train  38 %  loss 0.412"));
+            line("train  38%  1,200/3,125 steps  0:42  1:07 left  28.6 steps/s  loss 0.412"));
+  EXPECT_EQ(shown_at(60), line("train  38%  1,200/3,125 steps  0:42  1:07 left  loss 0.412"));
+  EXPECT_EQ(shown_at(40), line("train  38%  1:07 left  loss 0.412"));
+  EXPECT_EQ(shown_at(24), line("train  38%  loss 0.412"));
 }
 
 TEST(Progress, CutsALongTitleBeforeTheShare) {
@@ -94,7 +94,7 @@ TEST(Progress, CutsALongTitleBeforeTheShare) {
   Progress progress("PTQ int(bits=8,per=row,scale=dynamic)", 4, {.output = output});
   desk.seconds += 2;
   progress.update(2, "loss 0.4");
-  EXPECT_EQ(desk.written, "\rPTQ int(bits=8,per=row…  50 %  loss 0.4\x1b[K");
+  EXPECT_EQ(desk.written, "\rPTQ int(bits=8,per=row…  50%  loss 0.4\x1b[K");
 }
 
 TEST(Progress, SaysLinesAboveItself) {
@@ -142,7 +142,7 @@ TEST(Progress, ShowsHowFarInterruptedWorkCame) {
     throw 1;
   } catch (int) {
   }
-  EXPECT_EQ(desk.written, "train  20 %  2/10  0:04  0.500/s\n");
+  EXPECT_EQ(desk.written, "train  20%  2/10  0:04  0.500/s\n");
 }
 
 TEST(Progress, ResumedWorkDoesNotCountWhatWasDoneBefore) {
@@ -150,7 +150,7 @@ TEST(Progress, ResumedWorkDoesNotCountWhatWasDoneBefore) {
   Progress progress("train", 1000, {.first = 900, .output = desk.output(false)});
   desk.seconds += 10;
   progress.update(920);
-  EXPECT_EQ(desk.written, "train  92 %  920/1 000  0:10  0:40 left  2.00/s\n");
+  EXPECT_EQ(desk.written, "train  92%  920/1,000  0:10  0:40 left  2.00/s\n");
 }
 
 TEST(Progress, TimeLeftFollowsAChangeOfSpeed) {
@@ -165,7 +165,7 @@ TEST(Progress, TimeLeftFollowsAChangeOfSpeed) {
   progress.update(done += 100);
   // After 100 s of the new speed the old one counts exp(-100/15) = 0.0013: 10 + 90 * 0.0013 = 10.1
   // per second.
-  EXPECT_EQ(desk.written, "train  11 %  11 000/100 000  3:20  2:26:39 left  10.1/s\n");
+  EXPECT_EQ(desk.written, "train  11%  11,000/100,000  3:20  2:26:39 left  10.1/s\n");
 }
 
 TEST(Progress, FinishesOnce) {

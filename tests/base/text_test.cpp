@@ -127,11 +127,11 @@ TEST(ThreeDigits, AreSignificantHoweverSmallTheNumber) {
 TEST(Grouped, SetsThousandsApart) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");
-  EXPECT_EQ(grouped(1000), "1 000");
-  EXPECT_EQ(grouped(4386178), "4 386 178");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(4386178), "4,386,178");
   EXPECT_EQ(grouped(-999), "-999");
-  EXPECT_EQ(grouped(-123456), "-123 456");
-  EXPECT_EQ(grouped(LLONG_MIN), "-9 223 372 036 854 775 808");
+  EXPECT_EQ(grouped(-123456), "-123,456");
+  EXPECT_EQ(grouped(LLONG_MIN), "-9,223,372,036,854,775,808");
 }
 
 TEST(Text, ReadsDurations) {

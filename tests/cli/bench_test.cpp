@@ -372,7 +372,7 @@ TEST(BenchDequantize, DrawsHowTheWorkIsCut) {
   again.emplace_back("--overwrite");
   run_well(again, folder.path());
   again[5] = "32";
-  EXPECT_NE(run_hone(again, folder.path()).messages.find("that groups of 32 divide, got 1 000"),
+  EXPECT_NE(run_hone(again, folder.path()).messages.find("that groups of 32 divide, got 1,000"),
             std::string::npos);
 }
 
@@ -399,7 +399,7 @@ TEST(BenchDequantize, RefusesWhatDoesNothingOrCannotBe) {
   expect_refusal(2, "--bits: expected 8 or 4, got '6'", {"dequantize", "--bits", "6"});
   expect_refusal(1, "--figure: mase-cuda has elements of 8 bits alone, got 4; leave it out",
                  {"dequantize", "--bits", "4", "--figure", "tiles"});
-  expect_refusal(1, "not enough memory: 1 000 000 000 000 000 elements take",
+  expect_refusal(1, "not enough memory: 1,000,000,000,000,000 elements take",
                  {"dequantize", "--elements", "1000000000000000"});
 }
 

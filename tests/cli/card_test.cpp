@@ -72,7 +72,7 @@ TEST(Card, OfAQuantizedModelSaysWhatWasLostAndWhatOthersMakeOfIt) {
   expect_in(card.text, "It is not smaller or faster yet");
   expect_in(card.text, "do not know the quantizers of inputs and outputs");
   expect_in(card.text,
-            "- Measured on the validation part, n = 4: accuracy 50.0 % in `transformers`, ");
+            "- Measured on the validation part, n = 4: accuracy 50.0% in `transformers`, ");
 }
 
 TEST(Card, OfWeightsAloneSaysNothingOfInputs) {
@@ -134,7 +134,7 @@ TEST(Card, OfGeneratedTextsSaysSo) {
 TEST(Card, TellsTheClassesApartOnThePartThatIsReported) {
   const std::string text = card_of(workshop() / "model").text;
   const Json measured = read_json(workshop() / "model/results.json")["validation"];
-  expect_in(text, "## Classes\n\nOn the validation part, n = 4; in brackets the 95 % interval:\n");
+  expect_in(text, "## Classes\n\nOn the validation part, n = 4; in brackets the 95% interval:\n");
   expect_in(
       text,
       "| class | examples | precision | recall | F1 | taken for `bad` | taken for `good` |\n");

@@ -116,7 +116,7 @@ TEST(Compare, PairsTheSeedsOfRepeatedJobs) {
       run_well({"compare", "slow", "fast", "--data", models() / "reviews.csv", "--split", "train"},
                folder.path())
           .output;
-  for (const char* text : {"On these texts the most frequent class alone makes 50.0 %.",
+  for (const char* text : {"On these texts the most frequent class alone makes 50.0%.",
                            "A, train, n = 36, all trained on: each of 2 seeds:",
                            "B, train, n = 36, all trained on: each of 2 seeds:"})
     EXPECT_NE(shown.find(text), std::string::npos) << text << "\n" << shown;

@@ -133,7 +133,7 @@ TEST(Draw, ColoursByWhatIsAskedFor) {
   run_well({"prune", "model", "--sparsity", "0.5", "--data", "reviews.csv", "-o", "half"},
            folder.path());
   const std::string sparse = drawn({"--color_by", "sparsity"}, "half");
-  EXPECT_NE(sparse.find("50.0 % zero"), std::string::npos) << sparse;
+  EXPECT_NE(sparse.find("50.0% zero"), std::string::npos) << sparse;
   run_well({"quantize", "model", "--weight_format", "int(bits=8,per=row)", "--data", "reviews.csv",
             "-o", "int8"},
            folder.path());

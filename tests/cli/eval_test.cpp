@@ -81,7 +81,7 @@ TEST(Eval, ShowsPeopleRoundedFigures) {
       << ending.output;
   EXPECT_NE(ending.output.substr(0, ending.output.find('\n')).find("the most frequent class alone"),
             std::string::npos);
-  EXPECT_NE(ending.messages.find("evaluate  100 %  40/40 texts"), std::string::npos);
+  EXPECT_NE(ending.messages.find("evaluate  100%  40/40 texts"), std::string::npos);
 }
 
 // A classifier whose second logit is always the larger one.
@@ -128,7 +128,7 @@ TEST(Eval, LeavesAReportWhereItIsAskedTo) {
   const double accuracy = result["eval_accuracy"];
   for (const std::string& part :
        {fmt::format(
-            "<h1>Accuracy on all, n = 40, 36 trained on, 4 held for choices: {:.1f} % (95 %: ",
+            "<h1>Accuracy on all, n = 40, 36 trained on, 4 held for choices: {:.1f}% (95% CI ",
             100 * accuracy),
         std::string("none: nothing was drawn at random"), std::string("taken for good"),
         std::string("<dd>fp32</dd>")})

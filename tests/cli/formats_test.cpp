@@ -64,7 +64,7 @@ TEST(Formats, ShowsParametersAndValuesOfOne) {
       << shown.output;
   EXPECT_NE(shown.output.find("range          -2 to 1.5\n"), std::string::npos) << shown.output;
   EXPECT_NE(run_well({"formats", "integer(width=20,frac=1)"}, workshop())
-                .output.find("values         more than 65 536\n"),
+                .output.find("values         more than 65,536\n"),
             std::string::npos);
   // Both ends and the middle of a long list.
   EXPECT_NE(run_well({"formats", "integer(width=8,frac=0)"}, workshop())
@@ -260,8 +260,8 @@ TEST(Formats, ComparesChoicesOnAModel) {
   EXPECT_EQ(result["chosen"], nullptr);
   EXPECT_NE(result["summary"].get<std::string>().find("none is shown to keep the accuracy"),
             std::string::npos);
-  for (const char* figure : {"; the 95 % intervals of 2 of them reach down least and alike, to ",
-                             " points, with 0.00 % flips (mxint(bits=8), ternary/none); on "})
+  for (const char* figure : {"; the 95% intervals of 2 of them reach down least and alike, to ",
+                             " points, with 0.00% flips (mxint(bits=8), ternary/none); on "})
     EXPECT_NE(result["summary"].get<std::string>().find(figure), std::string::npos) << figure;
   const std::vector<std::string> rows =
       split(read_file(folder.path() / "tables/formats.csv"), '\n');
@@ -297,7 +297,7 @@ TEST(Formats, SayThatNothingIsMeasuredWhereNothingIsChosen) {
       << shown;
 }
 
-// A fresh model, of which 24 bits change no prediction: 1 800 texts show that nothing is lost.
+// A fresh model, of which 24 bits change no prediction: 1,800 texts show that nothing is lost.
 TEST(Formats, ShowTheClassesOfTheWinner) {
   const TemporaryFolder folder;
   std::vector<std::string> words = {
@@ -315,7 +315,7 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
   const Ending ending = run_well(with_report, folder.path());
   expect_shown(ending.output, "test, n = 500, untrained weights:\n");
   EXPECT_NE(
-      ending.messages.find("note: choices are made on validation, n = 1 800, untrained weights: "),
+      ending.messages.find("note: choices are made on validation, n = 1,800, untrained weights: "),
       std::string::npos)
       << ending.messages;
   EXPECT_NE(ending.messages.find(
@@ -328,7 +328,7 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
   words.insert(words.end(), {"--protocol", "original"});
   words[3] = "synth:lookup?n=8000";
   expect_shown(run_well(words, folder.path()).output,
-               "test, n = 1 600, untrained weights, all held for choices:\n");
+               "test, n = 1,600, untrained weights, all held for choices:\n");
 }
 
 TEST(Formats, SuggestsARecipeThatQuantizeTakes) {

@@ -15,7 +15,7 @@ TEST(Inspect, CountsEveryParameterOnce) {
     if (module["module"] == "bert.embeddings.word_embeddings") words = module["parameters"];
   }
   EXPECT_EQ(facts["parameters"], sum);
-  // With BERT's 30 522 words instead of the built-in ones it would be bert-tiny.
+  // With BERT's 30,522 words instead of the built-in ones it would be bert-tiny.
   EXPECT_EQ(sum - words + 30522 * 128, 4'386'178);
   EXPECT_EQ(facts["trainable_parameters"], sum);
   EXPECT_EQ(facts["frozen_parameters"], 0);

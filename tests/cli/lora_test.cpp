@@ -88,7 +88,7 @@ TEST_F(Lora, TellsWhatIsTrained) {
   EXPECT_EQ(results["lora"]["disk_bytes"],
             fs::file_size(folder() / "adapter/adapter_model.safetensors"));
   const std::string page = read_page(folder() / "adapter/report.html");
-  EXPECT_NE(page.find("Trained: 4 354 of "), std::string::npos);
+  EXPECT_NE(page.find("Trained: 4,354 of "), std::string::npos);
   EXPECT_NE(page.find(" parameters ("), std::string::npos);
 }
 

@@ -48,7 +48,7 @@ std::unique_ptr<TemporaryFolder> Pruning::folder_;
 
 TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
   const std::string output = run_well(pruning({"-o", "half"}), folder()).output;
-  for (const char* line : {"weights in 13 pruned tensors (50.0 %)",
+  for (const char* line : {"weights in 13 pruned tensors (50.0%)",
                            "No speed-up: zeros are stored and multiplied like other numbers."})
     EXPECT_NE(output.find(line), std::string::npos) << output;
   const Json results = read_json(folder() / "half/results.json");
@@ -213,7 +213,7 @@ TEST_F(Pruning, IsStudiedBySparsity) {
                                  "reviews.csv", "--validation_split", "0.4", "-o", "study"},
                                 folder());
   EXPECT_EQ(results["models"].size(), 1 + 2 * 2);
-  EXPECT_NE(results["models"][1]["model"].get<std::string>().find("10.0 %, l1"), std::string::npos);
+  EXPECT_NE(results["models"][1]["model"].get<std::string>().find("10.0%, l1"), std::string::npos);
   EXPECT_TRUE(results["kept"].contains("l1"));
   EXPECT_TRUE(results["kept"].contains("random"));
   EXPECT_EQ(results["trained"], false);

@@ -623,9 +623,9 @@ TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
     EXPECT_NE(page.find(heading), std::string::npos) << heading;
   EXPECT_TRUE(fs::exists(seeds_that_lose() / "seeds/layers.svg"));
   // The model as it is, once on each part, whatever the seeds.
-  EXPECT_EQ(count_of("before, all  100 %", ending.messages), 1u) << ending.messages;
-  EXPECT_EQ(count_of("before, validation  100 %", ending.messages), 1u) << ending.messages;
-  EXPECT_EQ(count_of("fp32  100 %", ending.messages), 0u) << ending.messages;
+  EXPECT_EQ(count_of("before, all  100%", ending.messages), 1u) << ending.messages;
+  EXPECT_EQ(count_of("before, validation  100%", ending.messages), 1u) << ending.messages;
+  EXPECT_EQ(count_of("fp32  100%", ending.messages), 0u) << ending.messages;
   // Class by class.
   EXPECT_NE(
       ending.output.find("After, all, n = 40, 36 trained on, 4 held for choices: mean of 5 seeds"),
@@ -637,7 +637,7 @@ TEST(Quantize, MeasuresTheModelOnceWhereTheChoiceIsMadeOnTheSameTexts) {
   const Ending ending = run_well({"quantize", "learnt", "--format", "integer(width=2,frac=0)",
                                   "--data", "reviews.csv", "--explain", "-o", "once"},
                                  seeds_that_lose());
-  EXPECT_EQ(count_of("before, validation  100 %", ending.messages), 1u) << ending.messages;
+  EXPECT_EQ(count_of("before, validation  100%", ending.messages), 1u) << ending.messages;
   EXPECT_EQ(count_of("before, validation", ending.messages), 1u) << ending.messages;
 }
 

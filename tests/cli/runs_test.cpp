@@ -193,9 +193,9 @@ TEST(Runs, OfTheSameTextsAreRankedTogetherWhateverTheyWereCalled) {
   EXPECT_NE(result["runs"][0]["data_hash"], result["runs"][1]["data_hash"]);
   const std::string text = run_well(words, folder.path()).output;
   for (const char* there :
-       {"group 1 is all of reviews.csv, n = 40, most frequent class 50.0 %; ",
-        "group 2 is all of reviews.csv, n = 10, most frequent class 60.0 %; ",
-        "group 3 is all of reviews.csv, n = 10, most frequent class 60.0 % (other texts than group "
+       {"group 1 is all of reviews.csv, n = 40, most frequent class 50.0%; ",
+        "group 2 is all of reviews.csv, n = 10, most frequent class 60.0%; ",
+        "group 3 is all of reviews.csv, n = 10, most frequent class 60.0% (other texts than group "
         "2)."})
     EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
   // The table does not repeat in every row what the groups say.

@@ -88,7 +88,7 @@ TEST(SmallerShapes, WholeHeadsAndNeuronsGoAndTheModelTrainsOn) {
       2 * (4 * 64 * 128 + 3 * 64 + 2 * 256 * 128 + 256));
   const std::string card = read_file(folder.path() / "pruned/README.md");
   for (const char* fragment :
-       {"library_name: hone\n", "- 2 of 4 heads, 512 of 1 024 neurons stay.\n",
+       {"library_name: hone\n", "- 2 of 4 heads, 512 of 1,024 neurons stay.\n",
         " % less. Weights: ", " texts at a time: ",
         "- Only hone loads it: layer 0 has 1 head of 64 instead of 2, layer 1 has 1 head of 64 "
         "instead "

@@ -334,8 +334,8 @@ TEST_F(StudyCommand, SaysHowSureAnAccuracyIs) {
                                {{"text", "validation, n = 240"}, {"n", 240}, {"effective_n", 240}});
   storage->close();
   const std::string text = said({"first"});
-  EXPECT_NE(text.find("95.8 (92.5 to 97.7) %"), std::string::npos) << text;
-  EXPECT_NE(text.find("Intervals (95 %, Wilson's) are of a trial for itself"), std::string::npos);
+  EXPECT_NE(text.find("95.8% (92.5 to 97.7)"), std::string::npos) << text;
+  EXPECT_NE(text.find("Intervals (95%, Wilson's) are of a trial for itself"), std::string::npos);
 }
 
 // On a terminal, where `answer` is typed.

@@ -31,7 +31,7 @@ TEST(Train, SaysWhatTheWeightsTake) {
   EXPECT_EQ(size["memory_bytes"], 4 * size["parameters"].get<std::int64_t>());
   const std::string shown = run_well(text, folder.path()).output;
   EXPECT_NE(shown.find("\nWeights: "), std::string::npos) << shown;
-  EXPECT_EQ(shown.find("95 % from"), std::string::npos) << "the interval stands beside its figure";
+  EXPECT_EQ(shown.find("95% from"), std::string::npos) << "the interval stands beside its figure";
   EXPECT_NE(read_file(folder.path() / "text/report.html").find("Weights: "), std::string::npos);
 }
 
@@ -295,7 +295,7 @@ TEST(Train, KeepsTheStandardOutputForResults) {
   EXPECT_NE(shown.output.find("6 steps"), std::string::npos);
   EXPECT_NE(shown.output.find("written to shown"), std::string::npos);
   EXPECT_EQ(shown.output.find("texts/s  "), std::string::npos);
-  EXPECT_NE(shown.messages.find("train  100 %  6/6 steps"), std::string::npos);
+  EXPECT_NE(shown.messages.find("train  100%  6/6 steps"), std::string::npos);
   // Warnings are no progress: six steps teach nothing, and that is said.
   const Ending quiet = run_well(six_steps({"--quiet", "-o", "quiet"}), folder.path());
   for (const std::string& line : split(quiet.messages, '\n'))

@@ -47,7 +47,7 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
   for (const char* part :
        {"<h1>Fixed point is shown to keep the accuracy within 0.50 points at no width by rounding "
         "alone (16.8: ",
-        " flips, 95 %: ", "), and at no width with training (16.8: ",
+        " flips, 95%: ", "), and at no width with training (16.8: ",
         "; on validation, n = 4, all held for choices.</h1>", "cannot tell with n = 4",
         "<p>Nothing is chosen.</p>", "PTQ integer(<wbr>width=16,<wbr>frac=8)",
         "<dd>simulated fixed point</dd>", "how far another seed would lie",
@@ -66,7 +66,7 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
   EXPECT_EQ(settings["settings"]["MODEL"], "model");
 }
 
-// A fresh model whose predictions 16 and 24 bits do not change: 1 800 texts set aside show that it loses less than half a
+// A fresh model whose predictions 16 and 24 bits do not change: 1,800 texts set aside show that it loses less than half a
 // point, and the test part is looked at once, for the narrowest.
 TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
   const TemporaryFolder folder;

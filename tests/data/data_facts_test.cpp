@@ -46,7 +46,7 @@ TEST(PartFacts, CountClasses) {
 TEST(PartFacts, OfManyClassesNameTheRarestAndTheMostFrequent) {
   PartFacts facts{.part = "train", .rows = 1260, .class_rows = {50, 7, 100, 1000, 51, 52, 0}};
   const Names labels = {"a", "b", "c", "d", "e", "f", "g"};
-  EXPECT_EQ(class_counts_text(facts, labels), "7 classes, from g 0 to d 1 000");
+  EXPECT_EQ(class_counts_text(facts, labels), "7 classes, from g 0 to d 1,000");
 }
 
 TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
@@ -68,7 +68,7 @@ TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
   EXPECT_EQ(json["majority_share"], 0.6);
   EXPECT_EQ(describe(part),
             "test, n = 5, 2 trained on, 1 held for choices: where from; always 'bad' would be "
-            "right for 60.0 %");
+            "right for 60.0%");
 }
 
 TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
@@ -186,11 +186,11 @@ TEST(TrainingWarnings, NameAStrayLabelWithItsPlace) {
   data.label_places = {"reviews.csv: line 2", "reviews.csv: line 3", "reviews.csv: line 987"};
   EXPECT_EQ(
       training_warnings(data),
-      Names{"label 'goood': only 1 of 1 001 training texts has it, first in reviews.csv: line "
+      Names{"label 'goood': only 1 of 1,001 training texts has it, first in reviews.csv: line "
             "987; is it a slip?"});
   data.label_places.clear();
   EXPECT_EQ(training_warnings(data),
-            Names{"label 'goood': only 1 of 1 001 training texts has it; is it a slip?"});
+            Names{"label 'goood': only 1 of 1,001 training texts has it; is it a slip?"});
 }
 
 TEST(TrainingWarnings, LetRareClassesBe) {

@@ -60,7 +60,7 @@ TEST(Split, RefusesSharesThatAreNone) {
 
 TEST(Split, SaysWhereTheValidationPartComesFrom) {
   const Splits carved = split(numbered(2000), {.validation_split = 0.1, .seed = 7});
-  EXPECT_EQ(carved.validation_source, "200 of 2 000 training texts, set aside by seed 7");
+  EXPECT_EQ(carved.validation_source, "200 of 2,000 training texts, set aside by seed 7");
   EXPECT_EQ(split(numbered(7), {.validation_split = 0}).validation_source, "none");
   EXPECT_EQ(to_string(carved.protocol), "honest");
 }
@@ -278,7 +278,7 @@ TEST(Split, TakesTheSameShareOfClassesThoughTextsRepeat) {
   const Splits splits = split(std::move(data), {.validation_split = 0.1});
   EXPECT_EQ(splits.source.validation.size(), 200u);
   EXPECT_EQ(std::ranges::count(splits.source.validation, 0, &Example::label), 100);
-  EXPECT_EQ(splits.validation_source, "200 of 2 000 training texts, set aside by seed 42");
+  EXPECT_EQ(splits.validation_source, "200 of 2,000 training texts, set aside by seed 42");
 }
 
 TEST(MeasuredTexts, MayBeAllParts) {

@@ -88,7 +88,7 @@ TEST(Negation, BagOfWordsStaysUnderSixtyPercent) {
   const DataSet data = make("synth:negation");
   const double accuracy = bag_of_words_accuracy(data.train, data.test, 2);
   EXPECT_LT(accuracy, 0.60);
-  // 6 000 test texts: one standard deviation of chance is 0.65 points.
+  // 6,000 test texts: one standard deviation of chance is 0.65 points.
   EXPECT_GT(accuracy, 0.50 - 3 * 0.0065);
 }
 
@@ -108,7 +108,7 @@ TEST(Tail, LabelIsTheSignOfTheSum) {
     all += words.size();
     ASSERT_EQ(example.label, sum > 0) << example.text;
   }
-  // 1.5 % of some 126 000 words, give or take five standard deviations of 0.034 points.
+  // 1.5% of some 126,000 words, give or take five standard deviations of 0.034 points.
   EXPECT_NEAR(static_cast<double>(rare) / static_cast<double>(all), 0.015, 0.0017);
 }
 
@@ -132,7 +132,7 @@ TEST(Compare, LabelSaysWhetherTheFirstNumberIsGreater) {
     ASSERT_EQ(example.label, numbers[0] > numbers[1]) << example.text;
     small += std::abs(numbers[0] - numbers[1]) <= 8;
   }
-  // 1 - 0.75^8 = 0.90 of 3 000, five standard deviations of 0.55 points.
+  // 1 - 0.75^8 = 0.90 of 3,000, five standard deviations of 0.55 points.
   EXPECT_NEAR(small / 3000.0, 0.90, 0.028);
 }
 
@@ -201,7 +201,7 @@ TEST(Topics, AreThoseWhoseWordsAreSaid) {
     }
     counts.insert(count);
   }
-  // 30 % of 3 000, five standard deviations of 0.84 points.
+  // 30% of 3,000, five standard deviations of 0.84 points.
   for (const int texts : said) EXPECT_NEAR(texts / 3000.0, 0.3, 0.042);
   EXPECT_EQ(counts, (std::set<float>{0, 1, 2, 3, 4, 5}));
 }
@@ -323,7 +323,7 @@ TEST(ZipfChoice, ChoosesInInverseProportionToRank) {
   RandomSequence random(1, 2);
   int counts[4] = {};
   for (int i = 0; i < 25000; ++i) ++counts[choice(random)];
-  // Expected 12 000, 6 000, 4 000 and 3 000; five standard deviations of at most 79.
+  // Expected 12,000, 6,000, 4,000 and 3,000; five standard deviations of at most 79.
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(counts[i], 12000.0 / (i + 1), 400);
 }
 

@@ -167,7 +167,7 @@ TEST(Calibrate, KeepsThePromisedShareInside) {
                                   std::size_t{2500}, Observation::kExactValues + 1000})
     for (const Sample& sample : samples(count))
       for (const double percentile : {50.0, 99.0, 99.9, 99.99, 100.0}) {
-        SCOPED_TRACE(fmt::format("{} of {}, {} %", sample.name, count, percentile));
+        SCOPED_TRACE(fmt::format("{} of {}, {}%", sample.name, count, percentile));
         const CalibrationOptions options{RangeRule::percentile, percentile};
         const auto scale_of = [&](const char* format) {
           return static_cast<double>(*state_of(format, sample.values, options)[0].data<float>());
@@ -204,7 +204,7 @@ TEST(Calibrate, CutsOutliersOffByPercentile) {
     return *calibrate_tensor(format_of("integer(width=8)"), {20000}, x, options)[0].data<float>();
   };
   EXPECT_EQ(fraction({RangeRule::percentile, 100}), fraction({RangeRule::minmax}));
-  // 99.8 % of the normal values are within 3.3, of 127 steps: 2^5 is the finest that fits.
+  // 99.8% of the normal values are within 3.3, of 127 steps: 2^5 is the finest that fits.
   EXPECT_EQ(fraction({RangeRule::percentile, 99.0}), 5);
   EXPECT_LT(fraction({RangeRule::minmax}), 2);
 }

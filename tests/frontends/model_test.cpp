@@ -640,7 +640,7 @@ TEST(NewModel, DrawsWeightsFromTheNormalDistribution) {
     squares += static_cast<double>(value) * value;
   }
   const double count = static_cast<double>(table.size());
-  // Five standard errors: 0.5 / sqrt(16 000) of the mean, 0.5 / sqrt(32 000) of the deviation.
+  // Five standard errors: 0.5 / sqrt(16,000) of the mean, 0.5 / sqrt(32,000) of the deviation.
   EXPECT_NEAR(sum / count, 0, 5 * 0.5 / std::sqrt(count));
   EXPECT_NEAR(std::sqrt(squares / count), 0.5, 5 * 0.5 / std::sqrt(2 * count));
   EXPECT_EQ(std::vector<float>(table.begin(), table.begin() + 8), std::vector<float>(8, 0.0f));

@@ -65,7 +65,7 @@ TEST(Installed, ProgramOutsideTrainsQuantizesAndReadsBack) {
   ASSERT_EQ(lines.size(), 3u);
   const std::string output = type_all(lines, folder.path());
   const std::regex line(
-      "(.+): ([0-9.]+) % of 2000 points are right, 95 % interval ([0-9.]+) to ([0-9.]+)");
+      "(.+): ([0-9.]+)% of 2000 points are right, 95% interval ([0-9.]+) to ([0-9.]+)");
   std::vector<double> accuracies;
   std::vector<std::string> figures;
   for (std::sregex_iterator it(output.begin(), output.end(), line), end; it != end; ++it) {

@@ -53,7 +53,7 @@ TEST(CallSeries, SaysNothingOfTooFewCalls) {
   EXPECT_FALSE(few.calls_for_one_percent);
   const CallSummary some = summary_of(steady_series(20), 1);
   EXPECT_TRUE(some.median_interval);
-  EXPECT_FALSE(some.p95_ms) << "of 19 calls none is above 95 % of them";
+  EXPECT_FALSE(some.p95_ms) << "of 19 calls none is above 95% of them";
   EXPECT_FALSE(some.calls_for_one_percent) << "they do already";
 }
 

@@ -174,8 +174,8 @@ TEST(CompareFormats, SaysATieAsATie) {
   ASSERT_EQ(study.results[0].model.comparison->counted->flips, 0);
   ASSERT_EQ(study.results[1].model.comparison->counted->flips, 0);
   EXPECT_NE(
-      choice_verdict(study).find("; the 95 % intervals of 2 of them reach down least and alike, to "
-                                 "-8.76 points, with 0.00 % flips (integer(width=24,frac=16), "
+      choice_verdict(study).find("; the 95% intervals of 2 of them reach down least and alike, to "
+                                 "-8.76 points, with 0.00% flips (integer(width=24,frac=16), "
                                  "fp16); on validation, n = 40"),
       std::string::npos)
       << choice_verdict(study);

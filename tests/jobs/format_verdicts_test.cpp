@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// Of 1 000 values with a signal of 1 000.
+// Of 1,000 values with a signal of 1 000.
 Noise noise_of(double noise, std::int64_t clipped = 0, std::int64_t flushed = 0) {
   return {.count = 1000, .signal = 1000, .noise = noise, .flushed = flushed, .clipped = clipped};
 }
@@ -34,7 +34,7 @@ TEST(FormatVerdicts, CountTheLayersOfEachFormat) {
   const std::string name = to_string(format);
   EXPECT_EQ(display_text(taken.rows()[0][0]), name + ", inputs full precision");
   EXPECT_EQ(display_text(taken.rows()[0][1]), "3");
-  EXPECT_EQ(display_text(taken.rows()[0][4]), "0.10 %");
+  EXPECT_EQ(display_text(taken.rows()[0][4]), "0.10%");
   EXPECT_EQ(display_text(taken.rows()[0][6]), "1 clipped, 2 kept");
   EXPECT_EQ(display_text(taken.rows()[1][0]), "full precision");
   EXPECT_EQ(display_text(taken.rows()[1][6]), "not rounded");

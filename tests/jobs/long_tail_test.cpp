@@ -74,10 +74,10 @@ Workshop& workshop() {
   return *trained;
 }
 
-// Measured: 92.1 % trained, 50.9 (one class for all) at 4 bits, 86.0 at 6, 91.6 when trained through
+// Measured: 92.1% trained, 50.9 (one class for all) at 4 bits, 86.0 at 6, 91.6 when trained through
 // the 6 bits, 91.8 with another seed. From one class for all it is a matter of the seed whether training
 // finds back. An arithmetic that rounds otherwise takes another path, so a few points are left on each
-// side. 1600 test texts: two standard errors are 1.4 points at 92 %, 2.5 at 50 %.
+// side. 1600 test texts: two standard errors are 1.4 points at 92%, 2.5 at 50%.
 TEST(LongTail, IsLearnedLostAtFewBitsAndWonBackByTrainingThroughThem) {
   const double trained = workshop().measured(workshop().source.model).evaluation.value;
   EXPECT_GT(trained, 0.85);

@@ -1,4 +1,4 @@
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/study/result.h"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ TEST(TimesInTurn, AreThoseOfTheClock) {
   EXPECT_NEAR(times.speedup, 1.5, 1e-9);
   EXPECT_TRUE(times.shown_faster());
   EXPECT_FALSE(times.shown_slower());
-  EXPECT_EQ(speedup_text(times), "1.50 times as fast (95 %: 1.50 to 1.50)");
+  EXPECT_EQ(speedup_text(times), "1.50 times as fast (95% CI 1.50 to 1.50)");
 }
 
 TEST(TimesInTurn, RunShortWorkManyTimesARound) {
@@ -55,7 +55,7 @@ TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
   EXPECT_FALSE(times.shown_faster());
   EXPECT_FALSE(times.shown_slower());
   EXPECT_EQ(speedup_text(times),
-            "no difference is shown: 1.25 times as fast (95 %: 0.625 to 1.25)");
+            "no difference is shown: 1.25 times as fast (95% CI 0.625 to 1.25)");
 }
 
 TEST(TimesInTurn, OfOnePieceOfWorkAreInOrder) {
@@ -84,14 +84,14 @@ TEST(TimesInTurn, SayWhatIsSlower) {
   const TimesInTurn times =
       time_in_turn(clock.work_of(2), clock.work_of(4), kTimedRounds, {}, clock.now());
   EXPECT_TRUE(times.shown_slower());
-  EXPECT_EQ(speedup_text(times), "slower: 0.500 times as fast (95 %: 0.500 to 0.500)");
+  EXPECT_EQ(speedup_text(times), "slower: 0.500 times as fast (95% CI 0.500 to 0.500)");
 }
 
 // A kernel of one's own may be some hundred times slower than the one it is compared with.
 TEST(TimesInTurn, GiveSmallRatiosTheirDigits) {
   const TimesInTurn times{
       .before = {}, .after = {}, .speedup = 0.0036, .speedup_interval = {0.0031, 0.00412}};
-  EXPECT_EQ(speedup_text(times), "slower: 0.00360 times as fast (95 %: 0.00310 to 0.00412)");
+  EXPECT_EQ(speedup_text(times), "slower: 0.00360 times as fast (95% CI 0.00310 to 0.00412)");
 }
 
 // A busy machine: in most rounds of few the slower one wins, of many none is claimed but what is there.

@@ -82,7 +82,7 @@ TEST_F(Mxint8Lab, SavingFallsFromTheFormulaToWhatWasMeasuredStepByStep) {
       }
       EXPECT_NEAR(left, account["disk_saving"].get<double>(), 1e-12);
     }
-  // Published of nobody, but by the sheet's rule: 7.0 % of bert-tiny's weights with biases packed as well.
+  // Published of nobody, but by the sheet's rule: 7.0% of bert-tiny's weights with biases packed as well.
   const Json& tiny = found_["memory"][1]["rules"];
   EXPECT_NEAR(tiny[0]["account"]["memory_saving"].get<double>(), 0.0693, 1e-4);
   EXPECT_GT(tiny[1]["account"]["memory_saving"].get<double>(), 0.74);

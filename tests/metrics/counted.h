@@ -59,16 +59,16 @@ inline double chance(std::int64_t n, const DisagreementRates& rates, double marg
     around(n - lost, p, [&](std::int64_t gained) {
       const double probability = std::exp(first + log_binomial(n - lost, gained, p));
       const double score = tango_score(counts(n, lost, gained), -margin);
-      const Conclusion conclusion = score >= kNormal975    ? Conclusion::kept
-                                    : score <= -kNormal975 ? Conclusion::lost
-                                                           : Conclusion::unclear;
+      const Conclusion conclusion = score >= kNormal975    ? Conclusion::within_limit
+                                    : score <= -kNormal975 ? Conclusion::exceeds_limit
+                                                           : Conclusion::inconclusive;
       if (wanted(conclusion)) total += probability;
     });
   });
   return total;
 }
 
-inline bool is_kept(Conclusion c) { return c == Conclusion::kept; }
-inline bool is_lost(Conclusion c) { return c == Conclusion::lost; }
+inline bool is_kept(Conclusion c) { return c == Conclusion::within_limit; }
+inline bool is_lost(Conclusion c) { return c == Conclusion::exceeds_limit; }
 
 }  // namespace hone::testing

@@ -124,14 +124,14 @@ Shares shares_of(const Population& population, std::int64_t count, int copies, d
                          population.true_change <= change.interval->high;
     const Conclusion conclusion = verdict(change, margin).conclusion;
     shares.covered += covered / kDraws;
-    shares.kept += (conclusion == Conclusion::kept) / kDraws;
-    shares.lost += (conclusion == Conclusion::lost) / kDraws;
+    shares.kept += (conclusion == Conclusion::within_limit) / kDraws;
+    shares.lost += (conclusion == Conclusion::exceeds_limit) / kDraws;
   }
   return shares;
 }
 
-// 500 draws tell a coverage of 95 % to 1 point, and false verdicts of 2.5 % to 0.7; with 6000 draws the coverage of these
-// populations lies between 95.0 and 97.5 %, and false verdicts of one kind between 1.2 and 2.9 %.
+// 500 draws tell a coverage of 95% to 1 point, and false verdicts of 2.5% to 0.7; with 6000 draws the coverage of these
+// populations lies between 95.0 and 97.5%, and false verdicts of one kind between 1.2 and 2.9%.
 void expect_coverage(const Population& population, double low, double high) {
   for (const std::int64_t count : {200, 1000}) {
     for (const int copies : {1, 4}) {
@@ -290,10 +290,10 @@ TEST(PairedChange, TakesLackOfEvidenceForNothing) {
   EXPECT_NEAR(none.interval->high, z2 / 1000, 3e-5);
   EXPECT_EQ(none.notes, "; no prediction differs");
   const Verdict few = verdict(shifted(36, 0, 0));
-  EXPECT_EQ(few.conclusion, Conclusion::unclear);
+  EXPECT_EQ(few.conclusion, Conclusion::inconclusive);
   EXPECT_EQ(few.summary,
-            "cannot tell with n = 36: +0.00 points of R² (95 %: -11.21 to +11.21), margin 0.50; no "
-            "prediction differs; about 4 500 would show it kept four times out of five if the true "
+            "cannot tell with n = 36: +0.00 points of R² (95% CI -11.21 to +11.21), margin 0.50; no "
+            "prediction differs; about 4,500 would show it kept four times out of five if the true "
             "change is none and one text in 74 (none was seen) has another answer");
   EXPECT_TRUE(verdict(none).kept());
 }
@@ -303,17 +303,17 @@ TEST(PairedChange, IsJudgedByTheOneRule) {
   EXPECT_EQ(kept.figure, kR2);
   EXPECT_EQ(
       kept.summary,
-      "kept: +0.00 points of R² (95 %: -0.01 to +0.00), within the margin of 0.50; predictions "
+      "kept: +0.00 points of R² (95% CI -0.01 to +0.00), within the margin of 0.50; predictions "
       "move by 0.001 on average");
   EXPECT_EQ(kept.p_value <= 0.025, kept.kept());
   const Verdict lost = verdict(shifted(1000, 0.3f, 1000));
   EXPECT_EQ(
       lost.summary,
-      "lost: -7.20 points of R² (95 %: -8.74 to -5.66), beyond the margin of 0.50; predictions "
+      "lost: -7.20 points of R² (95% CI -8.74 to -5.66), beyond the margin of 0.50; predictions "
       "move by 0.3 on average");
   const Verdict unclear = verdict(shifted(40, 0.1f, 4));
   EXPECT_EQ(unclear.summary,
-            "cannot tell with n = 40: -0.08 points of R² (95 %: -1.23 to +1.07), margin 0.50; "
+            "cannot tell with n = 40: -0.08 points of R² (95% CI -1.23 to +1.07), margin 0.50; "
             "predictions move by 0.01 on average; about 340 would show it kept four times out of "
             "five if the true change is the one seen");
   EXPECT_GT(*unclear.examples_needed, 40);
@@ -322,12 +322,12 @@ TEST(PairedChange, IsJudgedByTheOneRule) {
 TEST(PairedChange, IsChosenAmongSeveralByTheOneRule) {
   const FigureChange all[] = {shifted(1000, 0.001f, 1000), shifted(1000, 0.3f, 1000)};
   const std::vector<Verdict> verdicts = verdicts_of_choice(all);
-  EXPECT_EQ(verdicts[0].conclusion, Conclusion::kept);
-  EXPECT_EQ(verdicts[1].conclusion, Conclusion::lost);
+  EXPECT_EQ(verdicts[0].conclusion, Conclusion::within_limit);
+  EXPECT_EQ(verdicts[1].conclusion, Conclusion::exceeds_limit);
   EXPECT_EQ(verdicts[0].candidates, 2);
   EXPECT_GE(verdicts[0].p_value, verdict(all[0]).p_value);
   const FigureChange descending[] = {all[1], all[0]};
-  EXPECT_EQ(verdicts_in_sequence(descending)[1].conclusion, Conclusion::unclear);
+  EXPECT_EQ(verdicts_in_sequence(descending)[1].conclusion, Conclusion::inconclusive);
   EXPECT_TRUE(verdicts_in_sequence(descending)[1].summary.starts_with("not tested"));
 }
 

@@ -230,7 +230,7 @@ std::vector<Setting> settings() {
   }
   for (const double noise : {0.6, 0.15})
     for (const double positive : {0.5, 0.1})
-      all.push_back({fmt::format("AUC, {:.0f} % positive, noise {}", 100 * positive, noise),
+      all.push_back({fmt::format("AUC, {:.0f}% positive, noise {}", 100 * positive, noise),
                      "auc>=0", std::make_shared<ScorePopulation>(positive, noise)});
   return all;
 }
@@ -246,8 +246,8 @@ Coverage coverage_of(const Setting& setting, std::int64_t texts, bool repeated, 
   for (int draw = 0; draw < draws; ++draw) {
     const FigureChange c = setting.population->draw(random, texts, repeated).change(setting.gate);
     const Conclusion conclusion = verdict(c, -shares.true_change).conclusion;
-    shares.kept += conclusion == Conclusion::kept;
-    shares.lost += conclusion == Conclusion::lost;
+    shares.kept += conclusion == Conclusion::within_limit;
+    shares.lost += conclusion == Conclusion::exceeds_limit;
     if (!c.interval) continue;
     ++shares.defined;
     shares.covered +=
@@ -263,8 +263,8 @@ double sampling_error(double probability, int draws) {
   return 3.3 * std::sqrt(probability * (1 - probability) / draws);
 }
 
-// At least 93 % coverage, at most 99 % where many answers of every kind change; a loss of just the margin is called kept, and
-// lost, in 2.5 % of the draws at most.
+// At least 93% coverage, at most 99% where many answers of every kind change; a loss of just the margin is called kept, and
+// lost, in 2.5% of the draws at most.
 void expect_level(const Setting& setting, const Coverage& s) {
   const double n = s.draws;
   EXPECT_EQ(s.defined, s.draws) << setting.name;
@@ -293,7 +293,7 @@ void print_row(const Setting& setting, std::int64_t texts, bool repeated, const 
              percent * s.covered, percent * s.kept, percent * s.lost);
 }
 
-// Ten examples say less than the t distribution has it: about 3 % are called kept in place of 2.5 %.
+// Ten examples say less than the t distribution has it: about 3% are called kept in place of 2.5%.
 TEST(LongGatedChange, CoversTheTrueChangeOfAreasOfTenPositiveExamples) {
   constexpr int kDraws = 8000;
   constexpr double kLevel = 0.03;
@@ -373,7 +373,7 @@ TEST(GatedChange, OfTheRecallOfAClassIsTangosOnItsExamples) {
   }
 }
 
-/// Three labels that an example has or not; the parent is right on 85 % of them, the candidate changes a tenth of its answers.
+/// Three labels that an example has or not; the parent is right on 85% of them, the candidate changes a tenth of its answers.
 Sample label_sample(std::int64_t count = 400) {
   RandomSequence random(5, stream_of("labels"));
   Sample s = {.task = Task::multi_label, .outputs = 3};
@@ -488,9 +488,9 @@ std::vector<double> bootstrap_errors(const Sample& s, const std::vector<std::str
   return errors;
 }
 
-// A standard deviation of 2,000 replicates is within 5 % of what it estimates (3 / sqrt(2 · 2,000)). The interval's is
+// A standard deviation of 2,000 replicates is within 5% of what it estimates (3 / sqrt(2 · 2,000)). The interval's is
 // wider by the answers it adds, 1.96² / K for K texts with answers that differ, of which one weighs at most 5 times the mean
-// square here; jackknife and bootstrap differ by less than 3 % for hundreds of texts.
+// square here; jackknife and bootstrap differ by less than 3% for hundreds of texts.
 TEST(GatedChange, HasTheStandardErrorOfAPairedBootstrapOverTexts) {
   RandomSequence random(8, stream_of("for the bootstrap"));
   const Sample three = ClassPopulation({0.4, 0.35, 0.25}, 0.8, 0.6, 0.7).draw(random, 500, true),
@@ -561,7 +561,7 @@ TEST(GatedChange, IsNotDefinedWithoutExamplesOfTheClass) {
     EXPECT_EQ(c.notes, note);
     const Gate gates[] = {s.gate(gate)};
     const FigureChange changes[] = {c};
-    EXPECT_EQ(judge_gates(gates, changes).conclusion, Conclusion::unclear);
+    EXPECT_EQ(judge_gates(gates, changes).conclusion, Conclusion::inconclusive);
   }
   // An area needs both classes.
   const Sample alike = sample_of(2, {1, 1, 1}, {1, 1, 0}, {1, 0, 0});
@@ -636,11 +636,11 @@ TEST(JudgeGates, KeepsWhereAllAreKeptAndLosesWhereOneIsLost) {
     const FigureChange changes[] = {a, b};
     return judge_gates(gates, changes).conclusion;
   };
-  EXPECT_EQ(conclusion(kept, kept), Conclusion::kept);
-  EXPECT_EQ(conclusion(kept, unclear), Conclusion::unclear);
-  EXPECT_EQ(conclusion(unclear, kept), Conclusion::unclear);
-  EXPECT_EQ(conclusion(kept, lost), Conclusion::lost);
-  EXPECT_EQ(conclusion(lost, unclear), Conclusion::lost);
+  EXPECT_EQ(conclusion(kept, kept), Conclusion::within_limit);
+  EXPECT_EQ(conclusion(kept, unclear), Conclusion::inconclusive);
+  EXPECT_EQ(conclusion(unclear, kept), Conclusion::inconclusive);
+  EXPECT_EQ(conclusion(kept, lost), Conclusion::exceeds_limit);
+  EXPECT_EQ(conclusion(lost, unclear), Conclusion::exceeds_limit);
   const FigureChange both[] = {kept, lost};
   EXPECT_EQ(judge_gates(gates, both).summary,
             "lost: 1 of 2 gates fails, in points: accuracy -8.90");
@@ -652,7 +652,7 @@ TEST(JudgeGates, SayOfEachUnclearOneHowManyExamplesWouldTell) {
                                   accuracy_change(counted(100, 1, 0))};
   const Gate gates[] = {gate_on_class(0.01, 0), gate_on_class(0.03, 1)};
   const GateVerdict all = judge_gates(gates, changes);
-  ASSERT_EQ(all.conclusion, Conclusion::unclear);
+  ASSERT_EQ(all.conclusion, Conclusion::inconclusive);
   ASSERT_TRUE(all.gates[1].examples_needed);
   EXPECT_NE(all.summary.find(about_text(*all.gates[1].examples_needed)), std::string::npos)
       << all.summary;
@@ -664,8 +664,8 @@ TEST(JudgeGates, TakesTheMarginOfEachGate) {
   const FigureChange changes[] = {loses_two, loses_two};
   const Gate gates[] = {gate_on_class(0.01, 0), gate_on_class(0.05, 1)};
   const GateVerdict all = judge_gates(gates, changes);
-  EXPECT_EQ(all.gates[0].conclusion, Conclusion::lost);
-  EXPECT_EQ(all.gates[1].conclusion, Conclusion::kept);
+  EXPECT_EQ(all.gates[0].conclusion, Conclusion::exceeds_limit);
+  EXPECT_EQ(all.gates[1].conclusion, Conclusion::within_limit);
 }
 
 TEST(JudgeGatesOfChoice, IsHolmsOverCandidatesTimesGates) {
@@ -691,7 +691,7 @@ TEST(JudgeGatesOfChoice, IsHolmsOverCandidatesTimesGates) {
     }
   EXPECT_NE(adjusted[2], p_values[2]);
   EXPECT_TRUE(verdicts[0].kept());
-  EXPECT_EQ(verdicts[2].conclusion, Conclusion::lost);
+  EXPECT_EQ(verdicts[2].conclusion, Conclusion::exceeds_limit);
   EXPECT_TRUE(judge_gates_of_choice({}, {}).empty());
 }
 
@@ -724,7 +724,7 @@ TEST(JudgeGatesOfSeeds, JudgesEachGateAtItsFullLevel) {
   const SeedChanges good = seeds_of({20, 25, 22, 18, 24, 21}),
                     bad = seeds_of({320, 350, 322, 318, 324, 321});
   for (const auto& [second, conclusion] :
-       {std::pair(&good, Conclusion::kept), {&bad, Conclusion::lost}}) {
+       {std::pair(&good, Conclusion::within_limit), {&bad, Conclusion::exceeds_limit}}) {
     const SeedChanges changes[] = {good, *second};
     const GateVerdict all = judge_gates_of_seeds(gates, changes);
     EXPECT_EQ(all.conclusion, conclusion);

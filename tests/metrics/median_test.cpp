@@ -20,7 +20,7 @@ TEST(Median, IsTheMiddleOrTheMeanOfTheMiddleTwo) {
   EXPECT_EQ(median_of_sorted(ranks(6)), 3.5);
 }
 
-// Ranks from tables of the sign test at 5 %, two-sided: n = 6, 12, 20, 30, 60, 100.
+// Ranks from tables of the sign test at 5%, two-sided: n = 6, 12, 20, 30, 60, 100.
 TEST(Median, HasTheIntervalOfTheSignTest) {
   const std::pair<int, int> lowest[] = {{6, 1}, {12, 3}, {20, 6}, {30, 10}, {60, 22}, {100, 40}};
   for (const auto& [n, rank] : lowest) {

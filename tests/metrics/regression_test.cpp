@@ -155,7 +155,7 @@ TEST(CompareRegression, IsTheDifferenceOfBothR2) {
 TEST(CompareRegression, LeavesItUnclearWhereNumbersAreNone) {
   const Floats t = {1, 3, 4}, a = {1, 2, 5}, b = {kNotANumber, 2, kNotANumber};
   const Verdict v = verdict(compare_regression({a, 1}, {b, 1}, t).r2);
-  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
   EXPECT_TRUE(std::isnan(v.change));
   EXPECT_FALSE(v.change_interval);
   EXPECT_EQ(v.summary,

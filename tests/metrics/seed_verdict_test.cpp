@@ -33,12 +33,12 @@ SeedChanges seeds_on(std::int64_t examples, const std::vector<std::pair<int, int
 
 TEST(VerdictOfSeeds, IsUnclearUnderFive) {
   const Verdict v = verdict_of_seeds(seeds_on(1000, {{3, 3}, {2, 2}, {2, 3}, {1, 1}}));
-  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
   EXPECT_FALSE(v.change_interval);
   EXPECT_EQ(v.seeds_needed, 5);
   EXPECT_EQ(v.summary,
             "cannot tell with 4 seeds: +0.00, +0.00, +0.10, +0.00 points of accuracy, margin "
-            "0.50; 0.43 % flips on average; not every seed tells alone, and their mean takes 5 of "
+            "0.50; 0.43% flips on average; not every seed tells alone, and their mean takes 5 of "
             "them at least");
 }
 
@@ -46,41 +46,41 @@ TEST(VerdictOfSeeds, IsUnclearUnderFive) {
 TEST(VerdictOfSeeds, FollowsTheIntervalFromFiveOn) {
   const SeedChanges even = seeds_on(20000, {{30, 50}, {50, 30}, {30, 50}, {50, 30}, {40, 40}});
   const Verdict kept = verdict_of_seeds(even);
-  EXPECT_EQ(kept.conclusion, Conclusion::kept);
+  EXPECT_EQ(kept.conclusion, Conclusion::within_limit);
   const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);  // changes of 0.001, deviation 0.001
   double of_texts = 0;
   for (const FigureChange& c : even.changes) of_texts += (c.interval->high - c.change) / 5;
   EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, of_texts), 1e-9);
-  EXPECT_TRUE(kept.summary.ends_with("; 0.40 % flips on average")) << kept.summary;
+  EXPECT_TRUE(kept.summary.ends_with("; 0.40% flips on average")) << kept.summary;
   const Verdict narrow = verdict_of_seeds(even, 0.0015);
-  EXPECT_EQ(narrow.conclusion, Conclusion::unclear);
+  EXPECT_EQ(narrow.conclusion, Conclusion::inconclusive);
   EXPECT_GT(*narrow.seeds_needed, 5);
   const SeedChanges worse =
       seeds_on(20000, {{1010, 10}, {1210, 10}, {1010, 10}, {1210, 10}, {1110, 10}});
-  EXPECT_EQ(verdict_of_seeds(worse).conclusion, Conclusion::lost);
+  EXPECT_EQ(verdict_of_seeds(worse).conclusion, Conclusion::exceeds_limit);
 }
 
 // The next seed may differ; what each of these shows on its texts stands.
 TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
   const Verdict lost = verdict_of_seeds(seeds_on(1000, std::vector(5, std::pair(490, 10))));
-  EXPECT_EQ(lost.conclusion, Conclusion::lost);
+  EXPECT_EQ(lost.conclusion, Conclusion::exceeds_limit);
   EXPECT_EQ(lost.grounds, Grounds::each_seed);
   const Interval alone = accuracy_change_interval(counted(1000, 490, 10));
   EXPECT_EQ(lost.change_interval->low, alone.low);
   EXPECT_EQ(lost.change_interval->high, alone.high);
   EXPECT_EQ(lost.summary,
-            "lost: -48.00 points of accuracy with each of 5 seeds (95 %, these seeds on other "
-            "texts: -51.20 to -44.77), beyond the margin of 0.50; 50.00 % flips on average; shown "
+            "lost: -48.00 points of accuracy with each of 5 seeds (95%, these seeds on other "
+            "texts: -51.20 to -44.77), beyond the margin of 0.50; 50.00% flips on average; shown "
             "by each seed alone");
   // No change five times: kept only where the texts of each are enough.
   EXPECT_EQ(verdict_of_seeds(seeds_on(20000, std::vector(5, std::pair(10, 10)))).conclusion,
-            Conclusion::kept);
+            Conclusion::within_limit);
   const Verdict unclear = verdict_of_seeds(seeds_on(1000, std::vector(6, std::pair(10, 10))));
-  EXPECT_EQ(unclear.conclusion, Conclusion::unclear);
+  EXPECT_EQ(unclear.conclusion, Conclusion::inconclusive);
   EXPECT_LT(unclear.change_interval->low, -0.005);
   EXPECT_EQ(unclear.examples_needed, verdict(counted(1000, 10, 10)).examples_needed);
   EXPECT_TRUE(unclear.summary.starts_with(
-      "cannot tell with 6 seeds: +0.00 points of accuracy with each of 6 seeds (95 %, these seeds "
+      "cannot tell with 6 seeds: +0.00 points of accuracy with each of 6 seeds (95%, these seeds "
       "on other texts: "))
       << unclear.summary;
   EXPECT_NE(unclear.summary.find("would show each of them kept four times out of five"),
@@ -88,8 +88,8 @@ TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
       << unclear.summary;
   // One change, and yet not what each of them shows: some disagree more often.
   const SeedChanges unequal = seeds_on(4000, {{22, 20}, {22, 20}, {22, 20}, {22, 20}, {602, 600}});
-  EXPECT_EQ(verdict(unequal.changes.front()).conclusion, Conclusion::kept);
-  EXPECT_EQ(verdict_of_seeds(unequal).conclusion, Conclusion::unclear);
+  EXPECT_EQ(verdict(unequal.changes.front()).conclusion, Conclusion::within_limit);
+  EXPECT_EQ(verdict_of_seeds(unequal).conclusion, Conclusion::inconclusive);
   EXPECT_EQ(verdict_of_seeds(unequal).examples_needed,
             verdict(unequal.changes.back()).examples_needed);
 }
@@ -98,30 +98,30 @@ TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
 TEST(VerdictOfSeeds, IsNoWeakerThanEverySeedAlone) {
   const SeedChanges far = seeds_on(1000, {{60, 10}, {500, 10}, {900, 0}, {60, 10}, {70, 10}});
   const Verdict lost = verdict_of_seeds(far);
-  EXPECT_EQ(lost.conclusion, Conclusion::lost);
+  EXPECT_EQ(lost.conclusion, Conclusion::exceeds_limit);
   EXPECT_EQ(lost.grounds, Grounds::each_seed) << "they spread too wide for their mean";
   for (const FigureChange& c : far.changes) {
-    EXPECT_EQ(verdict(c).conclusion, Conclusion::lost);
+    EXPECT_EQ(verdict(c).conclusion, Conclusion::exceeds_limit);
     EXPECT_LE(lost.change_interval->low, c.interval->low);
     EXPECT_GE(lost.change_interval->high, c.interval->high);
   }
   EXPECT_TRUE(
       lost.summary.starts_with("lost: -31.00 points of accuracy on average over 5 seeds "
-                               "(95 %, these seeds on other texts: "))
+                               "(95%, these seeds on other texts: "))
       << lost.summary;
   const Verdict two = verdict_of_seeds(seeds_on(1000, {{490, 10}, {480, 10}}));
-  EXPECT_EQ(two.conclusion, Conclusion::lost);
+  EXPECT_EQ(two.conclusion, Conclusion::exceeds_limit);
   EXPECT_FALSE(two.change_interval);
   EXPECT_FALSE(two.seeds_needed);
   EXPECT_EQ(two.summary,
             "lost: -48.00, -47.00 points of accuracy with 2 seeds, beyond the margin of 0.50; "
-            "49.50 % flips on average; shown by each seed alone, for these seeds only");
-  EXPECT_EQ(verdict_of_seeds(seeds_on(20000, {{10, 10}, {12, 10}})).conclusion, Conclusion::kept);
+            "49.50% flips on average; shown by each seed alone, for these seeds only");
+  EXPECT_EQ(verdict_of_seeds(seeds_on(20000, {{10, 10}, {12, 10}})).conclusion, Conclusion::within_limit);
   EXPECT_EQ(verdict_of_seeds(seeds_on(20000, {{10, 10}, {900, 10}})).conclusion,
-            Conclusion::unclear);
+            Conclusion::inconclusive);
 }
 
-// Either way of telling may be taken, and still "kept" is false in 2.5 % of cases at most, and so is "lost": of the mean
+// Either way of telling may be taken, and still "kept" is false in 2.5% of cases at most, and so is "lost": of the mean
 // over all seeds where that is what is spoken of, of the worst of these seeds where it is these. Seeds whose true changes
 // lie around the margin, texts on which they err alike or each for itself; 0.0025 is one standard error of 4000 draws.
 TEST(VerdictOfSeeds, IsFalseAsSeldomAsItSays) {
@@ -146,8 +146,8 @@ TEST(VerdictOfSeeds, IsFalseAsSeldomAsItSays) {
         }
         const Verdict v = verdict_of_seeds(seeds_on(static_cast<std::int64_t>(kExamples), counts));
         const bool of_these = v.grounds == Grounds::each_seed;
-        kept += v.conclusion == Conclusion::kept && !(of_these && least >= -kMargin);
-        lost += v.conclusion == Conclusion::lost && !(of_these && most < -kMargin);
+        kept += v.conclusion == Conclusion::within_limit && !(of_these && least >= -kMargin);
+        lost += v.conclusion == Conclusion::exceeds_limit && !(of_these && most < -kMargin);
       }
       EXPECT_LT(kept / 4000.0, 0.025 + 3 * 0.0025) << spread << " " << alike;
       EXPECT_LT(lost / 4000.0, 0.025 + 3 * 0.0025) << spread << " " << alike;
@@ -158,7 +158,7 @@ TEST(VerdictOfSeeds, IsFalseAsSeldomAsItSays) {
 // Five seeds that agree on 52 texts say nothing of other texts.
 TEST(VerdictOfSeeds, KnowsThatItsTextsAreFew) {
   const Verdict v = verdict_of_seeds(seeds_on(52, {{2, 5}, {2, 4}, {2, 5}, {1, 4}, {3, 5}}));
-  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
   EXPECT_LT(v.change_interval->low, 0);
   EXPECT_FALSE(v.seeds_needed);
   EXPECT_GT(*v.examples_needed, 52);
@@ -180,19 +180,19 @@ SeedChanges ratios(const std::vector<double>& changed, double half, std::int64_t
 TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
   const Verdict kept = verdict_of_seeds(ratios({0.001, -0.001, 0.001, -0.001, 0}, 0.003));
   EXPECT_EQ(kept.figure, kR2);
-  EXPECT_EQ(kept.conclusion, Conclusion::kept);
+  EXPECT_EQ(kept.conclusion, Conclusion::within_limit);
   const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);
   EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, 0.003), 1e-9);
   EXPECT_TRUE(kept.summary.starts_with(
-      "kept: +0.00 points of R² on average over 5 seeds (95 %, other seeds and texts: "))
+      "kept: +0.00 points of R² on average over 5 seeds (95%, other seeds and texts: "))
       << kept.summary;
   EXPECT_TRUE(kept.summary.ends_with("; predictions move by 0.02 on average")) << kept.summary;
   // A mean below what a share can be is none of this figure's limits.
   const Verdict lost = verdict_of_seeds(ratios({-1.2, -1.3, -1.25, -1.2, -1.3}, 0.003));
-  EXPECT_EQ(lost.conclusion, Conclusion::lost);
+  EXPECT_EQ(lost.conclusion, Conclusion::exceeds_limit);
   EXPECT_NEAR(lost.change, -1.25, 1e-12);
   const Verdict unclear = verdict_of_seeds(ratios({0.001, -0.001, 0.001, -0.001, 0}, 0.03));
-  EXPECT_EQ(unclear.conclusion, Conclusion::unclear);
+  EXPECT_EQ(unclear.conclusion, Conclusion::inconclusive);
   EXPECT_GT(*unclear.examples_needed, 400);
   const Verdict two = verdict_of_seeds(ratios({0.01, 0.011}, 0.003));
   EXPECT_EQ(two.grounds, Grounds::each_seed);
@@ -205,7 +205,7 @@ TEST(VerdictOfSeeds, SaysWhereAChangeIsNotDefined) {
   SeedChanges changes = ratios({0.001, -0.001}, 0.003);
   changes.changes[1] = {.figure = kR2, .examples = 400, .change = std::nan("")};
   const Verdict v = verdict_of_seeds(changes);
-  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
   EXPECT_EQ(v.summary, "cannot tell: R² is not defined with 1 of 2 seeds");
 }
 

@@ -40,7 +40,7 @@ TEST(SeedSpread, FromFiveSeedsOn) {
   EXPECT_NEAR(s.interval->high - s.mean, 2.776445 * *s.deviation / std::sqrt(5), 1e-7);
 }
 
-// Two accuracies of 50 % that an interval of 29 below zero to 129 % was made of.
+// Two accuracies of 50% that an interval of 29 below zero to 129% was made of.
 TEST(SeedSpread, OfFewerIsTheirValuesAlone) {
   for (const std::vector<double>& few :
        {std::vector<double>{0.5}, {0.44, 0.56}, {0.1, 0.2, 0.3, 0.4}}) {

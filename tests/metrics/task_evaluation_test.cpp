@@ -21,7 +21,7 @@ TEST(TaskEvaluation, HasTheFigureByWhichItsTaskIsJudged) {
   EXPECT_EQ(c.figure, kAccuracy);
   EXPECT_EQ(c.value, 0.75);
   EXPECT_EQ(c.interval.low, c.classes()->accuracy_interval.low);
-  EXPECT_EQ(baseline_text(c), "the most frequent class alone makes 75.0 %");
+  EXPECT_EQ(baseline_text(c), "the most frequent class alone makes 75.0%");
 
   const Floats numbers = {1, 3, 3, 5}, truth = {1, 2, 3, 6};
   const TaskEvaluation r = evaluate({numbers, 1}, {.task = Task::regression, .targets = truth});
@@ -29,7 +29,7 @@ TEST(TaskEvaluation, HasTheFigureByWhichItsTaskIsJudged) {
   EXPECT_EQ(r.figure, kR2);
   EXPECT_EQ(r.value, 1 - 2 / 14.0);
   EXPECT_EQ(r.loss, 0.5);
-  EXPECT_EQ(baseline_text(r), "always giving the mean makes 0.0 %");
+  EXPECT_EQ(baseline_text(r), "always giving the mean makes 0.0%");
   EXPECT_EQ(r.classes(), nullptr);
 
   const Floats answers = {1, -1, 1, 1}, has = {1, 0, 0, 1};
@@ -72,8 +72,8 @@ TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
   const TaskEvaluation half = evaluate({tossed, 2}, {.classes = classes});
   ASSERT_EQ(concerns(half, {"bad", "good"}).size(), 1u);
   EXPECT_EQ(concerns(half, {"bad", "good"})[0],
-            "accuracy is not shown to be above that of who looks at no text: 50.0 % (95 %: 45.1 to "
-            "54.9), and the most frequent class alone makes 50.0 %");
+            "accuracy is not shown to be above that of who looks at no text: 50.0% (95% CI 45.1 to "
+            "54.9), and the most frequent class alone makes 50.0%");
 }
 
 // Then "kept" says next to nothing, and its sentence says so.
@@ -151,7 +151,7 @@ TEST(TaskEvaluation, SaysThatTheIntervalOfAFewTextsMayBeTooNarrow) {
   EXPECT_EQ(
       concerns(evaluate({given, 1}, numbers), {"stars"}),
       std::vector<std::string>(
-          {"the 95 % interval of R² rests on how 4 texts err: with fewer than 10 texts it can be "
+          {"the 95% interval of R² rests on how 4 texts err: with fewer than 10 texts it can be "
            "too narrow"}));
   // Three copies of each count as the four they are.
   Floats twelve, twelve_given;
@@ -179,7 +179,7 @@ double coverage(std::int64_t count, double truth, const Draw& interval_of) {
   return covered / 500.0;
 }
 
-// y ~ N(0, 1), predictions 0.8 y + 0.5 e: R² = 1 - (0.2² + 0.5²). 500 draws tell 95 % to one point.
+// y ~ N(0, 1), predictions 0.8 y + 0.5 e: R² = 1 - (0.2² + 0.5²). 500 draws tell 95% to one point.
 TEST(LongRatioInterval, OfR2CoversTheTrueOneNineteenTimesOfTwenty) {
   const auto interval_of = [](RandomSequence& random, std::int64_t count) {
     Floats truth, given;
@@ -198,7 +198,7 @@ TEST(LongRatioInterval, OfR2CoversTheTrueOneNineteenTimesOfTwenty) {
   }
 }
 
-// Three labels, which 30 % have; answers are right for 90 % of them: of 0.3 that have one 0.27 are found, and 0.07 of the
+// Three labels, which 30% have; answers are right for 90% of them: of 0.3 that have one 0.27 are found, and 0.07 of the
 // others are taken for it, so F1 = 2 * 0.27 / (0.3 + 0.34).
 TEST(LongRatioInterval, OfMicroF1CoversTheTrueOneNineteenTimesOfTwenty) {
   const auto interval_of = [](RandomSequence& random, std::int64_t count) {

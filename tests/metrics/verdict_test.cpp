@@ -20,8 +20,8 @@ using testing::is_lost;
 // The rule by the interval alone. The ends are found by halving, to 1e-15.
 Conclusion by_interval(const Comparison& c, double margin) {
   const Interval change = accuracy_change_interval(c);
-  if (change.low >= -margin) return Conclusion::kept;
-  return change.high < -margin ? Conclusion::lost : Conclusion::unclear;
+  if (change.low >= -margin) return Conclusion::within_limit;
+  return change.high < -margin ? Conclusion::exceeds_limit : Conclusion::inconclusive;
 }
 
 TEST(Verdict, FollowsTheIntervalOfTheLoss) {
@@ -45,22 +45,22 @@ TEST(Verdict, FollowsTheIntervalOfTheLoss) {
 TEST(Verdict, TakesLackOfEvidenceForNothing) {
   for (const int lost : {0, 1}) {
     const Verdict v = verdict(counted(36, lost, 0));
-    EXPECT_EQ(v.conclusion, Conclusion::unclear);
+    EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
     EXPECT_TRUE(v.summary.starts_with("cannot tell with n = 36: ")) << v.summary;
     EXPECT_GT(*v.examples_needed, 500);
   }
-  EXPECT_EQ(verdict(counted(0, 0, 0)).conclusion, Conclusion::unclear);
+  EXPECT_EQ(verdict(counted(0, 0, 0)).conclusion, Conclusion::inconclusive);
   EXPECT_EQ(verdict(counted(0, 0, 0)).summary, "cannot tell: there are no examples");
 }
 
 TEST(Verdict, SaysItInASentence) {
   EXPECT_EQ(
       verdict(counted(10000, 10, 10)).summary,
-      "kept: +0.00 points of accuracy (95 %: -0.10 to +0.10), within the margin of 0.50; 20 of "
-      "10 000 predictions differ");
+      "kept: +0.00 points of accuracy (95% CI -0.10 to +0.10), within the margin of 0.50; 20 of "
+      "10,000 predictions differ");
   EXPECT_EQ(verdict(counted(10000, 100, 10)).summary,
-            "lost: -0.90 points of accuracy (95 %: -1.12 to -0.71), beyond the margin of 0.50; "
-            "110 of 10 000 predictions differ");
+            "lost: -0.90 points of accuracy (95% CI -1.12 to -0.71), beyond the margin of 0.50; "
+            "110 of 10,000 predictions differ");
   // What is shown to be a gain, or a loss, is called one.
   EXPECT_TRUE(verdict(counted(10000, 10, 100), 0).summary.starts_with("kept, and better: +0.90"));
   EXPECT_EQ(verdict(counted(10000, 10, 100), 0).summary.find("within"), std::string::npos);
@@ -68,7 +68,7 @@ TEST(Verdict, SaysItInASentence) {
   // So is a loss of which it cannot be told whether it is within the margin.
   EXPECT_TRUE(
       verdict(counted(10000, 70, 30))
-          .summary.starts_with("cannot tell with n = 10 000: -0.40 points of accuracy (95 %: "
+          .summary.starts_with("cannot tell with n = 10,000: -0.40 points of accuracy (95% CI "
                                "-0.61 to -0.21), so it is worse, margin 0.50; "))
       << verdict(counted(10000, 70, 30)).summary;
   // Four predictions that all change for the better: the interval leaves zero out, the exact test, p = 0.125, does not.
@@ -85,8 +85,8 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
   EXPECT_EQ(none.examples_needed, planned_examples({0.25 / 37, 0.25 / 37}, 0.005));
   EXPECT_EQ(
       none.summary,
-      "cannot tell with n = 36: +0.00 points of accuracy (95 %: -9.64 to +9.64), margin 0.50; "
-      "no prediction differs; about 4 600 would show it kept four times out of five if the true "
+      "cannot tell with n = 36: +0.00 points of accuracy (95% CI -9.64 to +9.64), margin 0.50; "
+      "no prediction differs; about 4,600 would show it kept four times out of five if the true "
       "change is none and one text in 74 (none was seen) is right in one model alone");
   // 11 points are lost on 36 texts, 4 of them: more such texts would show that, not that nothing is.
   const Verdict eleven = verdict(counted(36, 6, 2));
@@ -98,7 +98,7 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
   EXPECT_EQ(eleven.examples_needed, planned_examples(rates_seen(counted(36, 6, 2)), 0.005));
   // A loss of exactly the margin, and one beside it.
   const Verdict edge = verdict(counted(2000, 10, 0));
-  EXPECT_EQ(edge.conclusion, Conclusion::unclear);
+  EXPECT_EQ(edge.conclusion, Conclusion::inconclusive);
   EXPECT_FALSE(edge.examples_needed);
   EXPECT_TRUE(
       edge.summary.ends_with("the change seen is the margin, and no number tells them apart"))
@@ -106,7 +106,7 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
   const Verdict beside = verdict(counted(199999, 2000, 1000));
   EXPECT_FALSE(beside.examples_needed);
   EXPECT_TRUE(beside.summary.ends_with(
-      "the change seen lies so near the margin that it would take more than 10 000 000"))
+      "the change seen lies so near the margin that it would take more than 10,000,000"))
       << beside.summary;
 }
 
@@ -114,7 +114,7 @@ TEST(Verdict, AsksForMoreExamplesThanThereWere) {
   for (int lost = 0; lost < 60; ++lost) {
     for (int gained = 0; gained < 60; ++gained) {
       const Verdict v = verdict(counted(3000, lost, gained));
-      if (v.conclusion != Conclusion::unclear) {
+      if (v.conclusion != Conclusion::inconclusive) {
         EXPECT_FALSE(v.examples_needed) << lost << " " << gained;
         continue;
       }
@@ -155,7 +155,7 @@ TEST(Verdict, DoesNotGrowSurerByRepetition) {
   }
   Comparison repeated = counted(3000, 3, 3);
   repeated.evidence = 1.0 / 30;
-  EXPECT_TRUE(verdict(repeated).summary.starts_with("cannot tell with n = 3 000 (effective 100): "))
+  EXPECT_TRUE(verdict(repeated).summary.starts_with("cannot tell with n = 3,000 (effective 100): "))
       << verdict(repeated).summary;
 }
 
@@ -166,7 +166,7 @@ TEST(VerdictsOfChoice, AskMoreOfEachOfMany) {
   const std::vector<Verdict> verdicts = verdicts_of_choice(changes_of(all));
   ASSERT_EQ(verdicts.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_GE(verdicts[i].p_value, verdict(all[i]).p_value) << i;
-  EXPECT_EQ(verdicts[2].conclusion, Conclusion::lost);
+  EXPECT_EQ(verdicts[2].conclusion, Conclusion::exceeds_limit);
   // The one candidate of a choice among one is judged as ever.
   EXPECT_EQ(verdicts_of_choice(changes_of(std::span(all, 1)))[0].p_value, verdict(fair).p_value);
   // Kept alone, not among so many.
@@ -174,11 +174,11 @@ TEST(VerdictsOfChoice, AskMoreOfEachOfMany) {
   Comparison border = counted(4000, 20, 10);
   while (!verdict(border).kept()) --border.only_parent;
   many.push_back(border);
-  EXPECT_EQ(verdicts_of_choice(changes_of(many)).back().conclusion, Conclusion::unclear);
+  EXPECT_EQ(verdicts_of_choice(changes_of(many)).back().conclusion, Conclusion::inconclusive);
   EXPECT_GT(*verdicts_of_choice(changes_of(many)).back().examples_needed, 4000);
 }
 
-// Eight candidates that all lose just the margin, drawn 4000 times: any of them is called kept in 2.5 % of the draws at
+// Eight candidates that all lose just the margin, drawn 4000 times: any of them is called kept in 2.5% of the draws at
 // most; 0.0025 is one standard error of that.
 TEST(VerdictsOfChoice, SeldomCrownAnyThatLosesTheMargin) {
   RandomSequence random(3, stream_of("verdicts"));
@@ -212,8 +212,8 @@ TEST(VerdictsInSequence, StopAtTheFirstThatIsNotKept) {
   const Comparison kept = counted(10000, 10, 10), unclear = counted(10000, 60, 20);
   const Comparison all[] = {kept, kept, unclear, kept, counted(10000, 900, 10)};
   const std::vector<Verdict> verdicts = verdicts_in_sequence(changes_of(all));
-  const Conclusion expected[] = {Conclusion::kept, Conclusion::kept, Conclusion::unclear,
-                                 Conclusion::unclear, Conclusion::lost};
+  const Conclusion expected[] = {Conclusion::within_limit, Conclusion::within_limit, Conclusion::inconclusive,
+                                 Conclusion::inconclusive, Conclusion::exceeds_limit};
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(verdicts[i].conclusion, expected[i]) << i;
   EXPECT_TRUE(verdicts[3].summary.starts_with("not tested")) << verdicts[3].summary;
 }
@@ -222,9 +222,9 @@ TEST(VerdictsOfChoice, SayThatItIsTheirNumberThatLeavesThemUnclear) {
   Comparison border = counted(4000, 20, 10);
   while (!verdict(border).kept()) --border.only_parent;
   const Verdict v = verdicts_of_choice(changes_of(std::vector<Comparison>(4, border)))[0];
-  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
   EXPECT_TRUE(v.summary.starts_with(
-      "cannot tell among 4 by Holm's correction, though alone it would be kept, with n = 4 000: "))
+      "cannot tell among 4 by Holm's correction, though alone it would be kept, with n = 4,000: "))
       << v.summary;
   EXPECT_EQ(v.candidates, 4);
 }

@@ -64,11 +64,11 @@ TEST(ModelSize, NamesEmbeddingsWhereTheyAreMostOfIt) {
                  .packed_embedding_bytes = 89,
                  .quantized = true};
   EXPECT_NE(
-      to_text(size).find("The embeddings, not quantized, are 89 % of the packed size: a rule"),
+      to_text(size).find("The embeddings, not quantized, are 89% of the packed size: a rule"),
       std::string::npos)
       << to_text(size);
   size.embeddings_quantized = true;
-  EXPECT_NE(to_text(size).find("The embeddings are 89 % of the packed size."), std::string::npos);
+  EXPECT_NE(to_text(size).find("The embeddings are 89% of the packed size."), std::string::npos);
   size.packed_embedding_bytes = 49;
   EXPECT_EQ(to_text(size).find("embeddings"), std::string::npos);
 }

@@ -24,7 +24,7 @@ TEST(TickText, IsShort) {
   EXPECT_EQ(tick_text(0.1 + 0.2), "0.3");
   EXPECT_EQ(tick_text(84.5), "84.5");
   EXPECT_EQ(tick_text(-3), "−3");
-  EXPECT_EQ(tick_text(25000), "25 000");
+  EXPECT_EQ(tick_text(25000), "25,000");
   EXPECT_EQ(tick_text(1e-4), "0.0001");
   EXPECT_EQ(tick_text(1e-7), "10⁻⁷");
   EXPECT_EQ(tick_text(2e12), "2·10¹²");
@@ -104,7 +104,7 @@ TEST(ViewAxis, LogarithmicTicksArePowersOfTen) {
             (Labels{"0.1", "1", "10", "100"}));
   const std::vector<double> wide = {1e-9, 1e9};
   EXPECT_EQ(labels(view_axis({.logarithmic = true}, wide, 7, false)),
-            (Labels{"10⁻⁹", "10⁻⁶", "0.001", "1", "1 000", "1 000 000", "10⁹"}));
+            (Labels{"10⁻⁹", "10⁻⁶", "0.001", "1", "1,000", "1,000,000", "10⁹"}));
 }
 
 TEST(ViewAxis, ShortLogarithmicAxesHaveTicksBetween) {

@@ -57,8 +57,8 @@ TEST(TableLayout, FitsEveryWidth) {
 TEST(TableLayout, BreaksNoWordAndLosesNone) {
   for (std::size_t columns = 40; columns <= 200; ++columns) {
     const std::string text = to_text(comparison(), {.columns = columns});
-    for (const char* word : {"Accuracy", "McNemar", "Margin", "(dB)", "90.3 ± 0.8 %",
-                             "50.5 ± 1.3 %", "61.5", "< 1e-300", "kept", "lost"})
+    for (const char* word : {"Accuracy", "McNemar", "Margin", "(dB)", "90.3 ± 0.8%",
+                             "50.5 ± 1.3%", "61.5", "< 1e-300", "kept", "lost"})
       EXPECT_NE(text.find(word), std::string::npos) << columns << " columns: " << word << "\n"
                                                     << text;
   }
@@ -70,11 +70,11 @@ TEST(TableLayout, AtAnyLengthIsOneLineForEachRow) {
             "(dB)  Verdict\n"
             "─────────────────────────────  ────────────  ──────  ──────  ─────────  "
             "───────────────  ───────\n"
-            "before                         90.3 ± 0.8 %  0.2389       –          –              "
+            "before                         90.3 ± 0.8%  0.2389       –          –              "
             "  –  –\n"
-            "PTQ integer(width=24,frac=12)  90.3 ± 0.8 %  0.2389   0.0 %      1.000             "
+            "PTQ integer(width=24,frac=12)  90.3 ± 0.8%  0.2389   0.0%      1.000             "
             "61.5  kept\n"
-            "PTQ integer(width=4,frac=2)    50.5 ± 1.3 %  0.6931  49.4 %   < 1e-300              "
+            "PTQ integer(width=4,frac=2)    50.5 ± 1.3%  0.6931  49.4%   < 1e-300              "
             "0.0  lost\n");
 }
 
@@ -92,11 +92,11 @@ TEST(TableLayout, ThenPutsNamesAbove) {
             "      Accuracy    Loss   Flips  McNemar p  Margin SNR (dB)  Verdict\n"
             "  ────────────  ──────  ──────  ─────────  ───────────────  ───────\n"
             "before\n"
-            "  90.3 ± 0.8 %  0.2389       –          –                –  –\n"
+            "  90.3 ± 0.8%  0.2389       –          –                –  –\n"
             "PTQ integer(width=24,frac=12)\n"
-            "  90.3 ± 0.8 %  0.2389   0.0 %      1.000             61.5  kept\n"
+            "  90.3 ± 0.8%  0.2389   0.0%      1.000             61.5  kept\n"
             "PTQ integer(width=4,frac=2)\n"
-            "  50.5 ± 1.3 %  0.6931  49.4 %   < 1e-300              0.0  lost\n");
+            "  50.5 ± 1.3%  0.6931  49.4%   < 1e-300              0.0  lost\n");
 }
 
 TEST(TableLayout, ThenPutsFiguresOnSeveralLines) {
@@ -106,13 +106,13 @@ TEST(TableLayout, ThenPutsFiguresOnSeveralLines) {
             "     McNemar p  Margin SNR (dB)  Verdict\n"
             "  ────────────  ───────────────  ───────\n"
             "before\n"
-            "  90.3 ± 0.8 %           0.2389        –\n"
+            "  90.3 ± 0.8%           0.2389        –\n"
             "             –                –  –\n"
             "PTQ integer(width=24,frac=12)\n"
-            "  90.3 ± 0.8 %           0.2389    0.0 %\n"
+            "  90.3 ± 0.8%           0.2389    0.0%\n"
             "         1.000             61.5  kept\n"
             "PTQ integer(width=4,frac=2)\n"
-            "  50.5 ± 1.3 %           0.6931   49.4 %\n"
+            "  50.5 ± 1.3%           0.6931   49.4%\n"
             "      < 1e-300              0.0  lost\n");
 }
 
@@ -122,7 +122,7 @@ TEST(TableLayout, LeavesNoColumnOutAtAnyWidth) {
   table.add_row({"y", 100001, 200001, 300001});
   for (std::size_t columns = 12; columns <= 60; ++columns) {
     const std::string text = to_text(table, {.columns = columns});
-    for (const char* figure : {"First", "200 000", "Third", "300 001"})
+    for (const char* figure : {"First", "200,000", "Third", "300,001"})
       EXPECT_NE(text.find(figure), std::string::npos) << columns << "\n" << text;
   }
 }
@@ -162,15 +162,15 @@ TEST(TableLayout, ThenMakesRecords) {
             "  A variant of it\n"
             "    int(bits=8,per=row,scale=dynamic)\n"
             "  Accuracy\n"
-            "    100.0 (90.4 to 100.0) %\n"
+            "    100.0% (90.4 to 100.0)\n"
             "  Change           -0.10 (-0.49 to +0.31)\n"
             "run 4\n"
             "  A variant of it\n"
             "    int(bits=4,per=row,scale=dynamic)\n"
             "  Accuracy\n"
-            "    100.0 (90.4 to 100.0) %\n"
+            "    100.0% (90.4 to 100.0)\n"
             "  Change           -0.10 (-0.49 to +0.31)\n"
-            "  Flips            0.00 (0.00 to 0.38) %\n");
+            "  Flips            0.00% (0.00 to 0.38)\n");
 }
 
 TEST(TableLayout, BreaksInRecordsWhatHasSeveralWords) {
@@ -185,7 +185,7 @@ TEST(TableLayout, BreaksInRecordsWhatHasSeveralWords) {
             "  Caution  all held for choices;\n"
             "           interval: other\n"
             "           seeds, the same texts\n"
-            "  Flips    0.00 (0.00 to 0.38) %\n"
+            "  Flips    0.00% (0.00 to 0.38)\n"
             "before\n"
             "  Caution  none\n");
 }
@@ -219,12 +219,12 @@ TEST(TableLayout, ShortensNamesAsLongAsTheyDiffer) {
 
 TEST(TableLayout, BreaksWhatIsSaidOfANameIntoLines) {
   Table table({{"figure", "Figure"}, {"value", "Value"}});
-  table.add_row({"examples", "1 000"});
+  table.add_row({"examples", "1,000"});
   table.add_row({"arithmetic", "simulated integer(width=8,frac=4) in 14 of 14 linears"});
   EXPECT_EQ(to_text(table, {.columns = 40}),
             "Figure      Value\n"
             "──────────  ────────────────────────────\n"
-            "examples    1 000\n"
+            "examples    1,000\n"
             "arithmetic  simulated\n"
             "            integer(width=8,frac=4) in\n"
             "            14 of 14 linears\n");
@@ -260,9 +260,9 @@ TEST(TableLayout, KeepsColumnsThatAreTheSameInAllRows) {
   EXPECT_EQ(to_text(table),
             "Sampler    Best  Way\n"
             "───────  ──────  ─────────\n"
-            "grid     74.1 %  simulated\n"
-            "random   74.1 %  simulated\n"
-            "tpe      74.1 %  simulated\n");
+            "grid     74.1%  simulated\n"
+            "random   74.1%  simulated\n"
+            "tpe      74.1%  simulated\n");
 }
 
 }  // namespace

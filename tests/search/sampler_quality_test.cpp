@@ -147,7 +147,7 @@ TEST(RankTest, SeesAShiftAndNoneWhereThereIsNone) {
 
 // With Optuna's random numbers the sampler suggests what Optuna does (OptunaTraces), so its own numbers must do as well as those: p
 // of each of eighteen comparisons is at least 0.0005, which a perfect sampler misses with one in a hundred sets of seeds. The first
-// set was one of those (seeds 0 to 199, `indices` after 100 trials: ours better in 61 % of pairs, p = 0.0001); of these 500 seeds it is 51
+// set was one of those (seeds 0 to 199, `indices` after 100 trials: ours better in 61% of pairs, p = 0.0001); of these 500 seeds it is 51
 // %, p = 0.63, so that was chance.
 TEST(LongTpe, FindsValuesAsGoodAsByOptunasRandomNumbers) {
   for (const QualityFunction& function : quality_functions()) {
@@ -159,7 +159,7 @@ TEST(LongTpe, FindsValuesAsGoodAsByOptunasRandomNumbers) {
       }
     for (std::size_t i = 0; i < 3; ++i) {
       const RankTest test = rank_test(ours[i], theirs[i]);
-      const std::string what = fmt::format("p = {:.4f}, ours is better in {:.1f} % of pairs",
+      const std::string what = fmt::format("p = {:.4f}, ours is better in {:.1f}% of pairs",
                                            test.p, 100 * test.first_is_less);
       RecordProperty(fmt::format("{}_{}", function.name, i == 0 ? 25 : i == 1 ? 50 : 100), what);
       EXPECT_GE(test.p, 0.0005) << function.name << " " << i << ": " << what;

@@ -16,7 +16,7 @@ TEST(ClassTable, HasTheMeansBelowTheClasses) {
   ASSERT_EQ(table.rows().size(), 4u);
   EXPECT_EQ(display_text(table.rows()[2][0]), "macro mean");
   EXPECT_EQ(display_text(table.rows()[2][1]), "–");
-  EXPECT_EQ(display_text(table.rows()[2][3]), "75.0 %");
+  EXPECT_EQ(display_text(table.rows()[2][3]), "75.0%");
   EXPECT_EQ(display_text(table.rows()[3][4]), display_text(percent(e.weighted.f1)));
 }
 
@@ -24,9 +24,9 @@ TEST(ClassTableOfSeeds, HasTheValuesOfAFewAndTheMeanOfMore) {
   const Table few = class_table_of_seeds(seeds_that_find({1, 2}), "test");
   ASSERT_EQ(few.rows().size(), 4u);
   EXPECT_EQ(display_text(few.rows()[0][1]), "2");
-  EXPECT_EQ(display_text(few.rows()[0][3]), "50.0, 100.0 %");
+  EXPECT_EQ(display_text(few.rows()[0][3]), "50.0, 100.0%");
   EXPECT_EQ(display_text(few.rows()[2][0]), "macro mean");
-  EXPECT_EQ(display_text(few.rows()[2][3]), "75.0, 100.0 %");
+  EXPECT_EQ(display_text(few.rows()[2][3]), "75.0, 100.0%");
   const Table confusion = confusion_table_of_seeds(seeds_that_find({1, 2}), "test");
   EXPECT_EQ(display_text(confusion.rows()[0][1]), "1, 2") << "taken for the first class";
   EXPECT_EQ(display_text(confusion.rows()[0][2]), "1, 0");

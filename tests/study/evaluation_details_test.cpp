@@ -65,7 +65,7 @@ TEST(DetailsOfSeeds, SaysWhatItIsOf) {
   EXPECT_TRUE(few.starts_with("After, test, n = 4: each of 2 seeds:\n")) << few;
   EXPECT_NE(few.find("AUC of positive: 0.750, 1.000 with 2 seeds.\n"), std::string::npos) << few;
   EXPECT_TRUE(details_text_of_seeds(seeds_that_find({1, 2, 1, 2, 0}), figures, {})
-                  .starts_with("After, test, n = 4: mean of 5 seeds (95 %"));
+                  .starts_with("After, test, n = 4: mean of 5 seeds (95%"));
   EXPECT_TRUE(details_section_of_seeds(seeds_that_find({1, 2}), {figures[0]}).blocks.empty());
   EXPECT_TRUE(details_text_of_seeds(seeds_that_find({1, 2}),
                                     {{"test", "after, test", {"2 trained on"}}}, {})

@@ -33,7 +33,7 @@ std::vector<LayerChange> usual_changes() {
           {.label = "weights in int",
            .formats = LayerFormats{.weight = format_called("int(bits=4,per=row)")}},
           in_format("bf16"),
-          {.label = "50 %", .sparsity = 0.5}};
+          {.label = "50%", .sparsity = 0.5}};
 }
 
 SensitivityStudy study_of(const Model& model, const EncodedSet& texts, double most_bytes = 1e9,

@@ -43,8 +43,8 @@ TEST(SignsOfNoLearning, SayThatTheMajorityIsAsGood) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(
       found[0],
-      "test: the accuracy does not show that it learnt: n = 100, 60.0 % (95 %: 50.2 to 69.1), "
-      "and saying 'good' to every text makes 60.0 %");
+      "test: the accuracy does not show that it learnt: n = 100, 60.0% (95% CI 50.2 to 69.1), "
+      "and saying 'good' to every text makes 60.0%");
 }
 
 TEST(SignsOfNoLearning, SayThatARareClassIsRankedAllTheSame) {
@@ -94,7 +94,7 @@ TEST(SignsOfNoLearning, AreThoseOfTheTasksFigure) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].starts_with("test: the R² does not show that it learnt: n = 40, "))
       << found[0];
-  EXPECT_TRUE(found[0].ends_with(", and always giving the mean makes 0.0 %")) << found[0];
+  EXPECT_TRUE(found[0].ends_with(", and always giving the mean makes 0.0%")) << found[0];
   EXPECT_TRUE(signs_of_no_learning(
                   steps_with_losses(falling()), "test",
                   evaluate({truth, 1}, {.task = Task::regression, .targets = truth}), {"stars"})

@@ -27,13 +27,13 @@ std::string sentence(const std::vector<double>& accuracies) {
 }
 
 TEST(SeedSentence, ShowsFewSeedsAsTheyAre) {
-  EXPECT_EQ(sentence({0.5}), "50.0 % with one seed");
-  EXPECT_EQ(sentence({0.44, 0.56}), "44.0, 56.0 % with 2 seeds; it takes 5 to tell a spread");
-  EXPECT_EQ(sentence({0.5132, 0.5132, 0.5132, 0.5132, 0.5132}), "51.3 % with each of 5 seeds");
+  EXPECT_EQ(sentence({0.5}), "50.0% with one seed");
+  EXPECT_EQ(sentence({0.44, 0.56}), "44.0, 56.0% with 2 seeds; it takes 5 to tell a spread");
+  EXPECT_EQ(sentence({0.5132, 0.5132, 0.5132, 0.5132, 0.5132}), "51.3% with each of 5 seeds");
   EXPECT_TRUE(
       sentence({0.80, 0.82, 0.84, 0.82, 0.82})
           .starts_with(
-              "82.0 % on average over 5 seeds (95 % for other seeds on the same texts: 80."))
+              "82.0% on average over 5 seeds (95% for other seeds on the same texts: 80."))
       << sentence({0.80, 0.82, 0.84, 0.82, 0.82});
 }
 
@@ -50,7 +50,7 @@ TEST(SeedFigure, HasADotForEachSeedAndMarksTheMean) {
   const Figure figure = seed_figure(results_with({0.5, 0.6, 0.7}), kParts, "title");
   const Panel& panel = figure.panels.at(0);
   ASSERT_EQ(panel.x.ticks.size(), 1u) << "there is no validation part";
-  EXPECT_EQ(panel.x.ticks[0].label, "test, n = 1 000");
+  EXPECT_EQ(panel.x.ticks[0].label, "test, n = 1,000");
   ASSERT_EQ(panel.series.size(), 2u);
   ASSERT_EQ(panel.series[0].points.size(), 3u);
   EXPECT_EQ(panel.series[0].points[1].y, 60);
@@ -64,7 +64,7 @@ TEST(SeedFigure, HasAnIntervalFromFiveSeedsOn) {
   const Figure figure =
       seed_figure(results_with({0.5, 0.6, 0.7, 0.6, 0.6}), {{"test", "test"}}, "title");
   const Series& mean = figure.panels.at(0).series.at(1);
-  EXPECT_EQ(mean.label, "mean, with its 95 % interval");
+  EXPECT_EQ(mean.label, "mean, with its 95% interval");
   EXPECT_LT(mean.points.at(0).low, 60);
   EXPECT_GT(mean.points.at(0).high, 60);
   const Figure same =
@@ -80,10 +80,10 @@ TEST(SeedFigure, DrawsTheModelThatAllSeedsShareOnce) {
   }
   const Panel panel = seed_figure(results, kSides, "title").panels.at(0);
   ASSERT_EQ(panel.references.size(), 1u);
-  EXPECT_EQ(panel.references[0].label, "before, one model for all seeds: 70.0 %");
+  EXPECT_EQ(panel.references[0].label, "before, one model for all seeds: 70.0%");
   EXPECT_DOUBLE_EQ(panel.references[0].y, 70);
   ASSERT_EQ(panel.x.ticks.size(), 1u);
-  EXPECT_EQ(panel.x.ticks[0].label, "after, test, n = 1 000");
+  EXPECT_EQ(panel.x.ticks[0].label, "after, test, n = 1,000");
   EXPECT_EQ(panel.series.at(0).points.size(), 3u);
   EXPECT_EQ(panel.series.at(1).points.size(), 1u);
   // Seeds of a training that came out alike by chance are no such model.

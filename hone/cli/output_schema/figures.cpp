@@ -329,13 +329,13 @@ std::vector<Fragment> fragments_of_figures() {
         {"", "verdict"}}},
       {"judgement",
        "Whether no more is lost than may be.",
-       {{"verdict", "kept|lost|unclear",
-         "kept: it is shown to lose no more than `margin`, as the whole interval of the change "
-         "lies above -margin, however far (non-inferiority: nothing is said of a gain, or of a "
-         "smaller loss); lost: it is shown to lose more, as the whole interval lies below; "
-         "unclear: neither, as there are too few examples, or seeds. Among several `candidates` by "
-         "the p-values "
-         "that Holm corrects, and of widths after one that is not kept none is"},
+       {{"verdict", "within limit|exceeds limit|inconclusive",
+         "within limit: the whole interval of the change is above -margin (non-inferiority); "
+         "exceeds "
+         "limit: the whole interval is below; inconclusive: too few examples or seeds to tell. "
+         "Among "
+         "several `candidates`, by p-values that Holm's method corrects; widths after one that is "
+         "not within the limit are inconclusive"},
         {"margin", "difference", "the loss that is allowed; below 0: the gain that is asked for"},
         {"p_value", "number?",
          "one-sided, of a loss of the margin or more: kept is 0.025 at most; null over seeds"},
@@ -382,7 +382,8 @@ std::vector<Fragment> fragments_of_figures() {
       {"gate",
        "Whether all gates hold.",
        {{"passed", "boolean", "whether all are kept"},
-        {"verdict", "kept|lost|unclear", "kept: all gates are; lost: one is lost; else unclear"},
+        {"verdict", "within limit|exceeds limit|inconclusive",
+         "within limit: all gates are; exceeds limit: one gate is; else inconclusive"},
         {"summary", "text", "the same in a sentence"},
         {"gates", "gated_change[]", "one by one"}}},
       {"gated_change",
@@ -392,7 +393,7 @@ std::vector<Fragment> fragments_of_figures() {
         {"class", "text?", "of which class or label; null: of the whole"},
         {"", "judgement"},
         {"change", "number?", "after minus before; null: not defined"},
-        {"change_interval", "number[]?", "[low, high] of that at 95 %"},
+        {"change_interval", "number[]?", "[low, high] of that at 95%"},
         {"examples", "integer", "that the metric rests on", "of one seed"},
         {"evidence", "share", "of each of them, as some repeat others", "of one seed"},
         {"before", "number?", "the metric of the parent", "of one seed"},
@@ -411,11 +412,11 @@ std::vector<Fragment> fragments_of_figures() {
         {"seeds_needed", "seeds", "about how many would tell", "where more seeds would tell"}}},
       {"lost_class",
        "A class, or label, whose recall fell significantly: McNemar's exact test on its examples, "
-       "corrected for all classes (Holm), 5 %.",
+       "corrected for all classes (Holm), 5%.",
        {{"class", "text", "its name"},
         {"examples", "integer", "of it"},
         {"recall_change", "number", "after minus before"},
-        {"recall_change_interval", "number[]", "[low, high] at 95 %, of this class alone"},
+        {"recall_change_interval", "number[]", "[low, high] at 95%, of this class alone"},
         {"p_value", "share", "corrected"}}},
       {"choice",
        "A choice among models, made where `part` says, and what was chosen measured once.",
@@ -443,7 +444,7 @@ std::vector<Fragment> fragments_of_figures() {
         {"greatest", "number?", "the largest value"},
         {"standard_deviation", "number?", "of the sample; null under five seeds"},
         {"mean_interval", "number[]?",
-         "[low, high] of the mean at 95 %, by Student's t, for other seeds on the same texts; null "
+         "[low, high] of the mean at 95%, by Student's t, for other seeds on the same texts; null "
          "under five seeds, and where all are the same"}}},
       {"seed_change",
        "The change of accuracy, or of what else the task is judged by, between two models, paired "

@@ -28,7 +28,7 @@ std::vector<Document> documents_of_formats() {
           {"average_bits", "bits", "per weight of a 768 x 768 matrix, shared scales included"},
           {"values", "number[]",
            "all it can take where the largest magnitude of its block, row or tensor is 1; none: "
-           "more than 65 536"},
+           "more than 65,536"},
           {"unwritten_values", "number[]", "values that have a code and that rounding never gives"},
           {"passes_tiny_values", "boolean",
            "magnitudes up to 1e-8 come out as they are, as MASE lets them"},

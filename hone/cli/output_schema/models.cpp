@@ -205,7 +205,7 @@ std::vector<Fragment> fragments_of_models() {
         {"merged", "round_times", "in them"},
         {"speedup", "number",
          "median over the rounds of the first time by the other: above 1 merged is faster"},
-        {"speedup_interval", "number[]", "of that, at least 95 %, by the sign test"}}},
+        {"speedup_interval", "number[]", "of that, at least 95%, by the sign test"}}},
       {"changed_text",
        "A text that two models classify differently.",
        {{"example", "integer", "its place in the part that was measured, from 0"},

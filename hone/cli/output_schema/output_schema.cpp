@@ -201,7 +201,7 @@ they come. Output folders have the same object in `results.json`. Every object h
 changes its meaning or type or goes away; new keys leave it as it is, so readers pass over those they do not know. What
 `hone predict --fields` chooses stands alone.
 
-- A *share* is a number from 0 to 1, never percent. A key that ends in `_interval` is `[low, high]` at 95 %, of a share, of a
+- A *share* is a number from 0 to 1, never percent. A key that ends in `_interval` is `[low, high]` at 95%, of a share, of a
   difference between two, or of a mean.
 - Numbers have all their digits. JSON has no word for infinity and for what is no number: both are `null`, and the meaning
   says which of them can occur.

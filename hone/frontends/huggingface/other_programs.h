@@ -22,7 +22,7 @@ struct EncoderShapes {
 };
 /// Nothing for a model that reads images.
 std::optional<EncoderShapes> encoder_shapes(const Model& model);
-/// "2 layers, hidden size 128, 2 heads of 64 and 512 neurons in each layer, 30 522 tokens".
+/// "2 layers, hidden size 128, 2 heads of 64 and 512 neurons in each layer, 30,522 tokens".
 std::string to_text(const EncoderShapes& shapes);
 Json to_json(const EncoderShapes& shapes);
 

@@ -8,7 +8,7 @@
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/native/native_times.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/report/text_layout.h"
 #include "hone/train/calibration.h"
 #include "hone/train/variants.h"

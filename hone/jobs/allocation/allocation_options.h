@@ -17,7 +17,7 @@ struct LayerOption {
   std::optional<LayerFormats> formats = {};  ///< none: full precision
   double sparsity = 0;                       ///< of the smallest magnitudes
 
-  std::string label() const;  ///< "int(bits=8), 50 % pruned"
+  std::string label() const;  ///< "int(bits=8), 50% pruned"
 };
 
 /// What layers read.

@@ -112,7 +112,7 @@ Table point_table(const AllocationFindings& f) {
                {"latency_ms", "Latency (ms)"},
                {"predicted", "Predicted"},
                {"divergence", "Divergence"},
-               {"divergence_low", "95 % from"},
+               {"divergence_low", "95% from"},
                {"divergence_high", "to"},
                {"figure", figure_title(figure)},
                {"within", "Within"},

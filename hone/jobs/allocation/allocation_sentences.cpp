@@ -39,7 +39,7 @@ std::string prediction_text(const AllocationFindings& f, const PredictionCheck& 
       "front: rank correlation {:.3f}",
       grouped(f.sampled), check.points, check.rank_correlation);
   if (check.interval.low > -1 && check.interval.low < check.interval.high)
-    text += fmt::format(" (95 %: {:.3f} to {:.3f})", check.interval.low, check.interval.high);
+    text += fmt::format(" (95% CI {:.3f} to {:.3f})", check.interval.low, check.interval.high);
   text += fmt::format("; farthest off is trial {}, by {:+.3g}.", check.worst_trial,
                       check.worst_residual);
   const FigureName& figure = f.subject.parent_measured->evaluation.figure;
@@ -173,7 +173,7 @@ std::string latency_text(const AllocationFindings& f) {
 }  // namespace
 
 std::string divergence_text(const Divergence& d) {
-  return fmt::format("{:.3g} (95 %: {:.3g} to {:.3g})", d.mean, d.low, d.high);
+  return fmt::format("{:.3g} (95% CI {:.3g} to {:.3g})", d.mean, d.low, d.high);
 }
 
 std::optional<std::size_t> cheaper_alike(const std::vector<MeasuredPoint>& points,

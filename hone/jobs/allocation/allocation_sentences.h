@@ -40,7 +40,7 @@ struct AllocationFindings {
 struct PredictionCheck {
   std::size_t points = 0;
   double rank_correlation = 0;  ///< Spearman's; NaN where nothing varies
-  Interval interval;            ///< 95 %
+  Interval interval;            ///< 95%
   double worst_residual = 0;    ///< measured less predicted, where that is farthest from 0
   std::int64_t worst_trial = 0;
   /// What the figure by which the task is judged lost at each point, by rising prediction, and the nearest losses that rise with it.
@@ -51,7 +51,7 @@ struct PredictionCheck {
 /// `figure`: of the model as it is.
 PredictionCheck check_prediction(const std::vector<MeasuredPoint>& points, double figure);
 
-/// Of those within the budgets that cost less than the chosen one, the cheapest whose divergence lies in the 95 % interval of the chosen one's,
+/// Of those within the budgets that cost less than the chosen one, the cheapest whose divergence lies in the 95% interval of the chosen one's,
 /// or below; none where the chosen one is the cheapest such.
 std::optional<std::size_t> cheaper_alike(const std::vector<MeasuredPoint>& points,
                                          std::size_t chosen,
@@ -60,7 +60,7 @@ std::optional<std::size_t> cheaper_alike(const std::vector<MeasuredPoint>& point
 /// Of what was found.
 PredictionCheck checked(const AllocationFindings& findings);
 
-/// "0.0012 (95 %: 0.001 to 0.0014)"
+/// "0.0012 (95% CI 0.001 to 0.0014)"
 std::string divergence_text(const Divergence& divergence);
 
 /// A sentence or some each, for the report.

@@ -29,7 +29,7 @@ std::string bytes_text(const NativeFindings& found) {
   std::string text = fmt::format("Weights: {} in memory", mebibytes_text(found.size.memory_bytes));
   if (found.size.disk_bytes)
     text += fmt::format(" and {} on disk", mebibytes_text(*found.size.disk_bytes));
-  return text + fmt::format(", for {} in fp32: {:.1f} % less in memory.",
+  return text + fmt::format(", for {} in fp32: {:.1f}% less in memory.",
                             mebibytes_text(found.size_before.memory_bytes),
                             100 * (1 - static_cast<double>(found.size.memory_bytes) /
                                            static_cast<double>(found.size_before.memory_bytes)));
@@ -114,7 +114,7 @@ const GateVerdict* verdict_of_choice(const Widening& widening) {
   return taken == widening.tried.end() ? nullptr : &taken->verdict;
 }
 
-// "On validation, n = 2 000, where that is chosen, 3 of 15 steps to wider formats are needed, the costliest layers first …"
+// "On validation, n = 2,000, where that is chosen, 3 of 15 steps to wider formats are needed, the costliest layers first …"
 std::string widening_text(const Widening& widening) {
   const std::string part = fmt::format("On {}, n = {}", widening.part, grouped(widening.texts));
   std::string text =
@@ -265,7 +265,7 @@ std::vector<Section> sections_of(const NativeFindings& found) {
       {"Products",
        {PageTable{products_table(found),
                   fmt::format("Each product alone, its input rounded, in turn with that of "
-                              "fp32: {} rounds. Where native is shown to be slower (the 95 % "
+                              "fp32: {} rounds. Where native is shown to be slower (the 95% "
                               "interval of the ratios lies below 1) the layer stays in fp32 "
                               "unless it was told otherwise.",
                               kProductRounds)}}},

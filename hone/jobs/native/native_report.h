@@ -10,7 +10,7 @@
 #include "hone/jobs/native/native_model.h"
 #include "hone/jobs/native/native_times.h"
 #include "hone/jobs/native/widening.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/models/model_size.h"
 #include "hone/study/comparison_table.h"
 

@@ -13,6 +13,7 @@
 #include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/passes/prune.h"
+#include "hone/study/change_headline.h"
 
 namespace hone {
 namespace {
@@ -215,13 +216,6 @@ Json results_of(const NativeRun& run, const NativeOutcome& outcome) {
   return result;
 }
 
-std::string headline(const NativeRun& run, const NativeOutcome& outcome) {
-  return outcome.without_head.empty()
-             ? fmt::format("{}, {}: {}.", outcome.label, name_and_size(run.data.measured),
-                           outcome.both.verdict.summary)
-             : fmt::format("{}: {}.", outcome.label, outcome.without_head);
-}
-
 Table result_table(const NativeOutcome& outcome) {
   const BeforeAndAfter& both = outcome.both;
   return native_table({{"fp32", 32, both.before, std::nullopt, kFloat},
@@ -245,7 +239,7 @@ std::vector<std::string> doubts_of(const NativeOutcome& outcome) {
     doubts.push_back(fmt::format(
         "what is kept on {} is no promise for other texts, and here it is not shown: {}",
         widening->part,
-        gates.conclusion == Conclusion::unclear
+        gates.conclusion == Conclusion::inconclusive
             ? "more texts that are reported may tell; gates that allow more are easier to show"
             : "a wider format, or gates that allow less, leaves more layers wider"));
   for (std::string& concern : concerns(outcome.both, outcome.model.facts.labels, "quantizing"))
@@ -257,7 +251,7 @@ std::vector<std::string> doubts_of(const NativeOutcome& outcome) {
 std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutcome& outcome,
                                           std::vector<std::string>& doubts) {
   const NativeFindings& found = outcome.found;
-  Section result{"Result", {PageTable{result_table(outcome), result_caption(run, outcome)}}};
+  Section result{"", {PageTable{result_table(outcome), result_caption(run, outcome)}}};
   for (Block& block : gate_blocks(outcome.both.gates, name_and_size(run.data.measured)))
     result.blocks.push_back(std::move(block));
   for (const std::string& line : lines_of(found)) result.blocks.push_back(Paragraph{line});
@@ -270,57 +264,27 @@ std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutc
   return sections;
 }
 
-// For people; it outlives the run.
-std::function<std::string(const TextStyle&)> text_of(const NativeRun& run,
-                                                     const NativeOutcome& outcome) {
-  return [headline = headline(run, outcome), verdict = outcome.both.verdict,
-          gates = outcome.both.gates, part = name_and_size(run.data.measured),
-          caption = result_caption(run, outcome), table = result_table(outcome),
-          measured = named_evaluations(outcome.both, run.data), labels = outcome.model.facts.labels,
-          found = outcome.found](const TextStyle& style) {
-    std::string text = fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style),
-                                   caption, to_text(table, style), gate_text(gates, part, style),
-                                   details_text(measured, labels, style));
-    for (const std::string& line : lines_of(found)) text += line + "\n";
-    return text + fmt::format("\n{}", to_text(products_table(found), style));
-  };
+Document document_of(const NativeRun& run, const NativeOutcome& outcome,
+                     std::vector<std::string>& doubts) {
+  Document document{
+      .title = fmt::format("{} quantized: native {}", run.job.model, to_string(run.job.weight)),
+      .headline = {},
+      .sections = sections_with_result(run, outcome, doubts)};
+  describe_change(document, outcome.label, outcome.both, run.data.measured);
+  if (!outcome.without_head.empty())
+    document.headline = fmt::format("{}: {}", outcome.label, outcome.without_head);
+  const NativeFindings& found = outcome.found;
+  document.key_figures.push_back(size_figure("Size",
+                                             static_cast<double>(found.size_before.memory_bytes),
+                                             static_cast<double>(found.size.memory_bytes)));
+  document.output = run.job.output.folder;
+  return document;
 }
 
 }  // namespace
 
-NativeQuantized quantize_native(const NativeQuantizeJob& job, const TextModel& parent,
-                                const EncodedSplits& data, const Measurement& before,
-                                const fs::path& folder, Context& context) {
-  user_check(data.train.size() > 0,
-             "there are no training texts to calibrate on; give data with such a part");
-  if (job.gates.any()) check_choice_part(data);
-  const Format input = native_input(job.weight, context.library.formats, job.input_scales);
-  const NativeRun run{.job = job,
-                      .parent = parent,
-                      .data = data,
-                      .before = before,
-                      .asked = native_plan(plain_graph(parent.model), job.weight, input),
-                      .gates = gates_of(job.gates, parent.model, job.model),
-                      .folder = folder,
-                      .context = context};
-  const NativeOutcome outcome = write_and_measure(run, make_copy(run));
-  NativeQuantized made{.fields = results_of(run, outcome),
-                       .label = outcome.label,
-                       .headline = headline(run, outcome),
-                       .verdict = outcome.both.verdict,
-                       .gates = outcome.both.gates};
-  made.doubts = doubts_of(outcome);
-  made.sections = sections_with_result(run, outcome, made.doubts);
-  made.text = text_of(run, outcome);
-  write_model_card({job.output.name_of(folder, folder), job.invocation.command,
-                    result_of("quantize", made.fields), lines_of(outcome.found)},
-                   outcome.model, folder);
-  return made;
-}
-
 QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& context) {
-  RunReport report;
-  report.invocation = job.invocation;
+  std::vector<std::string> notes;
   OutputFolder output(job.output.folder, job.output.options());
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
@@ -329,31 +293,41 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
   if (!pruned_weights(parent.model.graph).empty())
     transform(parent.model, "unprune", context.session());
   // Before anything is read: whether there is such a product.
-  native_input(job.weight, context.library.formats, job.input_scales);
+  const Format input = native_input(job.weight, context.library.formats, job.input_scales);
   const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::one_model, context, report.notes);
-  gates_of(job.gates, parent.model, job.model);
+                                          FiguresOf::one_model, context, notes);
+  const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
   if (job.gates.any()) check_choice_part(data);
-  if (!begin_run(report.invocation, parent.model.parameters, data, output))
-    return {.was_finished = true, .fields = finished_results(output)};
-  const Measurement before =
-      measure_before(parent, data, job.eval_batch_size, context, report.notes);
-  const NativeQuantized made = quantize_native(job, parent, data, before, output.path(), context);
-  report.title = fmt::format("{} quantized: native {}", job.model, to_string(job.weight));
-  report.basis = basis_of(job.data.options.source, data, made.label);
-  report.headline = made.headline;
-  report.results = made.fields;
-  report.sections = made.sections;
-  report.notes.insert(report.notes.end(), made.doubts.begin(), made.doubts.end());
-  write_run_report(report, output.path(), context);
+  if (!begin_run(job.invocation, parent.model.parameters, data, output))
+    return finished<QuantizeResult>(output);
+  const Measurement before = measure_before(parent, data, job.eval_batch_size, context, notes);
+  user_check(data.train.size() > 0,
+             "there are no training texts to calibrate on; give data with such a part");
+  const NativeRun run{.job = job,
+                      .parent = parent,
+                      .data = data,
+                      .before = before,
+                      .asked = native_plan(plain_graph(parent.model), job.weight, input),
+                      .gates = gates,
+                      .folder = output.path(),
+                      .context = context};
+  const NativeOutcome outcome = write_and_measure(run, make_copy(run));
+  std::vector<std::string> doubts = doubts_of(outcome);
+  QuantizeResult result;
+  result.fields = results_of(run, outcome);
+  result.document = document_of(run, outcome, doubts);
+  notes.insert(notes.end(), doubts.begin(), doubts.end());
+  result.document.notes = std::move(notes);
+  result.basis = basis_of(job.data.options.source, data, outcome.label);
+  result.verdict = outcome.both.verdict;
+  result.gate = outcome_of(outcome.both.gates, name_and_size(data.measured));
+  write_model_card({job.output.name_of(run.folder, run.folder), job.invocation.command,
+                    result_of("quantize", result.fields), lines_of(outcome.found)},
+                   outcome.model, run.folder);
+  write_report(result, job.invocation, run.folder, context);
   output.commit();
-  tell_warnings(context, made.doubts);
-  return {.fields = made.fields,
-          .verdict = made.verdict,
-          .gate = outcome_of(made.gates, name_and_size(data.measured)),
-          .text = [text = made.text, folder = job.output.folder](const TextStyle& style) {
-            return fmt::format("{}\nwritten to {}\n", text(style), folder);
-          }};
+  tell_warnings(context, doubts);
+  return result;
 }
 
 }  // namespace hone

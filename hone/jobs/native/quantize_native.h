@@ -10,7 +10,7 @@
 #include "hone/jobs/native/native_model.h"
 #include "hone/jobs/native/native_times.h"
 #include "hone/jobs/quantize.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/metrics/verdict.h"
 #include "hone/models/encoding.h"
 #include "hone/runtime/packed_kernels.h"
@@ -39,25 +39,6 @@ struct NativeQuantizeJob {
   JobOutput output;
   Invocation invocation = {};  ///< for the report, the card and the record of the run
 };
-
-/// A native model that was made, and what is said of it beside the model it was made of.
-struct NativeQuantized {
-  Json fields;           ///< what programs read
-  std::string label;     ///< "native int(bits=8,per=row,scale=static), inputs dynamic"
-  std::string headline;  ///< the result in a sentence
-  Verdict verdict;       ///< whether accuracy was kept
-  JudgedGates gates = {};
-  std::vector<Section> sections = {};    ///< of a page
-  std::vector<std::string> doubts = {};  ///< what is to be known before figures are believed
-  std::function<std::string(const TextStyle&)> text = {};  ///< the same for people
-};
-
-/// Makes the copy of a model that is at hand, measures it on `data.test`, where `before` is what the model makes of it, and
-/// writes it with its card and its figure into a folder that is there. Of the job it heeds how the copy is to be made. Throws as
-/// `quantize_native_job`.
-NativeQuantized quantize_native(const NativeQuantizeJob& job, const TextModel& parent,
-                                const EncodedSplits& data, const Measurement& before,
-                                const fs::path& folder, Context& context);
 
 /// Makes a packed copy of a model whose linears multiply codes and whose tables are in the format of weights too, measures it
 /// beside the model it was made of, its time included, and writes it with its report into `output`. Layers of which the

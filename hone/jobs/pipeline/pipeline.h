@@ -10,7 +10,7 @@
 #include "hone/base/store.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/pipeline/pipeline_file.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/report/text_layout.h"
 
 /// Runs pipelines. Each stage is a command of the program in a process of its own, in the pipeline's folder, with the paths of

@@ -2,7 +2,7 @@
 
 #include "hone/jobs/pipeline/pipeline_report.h"
 #include "hone/jobs/pipeline/pipeline_studies.h"
-#include "hone/report/page.h"
+#include "hone/report/document.h"
 
 namespace hone {
 

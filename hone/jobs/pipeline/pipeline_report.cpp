@@ -40,7 +40,7 @@ Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
   const Json& result = comparison.result;
   const Json& change =
       value_at(result, value_at(result, "comparison").is_object() ? "comparison" : "change");
-  Judged judged{.conclusion = "unclear", .sentence = {}};
+  Judged judged{.conclusion = "inconclusive", .sentence = {}};
   std::string summary;
   for (const auto& [key, value] : change.items())
     if (key.ends_with("_change_interval") && value.is_array() && value.size() == 2 &&
@@ -53,11 +53,11 @@ Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
   const char* opening = judged.conclusion == "found" ? "found here too"
                         : judged.conclusion == "opposite"
                             ? "not found: the opposite is shown"
-                            : "cannot tell: no difference is shown, which is not to say that there "
+                            : "inconclusive: no difference is shown, which is not to say that there "
                               "is none";
   std::string numbers;
   if (judged.interval.is_array() && judged.change.is_number())
-    numbers = fmt::format("; {:+.2f} points (95 %: {:+.2f} to {:+.2f}) on {}",
+    numbers = fmt::format("; {:+.2f} points (95% CI {:+.2f} to {:+.2f}) on {}",
                           100 * judged.change.get<double>(), 100 * judged.interval[0].get<double>(),
                           100 * judged.interval[1].get<double>(), measured_on(result));
   judged.sentence = fmt::format("{}: {}{}", claim.says, opening, numbers);
@@ -258,7 +258,7 @@ std::string headline_of(const std::vector<StageOutcome>& outcomes,
   };
   return text + fmt::format(
                     "; findings of others: {} of {} found here too, {} not, {} cannot be told",
-                    concluded("found"), claims.size(), concluded("opposite"), concluded("unclear"));
+                    concluded("found"), claims.size(), concluded("opposite"), concluded("inconclusive"));
 }
 
 // One behind the other, each with a capital and a full stop; empty: there are none.
@@ -319,7 +319,7 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   if (!claims.empty())
     told_first.blocks.push_back(
         PageTable{claim_table,
-                  "Each by the 95 % interval of one comparison, uncorrected for "
+                  "Each by the 95% interval of one comparison, uncorrected for "
                   "their number, of one seed."});
   if (!told_first.blocks.empty()) report.sections.push_back(std::move(told_first));
   if (figures) report.sections.push_back({"Results", {PageTable{*figures}}});
@@ -358,7 +358,7 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
                pipeline.stages[chapter].name);
     report.sections.push_back(
         {"",
-         {EmbeddedPage{read_file(file), "What this stands on"},
+         {EmbeddedPage{read_file(file), kConditions},
           Paragraph{fmt::format("All of it: {}/report.html", pipeline.stages[chapter].name)}}});
   }
   if (!pipeline.published.empty()) {

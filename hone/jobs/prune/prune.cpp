@@ -44,7 +44,7 @@ PrunedZeros zeros_of(const Model& rounded) {
   return zeros;
 }
 
-// "Zeros: 204 800 of 409 600 weights in 13 pruned tensors (50.0 %), and 27.8 % of all 738 178 parameters."
+// "Zeros: 204,800 of 409,600 weights in 13 pruned tensors (50.0%), and 27.8% of all 738,178 parameters."
 std::string to_text(const PrunedZeros& zeros) {
   const std::int64_t rounded = zeros.pruned.zeros - zeros.masked;
   return fmt::format(
@@ -82,7 +82,7 @@ Json to_json(const PrunedZeros& zeros) {
           {"all_parameters", to_json(zeros.all)}};
 }
 
-// "Activations: 29.8 to 31.2 % of what each of 9 thresholds reads is cut, over 256 training texts."
+// "Activations: 29.8 to 31.2% of what each of 9 thresholds reads is cut, over 256 training texts."
 std::string inputs_text(const std::vector<InputZeros>& inputs, std::size_t texts) {
   if (inputs.empty()) return "";
   const auto [least, most] = std::ranges::minmax(inputs, {}, &InputZeros::share);

@@ -27,7 +27,7 @@ std::vector<std::string> structures_of(const PruneShapesJob& job) {
   return names;
 }
 
-// "pruned 50.0 % of heads and neurons, l1, local"
+// "pruned 50.0% of heads and neurons, l1, local"
 std::string label_of(const PruneShapesJob& job) {
   std::string text = fmt::format("pruned {} of {}", share_text(job.structure.sparsity),
                                  fmt::join(structures_of(job), " and "));

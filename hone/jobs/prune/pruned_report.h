@@ -6,7 +6,7 @@
 
 #include "hone/base/output_folder.h"
 #include "hone/jobs/prune/prune.h"
-#include "hone/report/page.h"
+#include "hone/report/document.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/measure.h"
 #include "hone/train/trainer.h"
@@ -30,7 +30,7 @@ struct PrunedModel {
 /// What all seeds of a job share.
 struct PruneReport {
   const PruneJob& job;
-  std::string label;  ///< "pruned 50.0 %, l1, local"
+  std::string label;  ///< "pruned 50.0%, l1, local"
   const TextModel& parent;
   const EncodedSplits& data;
   const Measurement& before;

@@ -28,7 +28,7 @@ void check(const SparsifyOptions& options);
 Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOptions& options,
                TrainingLog& log, Context& context);
 
-/// "pruned 50.0 %, l1, local", "pruned 2:4, l1; activations 30.0 %".
+/// "pruned 50.0%, l1, local", "pruned 2:4, l1; activations 30.0%".
 std::string summary(const SparsifyOptions& options);
 
 /// The rows of `data.train` that thresholds are taken from.

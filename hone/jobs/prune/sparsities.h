@@ -6,7 +6,7 @@
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/prune/sparsity_study.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/report/text_layout.h"
 
 namespace hone {

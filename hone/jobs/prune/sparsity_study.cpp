@@ -57,7 +57,7 @@ SparsityCurve study_method(PruneMethod method, const Model& parent,
   return curve;
 }
 
-// "L1 up to 40.0 % (+0.02 points, 95 %: …)": the sparsest that is kept, or the densest that is not.
+// "L1 up to 40.0% (+0.02 points, 95%: …)": the sparsest that is kept, or the densest that is not.
 std::string holding_to(const SparsityCurve& curve) {
   const SparsityResult& shown = curve.results[curve.kept.value_or(0)];
   return fmt::format("{} {} ({}: {})", title_of(curve.method),

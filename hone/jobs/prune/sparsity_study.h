@@ -7,7 +7,7 @@
 
 #include "hone/jobs/choice.h"
 #include "hone/jobs/prune/sparsify.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 
 namespace hone {
 

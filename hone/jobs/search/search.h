@@ -8,7 +8,7 @@
 #include "hone/jobs/fine_tune.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/models/vocabulary.h"
 #include "hone/report/text_layout.h"
 #include "hone/search/search.h"

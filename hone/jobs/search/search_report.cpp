@@ -42,7 +42,7 @@ class Findings {
 
   const std::vector<ObjectiveFormula>& objectives() const { return all_.space.recipe().objectives; }
   const Trial& winner() const { return *all_.winner.trial; }
-  // "validation, n = 1 800"
+  // "validation, n = 1,800"
   std::string made_on() const {
     return measured_on(all_.subject.data.measured_choice()).at("text").get<std::string>();
   }
@@ -84,7 +84,7 @@ Reported measure_reported(const SearchFindings& f, const TrialModel& made, Conte
   return {both.after, both};
 }
 
-// "validation accuracy is +0.43 points from test (95 %: …)"
+// "validation accuracy is +0.43 points from test (95% CI …)"
 std::string gap_text(const SearchFindings& f, const TrialModel& made, const Measurement& reported) {
   if (std::string flatters = same_part_warning(f.subject.data); !flatters.empty()) return flatters;
   const TaskEvaluation &chosen = made.measurement.evaluation, &test = reported.evaluation;

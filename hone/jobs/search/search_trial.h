@@ -21,7 +21,7 @@ struct TrialModel {
   Measurement measurement;
   /// By the names of `figure_names`, latency aside.
   std::map<std::string, double> figures = {};
-  /// 95 %, of some of them: of the figure by which the task is judged under `kJudgedFigure`, with its value.
+  /// 95%, of some of them: of the figure by which the task is judged under `kJudgedFigure`, with its value.
   std::map<std::string, std::vector<double>> intervals = {};
   Json allocated = {};  ///< formats and sparsities by layer, where the trial allocated them itself
   bool ended_early = false;  ///< `go_on` said so

@@ -16,7 +16,7 @@
 #include "hone/jobs/search/study_comparison.h"
 #include "hone/jobs/search/study_tables.h"
 #include "hone/report/crowded_figure.h"
-#include "hone/report/page.h"
+#include "hone/report/document.h"
 #include "hone/search/storage/optuna_export.h"
 #include "hone/study/result.h"
 
@@ -210,7 +210,7 @@ void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
                   const Context& context) {
   OutputFolder folder(job.output.folder, job.output.options());
   std::vector<std::string> undrawn;
-  Page page{.title = told_name(job), .headline = {}, .sections = {}};
+  Document page{.title = told_name(job), .headline = {}, .sections = {}};
   if (studies.size() == 1 && job.beside.empty()) {
     const ReadStudy& study = studies[0];
     page.title = study.study.name;

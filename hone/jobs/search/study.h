@@ -7,7 +7,7 @@
 #include "hone/base/json.h"
 #include "hone/base/progress.h"
 #include "hone/jobs/job_output.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/jobs/search/study_tables.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"

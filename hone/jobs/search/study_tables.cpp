@@ -220,7 +220,7 @@ Table best_trials(const ShownStudy& study) {
 std::string certainty_text(const ShownStudy& study) {
   for (std::size_t i = 0; i < study.objectives.size(); ++i)
     if (proportion_of(study, i, 0))
-      return "Intervals (95 %, Wilson's) are of a trial for itself; the best of many lies above "
+      return "Intervals (95%, Wilson's) are of a trial for itself; the best of many lies above "
              "its own.";
   return "No intervals: what a value is a share or a mean of is not known here.";
 }

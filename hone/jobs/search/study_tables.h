@@ -54,7 +54,7 @@ std::string values_text(const ShownStudy& study, const Trial& trial);
 /// that is known stands with Wilson's interval. Bits are those of all linears, the ones in full precision with 32 (`average_bits` of
 /// docs/guides/search.md).
 Table best_trials(const ShownStudy& study);
-/// What the values in that table are sure of: "95 % intervals are of one trial, …", or that they have none.
+/// What the values in that table are sure of: "95% intervals are of one trial, …", or that they have none.
 std::string certainty_text(const ShownStudy& study);
 /// All of them, a row each, with all parameters.
 Table all_trials(const ShownStudy& study);

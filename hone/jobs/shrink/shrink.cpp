@@ -225,7 +225,7 @@ class Shrinking {
   }
 
   bool may_be_kept(const JudgedPoint& one) const {
-    return one.failure.empty() && one.conclusion != Conclusion::lost && one.change >= -margin_;
+    return one.failure.empty() && one.conclusion != Conclusion::exceeds_limit && one.change >= -margin_;
   }
 
  private:
@@ -273,14 +273,14 @@ class Shrinking {
         looks + 1, job_.looks, step.what, percent_text(step.shares.bytes),
         percent_text(step.shares.time),
         too_few_texts_ ? "too few texts to show that it is kept"
-                       : fmt::format("kept with a chance of {:.0f} %", 100 * step.chance),
+                       : fmt::format("kept with a chance of {:.0f}%", 100 * step.chance),
         clock_text(std::max(1.0, step.seconds)), too_few_texts_ ? "Most promising" : "Best",
         percent_text(best ? state.tried[*best].shares.bytes : 1),
         percent_text(best ? state.tried[*best].shares.time : 1), clock_text(spent()),
         clock_text(job_.budget_seconds)));
   }
 
-  static std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+  static std::string percent_text(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
   const ShrinkJob& job_;
   std::int64_t gates_;
@@ -299,7 +299,7 @@ class Shrinking {
 std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
   if (!f.proven) return std::nullopt;
   const auto may_be_shown = [&](const JudgedPoint& one) {
-    return one.conclusion == Conclusion::unclear && one.examples_needed && one.change > -f.margin();
+    return one.conclusion == Conclusion::inconclusive && one.examples_needed && one.change > -f.margin();
   };
   return best_kept(f.job.goal, tried_points(f.points, may_be_shown),
                    f.chosen ? goal_share(f.job.goal, f.points[*f.chosen].shares) : 1);

@@ -6,7 +6,7 @@
 
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 #include "hone/jobs/shrink/shrink_plan.h"
 #include "hone/report/text_layout.h"
 #include "hone/study/gates.h"
@@ -47,7 +47,7 @@ struct ShrinkResult {
 
 /// Takes from a model what costs it least, step by step: tokens that the training part does not use, heads, neurons and layers, with
 /// training on what the model itself says of the training texts, and bits of weights, until nothing that is left is likely to be kept and
-/// to gain 1 %, or the budget is spent. A step stays only where the validation part shows that it passes all gates (`judge`). The result is
+/// to gain 1%, or the budget is spent. A step stays only where the validation part shows that it passes all gates (`judge`). The result is
 /// packed, its products are of codes; it is measured once on the part that is reported and lies in `output`/model, or, where
 /// nothing was shown to be kept, the most promising in `output`/unproven; with `loadable` its fp32 copy, which is what was judged, in
 /// `output`/transformers or `output`/unproven-transformers. Every point is a trial of the study in `output`/study.db, whose space

@@ -50,15 +50,15 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
     const JudgedPoint& one = f.points[i];
     if (!one.failure.empty()) continue;
     Series& series = f.chosen == i                        ? chosen
-                     : one.conclusion == Conclusion::kept ? kept
-                     : one.conclusion == Conclusion::lost ? lost
+                     : one.conclusion == Conclusion::within_limit ? kept
+                     : one.conclusion == Conclusion::exceeds_limit ? lost
                                                           : unclear;
     series.points.push_back(point_of(one, x_of(one)));
     all.push_back(series.points.back());
   }
   const std::string_view figure = f.subject.parent_measured->evaluation.figure.text;
   Panel panel{.x = {.label = x_label},
-              .y = {.label = fmt::format("Change of {} (points), 95 %", figure)}};
+              .y = {.label = fmt::format("Change of {} (points), 95%", figure)}};
   panel.references.push_back(
       {-100 * f.margin(), fmt::format("margin: -{:g} points", 100 * f.margin())});
   for (Series* const series : {&given, &kept, &unclear, &lost, &chosen})

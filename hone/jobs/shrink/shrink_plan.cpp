@@ -66,11 +66,11 @@ ShrinkShares foretold(const ShrinkState& state, const ShrinkPoint& point) {
   return shares;
 }
 
-// "heads -50 %", "trained 128 steps": a level, for people.
+// "heads -50%", "trained 128 steps": a level, for people.
 std::string level_text(const ShrinkParameter& parameter, const Json& value) {
   const std::string_view name = parameter.name;
   const std::string text = value.is_string() ? value.get<std::string>() : to_line(value);
-  const auto percent = [&] { return fmt::format("{:.0f} %", 100 * value.get<double>()); };
+  const auto percent = [&] { return fmt::format("{:.0f}%", 100 * value.get<double>()); };
   if (parameter.is_structure() && value.is_number())
     return fmt::format("{} -{}", name.substr(name.find('.') + 1), percent());
   if (name == "training.max_steps") return fmt::format("trained {} steps", text);
@@ -283,7 +283,7 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
   why =
       late
           ? "there is no time left for what promises something"
-          : "no step that is left is expected to be kept and to take 1 % less than the best so far";
+          : "no step that is left is expected to be kept and to take 1% less than the best so far";
   return best;
 }
 

@@ -37,7 +37,7 @@ Assignment assignment_of(const std::vector<ShrinkParameter>& parameters, const S
 std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& parameters,
                                     const Assignment& values);
 
-/// What one point has and the other has not: "heads -50 %, trained 128 steps".
+/// What one point has and the other has not: "heads -50%, trained 128 steps".
 std::string difference_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& from,
                             const ShrinkPoint& point);
 
@@ -110,11 +110,11 @@ struct ShrinkStep {
   double chance = 0;         ///< that it is kept
   double seconds = 0;        ///< that it takes
   double gain = 1;           ///< goal share of the best so far by that of this one
-  std::string what = {};     ///< that is new in it: "heads -50 %, trained 128 steps"
+  std::string what = {};     ///< that is new in it: "heads -50%, trained 128 steps"
 };
 
 /// The share of texts that a point is going to answer otherwise. Without work behind 0.3 times the root of the damage, as divergences go
-/// with the square of what moves; with work the median of what such points did so far, at first 2 %: a model that learnt to answer as
+/// with the square of what moves; with work the median of what such points did so far, at first 2%: a model that learnt to answer as
 /// another does differs from it by that, however much was taken away.
 double flips_of(const ShrinkState& state, const ShrinkPoint& point);
 
@@ -125,7 +125,7 @@ double chance_of(const ShrinkState& state, const ShrinkPoint& point);
 
 /// Of the points that take away more than the best so far in one parameter, or in all as far as no level does more damage alone than
 /// so much, with any work behind (training by floats only where units go), the one with the most of `chance` log(`gain`) for its seconds; those
-/// that are as strong as one that was not kept with as much work are none. None: no point is likely to gain 1 %, where any was tried, or there is no time for it; `why` says which.
+/// that are as strong as one that was not kept with as much work are none. None: no point is likely to gain 1%, where any was tried, or there is no time for it; `why` says which.
 std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why);
 
 }  // namespace hone

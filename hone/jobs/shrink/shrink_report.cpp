@@ -92,10 +92,10 @@ std::vector<Written> write_all(const ShrinkFindings& f, const TextModel& made,
   return written;
 }
 
-// "26.3 %"
+// "26.3%"
 std::string share_of(double after, double before) { return share_text(after / before); }
 
-// "20.7 % (18.1 to 21.6)": the median ratio of rounds that took turns, as everywhere; the ratio of medians may differ from it.
+// "20.7% (18.1 to 21.6)": the median ratio of rounds that took turns, as everywhere; the ratio of medians may differ from it.
 std::string time_share_text(const TimesInTurn& times) {
   return fmt::format("{} ({} to {})", share_of(1, times.speedup),
                      percent_number(1 / times.speedup_interval.high),
@@ -175,7 +175,7 @@ Table trail_table(const ShrinkFindings& f) {
                {"chance", "Chance"},
                {"figure", figure_title(figure)},
                {"change", "Change"},
-               {"change_low", "95 % from"},
+               {"change_low", "95% from"},
                {"change_high", "to"},
                {"flips", "Flips"},
                {"p_value", "p"},
@@ -222,7 +222,7 @@ Cell change_cell(const JudgedPoint& one) {
                      100 * one.change_interval.low, 100 * one.change_interval.high);
 }
 
-// "15.1 % (19.8 %)"
+// "15.1% (19.8%)"
 Cell beside_foretold(const JudgedPoint& one, const std::string& measured,
                      const std::string& foretold) {
   return fmt::format("{} ({})", one.failure.empty() ? measured : "–", foretold);
@@ -235,7 +235,7 @@ Table page_trail(const ShrinkFindings& f) {
                {"bytes_share", "Bytes (foretold)"},
                {"time_share", "Time (foretold)"},
                {"chance", "Chance foretold"},
-               {"change", "Change (95 %)"},
+               {"change", "Change (95%)"},
                {"flips", "Flips"},
                {"p_value", "p"},
                {"verdict", "Verdict"},
@@ -340,7 +340,7 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
   if (f.not_shown) {
     const JudgedPoint& one = f.points[*f.not_shown];
     lines.push_back(fmt::format(
-        "Trial {} takes less, {:.1f} % of the bytes and {:.1f} % of the time, and was not shown to "
+        "Trial {} takes less, {:.1f}% of the bytes and {:.1f}% of the time, and was not shown to "
         "be kept; {}. More data, or a larger --validation_split, may be worth it.",
         one.trial, 100 * one.shares.bytes, 100 * one.shares.time, one.summary));
   }
@@ -370,7 +370,7 @@ std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f)
   const std::string told = fmt::format(
       "{}; bytes in memory and time of a text, some at a time, of what the model takes that was "
       "given, time by the fastest of {} short rounds, to choose by: what is chosen is timed again, "
-      "longer, with an interval; points of {}, 95 %, each look alone. What is new is what the best "
+      "longer, with an interval; points of {}, 95%, each look alone. What is new is what the best "
       "before it "
       "had "
       "not; shares of heads, neurons and layers are of the model that was given.",
@@ -380,7 +380,7 @@ std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f)
   };
 }
 
-// "6.1 % of the bytes of its weights and, for a text, 20.7 % (18.1 to 21.6) of the time in batches of 32, …"
+// "6.1% of the bytes of its weights and, for a text, 20.7% (18.1 to 21.6) of the time in batches of 32, …"
 std::string takes_text(const SizeAndTime& t) {
   std::vector<std::string> times;
   for (const ModelTimes& one : t.times)
@@ -495,7 +495,7 @@ void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
         report.notes));
   if (!f.points.empty())
     tried.emplace_back(Paragraph{fmt::format(
-        "Bars are 95 % of each look alone, on {}. For {} looks together they would be "
+        "Bars are 95% of each look alone, on {}. For {} looks together they would be "
         "longer, so a bar may end above the margin and its point not be shown to be "
         "kept. Times in figure and table are of the fastest of {} rounds, to choose by; "
         "those of the result are above, with intervals.",
@@ -581,7 +581,7 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
   JudgedGates gates = written.both.gates;
   // What was not shown where it was to be chosen by passes no gate.
   if (!f.proven && gates.verdict.kept()) {
-    gates.verdict.conclusion = Conclusion::unclear;
+    gates.verdict.conclusion = Conclusion::inconclusive;
     gates.verdict.summary =
         fmt::format("nothing was shown to be kept on {}, by which it was to be chosen", made_on(f));
   }
@@ -590,11 +590,11 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
   std::vector<std::string> lines = sentences_of(f, written);
   for (std::string& line : loadable_lines(f, all)) lines.push_back(std::move(line));
   const std::string caption = fmt::format(
-      "{}, {}; the change is from the model as it was given, and kept is that all of its 95 % "
+      "{}, {}; the change is from the model as it was given, and kept is that all of its 95% "
       "interval lies above -{:g} points, not that nothing is lost; flips are predictions that "
       "differ. Native are products of the codes themselves; simulated ones are of floats. Times "
       "are medians of "
-      "rounds that took turns, their shares medians of the ratios of rounds, in brackets 95 %.",
+      "rounds that took turns, their shares medians of the ratios of rounds, in brackets 95%.",
       name_and_size(f.data.measured), written.arithmetic, 100 * f.margin());
   report.sections = {
       {"Before and after",

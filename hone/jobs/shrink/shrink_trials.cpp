@@ -52,9 +52,9 @@ TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, 
 }
 
 Conclusion conclusion_in(const std::string& word) {
-  for (const Conclusion one : {Conclusion::kept, Conclusion::lost})
+  for (const Conclusion one : {Conclusion::within_limit, Conclusion::exceeds_limit})
     if (word == to_string(one)) return one;
-  return Conclusion::unclear;
+  return Conclusion::inconclusive;
 }
 
 }  // namespace

@@ -30,11 +30,11 @@ struct JudgedPoint {
   std::int64_t bytes = 0;
   double ms = 0, ms_alone = 0;                  ///< of a text
   double figure = 0;                            ///< by which the task is judged
-  Interval figure_interval = {};                ///< 95 %
+  Interval figure_interval = {};                ///< 95%
   double change = 0;                            ///< from that of the original
-  Interval change_interval = {};                ///< 95 %, of this one alone
+  Interval change_interval = {};                ///< 95%, of this one alone
   double flips = 0;                             ///< share of texts; NaN of numbers
-  Conclusion conclusion = Conclusion::unclear;  ///< of all gates, corrected for all looks
+  Conclusion conclusion = Conclusion::inconclusive;  ///< of all gates, corrected for all looks
   double p_value = 1;                           ///< of the gate that is the hardest to pass
   std::optional<std::int64_t> examples_needed = {};
   std::string summary = {};  ///< in a sentence
@@ -42,7 +42,7 @@ struct JudgedPoint {
   double seconds = 0, foretold_seconds = 0;
   Json allocated = {};
 
-  bool kept() const { return failure.empty() && conclusion == Conclusion::kept; }
+  bool kept() const { return failure.empty() && conclusion == Conclusion::within_limit; }
 };
 
 /// The same from 64 texts: what is foretold asks for no more.

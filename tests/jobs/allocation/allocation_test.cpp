@@ -328,7 +328,7 @@ TEST_F(AllocationProblems, CountPrunedWeightsByThoseThatStayAndABitForEach) {
   const std::vector<LayerOption> options =
       with_sparsities(parse_format_options("int(bits=8),none", kAll, all_formats()), {0.5});
   ASSERT_EQ(options.size(), 4u);
-  EXPECT_EQ(options[2].label(), "int(bits=8), 50.0 % pruned");
+  EXPECT_EQ(options[2].label(), "int(bits=8), 50.0% pruned");
   const LayerCosts costs = layer_costs(graph_, options);
   for (std::size_t i = 0; i < costs.layers.size(); ++i) {
     EXPECT_EQ(costs.average_bits(i, 3), 17);
@@ -346,7 +346,7 @@ TEST(AllocationOptions, ArePrunedToo) {
   const std::vector<LayerOption> alone = parse_options({}, {0.3, 0.7}, kAll, all_formats());
   ASSERT_EQ(alone.size(), 3u);
   EXPECT_EQ(alone[0].label(), "none");
-  EXPECT_EQ(alone[2].label(), "none, 70.0 % pruned");
+  EXPECT_EQ(alone[2].label(), "none, 70.0% pruned");
   const auto message = [](const std::vector<double>& sparsities) {
     return message_of([&] { parse_options({}, sparsities, kAll, all_formats()); });
   };

@@ -202,7 +202,7 @@ stage = "packed"
 file = "graph.svg"
 [[published]]
 what = "accuracy"
-value = "84 %"
+value = "84%"
 source = "somebody"
 )toml");
   EXPECT_EQ(options_of(pipeline, "packed"), "MODEL={ptq/8}");

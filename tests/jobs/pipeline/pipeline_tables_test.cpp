@@ -83,8 +83,8 @@ TEST(PipelineTables, ShowEachResultInItsRow) {
   EXPECT_EQ(to_text(found.table()),
             "width     PTQ, test  Margin SNR (dB)                  Flips  Answers changed\n"
             "─────  ────────────  ───────────────  ─────────────────────  ───────────────\n"
-            "    8  75.0 ± 2.0 %             4.50  0.10 (0.04 to 0.25) %                2\n"
-            "   16  75.0 ± 2.0 %             46.2  0.10 (0.04 to 0.25) %                2\n");
+            "    8  75.0 ± 2.0%             4.50  0.10% (0.04 to 0.25)                2\n"
+            "   16  75.0 ± 2.0%             46.2  0.10% (0.04 to 0.25)                2\n");
 }
 
 TEST(PipelineTables, HoldTheMeanOfSeveralRuns) {
@@ -109,7 +109,7 @@ y = "validation.eval_accuracy"
             "grid,0.625,0.5,0.75,2\r\n"
             "tpe,0.25,,,\r\n");
   EXPECT_EQ(display_column(found.table(), 1),
-            (std::vector<std::string>{"62.5 (50.0 to 75.0, 2 runs) %", "25.0 %"}));
+            (std::vector<std::string>{"62.5% (50.0 to 75.0, 2 runs)", "25.0%"}));
 }
 
 TEST(PipelineTables, RefuseLabelsThatMakeOneColumn) {

@@ -83,7 +83,7 @@ TEST_F(ShrinkPlan, BeginsWithAllThatCostsNextToNothing) {
   EXPECT_NEAR(step->shares.bytes, 0.8 * 0.3, 1e-12);
   EXPECT_NEAR(step->shares.time, 0.5 * 0.9, 1e-12);
   EXPECT_NEAR(step->damage, 1.1e-5, 1e-12);
-  EXPECT_EQ(step->what, "neurons -50 %, linears int8");
+  EXPECT_EQ(step->what, "neurons -50%, linears int8");
   EXPECT_NEAR(step->gain, 1 / goal_share(ShrinkGoal::both, step->shares), 1e-12);
 }
 
@@ -167,7 +167,7 @@ TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
   // Four bits do damage that no work is likely to win back.
   EXPECT_FALSE(next_step(state, why).has_value());
   EXPECT_EQ(
-      why, "no step that is left is expected to be kept and to take 1 % less than the best so far");
+      why, "no step that is left is expected to be kept and to take 1% less than the best so far");
   state.tried.clear();
   state.seconds_left = 0.5;
   EXPECT_FALSE(next_step(state, why).has_value());

@@ -3,24 +3,28 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hone/jobs/job_output.h"
 #include "hone/models/encoding.h"
+#include "hone/report/document.h"
 #include "hone/report/figure.h"
-#include "hone/report/page.h"
+#include "hone/study/gates.h"
 
-/// What every job leaves in its output folder beside its result:
+/// What a job returns and leaves in its output folder:
 ///
+///     results.json    the result for programs
+///     report.html     the result for people, a page that needs no other file
+///     report.md       the same as Markdown
 ///     settings.json   the command line, every setting with its value, start and duration
-///     machine.json    processor, memory, system, versions
-///     results.json    the figures
-///     report.html     all of it to read: one page that needs no other file
+///     machine.json    CPU, memory, system, versions
 ///     run.log         warnings and notes
 ///
-///     RunReport report{.title = "my-model in 8 bits", .headline = verdict(comparison).summary, …};
-///     report.sections.push_back({"Result", {PageTable{table}}});
-///     write_run_report(report, output.path(), context);      // before output.commit()
+///     JobResult result{.fields = …, .document = {.title = "my-model in 8 bits", .headline = …}};
+///     write_report(result, job.invocation, output.path(), context);      // before output.commit()
+///     return result;
 namespace hone {
 
 /// How a job was asked for.
@@ -40,7 +44,10 @@ struct Invocation {
   }
 };
 
-/// On what a result stands; every report says all of it.
+/// The heading of that part of a page.
+inline constexpr const char* kConditions = "Conditions";
+
+/// How a result was measured; every report says all of it.
 struct Basis {
   std::string arithmetic;  ///< "fp32", "simulated integer(width=8,frac=4)"
   std::int64_t seeds = 1;  ///< 0: nothing was drawn at random
@@ -49,12 +56,35 @@ struct Basis {
   std::string protocol;    ///< where choices were made
 };
 
-/// "reviews.csv; 2 000 texts, fingerprint 99aa06d3014798d86001c324468d497f"
+/// "reviews.csv; 2,000 texts, fingerprint 99aa06d3014798d86001c324468d497f"
 std::string data_text(const std::string& source, const DataIdentity& identity);
 
 /// The basis of a job on `data`, read from `source`.
 Basis basis_of(const std::string& source, const EncodedSplits& data, std::string arithmetic,
                std::int64_t seeds = 1);
+
+/// One result, for programs and for people.
+struct JobResult {
+  Json fields = {};        ///< for programs, see `result_of`
+  Document document = {};  ///< for people
+  Basis basis = {};
+  std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
+  /// The output folder already held the results of the same job, which `fields` are; nothing was done, and `document` is empty.
+  bool was_finished = false;
+};
+
+/// The result of a job whose output folder already holds it.
+template <typename Result>
+Result finished(const OutputFolder& output) {
+  Result result;
+  result.was_finished = true;
+  result.fields = finished_results(output);
+  return result;
+}
+
+/// Writes the files above into an existing folder. Throws `UserError` when one cannot be written.
+void write_report(const JobResult& result, const Invocation& invocation, const fs::path& folder,
+                  const Context& context);
 
 struct RunReport {
   std::string title;
@@ -66,7 +96,6 @@ struct RunReport {
   std::vector<std::string> notes = {};  ///< warnings and what else is worth knowing, a line each
 };
 
-/// Writes the files above into an existing folder. Throws `UserError`.
 void write_run_report(const RunReport& report, const fs::path& folder, const Context& context);
 
 /// Draws `stem`.svg, .png, .tsv and .gp, and returns the figure for a page. Where it cannot be drawn

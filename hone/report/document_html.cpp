@@ -1,4 +1,4 @@
-#include "hone/report/page.h"
+#include "hone/report/document.h"
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ std::size_t row_characters(const Table& table, std::size_t between) {
   return characters;
 }
 
-// Many columns, or what they hold, would not fit into a page of 1 200 px.
+// Many columns, or what they hold, would not fit into a page of 1,200 px.
 std::string density(const Table& table) {
   const std::size_t columns = table.columns().size();
   if (columns > kCrowdOfColumns || row_characters(table, 2) > kCrowdOfCharacters)
@@ -77,7 +77,7 @@ std::string_view space_in_number(std::string_view text, std::size_t space) {
   return before.ends_with(" to") ? " " : "\u00A0";
 }
 
-// "0.15 (0.05 to 0.44) %", "83.5, 82.8 %", "4 000"
+// "0.15% (0.05 to 0.44)", "83.5, 82.8%", "4,000"
 std::string number_html(std::string_view text) {
   std::string html;
   for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
@@ -200,19 +200,27 @@ std::string embedded_sections(const EmbeddedPage& page, const std::string& prefi
   return html;
 }
 
-/// Writes the blocks of one page; it counts them, for what must have a name of its own.
+/// Writes one page; it counts them, for what must have a name of its own.
 class PageWriter {
  public:
-  std::string write(const Page& page) {
+  std::string write(const Document& document) {
     add("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     add("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n");
-    add("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n", html_text(page.title),
-        page_style());
-    add("<header>\n<p class=\"title\">{}</p>\n<h1>{}</h1>\n",
-        html_text(shortened(page.title, kLongTitle)), prose(page.headline));
-    if (!page.subtitle.empty()) add("<p class=\"subtitle\">{}</p>\n", html_text(page.subtitle));
-    add("</header>\n");
-    for (const Section& section : page.sections) write_section(section);
+    add("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
+        html_text(document.title), page_style());
+    write_header(document);
+    for (const Section& section : document.sections)
+      if (!section.folded) write_section(section);
+    Section next{"Next", {}}, notes{"Notes", {}};
+    for (const NextCommand& one : document.next) {
+      next.blocks.push_back(Paragraph{one.purpose + ":"});
+      next.blocks.push_back(Preformatted{one.command});
+    }
+    for (const std::string& note : document.notes) notes.blocks.push_back(Paragraph{note});
+    write_section(next);
+    write_section(notes);
+    for (const Section& section : document.sections)
+      if (section.folded) write_section(section);
     add("</main>\n<script>{}</script>\n</body>\n</html>\n", page_script());
     return std::move(html_);
   }
@@ -318,6 +326,21 @@ class PageWriter {
 
   std::string next_name() { return fmt::format("figure-{}-", ++figures_); }
 
+  void write_header(const Document& document) {
+    add("<header>\n<p class=\"title\">{}</p>\n<h1>{}</h1>\n",
+        html_text(shortened(document.title, kLongTitle)), prose(document.headline));
+    if (!document.key_figures.empty()) {
+      add("<dl class=\"key\">\n");
+      for (const Fact& figure : document.key_figures)
+        add("<div><dt>{}</dt><dd>{}</dd></div>\n", html_text(figure.name), prose(figure.value));
+      add("</dl>\n");
+    }
+    if (!document.evidence.empty()) add("<p>{}</p>\n", prose(document.evidence));
+    if (!document.subtitle.empty())
+      add("<p class=\"subtitle\">{}</p>\n", html_text(document.subtitle));
+    add("</header>\n");
+  }
+
   void write_section(const Section& section) {
     if (section.blocks.empty()) return;
     const std::string heading = html_text(section.heading);
@@ -336,6 +359,6 @@ class PageWriter {
 
 }  // namespace
 
-std::string to_html(const Page& page) { return PageWriter().write(page); }
+std::string to_html(const Document& document) { return PageWriter().write(document); }
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-#include "hone/jobs/run_report.h"
+#include "hone/jobs/job_result.h"
 
 #include <fmt/chrono.h>
 
@@ -41,39 +41,29 @@ Facts machine_facts(const Machine& machine, int threads) {
   return facts;
 }
 
-// Notes are said behind "note:" as they come; here each stands for itself.
-std::string as_sentence(std::string note) {
-  if (!note.empty() && note[0] >= 'a' && note[0] <= 'z') note[0] = static_cast<char>(note[0] - 32);
-  return note;
-}
-
 std::string seeds_text(std::int64_t seeds) {
   if (seeds == 0) return "none: nothing was drawn at random";
   return seeds == 1 ? "1: how far another seed would lie from this was not measured"
                     : std::to_string(seeds);
 }
 
-Page page_of(const RunReport& report, const std::string& start, double seconds,
-             const Machine& machine, int threads) {
-  const Basis& basis = report.basis;
-  Page page{.title = report.title, .headline = report.headline, .sections = report.sections};
-  page.subtitle = fmt::format("hone {}, {}, took {}", hone_version(), start, clock_text(seconds));
-  if (!report.notes.empty()) {
-    Section notes{"Notes", {}};
-    for (const std::string& note : report.notes)
-      notes.blocks.push_back(Paragraph{as_sentence(note)});
-    page.sections.push_back(notes);
-  }
-  page.sections.push_back({"What this stands on",
-                           {Facts{{{"Arithmetic", basis.arithmetic},
-                                   {"Seeds", seeds_text(basis.seeds)},
-                                   {"Data", basis.data},
-                                   {"Parts", basis.splits},
-                                   {"Protocol", basis.protocol}}}}});
-  page.sections.push_back({"To get it again", {Preformatted{report.invocation.command}}});
-  page.sections.push_back({"Settings", {facts_of(report.invocation.settings)}, /*folded=*/true});
-  page.sections.push_back({"Machine", {machine_facts(machine, threads)}, /*folded=*/true});
-  return page;
+// The document with what every report ends with.
+Document whole(const JobResult& result, const Invocation& invocation, const std::string& start,
+               double seconds, const Machine& machine, int threads) {
+  const Basis& basis = result.basis;
+  Document whole = result.document;
+  whole.subtitle = fmt::format("hone {}, {}, took {}", hone_version(), start, clock_text(seconds));
+  for (std::string& note : whole.notes) note = capitalized(note);
+  whole.sections.push_back({kConditions,
+                            {Facts{{{"Arithmetic", basis.arithmetic},
+                                    {"Seeds", seeds_text(basis.seeds)},
+                                    {"Data", basis.data},
+                                    {"Splits", basis.splits},
+                                    {"Protocol", basis.protocol}}}}});
+  whole.sections.push_back({"Run it again", {Preformatted{invocation.command}}});
+  whole.sections.push_back({"Settings", {facts_of(invocation.settings)}, /*folded=*/true});
+  whole.sections.push_back({"Machine", {machine_facts(machine, threads)}, /*folded=*/true});
+  return whole;
 }
 
 }  // namespace
@@ -99,27 +89,38 @@ Basis basis_of(const std::string& source, const EncodedSplits& data, std::string
                  : "choices are made on the test part, so its figures flatter (original)"};
 }
 
-void write_run_report(const RunReport& report, const fs::path& folder, const Context& context) {
+void write_report(const JobResult& result, const Invocation& invocation, const fs::path& folder,
+                  const Context& context) {
   const Machine machine = this_machine();
-  const std::string start = utc_text(report.invocation.start);
+  const std::string start = utc_text(invocation.start);
   const double seconds =
-      std::chrono::duration<double>(std::chrono::system_clock::now() - report.invocation.start)
-          .count();
-  const std::string& command = report.invocation.name;
+      std::chrono::duration<double>(std::chrono::system_clock::now() - invocation.start).count();
   Json machine_json = to_json(machine);
   machine_json["threads"] = context.pool.threads();
   write_file(folder / "settings.json",
-             to_document(result_of(command, {{"command_line", report.invocation.command},
-                                             {"settings", report.invocation.settings},
-                                             {"start", start},
-                                             {"seconds", seconds}})));
-  write_file(folder / "machine.json", to_document(result_of(command, machine_json)));
-  if (!report.results.is_null()) write_results(command, report.results, folder);
-  std::string log = fmt::format("{} {}\n", start, report.invocation.command);
-  for (const std::string& note : report.notes) log += note + "\n";
+             to_document(result_of(invocation.name, {{"command_line", invocation.command},
+                                                     {"settings", invocation.settings},
+                                                     {"start", start},
+                                                     {"seconds", seconds}})));
+  write_file(folder / "machine.json", to_document(result_of(invocation.name, machine_json)));
+  if (!result.fields.is_null()) write_results(invocation.name, result.fields, folder);
+  std::string log = fmt::format("{} {}\n", start, invocation.command);
+  for (const std::string& note : result.document.notes) log += note + "\n";
   write_file(folder / "run.log", log + fmt::format("done after {}\n", clock_text(seconds)));
-  write_file(folder / "report.html",
-             to_html(page_of(report, start, seconds, machine, context.pool.threads())));
+  const Document document =
+      whole(result, invocation, start, seconds, machine, context.pool.threads());
+  write_file(folder / "report.html", to_html(document));
+  write_file(folder / "report.md", to_markdown(document));
+}
+
+void write_run_report(const RunReport& report, const fs::path& folder, const Context& context) {
+  write_report({.fields = report.results,
+                .document = {.title = report.title,
+                             .headline = report.headline,
+                             .sections = report.sections,
+                             .notes = report.notes},
+                .basis = report.basis},
+               report.invocation, folder, context);
 }
 
 Block figure_block(const Figure& figure, const fs::path& stem, const std::string& description,
@@ -132,7 +133,7 @@ Block figure_block(const Figure& figure, const fs::path& stem, const std::string
     const fs::path folder = stem.parent_path();
     const std::optional<Figure> narrow = narrow_figure(wide);
     return PageFigure{draw_svg(wide, folder), narrow ? draw_svg(*narrow, folder) : "", description,
-                      figure.title};
+                      figure.title, stem.filename().string() + ".svg"};
   } catch (const UserError& error) {
     notes.push_back(fmt::format("{} was not drawn: {}", stem.filename().string(), error.what()));
     return Paragraph{notes.back()};

@@ -1,4 +1,4 @@
-#include "hone/report/page.h"
+#include "hone/report/document.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Table sizes() {
   return table;
 }
 
-TEST(Page, BeginsWithTheResult) {
+TEST(DocumentHtml, BeginsWithTheResult) {
   const std::string html = to_html({.title = "my-model <8 bits>",
                                     .headline = "No difference & so on",
                                     .subtitle = "now",
@@ -46,7 +46,7 @@ TEST(Page, BeginsWithTheResult) {
   EXPECT_NE(html.find("name=\"viewport\""), std::string::npos);
 }
 
-TEST(Page, ShowsOfAVeryLongTitleItsEnds) {
+TEST(DocumentHtml, ShowsOfAVeryLongTitleItsEnds) {
   std::string title = "hone runs";
   for (int i = 0; i < 200; ++i) title += fmt::format(" run-{}/", i);
   const std::string html = to_html({.title = title, .headline = "h", .sections = {}});
@@ -57,8 +57,8 @@ TEST(Page, ShowsOfAVeryLongTitleItsEnds) {
   EXPECT_TRUE(shown.ends_with("run-199/")) << shown;
 }
 
-TEST(Page, NeedsNothingBesideItself) {
-  Page page{.title = "t", .headline = "h", .sections = {}};
+TEST(DocumentHtml, NeedsNothingBesideItself) {
+  Document page{.title = "t", .headline = "h", .sections = {}};
   page.sections.push_back(
       {"all", {PageTable{sizes()}, PageFigure{std::string(kDrawing), "", "d"}}});
   const std::string html = to_html(page);
@@ -67,8 +67,8 @@ TEST(Page, NeedsNothingBesideItself) {
   EXPECT_EQ(count(html, "<script>"), 1) << "the one that sorts and tells points";
 }
 
-TEST(Page, ClosesWhatItOpens) {
-  Page page{.title = "t", .headline = "h", .sections = {}};
+TEST(DocumentHtml, ClosesWhatItOpens) {
+  Document page{.title = "t", .headline = "h", .sections = {}};
   page.sections.push_back({"all",
                            {Paragraph{"p"}, Facts{{{"n", "v"}}}, PageTable{sizes(), "c"},
                             PageFigure{std::string(kDrawing), std::string(kDrawing), "d", "c"},
@@ -91,8 +91,8 @@ TEST(Page, ClosesWhatItOpens) {
   EXPECT_TRUE(open.empty());
 }
 
-TEST(Page, EscapesTextEverywhere) {
-  Page page{.title = "<&>", .headline = "<&>", .subtitle = "<&>", .sections = {}};
+TEST(DocumentHtml, EscapesTextEverywhere) {
+  Document page{.title = "<&>", .headline = "<&>", .subtitle = "<&>", .sections = {}};
   Table table(std::vector<Column>{{"key", "<&>"}});
   table.add_row({"<&>"});
   page.sections.push_back({"<&>",
@@ -104,7 +104,7 @@ TEST(Page, EscapesTextEverywhere) {
   EXPECT_EQ(count(html, "&lt;&amp;&gt;"), 19);
 }
 
-TEST(Page, TableHasHeadersAndAlignsNumbers) {
+TEST(DocumentHtml, TableHasHeadersAndAlignsNumbers) {
   const std::string html = html_of(PageTable{sizes(), "On 9 texts"});
   for (const char* part :
        {"<caption><span>On 9 texts</span></caption>", "<th scope=\"col\">Format</th>",
@@ -130,14 +130,14 @@ Table wide_comparison() {
   return table;
 }
 
-TEST(Page, TablesCanBeSorted) {
+TEST(DocumentHtml, TablesCanBeSorted) {
   const std::string html = html_of(PageTable{wide_comparison()});
   EXPECT_EQ(count(html, "data-value=\"0.8\""), 2) << html;
   EXPECT_EQ(count(html, "data-value=\"0.04\""), 2) << "the number, not what is shown";
 }
 
 // As a text it would stand behind every number, whichever way they are sorted.
-TEST(Page, SortsSharesOfAFewSeedsByTheirMean) {
+TEST(DocumentHtml, SortsSharesOfAFewSeedsByTheirMean) {
   Table table({{"model", "Model"}, {"accuracy", "Accuracy"}});
   table.add_row({"a", percent(0.5)});
   table.add_row({"b", PerRun{{0.25, 0.75}}});
@@ -145,20 +145,20 @@ TEST(Page, SortsSharesOfAFewSeedsByTheirMean) {
   EXPECT_NE(html.find("data-value=\"0.5\">25.0, <wbr>75.0\u00A0%"), std::string::npos) << html;
 }
 
-TEST(Page, WideTablesAreCardsOnAPhone) {
+TEST(DocumentHtml, WideTablesAreCardsOnAPhone) {
   const std::string html = html_of(PageTable{wide_comparison()});
   EXPECT_EQ(count(html, "<table class=\"cards\">"), 1);
   EXPECT_EQ(count(html, "data-label=\"Flips\""), 3) << "each figure has its name with it";
   EXPECT_EQ(count(html_of(PageTable{sizes()}), "<table class=\"cards\">"), 0);
 }
 
-TEST(Page, BreaksNoLineWithinAFigureOrAFlag) {
-  const std::string html = html_of(Paragraph{"test, n = 4 000: 62.5 ± 1.5 % of them"});
+TEST(DocumentHtml, BreaksNoLineWithinAFigureOrAFlag) {
+  const std::string html = html_of(Paragraph{"test, n = 4,000: 62.5 ± 1.5% of them"});
   EXPECT_EQ(html, "<p>test, n\u00A0=\u00A04\u00A0000: 62.5\u00A0±\u00A01.5\u00A0% of them</p>\n");
   EXPECT_EQ(html_of(Paragraph{"minifloat_denorm(width=8,exponent_width=4) of 0.5"}),
             "<p>minifloat_<wbr>denorm(<wbr>width=8,<wbr>exponent_<wbr>width=4) of 0.5</p>\n");
   Table table({{"a", "A"}, {"b", "B"}});
-  table.add_row({"bert.layer.0", "91.82 % (95 %: 90.1 to 93.4)"});
+  table.add_row({"bert.layer.0", "91.82% (95% CI 90.1 to 93.4)"});
   EXPECT_NE(html_of(PageTable{table}).find(">91.82\u00A0% (95\u00A0%: 90.1 to 93.4)</td>"),
             std::string::npos)
       << html_of(PageTable{table});
@@ -166,7 +166,7 @@ TEST(Page, BreaksNoLineWithinAFigureOrAFlag) {
             "<pre>hone eval <span>my-model</span>\n  <span>--data</span> a.csv</pre>\n");
 }
 
-TEST(Page, GivesWideTablesRoom) {
+TEST(DocumentHtml, GivesWideTablesRoom) {
   std::vector<Column> columns = {{"format", "Format"}};
   std::vector<Cell> row = {"integer(width=8,frac=4)"};
   for (const char* header : {"McNemar p", "Margin SNR (dB)", "Weights (dB)", "eval_steps"}) {
@@ -199,7 +199,7 @@ TEST(Page, GivesWideTablesRoom) {
 }
 
 // As wide as nine columns of intervals are.
-TEST(Page, OfWideCellsTheTextIsSmallerToo) {
+TEST(DocumentHtml, OfWideCellsTheTextIsSmallerToo) {
   std::vector<Column> columns = {{"model", "Model"}};
   std::vector<Cell> row = {"as transformers computes it"};
   for (const char* key : {"a", "b", "c", "d", "e"}) {
@@ -217,20 +217,20 @@ TEST(Page, OfWideCellsTheTextIsSmallerToo) {
   EXPECT_EQ(count(table_of(), "<table class=\"cards dense\">"), 1);
 }
 
-TEST(Page, CardsLeaveOutWhatWasNotMeasured) {
+TEST(DocumentHtml, CardsLeaveOutWhatWasNotMeasured) {
   EXPECT_EQ(count(html_of(PageTable{wide_comparison()}), "class=\"number absent\""), 2);
   const std::string page = to_html({.title = "t", .headline = "h", .sections = {}});
   EXPECT_EQ(count(page, ".cards td.absent{display:none}"), 1);
 }
 
-TEST(Page, KeepsColumnsThatAreTheSameInAllRowsAndColoursVerdicts) {
+TEST(DocumentHtml, KeepsColumnsThatAreTheSameInAllRowsAndColoursVerdicts) {
   const std::string html = html_of(PageTable{wide_comparison()});
   EXPECT_EQ(count(html, ">simulated<"), 2) << html;
   EXPECT_EQ(count(html, "class=\"bad\">lost</td>"), 2);
 }
 
-TEST(Page, FiguresHaveIdsOfTheirOwn) {
-  Page page{.title = "t", .headline = "h", .sections = {}};
+TEST(DocumentHtml, FiguresHaveIdsOfTheirOwn) {
+  Document page{.title = "t", .headline = "h", .sections = {}};
   page.sections.push_back(
       {"a", {PageFigure{std::string(kDrawing), std::string(kDrawing), "a curve", "c"}}});
   page.sections.push_back({"b", {PageFigure{std::string(kDrawing), "", "another"}}});
@@ -244,7 +244,7 @@ TEST(Page, FiguresHaveIdsOfTheirOwn) {
   EXPECT_EQ(count(html, "<figcaption>"), 1);
 }
 
-TEST(Page, ChangedTextsSayWhoIsRight) {
+TEST(DocumentHtml, ChangedTextsSayWhoIsRight) {
   const std::string html = html_of(ChangedTexts{{{"one", "good", "good", "bad"},
                                                  {"two", "bad", "good", "bad"},
                                                  {"three", "bad", "good", "mixed"}}});
@@ -256,7 +256,7 @@ TEST(Page, ChangedTextsSayWhoIsRight) {
     EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
 }
 
-TEST(Page, FoldsSectionsAndLeavesEmptyOnesOut) {
+TEST(DocumentHtml, FoldsSectionsAndLeavesEmptyOnesOut) {
   const std::string html =
       to_html({.title = "t",
                .headline = "h",
@@ -266,7 +266,7 @@ TEST(Page, FoldsSectionsAndLeavesEmptyOnesOut) {
   EXPECT_EQ(html.find("Nothing"), std::string::npos);
 }
 
-TEST(Page, HoldsAnotherPageALevelLower) {
+TEST(DocumentHtml, HoldsAnotherPageALevelLower) {
   const std::string inner =
       to_html({.title = "Lab 9 & more",
                .headline = "it was found",

@@ -1,0 +1,65 @@
+#include "hone/study/change_headline.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "hone/base/percentage.h"
+#include "hone/base/text.h"
+#include "hone/study/measure.h"
+
+namespace hone {
+namespace {
+
+// "94.6% → 94.7%"
+std::string values_text(double before, double after) {
+  return fmt::format("{} → {}", share_text(before), share_text(after));
+}
+
+// "0.5 points", "1 point"
+std::string points_of(double share) {
+  const double points = std::abs(100 * share);
+  return fmt::format("{:g} point{}", points, points == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string change_headline(double before, double after, const Verdict& verdict) {
+  const std::string_view metric = verdict.figure.text;
+  const std::string values = values_text(before, after), points = points_of(verdict.margin);
+  const bool gain = verdict.margin < 0;
+  switch (verdict.conclusion) {
+    case Conclusion::within_limit:
+      return fmt::format("{} {} {} ({})", metric, gain ? "gained at least" : "within", points,
+                         values);
+    case Conclusion::exceeds_limit:
+      return fmt::format("{} {} {} ({})", metric,
+                         gain ? "gained less than" : "dropped by more than", points, values);
+    case Conclusion::inconclusive:
+      break;
+  }
+  return fmt::format("{} {}, inconclusive for a {} of {}", metric, values, gain ? "gain" : "limit",
+                     points);
+}
+
+Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after) {
+  return {figure_title(before.figure),
+          fmt::format("{} ({} points)", values_text(before.value, after.value),
+                      points_text(after.value - before.value))};
+}
+
+Fact flips_figure(const TaskComparison& c) {
+  if (!c.counted) return {"Predictions move by", fmt::format("{:.3g} on average", c.mean_shift)};
+  return {"Predictions changed",
+          fmt::format("{} ({} of {})", flip_share_text(c.counted->flip_share),
+                      grouped(c.counted->flips), grouped(c.counted->examples))};
+}
+
+Fact size_figure(const std::string& name, double before, double after) {
+  std::string text = fmt::format("{} → {}", human_bytes(before), human_bytes(after));
+  if (before >= 1.005 * after) text += fmt::format(" ({}× smaller)", three_digits(before / after));
+  if (after >= 1.005 * before) text += fmt::format(" ({}× larger)", three_digits(after / before));
+  return {name, text};
+}
+
+}  // namespace hone

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "hone/metrics/task_evaluation.h"
+#include "hone/metrics/verdict.h"
+#include "hone/report/document.h"
+
+/// What a document says first of a compressed model beside its baseline.
+namespace hone {
+
+/// "accuracy within 0.5 points (94.6% → 94.7%)", "accuracy dropped by more than 0.5 points (94.6% → 91.2%)",
+/// "accuracy 94.6% → 94.2%, inconclusive for a limit of 0.5 points".
+/// `before`, `after`: values of the metric.
+std::string change_headline(double before, double after, const Verdict& verdict);
+
+/// The metric by which the task is judged: {"Accuracy", "94.6% → 94.7% (+0.10 points)"}.
+Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after);
+
+/// How many predictions changed: {"Predictions changed", "2.3% (280 of 12,000)"}; of numbers how far they move.
+Fact flips_figure(const TaskComparison& comparison);
+
+/// {"Size", "2.82 MiB → 181 KiB (16× smaller)"}, of bytes.
+Fact size_figure(const std::string& name, double before, double after);
+
+}  // namespace hone
