@@ -68,10 +68,8 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const QuantizeResult result =
-      a.native.empty() ? quantize_job(a.job, context) : quantize_native(a, context);
-  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  print("quantize", result, a.run);
+  print("quantize", a.native.empty() ? quantize_job(a.job, context) : quantize_native(a, context),
+        a.run);
 }
 
 }  // namespace

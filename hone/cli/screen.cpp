@@ -36,6 +36,8 @@ void check_gate(const GateOutcome& gate, const RunArguments& a) {
 }
 
 void print(std::string_view command, const JobResult& result, const RunArguments& arguments) {
+  if (result.was_finished)
+    return print_finished({result.document.output}, result.fields, arguments.json);
   if (arguments.json) {
     print_result(command, result.fields);
   } else {

@@ -17,10 +17,7 @@ void train(TrainArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const TrainResult result = train_model(a.job, context);
-  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  if (a.run.json) return print_result("train", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("train", train_model(a.job, context), a.run);
 }
 
 }  // namespace

@@ -69,16 +69,17 @@ struct JobResult {
   Document document = {};  ///< for people
   Basis basis = {};
   std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
-  /// The output folder already held the results of the same job, which `fields` are; nothing was done, and `document` is empty.
+  /// The output folder already held the results of the same job, which `fields` are; nothing was done, and `document` has its folder alone.
   bool was_finished = false;
 };
 
 /// The result of a job whose output folder already holds it.
 template <typename Result>
-Result finished(const OutputFolder& output) {
+Result finished(const OutputFolder& folder, const JobOutput& output) {
   Result result;
   result.was_finished = true;
-  result.fields = finished_results(output);
+  result.fields = finished_results(folder);
+  result.document.output = output.folder;
   return result;
 }
 

@@ -377,7 +377,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
       });
   if (!begin_run(job.invocation, parent.model.parameters, data, output,
                  distilled ? &*distilled : nullptr))
-    return finished<QuantizeResult>(output);
+    return finished<QuantizeResult>(output, job.output);
   const Measurement before = measure_before(parent, data, options.fine_tune.eval_batch_size,
                                             context, result.document.notes);
   const std::size_t calibration_texts = calibration_rows(parent.model, data, options).size();

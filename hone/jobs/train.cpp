@@ -298,28 +298,32 @@ std::string choice_text(const TrainJob& job, const Json& result) {
   return text;
 }
 
-void report_one(const TrainRun& run, const Trained& trained, RunReport report) {
-  report.headline = headline(trained);
-  report.sections = {{"Result",
-                      {PageTable{results_table(trained.result), cautions_line(trained.result)},
-                       Paragraph{choice_text(run.job, trained.result)}, Paragraph{trained.size}}},
-                     trained.curve};
-  if (const std::string before = before_text(trained.result); !before.empty())
-    report.sections[0].blocks.insert(report.sections[0].blocks.begin() + 1, Paragraph{before});
+void report_one(const TrainRun& run, const Trained& trained, JobResult& result) {
+  const Json& fields = trained.result;
+  const Json& loss = fields["train_loss"];
+  Document& document = result.document;
+  document.headline = headline(trained);
+  document.key_figures = {
+      {"Mean training loss", loss.is_null() ? "–" : fmt::format("{:.4f}", loss.get<double>())},
+      {"Throughput",
+       fmt::format("{} examples/s",
+                   grouped(std::llround(fields["train_samples_per_second"].get<double>())))}};
+  document.evidence = choice_text(run.job, fields) + ".";
+  document.sections = {{"", {}}, trained.curve};
+  std::vector<Block>& blocks = document.sections[0].blocks;
   if (!trained.measured.empty())
-    report.sections.push_back(details_section(trained.measured, trained.labels));
+    blocks.push_back(PageTable{results_table(fields), cautions_line(fields)});
+  if (const std::string before = before_text(fields); !before.empty())
+    blocks.push_back(Paragraph{before});
+  blocks.push_back(Paragraph{trained.size});
+  if (!trained.measured.empty())
+    document.sections.push_back(details_section(trained.measured, trained.labels));
   for (const auto& lines : {trained.doubts, trained.notes})
-    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
-  write_run_report(report, run.output.path(), run.context);
+    document.notes.insert(document.notes.end(), lines.begin(), lines.end());
+  result.fields = fields;
 }
 
-/// A job of several seeds, and what it says.
-struct TrainedSeeds {
-  std::vector<Json> results;
-  std::vector<std::string> sentences;  ///< of the part it is judged by, and of the other
-  Json summary;
-};
-
+// Of the part the job is judged by, and of the other.
 std::vector<std::string> sentences_of(const std::vector<Json>& results) {
   std::vector<std::string> sentences;
   for (const char* part : {kParts[1], kParts[0]})
@@ -349,41 +353,39 @@ std::vector<Json> results_of_seeds(const TrainRun& run,
   return results;
 }
 
-void report_seeds(const TrainRun& run, TrainedSeeds& trained, RunReport report) {
-  const std::vector<Json>& results = trained.results;
+void report_seeds(const TrainRun& run, const std::vector<Json>& results, JobResult& result) {
   const std::vector<NamedFigures>& figures = figures_of_parts();
-  Json& summary = trained.summary;
+  Json& summary = result.fields;
   summary = run.subject();
   summary["protocol"] = to_string(run.data.protocol);
   for (const char* key : {"size", "lora", "vocabulary", "class_weights", "distill"})
     if (results.front().contains(key)) summary[key] = results.front()[key];
   summary.update(runs_json(results, figures));
-  report.results = summary;
+  Document& document = result.document;
   const char* part = results.front().contains("test") ? "test" : "validation";
   const bool measured = results.front().contains(part);
-  report.headline = trained.sentences.front();
-  report.basis.seeds = static_cast<std::int64_t>(results.size());
+  const std::vector<std::string> sentences = sentences_of(results);
+  document.headline = sentences.front();
+  result.basis.seeds = static_cast<std::int64_t>(results.size());
   std::vector<std::string> undrawn, doubts = seed_concerns(results, figures);
-  report.sections = {{"Result", {PageTable{seed_table(results, figures)}}}};
-  for (const std::string& sentence : trained.sentences)
-    report.sections[0].blocks.push_back(Paragraph{sentence});
+  document.sections = {{"", {PageTable{seed_table(results, figures)}}}};
+  for (const std::string& sentence : sentences)
+    document.sections[0].blocks.push_back(Paragraph{sentence});
   if (measured) {
     const Figure dots = seed_figure(
         results, figures, fmt::format("{} trained; {} seeds", run.job.model, results.size()));
-    report.sections[0].blocks.push_back(figure_block(
+    document.sections[0].blocks.push_back(figure_block(
         dots, run.output.path() / "seeds",
         figure_title(figure_of(results.front()[part])) + " on each part, a dot for each seed",
         undrawn));
     for (std::string& sign : signs_of_no_learning(results, {part, part}))
       doubts.push_back(std::move(sign));
   }
-  Section classes = details_section_of_seeds(results, figures);
-  if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
+  document.sections.push_back(details_section_of_seeds(results, figures));
   for (const auto& lines : {doubts, undrawn}) {
     tell_warnings(run.context, lines);
-    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
+    document.notes.insert(document.notes.end(), lines.begin(), lines.end());
   }
-  write_run_report(report, run.output.path(), run.context);
 }
 
 // The task and the labels of the model; where another task is asked for, that alone.
@@ -479,36 +481,13 @@ Start open_for_training(const TrainJob& job, const std::optional<LearntVocabular
   return {std::move(source)};
 }
 
-std::string text_of(const Trained& trained, const std::string& choice, const std::string& folder,
-                    const TextStyle& style) {
-  const Json& result = trained.result;
-  std::string text = headline(trained) + "\n\n";
-  if (!trained.measured.empty())
-    text += fmt::format("{}\n{}", to_text(results_table(result), style),
-                        details_text(trained.measured, trained.labels, style));
-  if (const std::string line = cautions_line(result); !line.empty()) text += line + "\n";
-  if (const std::string before = before_text(result); !before.empty()) text += before + "\n";
-  const Json& loss = result["train_loss"];
-  return text +
-         fmt::format("{}; {} examples/s, mean loss {}; one seed; written to {}\n{}\n", choice,
-                     static_cast<long long>(result["train_samples_per_second"].get<double>()),
-                     loss.is_null() ? "–" : fmt::format("{:.4f}", loss.get<double>()), folder,
-                     trained.size);
-}
-
-std::string text_of(const TrainedSeeds& trained, const std::string& folder,
-                    const TextStyle& style) {
-  return fmt::format("{}\n\n{}\n{}written to {}\n", fmt::join(trained.sentences, "\n"),
-                     to_text(seed_table(trained.results, figures_of_parts()), style),
-                     details_text_of_seeds(trained.results, figures_of_parts(), style), folder);
-}
-
 }  // namespace
 
-TrainResult train_model(const TrainJob& job, Context& context) {
-  RunReport report;
-  report.title = fmt::format("{} trained on {}", job.model, job.data.options.source);
-  report.invocation = job.invocation;
+JobResult train_model(const TrainJob& job, Context& context) {
+  JobResult result;
+  std::vector<std::string>& notes = result.document.notes;
+  result.document.title = fmt::format("{} trained on {}", job.model, job.data.options.source);
+  result.document.output = job.output.folder;
   user_check(!job.lora || !is_fresh(job.model),
              "`lora`: {} has fresh weights, and adapters need a base that is trained and kept; "
              "train without them first",
@@ -524,12 +503,12 @@ TrainResult train_model(const TrainJob& job, Context& context) {
                        splits.source.train, context);
   Start start = open_for_training(job, vocabulary, splits, job.seed, context);
   const TextModel& source = start.model;
-  report.notes = source.model.warnings;
+  notes = source.model.warnings;
   TrainedOn after =
       learns ? after_training(before, splits.identity.hash, row_hashes(splits.source.train),
                               row_hashes(splits.source.validation))
              : source.trained_on.value_or(TrainedOn{.complete = false});
-  if (!learns) report.notes.emplace_back("nothing is learnt: the training has no steps");
+  if (!learns) notes.emplace_back("nothing is learnt: the training has no steps");
   remember_columns(after, splits.identity.columns);
   // Where nothing is chosen, that the validation part was set aside flatters no figure on it.
   const TrainedOn seen =
@@ -539,12 +518,12 @@ TrainResult train_model(const TrainJob& job, Context& context) {
   const MeasuredTexts test =
       splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", seen);
   if (std::string warning = truncation_warning(job.data.cut); !warning.empty())
-    report.notes.push_back(std::move(warning));
+    notes.push_back(std::move(warning));
   const EncodedSplits data =
-      encode_splits(source, splits, test, seen, job.data.cut, context, report.notes);
+      encode_splits(source, splits, test, seen, job.data.cut, context, notes);
   std::optional<Parent> parent =
-      open_parent(job.distill, source.model, splits.source, job.data.cut, context, report.notes);
-  tell_warnings(context, report.notes);
+      open_parent(job.distill, source.model, splits.source, job.data.cut, context, notes);
+  tell_warnings(context, notes);
   std::vector<std::string> told = parts_told(splits);
   if (!job.lora && path_exists(source.folder / kUnroundedFile) && !source.folder.empty())
     told.push_back(fmt::format("weights: {} goes on from those before rounding ({})", job.model,
@@ -554,15 +533,11 @@ TrainResult train_model(const TrainJob& job, Context& context) {
   std::erase(told, "");
   tell_notes(context, told);
   for (const auto& lines : {splits.source.notes, splits.source.warnings, told})
-    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
-  TrainResult result;
-  if (!begin_run(report.invocation, source.model.parameters, data, output,
-                 parent ? &*parent : nullptr)) {
-    result.was_finished = true;
-    result.fields = finished_results(output);
-    return result;
-  }
-  report.basis =
+    notes.insert(notes.end(), lines.begin(), lines.end());
+  if (!begin_run(job.invocation, source.model.parameters, data, output,
+                 parent ? &*parent : nullptr))
+    return finished<JobResult>(output, job.output);
+  result.basis =
       basis_of(job.data.options.source, data,
                std::string(arithmetic_of_run(forward_graph(source.model), context.session())));
   TrainRun run{
@@ -573,27 +548,16 @@ TrainResult train_model(const TrainJob& job, Context& context) {
                run.training, context);
   if (job.seeds == 1) {
     // It is not kept here too: what is trained would be copied.
-    Trained trained = train_once(run, std::move(start), job.seed, output.path());
-    report_one(run, trained, std::move(report));
+    const Trained trained = train_once(run, std::move(start), job.seed, output.path());
+    report_one(run, trained, result);
     for (const auto& lines : {trained.doubts, trained.notes}) tell_warnings(context, lines);
-    result.fields = trained.result;
-    const std::string choice = choice_text(job, trained.result);
-    result.text = [trained = std::move(trained), choice, folder = job.output.folder](
-                      const TextStyle& style) { return text_of(trained, choice, folder, style); };
   } else {
-    TrainedSeeds trained{results_of_seeds(run,
-                                          [&](std::uint64_t seed) {
-                                            return open_for_training(job, vocabulary, splits, seed,
-                                                                     context);
-                                          }),
-                         {},
-                         {}};
-    trained.sentences = sentences_of(trained.results);
-    report_seeds(run, trained, std::move(report));
-    result.fields = trained.summary;
-    result.text = [trained = std::move(trained), folder = job.output.folder](
-                      const TextStyle& style) { return text_of(trained, folder, style); };
+    const std::vector<Json> results = results_of_seeds(run, [&](std::uint64_t seed) {
+      return open_for_training(job, vocabulary, splits, seed, context);
+    });
+    report_seeds(run, results, result);
   }
+  write_report(result, job.invocation, output.path(), context);
   output.commit();
   return result;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -10,7 +9,6 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
 #include "hone/models/vocabulary.h"
-#include "hone/report/text_layout.h"
 
 namespace hone {
 
@@ -35,18 +33,10 @@ struct TrainJob {
   Invocation invocation = {};  ///< for the report, the card and the record of the run
 };
 
-struct TrainResult {
-  /// The folder holds what the same job has left before, and nothing was done; `fields` are its results.
-  bool was_finished = false;
-  Json fields;  ///< what programs read, see `result_of`
-  /// The same for people; empty where nothing was done.
-  std::function<std::string(const TextStyle&)> text = {};
-};
-
 /// Trains a model on a data set, measures it on the validation and the test part, and writes it with its report into
 /// `output`, with one seed or several. Goes on where an interrupted run of the same job stood, where that is wanted.
 ///
 /// Throws `UserError`, as `load_splits`, `fine_tune` and `begin_run` do, and `Interrupted`.
-TrainResult train_model(const TrainJob& job, Context& context);
+JobResult train_model(const TrainJob& job, Context& context);
 
 }  // namespace hone

@@ -55,7 +55,7 @@ TEST(LibraryJobs, TrainMeasureQuantizeCompareAndSuggest) {
   const TemporaryFolder folder;
   const auto at = [&](const char* name) { return (folder.path() / name).string(); };
   Told told;
-  const TrainResult trained = train_model(train_job(at("model")), told.context);
+  const JobResult trained = train_model(train_job(at("model")), told.context);
   EXPECT_FALSE(trained.was_finished);
   EXPECT_EQ(trained.fields["steps"], 2);
   EXPECT_NE(trained.text({}).find("Accuracy on test, n = 60"), std::string::npos);

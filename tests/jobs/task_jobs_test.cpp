@@ -177,7 +177,7 @@ TEST_P(TaskJobs, SeedsAreJudgedByTheTasksFigure) {
   TrainJob job = train_job(GetParam(), (folder.path() / "seeds").string());
   job.training.training.max_steps = 2;
   job.seeds = 2;
-  const TrainResult trained = train_model(job, quiet());
+  const JobResult trained = train_model(job, quiet());
   EXPECT_EQ(trained.fields[fmt::format("{}_spread", GetParam().figure)]["test"]["seeds"], 2);
   EXPECT_NE(trained.text({}).find(GetParam().sentence), std::string::npos) << trained.text({});
 
@@ -245,7 +245,7 @@ TEST(TaskJobs, AreTrainedWithoutAPartToMeasureOn) {
   data.validation_split = 0;
   TrainJob job{.model = "tiny", .data = data, .output = {.folder = (folder.path() / "m").string()}};
   job.training.training.max_steps = 1;
-  const TrainResult result = train_model(job, quiet());
+  const JobResult result = train_model(job, quiet());
   EXPECT_FALSE(result.fields.contains("validation") || result.fields.contains("test"));
   EXPECT_NE(result.text({}).find("measured on nothing"), std::string::npos) << result.text({});
 }

@@ -299,7 +299,7 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
   const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
   if (job.gates.any()) check_choice_part(data);
   if (!begin_run(job.invocation, parent.model.parameters, data, output))
-    return finished<QuantizeResult>(output);
+    return finished<QuantizeResult>(output, job.output);
   const Measurement before = measure_before(parent, data, job.eval_batch_size, context, notes);
   user_check(data.train.size() > 0,
              "there are no training texts to calibrate on; give data with such a part");
