@@ -152,7 +152,7 @@ constexpr std::string_view kResults[] = {"vocab.json",
                                          "shrink.*",
                                          "summary.*",
                                          "summary-dark.svg",
-                                         "trail.csv",
+                                         "candidates.csv",
                                          "space.toml"};
 /// What is needed only to go on; SQLite keeps two files beside a study while it is open.
 constexpr std::string_view kMoments = "optimizer.safetensors";

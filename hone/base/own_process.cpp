@@ -84,7 +84,7 @@ void take_messages(CommandEnding& ending) {
     if (told.front() == kMemory || told.front() == kPeak) {
       std::int64_t bytes = 0;
       std::from_chars(text.data(), text.data() + text.size(), bytes);
-      std::int64_t& most = told.front() == kMemory ? ending.foretold_bytes : ending.peak_bytes;
+      std::int64_t& most = told.front() == kMemory ? ending.predicted_bytes : ending.peak_bytes;
       most = std::max(most, bytes);
     } else if (told.front() == kWarning) {
       if (std::ranges::find(ending.warnings, text) == ending.warnings.end())
@@ -230,7 +230,7 @@ CommandEnding run_own_command(const std::vector<std::string>& arguments, const f
   if (ending.peak_bytes == 0) ending.peak_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
   // Whoever has started us counts what we start, and is warned of it.
   tell(kPeak, std::to_string(ending.peak_bytes));
-  foretell_memory(static_cast<double>(ending.foretold_bytes));
+  predict_memory(static_cast<double>(ending.predicted_bytes));
   for (const std::string& warning : ending.warnings) tell_warning(warning);
   return ending;
 }
@@ -248,7 +248,7 @@ bool was_shown_before(const std::string& warning) { return shown_warnings().were
 
 void tell_peak_memory() { tell(kPeak, std::to_string(peak_resident_bytes())); }
 
-void foretell_memory(double bytes) {
+void predict_memory(double bytes) {
   tell(kMemory, std::to_string(static_cast<std::int64_t>(bytes)));
 }
 

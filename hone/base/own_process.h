@@ -17,8 +17,8 @@ struct CommandEnding {
   double seconds = 0;  ///< it ran
   /// Most memory that was resident at a time, its own or that of a command that it ran.
   std::int64_t peak_bytes = 0;
-  /// The most that the command foretold to hold, before it did (`foretell_memory`); 0: it foretold nothing.
-  std::int64_t foretold_bytes = 0;
+  /// The most that the command predicted to hold, before it did (`predict_memory`); 0: it predicted nothing.
+  std::int64_t predicted_bytes = 0;
   std::vector<std::string> warnings =
       {};  ///< that it told people (`tell_warning`), each once, in their order
 };
@@ -45,6 +45,6 @@ bool was_shown_before(const std::string& warning);
 void tell_peak_memory();
 
 /// Tells whoever started this process by `run_own_command` that it is going to hold so much memory, with what it holds now.
-void foretell_memory(double bytes);
+void predict_memory(double bytes);
 
 }  // namespace hone

@@ -30,9 +30,7 @@ void shrink(ShrinkArguments& a, const CLI::App& app) {
   a.job.invocation = invocation_of(app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     a.job.cache = cache / "trials";
-  const ShrinkResult result = shrink_model(a.job, context);
-  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  print_judged("shrink", result, a.run);
+  print("shrink", shrink_model(a.job, context), a.run);
 }
 
 }  // namespace

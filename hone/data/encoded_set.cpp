@@ -26,16 +26,16 @@ bool is_pairs(std::span<const Example> examples) {
                      [](const Example& example) { return example.text_pair.has_value(); });
 }
 
-constexpr std::int64_t kShareOfFirst = 16;  // the others are foretold by one text in so many
+constexpr std::int64_t kShareOfFirst = 16;  // the others are predicted by one text in so many
 
 // That the others take as much as the first `count` texts, each its share.
-void foretell_others(const EncodedSet& set, std::int64_t count) {
+void predict_others(const EncodedSet& set, std::int64_t count) {
   constexpr double kOfBlock = 16;  // a block of memory has its size beside it
   double bytes = 0;
   for (std::int64_t row = 0; row < count; ++row)
     bytes += static_cast<double>(length_of(set, row)) * sizeof(std::int32_t) + kOfBlock;
   const auto others = static_cast<double>(set.size() - count);
-  foretell_memory(static_cast<double>(resident_bytes()) +
+  predict_memory(static_cast<double>(resident_bytes()) +
                   bytes * others / static_cast<double>(std::max<std::int64_t>(1, count)));
 }
 
@@ -79,7 +79,7 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
   };
   const std::int64_t first_texts = (set.size() + kShareOfFirst - 1) / kShareOfFirst;
   encode_texts(0, first_texts);
-  foretell_others(set, first_texts);
+  predict_others(set, first_texts);
   encode_texts(first_texts, set.size());
   set.truncated_texts = truncated;
   set.replaced_bytes = replaced;

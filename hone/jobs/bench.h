@@ -40,7 +40,7 @@ struct BenchTimes {
   Peak peak;
   /// Of `computed_gflop`, what is in products of codes.
   std::map<PeakKind, NativeProducts> native = {};
-  /// What the run was foretold to need in memory, its parameters included.
+  /// What the run was predicted to need in memory, its parameters included.
   double needed_bytes = 0;
   std::uint64_t resident_bytes = 0;  ///< the most that the process has held until its end
   int threads = 0;

@@ -40,7 +40,7 @@ TimesInTurn time_both(const Model& before, const Model& after, std::int64_t toke
   Predictor first(forward_graph(before), before.parameters, context.session()),
       second(forward_graph(after), after.parameters, context.session());
   const Bindings bindings = {{'B', kTimedTexts}, {'S', tokens}};
-  foretell_beside({{first.graph(), bindings, first.parameters()},
+  predict_beside({{first.graph(), bindings, first.parameters()},
                    {second.graph(), bindings, second.parameters()}},
                   context.session());
   std::vector<std::int64_t> rows(kTimedTexts);

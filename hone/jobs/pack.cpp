@@ -165,7 +165,7 @@ PackResult pack_model(const PackJob& job, Context& context) {
   const std::string why =
       report.notes.empty() ? "the model has formats for inputs and outputs alone" : report.notes[0];
   const double codes = static_cast<double>(model_size(model, {}).packed_bytes);
-  foretell_growth(std::max(0.0, codes - mapped_bytes(model.parameters)) +
+  predict_growth(std::max(0.0, codes - mapped_bytes(model.parameters)) +
                       packing_room(model.parameters, context.pool.threads()),
                   model.parameters);
   const std::size_t masks = pruned_weights(model.graph).size();
@@ -226,7 +226,7 @@ UnpackResult unpack_model(const UnpackJob& job, Context& context) {
   user_check(has_packed_weights(source.model.graph),
              "{}: is not packed; its weights are in fp32 as they stand", job.model);
   // Pages of codes that are read go as their values come.
-  foretell_memory(static_cast<double>(resident_bytes()) +
+  predict_memory(static_cast<double>(resident_bytes()) +
                   bytes_beside(source.model.graph, plain_graph(source.model)));
   const Model packed = source.model;
   if (job.loadable) {

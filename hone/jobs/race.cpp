@@ -31,7 +31,7 @@ std::vector<std::vector<double>> Race::run(const NamedTensors& inputs, std::int6
   std::vector<PlannedRuns> runs;
   for (const auto& runner : runners_)
     runs.push_back({runner->graph, extents_of(runner->graph, inputs), runner->parameters});
-  foretell_beside(runs, session_);
+  predict_beside(runs, session_);
   // Other devices have them already, and may make themselves ready in the first runs (cuda/captured.h).
   NamedTensors there;
   for (const auto& [name, tensor] : inputs) there.emplace(name, tensor.on(session_.device));

@@ -146,7 +146,7 @@ double measure_bf16_gflops(ThreadPool& pool) {
 double measure_sign_gops(ThreadPool& pool) { return measure_gops(pool, run_sign_products); }
 
 double measure_copy_gbps(ThreadPool& pool) {
-  foretell_memory(static_cast<double>(resident_bytes()) + 2.0 * kCopyBytes);
+  predict_memory(static_cast<double>(resident_bytes()) + 2.0 * kCopyBytes);
   std::vector<char> from(kCopyBytes, 1);
   std::vector<char> to(kCopyBytes);
   const double seconds = best_seconds([&] {
@@ -158,7 +158,7 @@ double measure_copy_gbps(ThreadPool& pool) {
 }
 
 double measure_read_gbps(ThreadPool& pool) {
-  foretell_memory(static_cast<double>(resident_bytes()) + double{kReadBytes});
+  predict_memory(static_cast<double>(resident_bytes()) + double{kReadBytes});
   const std::vector<std::uint64_t> words(kReadBytes / sizeof(std::uint64_t), 1);
   std::vector<std::uint64_t> sums(kReadBytes / kGrain);
   const double seconds = best_seconds([&] {

@@ -242,7 +242,7 @@ LabResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
   take_up(run, stages, seconds);
   if (run.found.contains("train")) open_trained(*subject, output, context);
   announce(context, cost_text(lab, job, stages, run));
-  foretell_memory(static_cast<double>(resident_bytes()) +
+  predict_memory(static_cast<double>(resident_bytes()) +
                   total_cost(stages, run.found).memory_bytes);
   work_through(run, stages, seconds);
   const LabReport found = lab.report(run);

@@ -27,7 +27,7 @@ struct DifferingTexts {
   bool assumed = false;  ///< none was seen to differ
 };
 
-/// From what it is foretold how many texts would tell.
+/// From what it is predicted how many texts would tell.
 using ChangePlan = std::variant<DisagreementRates, DifferingTexts>;
 
 struct FigureChange {

@@ -25,7 +25,7 @@ struct Tested {
   const char* correction = "Holm";
 };
 
-// "inconclusive with n = 400 for an allowed drop of 0.50", "inconclusive with n = 400 for an allowed drop of 0.50 after Holm's
+// "inconclusive with n = 400 for the allowed drop of 0.50", "inconclusive with n = 400 for the allowed drop of 0.50 after Holm's
 // correction for 4 candidates (alone: within limit)"
 std::string undecided_text(const Verdict& v, const FigureChange& c, const char* correction) {
   const Interval& alone = *v.change_interval;

@@ -18,8 +18,8 @@ std::string change_text(const Verdict& v, const ChangeWords& words) {
 }
 
 std::string limit_text(double margin) {
-  return margin < 0 ? fmt::format("a required gain of {:.2f}", -100 * margin)
-                    : fmt::format("an allowed drop of {:.2f}", 100 * margin);
+  return margin < 0 ? fmt::format("the required gain of {:.2f}", -100 * margin)
+                    : fmt::format("the allowed drop of {:.2f}", 100 * margin);
 }
 
 std::string decided_text(const Verdict& v, bool differ, const ChangeWords& words) {

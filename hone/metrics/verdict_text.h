@@ -19,7 +19,7 @@ struct ChangeWords {
 /// "accuracy changed by +0.02 points (95% CI -0.10 to +0.14)"
 std::string change_text(const Verdict& verdict, const ChangeWords& words = {});
 
-/// "an allowed drop of 0.50"; of a negative margin, which asks for a gain, "a required gain of 1.00".
+/// "the allowed drop of 0.50"; of a negative margin, which asks for a gain, "the required gain of 1.00".
 std::string limit_text(double margin);
 
 /// A conclusive change: "accuracy changed by -0.30 points (95% CI -0.44 to -0.17), a significant drop, within the allowed drop of

@@ -117,7 +117,7 @@ AllocationStates CostTable::merge(const AllocationStates& before,
     kept_.damages.resize(size);
     kept_.origins.resize(size);
   }
-  // No branches inside: which sum is better is hard to foretell.
+  // No branches inside: which sum is better is hard to predict.
   const std::int64_t* const costs = before.costs.data();
   const double* const damages = before.damages.data();
   const std::size_t sums = before.costs.size();

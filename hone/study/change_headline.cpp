@@ -48,6 +48,12 @@ Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after) {
                       points_text(after.value - before.value))};
 }
 
+std::string points_change(const TaskComparison& c) {
+  if (!c.change.interval) return "not defined";
+  return fmt::format("{} points ({} to {})", points_text(c.change.change),
+                     points_text(c.change.interval->low), points_text(c.change.interval->high));
+}
+
 Fact flips_figure(const TaskComparison& c) {
   if (!c.counted) return {"Predictions move by", fmt::format("{:.3g} on average", c.mean_shift)};
   return {"Predictions changed",

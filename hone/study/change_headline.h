@@ -17,6 +17,9 @@ std::string change_headline(double before, double after, const Verdict& verdict)
 /// The metric by which the task is judged: {"Accuracy", "94.6% → 94.7% (+0.10 points)"}.
 Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after);
 
+/// "+0.02 points (-0.25 to +0.29)", with the 95% confidence interval.
+std::string points_change(const TaskComparison& comparison);
+
 /// How many predictions changed: {"Predictions changed", "2.3% (280 of 12,000)"}; of numbers how far they move.
 Fact flips_figure(const TaskComparison& comparison);
 

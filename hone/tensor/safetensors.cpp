@@ -222,7 +222,7 @@ void write_safetensors(const fs::path& path, const TensorMap& tensors,
   // What lies in files was not read yet, or may have been released since.
   std::size_t unread = 0;
   for (const auto& [name, tensor] : tensors) unread += unread_bytes(tensor);
-  foretell_memory(static_cast<double>(resident_bytes() + unread));
+  predict_memory(static_cast<double>(resident_bytes() + unread));
   const std::uint64_t length = header.size();
   write_file(path, [&](const ByteSink& sink) {
     sink(std::as_bytes(std::span(&length, 1)));

@@ -91,13 +91,13 @@ double growth(double added, const MappedWeights& mapped) {
 
 }  // namespace
 
-void foretell_growth(double added, const ParameterStore& held) {
+void predict_growth(double added, const ParameterStore& held) {
   MappedWeights mapped;
   mapped.add(held);
-  foretell_memory(growth(added, mapped));
+  predict_memory(growth(added, mapped));
 }
 
-void foretell_beside(const std::vector<PlannedRuns>& all, const Session& session) {
+void predict_beside(const std::vector<PlannedRuns>& all, const Session& session) {
   MappedWeights mapped;
   std::map<const std::byte*, double> pages;  // that prepared weights take the place of
   double added = 0, prepared = 0;
@@ -112,7 +112,7 @@ void foretell_beside(const std::vector<PlannedRuns>& all, const Session& session
   for (const auto& [pointer, bytes] : pages) prepared -= bytes;
   // Copies of one weight are made in pieces such as were freed and not given back; values are one block.
   const double copies = std::max(0.0, prepared - static_cast<double>(free_heap_bytes()));
-  foretell_memory(growth(added + copies, mapped));
+  predict_memory(growth(added + copies, mapped));
 }
 
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
@@ -130,7 +130,7 @@ void check_memory(const Graph& graph, const Bindings& bindings, const Session& s
              "(`batch_size`), shorter texts (`max_seq_length`) or a smaller model",
              of_device ? " on " + to_string(session.device) : "", what, human_bytes(added),
              human_bytes(most));
-  if (!of_device) foretell_growth(added, held);
+  if (!of_device) predict_growth(added, held);
 }
 
 void check_batches(const Graph& graph, std::span<const std::int64_t> lengths,

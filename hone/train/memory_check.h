@@ -23,8 +23,8 @@ double needed_bytes(const Graph& graph, const Bindings& bindings, const Session&
 double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
                    const ParameterStore& held);
 
-/// Foretells (`foretell_memory`) that the process is going to hold `added` bytes more than it does with all of `held` read.
-void foretell_growth(double added, const ParameterStore& held);
+/// Predicts (`predict_memory`) that the process is going to hold `added` bytes more than it does with all of `held` read.
+void predict_growth(double added, const ParameterStore& held);
 
 /// A graph, the largest batch that it is going to be run with, and the parameters that it is run on.
 struct PlannedRuns {
@@ -33,16 +33,16 @@ struct PlannedRuns {
   const ParameterStore& held;
 };
 
-/// Foretells what graphs take that are run many times each and stay beside each other: values of all of them, and weights of
+/// Predicts what graphs take that are run many times each and stay beside each other: values of all of them, and weights of
 /// which each keeps its own copy as kernels prepare them.
-void foretell_beside(const std::vector<PlannedRuns>& all, const Session& session);
+void predict_beside(const std::vector<PlannedRuns>& all, const Session& session);
 
 /// What those parameters of `other` take that `graph` has not.
 double bytes_beside(const Graph& graph, const Graph& other);
 
 /// Throws `UserError` when a run of `graph` adds more than is `available` (by default what its device has) to what the process holds: `added_bytes`, and
 /// `beside` bytes that stand beside them. `what` says for what: "a training step of 8 texts of up to 512 tokens". Otherwise
-/// foretells the sum (`foretell_memory`).
+/// predicts the sum (`predict_memory`).
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
                   const ParameterStore& held, const std::string& what,
                   std::optional<double> available = std::nullopt, double beside = 0);

@@ -117,7 +117,7 @@ class VariantRunner {
     if (result_.groups == 0) group_.shared.insert(value_name(output_));
     const std::vector<std::string> names(group_.shared.begin(), group_.shared.end());
     const Graph graph = giving(base_.graph, names);
-    foretell(graph);
+    predict(graph);
     const std::unique_ptr<Executable> executable = session_.executable(graph);
     for (const std::span<const std::int64_t> rows : batches(order_, runs_.batch_size))
       run_batch(graph, *executable, rows);
@@ -132,13 +132,13 @@ class VariantRunner {
 
  private:
   // What the base takes, or what it has left and the largest of its rests.
-  void foretell(const Graph& graph) const {
+  void predict(const Graph& graph) const {
     double rests = 0;
     for (const auto& [index, rest] : group_.rests)
       rests = std::max(rests, added_bytes(rest.graph, largest_, session_, rest.parameters));
     const double base = added_bytes(graph, largest_, session_, base_.parameters),
                  kept = bytes_of_values(base_.graph, group_.shared, largest_);
-    foretell_growth(std::max(base, kept + rests), base_.parameters);
+    predict_growth(std::max(base, kept + rests), base_.parameters);
   }
 
   void run_batch(const Graph& graph, Executable& executable, std::span<const std::int64_t> rows) {

@@ -62,7 +62,7 @@ TEST(Gates, AreUnclearWithFewExamplesAndSayHowManyWouldDo) {
   const Ending ending = compare("model", {"recall(legal)>=-2"});
   EXPECT_EQ(ending.code, 3);
   const Json gate = json_lines(ending.output).at(0)["gate"]["gates"][0];
-  EXPECT_EQ(gate["verdict"], "unclear");
+  EXPECT_EQ(gate["verdict"], "inconclusive");
   EXPECT_EQ(gate["change"], 0);
   EXPECT_GT(gate["examples_needed"], 30);
 }

@@ -150,11 +150,11 @@ const std::vector<std::string> kStages = {"full",      "adapter",   "merged",   
                                           "pruned",    "packed",    "graph",     "loss"};
 
 // A tenth of what is held, as docs/guides/pipelines.md says, and what no stage can know: which pages of the program its work comes by.
-void expect_foretold(const Json& stage) {
+void expect_predicted(const Json& stage) {
   constexpr double kPagesOfTheProgram = 2 << 20;
   if (kSanitized) return;  // its memory is not the program's
-  const double foretold = stage["foretold_bytes"], peak = stage["peak_bytes"];
-  EXPECT_NEAR(foretold, peak, 0.1 * peak + kPagesOfTheProgram) << stage["stage"];
+  const double predicted = stage["predicted_bytes"], peak = stage["peak_bytes"];
+  EXPECT_NEAR(predicted, peak, 0.1 * peak + kPagesOfTheProgram) << stage["stage"];
 }
 
 TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
@@ -196,11 +196,11 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   EXPECT_EQ(best["stands_for"], best["result"]["chosen"]);
   for (const Json& stage : all) {
     EXPECT_GT(stage["peak_bytes"], 1 << 20) << stage["stage"];
-    expect_foretold(stage);
+    expect_predicted(stage);
   }
 }
 
-TEST_F(PipelineTest, LongStagesForetellWhatTheyHold) {
+TEST_F(PipelineTest, LongStagesPredictWhatTheyHold) {
   // Weights as large as the program, so that what is held twice shows.
   folder.file("large.json",
               R"json({"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 2,
@@ -256,7 +256,7 @@ candidate = "int(bits=8)"
 )toml");
   ASSERT_EQ(ending.code, 0) << ending.messages;
   const Json all = stages("other");
-  for (const Json& stage : all) expect_foretold(stage);
+  for (const Json& stage : all) expect_predicted(stage);
 }
 
 TEST_F(PipelineTest, DoesNothingTwice) {
@@ -484,7 +484,7 @@ TEST_F(PipelineTest, AStageMayBeALab) {
   ASSERT_EQ(ending.code, 0) << ending.messages;
   const Json stage = stages("other")[0];
   EXPECT_EQ(stage["result"]["lab"], "0.2");
-  EXPECT_GT(stage["foretold_bytes"], 0);  // by its own stages
+  EXPECT_GT(stage["predicted_bytes"], 0);  // by its own stages
   EXPECT_TRUE(fs::exists(folder.path() / "other/graphs/difference/both.svg"));
 }
 

@@ -549,7 +549,7 @@ TEST(Quantize, WithSeedsTellsSpreadAndThePairedTest) {
       EXPECT_TRUE(part.at(key).is_null()) << part << " " << key;
   }
   EXPECT_TRUE(result["change"].at("paired_t_test_p").is_null());
-  EXPECT_EQ(result["change"]["verdict"], "unclear");
+  EXPECT_EQ(result["change"]["verdict"], "inconclusive");
   EXPECT_EQ(result["change"]["seeds_needed"], 5);
   for (const char* seed : {"seed-42", "seed-43"})
     EXPECT_TRUE(fs::exists(folder.path() / "quantized" / seed / "model.safetensors")) << seed;
@@ -601,10 +601,10 @@ TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
   const Ending ending = run_well(words, seeds_that_lose());
   const Json result = read_json(seeds_that_lose() / "seeds/results.json");
   const Json& change = result["change"];
-  EXPECT_EQ(change["verdict"], "lost") << change;
+  EXPECT_EQ(change["verdict"], "exceeds limit") << change;
   EXPECT_EQ(change["grounds"], "each_seed") << change;
   EXPECT_LT(change["accuracy_change_interval"][1].get<double>(), -0.005);
-  for (const Json& run : result["runs"]) EXPECT_EQ(run["comparison"]["verdict"], "lost");
+  for (const Json& run : result["runs"]) EXPECT_EQ(run["comparison"]["verdict"], "exceeds limit");
   EXPECT_NE(ending.output.find("; shown by each seed alone."), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find(" % flips on average"), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find("What is saved: "), std::string::npos) << ending.output;

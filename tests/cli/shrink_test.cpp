@@ -38,12 +38,12 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   const Json found = results("out");
   EXPECT_FALSE(found["proven"].get<bool>());
   EXPECT_EQ(found["output"], "unproven");
-  EXPECT_GT(found["texts_needed"].get<std::int64_t>(), 100);
+  EXPECT_GT(found["examples_needed"].get<std::int64_t>(), 100);
   EXPECT_FALSE(fs::exists(folder() / "out/model"));
   EXPECT_NE(ending.messages.find("warning: On validation"), std::string::npos) << ending.messages;
   EXPECT_NE(ending.output.find("Nothing was shown to be kept on validation"), std::string::npos)
       << ending.output;
-  for (const Json& step : found["trail"]) EXPECT_NE(step["verdict"], "kept");
+  for (const Json& step : found["candidates"]) EXPECT_NE(step["verdict"], "within limit");
   EXPECT_LT(found["size"]["memory_bytes"], found["size_before"]["memory_bytes"]);
   run_well({"predict", "out/unproven", "some text"}, folder());
 }
@@ -58,21 +58,21 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
   EXPECT_EQ(found["gate"]["passed"], true);
   EXPECT_LT(found["size"]["memory_bytes"].get<double>(),
             0.5 * found["size_before"]["memory_bytes"].get<double>());
-  EXPECT_LE(found["looks"], 3);
+  EXPECT_LE(found["evaluations"], 3);
   const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
   std::vector<std::shared_ptr<const Trial>> trials;
   storage->read_trials(storage->find_study("shrink")->id, trials);
-  EXPECT_EQ(trials.size(), found["trail"].size());
+  EXPECT_EQ(trials.size(), found["candidates"].size());
   for (const auto& trial : trials) EXPECT_EQ(trial->values.size(), 3u);
   EXPECT_EQ(
-      std::ranges::count(found["trail"], "yes", [](const Json& step) { return step["chosen"]; }),
+      std::ranges::count(found["candidates"], "yes", [](const Json& step) { return step["chosen"]; }),
       found["trial"].is_null() ? 0 : 1);
   run_well({"predict", "out/model", "some text"}, folder());
   run_well({"eval", "out/model", "--data", "reviews.csv"}, folder());
   const std::string page = read_page(folder() / "out/report.html");
   for (const char* words : {"Before and after", "What was tried", "hone predict out/model"})
     EXPECT_NE(page.find(words), std::string::npos) << words;
-  for (const char* file : {"trail.csv", "space.toml", "shrink.svg", "shrink.png"})
+  for (const char* file : {"candidates.csv", "space.toml", "shrink.svg", "shrink.png"})
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
   EXPECT_FALSE(fs::exists(folder() / "out/trainings"));
   EXPECT_FALSE(fs::exists(folder() / "out/trimmed"));
@@ -111,9 +111,9 @@ TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
   EXPECT_TRUE(results("out")["proven"].get<bool>());
   // Each look was chosen, and none was taken twice.
   std::set<std::string> configurations;
-  for (const Json& step : results("out")["trail"]) {
+  for (const Json& step : results("out")["candidates"]) {
     EXPECT_NE(step["step"], "");
-    EXPECT_GT(step["foretold_seconds"], 0);
+    EXPECT_GT(step["predicted_seconds"], 0);
   }
   const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
   std::vector<std::shared_ptr<const Trial>> trials;

@@ -85,11 +85,11 @@ TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
   EXPECT_EQ(result["part"], "validation");
   EXPECT_EQ(result["n"], 1800);
   ASSERT_EQ(result["models"].size(), 7);
-  EXPECT_EQ(result["models"][1]["comparison"]["verdict"], "kept");
-  EXPECT_EQ(result["models"][3]["comparison"]["verdict"], "kept");
+  EXPECT_EQ(result["models"][1]["comparison"]["verdict"], "within limit");
+  EXPECT_EQ(result["models"][3]["comparison"]["verdict"], "within limit");
   EXPECT_EQ(result["models"][5]["model"], "PTQ integer(width=4,frac=2)");
   EXPECT_EQ(result["kept_ptq"],
-            result["models"][5]["comparison"]["verdict"] == "kept" ? "4.2" : "16.10");
+            result["models"][5]["comparison"]["verdict"] == "within limit" ? "4.2" : "16.10");
   EXPECT_EQ(result["reported_part"], "test");
   ASSERT_EQ(result["reported"].size(), 3);
   EXPECT_EQ(result["reported"][0]["model"], "fp32");
@@ -100,7 +100,7 @@ TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
               std::string::npos)
         << shown;
   // 500 texts cannot show half a point, and say so.
-  EXPECT_EQ(result["reported"][1]["comparison"]["verdict"], "unclear");
+  EXPECT_EQ(result["reported"][1]["comparison"]["verdict"], "inconclusive");
   EXPECT_NE(result["findings"].dump().find("test, n = 500: cannot tell with n = 500"),
             std::string::npos)
       << result["findings"].dump();

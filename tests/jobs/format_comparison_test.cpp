@@ -142,7 +142,7 @@ TEST(ChoiceTable, HasARowForFp32AndEveryChoice) {
   EXPECT_EQ(cell(table, 2, "input_snr_db"), "–");
   EXPECT_NE(cell(table, 2, "weight_snr_db"), "–");
   // Forty texts tell nothing of half a point, whatever differs.
-  EXPECT_EQ(cell(table, 1, "verdict"), "unclear");
+  EXPECT_EQ(cell(table, 1, "verdict"), "inconclusive");
 }
 
 TEST(CompareFormats, ChoosesOnValidationAndReportsTest) {

@@ -88,7 +88,7 @@ TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
               1e-12);
 }
 
-// Every operation of every counted run, what it computes as the graph foretells it, and lanes of what threads did.
+// Every operation of every counted run, what it computes as the graph predicts it, and lanes of what threads did.
 TEST(RunProfile, HasAllThatWasRun) {
   for (const bool trains : {false, true}) {
     const BenchTimes times =

@@ -291,31 +291,31 @@ TEST(PairedChange, TakesLackOfEvidenceForNothing) {
   EXPECT_EQ(none.notes, "; no prediction differs");
   const Verdict few = verdict(shifted(36, 0, 0));
   EXPECT_EQ(few.conclusion, Conclusion::inconclusive);
-  EXPECT_EQ(few.summary,
-            "cannot tell with n = 36: +0.00 points of R² (95% CI -11.21 to +11.21), margin 0.50; no "
-            "prediction differs; about 4,500 would show it kept four times out of five if the true "
-            "change is none and one text in 74 (none was seen) has another answer");
+  EXPECT_EQ(
+      few.summary,
+      "R² changed by +0.00 points (95% CI -11.21 to +11.21), inconclusive with n = 36 for an "
+      "allowed drop of 0.50; no prediction changed; about 4,500 examples would show it to be "
+      "within the limit (power 80%) if the true change is none and one example in 74 (none was "
+      "seen) has another prediction");
   EXPECT_TRUE(verdict(none).kept());
 }
 
 TEST(PairedChange, IsJudgedByTheOneRule) {
   const Verdict kept = verdict(shifted(1000, 0.001f, 1000));
   EXPECT_EQ(kept.figure, kR2);
-  EXPECT_EQ(
-      kept.summary,
-      "kept: +0.00 points of R² (95% CI -0.01 to +0.00), within the margin of 0.50; predictions "
-      "move by 0.001 on average");
+  EXPECT_EQ(kept.summary,
+            "R² changed by +0.00 points (95% CI -0.01 to +0.00), within the allowed drop of 0.50; "
+            "predictions move by 0.001 on average");
   EXPECT_EQ(kept.p_value <= 0.025, kept.kept());
   const Verdict lost = verdict(shifted(1000, 0.3f, 1000));
-  EXPECT_EQ(
-      lost.summary,
-      "lost: -7.20 points of R² (95% CI -8.74 to -5.66), beyond the margin of 0.50; predictions "
-      "move by 0.3 on average");
+  EXPECT_EQ(lost.summary,
+            "R² changed by -7.20 points (95% CI -8.74 to -5.66), a more than an allowed "
+            "drop of 0.50; predictions move by 0.3 on average");
   const Verdict unclear = verdict(shifted(40, 0.1f, 4));
   EXPECT_EQ(unclear.summary,
-            "cannot tell with n = 40: -0.08 points of R² (95% CI -1.23 to +1.07), margin 0.50; "
-            "predictions move by 0.01 on average; about 340 would show it kept four times out of "
-            "five if the true change is the one seen");
+            "R² changed by -0.08 points (95% CI -1.23 to +1.07), inconclusive with n = 40 for an "
+            "allowed drop of 0.50; predictions move by 0.01 on average; about 340 examples would "
+            "show it to be within the limit (power 80%) if the true change is the one seen");
   EXPECT_GT(*unclear.examples_needed, 40);
 }
 
@@ -328,7 +328,7 @@ TEST(PairedChange, IsChosenAmongSeveralByTheOneRule) {
   EXPECT_GE(verdicts[0].p_value, verdict(all[0]).p_value);
   const FigureChange descending[] = {all[1], all[0]};
   EXPECT_EQ(verdicts_in_sequence(descending)[1].conclusion, Conclusion::inconclusive);
-  EXPECT_TRUE(verdicts_in_sequence(descending)[1].summary.starts_with("not tested"));
+  EXPECT_TRUE(verdicts_in_sequence(descending)[1].summary.find("not tested") != std::string::npos);
 }
 
 // The way by a change is the way by the counts.

@@ -642,8 +642,7 @@ TEST(JudgeGates, KeepsWhereAllAreKeptAndLosesWhereOneIsLost) {
   EXPECT_EQ(conclusion(kept, lost), Conclusion::exceeds_limit);
   EXPECT_EQ(conclusion(lost, unclear), Conclusion::exceeds_limit);
   const FigureChange both[] = {kept, lost};
-  EXPECT_EQ(judge_gates(gates, both).summary,
-            "lost: 1 of 2 gates fails, in points: accuracy -8.90");
+  EXPECT_EQ(judge_gates(gates, both).summary, "1 of 2 gates fails, in points: accuracy -8.90");
   EXPECT_THROW(judge_gates(gates, std::span(both, 1)), InternalError);
 }
 

@@ -159,18 +159,18 @@ TEST(CompareRegression, LeavesItUnclearWhereNumbersAreNone) {
   EXPECT_TRUE(std::isnan(v.change));
   EXPECT_FALSE(v.change_interval);
   EXPECT_EQ(v.summary,
-            "cannot tell: R² is not defined; 2 of 3 predictions of the candidate are no finite "
+            "inconclusive: R² is not defined; 2 of 3 predictions of the candidate are no finite "
             "numbers");
   const Floats same = {2, 2, 2};
   EXPECT_EQ(verdict(compare_regression({a, 1}, {a, 1}, same).r2).summary,
-            "cannot tell: R² is not defined; all targets are the same");
+            "inconclusive: R² is not defined; all targets are the same");
   EXPECT_EQ(verdict(compare_regression({Floats{}, 1}, {Floats{}, 1}, Floats{}).r2).summary,
-            "cannot tell: there are no examples");
+            "inconclusive: there are no examples");
   EXPECT_EQ(verdict(compare_regression({a, 1}, {Floats{1, 1, 1}, 1}, t,
                                        std::vector<std::int32_t>{0, 0, 0})
                         .r2)
                 .summary,
-            "cannot tell: R² is not defined; there is one text alone; predictions move by 1.67 on "
+            "inconclusive: R² is not defined; there is one text alone; predictions move by 1.67 on "
             "average");
 }
 

@@ -36,10 +36,11 @@ TEST(VerdictOfSeeds, IsUnclearUnderFive) {
   EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
   EXPECT_FALSE(v.change_interval);
   EXPECT_EQ(v.seeds_needed, 5);
-  EXPECT_EQ(v.summary,
-            "cannot tell with 4 seeds: +0.00, +0.00, +0.10, +0.00 points of accuracy, margin "
-            "0.50; 0.43% flips on average; not every seed tells alone, and their mean takes 5 of "
-            "them at least");
+  EXPECT_EQ(
+      v.summary,
+      "accuracy changed by +0.00, +0.00, +0.10, +0.00 points, inconclusive with 4 seeds for an "
+      "allowed drop of 0.50; 0.43% of predictions changed on average; not every seed shows "
+      "it, and a mean needs at least 5 seeds");
 }
 
 // The halves of the intervals over seeds and over texts, as two legs of a triangle.
@@ -51,7 +52,7 @@ TEST(VerdictOfSeeds, FollowsTheIntervalFromFiveOn) {
   double of_texts = 0;
   for (const FigureChange& c : even.changes) of_texts += (c.interval->high - c.change) / 5;
   EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, of_texts), 1e-9);
-  EXPECT_TRUE(kept.summary.ends_with("; 0.40% flips on average")) << kept.summary;
+  EXPECT_TRUE(kept.summary.ends_with("; 0.40% of predictions changed on average")) << kept.summary;
   const Verdict narrow = verdict_of_seeds(even, 0.0015);
   EXPECT_EQ(narrow.conclusion, Conclusion::inconclusive);
   EXPECT_GT(*narrow.seeds_needed, 5);
@@ -68,10 +69,11 @@ TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
   const Interval alone = accuracy_change_interval(counted(1000, 490, 10));
   EXPECT_EQ(lost.change_interval->low, alone.low);
   EXPECT_EQ(lost.change_interval->high, alone.high);
-  EXPECT_EQ(lost.summary,
-            "lost: -48.00 points of accuracy with each of 5 seeds (95%, these seeds on other "
-            "texts: -51.20 to -44.77), beyond the margin of 0.50; 50.00% flips on average; shown "
-            "by each seed alone");
+  EXPECT_EQ(
+      lost.summary,
+      "accuracy changed by -48.00 points with each of 5 seeds (95% CI for these seeds on other "
+      "examples: -51.20 to -44.77), more than the allowed drop of 0.50; 50.00% of predictions "
+      "changed on average; every seed shows it");
   // No change five times: kept only where the texts of each are enough.
   EXPECT_EQ(verdict_of_seeds(seeds_on(20000, std::vector(5, std::pair(10, 10)))).conclusion,
             Conclusion::within_limit);
@@ -79,12 +81,9 @@ TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
   EXPECT_EQ(unclear.conclusion, Conclusion::inconclusive);
   EXPECT_LT(unclear.change_interval->low, -0.005);
   EXPECT_EQ(unclear.examples_needed, verdict(counted(1000, 10, 10)).examples_needed);
-  EXPECT_TRUE(unclear.summary.starts_with(
-      "cannot tell with 6 seeds: +0.00 points of accuracy with each of 6 seeds (95%, these seeds "
-      "on other texts: "))
+  EXPECT_TRUE(unclear.summary.starts_with("accuracy changed by +0.00 points with each of 6 seeds"))
       << unclear.summary;
-  EXPECT_NE(unclear.summary.find("would show each of them kept four times out of five"),
-            std::string::npos)
+  EXPECT_NE(unclear.summary.find("would show each seed to be within the limit"), std::string::npos)
       << unclear.summary;
   // One change, and yet not what each of them shows: some disagree more often.
   const SeedChanges unequal = seeds_on(4000, {{22, 20}, {22, 20}, {22, 20}, {22, 20}, {602, 600}});
@@ -106,17 +105,19 @@ TEST(VerdictOfSeeds, IsNoWeakerThanEverySeedAlone) {
     EXPECT_GE(lost.change_interval->high, c.interval->high);
   }
   EXPECT_TRUE(
-      lost.summary.starts_with("lost: -31.00 points of accuracy on average over 5 seeds "
-                               "(95%, these seeds on other texts: "))
+      lost.summary.starts_with("accuracy changed by -31.00 points on average over 5 seeds (95% CI "
+                               "for these seeds on other examples: "))
       << lost.summary;
   const Verdict two = verdict_of_seeds(seeds_on(1000, {{490, 10}, {480, 10}}));
   EXPECT_EQ(two.conclusion, Conclusion::exceeds_limit);
   EXPECT_FALSE(two.change_interval);
   EXPECT_FALSE(two.seeds_needed);
   EXPECT_EQ(two.summary,
-            "lost: -48.00, -47.00 points of accuracy with 2 seeds, beyond the margin of 0.50; "
-            "49.50% flips on average; shown by each seed alone, for these seeds only");
-  EXPECT_EQ(verdict_of_seeds(seeds_on(20000, {{10, 10}, {12, 10}})).conclusion, Conclusion::within_limit);
+            "accuracy changed by -48.00, -47.00 points with 2 seeds, more than the allowed drop of "
+            "0.50; 49.50% of predictions changed on average; every seed shows it, for these seeds "
+            "only");
+  EXPECT_EQ(verdict_of_seeds(seeds_on(20000, {{10, 10}, {12, 10}})).conclusion,
+            Conclusion::within_limit);
   EXPECT_EQ(verdict_of_seeds(seeds_on(20000, {{10, 10}, {900, 10}})).conclusion,
             Conclusion::inconclusive);
 }
@@ -162,7 +163,7 @@ TEST(VerdictOfSeeds, KnowsThatItsTextsAreFew) {
   EXPECT_LT(v.change_interval->low, 0);
   EXPECT_FALSE(v.seeds_needed);
   EXPECT_GT(*v.examples_needed, 52);
-  EXPECT_NE(v.summary.find("no number of seeds would tell on these texts"), std::string::npos)
+  EXPECT_NE(v.summary.find("no number of seeds would do on these examples"), std::string::npos)
       << v.summary;
 }
 
@@ -184,7 +185,7 @@ TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
   const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);
   EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, 0.003), 1e-9);
   EXPECT_TRUE(kept.summary.starts_with(
-      "kept: +0.00 points of R² on average over 5 seeds (95%, other seeds and texts: "))
+      "R² changed by +0.00 points on average over 5 seeds (95% CI for other seeds and examples: "))
       << kept.summary;
   EXPECT_TRUE(kept.summary.ends_with("; predictions move by 0.02 on average")) << kept.summary;
   // A mean below what a share can be is none of this figure's limits.
@@ -197,8 +198,8 @@ TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
   const Verdict two = verdict_of_seeds(ratios({0.01, 0.011}, 0.003));
   EXPECT_EQ(two.grounds, Grounds::each_seed);
   EXPECT_EQ(two.summary,
-            "kept: +1.00, +1.10 points of R² with 2 seeds, within the margin of 0.50; predictions "
-            "move by 0.02 on average; shown by each seed alone, for these seeds only");
+            "R² changed by +1.00, +1.10 points with 2 seeds, within the allowed drop of 0.50; "
+            "predictions move by 0.02 on average; every seed shows it, for these seeds only");
 }
 
 TEST(VerdictOfSeeds, SaysWhereAChangeIsNotDefined) {
@@ -206,7 +207,7 @@ TEST(VerdictOfSeeds, SaysWhereAChangeIsNotDefined) {
   changes.changes[1] = {.figure = kR2, .examples = 400, .change = std::nan("")};
   const Verdict v = verdict_of_seeds(changes);
   EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
-  EXPECT_EQ(v.summary, "cannot tell: R² is not defined with 1 of 2 seeds");
+  EXPECT_EQ(v.summary, "inconclusive: R² is not defined with 1 of 2 seeds");
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST(Measure, ComparesModelsInJson) {
   EXPECT_EQ(json["flips"], comparison.counted->flips);
   EXPECT_EQ(json["margin_snr_db"], comparison.snr_db);
   EXPECT_EQ(json["figure"], "accuracy");
-  EXPECT_EQ(json["verdict"], "unclear");
+  EXPECT_EQ(json["verdict"], "inconclusive");
   EXPECT_EQ(json["summary"], said.summary);
   EXPECT_EQ(json["margin"], 0.005);
   EXPECT_EQ(json["examples_needed"], *said.examples_needed);

@@ -175,7 +175,7 @@ std::vector<Fragment> fragments_of_labs() {
         {"mean_5", "ms?", "mean of the first run and four that count; null: there were fewer"},
         {"mean_20", "ms?", "the same of 20"},
         {"mean_100", "ms?", "the same of 100"},
-        {"needed_bytes", "bytes?", "foretold for a run"},
+        {"needed_bytes", "bytes?", "predicted for a run"},
         {"relative_difference", "ratio?", "the largest from naive in fp32, of its largest result"},
         {"why_not", "text?", "it was not run; null: it was"}}},
       {"lab_operator",

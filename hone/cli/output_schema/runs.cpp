@@ -186,8 +186,8 @@ std::vector<Fragment> fragments_of_runs() {
         {"computed", "text", "when, in UTC"},
         {"seconds", "s", "it took then"},
         {"peak_bytes", "bytes", "most memory that was resident then"},
-        {"foretold_bytes", "bytes",
-         "the most that it foretold to hold, each part of its work when it began; 0: it foretold "
+        {"predicted_bytes", "bytes",
+         "the most that it predicted to hold, each part of its work when it began; 0: it predicted "
          "nothing"},
         {"warnings", "text[]", "that its command told people then"},
         {"stands_for", "text",

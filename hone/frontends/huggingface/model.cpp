@@ -202,13 +202,13 @@ void follow_sizes(Model& model) {
 
 // Beside its parameters, what any command does with a model touches more of the program and takes small pieces. Codes stay
 // in their file until they are run.
-void foretell_parameters(const Graph& graph) {
+void predict_parameters(const Graph& graph) {
   constexpr double kBeside = 1 << 20;
   double codes = 0;
   for (const Node* parameter : graph.of_kind(NodeKind::parameter))
     if (parameter->role() == ParameterRole::codes)
       codes += static_cast<double>(element_count(resolve(parameter->types()[0].shape, {})));
-  foretell_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(graph) - codes +
+  predict_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(graph) - codes +
                   kBeside);
 }
 
@@ -281,7 +281,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
               .facts = std::move(facts),
               .quantization = std::move(quantization),
               .warnings = std::move(warnings)};
-  foretell_parameters(model.graph);
+  predict_parameters(model.graph);
   std::vector<std::string> initialised, missing;
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
     Tensor tensor = weights.take(*parameter);
@@ -335,7 +335,7 @@ Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed,
   const Architecture& arch = architecture_of(facts);
   const EncoderConfig config = config_of(facts);
   Model model{.graph = built_graph(ops, arch, facts), .parameters = {}, .facts = facts};
-  foretell_parameters(model.graph);
+  predict_parameters(model.graph);
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
     model.parameters.set(parameter->name(),
                          initial_value(*parameter, arch, config, seed, pool ? *pool : alone));

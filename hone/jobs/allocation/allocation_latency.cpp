@@ -51,7 +51,7 @@ LatencyTable measure_latency(const Model& model, const std::vector<std::string>&
   if (linears > table.whole_ms) {
     tell_notes(context,
                {fmt::format("linears alone took {:.0f}% longer than the whole model, so what is "
-                            "foretold is scaled to its {} ms a text",
+                            "predicted is scaled to its {} ms a text",
                             100 * (linears / table.whole_ms - 1), three_digits(table.whole_ms))});
     for (std::vector<double>& layer : table.ms)
       for (double& ms : layer) ms *= table.whole_ms / linears;

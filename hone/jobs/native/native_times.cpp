@@ -241,7 +241,7 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
         {'B', ways[0].at_a_time},
         {'S', std::ranges::max(first_lengths(texts, ways[0].at_a_time * ways[0].most_batches))}};
   };
-  foretell_beside({{before.graph(), largest(set), before.parameters()},
+  predict_beside({{before.graph(), largest(set), before.parameters()},
                    {after.graph(), largest(set_of_native != nullptr ? *set_of_native : set),
                     after.parameters()}},
                   context.session());

@@ -214,7 +214,7 @@ class PipelineRun {
     outcome.result = state.at("result");
     outcome.seconds = state.at("seconds").get<double>();
     outcome.peak_bytes = state.at("peak_bytes").get<std::int64_t>();
-    outcome.foretold_bytes = state.at("foretold_bytes").get<std::int64_t>();
+    outcome.predicted_bytes = state.at("predicted_bytes").get<std::int64_t>();
     outcome.warnings = state.at("warnings").get<std::vector<std::string>>();
     outcome.computed = state.at("computed").get<std::string>();
     stand_for(stage, outcome);
@@ -244,7 +244,7 @@ class PipelineRun {
             {"failure", outcome.failure},
             {"seconds", outcome.seconds},
             {"peak_bytes", outcome.peak_bytes},
-            {"foretold_bytes", outcome.foretold_bytes},
+            {"predicted_bytes", outcome.predicted_bytes},
             {"warnings", outcome.warnings},
             {"computed", outcome.computed},
             {"result", outcome.result}};
@@ -377,7 +377,7 @@ class PipelineRun {
                          .failure = ending.error,
                          .seconds = ending.seconds,
                          .peak_bytes = ending.peak_bytes,
-                         .foretold_bytes = ending.foretold_bytes,
+                         .predicted_bytes = ending.predicted_bytes,
                          .warnings = ending.warnings};
     const bool did = ending.code == 0 || ending.code == kGateFailed;
     if (!stage.fails.empty()) {

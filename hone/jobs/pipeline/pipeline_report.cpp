@@ -91,13 +91,13 @@ Table stages_table(const Pipeline& pipeline, const std::vector<StageOutcome>& ou
                {"state", "Result"},
                {"seconds", "Time (s)"},
                {"peak_bytes", "Peak memory"},
-               {"foretold_bytes", "Foretold"}});
+               {"predicted_bytes", "Predicted"}});
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const PipelineStage& stage = pipeline.stages[i];
     const StageOutcome& outcome = outcomes[i];
     table.add_row({stage.name, stage.command.front(), ending_text(stage, outcome),
                    to_string(outcome.state), real(outcome.seconds, 1), bytes(outcome.peak_bytes),
-                   outcome.foretold_bytes > 0 ? bytes(outcome.foretold_bytes) : Cell(absent)});
+                   outcome.predicted_bytes > 0 ? bytes(outcome.predicted_bytes) : Cell(absent)});
   }
   return table;
 }
@@ -166,7 +166,7 @@ Json stage_json(const PipelineStage& stage, const StageOutcome& outcome) {
           {"computed", outcome.computed},
           {"seconds", outcome.seconds},
           {"peak_bytes", outcome.peak_bytes},
-          {"foretold_bytes", outcome.foretold_bytes},
+          {"predicted_bytes", outcome.predicted_bytes},
           {"warnings", outcome.warnings},
           {"stands_for", outcome.stands_for},
           {"result", outcome.result}};

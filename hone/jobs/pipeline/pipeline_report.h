@@ -23,8 +23,8 @@ struct StageOutcome {
   Json result = nullptr;          ///< what its command printed
   double seconds = 0;             ///< when it was computed
   std::int64_t peak_bytes = 0;    ///< most resident memory then
-  /// The most that it foretold to hold before it did; 0: it foretold nothing.
-  std::int64_t foretold_bytes = 0;
+  /// The most that it predicted to hold before it did; 0: it predicted nothing.
+  std::int64_t predicted_bytes = 0;
   std::vector<std::string> warnings = {};  ///< that its command told people then
   std::string computed = {};               ///< when, in UTC
   StageState state = StageState::computed;

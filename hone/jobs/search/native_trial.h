@@ -11,7 +11,7 @@ namespace hone {
 struct NativeTrial {
   QuantizationPlan plan;
   Json allocated =
-      {};  ///< how much linears chose by their damage was foretold to do; null: nothing chose
+      {};  ///< how much linears chose by their damage was predicted to do; null: nothing chose
 };
 
 /// `native` has the keys `linears` (a format of weights, or "none"), `tables` (likewise, of embeddings and positions), and `narrow` with

@@ -182,10 +182,10 @@ class Shrinking {
   }
 
   // Returns why it ended.
-  std::string run(std::int64_t foretold_on) {
+  std::string run(std::int64_t predicted_on) {
     // Whatever ends this run, the next one knows what it took.
     const Periodic clock(kClockSeconds, [this] { trials_.store(kSecondsSpent, spent()); });
-    const LevelEffects effects = trials_.effects(foretold_on);
+    const LevelEffects effects = trials_.effects(predicted_on);
     trials_.finish_waiting();  // a look that was interrupted comes first
     for (;;) {
       stop_if_interrupted();
@@ -225,7 +225,8 @@ class Shrinking {
   }
 
   bool may_be_kept(const JudgedPoint& one) const {
-    return one.failure.empty() && one.conclusion != Conclusion::exceeds_limit && one.change >= -margin_;
+    return one.failure.empty() && one.conclusion != Conclusion::exceeds_limit &&
+           one.change >= -margin_;
   }
 
  private:
@@ -268,12 +269,12 @@ class Shrinking {
     if (!context_.say || context_.progress.quiet) return;
     const std::optional<std::size_t> best = state.best();
     context_.say(fmt::format(
-        "look {} of at most {}: {}\n  foretold: {} of the bytes, {} of the time; {}; about {}. {} "
-        "so far: {} of the bytes, {} of the time. {} of {} spent",
+        "candidate {} of at most {}: {}\n  predicted: {} of the size, {} of the latency; {}; about {}. "
+        "{} so far: {} of the size, {} of the latency. {} of {} spent",
         looks + 1, job_.looks, step.what, percent_text(step.shares.bytes),
         percent_text(step.shares.time),
-        too_few_texts_ ? "too few texts to show that it is kept"
-                       : fmt::format("kept with a chance of {:.0f}%", 100 * step.chance),
+        too_few_texts_ ? "too few examples to show that it is within the limit"
+                       : fmt::format("{:.0f}% chance to be within the limit", 100 * step.chance),
         clock_text(std::max(1.0, step.seconds)), too_few_texts_ ? "Most promising" : "Best",
         percent_text(best ? state.tried[*best].shares.bytes : 1),
         percent_text(best ? state.tried[*best].shares.time : 1), clock_text(spent()),
@@ -299,7 +300,8 @@ class Shrinking {
 std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
   if (!f.proven) return std::nullopt;
   const auto may_be_shown = [&](const JudgedPoint& one) {
-    return one.conclusion == Conclusion::inconclusive && one.examples_needed && one.change > -f.margin();
+    return one.conclusion == Conclusion::inconclusive && one.examples_needed &&
+           one.change > -f.margin();
   };
   return best_kept(f.job.goal, tried_points(f.points, may_be_shown),
                    f.chosen ? goal_share(f.job.goal, f.points[*f.chosen].shares) : 1);
@@ -307,16 +309,16 @@ std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
 
 }  // namespace
 
-ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
+JobResult shrink_model(const ShrinkJob& job, Context& context) {
   check_job(job);
-  RunReport report{.title = fmt::format("{}, shrunk", job.model), .invocation = job.invocation};
+  JobResult result{.document = {.title = fmt::format("{}, compressed", job.model), .headline = {}}};
   OutputFolder output(job.output.folder, job.output.resumable({.resume = job.resume}));
-  TrialSubject given = open_given(job, context, report.notes);
+  TrialSubject given = open_given(job, context, result.document.notes);
   Invocation asked = job.invocation;
   if (!job.recipe.empty()) asked.settings["recipe"] = read_file(job.recipe);
   if (!begin_run(asked, given.parent.model.parameters, given.data, output, /*parent=*/nullptr,
                  /*bounds=*/{"budget"}))
-    return {.was_finished = true, .fields = finished_results(output)};
+    return finished<JobResult>(output, job.output);
   const std::vector<Gate> gates = gates_of(job.gates, given.parent.model, job.model);
   const ScratchFolder scratch(output.path() / "trimmed");
   Trimming trimming = trim(job, gates, given, scratch.path(), context);
@@ -347,11 +349,11 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
                       output.path() / "trainings", context);
   Shrinking shrinking(job, gates, subject, trials, trimming.found && trimming.found->looked ? 1 : 0,
                       !findings.itself.passes, timer, context);
-  const ForetellingTexts foretelling = trials.foretelling_texts(job.budget_seconds);
+  const PlanningTexts planning = trials.planning_texts(job.budget_seconds);
   // Training texts choose the narrow layers, too, so that those that judge choose nothing.
-  subject.allocated_on = {allocation_sample(subject.data.train, foretelling.layers, subject.seed),
+  subject.allocated_on = {allocation_sample(subject.data.train, planning.layers, subject.seed),
                           quick_calibration(subject.calibration)};
-  findings.end = shrinking.run(foretelling.levels);
+  findings.end = shrinking.run(planning.levels);
   findings.points = trials.judged();
   const auto best_of = [&](const auto& holds) {
     return best_kept(job.goal, tried_points(findings.points, holds));
@@ -375,7 +377,7 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
     made.model = trials.model_of(point).model;
   }
   made.trained_on = record_of_trial(search_of(job, job.model), given, configuration);
-  ShrinkResult result = report_shrink(findings, made, std::move(report), output, context);
+  result = report_shrink(findings, made, std::move(result), output, context);
   trials.close();
   check_is_whole((output.path() / "study.db").string());
   output.commit();

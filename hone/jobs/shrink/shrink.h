@@ -38,13 +38,6 @@ struct ShrinkJob {
   Invocation invocation = {};
 };
 
-struct ShrinkResult {
-  bool was_finished = false;
-  Json fields = {};                                        ///< what programs read, see `result_of`
-  std::optional<GateOutcome> gate = {};                    ///< on the part that is reported
-  std::function<std::string(const TextStyle&)> text = {};  ///< null where nothing was done
-};
-
 /// Takes from a model what costs it least, step by step: tokens that the training part does not use, heads, neurons and layers, with
 /// training on what the model itself says of the training texts, and bits of weights, until nothing that is left is likely to be kept and
 /// to gain 1%, or the budget is spent. A step stays only where the validation part shows that it passes all gates (`judge`). The result is
@@ -55,6 +48,6 @@ struct ShrinkResult {
 ///
 /// Throws `UserError`: as `open_subject`, `parse_search_recipe` and `begin_run` do, for fresh weights, for a model that is quantized or
 /// packed, and with `loadable` for one that `transformers` does not load; `Interrupted`.
-ShrinkResult shrink_model(const ShrinkJob& job, Context& context);
+JobResult shrink_model(const ShrinkJob& job, Context& context);
 
 }  // namespace hone

@@ -49,10 +49,10 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const JudgedPoint& one = f.points[i];
     if (!one.failure.empty()) continue;
-    Series& series = f.chosen == i                        ? chosen
-                     : one.conclusion == Conclusion::within_limit ? kept
+    Series& series = f.chosen == i                                 ? chosen
+                     : one.conclusion == Conclusion::within_limit  ? kept
                      : one.conclusion == Conclusion::exceeds_limit ? lost
-                                                          : unclear;
+                                                                   : unclear;
     series.points.push_back(point_of(one, x_of(one)));
     all.push_back(series.points.back());
   }

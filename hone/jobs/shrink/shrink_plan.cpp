@@ -51,7 +51,7 @@ ShrinkPoint best_point(const ShrinkState& state) {
 }
 
 // From what the best so far takes, by what the levels that are other ones do alone.
-ShrinkShares foretold(const ShrinkState& state, const ShrinkPoint& point) {
+ShrinkShares predicted(const ShrinkState& state, const ShrinkPoint& point) {
   const std::optional<std::size_t> best = state.best();
   ShrinkShares shares = best ? state.tried[*best].shares : ShrinkShares{};
   const ShrinkPoint from = best_point(state);
@@ -262,7 +262,7 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
     for (const ShrinkPoint& point : with_work(state, strength)) {
       if (!seen.insert(state.meaning(point)).second || is_ruled_out(state, point)) continue;
       ShrinkStep step{.point = point,
-                      .shares = foretold(state, point),
+                      .shares = predicted(state, point),
                       .damage = damage_of(state, point),
                       .chance = chance_of(state, point),
                       .seconds = state.seconds(point)};
@@ -281,9 +281,8 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
     }
   if (best) best->what = difference_text(state.parameters, best_point(state), best->point);
   why =
-      late
-          ? "there is no time left for what promises something"
-          : "no step that is left is expected to be kept and to take 1% less than the best so far";
+      late ? "there is no time left for what promises something"
+           : "no step that is left is expected to be kept and to take 1% less than the best so far";
   return best;
 }
 

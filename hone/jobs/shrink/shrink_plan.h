@@ -105,8 +105,8 @@ struct ShrinkState {
 /// A point, and why it is the next one.
 struct ShrinkStep {
   ShrinkPoint point;
-  ShrinkShares shares = {};  ///< foretold
-  double damage = 0;         ///< foretold, before training: the sum over levels
+  ShrinkShares shares = {};  ///< predicted
+  double damage = 0;         ///< predicted, before training: the sum over levels
   double chance = 0;         ///< that it is kept
   double seconds = 0;        ///< that it takes
   double gain = 1;           ///< goal share of the best so far by that of this one

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "hone/base/percentage.h"
 #include "hone/base/printable.h"
@@ -19,6 +18,7 @@
 #include "hone/passes/pack.h"
 #include "hone/report/inline_svg.h"
 #include "hone/runtime/run_passes.h"
+#include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
@@ -92,25 +92,31 @@ std::vector<Written> write_all(const ShrinkFindings& f, const TextModel& made,
   return written;
 }
 
-// "26.3%"
-std::string share_of(double after, double before) { return share_text(after / before); }
+// "16× smaller", "1.02× larger", "the same".
+std::string size_change(double before, double after) {
+  if (before == after) return "the same";
+  return before > after ? fmt::format("{}× smaller", three_digits(before / after))
+                        : fmt::format("{}× larger", three_digits(after / before));
+}
 
-// "20.7% (18.1 to 21.6)": the median ratio of rounds that took turns, as everywhere; the ratio of medians may differ from it.
-std::string time_share_text(const TimesInTurn& times) {
-  return fmt::format("{} ({} to {})", share_of(1, times.speedup),
-                     percent_number(1 / times.speedup_interval.high),
-                     percent_number(1 / times.speedup_interval.low));
+// "6.6× faster (5.9 to 13)": the median ratio of paired rounds; the ratio of medians may differ from it.
+std::string speed_change(const TimesInTurn& times) {
+  const auto [low, high] = times.speedup_interval;
+  return times.speedup >= 1 ? fmt::format("{}× faster ({} to {})", three_digits(times.speedup),
+                                          three_digits(low), three_digits(high))
+                            : fmt::format("{}× slower ({} to {})", three_digits(1 / times.speedup),
+                                          three_digits(1 / high), three_digits(1 / low));
 }
 
 // What a person asks first, a row each; two columns for each model.
 Table before_and_after_table(const std::vector<Written>& all) {
-  std::vector<Column> columns = {{"what", "What"}, {"before", "Before"}};
+  std::vector<Column> columns = {{"what", "What"}, {"before", "Baseline"}};
   for (const Written& w : all) {
-    const bool alone = all.size() == 1;
-    columns.push_back({&w == &all[0] ? "after" : "packed",
-                       alone ? "After" : fmt::format("{} ({})", w.name, w.arithmetic)});
-    columns.push_back({&w == &all[0] ? "share" : "packed_share",
-                       alone ? "After of before" : fmt::format("{} of before", w.name)});
+    const bool alone = all.size() == 1, first = &w == &all[0];
+    columns.push_back({first ? "after" : "packed",
+                       alone ? "Compressed" : fmt::format("{} ({})", w.name, w.arithmetic)});
+    columns.push_back({first ? "change" : "packed_change",
+                       alone ? "Change (95% CI)" : fmt::format("Change of {}", w.name)});
   }
   Table table(columns);
   const auto row = [&](const std::string& what, const Cell& before, const auto& after) {
@@ -125,34 +131,37 @@ Table before_and_after_table(const std::vector<Written>& all) {
     const double before = size_of(first.size_before);
     if (before > 0)
       row(what, text(before), [&](const Written& w) {
-        return Cells{text(size_of(w.takes.size)), share_of(size_of(w.takes.size), before)};
+        const double after = size_of(w.takes.size);
+        return Cells{text(after), size_change(before, after)};
       });
   };
   const auto bytes_text = [](double count) { return human_bytes(count); };
   const auto ms_text = [](double ms) { return three_digits(ms) + " ms"; };
   const auto count_text = [](double count) { return grouped(std::llround(count)); };
   sizes(
-      "Weights on disk",
+      "Size on disk",
       [](const ModelSize& size) { return static_cast<double>(size.disk_bytes.value_or(0)); },
       bytes_text);
   sizes(
-      "Weights in memory",
+      "Size in memory",
       [](const ModelSize& size) { return static_cast<double>(size.memory_bytes); }, bytes_text);
   sizes(
       "Parameters", [](const ModelSize& size) { return static_cast<double>(size.parameters); },
       count_text);
   for (std::size_t i = 0; i < first.times.size(); ++i) {
     const ModelTimes& one = first.times[i];
-    row(one.at_a_time == 1 ? std::string("A text, alone")
-                           : fmt::format("A text, {} at a time", one.at_a_time),
+    row(fmt::format("Latency per example, batch size {}", one.at_a_time),
         ms_text(one.times.before.median_ms), [&](const Written& w) {
           const TimesInTurn& times = w.takes.times[i].times;
-          return Cells{ms_text(times.after.median_ms), time_share_text(times)};
+          return Cells{ms_text(times.after.median_ms), speed_change(times)};
         });
   }
   const TaskEvaluation& before = all[0].both.before.evaluation;
-  row(figure_title(before.figure), figure_sentence(before), [](const Written& w) {
-    return Cells{figure_sentence(w.both.after.evaluation), change_sentence(w.both.comparison)};
+  row(figure_title(before.figure), share_text(before.value), [](const Written& w) {
+    return Cells{share_text(w.both.after.evaluation.value), points_change(w.both.comparison)};
+  });
+  row("Predictions changed", absent, [](const Written& w) {
+    return Cells{"", flips_figure(w.both.comparison).value};
   });
   return table;
 }
@@ -163,25 +172,25 @@ Cell figure_of(const JudgedPoint& one, const FigureName& figure) {
                                 : percent_within(one.figure, low, high);
 }
 
-// Every decision with what was foretold and what came of it.
+// Every candidate: what was predicted and what was measured.
 Table trail_table(const ShrinkFindings& f) {
   const FigureName& figure = f.subject.parent_measured->evaluation.figure;
   Table table({{"trial", "Trial"},
-               {"step", "What was new"},
-               {"foretold_bytes", "Bytes foretold"},
-               {"bytes_share", "measured"},
-               {"foretold_time", "Time foretold"},
-               {"time_share", "measured"},
-               {"chance", "Chance"},
+               {"step", "Step"},
+               {"predicted_bytes_share", "Predicted size"},
+               {"bytes_share", "Size"},
+               {"predicted_time_share", "Predicted latency"},
+               {"time_share", "Latency"},
+               {"chance", "Predicted chance"},
                {"figure", figure_title(figure)},
                {"change", "Change"},
-               {"change_low", "95% from"},
+               {"change_low", "CI from"},
                {"change_high", "to"},
-               {"flips", "Flips"},
+               {"flips", "Predictions changed"},
                {"p_value", "p"},
-               {"verdict", "Verdict"},
+               {"verdict", "Result"},
                {"examples_needed", "Examples needed"},
-               {"foretold_seconds", "Foretold (s)"},
+               {"predicted_seconds", "Predicted (s)"},
                {"seconds", "Took (s)"},
                {"chosen", "Chosen"}});
   for (std::size_t i = 0; i < f.points.size(); ++i) {
@@ -190,8 +199,8 @@ Table trail_table(const ShrinkFindings& f) {
     const auto when_made = [&](Cell cell) { return made ? std::move(cell) : Cell(absent); };
     Cell verdict(made ? to_string(one.conclusion) : "failed");
     verdict.tone = one.kept() ? Tone::good : Tone::plain;
-    table.add_row({one.trial, one.step, percent(one.foretold.bytes),
-                   when_made(percent(one.shares.bytes)), percent(one.foretold.time),
+    table.add_row({one.trial, one.step, percent(one.predicted.bytes),
+                   when_made(percent(one.shares.bytes)), percent(one.predicted.time),
                    when_made(percent(one.shares.time)), percent(one.chance, 0),
                    when_made(figure_of(one, figure)), when_made(real(100 * one.change, 2)),
                    when_made(real(100 * one.change_interval.low, 2)),
@@ -199,13 +208,13 @@ Table trail_table(const ShrinkFindings& f) {
                    std::isnan(one.flips) ? Cell(absent) : when_made(percent(one.flips, 2)),
                    when_made(PValue{one.p_value}), verdict,
                    one.examples_needed ? Cell(*one.examples_needed) : Cell(absent),
-                   real(one.foretold_seconds, 1), when_made(real(one.seconds, 1)),
+                   real(one.predicted_seconds, 1), when_made(real(one.seconds, 1)),
                    f.chosen == i ? "yes" : "no"});
   }
   return table;
 }
 
-// "kept, chosen", "unclear, most promising"
+// "within limit, chosen", "inconclusive, most promising"
 Cell verdict_cell(const ShrinkFindings& f, std::size_t i) {
   const JudgedPoint& one = f.points[i];
   Cell cell(!one.failure.empty() ? "failed"
@@ -223,37 +232,37 @@ Cell change_cell(const JudgedPoint& one) {
 }
 
 // "15.1% (19.8%)"
-Cell beside_foretold(const JudgedPoint& one, const std::string& measured,
-                     const std::string& foretold) {
-  return fmt::format("{} ({})", one.failure.empty() ? measured : "–", foretold);
+Cell beside_predicted(const JudgedPoint& one, const std::string& measured,
+                      const std::string& predicted) {
+  return fmt::format("{} ({})", one.failure.empty() ? measured : "–", predicted);
 }
 
-// The same for a page; trail.csv has a column for each number.
+// The same for a page; candidates.csv has a column for each number.
 Table page_trail(const ShrinkFindings& f) {
   Table table({{"trial", "Trial"},
-               {"step", "What was new"},
-               {"bytes_share", "Bytes (foretold)"},
-               {"time_share", "Time (foretold)"},
-               {"chance", "Chance foretold"},
-               {"change", "Change (95%)"},
-               {"flips", "Flips"},
+               {"step", "Step"},
+               {"bytes_share", "Size (predicted)"},
+               {"time_share", "Latency (predicted)"},
+               {"chance", "Predicted chance"},
+               {"change", "Change (95% CI)"},
+               {"flips", "Predictions changed"},
                {"p_value", "p"},
-               {"verdict", "Verdict"},
+               {"verdict", "Result"},
                {"examples_needed", "Examples needed"},
-               {"seconds", "Took (foretold), s"}});
-  const auto share = [](double value) { return share_of(value, 1); };
+               {"seconds", "Took (predicted), s"}});
+  const auto share = [](double value) { return share_text(value); };
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const JudgedPoint& one = f.points[i];
     const bool made = one.failure.empty();
     table.add_row({one.trial, one.step,
-                   beside_foretold(one, share(one.shares.bytes), share(one.foretold.bytes)),
-                   beside_foretold(one, share(one.shares.time), share(one.foretold.time)),
+                   beside_predicted(one, share(one.shares.bytes), share(one.predicted.bytes)),
+                   beside_predicted(one, share(one.shares.time), share(one.predicted.time)),
                    percent(one.chance, 0), change_cell(one),
                    made && !std::isnan(one.flips) ? percent(one.flips, 2) : Cell(absent),
                    made ? Cell(PValue{one.p_value}) : Cell(absent), verdict_cell(f, i),
                    one.examples_needed ? Cell(*one.examples_needed) : Cell(absent),
-                   beside_foretold(one, fmt::format("{:.1f}", one.seconds),
-                                   fmt::format("{:.1f}", one.foretold_seconds))});
+                   beside_predicted(one, fmt::format("{:.1f}", one.seconds),
+                                    fmt::format("{:.1f}", one.predicted_seconds))});
   }
   return table;
 }
@@ -261,12 +270,12 @@ Table page_trail(const ShrinkFindings& f) {
 // The same for a screen.
 Table brief_trail(const ShrinkFindings& f) {
   Table table({{"trial", "Trial"},
-               {"bytes_share", "Bytes"},
-               {"time_share", "Time"},
-               {"change", "Change"},
-               {"verdict", "Verdict"},
+               {"bytes_share", "Size"},
+               {"time_share", "Latency"},
+               {"change", "Change (95% CI)"},
+               {"verdict", "Result"},
                {"seconds", "Took (s)"},
-               {"step", "What was new"}});
+               {"step", "Step"}});
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const JudgedPoint& one = f.points[i];
     const bool made = one.failure.empty();
@@ -306,16 +315,18 @@ std::string trimmed_text(const ShrinkFindings& f) {
                            f.subject.data.test)
         .size();
   };
-  return trimmed.kept
-             ? fmt::format(
-                   "{} of {} tokens stay, those that the training part uses ({}; {} texts of {} "
-                   "are "
-                   "other tokens). Words that it does not have may be other tokens now, and be "
-                   "answered otherwise: --only prune,quantize,allocate,train keeps all tokens.",
-                   grouped(trimmed.after), grouped(trimmed.before), trimmed.summary,
-                   grouped(static_cast<std::int64_t>(respelled())), name_and_size(f.data.measured))
-             : fmt::format("All {} tokens stay: with the {} that the training part uses, {}.",
-                           grouped(trimmed.before), grouped(trimmed.after), trimmed.summary);
+  if (!trimmed.kept)
+    return fmt::format(
+        "Vocabulary: all {} tokens are kept. With only the {} that the training "
+        "split uses, {}.",
+        grouped(trimmed.before), grouped(trimmed.after), trimmed.summary);
+  return fmt::format(
+      "Vocabulary: {} of {} tokens are kept, those that the training split uses ({}; {} examples "
+      "of "
+      "{} are tokenized differently). Words that the training split lacks may be tokenized, and "
+      "classified, differently; `--only prune,quantize,allocate,train` keeps all tokens.",
+      grouped(trimmed.after), grouped(trimmed.before), trimmed.summary,
+      grouped(static_cast<std::int64_t>(respelled())), name_and_size(f.data.measured));
 }
 
 std::int64_t looks_of(const ShrinkFindings& f) {
@@ -325,95 +336,106 @@ std::int64_t looks_of(const ShrinkFindings& f) {
 std::vector<std::string> sentences_of(const ShrinkFindings& f) {
   std::vector<std::string> lines;
   if (f.trimmed) lines.push_back(trimmed_text(f));
-  const std::int64_t looks = looks_of(f);
   lines.push_back(fmt::format(
-      "{} of at most {} looks at {} {} taken, and verdicts are corrected for {} (Bonferroni). It "
-      "ended as {}. To look took {}.",
-      looks, f.job.looks, part_chosen_on(f), looks == 1 ? "was" : "were", f.job.looks, f.end,
-      clock_text(f.seconds)));
+      "Search: {} of at most {} evaluations on the {} split in {}; {}. Results are corrected for "
+      "{} "
+      "evaluations (Bonferroni).",
+      looks_of(f), f.job.looks, part_chosen_on(f), clock_text(f.seconds), f.end, f.job.looks));
   if (f.chosen) {
     const JudgedPoint& one = f.points[*f.chosen];
-    lines.push_back(fmt::format("{} is trial {}, of all steps together: {}. On {}{} {}.",
+    lines.push_back(fmt::format("{}: trial {} ({}). On the {} split, {}.",
                                 f.proven ? "Chosen" : "Most promising", one.trial, one.all,
-                                part_chosen_on(f), one.kept() ? " it was" : ":", one.summary));
+                                part_chosen_on(f), one.summary));
   }
   if (f.not_shown) {
     const JudgedPoint& one = f.points[*f.not_shown];
     lines.push_back(fmt::format(
-        "Trial {} takes less, {:.1f}% of the bytes and {:.1f}% of the time, and was not shown to "
-        "be kept; {}. More data, or a larger --validation_split, may be worth it.",
+        "Trial {} is smaller or faster ({:.1f}% of the size, {:.1f}% of the latency), but {}. More "
+        "data, or a larger --validation_split, may show it.",
         one.trial, 100 * one.shares.bytes, 100 * one.shares.time, one.summary));
   }
   if (f.job.loadable)
     lines.emplace_back(
-        "Trials were judged as transformers computes them, in fp32 on the values of their formats. "
-        "Their bytes and times are those of the packed model.");
+        "Candidates were evaluated as transformers computes them, in fp32 with rounded weights. "
+        "Their sizes and latencies are those of the packed model.");
   if (!f.itself.passes) lines.push_back(too_few_texts_sentence(f));
-  const bool same_part = f.subject.data.measured_choice().facts.part == f.data.measured.facts.part;
-  lines.push_back(fmt::format(
-      "What was tried next depended on the verdicts before it, so the figure on {} may flatter "
-      "what was chosen; {}",
-      part_chosen_on(f),
-      same_part ? "the result is measured on the same texts: measure it on others to know."
-                : fmt::format("{} was looked at once in this run, at the end. If this command was "
-                              "run before on the same data, that is not counted.",
-                              f.data.measured.facts.part)));
-  lines.push_back(
-      "What is tried follows times measured on this machine now, so the same command may choose "
-      "otherwise; the same steps with the same data and seed give the same model, bit for bit.");
   return lines;
 }
 
-// The brief trail, and what its numbers are; empty where nothing was tried.
-std::function<std::string(const TextStyle&)> tried_text(const ShrinkFindings& f) {
-  if (f.points.empty()) return [](const TextStyle&) { return std::string(); };
-  const std::string told = fmt::format(
-      "{}; bytes in memory and time of a text, some at a time, of what the model takes that was "
-      "given, time by the fastest of {} short rounds, to choose by: what is chosen is timed again, "
-      "longer, with an interval; points of {}, 95%, each look alone. What is new is what the best "
-      "before it "
-      "had "
-      "not; shares of heads, neurons and layers are of the model that was given.",
-      made_on(f), kShrinkTimerRounds, f.subject.parent_measured->evaluation.figure.text);
-  return [told, trail = brief_trail(f)](const TextStyle& style) {
-    return fmt::format("{}\n{}\n\n", to_text(trail, style), told);
-  };
+std::vector<Block> paragraphs(const std::vector<std::string>& lines) {
+  std::vector<Block> blocks;
+  for (const std::string& line : lines) blocks.emplace_back(Paragraph{line});
+  return blocks;
 }
 
-// "6.1% of the bytes of its weights and, for a text, 20.7% (18.1 to 21.6) of the time in batches of 32, …"
-std::string takes_text(const SizeAndTime& t) {
-  std::vector<std::string> times;
-  for (const ModelTimes& one : t.times)
-    times.push_back(
-        fmt::format("{} of the time {}", time_share_text(one.times),
-                    one.at_a_time == 1 ? "alone" : fmt::format("in batches of {}", one.at_a_time)));
-  return fmt::format("{} of the bytes of its weights and, for a text, {}",
-                     share_of(static_cast<double>(t.size.memory_bytes),
-                              static_cast<double>(t.size_before.memory_bytes)),
-                     fmt::join(times, ", "));
+// How the numbers of a report are to be read, once for all of them.
+std::vector<Block> reading_notes(const ShrinkFindings& f, std::string_view arithmetic) {
+  const bool same_part = part_chosen_on(f) == f.data.measured.facts.part;
+  std::vector<std::string> lines = {
+      fmt::format("Within limit: the whole 95% confidence interval of the change is above -{:g} "
+                  "points. It does not mean that nothing was lost.",
+                  100 * f.margin()),
+      "Latencies are medians over paired rounds; a speedup is the median of the rounds' ratios, so "
+      "it may differ from the ratio of the latencies.",
+      fmt::format("The compressed model is {}. Native models multiply in their few bits; simulated "
+                  "ones round values and compute in fp32.",
+                  arithmetic),
+      fmt::format(
+          "Each candidate depended on the results before it, so the numbers on the {} split "
+          "flatter the chosen one. {}",
+          part_chosen_on(f),
+          same_part ? "The result is measured on the same examples; evaluate it on others."
+                    : fmt::format("The {} split was evaluated once in this run, at the end. "
+                                  "Earlier runs on the same data are not counted.",
+                                  f.data.measured.facts.part)),
+      "Candidates depend on latencies measured on this machine, so the same command may choose "
+      "otherwise. The same steps with the same data and seed give the same model, bit for bit."};
+  return paragraphs(lines);
 }
 
-std::string headline_of(const ShrinkFindings& f, const Written& w) {
-  const std::string takes = takes_text(w.takes);
-  const std::string reported =
-      fmt::format("{}: {}", name_and_size(f.data.measured), w.both.verdict.summary);
+// "16× smaller, 6.6× faster", with what is the other way round called so.
+std::string size_and_speed(const SizeAndTime& t) {
+  std::string text = size_change(static_cast<double>(t.size_before.memory_bytes),
+                                 static_cast<double>(t.size.memory_bytes));
+  if (text == "the same") text = "same size";
+  const double speedup = t.times.front().times.speedup;
+  return text + (speedup >= 1 ? fmt::format(", {}× faster", three_digits(speedup))
+                              : fmt::format(", {}× slower", three_digits(1 / speedup)));
+}
+
+// "1.52 → 0.22 ms (5.9 to 13× faster)"
+std::string latency_text(const TimesInTurn& times) {
+  return fmt::format("{} → {} ms ({} to {}× as fast)", three_digits(times.before.median_ms),
+                     three_digits(times.after.median_ms), three_digits(times.speedup_interval.low),
+                     three_digits(times.speedup_interval.high));
+}
+
+// Headline, key figures and evidence.
+void describe(const ShrinkFindings& f, const Written& w, Document& document) {
+  describe_change(document, size_and_speed(w.takes), w.both, f.data.measured);
+  const TaskEvaluation &before = w.both.before.evaluation, &after = w.both.after.evaluation;
+  document.headline = fmt::format("{}, {}", size_and_speed(w.takes),
+                                  change_headline(before.value, after.value, w.both.verdict));
+  std::vector<Fact> figures = {size_figure("Size",
+                                           static_cast<double>(w.takes.size_before.memory_bytes),
+                                           static_cast<double>(w.takes.size.memory_bytes))};
+  for (const ModelTimes& one : w.takes.times)
+    figures.push_back(
+        {fmt::format("Latency (batch size {})", one.at_a_time), latency_text(one.times)});
+  document.key_figures.insert(document.key_figures.begin(), figures.begin(), figures.end());
   if (!f.proven)
-    return fmt::format(
-        "Nothing was shown to be kept on {}, corrected for {} looks. The most promising takes {}; "
-        "{}{}.",
-        made_on(f), f.job.looks, takes,
-        w.both.verdict.kept() ? "if it had been the only look, " : "", reported);
-  const bool unconfirmed = f.chosen && !w.both.verdict.kept();
-  return fmt::format(
-      "Takes {}; {}.{}", takes, reported,
-      unconfirmed ? fmt::format(" What {} had shown is not confirmed.", made_on(f)) : "");
+    document.headline = fmt::format(
+        "No candidate was shown to be within the limit. Most promising: {}", document.headline);
+  if (!f.proven && w.both.verdict.kept()) document.tone = Tone::unclear;
+  if (f.chosen && f.proven && !w.both.verdict.kept())
+    document.evidence += fmt::format(" The result on {} is not confirmed.", made_on(f));
 }
 
 // The same, and what became of a model that was written.
 std::vector<std::string> sentences_of(const ShrinkFindings& f, const Written& written) {
   std::vector<std::string> lines = sentences_of(f);
   if (const std::optional<Comparison>& counted = written.both.comparison.counted)
-    lines.push_back(fmt::format("Of {}, {} right answers became wrong and {} wrong ones right.",
+    lines.push_back(fmt::format("Predictions on {}: correct → wrong {}, wrong → correct {}.",
                                 name_and_size(f.data.measured), grouped(counted->only_parent),
                                 grouped(counted->only_candidate)));
   for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
@@ -423,33 +445,31 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f, const Written& wr
 // What was written for transformers, and beside it.
 std::vector<std::string> loadable_lines(const ShrinkFindings& f, const std::vector<Written>& all) {
   if (!f.job.loadable) return {};
-  std::vector<std::string> lines = {
-      fmt::format("{}/ is in fp32: the weights have the values of their formats, and nothing is "
-                  "rounded when the model runs. {} The verdict is on this folder.",
-                  all[0].name, loading_text(all[0].model))};
+  std::vector<std::string> lines = {fmt::format(
+      "{}/ has fp32 weights with the values of their formats; nothing is rounded when the model "
+      "runs. {} All results refer to this folder.",
+      all[0].name, loading_text(all[0].model))};
   if (all.size() == 1) {
     lines.emplace_back("No weight is packed, so no other folder was written.");
   } else {
-    lines.push_back(fmt::format("{}/ is the same model packed ({}), for hone alone: {}; {}: {}.",
-                                all[1].name, all[1].arithmetic, takes_text(all[1].takes),
+    lines.push_back(fmt::format("{}/ is the same model packed ({}), for hone only: {}. On {}, {}.",
+                                all[1].name, all[1].arithmetic, size_and_speed(all[1].takes),
                                 name_and_size(f.data.measured), all[1].both.verdict.summary));
   }
   return lines;
 }
 
-// Commands that classify a text, show what was tried, and make all of this again.
-std::string how_to_run(const ShrinkFindings& f) {
+std::vector<NextCommand> next_commands(const ShrinkFindings& f) {
   const std::string model = fmt::format("{}/{}", f.job.output.folder, judged_folder(f));
-  return fmt::format(
-      "hone predict {} \"some text\"       # classify a text\nhone study {}/study.db shrink       "
-      "# "
-      "what was tried\n{}\nAll of this again, in its place:\n{}{}\n",
-      shell_word(model), shell_word(f.job.output.folder),
-      f.job.loadable
-          ? fmt::format("AutoModelForSequenceClassification.from_pretrained({})  # in Python\n",
-                        to_line(Json(model)))
-          : "",
-      f.job.invocation.command, f.job.output.overwrite ? "" : " --overwrite");
+  std::vector<NextCommand> next = {
+      {"Classify a text", fmt::format("hone predict {} \"some text\"", shell_word(model))},
+      {"List the candidates",
+       fmt::format("hone study {}/study.db shrink", shell_word(f.job.output.folder))}};
+  if (f.job.loadable)
+    next.push_back(
+        {"Load it in Python", fmt::format("AutoModelForSequenceClassification.from_pretrained({})",
+                                          to_line(Json(model)))});
+  return next;
 }
 
 Json fields_of(const ShrinkFindings& f, const Table& trail) {
@@ -458,18 +478,18 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
                {"max_drop", 100 * f.margin()},
                {"budget_seconds", f.job.budget_seconds},
                {"seconds", f.seconds},
-               {"looks", looks_of(f)},
-               {"most_looks", f.job.looks},
+               {"evaluations", looks_of(f)},
+               {"max_evaluations", f.job.looks},
                {"end", f.end},
                {"proven", f.proven},
                {"seed", f.job.seed},
                {"seeds", 1},
                {"chosen_on", to_json(f.subject.data.measured_choice())},
-               {"texts_needed", !f.itself.passes && f.itself.hardest.examples_needed
+               {"examples_needed", !f.itself.passes && f.itself.hardest.examples_needed
                                     ? Json(*f.itself.hardest.examples_needed)
                                     : Json()},
                {"trial", f.chosen ? Json(f.points[*f.chosen].trial) : Json()},
-               {"trail", to_json(trail)},
+               {"candidates", to_json(trail)},
                {"output", is_nothing(f) ? Json() : Json(judged_folder(f))}});
   if (f.trimmed)
     json["vocabulary"] = {{"tokens_before", f.trimmed->before},
@@ -478,68 +498,64 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
   return json;
 }
 
-std::vector<Block> paragraphs(const std::vector<std::string>& lines) {
-  std::vector<Block> blocks;
-  for (const std::string& line : lines) blocks.emplace_back(Paragraph{line});
-  return blocks;
-}
-
 // What all reports of shrinking have, be there a model or not.
-void add_trail(const ShrinkFindings& f, const Table& trail, RunReport& report,
+void add_trail(const ShrinkFindings& f, const Table& trail, Document& document,
                const fs::path& folder) {
-  std::vector<Block> tried;
-  if (!f.points.empty())
-    tried.push_back(figure_block(
-        tried_figure(f), folder / "shrink",
-        "What was tried: points beside the model as it was given, against bytes and against time.",
-        report.notes));
-  if (!f.points.empty())
-    tried.emplace_back(Paragraph{fmt::format(
-        "Bars are 95% of each look alone, on {}. For {} looks together they would be "
-        "longer, so a bar may end above the margin and its point not be shown to be "
-        "kept. Times in figure and table are of the fastest of {} rounds, to choose by; "
-        "those of the result are above, with intervals.",
-        made_on(f), f.job.looks, kShrinkTimerRounds)});
-  tried.emplace_back(PageTable{
-      page_trail(f),
-      fmt::format(
-          "Every step on {}, in brackets what was foretold of it from what each level does alone "
-          "on training texts. What is new is what the best before it had not; all shares are of "
-          "the model as it was given. The chance is what was foretold, before it was made, of "
-          "being shown to be kept. Training (trained: by floats, then QAT: through the "
-          "quantizers) is towards the answers of that model on training texts. Changes are points "
-          "of {}, their intervals of each look alone; p is of a loss of {:g} points or more, "
-          "corrected for {} looks: kept is 0.025 or less.",
-          made_on(f), f.subject.parent_measured->evaluation.figure.text, 100 * f.margin(),
-          f.job.looks)});
-  report.sections.push_back({"What was tried", std::move(tried)});
-  write_file(folder / "trail.csv", to_csv(trail));
+  write_file(folder / "candidates.csv", to_csv(trail));
   write_file(folder / "space.toml", f.space);
+  if (f.points.empty()) return;
+  document.sections.push_back(
+      {"Candidates",
+       {PageTable{
+           brief_trail(f),
+           fmt::format("On {}. Size and latency are relative to the baseline; changes are points "
+                       "of {} with the 95% confidence interval of this evaluation alone.",
+                       made_on(f), f.subject.parent_measured->evaluation.figure.text)}}});
+  document.sections.push_back(
+      {"Candidates in detail",
+       {figure_block(tried_figure(f), folder / "shrink",
+                     "Accuracy change of each candidate against its size and its latency.",
+                     document.notes),
+        Paragraph{fmt::format(
+            "Bars are 95% intervals of each evaluation alone, on {}. Corrected for {} evaluations "
+            "they "
+            "are longer, so a candidate whose bar ends above the limit may still be inconclusive. "
+            "Latencies here are of the fastest of {} rounds, to choose by; those of the result "
+            "above "
+            "have intervals.",
+            made_on(f), f.job.looks, kShrinkTimerRounds)},
+        PageTable{page_trail(f),
+                  fmt::format(
+                      "Predictions, in brackets, were made before the candidate was. A step is "
+                      "what distinguishes the candidate from the best one before it. \"Trained\" "
+                      "is distillation from the baseline on training examples. p tests a drop of "
+                      "{:g} points or more, corrected for {} evaluations; 0.025 or less is within "
+                      "the limit.",
+                      100 * f.margin(), f.job.looks)}},
+       /*folded=*/true});
 }
 
-ShrinkResult report_nothing(const ShrinkFindings& f, RunReport report, OutputFolder& output,
-                            Context& context) {
+JobResult report_nothing(const ShrinkFindings& f, JobResult result, OutputFolder& output,
+                         Context& context) {
   const Table trail = trail_table(f);
-  report.headline = f.points.empty() ? fmt::format("Nothing was tried: {}.", f.end)
-                                     : fmt::format(
-                                           "Nothing smaller was found that {} does not show, or "
-                                           "suggest, to lose more than {:g} "
-                                           "points: {}.",
-                                           made_on(f), 100 * f.margin(), f.end);
-  report.basis = basis_of(f.job.data.options.source, f.data, std::string(kFloat));
-  report.results = fields_of(f, trail);
-  std::vector<std::string> lines = sentences_of(f);
-  report.sections = {{"Result", paragraphs(lines)}};
-  add_trail(f, trail, report, output.path());
-  write_run_report(report, output.path(), context);
-  ShrinkResult result{.fields = report.results,
-                      .gate = GateOutcome{.passed = false,
-                                          .text = "Gates: failed, as no model was made.",
-                                          .summary = "no model was made"}};
-  result.text = [headline = report.headline, tried = tried_text(f), lines](const TextStyle& style) {
-    return fmt::format("{}\n\n{}{}\nNo model was written.\n", headline, tried(style),
-                       fmt::join(lines, "\n"));
-  };
+  Document& document = result.document;
+  document.tone = Tone::unclear;
+  document.headline =
+      f.points.empty()
+          ? "No model was written: no candidate was evaluated"
+          : fmt::format("No model was written: every candidate lost more than {:g} points",
+                        100 * f.margin());
+  document.evidence = fmt::format("On {}; {}.", made_on(f), f.end);
+  document.output = f.job.output.folder;
+  document.sections = {{"", paragraphs(sentences_of(f))}};
+  result.basis = basis_of(f.job.data.options.source, f.data, std::string(kFloat));
+  result.fields = fields_of(f, trail);
+  result.gate = GateOutcome{.passed = false,
+                            .text = "Gates: failed, because no model was written.",
+                            .summary = "no model was made"};
+  add_trail(f, trail, document, output.path());
+  document.sections.push_back({"How to read this", reading_notes(f, kFloat), /*folded=*/true});
+  write_report(result, f.job.invocation, output.path(), context);
   return result;
 }
 
@@ -554,16 +570,15 @@ std::string too_few_texts_sentence(const ShrinkFindings& f) {
                           "--max_evaluations");
 }
 
-ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunReport report,
-                           OutputFolder& output, Context& context) {
-  if (is_nothing(f)) return report_nothing(f, std::move(report), output, context);
-  const std::vector<Written> all = write_all(f, made, output.path(), report.notes, context);
+JobResult report_shrink(const ShrinkFindings& f, const TextModel& made, JobResult result,
+                        OutputFolder& output, Context& context) {
+  if (is_nothing(f)) return report_nothing(f, std::move(result), output, context);
+  Document& document = result.document;
+  const std::vector<Written> all = write_all(f, made, output.path(), document.notes, context);
   const Written& written = all.front();
   const std::vector<std::string>& labels = made.model.facts.labels;
-  const Table trail = trail_table(f), both = before_and_after_table(all),
-              layers = layer_table(made.model);
-  report.headline = headline_of(f, written);
-  report.basis = basis_of(
+  const Table trail = trail_table(f), layers = layer_table(made.model);
+  result.basis = basis_of(
       f.job.data.options.source, f.data,
       written.model.quantization
           ? fmt::format("{} {}", written.arithmetic, summary(written.model.quantization->plan))
@@ -576,71 +591,62 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
     fields["output"] = one.name;
     return fields;
   };
-  report.results = fields_of(f, trail);
-  report.results.update(fields_of_version(written));
+  result.fields = fields_of(f, trail);
+  result.fields.update(fields_of_version(written));
   JudgedGates gates = written.both.gates;
   // What was not shown where it was to be chosen by passes no gate.
   if (!f.proven && gates.verdict.kept()) {
     gates.verdict.conclusion = Conclusion::inconclusive;
-    gates.verdict.summary =
-        fmt::format("nothing was shown to be kept on {}, by which it was to be chosen", made_on(f));
+    gates.verdict.summary = fmt::format(
+        "no candidate was shown to be within the limit on {}, which decides", made_on(f));
   }
-  report.results["gate"] = to_json(gates);
-  const std::string gated_on = name_and_size(f.data.measured);
-  std::vector<std::string> lines = sentences_of(f, written);
-  for (std::string& line : loadable_lines(f, all)) lines.push_back(std::move(line));
-  const std::string caption = fmt::format(
-      "{}, {}; the change is from the model as it was given, and kept is that all of its 95% "
-      "interval lies above -{:g} points, not that nothing is lost; flips are predictions that "
-      "differ. Native are products of the codes themselves; simulated ones are of floats. Times "
-      "are medians of "
-      "rounds that took turns, their shares medians of the ratios of rounds, in brackets 95%.",
-      name_and_size(f.data.measured), written.arithmetic, 100 * f.margin());
-  report.sections = {
-      {"Before and after",
-       {figure_block(summary_figure(written.takes, written.both.before.evaluation,
-                                    written.both.after.evaluation),
-                     output.path() / "summary",
-                     "Size, latency and accuracy of the baseline and of the compressed model.",
-                     report.notes),
-        PageTable{both, caption}}}};
+  result.fields["gate"] = to_json(gates);
+  result.gate = outcome_of(gates, name_and_size(f.data.measured));
+  describe(f, written, document);
+  document.output = f.job.output.folder;
+  document.next = next_commands(f);
+  Section first{
+      "",
+      {PageTable{
+           before_and_after_table(all),
+           fmt::format("{}, {}.", capitalized(name_and_size(f.data.measured)), written.arithmetic)},
+       figure_block(summary_figure(written.takes, written.both.before.evaluation,
+                                   written.both.after.evaluation),
+                    output.path() / "summary",
+                    "Size, latency and accuracy of the baseline and the compressed model.",
+                    document.notes)}};
   if (const fs::path figure = output.path() / "summary.svg"; path_exists(figure))
     write_file(output.path() / "summary-dark.svg", dark_svg(read_file(figure)));
-  for (Block& block : gate_blocks(gates, gated_on))
-    report.sections[0].blocks.push_back(std::move(block));
-  for (const std::string& line : lines) report.sections[0].blocks.emplace_back(Paragraph{line});
-  report.sections[0].blocks.emplace_back(Preformatted{how_to_run(f)});
-  add_trail(f, trail, report, output.path());
+  for (Block& block : gate_blocks(gates, name_and_size(f.data.measured)))
+    first.blocks.push_back(std::move(block));
+  std::vector<std::string> lines = sentences_of(f, written);
+  for (std::string& line : loadable_lines(f, all)) lines.push_back(std::move(line));
+  for (Block& block : paragraphs(lines)) first.blocks.push_back(std::move(block));
+  document.sections.push_back(std::move(first));
+  add_trail(f, trail, document, output.path());
+  document.sections.push_back(
+      {"How to read this", reading_notes(f, written.arithmetic), /*folded=*/true});
   if (!layers.rows().empty())
-    report.sections.push_back(
-        {"Layers", {PageTable{layers, "What takes which format; all else is in fp32."}}});
-  const std::vector<NamedEvaluation> measured = named_evaluations(written.both, f.data);
-  report.sections.push_back(details_section(measured, labels));
+    document.sections.push_back(
+        {"Layers",
+         {PageTable{layers, "Formats of each layer; everything else is fp32."}},
+         /*folded=*/true});
+  document.sections.push_back(details_section(named_evaluations(written.both, f.data), labels));
   for (const std::string& doubt : concerns(written.both, labels, "shrinking")) {
-    report.notes.push_back(doubt);
+    document.notes.push_back(doubt);
     tell_warnings(context, {doubt});
   }
   for (const Written& one : all) {
-    Json result = report.results;
-    result.update(fields_of_version(one));
+    Json fields = result.fields;
+    fields.update(fields_of_version(one));
     const fs::path folder = output.path() / one.name;
     write_model_card({f.job.output.name_of(folder, output.path()), f.job.invocation.command,
-                      result_of("shrink", result), sentences_of(f, one)},
+                      result_of("shrink", fields), sentences_of(f, one)},
                      one.model, folder);
   }
-  if (f.job.loadable) report.results["loadable"] = "transformers";
-  if (all.size() > 1) report.results["packed"] = fields_of_version(all[1]);
-  write_run_report(report, output.path(), context);
-  ShrinkResult result{.fields = report.results, .gate = outcome_of(gates, gated_on)};
-  result.text = [=, headline = report.headline, run = how_to_run(f), tried = tried_text(f),
-                 destination = f.job.output.folder,
-                 name = judged_folder(f)](const TextStyle& style) {
-    return fmt::format(
-        "{}\n\n{}\n{}\n\n{}{}{}\n\nThe model is in {}/{}; {}/report.html shows all of it, class by "
-        "class and layer by layer:\n{}",
-        headline, to_text(both, style), caption, gate_text(gates, gated_on, style), tried(style),
-        fmt::join(lines, "\n"), destination, name, destination, run);
-  };
+  if (f.job.loadable) result.fields["loadable"] = "transformers";
+  if (all.size() > 1) result.fields["packed"] = fields_of_version(all[1]);
+  write_report(result, f.job.invocation, output.path(), context);
   return result;
 }
 

@@ -46,7 +46,7 @@ std::string too_few_texts_sentence(const ShrinkFindings& findings);
 
 /// Writes what was chosen to `output`/model, or where it was not shown to be kept to `output`/unproven, measures it once on the part that
 /// is reported, beside the original, and writes page, tables and figures. Where nothing is smaller no model is written.
-ShrinkResult report_shrink(const ShrinkFindings& findings, const TextModel& made, RunReport report,
-                           OutputFolder& output, Context& context);
+JobResult report_shrink(const ShrinkFindings& findings, const TextModel& made, JobResult result,
+                        OutputFolder& output, Context& context);
 
 }  // namespace hone

@@ -20,13 +20,13 @@ namespace {
 constexpr const char* kStudyName = "shrink";
 /// Texts that tell what levels, or formats of layers, do alone, and what of the budget each of both may take.
 constexpr std::int64_t kFewestTexts = 16, kMostTexts = 128;
-constexpr double kForetellingShare = 0.05;
+constexpr double kPredictingShare = 0.05;
 /// How often the same look may be killed before it counts as one that cannot be made.
 constexpr std::int64_t kMostInterruptions = 20;
 /// What the checkpoints are of, an attribute of the study.
 constexpr const char* kTraining = "training_of";
 // User attributes of trials beside those of a search.
-constexpr const char *kStep = "step", *kForetold = "foretold", *kJudged = "judged";
+constexpr const char *kStep = "step", *kPredicted = "predicted", *kJudged = "judged";
 
 /// Of answers that are no numbers.
 constexpr double kHopelessDamage = 1e6;
@@ -40,14 +40,14 @@ ShrinkShares shares_in(const Json& json) {
           json.at("time_alone").get<double>()};
 }
 
-// A sample of the training texts stands for the part that is measured: what is foretold is to owe nothing to those that judge.
+// A sample of the training texts stands for the part that is measured: what is predicted is to owe nothing to those that judge.
 TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, Context& context) {
   TrialSubject sampled = subject;
   sampled.data.validation = allocation_sample(subject.data.train, texts, subject.seed);
   sampled.calibration = quick_calibration(subject.calibration);
   sampled.parent_measured =
       measure(subject.parent.model, sampled.data.validation, subject.training.eval_batch_size,
-              context, "foretell", ProgressEnd::vanishes);
+              context, "predict", ProgressEnd::vanishes);
   return sampled;
 }
 
@@ -164,14 +164,14 @@ Json ShrinkTrials::measured_effect(const TrialSubject& sampled, const ShrinkPoin
   return effect;
 }
 
-ForetellingTexts ShrinkTrials::foretelling_texts(double budget_seconds) {
-  constexpr const char* kForetoldOn = "foretold_on";
-  Json known = remembered(kForetoldOn);
+PlanningTexts ShrinkTrials::planning_texts(double budget_seconds) {
+  constexpr const char* kPredictedOn = "predicted_on";
+  Json known = remembered(kPredictedOn);
   if (known.is_null()) {
     const auto texts = [&](std::size_t runs) {
       const double seconds =
           timer_.ms() / 1000 * static_cast<double>(std::max<std::size_t>(1, runs));
-      const double paid = std::min(kForetellingShare * budget_seconds / seconds, 1e6);
+      const double paid = std::min(kPredictingShare * budget_seconds / seconds, 1e6);
       return std::clamp(static_cast<std::int64_t>(paid), kFewestTexts, kMostTexts);
     };
     std::size_t levels = 0;
@@ -180,7 +180,7 @@ ForetellingTexts ShrinkTrials::foretelling_texts(double budget_seconds) {
     // Each linear in two formats; what lies behind it, half of a model on average, is run for each.
     const std::size_t linears = subject_.parent.model.graph.operations(kUsualLayer).size();
     known = {{"levels", texts(levels)}, {"layers", texts(linears)}};
-    remember(kForetoldOn, known);
+    remember(kPredictedOn, known);
   }
   return {known.at("levels").get<std::int64_t>(), known.at("layers").get<std::int64_t>()};
 }
@@ -192,7 +192,7 @@ LevelEffects ShrinkTrials::effects(std::int64_t texts) {
   std::int64_t count = 0, done = 0;
   for (const ShrinkParameter& one : parameters_)
     if (one.takes_away()) count += std::ssize(one.values) - 1;
-  Progress progress("foretell", count, {.unit = "steps", .output = context_.progress});
+  Progress progress("predict", count, {.unit = "steps", .output = context_.progress});
   const auto measured = [&](const ShrinkPoint& point) {
     const std::string key = meaning_of(point);
     if (!known.contains(key)) {
@@ -271,8 +271,8 @@ void ShrinkTrials::look(const ShrinkStep& step) {
     values[name] = value;
   waiting.system_attributes["fixed_params"] = values;
   waiting.user_attributes[kStep] = step.what;
-  waiting.user_attributes[kForetold] = to_json(step.shares);
-  waiting.user_attributes[kForetold].update(
+  waiting.user_attributes[kPredicted] = to_json(step.shares);
+  waiting.user_attributes[kPredicted].update(
       {{"chance", step.chance}, {"seconds", step.seconds}, {"damage", step.damage}});
   storage_->create_trial(study_.id, waiting);
   finish_waiting();
@@ -315,10 +315,10 @@ std::vector<JudgedPoint> ShrinkTrials::judged() {
     one.all = difference_text(parameters_, ShrinkPoint(parameters_.size(), 0), *point);
     if (const auto step = attributes.find(kStep); step != attributes.end())
       one.step = step->second.get<std::string>();
-    if (const auto told = attributes.find(kForetold); told != attributes.end()) {
-      one.foretold = shares_in(told->second);
+    if (const auto told = attributes.find(kPredicted); told != attributes.end()) {
+      one.predicted = shares_in(told->second);
       one.chance = told->second.at("chance").get<double>();
-      one.foretold_seconds = told->second.at("seconds").get<double>();
+      one.predicted_seconds = told->second.at("seconds").get<double>();
     }
     if (trial->state != TrialState::complete) {
       one.failure = failure_of(*trial);

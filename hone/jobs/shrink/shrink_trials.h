@@ -25,31 +25,31 @@ struct JudgedPoint {
   ShrinkPoint point;
   std::string step = {};  ///< what was new in it
   std::string all = {};   ///< what it has and the model as it was given has not
-  ShrinkShares shares = {}, foretold = {};
-  double chance = 0;  ///< that was foretold
+  ShrinkShares shares = {}, predicted = {};
+  double chance = 0;  ///< that was predicted
   std::int64_t bytes = 0;
-  double ms = 0, ms_alone = 0;                  ///< of a text
-  double figure = 0;                            ///< by which the task is judged
-  Interval figure_interval = {};                ///< 95%
-  double change = 0;                            ///< from that of the original
-  Interval change_interval = {};                ///< 95%, of this one alone
-  double flips = 0;                             ///< share of texts; NaN of numbers
+  double ms = 0, ms_alone = 0;                       ///< of a text
+  double figure = 0;                                 ///< by which the task is judged
+  Interval figure_interval = {};                     ///< 95%
+  double change = 0;                                 ///< from that of the original
+  Interval change_interval = {};                     ///< 95%, of this one alone
+  double flips = 0;                                  ///< share of texts; NaN of numbers
   Conclusion conclusion = Conclusion::inconclusive;  ///< of all gates, corrected for all looks
-  double p_value = 1;                           ///< of the gate that is the hardest to pass
+  double p_value = 1;                                ///< of the gate that is the hardest to pass
   std::optional<std::int64_t> examples_needed = {};
   std::string summary = {};  ///< in a sentence
   std::string failure = {};  ///< why it could not be made; empty: it was
-  double seconds = 0, foretold_seconds = 0;
+  double seconds = 0, predicted_seconds = 0;
   Json allocated = {};
 
   bool kept() const { return failure.empty() && conclusion == Conclusion::within_limit; }
 };
 
-/// The same from 64 texts: what is foretold asks for no more.
+/// The same from 64 texts: what is predicted asks for no more.
 CalibrationRun quick_calibration(CalibrationRun calibration);
 
 /// How many texts tell what is to come.
-struct ForetellingTexts {
+struct PlanningTexts {
   std::int64_t levels = 0, layers = 0;
 };
 
@@ -69,7 +69,7 @@ class ShrinkTrials {
 
   /// What tells what levels, and formats of layers, do alone: as many training texts as some of the budget pays for. Remembered, so
   /// that a run that goes on has the same.
-  ForetellingTexts foretelling_texts(double budget_seconds);
+  PlanningTexts planning_texts(double budget_seconds);
   /// What every level does alone, on so many training texts; what is remembered is not measured again.
   LevelEffects effects(std::int64_t texts);
   /// Makes a point and judges it.

@@ -32,7 +32,7 @@ TEST(BestAllocation, MeasuresOnceWhatOptionsDoAlone) {
   EXPECT_EQ(shared.average_bits, own.average_bits);
   EXPECT_EQ(shared.predicted, own.predicted);
   EXPECT_GT(own.predicted, 0);
-  // Known to do nothing, the narrow option is foretold to.
+  // Known to do nothing, the narrow option is predicted to.
   for (auto& layer : alone) layer.back().mean = layer.front().mean = 0;
   EXPECT_EQ(best(4, &alone).predicted, 0);
 }
