@@ -2,7 +2,6 @@
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/gate_arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -18,12 +17,7 @@ void choose(ChooseArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const ChooseResult result = choose_model(a.job, context);
-  if (a.run.json)
-    print_result("choose", result.fields);
-  else
-    print_text(a.run, "{}", result.text(text_style(a.run)));
-  check_gate(result.gate, a.run);
+  print("choose", choose_model(a.job, context), a.run);
 }
 
 }  // namespace

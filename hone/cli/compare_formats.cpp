@@ -1,7 +1,6 @@
 #include "hone/jobs/compare_formats.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -11,7 +10,6 @@ namespace {
 struct CompareFormatsArguments {
   CompareFormatsJob job;
   std::vector<std::string> choices;
-  bool layers = false;
   CalibrationArguments calibration;
   RunArguments run;
 };
@@ -24,9 +22,7 @@ void compare_formats(CompareFormatsArguments& a, const CLI::App& app) {
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const CompareFormatsResult result = compare_formats(a.job, context);
-  if (a.run.json) return print_result("compare-formats", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run), a.layers));
+  print("compare-formats", compare_formats(a.job, context), a.run);
 }
 
 }  // namespace
@@ -41,7 +37,7 @@ Command compare_formats_command() {
             app.add_option("--candidate", a->choices,
                            "a FORMAT or WEIGHTS/INPUTS to try; may be repeated")
                 ->allow_extra_args(false);
-            app.add_flag("--layers", a->layers, "also show every layer");
+            app.add_flag("--layers", a->job.layers, "also show every layer");
             declare_split(app, a->job.split, "split for the final result; choices use validation");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);

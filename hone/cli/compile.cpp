@@ -2,7 +2,6 @@
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/bench_flags.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 
 namespace hone {
@@ -18,9 +17,7 @@ void compile(CompileArguments& a) {
   Context context = make_context(a.run);
   take(a.flags, "compile", context.library.formats, a.job.work.options);
   a.job.work.seed = a.run.seed;
-  const CompileResult result = compile(a.job, context);
-  if (a.run.json) return print_result("compile", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("compile", compile(a.job, context), a.run);
 }
 
 }  // namespace

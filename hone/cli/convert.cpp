@@ -1,7 +1,6 @@
 #include "hone/jobs/convert.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 
 namespace hone {
@@ -13,11 +12,10 @@ struct ConvertArguments {
 };
 
 void convert(const ConvertArguments& a) {
-  RunArguments run;  // of the flags of all commands it has these two
+  RunArguments run;  // the command supports only these two of them
   run.quiet = a.quiet;
-  const ConvertResult result = convert_model(a.job, make_context(run));
-  if (a.json) return print_result("convert", result.fields);
-  print_text(run, "{}", result.text(text_style(run)));
+  run.json = a.json;
+  print("convert", convert_model(a.job, make_context(run)), run);
 }
 
 }  // namespace

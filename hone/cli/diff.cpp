@@ -2,7 +2,6 @@
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/drawn_inputs.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 
 namespace hone {
@@ -22,9 +21,7 @@ void diff(DiffArguments& a) {
       a.inputs_b.empty() ? a.job.a_inputs : parse_drawn_inputs("--inputs_b", a.inputs_b);
   a.job.seed = a.run.seed;
   Context context = make_context(a.run);
-  const DiffResult result = diff_models(a.job, context);
-  if (a.run.json) return print_result("diff", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("diff", diff_models(a.job, context), a.run);
 }
 
 }  // namespace

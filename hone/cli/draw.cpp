@@ -4,7 +4,6 @@
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/drawn_inputs.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 
 namespace hone {
@@ -22,9 +21,7 @@ void draw(DrawArguments& a) {
   a.job.colour = static_cast<ColouredBy>(std::ranges::find(colours, a.colour) - colours.begin());
   a.job.seed = a.run.seed;
   Context context = make_context(a.run);
-  const DrawResult result = draw_model(a.job, context);
-  if (a.run.json) return print_result("draw", result.fields);
-  print_text(a.run, "{}", result.text);
+  print("draw", draw_model(a.job, context), a.run);
 }
 
 }  // namespace

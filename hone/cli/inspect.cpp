@@ -4,7 +4,6 @@
 
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 
 namespace hone {
@@ -31,10 +30,9 @@ void inspect(InspectArguments& a) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
   const InspectResult result = inspect_model(a.job, context);
-  if (a.run.json) return print_result("inspect", result.fields);
-  const TextStyle style = text_style(a.run);
-  if (!a.no_graph) fmt::print("{}\n", graph_text(result.graph, style.columns));
-  print_text(a.run, "{}", result.text(style));
+  if (!a.run.json && !a.no_graph)
+    fmt::print("{}\n", graph_text(result.graph, text_style(a.run).columns));
+  print("inspect", result, a.run);
 }
 
 }  // namespace

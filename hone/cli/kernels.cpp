@@ -1,7 +1,6 @@
 #include "hone/jobs/kernels.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 
 namespace hone {
@@ -17,29 +16,22 @@ std::string device_kind(const KernelsArguments& a, const CLI::App& app) {
   return app.count("--device") == 0 ? "" : a.run.device.substr(0, a.run.device.find(':'));
 }
 
-void list_kernels(const KernelsArguments& a, const CLI::App& app) {
+void print_all(const KernelsArguments& a, const CLI::App& app) {
   for (const char* option : {"--train", "--precision"})
     if (app.count(option) > 0)
-      throw UsageError(fmt::format("hone kernels: {} is of a model; give --model, too", option));
-  // Kernels are listed whether their device is there or not.
+      throw UsageError(fmt::format("hone kernels: {} needs --model; give it too", option));
+  // Kernels are listed even without their device.
   RunArguments here = a.run;
   here.device = "cpu";
   const Context context = make_context(here);
-  const Table table = kernel_table(context.library, device_kind(a, app));
-  if (a.run.json) return print_result("kernels", {{"kernels", to_json(table)}});
-  print_text(a.run,
-             "{}\nOf the rows of an operation the first that accepts a node runs it; `hone kernels "
-             "--model MODEL` tells which, and why others did not.\n",
-             to_text(table, text_style(a.run)));
+  print("kernels", list_kernels(context.library, device_kind(a, app)), a.run);
 }
 
-void tell_kernels(KernelsArguments& a, const CLI::App& app) {
-  if (a.job.model.empty()) return list_kernels(a, app);
+void print_kernels(KernelsArguments& a, const CLI::App& app) {
+  if (a.job.model.empty()) return print_all(a, app);
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
-  const KernelsResult result = kernels_of_model(a.job, context);
-  if (a.run.json) return print_result("kernels", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("kernels", kernels_of_model(a.job, context), a.run);
 }
 
 }  // namespace
@@ -52,7 +44,7 @@ Command kernels_command() {
             app.add_flag("--train", a->job.train, "of a training step instead of inference");
             declare(app, a->run);
             declare_device(app, a->run);
-            return [a, &app] { tell_kernels(*a, app); };
+            return [a, &app] { print_kernels(*a, app); };
           }};
 }
 

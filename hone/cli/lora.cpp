@@ -1,5 +1,4 @@
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/jobs/merge_adapter.h"
@@ -17,9 +16,7 @@ void lora(LoraArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.invocation = invocation_of(app);
   a.job.seed = a.run.seed;
-  const MergeResult result = merge_adapter(a.job, context);
-  if (a.run.json) return print_result("lora", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("lora", merge_adapter(a.job, context), a.run);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "hone/jobs/pack.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -19,9 +18,7 @@ void pack(PackArguments& a, const CLI::App& app) {
   if (given(a.formats)) a.job.recipe = recipe_from(a.formats, context.library.formats);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const PackResult result = pack_model(a.job, context);
-  if (a.run.json) return print_result("pack", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("pack", pack_model(a.job, context), a.run);
 }
 
 struct UnpackArguments {
@@ -34,9 +31,7 @@ void unpack(UnpackArguments& a, const CLI::App& app) {
   a.job.invocation = invocation_of(app);
   a.job.loadable = !a.loadable.empty();
   Context context = make_context(a.run);
-  const UnpackResult result = unpack_model(a.job, context);
-  if (a.run.json) return print_result("unpack", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("unpack", unpack_model(a.job, context), a.run);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/ir/quoted.h"
@@ -16,7 +15,7 @@ struct PassCommandArguments {
   RunArguments run;
 };
 
-// "freeze(names="bert.*")" of the words `freeze` and `names=bert.*`: the shell has taken the quotes of texts.
+// "freeze(names="bert.*")" from the words `freeze` and `names=bert.*`, of which the shell has removed the quotes.
 std::string pass_text(const PassDef& def, const std::vector<std::string>& words) {
   std::string options;
   for (const std::string& word : words) {
@@ -33,7 +32,7 @@ std::string pass_text(const PassDef& def, const std::vector<std::string>& words)
   return fmt::format("{}({})", def.name, options);
 }
 
-// Passes of runs alone are not proposed in place of an unknown one, as they would be refused.
+// Suggests no pass of runs for an unknown name, as it would be refused.
 const PassDef& find_applicable(const PassTable& all, const std::string& name) {
   if (all.contains(name)) return find_pass(all, name);
   PassTable passes = all;
@@ -46,9 +45,7 @@ void pass(PassCommandArguments& a, const CLI::App& app) {
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   a.job.pass = pass_text(find_applicable(context.library.passes, a.name), a.options);
-  const PassJobResult result = apply_pass(a.job, context);
-  if (a.run.json) return print_result("pass", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("pass", apply_pass(a.job, context), a.run);
 }
 
 }  // namespace

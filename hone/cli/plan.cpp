@@ -1,7 +1,6 @@
 #include "hone/jobs/plan.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 
 namespace hone {
@@ -17,9 +16,7 @@ void print_plan(PlanArguments& a) {
   Context context = make_context(a.run);
   a.job.recipe = recipe_from(a.formats, context.library.formats);
   a.job.seed = a.run.seed;
-  const PlanResult result = plan_formats(a.job, context);
-  if (a.run.json) return print_result("plan", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("plan", plan_formats(a.job, context), a.run);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/bench_flags.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -22,9 +21,7 @@ void profile(ProfileArguments& a, const CLI::App& app) {
   a.job.work.seed = a.run.seed;
   a.job.by_node = a.by == "node";
   a.job.invocation = invocation_of(app);
-  const BenchResult result = profile(a.job, context);
-  if (a.run.json) return print_result("profile", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("profile", profile(a.job, context), a.run);
 }
 
 }  // namespace

@@ -16,16 +16,16 @@ struct PruneArguments {
   RunArguments run;
 };
 
-// Of single weights the first two, of heads and neurons all but the second.
+// The first two prune single weights; all but the second prune heads and neurons.
 std::vector<std::string> methods() { return {"l1", "random", "l2", "first_order"}; }
 
-// Flags that say something of single weights, and methods of the other kind.
+// Refuses flags and methods of single weights.
 void check_shapes(const PruneArguments& a, const ShapeStructure& structure, const CLI::App& app) {
   for (const char* flag : {"--mode", "--target", "--activation_sparsity", "--calibration_batches",
                            "--schedule", "--ramp"})
     if (app.count(flag) > 0)
       throw UsageError(
-          fmt::format("hone prune: {} is of single weights, --structure {} lets whole ones go",
+          fmt::format("hone prune: {} is for single weights and does not go with --structure {}",
                       flag, a.structure));
   if (a.method == "random")
     throw UsageError(fmt::format("hone prune: --structure {} takes --method l1, l2 or first_order",
@@ -37,8 +37,8 @@ void check_shapes(const PruneArguments& a, const ShapeStructure& structure, cons
           "hone prune: {} chooses heads and neurons; layers that stay are spaced evenly", flag));
 }
 
-PruneResult prune_shapes(PruneArguments& a, const ShapeStructure& structure, Context& context,
-                         const CLI::App& app) {
+JobResult prune_shapes(PruneArguments& a, const ShapeStructure& structure, Context& context,
+                       const CLI::App& app) {
   check_shapes(a, structure, app);
   return prune_shapes_job(
       {.common = a.job,
@@ -50,7 +50,7 @@ PruneResult prune_shapes(PruneArguments& a, const ShapeStructure& structure, Con
       context);
 }
 
-PruneResult prune_weights(PruneArguments& a, Context& context, const CLI::App& app) {
+JobResult prune_weights(PruneArguments& a, Context& context, const CLI::App& app) {
   if (a.method != "l1" && a.method != "random")
     throw UsageError(fmt::format(
         "hone prune: --method {} chooses heads and neurons; single weights take l1 or random",
@@ -62,12 +62,13 @@ PruneResult prune_weights(PruneArguments& a, Context& context, const CLI::App& a
   rule.pattern = value_of_flag("--structure", [&] { return parse_structure(a.structure); });
   if (rule.pattern && app.count("--sparsity") > 0)
     throw UsageError(fmt::format(
-        "hone prune: --structure {} says how many weights go; leave out --sparsity", a.structure));
+        "hone prune: --structure {} sets how many weights to remove; leave out --sparsity",
+        a.structure));
   a.job.how.cubic = a.schedule == "cubic";
   if (!a.job.how.cubic && app.count("--ramp") > 0)
-    throw UsageError("hone prune: --ramp is of --schedule cubic");
+    throw UsageError("hone prune: --ramp needs --schedule cubic");
   if (!a.job.how.activations && app.count("--calibration_batches") > 0)
-    throw UsageError("hone prune: --calibration_batches is of --activation_sparsity");
+    throw UsageError("hone prune: --calibration_batches needs --activation_sparsity");
   return prune_job(a.job, context);
 }
 
@@ -78,10 +79,8 @@ void prune_model(PruneArguments& a, const CLI::App& app) {
   a.job.invocation = invocation_of(app);
   const std::optional<ShapeStructure> shapes =
       value_of_flag("--structure", [&] { return parse_shape_structure(a.structure); });
-  const PruneResult result =
-      shapes ? prune_shapes(a, *shapes, context, app) : prune_weights(a, context, app);
-  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  print_judged("prune", result, a.run);
+  print("prune", shapes ? prune_shapes(a, *shapes, context, app) : prune_weights(a, context, app),
+        a.run);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -28,10 +27,9 @@ void show_runs(RunsArguments& a, const CLI::App& app) {
   a.job.reverse = a.job.reverse != falling;
   a.job.columns = words_of(a.columns);
   a.job.title = command_line(app);
-  const RunArguments run;  // of the flags of all commands it has --json alone
-  const RunsResult result = list_runs(a.job, make_context(run));
-  if (a.json) return print_result("runs", result.fields);
-  print_text(run, "{}", result.text(text_style(run)));
+  RunArguments run;  // of the flags of all commands it has --json alone
+  run.json = a.json;
+  print("runs", list_runs(a.job, make_context(run)), run);
 }
 
 }  // namespace

@@ -16,20 +16,20 @@ struct SchemaArguments {
 
 std::vector<std::string> document_names() {
   std::vector<std::string> names;
-  for (const Document& document : documents()) names.emplace_back(document.name);
+  for (const SchemaDocument& document : documents()) names.emplace_back(document.name);
   return names;
 }
 
 void print_schema(const std::string& name) {
-  for (const Document& document : documents())
+  for (const SchemaDocument& document : documents())
     if (document.name == name) return fmt::print("{}", to_document(json_schema(document)));
   fail("{}: no command or file has a schema of this name; `hone schema` lists them{}", name,
        did_you_mean(name, document_names()));
 }
 
 void list_documents(bool json) {
-  Table table({{"document", "Document"}, {"meaning", "What it is"}});
-  for (const Document& document : documents()) table.add_row({document.name, document.meaning});
+  Table table({{"document", "SchemaDocument"}, {"meaning", "What it is"}});
+  for (const SchemaDocument& document : documents()) table.add_row({document.name, document.meaning});
   if (json) return print_result("schema", {{"documents", to_json(table)}});
   const TextStyle style{.columns = terminal_columns(stdout)};
   fmt::print(

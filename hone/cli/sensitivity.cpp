@@ -2,7 +2,6 @@
 
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -39,9 +38,7 @@ void sensitivity(SensitivityArguments& a, const CLI::App& app) {
   a.job.runs.batch_size = a.job.calibration.batch_size;
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const SensitivityResult result = measure_sensitivity(a.job, context);
-  if (a.run.json) return print_result("sensitivity", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("sensitivity", measure_sensitivity(a.job, context), a.run);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "hone/jobs/prune/sparsities.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -25,10 +24,7 @@ void study(SparsitiesArguments& a, const CLI::App& app) {
   a.job.study.how.trains = app.count("--epochs") + app.count("--max_steps") > 0;
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const SparsitiesResult result = study_sparsities(a.job, context);
-  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  if (a.run.json) return print_result("sparsities", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("sparsities", study_sparsities(a.job, context), a.run);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "hone/jobs/statistics.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -17,9 +16,7 @@ void statistics(StatisticsArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const StatisticsResult result = measure_statistics(a.job, context);
-  if (a.run.json) return print_result("statistics", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("statistics", measure_statistics(a.job, context), a.run);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "hone/jobs/suggest.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 
 namespace hone {
@@ -20,10 +19,7 @@ void suggest(SuggestArguments& a) {
       value_of_flag("--format", [&] { return parse_format(a.format, context.library.formats); });
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.seed = a.run.seed;
-  const SuggestResult result = suggest_formats(a.job, context);
-  if (a.run.json) return print_result("suggest", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
-  if (a.job.recipe.empty()) print_text(a.run, "--output FILE writes them as a recipe.\n");
+  print("suggest", suggest_formats(a.job, context), a.run);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "hone/jobs/tokenize.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 
 namespace hone {
@@ -15,9 +14,8 @@ struct TokenizeArguments {
 void tokenize(TokenizeArguments& a) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
-  const TokenizeResult result = tokenize_data(a.job, context);
-  if (a.run.json) return print_result("tokenize", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  a.job.columns = text_style(a.run).columns;
+  print("tokenize", tokenize_data(a.job, context), a.run);
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ void trim_model(TrimArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const TrimResult result = trim_job(a.job, context);
-  print_judged("trim", result, a.run);
+  print("trim", trim_job(a.job, context), a.run);
 }
 
 }  // namespace

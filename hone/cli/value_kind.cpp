@@ -38,7 +38,7 @@ std::vector<std::string> data_names() {
 
 std::vector<std::string> schema_documents() {
   std::vector<std::string> names;
-  for (const Document& document : documents()) names.emplace_back(document.name);
+  for (const SchemaDocument& document : documents()) names.emplace_back(document.name);
   return names;
 }
 

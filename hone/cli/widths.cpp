@@ -4,7 +4,6 @@
 
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -34,10 +33,7 @@ void study(WidthsArguments& a, const CLI::App& app) {
   user_check(!a.job.widths.empty(), "--widths: expected width.fraction, e.g. 8.4, got ''");
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const WidthsResult result = study_widths(a.job, context);
-  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  if (a.run.json) return print_result("widths", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("widths", study_widths(a.job, context), a.run);
 }
 
 }  // namespace

@@ -36,23 +36,10 @@ Json to_json(const Attribute& value) {
   return std::visit(Write(), value);
 }
 
-void write_findings(const PassJob& job, const std::string& pass, const std::string& text,
-                    const Json& fields, const Context& context) {
-  OutputFolder output(job.output.folder, job.output.options());
-  RunReport report{.title = fmt::format("{} by {}", job.model, pass),
-                   .headline = "The pass looks and changes nothing.",
-                   .invocation = job.invocation};
-  report.sections = {{"What it found", {Preformatted{text}}}};
-  report.basis = {"none; the graph was read", 0, "none", "no texts", "nothing was chosen"};
-  report.results = fields;
-  write_run_report(report, output.path(), context);
-  output.commit();
-}
-
-// What a pass finds that looks and changes nothing.
-PassJobResult look(const PassJob& job, const Pass& pass, Context& context) {
+// The findings of a pass that only inspects the graph.
+JobResult look(const PassJob& job, const Pass& pass, Context& context) {
   user_check(job.texts.data.options.source.empty(),
-             "pass {}: looks and changes nothing, so there is nothing to measure; leave {} out",
+             "pass {}: only inspects the model, so there is nothing to measure; leave {} out",
              pass.def->name, job.invocation.setting("data"));
   const TextModel source = open_model(job.model, context, job.seed);
   tell_warnings(context, source.model.warnings);
@@ -60,31 +47,39 @@ PassJobResult look(const PassJob& job, const Pass& pass, Context& context) {
   const Attributes found = with_context(fmt::format("in the pass {}", name), [&] {
     return findings(pass, source.model.graph, source.model.parameters);
   });
-  Json facts = Json::object();
-  std::string text;
+  Json fields = Json::object();
+  Facts facts;
   for (const auto& [key, value] : found.items()) {
-    facts[key] = to_json(value);
+    fields[key] = to_json(value);
     const std::string* words = std::get_if<std::string>(&value);
-    text += fmt::format("{}: {}\n", key, words != nullptr ? *words : to_string(value));
+    facts.rows.push_back({key, words != nullptr ? *words : to_string(value)});
   }
-  PassJobResult result{.fields = {{"model", job.model}, {"pass", name}, {"found", facts}},
-                       .text = [text](const TextStyle&) { return text; }};
-  if (!job.output.folder.empty()) write_findings(job, name, text, result.fields, context);
+  JobResult result{.fields = {{"model", job.model}, {"pass", name}, {"found", fields}},
+                   .document = {.title = fmt::format("{}: {}", job.model, name),
+                                .headline = {},
+                                .sections = {{"", {std::move(facts)}}},
+                                .output = job.output.folder},
+                   .basis = {"none", 0, "none", "none", "nothing was chosen or evaluated"}};
+  if (job.output.folder.empty()) return result;  // prints the findings alone
+  result.document.headline = "The model is unchanged";
+  OutputFolder output(job.output.folder, job.output.options());
+  write_report(result, job.invocation, output.path(), context);
+  output.commit();
   return result;
 }
 
-// Tokens without a row are none that the model could be given.
+// Every token needs a row in the embedding table.
 void check_tokens(const TextModel& source, const std::string& pass) {
   if (source.images) return;
   const std::int64_t rows = source.model.facts.limits.vocabulary;
   user_check(
       source.tokenizer.vocabulary_size() <= rows,
-      "pass {}: leaves {} rows of embeddings for {} tokens; `hone trim` lets tokens and rows "
-      "go together",
+      "pass {}: leaves {} rows of embeddings for {} tokens; `hone trim` removes tokens and their "
+      "rows together",
       pass, rows, source.tokenizer.vocabulary_size());
 }
 
-// Runs it, and tells whether it changed anything.
+// Runs the pass. Returns whether it changed anything.
 bool changes(TextModel& source, const PassJob& job, Context& context) {
   const std::size_t passes_before = source.model.facts.history.passes.size();
   transform(source.model, job.pass, context.session());
@@ -108,27 +103,28 @@ std::optional<Model> changed_before_rounding(const TextModel& before, Model& aft
 
 }  // namespace
 
-PassJobResult apply_pass(const PassJob& job, Context& context) {
+JobResult apply_pass(const PassJob& job, Context& context) {
   const Pass pass = parse_pass(job.pass, context.library.passes, context.library.formats);
   if (pass.def->look != nullptr) return look(job, pass, context);
   user_check(
       !pass.def->of_runs,
-      "pass {}: is for graphs that are about to be run, and commands run it themselves; what it "
-      "makes is no model to be kept",
+      "pass {}: is for graphs that are about to be run, and commands run it themselves; its result "
+      "cannot be stored as a model",
       pass.def->name);
   user_check(!job.output.folder.empty(),
              "pass {}: changes the model, and the copy needs a folder: give `output_dir`",
              pass.def->name);
   const std::string name = to_string(pass);
-  RunReport report{.title = fmt::format("{} after {}", job.model, name),
-                   .invocation = job.invocation};
+  JobResult result;
+  Document& document = result.document;
+  document.title = fmt::format("{} after {}", job.model, name);
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, job.seed);
   const auto data =
-      load_answer_texts(source, job.model, job.texts, job.seed, context, report.notes);
+      load_answer_texts(source, job.model, job.texts, job.seed, context, document.notes);
   if (!data) {
     tell_warnings(context, source.model.warnings);
-    report.notes = source.model.warnings;
+    document.notes = source.model.warnings;
   }
   const TextModel before = source;
   user_check(changes(source, job, context),
@@ -140,21 +136,18 @@ PassJobResult apply_pass(const PassJob& job, Context& context) {
       changed_before_rounding(before, source.model, job, context);
   write_model(source, output.path());
   if (unrounded) write_unrounded(*unrounded, source.model, output.path());
-  const ModelChange change = describe_change(before, source, output.path(), data,
-                                             job.texts.batch_size, context, report.notes);
+  const ModelChange change = measure_change(before, source, output.path(), data,
+                                            job.texts.batch_size, context, document.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;
-  const ChangeSentences words = sentences_of(change, name, data, job.invocation.setting("data"));
-  PassJobResult result{.fields = to_json(change, job.model, data, labels),
-                       .text = text_of(change, words, data, labels, job.output.folder)};
+  result.fields = to_json(change, job.model, data, labels);
   result.fields.update({{"pass", name}, {"output", job.output.folder}});
-  report.headline = words.headline;
-  report.basis = basis_of(change, job.texts.data.options.source, data);
-  report.results = result.fields;
-  report.sections = sections_of(change, words, data, labels);
+  describe_change(document, name, change, data, job.invocation.setting("data"), labels);
+  document.output = job.output.folder;
+  result.basis = basis_of(change, job.texts.data.options.source, data);
   write_model_card({job.output.name_of(output.path(), output.path()), job.invocation.command,
-                    result_of("pass", result.fields), words.takes},
+                    result_of("pass", result.fields), lines_of(change)},
                    source.model, output.path());
-  write_run_report(report, output.path(), context);
+  write_report(result, job.invocation, output.path(), context);
   output.commit();
   return result;
 }

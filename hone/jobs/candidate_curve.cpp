@@ -68,12 +68,12 @@ std::string candidate_figure_title(const Choice& choice) {
 PageTable candidate_page_table(const Table& table, const Choice& choice, const std::string& parent,
                                const std::string& order) {
   return {table,
-          fmt::format("{}. {}Verdict: kept when the whole 95% interval of the change is above "
-                      "-{:.2f} points; {}, up to the first that is not kept.",
+          fmt::format("{}. {}Within limit: the whole 95% interval of the change is above -{:.2f} "
+                      "points. Candidates are tested {}, up to the first that is not within it.",
                       candidates_caption(choice),
                       choice.parent.evaluation.figure == kAccuracy
                           ? fmt::format("Flips: predictions that differ from {}'s; McNemar's test "
-                                        "is on those of them that change what is right. ",
+                                        "compares correct → wrong with wrong → correct. ",
                                         parent)
                           : "",
                       100 * kUsualMargin, order)};
@@ -82,14 +82,16 @@ PageTable candidate_page_table(const Table& table, const Choice& choice, const s
 void finish_study(const Choice& choice, const Table& table,
                   const std::vector<ComparedModel>& models, const Json& fields,
                   const std::vector<std::string>& labels, const std::vector<std::string>& undrawn,
-                  RunReport& report, OutputFolder& output, const Context& context) {
+                  JobResult& result, const Invocation& invocation, OutputFolder& output,
+                  const Context& context) {
   write_file(output.path() / "results.csv", to_csv(with_part(table, choice)));
-  report.results.update(fields);
+  result.fields.update(fields);
   std::vector<std::string> doubts = concerns(models, labels);
   doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
-  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  std::vector<std::string>& notes = result.document.notes;
+  notes.insert(notes.end(), doubts.begin(), doubts.end());
   tell_warnings(context, doubts);
-  write_run_report(report, output.path(), context);
+  write_report(result, invocation, output.path(), context);
   output.commit();
 }
 

@@ -3,6 +3,7 @@
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
+#include "hone/study/change_headline.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -10,9 +11,9 @@ namespace hone {
 ChoicePart choice_part(const EncodedSplits& data) {
   user_check(
       data.validation.size() > 0,
-      "there is no validation part to choose on: the data has none, and of {} training texts none "
-      "were set aside; give more texts and leave `validation_split` above 0, give data with such a "
-      "part, or choose on the test part by `protocol` original",
+      "there is no validation split to choose on: the data has none, and none of the {} training "
+      "examples were set aside. Give more examples and a `validation_split` above 0, give data "
+      "with a validation split, or choose on the test split with `protocol` original",
       grouped(data.train.size()));
   return {data.protocol == Protocol::original ? "test" : "validation", data.validation};
 }
@@ -42,8 +43,8 @@ std::string same_part_warning(const EncodedSplits& data) {
   const std::string part = choice_part(data).name;
   if (part != data.measured.facts.part) return "";
   return fmt::format(
-      "The choice is made on the texts that are reported ({}{}), so the figures of what is "
-      "chosen flatter.",
+      "The choice is made on the split that is reported ({}{}), so the numbers of the chosen model "
+      "flatter it.",
       data.protocol == Protocol::original ? "protocol original: " : "", part);
 }
 
@@ -118,9 +119,24 @@ Json to_json(const Choice& choice, const std::vector<std::string>& labels) {
           {"reported", reported}};
 }
 
+std::vector<Fact> chosen_figures(const Choice& choice,
+                                 const std::vector<const ComparedModel*>& chosen) {
+  std::vector<Fact> figures;
+  const auto add = [&](const ComparedModel& model, const Measurement& before,
+                       const std::string& split) {
+    figures.push_back({fmt::format("{}, {}", model.label, split),
+                       change_figure(before.evaluation, model.measurement.evaluation).value});
+  };
+  for (const ComparedModel& model : choice.reported)
+    if (model.comparison) add(model, choice.reported.front().measurement, choice.reported_part);
+  if (choice.reported.empty())
+    for (const ComparedModel* model : chosen) add(*model, choice.parent, choice.part);
+  return figures;
+}
+
 Table with_part(const Table& candidates, const Choice& choice) {
   std::vector<Column> columns = candidates.columns();
-  columns.push_back({"part", "Part"});
+  columns.push_back({"part", "Split"});
   columns.push_back({"n", "n"});
   Table whole(columns);
   for (std::vector<Cell> row : candidates.rows()) {
@@ -132,41 +148,29 @@ Table with_part(const Table& candidates, const Choice& choice) {
 }
 
 std::string candidates_caption(const Choice& choice) {
-  return fmt::format("All of them, on {}, where the choice is made; {}", choice.made_on(),
+  return fmt::format("All candidates, on {} (the split that decides); {}", choice.made_on(),
                      baseline_text(choice.parent.evaluation));
 }
 
 namespace {
 
 std::string reported_caption(const Choice& choice) {
-  return fmt::format("What is chosen, measured once on {}; {}", choice.reported_on(),
+  return fmt::format("The chosen model, evaluated once on {}; {}", choice.reported_on(),
                      baseline_text(choice.reported.front().measurement.evaluation));
 }
 
 std::string nothing_reported(const Choice& choice) {
-  return fmt::format("Nothing is chosen, so {} alone is measured on {}.", choice.parent_label,
-                     choice.reported_on());
+  return fmt::format("Nothing was chosen, so only the baseline ({}) was evaluated on {}.",
+                     choice.parent_label, choice.reported_on());
 }
 
 }  // namespace
 
 Block reported_block(const Choice& choice) {
   if (choice.reported.empty())
-    return Paragraph{choice.warning.empty() ? "Nothing is chosen." : choice.warning};
+    return Paragraph{choice.warning.empty() ? "Nothing was chosen." : choice.warning};
   if (choice.reported.size() == 1) return Paragraph{nothing_reported(choice)};
   return PageTable{comparison_table(choice.reported), reported_caption(choice) + "."};
-}
-
-std::string choice_text(const Choice& choice, const Table& candidates,
-                        const std::vector<std::string>& lines, const TextStyle& style) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  text += fmt::format("\n{}:\n\n{}", candidates_caption(choice), to_text(candidates, style));
-  if (choice.reported.size() > 1)
-    text += fmt::format("\n{}:\n\n{}", reported_caption(choice),
-                        to_text(comparison_table(choice.reported), style));
-  if (choice.reported.size() == 1) text += fmt::format("\n{}\n", nothing_reported(choice));
-  return text;
 }
 
 }  // namespace hone

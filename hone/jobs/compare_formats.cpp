@@ -8,49 +8,43 @@
 namespace hone {
 
 CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& context) {
-  RunReport report;
-  report.invocation = job.invocation;
+  CompareFormatsResult result;
+  Document& document = result.document;
   std::optional<OutputFolder> output;
   if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, job.seed);
   check_not_packed(source.model, job.model);
   check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::candidates, context, report.notes);
+                                          FiguresOf::candidates, context, document.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;
   CompressOptions options{.calibration = job.calibration};
   options.fine_tune.eval_batch_size = job.calibration.batch_size;
   const std::vector<FormatChoice> choices =
       job.choices.empty() ? usual_choices(context.library.formats) : job.choices;
-  CompareFormatsResult result{compare_formats(source.model, data, choices, options, context), {}};
+  result.study = compare_formats(source.model, data, choices, options, context);
   const FormatStudy& study = result.study;
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
-  const Table models = choice_table(study), layers = layer_table(study.results);
-  const std::vector<std::string> doubts = concerns(compared_models(study), labels);
-  tell_warnings(context, doubts);
-  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  const Table layers = layer_table(study.results);
+  std::vector<std::string> doubts = concerns(compared_models(study), labels);
   result.fields = subject_of(job.model, data.identity, data.measured_choice());
   result.fields.update(to_json(study, labels));
   result.fields["layers"] = to_json(layers);
-  result.text = [study, chosen, labels, layers](const TextStyle& style, bool with_layers) {
-    return fmt::format("{}\n{}{}One seed.\n", to_text(study, style),
-                       details_text(chosen, labels, style),
-                       with_layers ? to_text(layers, style) + "\n" : "");
-  };
+  describe(study, document);
+  document.title = fmt::format("{} in {} number formats", job.model, study.results.size());
+  document.sections.push_back(choice_section(
+      study, output ? std::optional(output->path() / "formats") : std::nullopt, doubts));
+  if (!chosen.empty()) document.sections.push_back(details_section(chosen, labels));
+  document.sections.push_back({"Layers", {PageTable{layers}}, /*folded=*/!job.layers});
+  document.sections.push_back(choice_reading(study));
+  tell_warnings(context, doubts);
+  document.notes.insert(document.notes.end(), doubts.begin(), doubts.end());
   if (!output) return result;
-  write_file(output->path() / "formats.csv", to_csv(with_part(models, study.choice)));
+  document.output = job.output.folder;
+  result.basis = basis_of(job.data.options.source, data, "simulated");
+  write_file(output->path() / "formats.csv", to_csv(with_part(choice_table(study), study.choice)));
   write_file(output->path() / "layers.csv", to_csv(layers));
-  report.results = result.fields;
-  report.title = fmt::format("{} in {} number formats", job.model, study.results.size());
-  report.headline = choice_verdict(study);
-  report.basis = basis_of(job.data.options.source, data, "simulated");
-  std::vector<std::string> undrawn;
-  report.sections = {choice_section(study, output->path() / "formats", undrawn)};
-  if (!chosen.empty()) report.sections.push_back(details_section(chosen, labels));
-  report.sections.push_back({"Layers", {PageTable{layers}}, /*folded=*/true});
-  report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
-  tell_warnings(context, undrawn);
-  write_run_report(report, output->path(), context);
+  write_report(result, job.invocation, output->path(), context);
   output->commit();
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include "hone/base/interrupt.h"
 #include "hone/base/output_folder.h"
+#include "hone/base/text.h"
 #include "hone/compiler/compiled.h"
 #include "hone/compiler/generated_code.h"
 #include "hone/compiler/machine_code.h"
@@ -24,7 +25,7 @@ namespace {
 
 // ---- what is compiled
 
-// Why an operation with a formula stands alone.
+// Why an operation with a formula was not fused.
 std::string reason_alone(const Node& node) {
   const auto has_formula = [](const Node* other) {
     return other->kind() == NodeKind::operation && other->op().formula != nullptr;
@@ -35,7 +36,7 @@ std::string reason_alone(const Node& node) {
   if (neighbours.empty()) return "no neighbour has a formula";
   if (node.types()[0].dtype != DType::f32) return "its values are not f32";
   const auto is_alike = [&](const Node* other) { return other->types()[0] == node.types()[0]; };
-  return std::ranges::any_of(neighbours, is_alike) ? "an operation stands between its neighbours"
+  return std::ranges::any_of(neighbours, is_alike) ? "an operation is between its neighbours"
                                                    : "its neighbours have other shapes";
 }
 
@@ -110,9 +111,9 @@ void write_stages(const CompileJob& job, const Graph& before, const Graph& after
   folder.commit();
 }
 
-// ---- what it is worth
+// ---- times
 
-/// Both ways of one graph, run in turn and recorded.
+/// The interpreter and the compiled graph, run in turn and recorded.
 struct RecordedRuns {
   std::vector<double> apart_ms, compiled_ms;                // of whole runs, in their order
   std::map<std::string, std::vector<double>> apart, fused;  // seconds of each node, by its name
@@ -185,7 +186,7 @@ void measure_groups(std::vector<CompiledGroup>& groups, const BenchWork& work, c
   }
 }
 
-// Of all arithmetic that kernels of the graph have.
+// Of each arithmetic that the kernels of the graph use.
 Floors measured_floors(const Graph& after, const Session& session, Context& context,
                        std::vector<std::string>& notes) {
   const int threads = context.pool.threads();
@@ -202,13 +203,13 @@ Floors measured_floors(const Graph& after, const Session& session, Context& cont
           .native = std::move(native)};
 }
 
-// ---- what is said of it
+// ---- the document
 
 Table groups_table(const CompileResult& result, bool measured) {
   std::vector<Column> columns = {{"group", "Group"},
                                  {"operations", "Operations"},
                                  {"kernel", "Kernel"},
-                                 {"reason", "Not fused, for"}};
+                                 {"reason", "Not fused because"}};
   if (measured)
     columns.insert(columns.end(), {{"bytes_saved", "Bytes saved"},
                                    {"floor_us", "Floor (us)"},
@@ -230,11 +231,11 @@ Table kernels_table(const CompileResult& result, bool measured) {
   std::vector<Column> columns = {{"operation", "Operation"},
                                  {"kernel", "Kernel"},
                                  {"calls", "Calls"},
-                                 {"refused", "Asked before, and refused"}};
+                                 {"refused", "Not accepted by"}};
   if (measured)
     columns.insert(columns.end(), {{"floor_us", "Floor (us)"},
                                    {"compiled_us", "Compiled (us)"},
-                                   {"share_of_floor", "Floor of it"}});
+                                   {"share_of_floor", "Floor / compiled"}});
   Table table(columns);
   for (const CompiledKernel& kernel : result.kernels) {
     std::vector<Cell> row = {kernel.operation, kernel.kernel, std::ssize(kernel.nodes),
@@ -247,14 +248,63 @@ Table kernels_table(const CompileResult& result, bool measured) {
   return table;
 }
 
-std::string stages_text(const CompileResult& result) {
-  const CompileStages& s = result.stages;
+Facts stages_facts(const CompileStages& s) {
+  const auto ms = [](double value) { return fmt::format("{:.1f} ms", value); };
+  return {{{"Model", ms(s.model_ms)},
+           {"Passes", ms(s.passes_ms)},
+           {"Planning", ms(s.planning_ms)},
+           {"Code", ms(s.code_ms)},
+           {"First run", ms(s.first_run_ms)},
+           {"Second run, which packs weights", ms(s.second_run_ms)}}};
+}
+
+// "2.10× faster", with what is the other way round called so.
+std::string speed_headline(const TimesInTurn& times) {
+  const double speedup = times.speedup;
+  if (!times.shown_faster() && !times.shown_slower())
+    return "no difference in speed from the interpreter is shown";
+  return speedup >= 1 ? fmt::format("{}× faster than the interpreter", three_digits(speedup))
+                      : fmt::format("{}× slower than the interpreter", three_digits(1 / speedup));
+}
+
+void describe(const CompileResult& result, const CompileJob& job, const std::string& what,
+              Document& document) {
+  const std::string functions =
+      fmt::format("{} functions ({} generated now, {} from the cache)", result.loaded,
+                  result.compiled, result.loaded - result.compiled);
+  document.title = what;
+  document.headline =
+      fmt::format("{}: {}", what, result.times ? speed_headline(*result.times) : functions);
+  if (result.times) {
+    const TimesInTurn& times = *result.times;
+    document.tone = times.shown_faster()   ? Tone::good
+                    : times.shown_slower() ? Tone::bad
+                                           : Tone::unclear;
+    document.key_figures = {
+        {"Latency", fmt::format("{} → {} ms", three_digits(times.before.median_ms),
+                                three_digits(times.after.median_ms))},
+        {"Generated code", functions}};
+    document.evidence = fmt::format("Medians of {} runs of each in turn, in this process: {}.",
+                                    job.runs, speedup_text(times));
+  }
+  Section groups{"", {}};
+  if (result.groups.empty())
+    groups.blocks.push_back(Paragraph{"Nothing to fuse: no operation is element-wise."});
+  else
+    groups.blocks.push_back(
+        PageTable{groups_table(result, job.explain), "Element-wise operations"});
+  groups.blocks.push_back(
+      PageTable{kernels_table(result, job.explain), "Kernels of all operations"});
+  document.sections = {std::move(groups), {"Compile time", {stages_facts(result.stages)}}};
+}
+
+std::string floor_note(const Floors& floors) {
   return fmt::format(
-      "{} functions of generated code, {} made now and {} from the cache.\n"
-      "Milliseconds: model {:.1f}, passes {:.1f}, planning {:.1f}, code {:.1f}; first run {:.1f}, "
-      "second {:.1f}, which packs weights.\n",
-      result.loaded, result.compiled, result.loaded - result.compiled, s.model_ms, s.passes_ms,
-      s.planning_ms, s.code_ms, s.first_run_ms, s.second_run_ms);
+      "Floor: the time to read and write the data at {:.1f} GB/s, the highest copy rate measured "
+      "on this machine, or to compute at peak, whichever is longer. Data in caches can be faster. "
+      "Times are medians of each operation, added up. The interval is of this process alone; "
+      "`hone bench MODEL --iterations 50` uses several.",
+      floors.bandwidth.value);
 }
 
 Json fields_of(const CompileResult& result, const CompileJob& job, const BenchOptions& options,
@@ -320,7 +370,7 @@ CompileResult compile(const CompileJob& job, Context& context) {
   result.groups = groups_of(work->graph, after, session);
   result.kernels = kernels_of(after, session);
   std::vector<std::string> notes;
-  std::string worth;
+  std::string floor;
   if (job.explain) {
     const auto apart = interpreted(work->graph, session);
     run_in_turn(*work, *apart, *executable, 2, session.device);
@@ -329,27 +379,14 @@ CompileResult compile(const CompileJob& job, Context& context) {
     measure_groups(result.groups, *work, after, recorded, floors, session);
     measure_kernels(result.kernels, *work, after, recorded, floors, session);
     result.times = compare_rounds(recorded.apart_ms, recorded.compiled_ms);
-    worth = fmt::format(
-        "Runs in turn, {} of each: interpreter {:.3f} ms at least, {:.3f} in the median; compiled "
-        "{:.3f} and {:.3f}: {}.\nFloor: what is read and written at {:.1f} GB/s, the best that "
-        "this "
-        "machine was seen to copy, or computed at its best, whichever takes longer; what lies in "
-        "caches is faster. Times are medians of each operation, added up. The interval is of this "
-        "process alone: `hone bench MODEL --iterations 50` has several.\n",
-        job.runs, result.times->before.min_ms, result.times->before.median_ms,
-        result.times->after.min_ms, result.times->after.median_ms, speedup_text(*result.times),
-        floors.bandwidth.value);
+    floor = floor_note(floors);
   }
   tell_notes(context, notes);
   result.fields = fields_of(result, job, options, context.pool.threads());
-  result.text = [what = what, groups = groups_table(result, job.explain),
-                 any_groups = !result.groups.empty(), kernels = kernels_table(result, job.explain),
-                 stages = stages_text(result), worth](const TextStyle& style) {
-    return fmt::format("{}:\n\n{}\n{}\n{}{}", what,
-                       any_groups ? to_text(groups, style)
-                                  : "Nothing to fuse: no operation is element by element.\n",
-                       to_text(kernels, style), stages, worth);
-  };
+  describe(result, job, what, result.document);
+  if (!floor.empty())
+    result.document.sections.push_back({"How to read this", {Paragraph{floor}}, /*folded=*/true});
+  result.document.notes = std::move(notes);
   return result;
 }
 

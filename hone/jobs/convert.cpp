@@ -28,8 +28,7 @@ TensorPlace place_of(const Tensor& tensor) {
   return {tensor.device_pointer(), tensor.dtype(), tensor.sizes()};
 }
 
-// Config, tokenizer and words about the model, not what tells of the job that made it, nor modules.json, which names
-// folders.
+// Config, tokenizer and card, but not the files of the job that made the model, nor modules.json, which names folders.
 bool goes_along(const fs::path& path) {
   constexpr std::string_view kOfTheJob[] = {"machine.json",       "results.json", "settings.json",
                                             "trainer_state.json", "record.json",  "resume.json",
@@ -65,7 +64,7 @@ Table tensor_table(const Conversion& conversion) {
                {"type", "Type"},
                {"shape", "Shape"},
                {"bytes", "Size"},
-               {"same_as", "Written as"}});
+               {"same_as", "Stored as"}});
   for (const ConvertedTensor& row : conversion.tensors) {
     const std::int64_t size =
         element_count(row.sizes) * static_cast<std::int64_t>(info(row.dtype).size_bytes);
@@ -119,8 +118,8 @@ ConvertResult convert_model(const ConvertJob& job, const Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   const fs::path model = find_model(job.model);
   tell_warnings(context, {disbelief(model)});
-  ConvertResult result{
-      .conversion = convert_weights(model, output.path()), .fields = {}, .text = {}};
+  ConvertResult result;
+  result.conversion = convert_weights(model, output.path());
   output.commit();
   const Conversion& conversion = result.conversion;
   const Table table = tensor_table(conversion);
@@ -129,14 +128,19 @@ ConvertResult convert_model(const ConvertJob& job, const Context& context) {
                    {"tensors", to_json(table)},
                    {"copied", conversion.copied},
                    {"bytes", conversion.bytes}};
-  result.text = [conversion, table, folder = job.output.folder](const TextStyle& style) {
-    return fmt::format(
-        "{}\n{} tensors, {}, from {} written to {}; copied: {}\n", to_text(table, style),
-        conversion.tensors.size(), human_bytes(static_cast<double>(conversion.bytes)),
-        conversion.source, (fs::path(folder) / conversion.file).string(),
-        conversion.copied.empty() ? "nothing"
-                                  : fmt::format("{}", fmt::join(conversion.copied, ", ")));
-  };
+  Document& document = result.document;
+  document.title = fmt::format("{} converted to safetensors", job.model);
+  document.headline = fmt::format("{} → {}", conversion.source,
+                                  (fs::path(job.output.folder) / conversion.file).string());
+  document.key_figures = {{"Tensors", grouped(std::ssize(conversion.tensors))},
+                          {"Size", human_bytes(static_cast<double>(conversion.bytes))}};
+  document.sections = {
+      {"",
+       {PageTable{table},
+        Paragraph{fmt::format("Copied files: {}.",
+                              conversion.copied.empty()
+                                  ? "none"
+                                  : fmt::format("{}", fmt::join(conversion.copied, ", ")))}}}};
   return result;
 }
 

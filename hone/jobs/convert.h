@@ -1,12 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "hone/base/json.h"
 #include "hone/jobs/job_output.h"
-#include "hone/report/text_layout.h"
+#include "hone/jobs/job_result.h"
 #include "hone/runtime/context.h"
 #include "hone/tensor/safetensors.h"
 
@@ -31,29 +29,25 @@ struct Conversion {
   std::uint64_t bytes = 0;          ///< of the elements that were written
 };
 
-/// Writes the weights in `model` (in any layout of checkpoint.h, of any architecture) as
-/// `output`/model.safetensors (of a model that only this program builds parameters.safetensors again, where others do not
-/// look for weights that they would miss), elements as they are, and copies what stands beside them: config,
-/// tokenizer, README, and what the model was trained on where that is believed (see trained_on.h). Of a sentence model the
-/// encoder is converted, and its modules go along. Of tensors that share all their memory the first by name is written; the
-/// header's metadata tells the others, as Hugging Face's own converter does. Tensors that share a part of
-/// their memory are written out each. `output` must exist. Throws `UserError`.
+/// Writes the weights in `model` (in any layout of checkpoint.h, of any architecture) as `output`/model.safetensors, elements
+/// unchanged. A model that only hone builds keeps parameters.safetensors, where other programs do not look for weights. Copies
+/// config, tokenizer and README, and the record of training data where it is valid (see trained_on.h). For a sentence model,
+/// converts the encoder and copies its modules. Of tensors that share all their memory, the first by name is written and the
+/// others are listed in the header's metadata, as in Hugging Face's converter. Tensors that share some of their memory are each
+/// written in full. `output` must exist. Throws `UserError`.
 Conversion convert_weights(const fs::path& model, const fs::path& output);
 
-/// Which model is to be rewritten, and where to.
+/// Which model to convert, and where to write the result.
 struct ConvertJob {
   std::string model;  ///< as `find_model` takes it
   JobOutput output;
 };
 
-struct ConvertResult {
+struct ConvertResult : JobResult {
   Conversion conversion;
-  Json fields;  ///< what programs read, see `result_of`
-  /// The same for people.
-  std::function<std::string(const TextStyle&)> text;
 };
 
-/// Writes a copy of a model as `convert_weights` does. Throws `UserError`, as that and `find_model` do.
+/// Writes a copy of a model as `convert_weights` does, without a report. Throws `UserError`, as that and `find_model` do.
 ConvertResult convert_model(const ConvertJob& job, const Context& context);
 
 }  // namespace hone

@@ -12,7 +12,7 @@ double snr_of(const Suggestion& suggestion) {
   return std::isnan(snr) ? std::numeric_limits<double>::infinity() : snr;
 }
 
-// Biases last: they are few, and what they add is small beside what the weights do.
+// Biases last: they are few, and their noise is small compared with that of weights.
 std::pair<bool, double> rank_of(const Suggestion& suggestion) {
   return {suggestion.operand == Operand::bias, snr_of(suggestion)};
 }
@@ -24,7 +24,7 @@ Remedy remedy_of(const QuantizationPlan& plan, const std::vector<Suggestion>& op
   return {without_operands(plan, std::span(operands).first(freed)), /*better_parameters=*/false};
 }
 
-// Three digits that count, zeros among them: "0.0201", "1.00", "118".
+// Three significant digits, with trailing zeros: "0.0201", "1.00", "118".
 Cell short_number(double value) {
   if (value == 0) return absent;
   std::string text = fmt::format("{:#.3g}", value);
@@ -35,7 +35,7 @@ Cell short_number(double value) {
 }  // namespace
 
 bool worth_explaining(const FigureChange& change) {
-  return !(change.change > -kUsualMargin);  // nor where it is not defined
+  return !(change.change > -kUsualMargin);  // also if it is not defined
 }
 
 Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
@@ -72,7 +72,7 @@ Table diagnosis_table(const Diagnosis& diagnosis, double most_snr_db, std::size_
                {"operand", "Operand"},
                {"snr_db", "SNR (dB)"},
                {"clipped", "Clipped"},
-               {"flushed", "To zero"},
+               {"flushed", "Flushed"},
                {"smallest_step", "Step"},
                {"standard_deviation", "Spread"},
                {"better", "Better"},

@@ -6,35 +6,34 @@
 
 namespace hone {
 
-/// What may lose less than a plan.
+/// A plan that may lose less than another.
 struct Remedy {
-  /// With better parameters of the same formats at no more bits; where there are none, without the noisiest quarter of its
-  /// operands, which stay in full precision; empty where that is all of them.
+  /// The same formats with better parameters at no more bits; if there are none, the plan with the noisiest quarter of its
+  /// operands in full precision; empty if that is all of them.
   QuantizationPlan plan;
   bool better_parameters = false;
 };
 
-/// Why a plan loses what it loses: operands by layer, and parameters that would do better at no more
-/// bits, tried on the operand and, all together, on the whole model.
+/// What a plan loses, by layer and operand, and better parameters at no more bits, tried on each operand and, all together, on
+/// the whole model.
 struct Diagnosis {
   std::vector<Suggestion> operands;  ///< the noisiest first, biases after all others
   Remedy remedy;
-  /// The whole model with the remedy, by rounding alone, beside its parent on the validation part; nothing where
-  /// there is none. Who takes it over chose it there, so the figures of the part that is reported stay honest.
+  /// The whole model with the remedy, by rounding alone, compared with its baseline on the validation split; nothing if there
+  /// is none. The reported split is not used, so that its numbers stay unbiased if the remedy is adopted.
   std::optional<ComparedModel> improved;
-  std::string part;  ///< where it was measured
+  std::string part;  ///< the split it was measured on
 };
 
-/// Whether people will want to know where the figure went: half a point or more of it is gone, be that shown to be more
-/// than chance or not, or it is not defined any more.
+/// Whether a loss needs an explanation: half a point or more, significant or not, or the metric is no longer defined.
 bool worth_explaining(const FigureChange& change);
 
-/// `before` is the parent on `data.test`, which is not measured again where the choice is made there.
+/// `before` is the baseline on `data.test`, which is not measured again if it is the split that decides.
 Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
                    const CompressOptions& options, Context& context);
 
-/// Signal-to-noise ratio, share clipped, share flushed to zero, smallest step against the spread of
-/// the values, and the better format, for the operands below `most_snr_db`; the first `most_rows`.
+/// Signal-to-noise ratio, shares clipped and flushed to zero, smallest step against the spread of the values, and the better
+/// format, of the operands below `most_snr_db`; the first `most_rows`.
 Table diagnosis_table(const Diagnosis& diagnosis, double most_snr_db, std::size_t most_rows);
 /// The same of all operands, for programs.
 Json operands_json(const Diagnosis& diagnosis);

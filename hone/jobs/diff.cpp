@@ -12,7 +12,7 @@ std::string summary_of(const GraphDifference& graph, const ParameterDifferences&
       parameters.differing.empty()
           ? fmt::format("all {} parameters of one name and shape have equal values",
                         parameters.compared)
-          : fmt::format("{} of {} parameters of one name and shape have other values",
+          : fmt::format("{} of {} parameters of one name and shape have different values",
                         parameters.differing.size(), parameters.compared);
   if (graph.empty())
     return fmt::format("The graphs are equal, {} operations; {}", graph.equal_operations, values);
@@ -40,7 +40,7 @@ Table table_of(const GraphDifference& graph) {
 Table table_of(const ParameterDifferences& parameters) {
   Table table({{"parameter", "Parameter"},
                {"elements", "Elements"},
-               {"differing", "Other values"},
+               {"differing", "Different values"},
                {"largest", "Largest difference"}});
   for (const ParameterDifference& one : parameters.differing)
     table.add_row({one.name, grouped(one.elements), grouped(one.differing),
@@ -81,7 +81,7 @@ Json rows_of(const ParameterDifferences& parameters) {
 
 }  // namespace
 
-DiffResult diff_models(const DiffJob& job, Context& context) {
+JobResult diff_models(const DiffJob& job, Context& context) {
   std::vector<std::string> files;
   if (!job.drawing.empty() || job.png) files = drawing_files(job.drawing, job.png, job.overwrite);
   if (!job.csv.empty()) check_output_file(job.csv, job.overwrite);
@@ -92,7 +92,7 @@ DiffResult diff_models(const DiffJob& job, Context& context) {
   const GraphDifference graph = difference(first, second);
   const ParameterDifferences parameters = difference(a.model.parameters, b.model.parameters);
   const std::string summary = summary_of(graph, parameters);
-  const Table nodes = table_of(graph), values = table_of(parameters);
+  const Table nodes = table_of(graph);
   if (!job.csv.empty()) write_file(job.csv, to_csv(nodes));
   if (!files.empty()) {
     const Drawing drawing = draw_beside(first,
@@ -108,7 +108,7 @@ DiffResult diff_models(const DiffJob& job, Context& context) {
                                         "- only in A   + only in B   ~ changed");
     for (const std::string& file : files) write_drawing(drawing, file);
   }
-  DiffResult result;
+  JobResult result;
   result.fields = {{"a", job.a},
                    {"b", job.b},
                    {"summary", summary},
@@ -120,11 +120,13 @@ DiffResult diff_models(const DiffJob& job, Context& context) {
                    {"compared_parameters", parameters.compared},
                    {"parameters", rows_of(parameters)},
                    {"file", job.drawing.empty() ? Json(nullptr) : Json(job.drawing)}};
-  result.text = [=, has_nodes = !graph.empty(),
-                 has_values = !parameters.differing.empty()](const TextStyle& style) {
-    return summary + "\n" + (has_nodes ? "\n" + to_text(nodes, style) : "") +
-           (has_values ? "\n" + to_text(values, style) : "");
-  };
+  Document& document = result.document;
+  document.title = fmt::format("{} and {}", job.a, job.b);
+  document.headline = summary;
+  Section section{"", {}};
+  if (!graph.empty()) section.blocks.push_back(PageTable{nodes});
+  if (!parameters.differing.empty()) section.blocks.push_back(PageTable{table_of(parameters)});
+  document.sections = {section};
   return result;
 }
 

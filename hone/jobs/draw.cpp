@@ -7,6 +7,7 @@
 #include <map>
 
 #include "hone/analysis/draw_page.h"
+#include "hone/base/text.h"
 #include "hone/models/model_source.h"
 #include "hone/models/model_zeros.h"
 #include "hone/models/text_limit.h"
@@ -16,8 +17,7 @@ namespace hone {
 
 namespace {
 
-// What tells drawings of one model apart: the inputs it is asked for, what it gives, and what it makes itself in place of an
-// input that was left out.
+// What distinguishes drawings of one model: its inputs and outputs, and the constants that replace inputs that were left out.
 struct Signature {
   std::vector<std::string> inputs, outputs, made_inside;
 
@@ -29,13 +29,13 @@ struct Signature {
   }
 };
 
-std::string to_text(const Signature& signature) {
-  return fmt::format(
-      "inputs {}; outputs {}{}", fmt::join(signature.inputs, ", "),
-      fmt::join(signature.outputs, ", "),
-      signature.made_inside.empty()
-          ? ""
-          : fmt::format("; made inside: {}", fmt::join(signature.made_inside, ", ")));
+Facts facts_of(const Signature& signature) {
+  Facts facts{{{"Inputs", fmt::format("{}", fmt::join(signature.inputs, ", "))},
+               {"Outputs", fmt::format("{}", fmt::join(signature.outputs, ", "))}}};
+  if (!signature.made_inside.empty())
+    facts.rows.push_back(
+        {"Made inside", fmt::format("{}", fmt::join(signature.made_inside, ", "))});
+  return facts;
 }
 
 }  // namespace
@@ -65,14 +65,14 @@ namespace {
 // The largest divergence of every layer, of those that `hone sensitivity` has left in a folder.
 Colouring coloured_by_sensitivity(const std::string& folder, const Graph& graph) {
   user_check(!folder.empty(),
-             "colours of sensitivity need its results: give `sensitivity`, a folder that `hone "
-             "sensitivity` wrote");
+             "`color_by` sensitivity needs results: give `sensitivity`, an output folder of `hone "
+             "sensitivity`");
   const fs::path file = fs::path(folder) / "results.json";
   const Json results = read_json(file);
   const bool is_one = results.is_object() && results.contains("layers") &&
                       results["layers"].is_array() && !results["layers"].empty() &&
                       results["layers"][0].contains("divergence");
-  user_check(is_one, "{}: these are no results of `hone sensitivity`", file.string());
+  user_check(is_one, "{}: not a result of `hone sensitivity`", file.string());
   std::map<std::string, double> most;
   for (const Json& one : results["layers"]) {
     const Json& divergence = one.at("divergence");
@@ -85,8 +85,8 @@ Colouring coloured_by_sensitivity(const std::string& folder, const Graph& graph)
       std::ranges::any_of(most, [&](const auto& one) { return graph.find(one.first) != nullptr; });
   user_check(any, "{}: none of its layers is in the model; its first one is {}", file.string(),
              most.begin()->first);
-  return coloured_by_figure(most, "largest divergence from the model as it was, " +
-                                      results.value("part", std::string("unknown")) + " part");
+  return coloured_by_figure(most, "largest divergence from the baseline, " +
+                                      results.value("part", std::string("unknown")) + " split");
 }
 
 Colouring colouring_of(const DrawJob& job, const TextModel& source, const Graph& graph,
@@ -115,7 +115,7 @@ Colouring colouring_of(const DrawJob& job, const TextModel& source, const Graph&
 std::vector<std::string> drawing_files(const std::string& output, bool png, bool overwrite) {
   std::vector<std::string> files = {output};
   user_check(!png || fs::path(output).extension() == ".svg",
-             "`png` adds a .png to an .svg, and the output is '{}'; leave it out, or name an .svg",
+             "`png` adds a .png to an .svg, but the output is '{}'; leave it out, or name an .svg",
              output);
   if (png) files.push_back(fs::path(output).replace_extension(".png").string());
   for (const std::string& file : files) check_output_file(file, overwrite);
@@ -125,7 +125,7 @@ std::vector<std::string> drawing_files(const std::string& output, bool png, bool
 DrawResult draw_model(const DrawJob& job, Context& context) {
   const std::vector<std::string> files = drawing_files(job.output, job.png, job.overwrite);
   user_check(job.sensitivity.empty() || job.colour == ColouredBy::sensitivity,
-             "`sensitivity` is for the colors of that name: give `color_by` sensitivity too");
+             "`sensitivity` needs `color_by` sensitivity; give it too");
   const TextModel source = open_model(job.model, context, job.seed);
   const Graph graph = drawn_graph(source, job.inputs, job.train, context);
   const DrawOptions options = {
@@ -157,8 +157,10 @@ DrawResult draw_model(const DrawJob& job, Context& context) {
                    {"boxed_modules", drawing.modules},
                    {"boxed_operations", drawing.boxed},
                    {"colour", colour_names()[static_cast<std::size_t>(job.colour)]}};
-  result.text = fmt::format("{}\n{}; written to {}\n", to_text(signature), drawn_sentence(drawing),
-                            job.output);
+  result.document.title = fmt::format("The graph of {}", job.model);
+  result.document.headline = capitalized(drawn_sentence(drawing));
+  result.document.sections = {
+      {"", {facts_of(signature), Paragraph{fmt::format("Written to {}", job.output)}}}};
   return result;
 }
 

@@ -4,50 +4,48 @@
 #include <vector>
 
 #include "hone/analysis/draw.h"
-#include "hone/base/json.h"
+#include "hone/jobs/job_result.h"
 #include "hone/models/model_source.h"
 #include "hone/runtime/context.h"
 
 namespace hone {
 
-/// Which of its inputs a model is drawn with, beside `input_ids`.
+/// The inputs a model is drawn with, beside `input_ids`.
 struct DrawnInputs {
   bool attention_mask = true, token_type_ids = true;
   bool labels = false;  ///< and with them the loss
 };
 
-/// What colours say, see colouring.h.
+/// The property that colours show, see colouring.h.
 enum class ColouredBy : std::uint8_t { kind, format, sparsity, cost, sensitivity };
 /// Their names, in their order.
 std::vector<std::string> colour_names();
 
-/// Which model is to be drawn, and how.
+/// A model to draw.
 struct DrawJob {
   std::string model;  ///< as `open_model` takes it
   std::string
       output;  ///< file to write: .svg, .png, .pdf, .dot, or .html for a page (`drawing_page`)
-  bool png = false;  ///< beside an .svg the same picture as .png
+  bool png = false;  ///< also write an .svg as .png
   bool overwrite = false;
   DrawnInputs inputs = {};
-  bool train = false;                        ///< as it is trained: with labels, loss and dropout
+  bool train = false;                        ///< with labels, loss and dropout
   std::int64_t equal_layers = 1, depth = 0;  ///< see `DrawOptions`
   ColouredBy colour = ColouredBy::kind;
-  std::string sensitivity = {};        ///< folder of `hone sensitivity`, for its colours
-  std::int64_t batch = 8, tokens = 0;  ///< of the run whose cost is shown, as in `InspectJob`
+  std::string sensitivity = {};        ///< output folder of `hone sensitivity`, for its colours
+  std::int64_t batch = 8, tokens = 0;  ///< of the run whose cost is drawn, as in `InspectJob`
   std::uint64_t seed = 42;
 };
 
-struct DrawResult {
+struct DrawResult : JobResult {
   Drawing drawing;
-  Json fields;       ///< what programs read, see `result_of`
-  std::string text;  ///< the same for people, two lines
 };
 
-/// The graph of a model with these inputs; as it is trained, or else without dropout and what nothing reads.
+/// The graph of a model with these inputs: for training, or without dropout and dead code.
 Graph drawn_graph(const TextModel& source, const DrawnInputs& inputs, bool train, Context& context);
 
-/// The files of a drawing: `output`, and with `png` that of the same name as .png. Throws `UserError` where that is to stand
-/// beside anything but an .svg, and for files that exist unless `overwrite`.
+/// The files of a drawing: `output`, and with `png` the same name as .png. Throws `UserError` if `output` is then no .svg, and
+/// for files that exist unless `overwrite`.
 std::vector<std::string> drawing_files(const std::string& output, bool png, bool overwrite);
 
 /// Draws a model's graph into a file. Throws `UserError`, as `open_model` and `write_drawing` do.

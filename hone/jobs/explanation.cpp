@@ -7,19 +7,19 @@
 namespace hone {
 namespace {
 
-constexpr double kQuietSnrDb = 20;  // operands above it are not to blame
+constexpr double kQuietSnrDb = 20;  // operands above it lose little
 constexpr std::size_t kShownOperands = 12;
 
 Table shown_operands(const Diagnosis& diagnosis) {
   return diagnosis_table(diagnosis, kQuietSnrDb, kShownOperands);
 }
 
-// On the validation part: who takes the remedy over chooses it there.
+// On the validation split, because it decides whether to use the remedy.
 std::string improvement(const Diagnosis& diagnosis) {
-  const char* remedy = diagnosis.remedy.better_parameters ? "All of them together"
+  const char* remedy = diagnosis.remedy.better_parameters ? "With all better parameters"
                                                           : "With the noisiest in full precision";
   if (!diagnosis.improved)
-    return fmt::format("{}: not tried, as there is no validation part to try it on.", remedy);
+    return fmt::format("{}: not tried, because there is no validation split.", remedy);
   const ComparedModel& model = *diagnosis.improved;
   return fmt::format("{}, by rounding alone ({}): {}; {} {} dB.", remedy,
                      part_text(diagnosis.part, model.measurement.evaluation),
@@ -29,19 +29,19 @@ std::string improvement(const Diagnosis& diagnosis) {
 }
 
 std::string caption(const Explanation& explanation) {
-  return fmt::format("Where it is lost: each operand alone, the noisiest first, without training{}",
-                     explanation.seeds > 1 ? ", and so with every seed" : "");
+  return fmt::format("Each operand quantized alone, the noisiest first, without training{}.",
+                     explanation.seeds > 1 ? "; the same for every seed" : "");
 }
 
 std::string step_note(const Diagnosis& diagnosis) {
   return fmt::format("Step: the smallest magnitude that is not zero.{}",
                      diagnosis.remedy.better_parameters
-                         ? " Better: parameters of the same format at no more bits."
+                         ? " Better: other parameters of the same format at no more bits."
                          : "");
 }
 
 std::string all_quiet() {
-  return fmt::format("Every operand alone keeps {} dB or more.", kQuietSnrDb);
+  return fmt::format("Every operand quantized alone has an SNR of {} dB or more.", kQuietSnrDb);
 }
 
 std::size_t operands_of(const QuantizationPlan& plan) {
@@ -51,7 +51,7 @@ std::size_t operands_of(const QuantizationPlan& plan) {
   return count;
 }
 
-// A name beside the output that is not taken.
+// A name beside the output that does not exist yet.
 std::string free_name(const AskedJob& job, const char* ending) {
   const fs::path output = fs::path(job.output) / "";  // with one slash at its end
   const std::string stem = output.parent_path().string() + ending;
@@ -67,7 +67,7 @@ NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph&
   const Remedy& remedy = diagnosis.remedy;
   std::map<std::string, std::string> instead = {
       {"explain", ""}, {"resume", ""}, {"overwrite_output_dir", ""}};
-  constexpr const char* kNone = "No parameters of the same format at no more bits lose less";
+  constexpr const char* kNone = "No other parameters of this format lose less at the same bits";
   if (remedy.plan.empty()) return {fmt::format("{}; a wider format may.", kNone)};
   const char* file = remedy.better_parameters ? "better.toml" : "wider.toml";
   write_file(job.folder / file, to_recipe(remedy.plan, graph));
@@ -84,33 +84,21 @@ NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph&
   const std::string command =
       job.invocation.command_with ? job.invocation.command_with(instead) : "";
   if (remedy.better_parameters)
-    return {"The better parameters are saved as a recipe; this quantizes with them:", command};
+    return {"The better parameters are saved as a recipe. To quantize with them:", command};
   const std::string training =
       job.options.qat
           ? ""
           : fmt::format(", or training through the quantizers ({})", job.invocation.setting("qat"));
-  return {fmt::format("{}. More bits may{}: a recipe that leaves the {} noisiest of {} operands in "
-                      "full precision is saved; this quantizes with it:",
+  return {fmt::format("{}. More bits may{}. A recipe that leaves the {} noisiest of {} operands in "
+                      "full precision is saved. To quantize with it:",
                       kNone, training, all - operands_of(remedy.plan), all),
           command};
-}
-
-std::string to_text(const Explanation& explanation, const TextStyle& style) {
-  const auto& [diagnosis, next, seeds] = explanation;
-  const Table table = shown_operands(diagnosis);
-  std::string text = all_quiet() + "\n";
-  if (!table.rows().empty())
-    text = fmt::format("{}\n\n{}\n{}\n", caption(explanation), to_text(table, style),
-                       step_note(diagnosis));
-  if (!diagnosis.remedy.plan.empty()) text += improvement(diagnosis) + "\n";
-  text += next.note + "\n";
-  return next.command.empty() ? text : text + fmt::format("\n  {}\n", next.command);
 }
 
 Section to_section(const Explanation& explanation, std::vector<Block> layers) {
   const auto& [diagnosis, next, seeds] = explanation;
   const Table table = shown_operands(diagnosis);
-  Section section{"Where it is lost", std::move(layers)};
+  Section section{"Where accuracy is lost", std::move(layers)};
   if (table.rows().empty()) {
     section.blocks.push_back(Paragraph{all_quiet()});
   } else {

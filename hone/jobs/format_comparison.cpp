@@ -17,7 +17,7 @@ Cell snr_cell(double snr_db) { return std::isnan(snr_db) ? Cell(absent) : real(s
 CompressOptions options_for(const FormatChoice& choice, const Graph& graph,
                             CompressOptions options) {
   options.plan = uniform_plan(graph, choice.formats);
-  options.calibration.heed_objections = false;  // what it costs is what is asked
+  options.calibration.heed_objections = false;  // the cost is measured anyway
   return options;
 }
 
@@ -114,7 +114,7 @@ FormatStudy compare_formats(const Model& model, const EncodedSplits& data,
     report_chosen(study.choice, {}, model, data, batch_size, context);
     return study;
   }
-  // Made anew: all models of a long list would not fit into memory beside each other.
+  // Made again: all models of a long list would not fit into memory.
   const FormatChoice& choice = study.results[*study.chosen].choice;
   const Model chosen = compress(model, data, options_for(choice, graph, options), context);
   report_chosen(study.choice, {{choice.label, &chosen}}, model, data, batch_size, context);
@@ -178,47 +178,46 @@ double worst_change(const FormatResult& result) {
   return interval ? interval->low : -std::numeric_limits<double>::infinity();
 }
 
-// Where none is shown to be kept, those that are shown to lose least: the best figure among many is that of the luckiest,
-// the end of an interval is not. The one of the least noise first.
+// If none is within the limit, those whose interval has the highest lower end: the best value among many is that of the
+// luckiest, the end of an interval is not. The least noisy first.
 std::vector<const FormatResult*> least_at_worst(const FormatStudy& study) {
   const double least = worst_change(*std::ranges::max_element(study.results, {}, worst_change));
-  std::vector<const FormatResult*> told;
+  std::vector<const FormatResult*> best;
   for (const FormatResult& result : study.results)
-    if (worst_change(result) == least) told.push_back(&result);
-  std::ranges::stable_sort(told, std::greater(), [](const FormatResult* result) {
+    if (worst_change(result) == least) best.push_back(&result);
+  std::ranges::stable_sort(best, std::greater(), [](const FormatResult* result) {
     return result->model.comparison->snr_db;
   });
-  return told;
+  return best;
 }
 
-// ", with 0.00 to 2.50% flips"; of numbers nothing.
-std::string flips_of(const std::vector<const FormatResult*>& told) {
-  if (!told[0]->model.comparison->counted) return "";
+// ", with 0.00 to 2.50% of predictions changed"; nothing for numbers.
+std::string flips_of(const std::vector<const FormatResult*>& best) {
+  if (!best[0]->model.comparison->counted) return "";
   const auto flips = [](const FormatResult* result) {
     return result->model.comparison->counted->flip_share;
   };
-  const auto ends = std::ranges::minmax_element(told, {}, flips);
+  const auto ends = std::ranges::minmax_element(best, {}, flips);
   const double fewest = flips(*ends.min), most = flips(*ends.max);
   return fewest == most
-             ? fmt::format(", with {} flips", flip_share_text(most))
-             : fmt::format(", with {} to {} flips", percent_number(fewest, kDifferenceDigits),
-                           flip_share_text(most));
+             ? fmt::format(", with {} of predictions changed", flip_share_text(most))
+             : fmt::format(", with {} to {} of predictions changed",
+                           percent_number(fewest, kDifferenceDigits), flip_share_text(most));
 }
 
-// "the interval of int8 reaches down least: -1.00 points, …", or "the 95% intervals of 3 of them reach down least and
-// alike, to -9.43 points, with 0.00 to 2.50% flips (a, b, c)".
-std::string least_text(const std::vector<const FormatResult*>& told) {
+// "int8 has the highest lower end of the 95% interval: -1.00 points, …", or "3 of them share the highest lower end of the 95%
+// interval, -9.43 points, with 0.00 to 2.50% of predictions changed (a, b, c)".
+std::string least_text(const std::vector<const FormatResult*>& best) {
   constexpr std::size_t kNamed = 4;
-  if (told.size() == 1)
-    return fmt::format("the interval of {} reaches down least: {}", told[0]->choice.label,
-                       change_sentence(*told[0]->model.comparison));
+  if (best.size() == 1)
+    return fmt::format("{} has the highest lower end of the 95% interval: {}",
+                       best[0]->choice.label, change_sentence(*best[0]->model.comparison));
   std::string names;
-  for (std::size_t i = 0; i < std::min(told.size(), kNamed); ++i)
-    names += (i == 0 ? "" : ", ") + told[i]->choice.label;
-  if (told.size() > kNamed) names += fmt::format(" and {} more", told.size() - kNamed);
-  return fmt::format(
-      "the 95% intervals of {} of them reach down least and alike, to {} points{} ({})",
-      told.size(), points_text(worst_change(*told[0])), flips_of(told), names);
+  for (std::size_t i = 0; i < std::min(best.size(), kNamed); ++i)
+    names += (i == 0 ? "" : ", ") + best[i]->choice.label;
+  if (best.size() > kNamed) names += fmt::format(" and {} more", best.size() - kNamed);
+  return fmt::format("{} of them share the highest lower end of the 95% interval, {} points{} ({})",
+                     best.size(), points_text(worst_change(*best[0])), flips_of(best), names);
 }
 
 }  // namespace
@@ -233,24 +232,24 @@ std::string choice_verdict(const FormatStudy& study) {
                         "; on {}{}.", study.choice.made_on(),
                         count > 1
                             ? fmt::format(
-                                  ", by Holm's correction for {}, which the intervals are without",
+                                  " (verdicts with Holm's correction for {}, intervals without)",
                                   count)
                             : "");
   if (!study.chosen)
     return fmt::format("{}none is shown {}; {}{}", of, within, least_text(least_at_worst(study)),
                        basis);
   const FormatResult& chosen = study.results[*study.chosen];
-  return fmt::format("{}{} needs the fewest bits ({:.4g} per weight) among those shown {}: {}{}",
-                     of, chosen.choice.label, chosen.model.average_weight_bits, within,
+  return fmt::format("{}{} needs the fewest bits ({:.4g} per weight) of those shown {}: {}{}", of,
+                     chosen.choice.label, chosen.model.average_weight_bits, within,
                      change_sentence(*chosen.model.comparison), basis);
 }
 
 std::vector<std::string> choice_findings(const FormatStudy& study) {
   std::vector<std::string> lines;
   if (!study.chosen) {
-    const std::vector<const FormatResult*> told = least_at_worst(study);
-    lines.push_back((told.size() > 1 ? "Of one of them, the least noisy, " : "") +
-                    finding(told[0]->model, study.choice.made_on()));
+    const std::vector<const FormatResult*> best = least_at_worst(study);
+    lines.push_back((best.size() > 1 ? "The least noisy of them, " : "") +
+                    finding(best[0]->model, study.choice.made_on()));
   }
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
@@ -292,7 +291,7 @@ std::string without_place(const std::vector<FormatResult>& results) {
   for (const FormatResult& result : results)
     if (!has_place(result)) names.push_back(result.choice.label);
   if (names.empty()) return "";
-  return fmt::format("Not in the figure, since their margins have no finite ratio: {}.",
+  return fmt::format("Not in the figure, because their margin SNR is not finite: {}.",
                      fmt::join(names, ", "));
 }
 
@@ -302,7 +301,7 @@ Point point_of(const FormatResult& result) {
   return point;
 }
 
-// Those of which no other has as few bits and a higher margin SNR, or fewer bits and one as high.
+// Those that no other beats in bits or margin SNR without losing in the other.
 std::vector<Point> pareto_front(const std::vector<FormatResult>& results) {
   std::vector<Point> points, front;
   for (const FormatResult& result : results)
@@ -347,34 +346,52 @@ Figure front_figure(const FormatStudy& study) {
 }
 
 constexpr const char* kNote =
-    "Weights, inputs, outputs: signal-to-noise ratio of every layer alone, mean noise over the "
-    "layers; the others are of the whole model.";
+    "Weights, inputs and outputs (dB): signal-to-noise ratio of each layer alone, from the mean "
+    "noise over the layers. All other columns are of the whole model.";
 
 }  // namespace
 
-std::string to_text(const FormatStudy& study, const TextStyle& style) {
-  std::vector<std::string> lines = choice_findings(study);
-  lines.insert(lines.begin(), choice_verdict(study));
-  lines.push_back(kNote);
-  return choice_text(study.choice, choice_table(study), lines, style);
+void describe(const FormatStudy& study, Document& document) {
+  const std::string limit = fmt::format("{:g} points of the baseline's {}", 100 * kUsualMargin,
+                                        study.choice.parent.evaluation.figure.text);
+  document.evidence = fmt::format("{}", fmt::join(choice_findings(study), " "));
+  if (!study.chosen) {
+    document.tone = Tone::unclear;
+    document.headline =
+        study.results.size() == 1
+            ? fmt::format("{} is not shown to be within {}", study.results[0].choice.label, limit)
+            : fmt::format("None of {} formats is shown to be within {}", study.results.size(),
+                          limit);
+    return;
+  }
+  const FormatResult& chosen = study.results[*study.chosen];
+  document.tone = Tone::good;
+  document.headline = fmt::format("{} needs the fewest bits ({:.4g} per weight) within {}",
+                                  chosen.choice.label, chosen.model.average_weight_bits, limit);
+  document.key_figures = chosen_figures(study.choice, {&chosen.model});
 }
 
-Section choice_section(const FormatStudy& study, const fs::path& stem,
+Section choice_section(const FormatStudy& study, const std::optional<fs::path>& stem,
                        std::vector<std::string>& notes) {
-  Section section{"Formats", {}};
-  for (const std::string& line : choice_findings(study)) section.blocks.push_back(Paragraph{line});
-  if (std::ranges::count_if(study.results, has_place) >= 2) {
-    section.blocks.push_back(figure_block(
-        front_figure(study), stem,
-        "Margin signal-to-noise ratio against bits per weight, a point for each format, and the "
-        "Pareto front of those that no other beats in both; the table has the figures.",
-        notes));
-    const std::string exact = without_place(study.results);
-    if (!exact.empty()) section.blocks.push_back(Paragraph{exact});
-  }
-  section.blocks.push_back(PageTable{
-      choice_table(study), fmt::format("{}. {}", candidates_caption(study.choice), kNote)});
-  section.blocks.push_back(reported_block(study.choice));
+  Section section{"", {PageTable{choice_table(study), candidates_caption(study.choice) + "."}}};
+  if (study.choice.warning.empty()) section.blocks.push_back(reported_block(study.choice));
+  if (!stem || std::ranges::count_if(study.results, has_place) < 2) return section;
+  section.blocks.push_back(figure_block(
+      front_figure(study), *stem,
+      "Margin signal-to-noise ratio against bits per weight, a point for each format, and the "
+      "Pareto front; the table has the numbers.",
+      notes));
+  const std::string exact = without_place(study.results);
+  if (!exact.empty()) section.blocks.push_back(Paragraph{exact});
+  return section;
+}
+
+Section choice_reading(const FormatStudy& study) {
+  Section section{"How to read this", {Paragraph{choice_verdict(study)}, Paragraph{kNote}}};
+  section.folded = true;
+  section.blocks.push_back(Paragraph{
+      "Every format is simulated: values are rounded, and products are computed in fp32. One "
+      "random seed."});
   return section;
 }
 

@@ -61,7 +61,7 @@ std::vector<OperandNoise> noise_in(const std::vector<OperandVerdict>& operands, 
 
 bool is_lossy(const Noise& noise) { return shown_snr(noise) < kKeptSnrDb; }
 
-// The lossy ones alone.
+// Only the lossy ones.
 QuantizationPlan lossy_plan(const std::vector<OperandVerdict>& operands) {
   QuantizationPlan plan;
   for (const OperandVerdict& one : operands) {
@@ -114,10 +114,10 @@ std::string verdict_of(const Noise& noise) {
 Table formats_taken(const FormatVerdicts& verdicts) {
   Table table({{"format", "Format"},
                {"layers", "Layers"},
-               {"operand", "Of their"},
+               {"operand", "Operand"},
                {"snr_db", "Mean SNR (dB)"},
                {"clipped", "Clipped"},
-               {"flushed", "To zero"},
+               {"flushed", "Flushed"},
                {"verdict", "Verdict"}});
   std::vector<std::pair<std::string, std::vector<std::string>>> takers;  // by format, most first
   for (const std::string& layer : verdicts.layers) {
@@ -158,12 +158,12 @@ Table operand_verdicts(const FormatVerdicts& verdicts, std::size_t most_rows) {
                {"format", "Format"},
                {"snr_db", "SNR (dB)"},
                {"clipped", "Clipped"},
-               {"flushed", "To zero"},
+               {"flushed", "Flushed"},
                {"step_to_spread", "Step / spread"},
                {"zero_code", "Zero"},
                {"verdict", "Verdict"},
                {"better", "Better"},
-               {"better_snr_db", "SNR with it (dB)"}});
+               {"better_snr_db", "Better SNR (dB)"}});
   for (const OperandVerdict& one : verdicts.operands) {
     if (most_rows > 0 && table.rows().size() == most_rows) break;
     const auto& [layer, operand, format, noise] = one.noise;

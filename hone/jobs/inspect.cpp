@@ -45,30 +45,29 @@ Table parameter_table(const InspectResult& result) {
   return table;
 }
 
-// What the model says of texts, by name; nothing without a head of its own.
+// The names of the model's outputs; nothing without a head of its own.
 std::vector<std::string> labels_of(const Model& model) {
   return model.fresh_head() ? std::vector<std::string>() : model.facts.labels;
 }
 
-// "tells 2 classes apart: bad, good"
+// "2 classes: bad, good"
 std::string head_text(const Model& model) {
   std::vector<std::string> labels;
   for (const std::string& label : labels_of(model)) labels.push_back(shown_name(label));
-  if (labels.empty()) return "has no classification head (the one below is drawn at random)";
+  if (labels.empty()) return "no classification head (the one below is random)";
   const std::string names = fmt::format("{}", fmt::join(labels, ", "));
   switch (model.facts.task()) {
     case Task::regression:
-      return fmt::format("gives {} number{}: {}", labels.size(), labels.size() == 1 ? "" : "s",
-                         names);
+      return fmt::format("{} number{}: {}", labels.size(), labels.size() == 1 ? "" : "s", names);
     case Task::multi_label:
-      return fmt::format("gives any number of {} labels: {}", labels.size(), names);
+      return fmt::format("any of {} labels: {}", labels.size(), names);
     case Task::single_label:
       break;
   }
-  return fmt::format("tells {} classes apart: {}", labels.size(), names);
+  return fmt::format("{} classes: {}", labels.size(), names);
 }
 
-// "bert, tells 2 classes apart: bad, good; texts of up to 512 tokens, pairs too, of a vocabulary of 30 522."
+// "bert, 2 classes: bad, good; texts of up to 512 tokens, pairs too; vocabulary of 30,522 tokens."
 std::string facts_text(const TextModel& source) {
   const Model& model = source.model;
   const ModelFacts& facts = model.facts;
@@ -78,7 +77,7 @@ std::string facts_text(const TextModel& source) {
   if (const std::optional<ImageSize>& image = facts.limits.image)
     return fmt::format("{}; images of {} channels, {} x {}.", what, image->channels, image->height,
                        image->width);
-  return fmt::format("{}; texts of up to {} tokens{}{}, of a vocabulary of {}.", what,
+  return fmt::format("{}; texts of up to {} tokens{}{}; vocabulary of {} tokens.", what,
                      grouped(facts.limits.tokens),
                      kept_tokens_text(text_limit({}, source).truncation),
                      facts.limits.pairs() ? ", pairs too" : "", grouped(facts.limits.vocabulary));
@@ -86,14 +85,14 @@ std::string facts_text(const TextModel& source) {
 
 std::string graph_history_text(const History& history) {
   const std::string unknown =
-      history.complete ? ""
-                       : "What was done to its graph first is not known: the version of hone that "
-                         "did it kept no history.";
+      history.complete
+          ? ""
+          : "The first changes to the graph are unknown: the version of hone that made "
+            "them kept no history.";
   if (history.passes.empty())
-    return history.complete ? "Its graph is the one that its config builds." : unknown;
-  std::string text = history.complete
-                         ? "Its graph is the one that its config builds after these passes:"
-                         : unknown + " Then these passes:";
+    return history.complete ? "The graph is as the config builds it." : unknown;
+  std::string text = history.complete ? "The graph is as the config builds it after these passes:"
+                                      : unknown + " Then these passes:";
   for (const std::string& pass : history.passes) text += "\n  " + printable(pass);
   return text;
 }
@@ -112,14 +111,14 @@ Json limits_of(const TextModel& source) {
 
 Table cost_table(const InspectResult& result, const InspectJob& job, const InputLimits& limits,
                  std::int64_t tokens) {
-  Table costs({{"run", "One run of " + run_size_text(job.batch, tokens, limits)},
+  Table costs({{"run", "Run of " + run_size_text(job.batch, tokens, limits)},
                {"gflop", "GFLOP"},
                {"computed_gflop", "Computed"},
                {"parameter_bytes", "Parameters"},
                {"moment_bytes", "Optimizer"},
                {"gradient_bytes", "Gradients"},
                {"value_bytes", "Other values"},
-               {"bytes", "In all, at most"}});
+               {"bytes", "Peak in all"}});
   const auto add = [&](const char* run, double flops, const Cost& cost) {
     costs.add_row({run, real(flops / 1e9, 3), real(cost.flops / 1e9, 3),
                    bytes(cost.parameter_bytes - cost.moment_bytes), bytes(cost.moment_bytes),
@@ -133,10 +132,10 @@ Table cost_table(const InspectResult& result, const InspectJob& job, const Input
   return costs;
 }
 
-// "Bits on average: weights of linears 8.25; all parameters 9.1, 98% of them in a format; what products read 32."
+// "Average bits: weights of linear layers 8.25; all parameters 9.1, 98% of them in a format; operands of products 32."
 std::string bits_text(const AverageBits& bits, BitCount count) {
   if (bits.quantized_parameters == 0 && bits.data == 32)
-    return "Bits on average: 32, nothing is in a format of fewer.";
+    return "Average bits: 32; nothing is quantized.";
   const std::string quantized =
       bits.quantized_parameters == 0
           ? ""
@@ -144,9 +143,8 @@ std::string bits_text(const AverageBits& bits, BitCount count) {
                         display_text(percent(static_cast<double>(bits.quantized_parameters) /
                                              static_cast<double>(bits.parameters))));
   return fmt::format(
-      "Bits on average{}: weights of linears {}; all parameters {}{}; what products read {}.",
-      count == BitCount::width_and_fraction ? " (width and fraction added up, which nothing has)"
-                                            : "",
+      "Average bits{}: weights of linear layers {}; all parameters {}{}; operands of products {}.",
+      count == BitCount::width_and_fraction ? " (width plus fraction, as MASE counts)" : "",
       display_text(hone::bits(bits.weights)), display_text(hone::bits(bits.all_parameters)),
       quantized, display_text(hone::bits(bits.data)));
 }
@@ -191,13 +189,13 @@ Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t to
           {"training_peak_value_bytes", result.training_step.peak_value_bytes}};
 }
 
-// Returns how many files of the folder's record are there, as it lists them. The fingerprints of texts may be left out of a
-// folder that is shipped.
+// Returns the number of files in the folder's record, after comparing them. A shipped folder may lack the fingerprints of
+// texts.
 std::size_t verify_files(const std::string& folder) {
   const std::optional<FolderRecord> record = read_record(folder);
   user_check(record.has_value() && !record->files.empty(),
-             "`verify`: {} has no record of finished work that says which files were written; give "
-             "a folder that hone made{}",
+             "`verify`: {} has no record of finished work, which lists the files; give an output "
+             "folder of hone{}",
              folder, record_fault(folder).empty() ? "" : " (" + record_fault(folder) + ")");
   std::string list;
   std::vector<ChangedFile> changed = changed_files(folder, *record);
@@ -208,8 +206,8 @@ std::size_t verify_files(const std::string& folder) {
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", printable(file.path), file.change);
   user_check(
       changed.empty(),
-      "{}: {} of {} files are not as they were written: {}; copy the folder again from where "
-      "it is whole, or make it again",
+      "{}: {} of {} files are not as they were written: {}; copy the folder again from an intact "
+      "copy, or make it again",
       folder, changed.size(), record->files.size(), list);
   return record->files.size() - (shipped ? 1 : 0);
 }
@@ -225,7 +223,7 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   const std::int64_t tokens = tokens_of_run(job.tokens, facts.limits);
   Graph training = source.model.graph;
   freeze(training, job.freeze);
-  if (has_packed_weights(training)) freeze(training, {"*"});  // it is not trained as it is
+  if (has_packed_weights(training)) freeze(training, {"*"});  // packed weights are not trained
   Graph inference = forward_graph(source.model);
   ParameterStore parameters = source.model.parameters;
   InspectResult result;
@@ -248,14 +246,20 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   if (!job.csv.empty()) write_file(job.csv, to_csv(counts));
   counts.add_row({"all", result.totals.all(), result.totals.trainable, result.totals.frozen,
                   percent(total(result.zeros).share(), 2)});
-  std::string about = facts_text(source);
-  if (job.verify) about += fmt::format("\nAll of its {} files are as they were written.", verified);
-  result.text = [about, history = graph_history_text(facts.history), counts,
-                 bits = bits_text(result.bits, job.bit_count),
-                 costs = cost_table(result, job, facts.limits, tokens)](const TextStyle& style) {
-    return fmt::format("{}\n{}\n{}\n\n{}\n{}", about, history, fitted(bits, style.columns),
-                       to_text(counts, style), to_text(costs, style));
-  };
+  Document& document = result.document;
+  document.title = job.model;
+  document.notes = source.model.warnings;
+  document.headline =
+      fmt::format("{} parameters, {}, {} GFLOP for inference of {}", grouped(result.totals.all()),
+                  human_bytes(static_cast<double>(result.inference.parameter_bytes)),
+                  three_digits(result.flops / 1e9), run_size_text(job.batch, tokens, facts.limits));
+  if (job.verify)
+    document.evidence = fmt::format("All {} files are as they were written.", verified);
+  document.sections = {
+      {"",
+       {Paragraph{facts_text(source)}, Preformatted{graph_history_text(facts.history)},
+        Paragraph{bits_text(result.bits, job.bit_count)}, PageTable{counts},
+        PageTable{cost_table(result, job, facts.limits, tokens)}}}};
   return result;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,22 +7,19 @@
 #include "hone/analysis/parameters.h"
 #include "hone/analysis/precision.h"
 #include "hone/analysis/sparsity.h"
-#include "hone/base/json.h"
-#include "hone/report/text_layout.h"
+#include "hone/jobs/job_result.h"
 #include "hone/runtime/context.h"
 
 namespace hone {
 
-/// Which model is to be looked at.
+/// A model to inspect.
 struct InspectJob {
   std::string model;  ///< as `open_model` takes it
-  std::int64_t
-      batch = 8,
-      tokens = 0;  ///< texts of a run and tokens of a text, for the costs; 0: see `tokens_of_run`
-  std::vector<std::string> freeze =
-      {};  ///< globs of parameters that training would leave as they are
-  bool verify =
-      false;  ///< first compare every file of the folder with what its record says was written
+  std::int64_t batch = 8,
+               tokens =
+                   0;  ///< batch size and tokens per text, for the costs; 0: see `tokens_of_run`
+  std::vector<std::string> freeze = {};  ///< globs of parameters that training would not change
+  bool verify = false;                   ///< first compare every file of the folder with its record
   /// How bits are counted.
   BitCount bit_count = BitCount::stored;
   std::string csv = {};  ///< file for the table of modules; empty: none
@@ -31,23 +27,20 @@ struct InspectJob {
   std::uint64_t seed = 42;
 };
 
-struct InspectResult {
-  std::string graph;  ///< as text, as it is trained
+struct InspectResult : JobResult {
+  std::string graph;  ///< as text, of training
   std::vector<ModuleParameters> modules;
   ParameterTotals totals;
   double flops = 0;           ///< of one run, see `product_flops`
   double training_flops = 0;  ///< of one training step, the same way
-  Cost inference;             ///< of one run, as it is prepared for that
-  Cost training_step;         ///< of one with AdamW; where all is frozen, of the loss
-  AverageBits bits;           ///< of a run of inference
+  Cost inference;             ///< of one run, after the passes for inference
+  Cost training_step;         ///< of one with AdamW; if all is frozen, of the loss
+  AverageBits bits;           ///< of one inference run
   std::vector<Zeros> zeros;   ///< of every parameter, packed ones decoded
-  Json fields;                ///< what programs read, see `result_of`
-  /// The same for people, without the graph.
-  std::function<std::string(const TextStyle&)> text;
 };
 
-/// Tells what a model is: its graph and history, parameters, operations and memory. Throws `UserError`, as `open_model` and
-/// `freeze` do, and where a file is not as it was written.
+/// Counts a model's parameters, operations and memory, and returns its graph with its history. Throws `UserError`, as
+/// `open_model` and `freeze` do, and if a file is not as it was written.
 InspectResult inspect_model(const InspectJob& job, Context& context);
 
 }  // namespace hone

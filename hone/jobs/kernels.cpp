@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hone/base/text.h"
 #include "hone/cuda/kernels.h"
 #include "hone/jobs/bench.h"
 #include "hone/jobs/device_time.h"
@@ -49,7 +50,7 @@ void add_rows(Table& table, const OpDef& op, const KernelTable& kernels,
     table.add_row({op.name, kHost, kReference, "strided", "all", "fp64", "no", "no", "hone"});
 }
 
-// What the graph of the model is made of when it is run.
+// The graph of the model as it is run.
 Graph run_graph(const Model& model, bool train, const Session& session) {
   Graph graph = train ? model.graph : forward_graph(model);
   ParameterStore parameters = model.parameters;
@@ -93,12 +94,12 @@ Table kernel_table(const Library& library, const std::string& device) {
   Table table({{"operation", "Operation"},
                {"device", "Device"},
                {"kernel", "Kernel"},
-               {"layout", "Inputs lie"},
+               {"layout", "Layout"},
                {"values", "Values"},
                {"arithmetic", "Arithmetic"},
                {"prepares", "Weights prepared"},
-               {"workspace", "Room to work in"},
-               {"origin", "From"}});
+               {"workspace", "Workspace"},
+               {"origin", "Origin"}});
   KernelTable kernels = library.kernels;
   for (const Kernel& kernel : cuda::kernels())
     if (!is_in(kernel, kernels)) kernels.push_back(kernel);
@@ -107,7 +108,23 @@ Table kernel_table(const Library& library, const std::string& device) {
   return table;
 }
 
-KernelsResult kernels_of_model(const KernelsJob& job, Context& context) {
+JobResult list_kernels(const Library& library, const std::string& device) {
+  const Table table = kernel_table(library, device);
+  JobResult result;
+  result.fields = {{"kernels", to_json(table)}};
+  Document& document = result.document;
+  document.title = "Kernels";
+  document.headline = fmt::format("{} kernels", grouped(std::ssize(table.rows())));
+  document.sections = {
+      {"",
+       {PageTable{table},
+        Paragraph{"The kernels of an operation are tried in order, and the first that accepts a "
+                  "node runs it. `hone kernels --model MODEL` shows which, and why others did "
+                  "not."}}}};
+  return result;
+}
+
+JobResult kernels_of_model(const KernelsJob& job, Context& context) {
   const Session session = context.session();
   const Model model = bench_model({.model = job.model, .seed = job.seed}, context);
   const Graph graph = run_graph(model, job.train, session);
@@ -116,8 +133,9 @@ KernelsResult kernels_of_model(const KernelsJob& job, Context& context) {
                {"kernel", "Kernel"},
                {"arithmetic", "Arithmetic"},
                {"prepares", "Weights prepared"},
-               {"refused", "Asked before it"}});
+               {"refused", "Not accepted by"}});
   Json nodes = Json::array();
+  std::int64_t without_kernel = 0;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
     const auto answers = kernel_answers(session.library.kernels, call_site(*node), session.device);
@@ -125,6 +143,7 @@ KernelsResult kernels_of_model(const KernelsJob& job, Context& context) {
         arithmetic = kernel == nullptr ? "fp64" : arithmetic_of_kernel(*kernel),
         refused = refusals_text(answers);
     const bool prepares = kernel != nullptr && kernel->prepare != nullptr;
+    without_kernel += kernel == nullptr ? 1 : 0;
     table.add_row({node->name(), node->op().name, name, arithmetic, yes_or_no(prepares),
                    refused.empty() ? Cell(absent) : Cell(refused)});
     nodes.push_back({{"node", node->name()},
@@ -136,13 +155,18 @@ KernelsResult kernels_of_model(const KernelsJob& job, Context& context) {
   }
   const std::string what =
       fmt::format("{} of {}", job.train ? "a training step" : "inference", job.model);
-  KernelsResult result;
+  JobResult result;
   result.fields = {
       {"model", job.model}, {"what", what}, {"device", device_text(session)}, {"nodes", nodes}};
-  result.text = [table, what, device = device_text(session)](const TextStyle& style) {
-    return fmt::format("{} on {}\n\n{}\nA kernel is asked when those before it have refused.\n",
-                       what, device, to_text(table, style));
-  };
+  Document& document = result.document;
+  document.title = fmt::format("Kernels of {}", what);
+  document.headline = capitalized(fmt::format("{} on {}: {} operations, {} without a fast kernel",
+                                              what, device_text(session),
+                                              grouped(std::ssize(nodes)), grouped(without_kernel)));
+  document.sections = {
+      {"",
+       {PageTable{table}, Paragraph{"Kernels are tried in order; the first that accepts a node "
+                                    "runs it."}}}};
   return result;
 }
 

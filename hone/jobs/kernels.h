@@ -1,38 +1,34 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "hone/base/json.h"
+#include "hone/jobs/job_result.h"
 #include "hone/report/table.h"
 #include "hone/runtime/context.h"
 
-/// Which kernels there are, and which of them a model's operations take.
+/// Lists kernels, and those that a model's operations use.
 namespace hone {
 
-/// The kernels of a library that its plugins brought.
+/// The kernels of a library that come from plugins.
 std::vector<const Kernel*> plugin_kernels(const Library& library);
 
-/// A row of every kernel by its operation, in the order in which they are asked, with what holds of all that it runs; `device`:
-/// of one kind alone, such as "cuda"; empty: of all, the program's for cards among them whether there is one or not.
+/// A row for each kernel, by operation, in the order in which they are tried. `device`: only those of one kind, such as "cuda";
+/// empty: all, with those for GPUs whether there is one or not.
 Table kernel_table(const Library& library, const std::string& device);
 
-/// What operations of one model take.
+/// The same as a result.
+JobResult list_kernels(const Library& library, const std::string& device);
+
+/// A model whose kernels to list.
 struct KernelsJob {
   std::string model;   ///< as `bench_model` takes it
   bool train = false;  ///< of a training step; otherwise of inference
   std::uint64_t seed = 42;
 };
 
-struct KernelsResult {
-  Json fields;  ///< what programs read, see `result_of`
-  /// The same for people.
-  std::function<std::string(const TextStyle&)> text;
-};
-
-/// The kernel of each operation of the graph that is run, on the device of the context, and what those before it had against
-/// it. Throws `UserError` as `bench_model`.
-KernelsResult kernels_of_model(const KernelsJob& job, Context& context);
+/// The kernel of each operation of the graph on the device of the context, and why those tried before did not accept it.
+/// Throws `UserError` as `bench_model`.
+JobResult kernels_of_model(const KernelsJob& job, Context& context);
 
 }  // namespace hone

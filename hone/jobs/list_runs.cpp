@@ -4,8 +4,8 @@
 
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/runs_figure.h"
-#include "hone/report/figure_layout.h"
 #include "hone/report/document.h"
+#include "hone/report/figure_layout.h"
 
 namespace hone {
 namespace {
@@ -27,11 +27,11 @@ Json to_json(const RankedRuns& ranked, const Runs& runs) {
   return {{"runs", ranked.rows}, {"groups", groups}, {"skipped", skipped}};
 }
 
-// Drawn into the page alone. Where it cannot be drawn the page goes without.
+// Drawn into the page alone, which goes without it if it cannot be drawn.
 void add_curves(const Figure& figure, const Context& context, Section& section) {
   if (figure.panels.empty()) return;
   Figure wide = figure;
-  wide.title.clear();  // the caption says it
+  wide.title.clear();  // the caption has it
   const fs::path folder = fs::temp_directory_path();
   try {
     const std::optional<Figure> narrow = narrow_figure(wide);
@@ -44,35 +44,28 @@ void add_curves(const Figure& figure, const Context& context, Section& section) 
   }
 }
 
-Document runs_page(const RunsJob& job, const RunsResult& result, const Figure& figure,
-               std::size_t left_out, const Context& context) {
-  Document page{.title = job.title,
-            .headline = fmt::format("{} runs", result.table.rows().size()),
-            .sections = {}};
-  Section rows{"Runs", {}}, curves{"Trainings", {}};
-  for (const std::string& line : result.lines) rows.blocks.push_back(Paragraph{line});
-  rows.blocks.push_back(PageTable{result.table});
+Section curves_section(const Figure& figure, std::size_t left_out, const Context& context) {
+  Section curves{"Training", {}};
   add_curves(figure, context, curves);
   if (left_out > 0)
     curves.blocks.push_back(Paragraph{fmt::format(
-        "{} more are left out, for want of colours to tell them apart; name fewer folders.",
+        "{} more runs are left out, because there are no more colours; name fewer folders.",
         left_out)});
-  page.sections = {rows, curves};
-  return page;
+  return curves;
 }
 
-// One file, or a folder that has the table and the figure as files too.
-void write_page(const RunsJob& job, const RunsResult& result, const Runs& runs,
+// One file, or a folder that also has the table and the figure as files.
+void write_page(const RunsJob& job, const Table& table, Document page, const Runs& runs,
                 const Context& context) {
   std::size_t left_out = 0;
   const Figure figure = runs_figure(runs, left_out);
-  const Document page = runs_page(job, result, figure, left_out, context);
+  page.sections.push_back(curves_section(figure, left_out, context));
   if (job.html.ends_with(".html")) {
     check_output_file(job.html, job.overwrite);
     return write_file(job.html, to_html(page));
   }
   OutputFolder folder(job.html, JobOutput{job.html, job.overwrite}.options());
-  write_file(folder.path() / "runs.csv", to_csv(result.table));
+  write_file(folder.path() / "runs.csv", to_csv(table));
   write_file(folder.path() / "report.html", to_html(page));
   if (!figure.panels.empty()) write_figure(figure, folder.path() / "runs");
   folder.commit();
@@ -82,26 +75,30 @@ void write_page(const RunsJob& job, const RunsResult& result, const Runs& runs,
 
 RunsResult list_runs(const RunsJob& job, const Context& context) {
   const Runs runs = read_runs(job.folders);
-  RankedRuns ranked = rank_runs(runs, job.sort, job.reverse);
+  RunsResult result;
+  result.ranked = rank_runs(runs, job.sort, job.reverse);
   for (const SkippedPath& one : runs.skipped)
     tell_warnings(context, {fmt::format("skipped {}: {}", one.path, one.reason)});
-  user_check(!ranked.rows.empty(), "there is no output folder among them");
-  std::vector<std::string> common, lines;
-  Table table = runs_table(ranked, job.columns, common);
-  if (!common.empty())
-    lines.push_back(fmt::format("The same in all: {}.", fmt::join(common, "; ")));
-  if (const std::string note = groups_note(ranked); !note.empty()) lines.push_back(note);
-  RunsResult result{std::move(ranked), std::move(lines), std::move(table), {}, {}};
-  if (!job.html.empty()) write_page(job, result, runs, context);
+  user_check(!result.ranked.rows.empty(), "there is no output folder among them");
+  std::vector<std::string> common;
+  const Table table = runs_table(result.ranked, job.columns, common);
   result.fields = to_json(result.ranked, runs);
-  result.text = [lines = result.lines, table = result.table,
-                 html = job.html](const TextStyle& style) {
-    std::string text;
-    for (const std::string& line : lines) text += line + "\n\n";
-    text += to_text(table, style);
-    if (!html.empty()) text += fmt::format("\nwritten to {}\n", html);
-    return text;
-  };
+  Document& document = result.document;
+  document.title = job.title;
+  const std::size_t count = table.rows().size();
+  document.headline = fmt::format("{} run{}", count, count == 1 ? "" : "s");
+  document.evidence = groups_note(result.ranked);
+  Section rows{"", {}};
+  if (!common.empty())
+    rows.blocks.push_back(Paragraph{fmt::format("The same in all: {}.", fmt::join(common, "; "))});
+  rows.blocks.push_back(PageTable{table});
+  document.sections.push_back(std::move(rows));
+  if (job.html.empty()) return result;
+  write_page(job, table, document, runs, context);
+  if (job.html.ends_with(".html"))
+    document.sections[0].blocks.push_back(Paragraph{fmt::format("Written to {}", job.html)});
+  else
+    document.output = job.html;
   return result;
 }
 

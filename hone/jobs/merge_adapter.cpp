@@ -13,19 +13,21 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kRoundedAgain =
-    "the merged weights were rounded to the model's formats again, which changes what the adapter "
-    "was trained beside";
+    "the merged weights were rounded to the model's formats again, so predictions differ from "
+    "those "
+    "of the adapter beside the model";
 
 }  // namespace
 
-MergeResult merge_adapter(const MergeJob& job, Context& context) {
+JobResult merge_adapter(const MergeJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_with_adapter(job.model, job.adapter, context, job.seed);
-  RunReport report{.title = fmt::format("{} merged into {}", job.adapter, job.model),
-                   .invocation = job.invocation};
+  JobResult result;
+  Document& document = result.document;
+  document.title = fmt::format("{} merged into {}", job.adapter, job.model);
   const auto data =
-      load_answer_texts(source, job.model, job.texts, job.seed, context, report.notes);
-  if (!data) report.notes = source.model.warnings;
+      load_answer_texts(source, job.model, job.texts, job.seed, context, document.notes);
+  if (!data) document.notes = source.model.warnings;
   const AdapterSize adapter = adapter_size(source.model, job.adapter);
   const TextModel before = source;
   transform(source.model, "fuse_lora", context.session());
@@ -33,33 +35,31 @@ MergeResult merge_adapter(const MergeJob& job, Context& context) {
   const Model merged = source.model;
   if (rounds) {
     source.model = round_weights(merged, context);
-    report.notes.emplace_back(kRoundedAgain);
+    document.notes.emplace_back(kRoundedAgain);
   }
   stop_if_interrupted();
   write_model(source, output.path());
   if (rounds) write_unrounded(merged, source.model, output.path());
-  const ModelChange change = describe_change(before, source, output.path(), data,
-                                             job.texts.batch_size, context, report.notes);
+  const ModelChange change = measure_change(before, source, output.path(), data,
+                                            job.texts.batch_size, context, document.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;
-  const ChangeSentences words =
-      sentences_of(change, fmt::format("{} adapters of {} merged", adapter.linears, job.adapter),
-                   data, job.invocation.setting("data"));
-  MergeResult result{.fields = to_json(change, job.model, data, labels, "with_adapter", "merged"),
-                     .text = text_of(change, words, data, labels, job.output.folder)};
+  result.fields = to_json(change, job.model, data, labels, "with_adapter", "merged");
   result.fields.update({{"adapter", job.adapter},
                         {"lora", to_json(adapter)},
                         {"rounded_again", rounds},
                         {"output", job.output.folder}});
-  report.headline = words.headline;
-  report.basis = basis_of(change, job.texts.data.options.source, data);
-  report.results = result.fields;
-  report.sections = sections_of(change, words, data, labels);
+  describe_change(document,
+                  fmt::format("{} merged into {} linear layer{}", job.adapter, adapter.linears,
+                              adapter.linears == 1 ? "" : "s"),
+                  change, data, job.invocation.setting("data"), labels);
+  document.output = job.output.folder;
+  result.basis = basis_of(change, job.texts.data.options.source, data);
   write_model_card({job.output.name_of(output.path(), output.path()), job.invocation.command,
-                    result_of("lora", result.fields), words.takes},
+                    result_of("lora", result.fields), lines_of(change)},
                    source.model, output.path());
-  write_run_report(report, output.path(), context);
+  write_report(result, job.invocation, output.path(), context);
   output.commit();
-  if (!data) tell_warnings(context, report.notes);
+  if (!data) tell_warnings(context, document.notes);
   if (data && rounds) tell_warnings(context, {std::string(kRoundedAgain)});
   return result;
 }

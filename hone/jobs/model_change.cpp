@@ -9,6 +9,7 @@
 #include "hone/jobs/size_and_time.h"
 #include "hone/models/text_limit.h"
 #include "hone/passes/pack.h"
+#include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/result.h"
 #include "hone/train/memory_check.h"
@@ -41,8 +42,8 @@ TimesInTurn time_both(const Model& before, const Model& after, std::int64_t toke
       second(forward_graph(after), after.parameters, context.session());
   const Bindings bindings = {{'B', kTimedTexts}, {'S', tokens}};
   predict_beside({{first.graph(), bindings, first.parameters()},
-                   {second.graph(), bindings, second.parameters()}},
-                  context.session());
+                  {second.graph(), bindings, second.parameters()}},
+                 context.session());
   std::vector<std::int64_t> rows(kTimedTexts);
   std::iota(rows.begin(), rows.end(), 0);
   const NamedTensors batch =
@@ -67,52 +68,103 @@ std::int64_t sum_of(const ModelChange& change, std::int64_t OperationCount::*mem
   return sum;
 }
 
-// "69 operations, 77 before: dropout 0 (8)."
+// "77 → 69"
+std::string count_change(std::int64_t before, std::int64_t after) {
+  return before == after ? fmt::format("{} (unchanged)", grouped(after))
+                         : fmt::format("{} → {}", grouped(before), grouped(after));
+}
+
+std::string operations_change(const ModelChange& change) {
+  return count_change(sum_of(change, &OperationCount::before),
+                      sum_of(change, &OperationCount::after));
+}
+
+// "Operations: 77 → 69; dropout 8 → 0."
 std::string operations_text(const ModelChange& change) {
   std::string kinds;
   for (const OperationCount& count : change.operations)
     if (count.before != count.after)
-      kinds += fmt::format("{}{} {} ({})", kinds.empty() ? ": " : ", ", count.operation,
-                           count.after, count.before);
-  return fmt::format("{} operations, {} before{}.", sum_of(change, &OperationCount::after),
-                     sum_of(change, &OperationCount::before),
-                     kinds.empty() ? ", of the same kinds" : kinds);
+      kinds += fmt::format("{}{} {} → {}", kinds.empty() ? "; " : ", ", count.operation,
+                           count.before, count.after);
+  return fmt::format("Operations: {}{}.", operations_change(change), kinds);
 }
 
 std::string parameters_text(const ModelChange& change) {
-  const std::int64_t before = change.size_before.parameters, after = change.size.parameters;
-  std::string text =
-      before == after ? fmt::format("{} parameters, as before.", grouped(after))
-                      : fmt::format("{} parameters, {} before.", grouped(after), grouped(before));
-  text += " " + to_text(change.size);
+  std::string text = fmt::format(
+      "Parameters: {}. {}", count_change(change.size_before.parameters, change.size.parameters),
+      to_text(change.size));
   if (change.size.memory_bytes != change.size_before.memory_bytes)
-    text += fmt::format(" Before: {} in memory.",
+    text += fmt::format(" The baseline takes {} in memory.",
                         human_bytes(static_cast<double>(change.size_before.memory_bytes)));
   return text;
 }
 
+// "1.52 → 0.22 ms"
+std::string ms_change(double before, double after) {
+  return fmt::format("{} → {} ms", three_digits(before), three_digits(after));
+}
+
 std::string times_text(const ModelChange& change) {
   const TimesInTurn& times = change.times;
-  return fmt::format(
-      "{}: {:.2f} ms at least and {:.2f} in the median, {:.2f} and {:.2f} "
-      "before; "
-      "{}.",
-      change.timed, times.after.min_ms, times.after.median_ms, times.before.min_ms,
-      times.before.median_ms, speedup_text(times));
+  return fmt::format("Latency of {}: {}, {}. Medians of {} paired rounds; the fastest took {}.",
+                     change.timed, ms_change(times.before.median_ms, times.after.median_ms),
+                     speedup_text(times), kTimedRounds,
+                     ms_change(times.before.min_ms, times.after.min_ms));
+}
+
+std::vector<Fact> key_figures_of(const ModelChange& change) {
+  const TimesInTurn& times = change.times;
+  return {
+      size_figure("Size", static_cast<double>(change.size_before.memory_bytes),
+                  static_cast<double>(change.size.memory_bytes)),
+      {fmt::format("Latency ({})", change.timed),
+       fmt::format(
+           "{} ({} to {}× as fast)", ms_change(times.before.median_ms, times.after.median_ms),
+           three_digits(times.speedup_interval.low), three_digits(times.speedup_interval.high))}};
 }
 
 Table answers_table(const ModelChange& change) {
   const BeforeAndAfter& both = *change.answers;
   return comparison_table(
-      {{"before", change.bits_before, both.before, std::nullopt, change.arithmetic_before},
-       {"after", change.bits, both.after, both.comparison, change.arithmetic, both.verdict}});
+      {{"baseline", change.bits_before, both.before, std::nullopt, change.arithmetic_before},
+       {"changed", change.bits, both.after, both.comparison, change.arithmetic, both.verdict}});
 }
 
-Table operations_table(const ModelChange& change) {
-  Table table({{"operation", "Operation"}, {"before", "Before"}, {"after", "After"}});
+// Of the kinds whose number changed, or of all.
+Table operations_table(const ModelChange& change, bool of_all) {
+  Table table({{"operation", "Operation"}, {"before", "Baseline"}, {"after", "Changed"}});
   for (const OperationCount& count : change.operations)
-    table.add_row({count.operation, count.before, count.after});
+    if (of_all || count.before != count.after)
+      table.add_row({count.operation, count.before, count.after});
   return table;
+}
+
+std::vector<Section> sections_of(const ModelChange& change,
+                                 const std::optional<EncodedSplits>& data,
+                                 const std::vector<std::string>& labels) {
+  Section first;
+  if (change.answers) {
+    first.blocks.push_back(
+        PageTable{answers_table(change), figures_caption(change.answers->before, *data, {})});
+  } else if (const Table changed = operations_table(change, /*of_all=*/false);
+             !changed.rows().empty()) {
+    first.blocks.push_back(PageTable{changed, "Operations whose number changed."});
+  }
+  if (!change.no_gradient.empty())
+    first.blocks.push_back(Paragraph{
+        fmt::format("The model can predict, but not be trained: {}.", change.no_gradient)});
+  first.blocks.push_back(Paragraph{change.loading});
+  std::vector<Section> sections = {std::move(first)};
+  if (change.answers)
+    sections.push_back(details_section(named_evaluations(*change.answers, *data), labels));
+  sections.push_back(
+      {"Operations",
+       {PageTable{operations_table(change, /*of_all=*/true), "By kind, in the training graph."}},
+       /*folded=*/true});
+  Section details{"Size and latency", {}, /*folded=*/true};
+  for (const std::string& line : lines_of(change)) details.blocks.push_back(Paragraph{line});
+  sections.push_back(std::move(details));
+  return sections;
 }
 
 }  // namespace
@@ -125,9 +177,9 @@ std::optional<EncodedSplits> load_answer_texts(TextModel& source, const std::str
                       notes);
 }
 
-ModelChange describe_change(const TextModel& before, const TextModel& after, const fs::path& folder,
-                            const std::optional<EncodedSplits>& data, std::int64_t batch_size,
-                            Context& context, std::vector<std::string>& notes) {
+ModelChange measure_change(const TextModel& before, const TextModel& after, const fs::path& folder,
+                           const std::optional<EncodedSplits>& data, std::int64_t batch_size,
+                           Context& context, std::vector<std::string>& notes) {
   ModelChange change;
   change.operations = count_operations(before.model.graph, after.model.graph);
   change.size_before = model_size(before.model, before.folder);
@@ -152,7 +204,7 @@ ModelChange describe_change(const TextModel& before, const TextModel& after, con
     std::vector<std::string> doubts;
     for (const std::string& concern :
          concerns(change.answers->after.evaluation, after.model.facts.labels))
-      doubts.push_back(fmt::format("after, {}", concern));
+      doubts.push_back(fmt::format("after the change, {}", concern));
     tell_warnings(context, doubts);
     notes.insert(notes.end(), doubts.begin(), doubts.end());
   }
@@ -182,67 +234,28 @@ Json to_json(const ModelChange& change, const std::string& model,
   return fields;
 }
 
-ChangeSentences sentences_of(const ModelChange& change, const std::string& what,
-                             const std::optional<EncodedSplits>& data,
-                             const std::string& data_setting) {
-  ChangeSentences words;
-  words.takes = {operations_text(change), parameters_text(change), times_text(change)};
-  words.lines = words.takes;
+std::vector<std::string> lines_of(const ModelChange& change) {
+  return {operations_text(change), parameters_text(change), times_text(change)};
+}
+
+void describe_change(Document& document, const std::string& what, const ModelChange& change,
+                     const std::optional<EncodedSplits>& data, const std::string& data_setting,
+                     const std::vector<std::string>& labels) {
   if (change.answers) {
-    words.headline = fmt::format("{}, {}: {}.", what, name_and_size(data->measured),
-                                 change.answers->verdict.summary);
-    words.caption = figures_caption(change.answers->before, *data, {});
+    describe_change(document, what, *change.answers, data->measured);
   } else {
-    words.headline = fmt::format("{}: what became of its answers was not measured.", what);
-    words.lines.push_back(
-        fmt::format("Its answers were not measured: {} with texts does that.", data_setting));
+    document.headline =
+        fmt::format("{}: operations {}, accuracy not measured", what, operations_change(change));
+    document.evidence = fmt::format("Give {} to measure how predictions changed.", data_setting);
   }
-  if (!change.no_gradient.empty())
-    words.lines.push_back(
-        fmt::format("It answers, but cannot be trained any more: {}.", change.no_gradient));
-  words.lines.push_back(change.loading);
-  return words;
-}
-
-std::vector<Section> sections_of(const ModelChange& change, const ChangeSentences& words,
-                                 const std::optional<EncodedSplits>& data,
-                                 const std::vector<std::string>& labels) {
-  Section result{"Result", {}};
-  if (change.answers) result.blocks.push_back(PageTable{answers_table(change), words.caption});
-  for (const std::string& line : words.lines) result.blocks.push_back(Paragraph{line});
-  std::vector<Section> sections = {std::move(result)};
-  if (change.answers)
-    sections.push_back(details_section(named_evaluations(*change.answers, *data), labels));
-  sections.push_back(
-      {"Operations",
-       {PageTable{operations_table(change), "By kind, of the graph as it is trained."}}});
-  return sections;
-}
-
-std::function<std::string(const TextStyle&)> text_of(const ModelChange& change,
-                                                     const ChangeSentences& words,
-                                                     const std::optional<EncodedSplits>& data,
-                                                     const std::vector<std::string>& labels,
-                                                     const std::string& folder) {
-  std::vector<NamedEvaluation> measured;
-  if (change.answers) measured = named_evaluations(*change.answers, *data);
-  return [=](const TextStyle& style) {
-    std::string text;
-    if (change.answers)
-      text =
-          fmt::format("{}\n\n{}\n\n{}\n{}",
-                      toned(words.headline, tone_of(change.answers->verdict), style), words.caption,
-                      to_text(answers_table(change), style), details_text(measured, labels, style));
-    for (const std::string& line : words.lines) text += line + "\n";
-    return text + fmt::format("Written to {}\n", folder);
-  };
+  for (Fact& figure : key_figures_of(change)) document.key_figures.push_back(std::move(figure));
+  document.sections = sections_of(change, data, labels);
 }
 
 Basis basis_of(const ModelChange& change, const std::string& source,
                const std::optional<EncodedSplits>& data) {
   if (data) return basis_of(source, *data, std::string(change.arithmetic), 0);
-  return {std::string(change.arithmetic), 0, "none: no text was read", "none",
-          "nothing was chosen, and no answer was measured"};
+  return {std::string(change.arithmetic), 0, "none", "none", "nothing was chosen or evaluated"};
 }
 
 }  // namespace hone

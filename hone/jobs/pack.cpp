@@ -21,12 +21,13 @@
 #include "hone/passes/pack.h"
 #include "hone/passes/prune.h"
 #include "hone/runtime/packed_kernels.h"
+#include "hone/study/change_headline.h"
 #include "hone/train/memory_check.h"
 
 namespace hone {
 namespace {
 
-// Of the recipe's formats, by rounding alone.
+// Rounded to the recipe's formats, without training.
 Model quantized_by(const Recipe& recipe, const Model& model, const std::string& name,
                    Context& context) {
   CompressOptions options;
@@ -34,15 +35,15 @@ Model quantized_by(const Recipe& recipe, const Model& model, const std::string& 
   options.sparsities = resolve_sparsities(recipe, plain_graph(model));
   Graph graph = forward_graph(model);
   with_context(name, [&] { quantize(graph, options.plan); });
-  user_check(!calibrates_on_texts(graph, quantizer_names(model.graph)),
-             "{}: formats of the recipe want ranges from texts, which packing does not look at; "
-             "`hone quantize` with this "
-             "recipe and data first, then pack what it writes",
-             name);
+  user_check(
+      !calibrates_on_texts(graph, quantizer_names(model.graph)),
+      "{}: formats of the recipe need ranges from examples, which packing does not read; run "
+      "`hone quantize` with this recipe and data, then pack its output",
+      name);
   return compress(model, {}, options, context);
 }
 
-// What packing works in: each thread is at one tensor, at worst all at the largest.
+// Memory that packing needs: each thread packs one tensor, at worst all of them the largest.
 double packing_room(const ParameterStore& parameters, int threads) {
   std::vector<std::int64_t> counts;
   for (const auto& [name, tensor] : parameters.tensors()) counts.push_back(tensor.count());
@@ -51,7 +52,7 @@ double packing_room(const ParameterStore& parameters, int threads) {
   return kPackingRoom * static_cast<double>(std::accumulate(counts.begin(), counts.end(), 0LL));
 }
 
-// Of weights that lie in files, whose pages go as their codes come.
+// Of weights mapped from files, whose pages are released as their codes are made.
 double mapped_bytes(const ParameterStore& parameters) {
   double bytes = 0;
   for (const auto& [name, tensor] : parameters.tensors())
@@ -61,8 +62,9 @@ double mapped_bytes(const ParameterStore& parameters) {
 
 std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
 
-// Of formats of weights: with which inputs their products would be of codes.
-std::string native_way_text(const MemoryAccount& account, const FormatTable& formats) {
+// Which input formats would make the products native, for the formats of the weights.
+std::string native_hint(const MemoryAccount& account, const FormatTable& formats,
+                        const std::string& input_setting) {
   std::set<std::string> inputs;
   std::string weights;
   for (const AccountRow& row : account.rows) {
@@ -74,32 +76,25 @@ std::string native_way_text(const MemoryAccount& account, const FormatTable& for
       weights += (weights.empty() ? "" : ", ") + row.format;
   }
   if (!inputs.empty())
-    return fmt::format("; products are native with inputs in {}: give that as `input_format`",
+    return fmt::format(" For native products, give {} {}.", input_setting,
                        fmt::join(inputs, " or "));
-  return weights.empty() ? "" : fmt::format("; no native product takes weights in {}", weights);
+  return weights.empty() ? "" : fmt::format(" There is no native product for {} weights.", weights);
 }
 
-std::string weights_text(const MemoryAccount& account, std::string_view arithmetic,
-                         const FormatTable& formats) {
-  std::string text = fmt::format(
-      "Weights: {} in memory, {} in their file, for {} in fp32", size_text(account.bytes),
-      size_text(account.file_bytes.value_or(0)), size_text(account.fp32_bytes));
-  text += arithmetic == kNative
-              ? " (native: products of linears whose inputs have formats that fit are of codes)."
-              : fmt::format(
-                    " (packed: bytes are small, sums are in fp32, so it is no faster where "
-                    "texts are many{}).",
-                    native_way_text(account, formats));
+std::string arithmetic_text(const MemoryAccount& account, std::string_view arithmetic,
+                            const FormatTable& formats, const std::string& input_setting) {
+  std::string text =
+      arithmetic == kNative
+          ? "Native: linear layers whose inputs have matching formats multiply codes."
+          : fmt::format(
+                "Packed: weights are stored in few bits, products are computed in fp32, so "
+                "large batches are no faster.{}",
+                native_hint(account, formats, input_setting));
   if (account.transient_bytes > 0)
-    text += fmt::format(" A run unpacks up to {} of them as a whole, for a while.",
+    text += fmt::format(" A run temporarily unpacks up to {} of weights at once.",
                         size_text(account.transient_bytes));
   return text;
 }
-
-// Packing looks at no texts.
-constexpr std::string_view kRoundedNow =
-    "Weights were rounded to these formats just now, and what that costs was not measured: `hone "
-    "compare` with the model before does";
 
 // The card of `source`, which was read as `before`, for its copy.
 void carry_card(const TextModel& source, const Model& before, const std::string& how,
@@ -119,26 +114,56 @@ std::vector<std::string> shape_passes(const Model& model) {
   return passes;
 }
 
-// Sentences: what the folder holds, and who can load it.
+// Sentences on the weights, shapes and programs that load the folder.
 std::vector<std::string> unpacked_lines(const Model& model, const ModelSize& size) {
-  std::vector<std::string> lines = {fmt::format(
-      "Weights in fp32: {} parameters, {} on disk.{}", grouped(size.parameters),
-      size_text(size.disk_bytes.value_or(0)),
-      size.quantized ? " Quantizers round them and what layers read, as in the packed model."
-                     : " Nothing is rounded when the model runs.")};
+  std::vector<std::string> lines = {
+      size.quantized ? "Quantizers round weights and inputs, as in the packed model."
+                     : "Nothing is rounded when the model runs."};
   if (const std::optional<EncoderShapes> shapes = encoder_shapes(model))
     lines.push_back(fmt::format("{}: {}.", find_architecture(model.facts.architecture, "").title,
                                 to_text(*shapes)));
   if (const std::vector<std::string> passes = shape_passes(model); !passes.empty())
-    lines.push_back(fmt::format("Shapes were changed by {}.", fmt::join(passes, ", ")));
+    lines.push_back(fmt::format("Passes that changed shapes: {}.", fmt::join(passes, ", ")));
   lines.push_back(loading_text(model));
   return lines;
 }
 
-// Nothing of it was measured on texts.
-Basis basis_without_texts(std::string_view arithmetic) {
-  return {std::string(arithmetic), 0, "none: no text was read", "none",
-          "nothing was chosen, and no answer was measured"};
+// Nothing was measured on data.
+Basis basis_without_data(std::string_view arithmetic) {
+  return {std::string(arithmetic), 0, "none", "none", "nothing was chosen or evaluated"};
+}
+
+// Headline, key figures and sections of a packed model.
+void describe_packed(Document& document, const PackJob& job, const MemoryAccount& account,
+                     std::string_view arithmetic, bool reads_texts, const fs::path& folder,
+                     const FormatTable& formats) {
+  const auto fp32 = static_cast<double>(account.fp32_bytes);
+  document.headline = fmt::format("{}: {}", arithmetic == kNative ? "Packed, native" : "Packed",
+                                  size_figure("", fp32, static_cast<double>(account.bytes)).value);
+  if (account.file_bytes)
+    document.key_figures.push_back(
+        size_figure("On disk", fp32, static_cast<double>(*account.file_bytes)));
+  document.key_figures.push_back({"Arithmetic", std::string(arithmetic)});
+  document.evidence = job.recipe
+                          ? "The weights were rounded to these formats now, and the accuracy was "
+                            "not measured; `hone compare` with the baseline measures it."
+                          : "Packing keeps the values of the weights; nothing was measured again.";
+  document.output = job.output.folder;
+  if (reads_texts)
+    document.next = {{"Classify a text",
+                      fmt::format("hone predict {} \"some text\"", shell_word(job.output.folder))}};
+  document.sections = {
+      {"",
+       {PageTable{account_table(account)},
+        Paragraph{
+            arithmetic_text(account, arithmetic, formats, job.invocation.setting("input_format"))},
+        figure_block(
+            account_figure({{"", saving_steps(account)}},
+                           fmt::format("{}, packed: memory saved, and why not more", job.model)),
+            folder / "memory", "The saving that is left after each step", document.notes)}}};
+  Section steps{"Memory saved, step by step", {}, /*folded=*/true};
+  for (const std::string& line : reasons(account)) steps.blocks.push_back(Paragraph{line});
+  document.sections.push_back(std::move(steps));
 }
 
 }  // namespace
@@ -147,33 +172,37 @@ PackResult pack_model(const PackJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, job.seed);
   Model& model = source.model;
-  user_check(!has_packed_weights(model.graph),
-             "{}: is packed already; to pack more of it, `hone unpack` it first and pack what that "
-             "writes with all formats",
-             job.model);
+  user_check(
+      !has_packed_weights(model.graph),
+      "{}: is packed already; to pack more of it, run `hone unpack` first and pack its output "
+      "with all formats",
+      job.model);
   const Model before = model;
   const bool rounds = job.recipe.has_value();
   if (rounds) model = quantized_by(*job.recipe, model, job.model, context);
   user_check(
       model.quantization.has_value(),
-      "{}: has no formats to pack its weights in; give `weight_format` or a `recipe`, or pack what "
-      "`hone quantize` wrote",
+      "{}: has no formats to pack its weights in; give `weight_format` or a `recipe`, or pack the "
+      "output of `hone quantize`",
       job.model);
-  RunReport report{.title = fmt::format("{} packed", job.model), .invocation = job.invocation};
+  PackResult result;
+  Document& document = result.document;
+  document.title = fmt::format("{} packed", job.model);
   for (const LeftUnpacked& one : unpackable(model.graph))
-    report.notes.push_back(fmt::format("{} stays in fp32: {}", one.parameter, one.reason));
-  const std::string why =
-      report.notes.empty() ? "the model has formats for inputs and outputs alone" : report.notes[0];
+    document.notes.push_back(fmt::format("{} stays in fp32: {}", one.parameter, one.reason));
+  const std::string why = document.notes.empty()
+                              ? "the model has formats for inputs and outputs only"
+                              : document.notes[0];
   const double codes = static_cast<double>(model_size(model, {}).packed_bytes);
   predict_growth(std::max(0.0, codes - mapped_bytes(model.parameters)) +
-                      packing_room(model.parameters, context.pool.threads()),
-                  model.parameters);
+                     packing_room(model.parameters, context.pool.threads()),
+                 model.parameters);
   const std::size_t masks = pruned_weights(model.graph).size();
   transform(model, "pack", context.session());
   if (masks > 0)
-    report.notes.push_back(fmt::format(
-        "the masks of {} pruned weights are not packed: their zeros stand in the codes, "
-        "and training what `hone unpack` writes would fill them; train {} instead",
+    document.notes.push_back(fmt::format(
+        "the masks of {} pruned weights are not packed: training the output of `hone unpack` would "
+        "fill their zeros; train {} instead",
         masks, job.model));
   user_check(has_packed_weights(model.graph), "{}: none of its weights can be packed: {}",
              job.model, why);
@@ -181,61 +210,41 @@ PackResult pack_model(const PackJob& job, Context& context) {
   write_model(source, output.path());
   if (!rounds)
     carry_card(source, before,
-               fmt::format("Packed by `{}`: the same values in fewer bytes. The figures here are "
-                           "those of the model before.",
+               fmt::format("Packed by `{}`: the same values in fewer bytes. The numbers here are "
+                           "those of the model before packing.",
                            job.invocation.command),
                output.path());
-  PackResult result{
-      .account = memory_account(model, output.path(), context.session()), .fields = {}, .text = {}};
-  const MemoryAccount& account = result.account;
+  result.account = memory_account(model, output.path(), context.session());
   const std::string_view arithmetic = arithmetic_of_run(forward_graph(model), context.session());
   result.fields = {{"model", job.model},
                    {"arithmetic", arithmetic},
                    {"rounded", rounds},
-                   {"account", to_json(account)},
+                   {"account", to_json(result.account)},
                    {"output", job.output.folder}};
-  const std::string headline = weights_text(account, arithmetic, context.library.formats);
-  report.headline = headline;
-  report.basis = basis_without_texts(arithmetic);
-  report.results = result.fields;
-  if (rounds) report.notes.emplace_back(kRoundedNow);
-  std::vector<Block> blocks = {PageTable{account_table(account)}};
-  for (const std::string& line : reasons(account)) blocks.push_back(Paragraph{line});
-  blocks.push_back(figure_block(
-      account_figure({{"", saving_steps(account)}},
-                     fmt::format("{}, packed: what is saved, and why not more", job.model)),
-      output.path() / "memory", "What is left of the saving, step by step", report.notes));
-  report.sections = {{"Account", std::move(blocks)}};
-  write_run_report(report, output.path(), context);
+  result.basis = basis_without_data(arithmetic);
+  describe_packed(document, job, result.account, arithmetic, !source.images, output.path(),
+                  context.library.formats);
+  write_report(result, job.invocation, output.path(), context);
   output.commit();
-  tell_notes(context, report.notes);
-  result.text = [account, headline, rounds, folder = job.output.folder](const TextStyle& style) {
-    std::string text = to_text(account_table(account), style) + "\n";
-    for (const std::string& line : reasons(account)) text += line + "\n";
-    text += "\n" + headline;
-    if (rounds) text += fmt::format("\n{}.", kRoundedNow);
-    return text +
-           fmt::format("\nWritten to {}; report.html there shows where the bytes are\n", folder);
-  };
+  tell_notes(context, document.notes);
   return result;
 }
 
-UnpackResult unpack_model(const UnpackJob& job, Context& context) {
+JobResult unpack_model(const UnpackJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, 0);
-  user_check(has_packed_weights(source.model.graph),
-             "{}: is not packed; its weights are in fp32 as they stand", job.model);
-  // Pages of codes that are read go as their values come.
+  user_check(has_packed_weights(source.model.graph), "{}: is not packed; its weights are in fp32",
+             job.model);
+  // Pages of codes are released as their values are made.
   predict_memory(static_cast<double>(resident_bytes()) +
-                  bytes_beside(source.model.graph, plain_graph(source.model)));
+                 bytes_beside(source.model.graph, plain_graph(source.model)));
   const Model packed = source.model;
   if (job.loadable) {
     source.model = for_other_programs(packed, context.session());
     const TransformersLoading loading = transformers_loading(source.model);
     user_check(
         loading.loads(),
-        "`loadable`: no folder of {} can be loaded by transformers: {}; leave `loadable` out "
-        "to unpack it for hone",
+        "`loadable`: transformers cannot load {}: {}; leave `loadable` out to unpack it for hone",
         job.model, loading.reason);
   } else {
     transform(source.model, "unpack", context.session());
@@ -243,13 +252,13 @@ UnpackResult unpack_model(const UnpackJob& job, Context& context) {
   stop_if_interrupted();
   write_model(source, output.path());
   carry_card(source, packed,
-             fmt::format("Unpacked by `{}`. The figures here are those of the packed model.",
+             fmt::format("Unpacked by `{}`. The numbers here are those of the packed model.",
                          job.invocation.command),
              output.path());
   const ModelSize size = model_size(source.model, output.path());
-  const std::vector<std::string> lines = unpacked_lines(source.model, size);
   const std::string_view arithmetic = arithmetic_of(source.model.graph);
-  UnpackResult result;
+  const TransformersLoading loading = transformers_loading(source.model);
+  JobResult result{.basis = basis_without_data(arithmetic)};
   result.fields = {{"model", job.model},
                    {"arithmetic", arithmetic},
                    {"size", to_json(size)},
@@ -257,20 +266,21 @@ UnpackResult unpack_model(const UnpackJob& job, Context& context) {
                    {"output", job.output.folder}};
   if (const std::optional<EncoderShapes> shapes = encoder_shapes(source.model))
     result.fields["shapes"] = to_json(*shapes);
-  result.fields.update(to_json(transformers_loading(source.model)));
-  RunReport report{.title = fmt::format("{} unpacked", job.model),
-                   .headline = lines.front(),
-                   .invocation = job.invocation,
-                   .basis = basis_without_texts(arithmetic),
-                   .results = result.fields};
-  std::vector<Block> blocks;
-  for (const std::string& line : lines) blocks.emplace_back(Paragraph{line});
-  report.sections = {{"The folder", std::move(blocks)}};
-  write_run_report(report, output.path(), context);
+  result.fields.update(to_json(loading));
+  Document& document = result.document;
+  document.title = fmt::format("{} unpacked", job.model);
+  document.headline = fmt::format("Unpacked to fp32: {} on disk, loaded by {}",
+                                  size_text(size.disk_bytes.value_or(0)),
+                                  loading.loads() ? "transformers and hone" : "hone only");
+  document.key_figures = {{"Parameters", grouped(size.parameters)},
+                          {"In memory", size_text(size.memory_bytes)}};
+  Section section;
+  for (const std::string& line : unpacked_lines(source.model, size))
+    section.blocks.push_back(Paragraph{line});
+  document.sections = {std::move(section)};
+  document.output = job.output.folder;
+  write_report(result, job.invocation, output.path(), context);
   output.commit();
-  result.text = [lines, folder = job.output.folder](const TextStyle&) {
-    return fmt::format("{}\nWritten to {}\n", fmt::join(lines, "\n"), folder);
-  };
   return result;
 }
 

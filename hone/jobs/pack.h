@@ -1,57 +1,47 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
-#include "hone/base/json.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
 #include "hone/jobs/recipe.h"
 #include "hone/models/memory_account.h"
-#include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 
-/// Models whose bytes are really small, and back.
+/// Packs the weights of models into the codes of their formats, and unpacks them.
 namespace hone {
 
-/// Which model is to be packed, how, and where to.
+/// Which model to pack, how, and where to write the result.
 struct PackJob {
   std::string model;  ///< as `open_model` takes it
-  /// The formats that weights take first, by rounding alone; none: those that the model has.
+  /// The formats to round the weights to first, without training; none: those that the model has.
   std::optional<Recipe> recipe = {};
   JobOutput output;
   std::uint64_t seed = 42;     ///< of fresh weights
   Invocation invocation = {};  ///< for the report and the record of the job
 };
 
-struct PackResult {
-  MemoryAccount account;                              ///< of what was written
-  Json fields;                                        ///< what programs read, see `result_of`
-  std::function<std::string(const TextStyle&)> text;  ///< the same for people
+struct PackResult : JobResult {
+  MemoryAccount account;  ///< of the packed model
 };
 
-/// Writes a copy of the model whose quantized weights are kept in the codes of their formats (passes/pack.h): the same
-/// values, so the same answers. Throws `UserError` for a model without formats where none are given, for formats that want
-/// ranges from texts (which `quantize` gives them), where nothing has a packed form, and as `open_model` and `resolve`.
+/// Writes a copy of the model whose quantized weights are stored in the codes of their formats (passes/pack.h), with the same
+/// values. Throws `UserError` for a model without formats where none are given, for formats whose ranges are calibrated on
+/// examples (`quantize` does that), where no weight has a packed form, and as `open_model` and `resolve`.
 PackResult pack_model(const PackJob& job, Context& context);
 
-/// Which packed model is to be unpacked, and where to.
+/// Which packed model to unpack, and where to write the result.
 struct UnpackJob {
   std::string model;
-  /// For programs that know a config and fp32 weights alone, as `for_other_programs` has it: without quantizers.
+  /// For programs that read only a config and fp32 weights, as `for_other_programs` does: without quantizers.
   bool loadable = false;
   JobOutput output;
   Invocation invocation = {};  ///< for the report and the record of the job
 };
 
-struct UnpackResult {
-  Json fields;
-  std::function<std::string(const TextStyle&)> text;
-};
-
-/// Writes a copy of a packed model with its weights in fp32 behind the quantizers they had, and says who can load it
+/// Writes a copy of a packed model with fp32 weights behind its quantizers, and reports which programs load it
 /// (`transformers_loading`). Throws `UserError` for a model that is not packed, and with `loadable` for one that no config builds.
-UnpackResult unpack_model(const UnpackJob& job, Context& context);
+JobResult unpack_model(const UnpackJob& job, Context& context);
 
 }  // namespace hone

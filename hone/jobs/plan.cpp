@@ -39,11 +39,10 @@ PlanResult plan_formats(const PlanJob& job, Context& context) {
   const QuantizationPlan plan =
       with_context(job.model, [&] { return whole_plan(source.model, resolve(job.recipe, graph)); });
   const std::int64_t tokens = tokens_of_run(job.tokens, source.model.facts.limits);
-  PlanResult result{.tensors = planned_tensors(graph, plan, {{'B', job.batch}, {'S', tokens}}),
-                    .size = planned_size(graph, plan),
-                    .average_weight_bits = weight_bits(graph, plan).average(),
-                    .fields = {},
-                    .text = {}};
+  PlanResult result;
+  result.tensors = planned_tensors(graph, plan, {{'B', job.batch}, {'S', tokens}});
+  result.size = planned_size(graph, plan);
+  result.average_weight_bits = weight_bits(graph, plan).average();
   const PlannedSize& size = result.size;
   const Table table = plan_table(result.tensors);
   result.fields = {{"model", job.model},
@@ -54,15 +53,24 @@ PlanResult plan_formats(const PlanJob& job, Context& context) {
                    {"fp32_bytes", 4 * size.parameters},
                    {"packed_bytes", bytes_of(size.bits)},
                    {"arithmetic", "simulated"}};
-  result.text = [table, size, weights = result.average_weight_bits](const TextStyle& style) {
-    const Cell whole = bytes(4 * size.parameters), packed = bytes(bytes_of(size.bits));
-    return fmt::format(
-        "{}\n{} of {} parameters in a format; weights of linears in {:.2f} bits on average; the "
-        "model: {} in fp32, {} if packed. "
-        "Arithmetic is simulated: values are rounded, sums are in fp32.\n",
-        to_text(table, style), grouped(size.quantized_parameters), grouped(size.parameters),
-        weights, display_text(whole), display_text(packed));
-  };
+  const auto whole = static_cast<double>(4 * size.parameters),
+             packed = static_cast<double>(bytes_of(size.bits));
+  Document& document = result.document;
+  document.title = fmt::format("Formats of {}", job.model);
+  document.notes = source.model.warnings;
+  document.headline =
+      fmt::format("{} if packed, {} in fp32", human_bytes(packed), human_bytes(whole));
+  if (packed < whole)
+    document.headline += fmt::format(" ({}× smaller)", three_digits(whole / packed));
+  document.key_figures = {
+      {"Quantized", fmt::format("{} of {} parameters", grouped(size.quantized_parameters),
+                                grouped(size.parameters))},
+      {"Weights of linear layers",
+       fmt::format("{:.2f} bits on average", result.average_weight_bits)}};
+  document.sections = {
+      {"",
+       {PageTable{table}, Paragraph{"Arithmetic is simulated: values are rounded, and sums are in "
+                                    "fp32."}}}};
   return result;
 }
 

@@ -6,18 +6,22 @@
 
 namespace hone {
 
-/// What is to be looked at, and how.
+/// A model to profile.
 struct ProfileJob {
   BenchJob work = {};
   bool by_node =
-      false;  ///< a row for each node of the graph; otherwise for each operation and kernel
-  std::int64_t rows = 30;      ///< of the table on a screen; 0: all
-  JobOutput output = {};       ///< of timeline, roofline and page; no folder: none is written
-  Invocation invocation = {};  ///< for the page
+      false;  ///< a row for each node of the graph; otherwise one for each operation and kernel
+  std::int64_t rows = 30;      ///< of the table on a terminal; 0: all
+  JobOutput output = {};       ///< of timeline, roofline and report; no folder: none is written
+  Invocation invocation = {};  ///< for the report
 };
 
-/// Runs a model as `bench` does and tells where the time went, beside what this machine does at best: a table, and in the folder
-/// `timeline.json`, which Perfetto opens, the roofline and a page. Throws as `bench`.
-BenchResult profile(const ProfileJob& job, Context& context);
+struct ProfileResult : JobResult {
+  BenchTimes times;
+};
+
+/// Runs a model as `bench` does and measures the time of each operation against the peak of this machine: a table, and in the
+/// folder `timeline.json`, which Perfetto opens, the roofline and a report. Throws as `bench`.
+ProfileResult profile(const ProfileJob& job, Context& context);
 
 }  // namespace hone

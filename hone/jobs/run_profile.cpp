@@ -79,7 +79,7 @@ RunProfile RunRecorder::profile(const Bindings& bindings, const Session& session
                                 microseconds(spans_[i].end - spans_[i].begin),
                                 spans_[i].value_bytes});
   if (!threads_) return profile;
-  // A thread works for the operation that runs then.
+  // A thread works for the operation that runs at that time.
   for (const std::vector<WorkSpan>& lane : threads_->lanes()) {
     std::vector<TimelineSpan> own;
     for (const WorkSpan& span : lane) {
@@ -147,11 +147,11 @@ Table operator_table(const std::vector<OperatorTime>& operators, const Floors& f
                {"calls", "Calls"},
                {"ms", "ms"},
                {"share", "Share"},
-               {"call_us", "A call (us)"},
+               {"call_us", "Per call (us)"},
                {"gflops", "GFLOP/s"},
-               {"share_of_peak", "Of peak"},
+               {"share_of_peak", "Peak share"},
                {"gbps", "GB/s"},
-               {"share_of_bandwidth", "Of memory"},
+               {"share_of_bandwidth", "Memory share"},
                {"flop_per_byte", "FLOP/byte"},
                {"bound_by", "Bound by"}});
   double rest_seconds = 0, rest_calls = 0;
@@ -224,7 +224,7 @@ std::string timeline_json(const RunProfile& profile, const std::string& what) {
 Figure roofline(const std::vector<OperatorTime>& operators, const Floors& floors,
                 const std::string& title) {
   Panel panel{.title = "",
-              .x = {.label = "FLOP for each byte", .logarithmic = true},
+              .x = {.label = "FLOP per byte", .logarithmic = true},
               .y = {.label = "GFLOP/s", .logarithmic = true},
               .series = {},
               .references = {}};
@@ -241,7 +241,7 @@ Figure roofline(const std::vector<OperatorTime>& operators, const Floors& floors
         {.x = intensity,
          .y = one.flops * one.calls / one.seconds / 1e9,
          .name = one.name,
-         .detail = fmt::format("{}: {} ms a run", one.kernel, three_digits(one.seconds * 1e3))});
+         .detail = fmt::format("{}: {} ms per run", one.kernel, three_digits(one.seconds * 1e3))});
   }
   Series roof{.label = fmt::format("{:.0f} GFLOP/s, {:.1f} GB/s", peak, bandwidth),
               .points = {{least, least * bandwidth}, {ridge, peak}, {most, peak}},

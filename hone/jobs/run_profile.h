@@ -11,10 +11,10 @@
 #include "hone/runtime/peaks.h"
 #include "hone/runtime/session.h"
 
-/// Where the time of runs goes: operation by operation, beside what this machine does at best, and along a line of time.
+/// Measures where the time of runs goes: by operation, against the peak of this machine, and along a timeline.
 namespace hone {
 
-/// What one operation, or several of one kind, take in one run, the mean of the faster half of all.
+/// The time of one operation, or of several of one kind, in one run: the mean of the faster half of all runs.
 struct OperatorTime {
   std::string name;       ///< of the node, or of the operation
   std::string operation;  ///< "linear"
@@ -22,36 +22,35 @@ struct OperatorTime {
   double calls = 0;
   double seconds = 0;
   double flops = 0;
-  double bytes = 0;  ///< of what is read and written, as if no cache held any of it
+  double bytes = 0;  ///< read and written, as if no cache held them
   PeakKind arithmetic = PeakKind::fp32_gflops;
 };
 
-/// Bytes that a node reads and writes, as if no cache held any of them. Of a table that rows are taken from, those alone.
+/// Bytes that a node reads and writes, as if no cache held them. A gather counts only the rows it reads.
 double bytes_moved(const Node& node, const Bindings& bindings);
 
 /// One operation of one run, in microseconds from the first one on.
 struct TimelineSpan {
   std::size_t node = 0;  ///< index into the operators
   double begin_us = 0, duration_us = 0;
-  std::int64_t value_bytes = 0;  ///< of all values that are alive behind it
+  std::int64_t value_bytes = 0;  ///< of all values that are alive after it
 };
 
-/// What was recorded of some runs of a graph.
+/// The record of some runs of a graph.
 struct RunProfile {
   std::int64_t runs = 0;
-  std::vector<OperatorTime> operators;  ///< each node of the graph that took time, in their order
+  std::vector<OperatorTime> operators;  ///< each node of the graph that took time, in graph order
   std::vector<TimelineSpan> timeline;   ///< of the last three runs
-  std::vector<std::vector<TimelineSpan>>
-      lanes;  ///< of each thread; `value_bytes` says nothing there
+  std::vector<std::vector<TimelineSpan>> lanes;  ///< of each thread, without `value_bytes`
 };
 
-/// What all operations of a graph read and write in one run, in bytes, as if no cache held any of it.
+/// Bytes that all operations of a graph read and write in one run, as if no cache held them.
 double bytes_moved(const Graph& graph, const Bindings& bindings);
 
 /// Records the runs of an executable while it lives.
 class RunRecorder {
  public:
-  /// `threads`: what they do, too.
+  /// `threads`: record what they do, too.
   RunRecorder(Executable& executable, bool threads) : executable_(executable) {
     executable_.record(&spans_);
     if (threads) threads_.emplace();
@@ -70,18 +69,18 @@ class RunRecorder {
   std::optional<ThreadTrace> threads_;
 };
 
-/// What this machine does at best, 10^9 a second.
+/// The peak of this machine, 10^9 per second.
 struct Floors {
   Peak fp32;                             ///< multiply-adds, operations
   Peak bandwidth;                        ///< memory copied, bytes read and written
   std::map<PeakKind, Peak> native = {};  ///< products of codes, operations
 
   double operations(PeakKind kind) const;
-  /// Seconds that the operations take at that rate, and that the bytes take to come from memory and go there.
+  /// Seconds that the operations take at that rate, and that the bytes take to and from memory.
   double compute_seconds(const OperatorTime& one) const;
   double memory_seconds(const OperatorTime& one) const;
-  /// Which of both would take longer, "compute" or "memory", or "caches" where it took less than memory would; "neither" where that is less than `kBoundShare` of the time it took, so
-  /// that starting it and waiting for what others do is more.
+  /// The one that would take longer, "compute" or "memory"; "caches" if the operation took less than memory would; "neither" if
+  /// that is less than `kBoundShare` of the time it took, so that overhead and waiting dominate.
   std::string_view bound_by(const OperatorTime& one) const;
 };
 inline constexpr double kBoundShare = 0.25;
@@ -89,16 +88,16 @@ inline constexpr double kBoundShare = 0.25;
 /// The operators of one operation and kernel together, the longest first.
 std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes);
 
-/// A row for each: calls, time and its share of all, a call's time, operations and bytes a second beside what the machine does, operations
-/// for each byte, and by which of both it is bound. `most`: rows, the rest is one more; 0: all.
+/// A row for each: calls, time and its share, time per call, operations and bytes per second against the peak, operations per
+/// byte, and by which it is bound. `most`: rows, the rest is one more; 0: all.
 Table operator_table(const std::vector<OperatorTime>& operators, const Floors& floors,
                      std::size_t most);
 
-/// The events of the format that Perfetto and chrome://tracing open (Trace Event Format): a lane for operations, one for each thread that
-/// worked, and counters of bytes and of operations a second.
+/// Events in the Trace Event Format, which Perfetto and chrome://tracing open: a lane for operations, one for each thread, and
+/// counters of bytes and of operations per second.
 std::string timeline_json(const RunProfile& profile, const std::string& what);
 
-/// Operations a second against operations for each byte, below what the machine does at best (Williams, Waterman and Patterson,
+/// Operations per second against operations per byte, below the peak of the machine (Williams, Waterman and Patterson,
 /// "Roofline", 2009).
 Figure roofline(const std::vector<OperatorTime>& operators, const Floors& floors,
                 const std::string& title);

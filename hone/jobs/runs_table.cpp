@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-/// A column by its key, and how people see it.
+/// A column with its header.
 struct RunColumn {
   std::string_view key;
   std::string_view header;
@@ -23,7 +23,7 @@ struct RunColumn {
   int digits = 2;
 };
 
-// In the order of the table. Intervals follow their figure.
+// In the order of the table. Intervals follow their metric.
 constexpr RunColumn kColumns[] = {
     {"folder", "Folder"},
     {"group", "Group"},
@@ -35,11 +35,11 @@ constexpr RunColumn kColumns[] = {
     {"format", "Format"},
     {"method", "Method"},
     {"data", "Data"},
-    {"data_hash", "Data's hash"},
+    {"data_hash", "Data hash"},
     {"protocol", "Protocol"},
-    {"part", "Part"},
+    {"part", "Split"},
     {"n", "n"},
-    {"texts_hash", "Texts' hash"},
+    {"texts_hash", "Examples hash"},
     {"seeds", "Seeds"},
     {"seed", "Seed"},
     {"steps", "Steps"},
@@ -60,7 +60,7 @@ constexpr RunColumn kColumns[] = {
     {"arithmetic", "Arithmetic"},
 };
 
-// Shown without being asked for, where they tell rows apart. The others are there for --columns.
+// Shown by default if rows differ in them. The others are shown by --columns.
 constexpr std::string_view kUnasked[] = {"folder",
                                          "group",
                                          "state",
@@ -88,7 +88,7 @@ constexpr std::string_view kUnasked[] = {"folder",
                                          "protocol",
                                          "cautions"};
 
-// Settings that say where something is written or how it is shown, or that stand in a column of their own.
+// Settings of where something is written or how it is shown, or that have a column of their own.
 constexpr std::string_view kNoDifference[] = {
     "MODEL",      "A",          "B",      "data",      "compare",
     "suggest",    "output_dir", "output", "overwrite", "overwrite_output_dir",
@@ -128,7 +128,7 @@ std::vector<std::string> keys_of(const std::vector<Json>& rows) {
   return keys;
 }
 
-// The key that somebody means.
+// The key that a name stands for.
 std::string resolve_key(const std::string& name, const std::vector<Json>& rows) {
   const std::vector<std::string> keys = keys_of(rows);
   for (const std::string& key : {name, "eval_" + name})
@@ -145,7 +145,7 @@ RunGroup group_of(const Json& row) {
       row.value("texts_hash", ""), majority.is_number() ? majority.get<double>() : std::nan("")};
 }
 
-// Texts are known by their fingerprint wherever they lie, and so is data.
+// Examples and data are identified by their fingerprints, wherever they are stored.
 bool same(const RunGroup& a, const RunGroup& b) {
   if (!a.texts_hash.empty() || !b.texts_hash.empty()) return a.texts_hash == b.texts_hash;
   const bool data =
@@ -161,7 +161,7 @@ bool less(const Json& a, const Json& b) {
   return text(a) < text(b);
 }
 
-// The ends of a figure's interval, NaN where it has none.
+// The ends of a metric's interval, NaN if it has none.
 Interval interval_of(const Json& row, const std::string& key) {
   const std::string name = key == "flip_share" ? "flip_interval" : key + "_interval";
   if (!row.contains(name)) return {std::nan(""), std::nan("")};
@@ -173,7 +173,7 @@ Cell cell_of(const Json& row, const std::string& key) {
   const Json value = value_of(row, key);
   if (value.is_null()) return absent;
   if (key == "cautions") return fmt::format("{}", fmt::join(value, "; "));
-  // Of a few seeds no mean and no spread is shown.
+  // For a few seeds, show no mean and no spread.
   if (const Json values = row.value(key + "_values", Json::array());
       !values.empty() && std::ssize(values) < kFewestSeeds)
     return PerRun{values.get<std::vector<double>>(),
@@ -202,13 +202,13 @@ std::string header_of(const std::string& key) {
   return column == nullptr ? key : std::string(column->header);
 }
 
-// Whether no row differs from the others in it.
+// Whether all rows have the same value.
 bool is_constant(const std::vector<Json>& rows, const std::string& key) {
   return std::ranges::all_of(
       rows, [&](const Json& row) { return value_of(row, key) == value_of(rows.front(), key); });
 }
 
-// Whether it is a fact of the texts: no row differs in it from others of its group.
+// Whether all rows of a group have the same value, as for facts of the examples.
 bool is_constant_in_groups(const std::vector<Json>& rows, const std::string& key) {
   std::map<Json, Json> value_of_group;
   return std::ranges::all_of(rows, [&](const Json& row) {
@@ -217,7 +217,7 @@ bool is_constant_in_groups(const std::vector<Json>& rows, const std::string& key
   });
 }
 
-// What one command was told says nothing beside another. An interrupted run does not say which command it is of.
+// Settings of different commands cannot be compared. An interrupted run does not record its command.
 bool are_of_one_command(const std::vector<Json>& rows) {
   std::set<std::string> commands;
   for (const Json& row : rows)
@@ -225,14 +225,14 @@ bool are_of_one_command(const std::vector<Json>& rows) {
   return commands.size() <= 1;
 }
 
-// Those that tell the rows apart, and always which run it is and how accurate. Of the settings of one command those alone
-// that every run has: a version may lack some.
+// The columns in which rows differ, and always the folder and the metrics. Of the settings of one command only those that
+// every run has: a version may lack some.
 std::vector<std::string> telling_columns(const std::vector<Json>& rows,
                                          std::vector<std::string>& common) {
   std::vector<std::string> chosen;
-  // What tasks are judged by is told wherever it was measured.
+  // Metrics by which tasks are judged are shown wherever they were measured.
   constexpr std::string_view kFigures[] = {"eval_accuracy", "eval_r2", "eval_f1_micro"};
-  // The note on the groups says these.
+  // `groups_note` has these.
   constexpr std::string_view kOfGroups[] = {"data", "part", "n", "eval_majority_share"};
   const auto consider = [&](const std::string& key) {
     if (!is_constant(rows, "group") && among(kOfGroups, key) && is_constant_in_groups(rows, key))
@@ -305,22 +305,22 @@ Table runs_table(const RankedRuns& runs, const std::vector<std::string>& columns
 std::string groups_note(const RankedRuns& runs) {
   if (runs.groups.size() < 2) return "";
   std::string note =
-      "The figures do not stand on the same texts, so they cannot be ranked against each other "
-      "across groups:";
+      "The runs were measured on different examples, so they cannot be ranked across groups:";
   std::vector<std::string> told;
   for (std::size_t i = 0; i < runs.groups.size(); ++i) {
     const RunGroup& g = runs.groups[i];
-    const std::string texts = fmt::format("{} of {}{}", g.part.empty() ? "an unknown part" : g.part,
-                                          g.data.empty() ? "unknown data" : g.data,
-                                          g.n == 0 ? "" : fmt::format(", n = {}", grouped(g.n)));
+    const std::string texts =
+        fmt::format("{} of {}{}", g.part.empty() ? "an unknown split" : g.part,
+                    g.data.empty() ? "unknown data" : g.data,
+                    g.n == 0 ? "" : fmt::format(", n = {}", grouped(g.n)));
     const auto alike = std::ranges::find(told, texts);
     note += fmt::format("{} group {} is {}", i == 0 ? "" : ";", i + 1, texts);
     if (!std::isnan(g.majority_share))
       note += fmt::format(", most frequent class {}", share_text(g.majority_share));
     if (g.texts_hash.empty()) {
-      note += " (which texts was not recorded)";
+      note += " (the examples were not recorded)";
     } else if (alike != told.end()) {
-      note += fmt::format(" (other texts than group {})", alike - told.begin() + 1);
+      note += fmt::format(" (other examples than group {})", alike - told.begin() + 1);
     }
     told.push_back(texts);
   }

@@ -6,15 +6,16 @@
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
 #include "hone/passes/quantize.h"
-#include "hone/study/comparison_table.h"
+#include "hone/study/change_headline.h"
+#include "hone/study/measure.h"
 #include "hone/study/result.h"
 
 namespace hone {
 namespace {
 
-// A bar of every way for each layer, the first layer at the top.
+// A bar for each change of each layer, the first layer at the top.
 Figure sensitivity_figure(const std::string& title, const SensitivityStudy& study) {
-  Panel panel{.x = {.label = "Divergence from the model as it is"}, .y = {.label = ""}};
+  Panel panel{.x = {.label = "Divergence from the baseline"}, .y = {.label = ""}};
   std::map<std::string, double> places;
   std::vector<std::string> layers;
   for (const LayerSensitivity& one : study.layers)
@@ -35,20 +36,29 @@ Figure sensitivity_figure(const std::string& title, const SensitivityStudy& stud
   return {.title = title, .panels = {panel}, .width = 900, .height = height};
 }
 
-std::string headline_of(const SensitivityStudy& study, const std::string& part) {
-  const LayerSensitivity* worst = nullptr;
+const LayerSensitivity& most_sensitive(const SensitivityStudy& study) {
+  const LayerSensitivity* worst = &study.layers.front();
   for (const LayerSensitivity& one : study.layers)
-    if (worst == nullptr || !(one.divergence.mean <= worst->divergence.mean)) worst = &one;
-  return fmt::format(
-      "Most sensitive on {}: {} in {}, divergence {:.3g} (95% CI {:.3g} to {:.3g}); {}.", part,
-      worst->layer, worst->change, worst->divergence.mean, worst->divergence.low,
-      worst->divergence.high, change_sentence(worst->comparison));
+    if (!(one.divergence.mean <= worst->divergence.mean)) worst = &one;
+  return *worst;
 }
 
-// A file is read without what stands beside it: its rows say which texts they were measured on.
+void describe(const SensitivityStudy& study, const std::string& measured_on, Document& document) {
+  const LayerSensitivity& worst = most_sensitive(study);
+  document.headline = fmt::format("Most sensitive layer: {} with {}", worst.layer, worst.change);
+  document.key_figures = {
+      {"Divergence", fmt::format("{:.3g}", worst.divergence.mean)},
+      {figure_title(worst.comparison.change.figure) + " change", points_change(worst.comparison)},
+      flips_figure(worst.comparison)};
+  document.evidence =
+      fmt::format("{}: divergence 95% CI {:.3g} to {:.3g}, each layer changed alone.",
+                  capitalized(measured_on), worst.divergence.low, worst.divergence.high);
+}
+
+// A row says which examples it was measured on, so that the file can be read alone.
 Table with_part(const Table& table, const MeasuredPart& measured, std::int64_t n) {
   std::vector<Column> columns = table.columns();
-  columns.push_back({"part", "Part"});
+  columns.push_back({"part", "Split"});
   columns.push_back({"n", "n"});
   Table whole(columns);
   for (std::vector<Cell> row : table.rows()) {
@@ -61,32 +71,30 @@ Table with_part(const Table& table, const MeasuredPart& measured, std::int64_t n
 
 std::string cost_text(const VariantRows& cost) {
   return fmt::format(
-      "Values before changed layers took {} at most, in {} group{} of layers; {} times the "
-      "operations of running each apart.",
-      display_text(bytes(static_cast<std::int64_t>(cost.kept_bytes))), cost.groups,
-      cost.groups == 1 ? "" : "s", three_digits(cost.flops / cost.apart_flops));
+      "Layers were run in {2} group{3} with shared prefixes, which took {1} × the operations of "
+      "separate runs and at most {0} for stored activations.",
+      display_text(bytes(static_cast<std::int64_t>(cost.kept_bytes))),
+      three_digits(cost.flops / cost.apart_flops), cost.groups, cost.groups == 1 ? "" : "s");
 }
 
 }  // namespace
 
 SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& context) {
-  RunReport report;
-  report.invocation = job.invocation;
+  SensitivityResult result;
+  Document& document = result.document;
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, job.seed);
   check_not_packed(source.model, job.model);
   check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::one_model, context, report.notes);
+                                          FiguresOf::one_model, context, document.notes);
   if (data.measured.facts.part == "test" || data.measured.facts.part == "all") {
-    report.notes.push_back(
-        "these figures look at the test part: what is chosen by them profits from it");
-    tell_warnings(context, {report.notes.back()});
+    document.notes.emplace_back(
+        "these numbers use the test split: choices made by them profit from it");
+    tell_warnings(context, {document.notes.back()});
   }
-  SensitivityResult result{
-      .study = measure_sensitivity(source.model, job.changes, data.test, data.train,
-                                   job.calibration, job.runs, context),
-      .fields = {}};
+  result.study = measure_sensitivity(source.model, job.changes, data.test, data.train,
+                                     job.calibration, job.runs, context);
   const SensitivityStudy& study = result.study;
   const Table table = sensitivity_table(study);
   const std::string measured_on =
@@ -97,29 +105,25 @@ SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& contex
   result.fields["kept_bytes"] = static_cast<std::int64_t>(study.cost.kept_bytes);
   result.fields["computed_flops"] = study.cost.flops;
   result.fields["apart_computed_flops"] = study.cost.apart_flops;
-  const std::string headline = headline_of(study, measured_on), cost = cost_text(study.cost);
-  result.text = [table, headline, cost, measured_on](const TextStyle& style) {
-    return fmt::format("Each layer alone, on {}:\n\n{}\n{}\n{}\n", measured_on,
-                       to_text(table, style), headline, cost);
-  };
   write_file(output.path() / "sensitivity.csv",
              to_csv(with_part(table, data.measured, data.test.size())));
-  report.results = result.fields;
-  report.title = fmt::format("Layers of {}, each alone in {} way{}", job.model, job.changes.size(),
-                             job.changes.size() == 1 ? "" : "s");
-  report.headline = headline;
+  document.title = fmt::format("Layers of {}, each alone with {} change{}", job.model,
+                               job.changes.size(), job.changes.size() == 1 ? "" : "s");
+  document.output = job.output.folder;
+  describe(study, measured_on, document);
   const bool rounds = std::ranges::any_of(
       job.changes, [](const LayerChange& change) { return change.formats.has_value(); });
-  report.basis = basis_of(job.data.options.source, data, std::string(rounds ? kSimulated : kFloat));
+  result.basis = basis_of(job.data.options.source, data, std::string(rounds ? kSimulated : kFloat));
   std::vector<std::string> undrawn;
-  report.sections = {
-      {"Layers",
-       {figure_block(sensitivity_figure(report.title, study), output.path() / "sensitivity",
-                     "Divergence of every layer in every way", undrawn),
-        PageTable{table, fmt::format("On {}", measured_on)}, Paragraph{cost}}}};
-  report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
+  document.sections = {
+      {"",
+       {PageTable{table, fmt::format("Each layer alone, on {}.", measured_on)},
+        figure_block(sensitivity_figure(document.title, study), output.path() / "sensitivity",
+                     "Divergence of each layer with each change", undrawn)}},
+      {"Cost of this study", {Paragraph{cost_text(study.cost)}}, /*folded=*/true}};
+  document.notes.insert(document.notes.end(), undrawn.begin(), undrawn.end());
   tell_warnings(context, undrawn);
-  write_run_report(report, output.path(), context);
+  write_report(result, job.invocation, output.path(), context);
   output.commit();
   return result;
 }

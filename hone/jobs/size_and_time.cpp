@@ -3,18 +3,19 @@
 #include <cmath>
 
 #include "hone/base/text.h"
+#include "hone/study/change_headline.h"
 
 namespace hone {
 namespace {
 
 constexpr std::int64_t kTextsAtATime = 8;
 
-// "540,674 parameters, 738,178 before: 26.8% less.", "738,178 parameters, as before."
+// "540,674 parameters (baseline 738,178, 26.8% fewer).", "738,178 parameters, as in the baseline."
 std::string parameters_text(std::int64_t after, std::int64_t before) {
-  if (after == before) return fmt::format("{} parameters, as before.", grouped(after));
-  const double less = 100 * (1 - static_cast<double>(after) / static_cast<double>(before));
-  return fmt::format("{} parameters, {} before: {:.1f}% {}.", grouped(after), grouped(before),
-                     std::fabs(less), less > 0 ? "less" : "more");
+  if (after == before) return fmt::format("{} parameters, as in the baseline.", grouped(after));
+  const double fewer = 100 * (1 - static_cast<double>(after) / static_cast<double>(before));
+  return fmt::format("{} parameters (baseline {}, {:.1f}% {}).", grouped(after), grouped(before),
+                     std::fabs(fewer), fewer > 0 ? "fewer" : "more");
 }
 
 std::string bytes_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
@@ -28,22 +29,18 @@ Json to_json(const RoundTimes& times) {
 std::string times_line(const ModelTimes& one, int threads) {
   const TimesInTurn& times = one.times;
   const bool texts = one.noun == "texts";
-  const std::string way = one.at_a_time == 1
-                              ? fmt::format("One {} at a time", texts ? "text" : "image")
-                              : fmt::format("{} {} at a time", one.at_a_time, one.noun);
-  const std::string tokens =
-      !texts ? ""
-      : one.tokens == one.tokens_after
-          ? fmt::format(" of {:.1f} tokens on average", one.tokens)
-          : fmt::format(" of {:.1f} tokens on average before and {:.1f} after", one.tokens,
-                        one.tokens_after);
+  const std::string tokens = !texts ? ""
+                             : one.tokens == one.tokens_after
+                                 ? fmt::format(" of {:.1f} tokens on average", one.tokens)
+                                 : fmt::format(" of {:.1f} tokens on average (baseline {:.1f})",
+                                               one.tokens_after, one.tokens);
   return fmt::format(
-      "{}: {}, by the median ratio of {} rounds in turn; {} ms each in the fastest round and {} in "
-      "the median one, {} and {} before; {} {}{}, {}.",
-      way, speedup_text(times), kTimedRounds, three_digits(times.after.min_ms),
-      three_digits(times.after.median_ms), three_digits(times.before.min_ms),
-      three_digits(times.before.median_ms), grouped(one.texts), one.noun, tokens,
-      threads == 1 ? "one thread" : fmt::format("{} threads", threads));
+      "Latency at batch size {}: {} → {} ms per {}, {}. Medians of {} paired rounds of {} {}{} "
+      "with {}; the fastest rounds took {} → {} ms.",
+      one.at_a_time, three_digits(times.before.median_ms), three_digits(times.after.median_ms),
+      texts ? "text" : "image", speedup_text(times), kTimedRounds, grouped(one.texts), one.noun,
+      tokens, threads == 1 ? "one thread" : fmt::format("{} threads", threads),
+      three_digits(times.before.min_ms), three_digits(times.after.min_ms));
 }
 
 SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, const Model& after,
@@ -60,16 +57,36 @@ std::vector<std::string> lines_of(const SizeAndTime& found) {
   std::string disk;
   if (after.disk_bytes) disk += fmt::format(", {} on disk", bytes_text(*after.disk_bytes));
   if (after.disk_bytes && before.disk_bytes)
-    disk += fmt::format(" ({} before)", bytes_text(*before.disk_bytes));
+    disk += fmt::format(" (baseline {})", bytes_text(*before.disk_bytes));
   std::vector<std::string> lines = {
-      fmt::format("{} Weights: {} in memory ({} before){}.",
+      fmt::format("{} Weights: {} in memory (baseline {}){}.",
                   parameters_text(after.parameters, before.parameters),
                   bytes_text(after.memory_bytes), bytes_text(before.memory_bytes), disk)};
   if (after.quantized && !after.packed)
-    lines.push_back(fmt::format("Packed in their formats the weights would take {} ({} before).",
+    lines.push_back(fmt::format("Packed, the weights would take {} (baseline {}).",
                                 bytes_text(after.packed_bytes), bytes_text(before.packed_bytes)));
   for (const ModelTimes& one : found.times) lines.push_back(times_line(one, found.threads));
   return lines;
+}
+
+std::vector<Fact> size_and_latency_figures(const SizeAndTime& found) {
+  std::vector<Fact> figures = {size_figure("Size",
+                                           static_cast<double>(found.size_before.memory_bytes),
+                                           static_cast<double>(found.size.memory_bytes))};
+  for (const ModelTimes& one : found.times)
+    figures.push_back(
+        {fmt::format("Latency (batch size {})", one.at_a_time),
+         fmt::format("{} → {} ms ({} to {}× as fast)", three_digits(one.times.before.median_ms),
+                     three_digits(one.times.after.median_ms),
+                     three_digits(one.times.speedup_interval.low),
+                     three_digits(one.times.speedup_interval.high))});
+  return figures;
+}
+
+Section size_and_latency_section(const SizeAndTime& found) {
+  Section section{"Size and latency", {}, /*folded=*/true};
+  for (const std::string& line : lines_of(found)) section.blocks.push_back(Paragraph{line});
+  return section;
 }
 
 Json to_json(const SizeAndTime& found) {

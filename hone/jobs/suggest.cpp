@@ -1,5 +1,6 @@
 #include "hone/jobs/suggest.h"
 
+#include "hone/base/text.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/format_search.h"
 #include "hone/study/result.h"
@@ -36,20 +37,23 @@ Json suggestions_json(const std::vector<Suggestion>& suggestions, const Table& t
 
 SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
   if (!job.recipe.empty()) check_output_file(job.recipe, job.overwrite);
-  std::vector<std::string> notes;
+  SuggestResult result;
+  Document& document = result.document;
   TextModel source = open_model(job.model, context, job.seed);
   check_not_packed(source.model, job.model);
   check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::candidates, context, notes);
+                                          FiguresOf::candidates, context, document.notes);
   const Model& model = source.model;
   const std::vector<std::string>& labels = model.facts.labels;
   const CompressOptions options{.plan = one_format(model, job.format),
                                 .calibration = job.calibration};
   const std::vector<Suggestion> suggestions =
       suggest(model, options.plan, data.train, options.calibration, job.bits, context);
-  SuggestResult result{try_suggestions(model, data, options, suggestions, context), {}, {}};
-  tell_warnings(context, concerns(result.trial.models(), labels));
+  result.trial = try_suggestions(model, data, options, suggestions, context);
+  const std::vector<std::string> doubts = concerns(result.trial.models(), labels);
+  tell_warnings(context, doubts);
+  document.notes.insert(document.notes.end(), doubts.begin(), doubts.end());
   result.recipe = to_recipe(with_suggestions(options.plan, suggestions), plain_graph(model));
   if (!job.recipe.empty()) write_file(job.recipe, result.recipe);
   const Table table = suggestion_table(suggestions);
@@ -57,13 +61,22 @@ SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
   result.fields.update(to_json(result.trial, labels));
   result.fields["suggestions"] = suggestions_json(suggestions, table);
   result.fields["recipe"] = result.recipe;
-  result.text = [trial = result.trial, labels, table, file = job.recipe](const TextStyle& style) {
-    return fmt::format(
-        "{}\n{}{}\nEach layer's parameters lose least of its weights and of a sample of its inputs "
-        "on texts of the training part; nothing was trained. {}\n",
-        to_text(trial, style), details_text(chosen_evaluations(trial), labels, style),
-        to_text(table, style), file.empty() ? "" : "Recipe: " + file);
-  };
+  describe(result.trial, document);
+  document.title = fmt::format("{}: better parameters of {}", job.model, to_string(job.format));
+  document.sections.push_back(details_section(chosen_evaluations(result.trial), labels));
+  document.sections.push_back(
+      {"Suggestions",
+       {PageTable{table,
+                  "Each layer's parameters lose least of its weights and of a sample of its inputs "
+                  "on training examples. Nothing was trained."}}});
+  if (!job.recipe.empty()) {
+    document.sections.back().blocks.push_back(
+        Paragraph{fmt::format("Recipe written to {}.", job.recipe)});
+    document.next = {
+        {"Quantize with the recipe",
+         fmt::format("hone quantize {} --recipe {} --data {} -o quantized", shell_word(job.model),
+                     shell_word(job.recipe), shell_word(job.data.options.source))}};
+  }
   return result;
 }
 

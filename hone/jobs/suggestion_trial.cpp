@@ -1,15 +1,17 @@
 #include "hone/jobs/suggestion_trial.h"
 
+#include <fmt/ranges.h>
+
+#include "hone/base/text.h"
+#include "hone/study/change_headline.h"
+
 namespace hone {
 namespace {
-
-Table table_of(const SuggestionTrial& trial) { return comparison_table(trial.models()); }
 
 std::string summary_of(const SuggestionTrial& trial) {
   const std::string found = finding(trial.suggested, trial.choice.made_on());
   if (!trial.is_as_given) return found;
-  return "Nothing better was found: no parameters of these formats lose less at no more bits, so "
-         "what is suggested is what was given. " +
+  return "Nothing better was found: no parameters of these formats lose less at no more bits. " +
          found;
 }
 
@@ -53,10 +55,23 @@ Json to_json(const SuggestionTrial& trial, const std::vector<std::string>& label
   return json;
 }
 
-std::string to_text(const SuggestionTrial& trial, const TextStyle& style) {
-  std::vector<std::string> lines = reported_findings(trial.choice);
-  lines.insert(lines.begin(), summary_of(trial));
-  return choice_text(trial.choice, table_of(trial), lines, style);
+void describe(const SuggestionTrial& trial, Document& document) {
+  const double before = trial.given.measurement.evaluation.value,
+               baseline = trial.choice.parent.evaluation.value;
+  const std::string change = change_headline(baseline, trial.suggested.measurement.evaluation.value,
+                                             *trial.suggested.verdict);
+  document.headline = trial.is_as_given ? fmt::format("Nothing better was found: {}", change)
+                                        : fmt::format("{}; {} with the given format",
+                                                      capitalized(change), share_text(before));
+  document.tone = tone_of(*trial.suggested.verdict);
+  document.key_figures = chosen_figures(trial.choice, {&trial.suggested});
+  std::vector<std::string> findings = reported_findings(trial.choice);
+  findings.insert(findings.begin(), finding(trial.suggested, trial.choice.made_on()));
+  document.evidence = fmt::format("{}", fmt::join(findings, " "));
+  Section section{
+      "", {PageTable{comparison_table(trial.models()), candidates_caption(trial.choice) + "."}}};
+  if (trial.choice.warning.empty()) section.blocks.push_back(reported_block(trial.choice));
+  document.sections.push_back(std::move(section));
 }
 
 }  // namespace hone

@@ -64,7 +64,8 @@ std::string to_text(const TokenView& view, std::size_t columns) {
   }
   flush();
   text += fmt::format("  {} tokens", grouped(std::ssize(view.tokens)));
-  if (view.cut_tokens > 0) text += fmt::format("; {} more were cut", grouped(view.cut_tokens));
+  if (view.cut_tokens > 0)
+    text += fmt::format("; {} more were truncated", grouped(view.cut_tokens));
   if (!view.unknown_words.empty())
     text += fmt::format(
         "; unknown: {}",

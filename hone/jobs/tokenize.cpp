@@ -40,17 +40,17 @@ TokenFacts token_facts(const std::string& part, const EncodedSet& set, const Tok
 }
 
 Table facts_table(const std::vector<TokenFacts>& parts) {
-  Table table({{"part", "Part"},
+  Table table({{"part", "Split"},
                {"n", "Texts"},
                {"tokens", "Tokens"},
                {"median_tokens", "Median"},
                {"p90_tokens", "90%"},
                {"p99_tokens", "99%"},
                {"longest_tokens", "Longest"},
-               {"cut_texts", "Cut"},
+               {"cut_texts", "Truncated"},
                {"unknown_share", "Unknown"},
                {"padding_share", "Padding"},
-               {"grouped_padding_share", "Grouped"}});
+               {"grouped_padding_share", "Padding, grouped"}});
   for (const TokenFacts& f : parts)
     table.add_row({f.part, f.texts, f.tokens, f.median_tokens, f.p90_tokens, f.p99_tokens,
                    f.longest_tokens, f.cut,
@@ -101,7 +101,7 @@ void split_as_training_does(const TokenizeJob& job, DataSet& data, Context& cont
   data.validation = std::move(source.validation);
 }
 
-// Of fresh weights as `hone train` would learn it: from texts of which a part is set aside.
+// Of fresh weights, as `hone train` would learn it: without the texts that it sets aside.
 TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& context) {
   const VocabularyOptions options{job.model, job.data.source, job.vocabulary};
   check_reads_texts(facts_of_model(job.model), job.model, "a tokenizer");
@@ -113,25 +113,25 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& 
     return {.tokenizer = read_tokenizer(encoder, facts),
             .positions = facts.limits.tokens,
             .limit = encoder.limit,
-            .source = fmt::format("those of {}", job.model)};
+            .source = fmt::format("from {}", job.model)};
   }
   const ModelFacts facts = fresh_facts(job.model);
   const std::int64_t positions = facts.limits.tokens;
   if (const fs::path beside = folder_with_tokenizer(job.model); !beside.empty()) {
     const SentenceEncoder encoder{.folder = beside, .limit = read_sentence_encoder(beside).limit};
     return {read_tokenizer(encoder, facts), positions, encoder.limit,
-            fmt::format("those beside {}", job.model)};
+            fmt::format("from the folder of {}", job.model)};
   }
   if (learns) split_as_training_does(job, data, context);
   if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context))
     return {std::move(learnt->tokenizer), positions, std::nullopt,
-            fmt::format("learnt from {} training texts as `hone train {}` learns them",
+            fmt::format("learned from {} training texts, as `hone train {}` learns it",
                         grouped(learnt->texts), job.model),
             learnt->texts};
-  return {synthetic_tokenizer(), positions, std::nullopt, "those of the built-in data"};
+  return {synthetic_tokenizer(), positions, std::nullopt, "of the built-in data"};
 }
 
-/// The parts of the data that there may be, by name.
+/// The splits of the data, by name.
 std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const DataSet& data) {
   return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
 }
@@ -167,6 +167,34 @@ DataIdentity identity_of(const TokenizeJob& job, const DataSet& data,
   return identity;
 }
 
+// The lengths, then each text with its tokens.
+void describe(const TokenizeJob& job, const TokenizerOfModel& model, const TextLimit& limit,
+              TokenizeResult& result) {
+  Document& document = result.document;
+  std::int64_t texts = 0, tokens = 0, cut = 0, unknown = 0;
+  for (const TokenFacts& facts : result.parts) {
+    texts += facts.texts;
+    tokens += facts.tokens;
+    cut += facts.cut;
+    unknown += facts.unknown;
+  }
+  document.title = fmt::format("{} tokenized by {}", job.data.source, job.model);
+  document.headline = fmt::format("{} texts, {} tokens", grouped(texts), grouped(tokens));
+  document.key_figures = {{"Vocabulary", fmt::format("{} tokens", grouped(result.vocab_size))},
+                          {"Truncated", fmt::format("{} texts", grouped(cut))},
+                          {"Unknown", fmt::format("{} tokens", grouped(unknown))}};
+  document.sections.push_back(
+      {"",
+       {PageTable{facts_table(result.parts)},
+        Paragraph{fmt::format(
+            "Vocabulary: {}. At most {} tokens per text{}{}. Padding: in shuffled "
+            "batches of {}, and in batches grouped by length.",
+            model.source, limit.tokens, kept_tokens_text(limit.truncation),
+            limit.of_folder ? fmt::format(" (from {})", limit.source) : "", job.batch_size)}}});
+  for (const TokenView& view : result.views)
+    document.sections.front().blocks.push_back(Preformatted{to_text(view, job.columns)});
+}
+
 }  // namespace
 
 TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
@@ -181,10 +209,9 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   TextLimit limit = text_limit(job.cut, model.positions, model.limit);
   limit.truncation = job.cut.truncation.value_or(model.tokenizer.definition().truncation);
   check_room(limit, model.tokenizer, /*pairs=*/false);
-  TokenizeResult result{.parts = {},
-                        .views = {},
-                        .vocab_size = model.tokenizer.vocabulary_size(),
-                        .training_texts = model.training_texts};
+  TokenizeResult result;
+  result.vocab_size = model.tokenizer.vocabulary_size();
+  result.training_texts = model.training_texts;
   double tokenize_seconds = 0;
   for (const auto& [name, examples] : parts_of(data)) {
     if (examples->empty()) continue;
@@ -210,22 +237,11 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
                    {"threads", threads},
                    {"read_seconds", read_seconds},
                    {"tokenize_seconds", tokenize_seconds}};
-  const std::string last = fmt::format(
-      "Vocabulary: {} tokens, {}.\n"
-      "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text{}{}.\n"
-      "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
-      grouped(result.vocab_size), model.source, job.batch_size, limit.tokens,
-      kept_tokens_text(limit.truncation),
-      limit.of_folder ? fmt::format(", as {} says", limit.source) : "", read_seconds,
-      tokenize_seconds,
-      grouped(static_cast<long long>(static_cast<double>(identity.rows) /
-                                     (read_seconds + tokenize_seconds))),
-      threads);
-  result.text = [table, views = result.views, last](const TextStyle& style) {
-    std::string text = to_text(table, style) + '\n';
-    for (const TokenView& view : views) text += to_text(view, style.columns) + '\n';
-    return text + last;
-  };
+  const auto texts_per_second = static_cast<long long>(static_cast<double>(identity.rows) /
+                                                       (read_seconds + tokenize_seconds));
+  describe(job, model, limit, result);
+  result.document.key_figures.push_back(
+      {"Speed", fmt::format("{} texts/s on {} threads", grouped(texts_per_second), threads)});
   return result;
 }
 

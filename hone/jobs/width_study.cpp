@@ -17,7 +17,7 @@ std::string text_of(const FixedPointWidth& width) {
   return fmt::format("{}.{}", width.width, width.frac);
 }
 
-// The order of the tests: fixed before anything is measured.
+// The order of the tests, fixed before anything is measured.
 std::vector<std::size_t> widest_first(const std::vector<FixedPointWidth>& widths) {
   std::vector<std::size_t> order(widths.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -55,7 +55,7 @@ Figure width_figure(const WidthStudy& study) {
   return candidate_figure(
       fmt::format("Fixed point, simulated; {}; one seed", study.choice.made_on()), study.choice,
       "fp32", width,
-      {curve(results, "by rounding alone (PTQ)", &WidthResult::ptq),
+      {curve(results, "rounding alone (PTQ)", &WidthResult::ptq),
        curve(results, "with training (QAT)", &WidthResult::qat)});
 }
 
@@ -65,15 +65,15 @@ std::size_t widest(const WidthStudy& study) {
   return widest_first(widths).front();
 }
 
-// "from 8.4 on with training (8.4: +0.02 points, 95%: …)": the narrowest that is kept, or the widest that is not.
+// "from 8.4 on with training (8.4: +0.02 points, 95%: …)": the narrowest within the limit, or the widest that is not.
 std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept,
-                         ComparedModel WidthResult::*model, const char* batch_size) {
+                         ComparedModel WidthResult::*model, const char* method) {
   const WidthResult& shown = study.results[kept.value_or(widest(study))];
   const std::string width = text_of(shown.width);
   const std::string where = !kept                   ? "at no width"
                             : kept == widest(study) ? fmt::format("at {}, the widest,", width)
                                                     : fmt::format("from {} on", width);
-  return fmt::format("{} {} ({}: {})", where, batch_size, width,
+  return fmt::format("{} {} ({}: {})", where, method, width,
                      change_sentence(*(shown.*model).comparison));
 }
 
@@ -87,7 +87,7 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
                    .results = std::vector<WidthResult>(options.widths.size()),
                    .kept_ptq = {},
                    .kept_qat = {}};
-  // Every width is measured once it is trained; evaluations on the way would only take time, unless they choose.
+  // Every width is evaluated after training; evaluations in between would only take time, unless they choose.
   EncodedSplits learnt_from = data;
   if (!options.qat.chooses()) learnt_from.validation = {};
   const std::vector<std::size_t> order = widest_first(options.widths);
@@ -132,17 +132,25 @@ std::vector<ComparedModel> compared_models(const WidthStudy& study) {
   return rows;
 }
 
-std::vector<NamedEvaluation> chosen_evaluations(const WidthStudy& study) {
+namespace {
+
+std::vector<const ComparedModel*> chosen_models(const WidthStudy& study) {
   std::vector<const ComparedModel*> chosen;
   if (study.kept_ptq) chosen.push_back(&study.results[*study.kept_ptq].ptq);
   if (study.kept_qat) chosen.push_back(&study.results[*study.kept_qat].qat);
-  return chosen_evaluations(study.choice, chosen);
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<NamedEvaluation> chosen_evaluations(const WidthStudy& study) {
+  return chosen_evaluations(study.choice, chosen_models(study));
 }
 
 Table width_table(const WidthStudy& study) { return comparison_table(compared_models(study)); }
 
 std::string width_verdict(const WidthStudy& study) {
-  return fmt::format("Fixed point is shown to keep the {} within {:.2f} points {}, and {}; on {}.",
+  return fmt::format("Fixed point is shown to keep the {} within {:.2f} points {} and {}; on {}.",
                      study.choice.parent.evaluation.figure.text, 100 * kUsualMargin,
                      holding_from(study, study.kept_ptq, &WidthResult::ptq, "by rounding alone"),
                      holding_from(study, study.kept_qat, &WidthResult::qat, "with training"),
@@ -153,9 +161,9 @@ std::vector<std::string> width_findings(const WidthStudy& study) {
   std::vector<std::string> lines;
   const WidthResult& first = study.results[widest(study)];
   const auto not_kept = [&](const char* method, const ComparedModel& model) {
-    lines.push_back(fmt::format("{}, not even the widest, {}, is shown to keep it on {}: {}.",
-                                method, text_of(first.width), study.choice.made_on(),
-                                model.verdict->summary));
+    lines.push_back(
+        fmt::format("{}, the widest ({}) is not shown to be within the limit on {}: {}.", method,
+                    text_of(first.width), study.choice.made_on(), model.verdict->summary));
   };
   if (!study.kept_ptq) not_kept("By rounding alone", first.ptq);
   if (!study.kept_qat) not_kept("With training", first.qat);
@@ -181,26 +189,40 @@ Json to_json(const WidthStudy& study, const std::vector<std::string>& labels) {
   return json;
 }
 
-std::string to_text(const WidthStudy& study, const TextStyle& style) {
-  std::vector<std::string> lines = width_findings(study);
-  lines.insert(lines.begin(), width_verdict(study));
-  return choice_text(study.choice, width_table(study), lines, style);
+namespace {
+
+// "Fixed point is within 0.5 points of the baseline's accuracy from 8.4 on with PTQ, at no width with QAT".
+std::string headline_of(const WidthStudy& study) {
+  const std::string limit = fmt::format("{:g} points of the baseline's {}", 100 * kUsualMargin,
+                                        study.choice.parent.evaluation.figure.text);
+  if (!study.kept_ptq && !study.kept_qat)
+    return fmt::format("No width of fixed point is shown to be within {}", limit);
+  const auto from = [&](const std::optional<std::size_t>& kept, const char* method) {
+    return kept ? fmt::format("from {} on with {}", text_of(study.results[*kept].width), method)
+                : fmt::format("at no width with {}", method);
+  };
+  return fmt::format("Fixed point is within {} {}, {}", limit, from(study.kept_ptq, "PTQ"),
+                     from(study.kept_qat, "QAT"));
 }
 
-Section width_section(const WidthStudy& study, const fs::path& stem,
-                      std::vector<std::string>& notes) {
-  const std::string what = candidate_figure_title(study.choice);
-  Section section{what, {}};
-  for (const std::string& line : width_findings(study)) section.blocks.push_back(Paragraph{line});
-  section.blocks.push_back(figure_block(
-      width_figure(study), stem,
-      what + " against the width of fixed point, one curve for quantization by rounding alone and "
-             "one for training with it; the table has the figures.",
-      notes));
-  section.blocks.push_back(
-      candidate_page_table(width_table(study), study.choice, "fp32", "from the widest down"));
-  section.blocks.push_back(reported_block(study.choice));
-  return section;
+}  // namespace
+
+void describe(const WidthStudy& study, const fs::path& stem, Document& document,
+              std::vector<std::string>& notes) {
+  document.headline = headline_of(study);
+  document.tone = study.kept_ptq || study.kept_qat ? Tone::good : Tone::unclear;
+  document.key_figures = chosen_figures(study.choice, chosen_models(study));
+  document.evidence = fmt::format("{}", fmt::join(width_findings(study), " "));
+  Section section{
+      "",
+      {candidate_page_table(width_table(study), study.choice, "fp32", "from the widest down"),
+       figure_block(width_figure(study), stem,
+                    candidate_figure_title(study.choice) +
+                        " against the width of fixed point, one curve for rounding alone and one "
+                        "for training; the table has the numbers.",
+                    notes)}};
+  if (study.choice.warning.empty()) section.blocks.push_back(reported_block(study.choice));
+  document.sections.push_back(std::move(section));
 }
 
 }  // namespace hone

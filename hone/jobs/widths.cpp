@@ -7,16 +7,16 @@
 namespace hone {
 
 WidthsResult study_widths(const WidthsJob& job, Context& context) {
-  RunReport report;
-  report.invocation = job.invocation;
+  WidthsResult result;
+  Document& document = result.document;
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel source = open_model(job.model, context, job.seed);
   check_not_packed(source.model, job.model);
   check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::candidates, context, report.notes);
-  if (!begin_run(report.invocation, source.model.parameters, data, output))
-    return {.was_finished = true, .fields = finished_results(output)};
+                                          FiguresOf::candidates, context, document.notes);
+  if (!begin_run(job.invocation, source.model.parameters, data, output))
+    return finished<WidthsResult>(output, job.output);
   WidthStudyOptions options{.qat = job.training};
   if (!job.widths.empty()) options.widths = job.widths;
   options.qat.training.seed = job.seed;
@@ -24,21 +24,17 @@ WidthsResult study_widths(const WidthsJob& job, Context& context) {
   options.checkpoints_of = checkpoints_by_name(job.resume, source, output);
   const std::vector<std::string>& labels = source.model.facts.labels;
   const WidthStudy study = study_widths(source.model, data, options, context);
-  report.title = fmt::format("{} in fixed point of {} widths", job.model, study.results.size());
-  report.results = subject_of(job.model, data.identity, data.measured_choice());
-  report.basis = basis_of(job.data.options.source, data, "simulated fixed point");
+  document.title = fmt::format("{} in fixed point of {} widths", job.model, study.results.size());
+  document.output = job.output.folder;
+  result.fields = subject_of(job.model, data.identity, data.measured_choice());
+  result.basis = basis_of(job.data.options.source, data, "simulated fixed point");
   std::vector<std::string> undrawn;
-  report.sections = {width_section(study, output.path() / "fixed_point", undrawn)};
+  describe(study, output.path() / "fixed_point", document, undrawn);
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
-  if (!chosen.empty()) report.sections.push_back(details_section(chosen, labels));
-  report.headline = width_verdict(study);
+  if (!chosen.empty()) document.sections.push_back(details_section(chosen, labels));
   finish_study(study.choice, width_table(study), compared_models(study), to_json(study, labels),
-               labels, undrawn, report, output, context);
-  WidthsResult result{.fields = report.results, .study = study};
-  result.text = [study, chosen, labels, folder = job.output.folder](const TextStyle& style) {
-    return fmt::format("{}\n{}One seed; report.html in {}\n", to_text(study, style),
-                       details_text(chosen, labels, style), folder);
-  };
+               labels, undrawn, result, job.invocation, output, context);
+  result.study = study;
   return result;
 }
 

@@ -67,11 +67,11 @@ TEST_F(Choose, SaysThatItsFiguresFlatter) {
   const Ending ending = run_well(
       {"choose", "model", "learnt", "--data", "reviews.csv", "--split", "all", "-o", "chosen"},
       folder.path());
-  EXPECT_NE(ending.messages.find("the figures of learnt are of the texts it was chosen on and "
+  EXPECT_NE(ending.messages.find("the metrics of learnt are of the examples it was chosen on and "
                                  "flatter it"),
             std::string::npos)
       << ending.messages;
-  EXPECT_NE(read_page(folder.path() / "chosen/report.html").find("learnt is chosen of 2 on all"),
+  EXPECT_NE(read_page(folder.path() / "chosen/report.html").find("learnt is the best of 2 models"),
             std::string::npos);
 }
 
@@ -91,7 +91,7 @@ TEST_F(Choose, RefusesWhatCannotBeCompared) {
   EXPECT_NE(refusal({"model", "topics"}).find("topics: the models have different classes"),
             std::string::npos);
   EXPECT_NE(refusal({"model", "learnt", "--max_drop", "1"})
-                .find("--max_drop and --gate say what --smallest may lose"),
+                .find("--max_drop and --gate limit what --smallest may lose"),
             std::string::npos);
 }
 

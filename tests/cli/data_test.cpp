@@ -383,7 +383,7 @@ TEST(Data, ThatIsBuiltInKeepsItsVocabulary) {
       folder.path());
   EXPECT_EQ(ending.messages.find("vocabulary"), std::string::npos) << ending.messages;
   EXPECT_NE(run_well({"tokenize", "tiny", "--data", "synth:lookup?n=300&test=60"}, folder.path())
-                .output.find("tokens, those of the built-in data."),
+                .output.find("of the built-in data."),
             std::string::npos);
 }
 
@@ -426,7 +426,7 @@ TEST(Data, IsShownAsTokens) {
   EXPECT_NE(text.find("\ntrain 1: a fine film \xF0\x9F\x8E\xAC\n  [CLS]  "), std::string::npos)
       << text;
   EXPECT_NE(text.find("; unknown: a "), std::string::npos) << text;
-  EXPECT_NE(text.find("  10 tokens; 42 more were cut"), std::string::npos) << text;
+  EXPECT_NE(text.find("  10 tokens; 42 more were truncated"), std::string::npos) << text;
   EXPECT_NE(text.find("Vocabulary: "), std::string::npos) << text;
   // Without being asked to, too.
   const std::string unasked =
@@ -451,9 +451,10 @@ TEST(Data, IsSaidAsTokens) {
   EXPECT_EQ(result["max_seq_length"], 100);
   EXPECT_GE(result["tokenize_seconds"], 0);
   const Ending ending = run_well(words, folder.path());
-  EXPECT_NE(ending.output.find("Padding: in batches of 3, shuffled, and grouped by length. At most "
-                               "100 tokens a text."),
-            std::string::npos)
+  EXPECT_NE(
+      ending.output.find("At most 100 tokens per text. Padding: in shuffled batches of 3, and "
+                         "in batches grouped by length."),
+      std::string::npos)
       << ending.output;
   EXPECT_NE(ending.messages.find("warning: train: 1 of 3 texts are empty"), std::string::npos)
       << ending.messages;

@@ -72,10 +72,9 @@ TEST(Draw, EveryChoiceOfInputsIsAnotherGraphAndSaysHow) {
       drawings.insert(drawing);
     }
   EXPECT_EQ(drawings.size(), 4);
-  EXPECT_TRUE(
-      run_well({"draw", "tiny", "-o", "more.dot", "--inputs", "input_ids"}, folder.path())
-          .output.starts_with("inputs input_ids; outputs logits; made inside: token_type_ids.full, "
-                              "attention_mask.full\n"));
+  EXPECT_NE(run_well({"draw", "tiny", "-o", "more.dot", "--inputs", "input_ids"}, folder.path())
+                .output.find("token_type_ids.full, attention_mask.full"),
+            std::string::npos);
 }
 
 TEST(Draw, IsTheGraphOfInferenceUnlessTrainingIsAskedFor) {
@@ -145,7 +144,7 @@ TEST(Draw, ColoursByWhatIsAskedFor) {
       {"sensitivity", "model", "--formats", "int(bits=2)", "--data", "reviews.csv", "-o", "layers"},
       folder.path());
   EXPECT_NE(drawn({"--color_by", "sensitivity", "--sensitivity", "layers"}, "model")
-                .find("largest divergence from the model as it was, validation part"),
+                .find("largest divergence from the baseline, validation split"),
             std::string::npos);
   const auto refusal = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words = {"draw", "model", "-o", "no.dot"};
@@ -155,12 +154,12 @@ TEST(Draw, ColoursByWhatIsAskedFor) {
     EXPECT_FALSE(fs::exists(folder.path() / "no.dot"));
     return ending.messages;
   };
-  EXPECT_NE(refusal({"--color_by", "sensitivity"}).find("give --sensitivity, a folder that"),
+  EXPECT_NE(refusal({"--color_by", "sensitivity"}).find("give --sensitivity, an output folder of"),
             std::string::npos);
   EXPECT_NE(refusal({"--sensitivity", "layers"}).find("give --color_by sensitivity too"),
             std::string::npos);
   EXPECT_NE(refusal({"--color_by", "sensitivity", "--sensitivity", "half"})
-                .find("these are no results of `hone sensitivity`"),
+                .find("not a result of `hone sensitivity`"),
             std::string::npos);
   EXPECT_NE(refusal({"--color_by", "green"}).find("--color_by"), std::string::npos);
 }

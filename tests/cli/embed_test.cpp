@@ -201,7 +201,7 @@ TEST(Embed, IsAllThatAModelWithoutAHeadIsMeasuredBy) {
   EXPECT_NE(quantized.output.find(said), std::string::npos) << quantized.output;
   EXPECT_EQ(read_json(folder.path() / "small/results.json")["caveat"], said);
   const Ending inspected = run_well({"inspect", kSentenceModel, "--no_graph"}, folder.path());
-  EXPECT_NE(inspected.output.find("bert, has no classification head"), std::string::npos)
+  EXPECT_NE(inspected.output.find("bert, no classification head"), std::string::npos)
       << inspected.output;
   EXPECT_EQ(run_json({"inspect", kSentenceModel}, folder.path())["labels"], Json::array());
 }

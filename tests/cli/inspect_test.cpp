@@ -76,9 +76,9 @@ TEST(Inspect, TellsWhatTheGraphCannotSay) {
   EXPECT_EQ(facts["history"], Json::array());
   EXPECT_EQ(facts["history_complete"], true);
   const std::string text = run_well({"inspect", "model", "--no_graph"}, workshop()).output;
-  EXPECT_TRUE(text.starts_with("bert, tells 2 classes apart: bad, good; texts of up to 512 tokens"))
+  EXPECT_NE(text.find("bert, 2 classes: bad, good; texts of up to 512 tokens"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("Its graph is the one that its config builds."), std::string::npos) << text;
+  EXPECT_NE(text.find("as the config builds it."), std::string::npos) << text;
 }
 
 TEST(Inspect, TellsWhichPassesMadeTheGraph) {

@@ -48,8 +48,7 @@ std::unique_ptr<TemporaryFolder> Pruning::folder_;
 
 TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
   const std::string output = run_well(pruning({"-o", "half"}), folder()).output;
-  for (const char* line : {"weights in 13 pruned tensors (50.0%)",
-                           "No speed-up: zeros are stored and multiplied like other numbers."})
+  for (const char* line : {"in 13 tensors", "50.0%", "No speed-up"})
     EXPECT_NE(output.find(line), std::string::npos) << output;
   const Json results = read_json(folder() / "half/results.json");
   EXPECT_EQ(results["pruning"], "prune");
@@ -65,7 +64,7 @@ TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
   for (const char* fragment :
        {"- pruned\n", "`model` pruned (`prune`)", "| before pruning |",
         "library_name: transformers\n", "stored and multiplied like other numbers",
-        "- No speed-up: zeros are", "parameters, as before. Weights: ", " texts at a time: "})
+        "- No speed-up: zeros are", "Weights: ", "Latency at batch size "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
 }
 
@@ -196,7 +195,7 @@ TEST_F(Pruning, OfSeveralSeedsTellsTheirSpread) {
   run_well(pruning({"--method", "random", "--seed", "8", "-o", "eighth"}), folder());
   EXPECT_TRUE(weights("seeds/seed-8") == weights("eighth"));
   EXPECT_NE(read_file(folder() / "seeds/seed-8/README.md").find("seeds/seed-8"), std::string::npos);
-  expect_refusal("--seeds repeats what is drawn at random", pruning({"--seeds", "2", "-o", "none"}),
+  expect_refusal("--seeds repeats a job with randomness", pruning({"--seeds", "2", "-o", "none"}),
                  2);
 }
 
@@ -238,12 +237,12 @@ TEST_F(Pruning, IsStudiedOfAQuantizedModelBesideThat) {
 }
 
 TEST_F(Pruning, SaysWhatCannotBe) {
-  expect_refusal("--structure 2:4 says how many weights go; leave out --sparsity",
+  expect_refusal("--structure 2:4 sets how many weights to remove; leave out --sparsity",
                  pruning({"--structure", "2:4", "--sparsity", "0.5", "-o", "none"}), 2);
   expect_refusal("--structure: expected weights, or N:M",
                  pruning({"--structure", "4:2", "-o", "none"}), 2);
-  expect_refusal("--ramp is of --schedule cubic", pruning({"--ramp", "0.2", "-o", "none"}), 2);
-  expect_refusal("--calibration_batches is of --activation_sparsity",
+  expect_refusal("--ramp needs --schedule cubic", pruning({"--ramp", "0.2", "-o", "none"}), 2);
+  expect_refusal("--calibration_batches needs --activation_sparsity",
                  pruning({"--calibration_batches", "2", "-o", "none"}), 2);
   expect_refusal("--sparsity: expected a number from 0 to 1, got 50",
                  pruning({"--sparsity", "50", "-o", "none"}), 2);

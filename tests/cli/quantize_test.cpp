@@ -258,10 +258,10 @@ std::vector<std::string> coarse(const TemporaryFolder& folder) {
 TEST(Quantize, ExplainsWhereItIsLostWhenAsked) {
   const TemporaryFolder folder;
   std::vector<std::string> words = coarse(folder);
-  EXPECT_EQ(run_well(words, workshop()).output.find("Where it is lost"), std::string::npos);
+  EXPECT_EQ(run_well(words, workshop()).output.find("Where accuracy is lost"), std::string::npos);
   words.insert(words.end(), {"--explain", "--overwrite"});
   const std::string output = run_well(words, workshop()).output;
-  EXPECT_NE(output.find("Where it is lost: each operand alone"), std::string::npos) << output;
+  EXPECT_NE(output.find("Each operand quantized alone"), std::string::npos) << output;
   for (const char* there : {"Operand", " weight ", " SNR (dB)", "SNR with better (dB)",
                             "bert.encoder.layer.0.attention.self.query"})
     EXPECT_NE(output.find(there), std::string::npos) << output;
@@ -363,7 +363,7 @@ TEST(Quantize, ExplainsWithWhatToLeaveOutWhereNothingIsBetter) {
   EXPECT_FALSE(fs::exists(folder.path() / "out/better.toml"));
   EXPECT_EQ(read_file(folder.path() / "out/wider.toml"), result["recipe"]);
   for (const char* said :
-       {"More bits may, or training through the quantizers (--qat): a recipe that "
+       {"More bits may, or training through the quantizers (--qat). A recipe that "
         "leaves the 11 noisiest of 42 operands in full precision is saved",
         "With the noisiest in full precision, by rounding alone (validation, "})
     EXPECT_NE(ending.output.find(said), std::string::npos) << ending.output;
@@ -608,8 +608,8 @@ TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
   EXPECT_NE(ending.output.find("; shown by each seed alone."), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find(" % flips on average"), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find("What is saved: "), std::string::npos) << ending.output;
-  EXPECT_NE(ending.output.find("Where it is lost: each operand alone, the noisiest first, without "
-                               "training, and so with every seed"),
+  EXPECT_NE(ending.output.find("Each operand quantized alone, the noisiest first, without training; "
+                               "the same for every seed"),
             std::string::npos)
       << ending.output;
   const Json& diagnosis = result["diagnosis"];
@@ -619,7 +619,7 @@ TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
   EXPECT_NE(command.find("--seeds 5"), std::string::npos) << command;
   EXPECT_NE(ending.output.find(command), std::string::npos) << ending.output;
   const std::string page = read_page(seeds_that_lose() / "seeds/report.html");
-  for (const char* heading : {"Where it is lost", "Classes, and what was taken for what"})
+  for (const char* heading : {"Where accuracy is lost", "Classes, and what was taken for what"})
     EXPECT_NE(page.find(heading), std::string::npos) << heading;
   EXPECT_TRUE(fs::exists(seeds_that_lose() / "seeds/layers.svg"));
   // The model as it is, once on each part, whatever the seeds.

@@ -113,7 +113,7 @@ TEST(Runs, ShowsWhatTellsThemApart) {
   const std::string text = run_well({"runs", "first", "second"}, trainings()).output;
   for (const char* there :
        {"Folder", "Accuracy", "learning_rate", "0.001", "0.002", "first", "second",
-        "The same in all: ", "Part: validation", "n: 4", "Command: train"})
+        "The same in all: ", "Split: validation", "n: 4", "Command: train"})
     EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
   for (const char* same : {"max_steps", "weight_decay", "output_dir", "group"})
     EXPECT_EQ(text.find(same), std::string::npos) << same << "\n" << text;
@@ -162,7 +162,7 @@ TEST(Runs, OfOtherTextsAreNotRankedTogether) {
   EXPECT_EQ(result["runs"][1]["group"], 2);
   EXPECT_EQ(result["runs"][2]["group"], 2);
   const std::string text = run_well({"runs", "first", "second", "third"}, trainings()).output;
-  for (const char* there : {"Group", "cannot be ranked against each other",
+  for (const char* there : {"Group", "cannot be ranked across groups",
                             "group 1 is validation of "
                             "reviews.csv, n = 4",
                             "group 2 is test of synth:lookup?n=300&test=60"})
@@ -192,11 +192,11 @@ TEST(Runs, OfTheSameTextsAreRankedTogetherWhateverTheyWereCalled) {
   EXPECT_EQ(groups, (std::vector<int>{1, 1, 2, 3}));
   EXPECT_NE(result["runs"][0]["data_hash"], result["runs"][1]["data_hash"]);
   const std::string text = run_well(words, folder.path()).output;
-  for (const char* there :
-       {"group 1 is all of reviews.csv, n = 40, most frequent class 50.0%; ",
-        "group 2 is all of reviews.csv, n = 10, most frequent class 60.0%; ",
-        "group 3 is all of reviews.csv, n = 10, most frequent class 60.0% (other texts than group "
-        "2)."})
+  for (const char* there : {"group 1 is all of reviews.csv, n = 40, most frequent class 50.0%; ",
+                            "group 2 is all of reviews.csv, n = 10, most frequent class 60.0%; ",
+                            "group 3 is all of reviews.csv, n = 10, most frequent class 60.0% "
+                            "(other examples than group "
+                            "2)."})
     EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
   // The table does not repeat in every row what the groups say.
   for (const char* header : {"  n  ", "Majority"})

@@ -282,7 +282,7 @@ TEST_F(SearchCommand, SeeksFiguresThatItsTableHasAnyhow) {
 }
 
 TEST_F(SearchCommand, SaysWhereItReportsWhatItChoseOn) {
-  const std::string flatters = "The choice is made on the texts that are reported (validation)";
+  const std::string flatters = "The choice is made on the split that is reported (validation)";
   const auto said = [&](const Words& more) {
     Words words = {"search",  "model",      "--recipe", "bits.toml",
                    "--quiet", "--no_cache", "--trials", "2"};

@@ -49,8 +49,8 @@ TEST(SmallerShapes, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
               run_json({"predict", kModel, text}, folder.path())["logits"]);
   const std::string card = read_file(folder.path() / "trimmed/README.md");
   for (const char* fragment :
-       {"library_name: transformers\n", "| before | ", " that the training part uses, and ",
-        " % less. Weights: ", "4 texts at a time: "})
+       {"library_name: transformers\n", "| before | ", " that the training split uses, and ",
+        "% fewer). Weights: ", "Latency at batch size 1: "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
   EXPECT_EQ(card.find("base_model_relation"), std::string::npos) << card;
   run_json({"eval", "trimmed", "--data", kReviewsFile}, folder.path());
@@ -68,7 +68,7 @@ TEST(SmallerShapes, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
   expect_refusal("all ",
                  {"trim", "trimmed", "--data", kReviewsFile, "--max_drop", "100", "-o", "none"},
                  folder.path());
-  expect_refusal("`hone trim` lets tokens and rows go together",
+  expect_refusal("`hone trim` removes tokens and their rows together",
                  {"pass", kModel, "trim_vocabulary", "rows=10", "-o", "none"}, folder.path());
 }
 
@@ -88,8 +88,8 @@ TEST(SmallerShapes, WholeHeadsAndNeuronsGoAndTheModelTrainsOn) {
       2 * (4 * 64 * 128 + 3 * 64 + 2 * 256 * 128 + 256));
   const std::string card = read_file(folder.path() / "pruned/README.md");
   for (const char* fragment :
-       {"library_name: hone\n", "- 2 of 4 heads, 512 of 1,024 neurons stay.\n",
-        " % less. Weights: ", " texts at a time: ",
+       {"library_name: hone\n", "- Kept: 2 of 4 heads, 512 of 1,024 neurons.\n",
+        "% fewer). Weights: ", "Latency at batch size ",
         "- Only hone loads it: layer 0 has 1 head of 64 instead of 2, layer 1 has 1 head of 64 "
         "instead "
         "of 2, and the config of transformers has no key for that.\n"})
@@ -135,7 +135,7 @@ TEST(SmallerShapes, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
     expect_refusal(fragment, with(prune, with(words, {"-o", "none"})), folder.path(), 2);
   };
   refuse("some of heads, neurons and layers, each once", {"heads,rows"});
-  refuse("--mode is of single weights", {"heads", "--mode", "mase"});
+  refuse("--mode is for single weights", {"heads", "--mode", "mase"});
   refuse("takes --method l1, l2 or first_order", {"heads", "--method", "random"});
   refuse("layers that stay are spaced evenly", {"layers", "--scope", "global"});
   refuse("chooses heads and neurons", {"weights", "--method", "l2"});

@@ -36,7 +36,7 @@ TEST(Choice, IsMadeOnValidationAndReportedOnTest) {
   EXPECT_EQ(choice.reported[1].comparison->change.examples, 24);
   const std::vector<std::string> lines = reported_findings(choice);
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_TRUE(lines[0].starts_with("int8, test, n = 24: cannot tell with n = 24: ")) << lines[0];
+  EXPECT_TRUE(lines[0].starts_with("int8, test, n = 24: accuracy changed by ")) << lines[0];
 }
 
 TEST(Choice, SaysWhereItsFiguresFlatter) {
@@ -45,7 +45,7 @@ TEST(Choice, SaysWhereItsFiguresFlatter) {
   data.measured.facts.part = "validation";
   const Choice own = choice_on(data);
   EXPECT_TRUE(own.reported.empty());
-  EXPECT_NE(own.warning.find("on the texts that are reported (validation)"), std::string::npos);
+  EXPECT_NE(own.warning.find("on the split that is reported (validation)"), std::string::npos);
   data.protocol = Protocol::original;
   data.measured.facts.part = "test";
   const Choice original = choice_on(data);
@@ -60,11 +60,12 @@ TEST(Choice, OfNothingFlattersNothing) {
   Choice choice = begin_choice(tiny_model(), data, kBatchSize, quiet_context());
   report_chosen(choice, {}, tiny_model(), data, kBatchSize, quiet_context());
   EXPECT_EQ(choice.warning, "");
-  EXPECT_EQ(std::get<Paragraph>(reported_block(choice)).text, "Nothing is chosen.");
+  EXPECT_EQ(std::get<Paragraph>(reported_block(choice)).text, "Nothing was chosen.");
 }
 
 TEST(Choice, NeedsAPartToBeMadeOn) {
-  expect_user_error("there is no validation part to choose on", [] { choice_part(tiny_splits()); });
+  expect_user_error("there is no validation split to choose on",
+                    [] { choice_part(tiny_splits()); });
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ TEST(CompareFormats, ChoosesOnValidationAndReportsTest) {
   EXPECT_TRUE(choice_verdict(study).ends_with("; on validation, n = 40.")) << choice_verdict(study);
   ASSERT_EQ(choice_findings(study).size(), 1u);
   EXPECT_TRUE(choice_findings(study)[0].starts_with(
-      "mxint(bits=8), validation, n = 40: cannot tell with n = 40: "))
+      "mxint(bits=8), validation, n = 40: accuracy changed by "))
       << choice_findings(study)[0];
 }
 
@@ -174,14 +174,13 @@ TEST(CompareFormats, SaysATieAsATie) {
   ASSERT_EQ(study.results[0].model.comparison->counted->flips, 0);
   ASSERT_EQ(study.results[1].model.comparison->counted->flips, 0);
   EXPECT_NE(
-      choice_verdict(study).find("; the 95% intervals of 2 of them reach down least and alike, to "
-                                 "-8.76 points, with 0.00% flips (integer(width=24,frac=16), "
-                                 "fp16); on validation, n = 40"),
+      choice_verdict(study).find("; 2 of them share the highest lower end of the 95% interval, "
+                                 "-8.76 points, with 0.00% of predictions changed "
+                                 "(integer(width=24,frac=16), fp16); on validation, n = 40"),
       std::string::npos)
       << choice_verdict(study);
   EXPECT_TRUE(choice_findings(study)[0].starts_with(
-      "Of one of them, the least noisy, integer(width=24,frac=16), validation, n = 40: cannot "
-      "tell"))
+      "The least noisy of them, integer(width=24,frac=16), validation, n = 40: "))
       << choice_findings(study)[0];
 }
 

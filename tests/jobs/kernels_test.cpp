@@ -73,13 +73,13 @@ TEST(Kernels, OfAModelSayWhoRefused) {
                                                                    .name = "mine",
                                                                    .accepts = takes_nothing,
                                                                    .run = do_nothing});
-  const KernelsResult result = kernels_of_model({.model = "tiny"}, context);
+  const JobResult result = kernels_of_model({.model = "tiny"}, context);
   const std::vector<Json> attention = kernels_of(result.fields["nodes"], "attention");
   ASSERT_EQ(attention.size(), 2u);
   EXPECT_NE(attention[0]["kernel"], "mine");
   EXPECT_EQ(attention[0]["refused"], Json::parse(R"([{"kernel":"mine","reason":"it is of no use"},
                             {"kernel":"fused_bf16","reason":"values are not bf16"}])"));
-  EXPECT_NE(result.text({}).find("mine: it is of no use"), std::string::npos);
+  EXPECT_NE(to_text(result.document).find("mine: it is of no use"), std::string::npos);
   EXPECT_FALSE(
       kernels_of(kernels_of_model({.model = "tiny", .train = true}, context).fields["nodes"],
                  "adamw")

@@ -92,14 +92,14 @@ TEST(PackModel, RefusesWhatCannotBePacked) {
         parse_format("minifloat_ieee(width=20,exponent_width=8)", context.library.formats);
     pack_model({.model = "tiny", .recipe = recipe, .output = output}, context);
   });
-  expect_user_error("formats of the recipe want ranges from texts", [&] {
+  expect_user_error("formats of the recipe need ranges from examples", [&] {
     Recipe recipe;
     recipe.defaults[Operand::input] =
         parse_format("int(bits=8,scale=static)", context.library.formats);
     recipe.defaults[Operand::weight] = parse_format("int(bits=8)", context.library.formats);
     pack_model({.model = "tiny", .recipe = recipe, .output = output}, context);
   });
-  expect_user_error("is not packed; its weights are in fp32 as they stand",
+  expect_user_error("is not packed",
                     [&] { unpack_model({.model = "tiny", .output = output}, context); });
   EXPECT_FALSE(fs::exists(folder.path() / "out"));
 }

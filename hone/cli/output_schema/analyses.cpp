@@ -2,7 +2,7 @@
 
 // What is looked at, drawn and timed.
 namespace hone {
-std::vector<Document> documents_of_analyses() {
+std::vector<SchemaDocument> documents_of_analyses() {
   return {
       {"sparsities",
        "A model pruned to several sparsities.",

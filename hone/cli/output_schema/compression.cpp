@@ -17,7 +17,7 @@ constexpr Field kDiagnosis = {"diagnosis", "diagnosis",
 
 }  // namespace
 
-std::vector<Document> documents_of_compression() {
+std::vector<SchemaDocument> documents_of_compression() {
   return {
       {"pack",
        "A model whose weights are kept in the codes of their formats.",

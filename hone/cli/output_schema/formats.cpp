@@ -14,7 +14,7 @@ constexpr std::string_view kQuantized = "unless it is fp32";
 
 }  // namespace
 
-std::vector<Document> documents_of_formats() {
+std::vector<SchemaDocument> documents_of_formats() {
   return {
       {"formats",
        "Number formats, explained.",

@@ -23,7 +23,7 @@ constexpr Field kEmbedding = {"embedding", "number?[]",
 
 }  // namespace
 
-std::vector<Document> documents_of_models() {
+std::vector<SchemaDocument> documents_of_models() {
   return {
       {"train",
        "A training, or one of several seeds.",

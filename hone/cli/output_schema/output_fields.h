@@ -13,22 +13,22 @@ std::vector<Fragment> fragments_of_figures();
 /// What labs find.
 std::vector<Fragment> fragments_of_labs();
 /// Trainings, measurements, and what models say.
-std::vector<Document> documents_of_models();
+std::vector<SchemaDocument> documents_of_models();
 std::vector<Fragment> fragments_of_models();
 /// What makes models smaller.
-std::vector<Document> documents_of_compression();
+std::vector<SchemaDocument> documents_of_compression();
 std::vector<Fragment> fragments_of_compression();
 /// Number formats, what they make of models and who takes which.
-std::vector<Document> documents_of_formats();
+std::vector<SchemaDocument> documents_of_formats();
 std::vector<Fragment> fragments_of_formats();
 /// What is looked at, drawn and timed.
-std::vector<Document> documents_of_analyses();
+std::vector<SchemaDocument> documents_of_analyses();
 std::vector<Fragment> fragments_of_analyses();
 /// Studies, searches, allocation and shrinking.
-std::vector<Document> documents_of_searches();
+std::vector<SchemaDocument> documents_of_searches();
 std::vector<Fragment> fragments_of_searches();
 /// Pipelines, output folders and the program itself.
-std::vector<Document> documents_of_runs();
+std::vector<SchemaDocument> documents_of_runs();
 std::vector<Fragment> fragments_of_runs();
 
 inline constexpr Field kModel = {"model", "text", "the model as it was named"};

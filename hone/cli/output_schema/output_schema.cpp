@@ -219,8 +219,8 @@ std::vector<T> joined(std::initializer_list<std::vector<T>> parts) {
 
 }  // namespace
 
-const std::vector<Document>& documents() {
-  static const std::vector<Document> all =
+const std::vector<SchemaDocument>& documents() {
+  static const std::vector<SchemaDocument> all =
       joined({documents_of_models(), documents_of_compression(), documents_of_formats(),
               documents_of_analyses(), documents_of_searches(), documents_of_runs()});
   return all;
@@ -234,7 +234,7 @@ const std::vector<Fragment>& fragments() {
   return all;
 }
 
-Json json_schema(const Document& document) {
+Json json_schema(const SchemaDocument& document) {
   SchemaWriter writer;
   Json forms = Json::array();
   for (const Form& form : document.forms) {
@@ -256,7 +256,7 @@ Json json_schema(const Document& document) {
 
 std::string schema_page() {
   std::string text(kPageHead);
-  for (const Document& document : documents()) {
+  for (const SchemaDocument& document : documents()) {
     text += fmt::format("## {}\n\n{}\n\n", document.name, document.meaning);
     for (const Form& form : document.forms) {
       if (!form.when.empty()) text += fmt::format("### {} {}\n\n", document.name, form.when);

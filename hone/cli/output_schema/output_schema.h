@@ -36,17 +36,17 @@ struct Form {
 };
 
 /// What a command prints with --json, or a file it writes. It has one of the forms.
-struct Document {
+struct SchemaDocument {
   std::string_view name;  ///< of the command, or the file
   std::string_view meaning;
   std::vector<Form> forms;
 };
 
 const std::vector<Fragment>& fragments();
-const std::vector<Document>& documents();
+const std::vector<SchemaDocument>& documents();
 
 /// The document as JSON Schema, draft 2020-12, fragments among its $defs. No object may have other keys.
-Json json_schema(const Document& document);
+Json json_schema(const SchemaDocument& document);
 
 /// docs/reference/json.md.
 std::string schema_page();

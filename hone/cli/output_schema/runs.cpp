@@ -2,7 +2,7 @@
 
 // Pipelines, output folders and the program itself.
 namespace hone {
-std::vector<Document> documents_of_runs() {
+std::vector<SchemaDocument> documents_of_runs() {
   return {
       {"lab",
        "An experiment.",

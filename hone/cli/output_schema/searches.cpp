@@ -2,7 +2,7 @@
 
 // Studies, searches, allocation and shrinking.
 namespace hone {
-std::vector<Document> documents_of_searches() {
+std::vector<SchemaDocument> documents_of_searches() {
   return {
       {"study",
        "Studies in a storage.",

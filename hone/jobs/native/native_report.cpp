@@ -14,11 +14,6 @@ namespace {
 
 constexpr double kMebibyte = 1 << 20;
 
-std::string at_a_time_text(const ModelTimes& times) {
-  return times.at_a_time == 1 ? "one text at a time"
-                              : fmt::format("{} texts at a time", times.at_a_time);
-}
-
 std::string mebibytes_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
 
 std::string formats_text(const LayerFormats& formats) {
@@ -29,7 +24,7 @@ std::string bytes_text(const NativeFindings& found) {
   std::string text = fmt::format("Weights: {} in memory", mebibytes_text(found.size.memory_bytes));
   if (found.size.disk_bytes)
     text += fmt::format(" and {} on disk", mebibytes_text(*found.size.disk_bytes));
-  return text + fmt::format(", for {} in fp32: {:.1f}% less in memory.",
+  return text + fmt::format(" (fp32: {}, {:.1f}% less in memory).",
                             mebibytes_text(found.size_before.memory_bytes),
                             100 * (1 - static_cast<double>(found.size.memory_bytes) /
                                            static_cast<double>(found.size_before.memory_bytes)));
@@ -44,8 +39,7 @@ std::string names_text(const std::vector<std::string>& names) {
   return text;
 }
 
-// "16 of 17 layers and tables are in the format that was asked for.", "classifier stays in fp32: …", layers of one reason
-// together.
+// "16 of 17 layers and embedding tables have the requested format.", "classifier stays in fp32: …", grouped by reason.
 std::vector<std::string> layer_lines(const NativeFindings& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> others;
   std::size_t as_asked = 0;
@@ -58,11 +52,11 @@ std::vector<std::string> layer_lines(const NativeFindings& found) {
     auto at = std::ranges::find(others, what, [](const auto& other) { return other.first; });
     if (at == others.end()) at = others.insert(at, {what, {}});
     at->second.push_back(
-        layer.widened ? fmt::format("{} (alone {:.1f} dB)", layer.name, layer.snr_db.value_or(0))
+        layer.widened ? fmt::format("{} ({:.1f} dB alone)", layer.name, layer.snr_db.value_or(0))
                       : layer.name);
   }
   std::vector<std::string> lines = {
-      fmt::format("{} of {} layers and tables are in the format that was asked for.", as_asked,
+      fmt::format("{} of {} layers and embedding tables have the requested format.", as_asked,
                   found.layers.size())};
   for (const auto& [what, names] : others)
     lines.push_back(
@@ -70,7 +64,7 @@ std::vector<std::string> layer_lines(const NativeFindings& found) {
   return lines;
 }
 
-// "Products round their inputs to int(bits=8,per=token,scale=dynamic): query, key and 14 others."
+// "Native products round their inputs to int(bits=8,per=token,scale=dynamic): query, key and 14 more."
 std::vector<std::string> input_lines(const NativeFindings& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> formats;
   for (const NativeLayer& layer : found.layers) {
@@ -83,49 +77,49 @@ std::vector<std::string> input_lines(const NativeFindings& found) {
   std::vector<std::string> lines;
   for (const auto& [format, names] : formats)
     lines.push_back(formats.size() == 1
-                        ? fmt::format("Products of codes round their inputs to {}.", format)
-                        : fmt::format("Products of codes round their inputs to {}: {}.", format,
+                        ? fmt::format("Native products round their inputs to {}.", format)
+                        : fmt::format("Native products round their inputs to {}: {}.", format,
                                       names_text(names)));
   return lines;
 }
 
-// "Smooth scales at 2 of 6 places where they could be: …"
+// "Smooth scales are used at 2 of 6 places: …"
 std::string smooth_text(const NativeFindings& found) {
   const auto applied = std::ranges::count_if(found.smooth, &SmoothScales::applies);
   if (applied == 0)
     return fmt::format(
-        "Smooth scales are put in nowhere: at none of {} places do outputs gain enough.",
+        "No smooth scales are used: at none of {} places do they raise the output SNR enough.",
         found.smooth.size());
   const std::string text =
-      fmt::format("Smooth scales are put in at {} of {} places", applied, found.smooth.size());
+      fmt::format("Smooth scales are used at {} of {} places", applied, found.smooth.size());
   double least = 1e9, most = 0;
   for (const SmoothScales& one : found.smooth)
     if (one.applies()) {
       least = std::min(least, one.snr_after_db - one.snr_before_db);
       most = std::max(most, one.snr_after_db - one.snr_before_db);
     }
-  return text + fmt::format(": there the outputs gain {:.1f} to {:.1f} dB on calibration texts.",
-                            least, most);
+  return text + fmt::format(
+                    ", where they raise the output SNR by {:.1f} to {:.1f} dB on calibration "
+                    "examples.",
+                    least, most);
 }
 
-// What the plan that was taken showed where it was chosen; none where that is all in fp32, which was not measured.
+// The verdict on the chosen plan, on the split that decides; none if the plan is all fp32, which is not measured.
 const GateVerdict* verdict_of_choice(const Widening& widening) {
   const auto taken = std::ranges::find(widening.tried, widening.steps, &TriedWidening::steps);
   return taken == widening.tried.end() ? nullptr : &taken->verdict;
 }
 
-// "On validation, n = 2,000, where that is chosen, 3 of 15 steps to wider formats are needed, the costliest layers first …"
+// "Wider formats, chosen on validation, n = 2,000: 3 of 15 steps, costliest layers first; 5 plans tried. The chosen plan: …"
 std::string widening_text(const Widening& widening) {
-  const std::string part = fmt::format("On {}, n = {}", widening.part, grouped(widening.texts));
   std::string text =
-      widening.steps == 0
-          ? part + ", where that is chosen, nothing has to be wider than asked for"
-          : fmt::format(
-                "{}, where that is chosen, {} of {} steps to wider formats are needed, the "
-                "costliest layers first; {} plans were tried",
-                part, widening.steps, widening.all_steps, widening.tried.size());
+      fmt::format("Wider formats, chosen on {}, n = {}: ", widening.part, grouped(widening.texts));
+  text += widening.steps == 0
+              ? "none needed"
+              : fmt::format("{} of {} steps, costliest layers first; {} plans tried",
+                            widening.steps, widening.all_steps, widening.tried.size());
   if (const GateVerdict* shown = verdict_of_choice(widening))
-    text += fmt::format(". There it is {}", shown->summary);
+    text += fmt::format(". The chosen plan there: {}", shown->summary);
   return text + ".";
 }
 
@@ -144,15 +138,15 @@ Json to_json(const Widening& widening) {
 }
 
 Table smooth_table(const NativeFindings& found) {
-  Table table({{"value", "What linears read"},
-               {"linears", "Linears"},
-               {"where", "Where it is divided"},
-               {"snr_before_db", "Outputs without (dB)"},
-               {"snr_after_db", "With the best (dB)"},
+  Table table({{"value", "Input"},
+               {"linears", "Linear layers"},
+               {"where", "Divided in"},
+               {"snr_before_db", "Output SNR without (dB)"},
+               {"snr_after_db", "With best scales (dB)"},
                {"alpha", "α"}});
   for (const SmoothScales& one : found.smooth)
     table.add_row({one.group.value, std::ssize(one.group.linears),
-                   one.group.free() ? one.group.rows.front() : "a product in front",
+                   one.group.free() ? one.group.rows.front() : "an extra multiplication",
                    real(one.snr_before_db, 1), real(one.snr_after_db, 1),
                    one.applies() ? real(one.alpha, 2) : Cell(absent)});
   return table;
@@ -173,9 +167,9 @@ Table native_table(const std::vector<ComparedModel>& models, const NativeFinding
   columns.push_back({"memory_bytes", "Memory"});
   columns.push_back({"disk_bytes", "On disk"});
   for (const ModelTimes& times : found.times)
-    columns.push_back(times.at_a_time == 1
-                          ? Column{"ms_alone", "ms, one text"}
-                          : Column{"ms", fmt::format("ms a text, {} at a time", times.at_a_time)});
+    columns.push_back(times.at_a_time == 1 ? Column{"ms_alone", "Latency, batch size 1 (ms)"}
+                                           : Column{"ms", fmt::format("Latency, batch size {} (ms)",
+                                                                      times.at_a_time)});
   Table table(std::move(columns));
   for (std::size_t row = 0; row < compared.rows().size(); ++row) {
     std::vector<Cell> cells = compared.rows()[row];
@@ -192,18 +186,18 @@ Table native_table(const std::vector<ComparedModel>& models, const NativeFinding
 Table products_table(const NativeFindings& found) {
   Table table({{"shape", "Product"},
                {"layers", "Layers"},
-               {"fp32_ms", "fp32 (ms)"},
-               {"fp32_median_ms", "Median"},
-               {"native_ms", "Native (ms)"},
-               {"native_median_ms", "Its median"},
-               {"speedup", "Times as fast"},
+               {"fp32_ms", "fp32, fastest (ms)"},
+               {"fp32_median_ms", "fp32, median (ms)"},
+               {"native_ms", "Native, fastest (ms)"},
+               {"native_median_ms", "Native, median (ms)"},
+               {"speedup", "Speedup"},
                {"native", "Native layers"}});
   for (const ProductTimes& one : found.products) {
     const auto is_native = [&](const NativeLayer& layer) {
       return layer.formats.weight && std::ranges::find(one.layers, layer.name) != one.layers.end();
     };
     std::vector<Cell> row = {
-        fmt::format("{} x {} by {} x {}", one.rows, one.inputs, one.inputs, one.outputs),
+        fmt::format("{}×{} by {}×{}", one.rows, one.inputs, one.inputs, one.outputs),
         std::ssize(one.layers)};
     const TimesInTurn& t = one.times;
     for (const double ms : {t.before.min_ms, t.before.median_ms, t.after.min_ms, t.after.median_ms})
@@ -223,7 +217,7 @@ std::vector<std::string> lines_of(const NativeFindings& found) {
   lines.push_back(bytes_text(found));
   if (found.methods.smooth_scales) lines.push_back(smooth_text(found));
   if (found.methods.bias_correction)
-    lines.push_back("Biases take back what rounding the weights adds to outputs on average.");
+    lines.push_back("Biases are corrected for the mean error of the rounded weights.");
   if (found.widening && !found.widening->too_few_texts)
     lines.push_back(widening_text(*found.widening));
   for (std::string& line : layer_lines(found)) lines.push_back(std::move(line));
@@ -235,28 +229,30 @@ std::vector<std::string> native_concerns(const NativeFindings& found) {
   std::vector<std::string> concerns;
   for (const ModelTimes& one : found.times)
     if (one.times.shown_slower())
-      concerns.push_back(fmt::format("on this machine, {}, the model is {}", at_a_time_text(one),
-                                     speedup_text(one.times)));
+      concerns.push_back(fmt::format("on this machine, at batch size {}, the native model is {}",
+                                     one.at_a_time, speedup_text(one.times)));
   for (const ProductTimes& one : found.products) {
     std::vector<std::string> kept;
     for (const NativeLayer& layer : found.layers)
       if (layer.formats.input && std::ranges::find(one.layers, layer.name) != one.layers.end())
         kept.push_back(layer.name);
     if (one.of_codes && one.times.shown_slower() && !kept.empty())
-      concerns.push_back(fmt::format("native all the same, though the product is {}: {}",
+      concerns.push_back(fmt::format("layers that are native although their product is {}: {}",
                                      speedup_text(one.times), names_text(kept)));
   }
   if (found.widening && found.widening->too_few_texts)
     concerns.push_back(fmt::format(
-        "{} texts to choose on ({}) would not show that even fp32 keeps to itself: no layer was "
-        "left wider; more texts, or gates that allow more, would do",
+        "{} examples of {} are too few to show that even fp32 passes the gates, so no layer was "
+        "left wider; use more examples, or gates that allow more",
         grouped(found.widening->texts), found.widening->part));
   return concerns;
 }
 
 std::vector<Section> sections_of(const NativeFindings& found) {
-  Table layers(
-      {{"layer", "Layer"}, {"format", "Format"}, {"snr_db", "Alone (dB)"}, {"reason", "Why"}});
+  Table layers({{"layer", "Layer"},
+                {"format", "Format"},
+                {"snr_db", "SNR alone (dB)"},
+                {"reason", "Reason"}});
   for (const NativeLayer& layer : found.layers)
     layers.add_row({layer.name, formats_text(layer.formats),
                     layer.snr_db ? real(*layer.snr_db, 1) : Cell(absent),
@@ -264,24 +260,26 @@ std::vector<Section> sections_of(const NativeFindings& found) {
   std::vector<Section> sections = {
       {"Products",
        {PageTable{products_table(found),
-                  fmt::format("Each product alone, its input rounded, in turn with that of "
-                              "fp32: {} rounds. Where native is shown to be slower (the 95% "
-                              "interval of the ratios lies below 1) the layer stays in fp32 "
-                              "unless it was told otherwise.",
-                              kProductRounds)}}},
+                  fmt::format("Each product alone, with its input rounded, against fp32 in {} "
+                              "paired rounds. A layer stays in fp32 where the 95% CI of the "
+                              "speedup is below 1, unless slower layers are kept on request.",
+                              kProductRounds)}},
+       /*folded=*/true},
       {"Layers",
        {PageTable{layers,
-                  "Alone: signal-to-noise ratio of the model's outputs on calibration texts "
-                  "with this layer in the format that was asked for and all others in fp32."}}}};
+                  "SNR alone: signal-to-noise ratio of the model's outputs on calibration examples "
+                  "with this layer in the requested format and all others in fp32."}},
+       /*folded=*/true}};
   if (!found.smooth.empty())
     sections.push_back(
         {"Smooth scales",
          {PageTable{
              smooth_table(found),
-             fmt::format("Signal-to-noise ratio of what the linears give, weights and inputs "
-                         "rounded, on samples of calibration texts. Scales are put in where "
-                         "that gains {} dB, or {} dB where they take a product of their own.",
-                         kFreeGainDb, kPaidGainDb)}}});
+             fmt::format("Signal-to-noise ratio of the layers' outputs with rounded weights and "
+                         "inputs, on samples of calibration examples. Scales are used where they "
+                         "gain {} dB, or {} dB where they need an extra multiplication.",
+                         kFreeGainDb, kPaidGainDb)}},
+         /*folded=*/true});
   return sections;
 }
 
@@ -308,10 +306,9 @@ Block native_figure(const NativeFindings& found, const BeforeAndAfter& both,
       {100 * both.after.evaluation.value, 0});
   add("Weights in memory (MiB)", mebibytes(found.size_before), mebibytes(found.size));
   for (const ModelTimes& one : found.times)
-    add(one.at_a_time == 1 ? "ms, one text" : fmt::format("ms a text, {} at a time", one.at_a_time),
-        {one.times.before.median_ms, 0}, {one.times.after.median_ms, 0});
-  return figure_block(figure, stem, "fp32 beside native: what it is judged by, memory and time",
-                      notes);
+    add(fmt::format("Latency, batch size {} (ms)", one.at_a_time), {one.times.before.median_ms, 0},
+        {one.times.after.median_ms, 0});
+  return figure_block(figure, stem, "fp32 and native: metric, memory and latency", notes);
 }
 
 Json to_json(const NativeFindings& found) {

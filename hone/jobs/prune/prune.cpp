@@ -7,7 +7,6 @@
 #include "hone/base/text.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
-#include "hone/jobs/model_card.h"
 #include "hone/jobs/prune/pruned_report.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/size_and_time.h"
@@ -24,11 +23,11 @@ namespace {
 constexpr std::string_view kNoSpeedUp =
     "No speed-up: zeros are stored and multiplied like other numbers.";
 
-/// What was pruned, counted in the weights that are multiplied with.
+/// Zeros in the weights of products.
 struct PrunedZeros {
-  std::vector<Zeros> weights;  ///< that have masks
-  Zeros pruned;                ///< of them together
-  std::int64_t masked = 0;     ///< of these zeros; others were rounded to 0
+  std::vector<Zeros> weights;  ///< of each weight with a mask
+  Zeros pruned;                ///< of these together
+  std::int64_t masked = 0;     ///< those under a mask; others were rounded to 0
   Zeros all;                   ///< of all parameters
 };
 
@@ -44,16 +43,16 @@ PrunedZeros zeros_of(const Model& rounded) {
   return zeros;
 }
 
-// "Zeros: 204,800 of 409,600 weights in 13 pruned tensors (50.0%), and 27.8% of all 738,178 parameters."
+// "Zeros: 204,800 of 409,600 weights (50.0%) in 13 tensors, 27.8% of all 738,178 parameters."
 std::string to_text(const PrunedZeros& zeros) {
   const std::int64_t rounded = zeros.pruned.zeros - zeros.masked;
   return fmt::format(
-      "Zeros: {} of {} weights in {} pruned tensor{} ({}){}, and {} of all {} parameters.",
-      grouped(zeros.pruned.zeros), grouped(zeros.pruned.elements), zeros.weights.size(),
-      zeros.weights.size() == 1 ? "" : "s", share_text(zeros.pruned.share()),
-      rounded == 0 ? ""
-                   : fmt::format(", {} of them masked, the others 0 by themselves or by rounding",
-                                 grouped(zeros.masked)),
+      "Zeros: {} of {} weights ({}) in {} tensor{}{}, {} of all {} parameters.",
+      grouped(zeros.pruned.zeros), grouped(zeros.pruned.elements), share_text(zeros.pruned.share()),
+      zeros.weights.size(), zeros.weights.size() == 1 ? "" : "s",
+      rounded == 0
+          ? ""
+          : fmt::format(" ({} masked, {} other zeros)", grouped(zeros.masked), grouped(rounded)),
       share_text(zeros.all.share()), grouped(zeros.all.elements));
 }
 
@@ -82,18 +81,20 @@ Json to_json(const PrunedZeros& zeros) {
           {"all_parameters", to_json(zeros.all)}};
 }
 
-// "Activations: 29.8 to 31.2% of what each of 9 thresholds reads is cut, over 256 training texts."
+// "Activations: 9 thresholds set 29.8 to 31.2% of their inputs to zero, over 256 training examples."
 std::string inputs_text(const std::vector<InputZeros>& inputs, std::size_t texts) {
   if (inputs.empty()) return "";
   const auto [least, most] = std::ranges::minmax(inputs, {}, &InputZeros::share);
   return fmt::format(
-      "Activations: {} to {} of what each of {} thresholds reads is cut, over {} training texts.",
-      share_text(least.share), share_text(most.share), inputs.size(),
+      "Activations: {} threshold{} set {} to {} of their inputs to zero, over {} training "
+      "examples.",
+      inputs.size(), inputs.size() == 1 ? "" : "s", share_text(least.share), share_text(most.share),
       grouped(static_cast<long long>(texts)));
 }
 
 Table to_table(const std::vector<InputZeros>& inputs) {
-  Table table({{"threshold", "Threshold"}, {"least", "Least magnitude"}, {"share", "Cut"}});
+  Table table(
+      {{"threshold", "Threshold"}, {"least", "Smallest magnitude kept"}, {"share", "Set to zero"}});
   for (const InputZeros& one : inputs)
     table.add_row({one.name, real(static_cast<double>(one.least), 6), percent(one.share)});
   return table;
@@ -161,29 +162,22 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
                         {"inputs", to_json(inputs)},
                         {"calibration_texts", texts},
                         {"zeros", to_json(zeros)}});
-  pruned.result.update(to_json(takes));
-  pruned.lines = {to_text(zeros), inputs_text(inputs, texts), std::string(kNoSpeedUp)};
-  std::erase(pruned.lines, "");
-  for (std::string& line : lines_of(takes)) pruned.lines.push_back(std::move(line));
-  write_model_card({job.output.name_of(folder, run.output.path()), job.invocation.command,
-                    result_of("prune", pruned.result), pruned.lines},
-                   model.model, folder);
-  pruned.lines.push_back(loading_text(model.model));
+  std::vector<std::string> removed = {to_text(zeros), inputs_text(inputs, texts),
+                                      std::string(kNoSpeedUp)};
+  std::erase(removed, "");
+  std::vector<Section> tables = {{"Pruned weights", {PageTable{to_table(zeros)}}, /*folded=*/true}};
   if (!inputs.empty())
-    pruned.sections.insert(
-        pruned.sections.begin(),
-        {"Pruned activations",
-         {PageTable{to_table(inputs), "Of what is read over the texts of the calibration."}}});
-  pruned.sections.insert(pruned.sections.begin(),
-                         {"Pruned weights", {PageTable{to_table(zeros), ""}}});
+    tables.push_back({"Pruned activations",
+                      {PageTable{to_table(inputs), "On the calibration examples."}},
+                      /*folded=*/true});
+  finish_pruned(run, model.model, takes, removed, std::move(tables), folder, pruned);
   return pruned;
 }
 
 }  // namespace
 
-PruneResult prune_job(const PruneJob& job, Context& context) {
-  RunReport report;
-  report.invocation = job.invocation;
+JobResult prune_job(const PruneJob& job, Context& context) {
+  JobResult result;
   SparsifyOptions options = with_seed(job.how, job.seed);
   options.fine_tune.training.save_steps = job.resume.save_steps;
   options.fine_tune.title = "train pruned";
@@ -193,7 +187,7 @@ PruneResult prune_job(const PruneJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
-  // What training through its quantizers left beside the rounded weights ranks without ties.
+  // Unrounded weights rank without ties.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
   const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
   prunable_weights(parent.model.graph, options.pruning.target);
@@ -202,13 +196,13 @@ PruneResult prune_job(const PruneJob& job, Context& context) {
     prune_inputs(graph, options.pruning.target);
   }
   const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::one_model, context, report.notes);
-  if (!begin_run(report.invocation, parent.model.parameters, data, output))
-    return {.was_finished = true, .fields = finished_results(output)};
+                                          FiguresOf::one_model, context, result.document.notes);
+  if (!begin_run(job.invocation, parent.model.parameters, data, output))
+    return finished<JobResult>(output, job.output);
   const Measurement before = measure_before(parent, data, options.fine_tune.eval_batch_size,
-                                            context, report.notes, "pruning");
+                                            context, result.document.notes, "pruning");
   const PruneReport run{job, summary(options), parent, data, before, gates, output, context};
-  return report_pruned(run, std::move(report), [&](std::uint64_t seed, const fs::path& folder) {
+  return report_pruned(run, std::move(result), [&](std::uint64_t seed, const fs::path& folder) {
     return prune_once(run, parent_is_unrounded, options, seed, folder);
   });
 }

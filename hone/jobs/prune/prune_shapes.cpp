@@ -8,7 +8,6 @@
 #include "hone/base/text.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
-#include "hone/jobs/model_card.h"
 #include "hone/jobs/prune/pruned_report.h"
 #include "hone/jobs/prune/shapes.h"
 #include "hone/jobs/run_identity.h"
@@ -37,9 +36,9 @@ std::string label_of(const PruneShapesJob& job) {
   return text;
 }
 
+// "Kept: 2 of 4 heads, 512 of 1,024 neurons."
 std::string counts_text(const std::vector<PrunedGroup>& pruned) {
-  std::string text;
-  std::vector<std::string> kinds;
+  std::vector<std::string> kinds, counts;
   for (const PrunedGroup& one : pruned)
     if (std::ranges::find(kinds, one.kind) == kinds.end()) kinds.push_back(one.kind);
   for (const std::string& kind : kinds) {
@@ -49,14 +48,13 @@ std::string counts_text(const std::vector<PrunedGroup>& pruned) {
         before += one.before;
         after += one.after;
       }
-    text += fmt::format("{}{} of {} {}", text.empty() ? "" : ", ", grouped(after), grouped(before),
-                        kind);
+    counts.push_back(fmt::format("{} of {} {}", grouped(after), grouped(before), kind));
   }
-  return text + " stay.";
+  return fmt::format("Kept: {}.", fmt::join(counts, ", "));
 }
 
 Table to_table(const std::vector<PrunedGroup>& pruned) {
-  Table table({{"kind", "What"}, {"name", "Where"}, {"before", "Before"}, {"after", "After"}});
+  Table table({{"kind", "Kind"}, {"name", "Layer"}, {"before", "Baseline"}, {"after", "Kept"}});
   for (const PrunedGroup& one : pruned) table.add_row({one.kind, one.name, one.before, one.after});
   return table;
 }
@@ -69,7 +67,7 @@ Json to_json(const std::vector<PrunedGroup>& pruned) {
   return rows;
 }
 
-// The passes that made one of the other.
+// The passes between the two models.
 std::string passes_of(const Model& before, const Model& after) {
   const std::vector<std::string>& passes = after.facts.history.passes;
   return fmt::format("{}", fmt::join(passes.begin() + std::ssize(before.facts.history.passes),
@@ -118,7 +116,7 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
     fine_tune(model.model, run.data, options, log, run.context);
     steps = show_training(run, log, folder, pruned);
   }
-  // Layers go with their formats.
+  // Layers are removed with their formats.
   const Model unrounded = model.model;
   const bool rounds = unrounded.quantization.has_value();
   if (rounds) model.model = round_weights(unrounded, run.context);
@@ -137,15 +135,10 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
        {"scope",
         scores ? Json(job.structure.scope == UnitScope::local ? "local" : "global") : Json()},
        {"units", to_json(groups)}});
-  pruned.result.update(to_json(takes));
-  pruned.lines = {counts_text(groups)};
-  for (std::string& line : lines_of(takes)) pruned.lines.push_back(std::move(line));
-  write_model_card({common.output.name_of(folder, run.output.path()), common.invocation.command,
-                    result_of("prune", pruned.result), pruned.lines},
-                   model.model, folder);
-  pruned.lines.push_back(loading_text(model.model));
-  pruned.sections.insert(pruned.sections.begin(),
-                         {"What stays", {PageTable{to_table(groups), ""}}});
+  finish_pruned(
+      run, model.model, takes, {counts_text(groups)},
+      {{"Kept heads, neurons and layers", {PageTable{to_table(groups)}}, /*folded=*/true}}, folder,
+      pruned);
   return pruned;
 }
 
@@ -163,7 +156,7 @@ std::optional<ShapeStructure> parse_shape_structure(const std::string& text) {
     user_check(
         is_shape(word) && std::ranges::count(words, word) == 1,
         "expected weights, N:M such as 2:4, or some of heads, neurons and layers, each once, "
-        "apart by commas, got '{}'",
+        "separated by commas, got '{}'",
         text);
     if (word == kLayers) {
       structure.layers = true;
@@ -175,10 +168,9 @@ std::optional<ShapeStructure> parse_shape_structure(const std::string& text) {
   return structure;
 }
 
-PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
+JobResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   const PruneJob& common = job.common;
-  RunReport report;
-  report.invocation = common.invocation;
+  JobResult result;
   user_check(job.structure.sparsity >= 0 && job.structure.sparsity < 1,
              "`sparsity`: expected a share from 0 to below 1, got {}", job.structure.sparsity);
   check_seeds(common, common.how.trains ||
@@ -187,19 +179,19 @@ PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   TextModel parent = open_model(common.model, context, common.seed);
   check_not_packed(parent.model, common.model);
   if (!job.structure.kinds.empty()) check_unquantized(parent.model, common.model);
-  // What training through formats left beside the rounded weights goes along.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
   const std::vector<Gate> gates = gates_of(common.gates, parent.model, common.model);
   groups_of(parent.model.graph,
-            job.structure.kinds);  // what cannot go is known before data is read
-  const EncodedSplits data = load_encoded(parent, common.model, common.data, common.split,
-                                          common.seed, FiguresOf::one_model, context, report.notes);
-  if (!begin_run(report.invocation, parent.model.parameters, data, output))
-    return {.was_finished = true, .fields = finished_results(output)};
+            job.structure.kinds);  // refuses before data is read
+  const EncodedSplits data =
+      load_encoded(parent, common.model, common.data, common.split, common.seed,
+                   FiguresOf::one_model, context, result.document.notes);
+  if (!begin_run(common.invocation, parent.model.parameters, data, output))
+    return finished<JobResult>(output, common.output);
   const Measurement before = measure_before(parent, data, common.how.fine_tune.eval_batch_size,
-                                            context, report.notes, "pruning");
+                                            context, result.document.notes, "pruning");
   const PruneReport run{common, label_of(job), parent, data, before, gates, output, context};
-  return report_pruned(run, std::move(report), [&](std::uint64_t seed, const fs::path& folder) {
+  return report_pruned(run, std::move(result), [&](std::uint64_t seed, const fs::path& folder) {
     return prune_shapes_once(job, run, parent_is_unrounded, seed, folder);
   });
 }

@@ -6,28 +6,27 @@
 
 namespace hone {
 
-/// Which whole parts of a model are to go.
+/// Which heads, neurons and layers of a model to remove.
 struct PruneShapesJob {
-  /// Model, data, training and output; how single weights are pruned is not read.
+  /// Model, data, training and output; the options for single weights are ignored.
   PruneJob common;
-  StructureOptions structure = {};  ///< heads and neurons; without kinds none of them goes
-  bool layers = false;              ///< the same share of layers goes too, those evenly between
-  CalibrationRun importance = {.batch_size = 8, .batch_count = 32};  ///< texts of "first_order"
+  StructureOptions structure = {};  ///< heads and neurons; without kinds none are removed
+  bool layers = false;              ///< remove the same share of layers, evenly spaced
+  CalibrationRun importance = {.batch_size = 8, .batch_count = 32};  ///< for "first_order"
 };
 
-/// "heads,neurons,layers", any of them once, as kinds of units and layers. Nothing where it is another word; throws
-/// `UserError` for a list of which one is none.
+/// Parses "heads,neurons,layers", each at most once. Nothing for a single word that is none of them; throws `UserError` for a
+/// list with another word.
 struct ShapeStructure {
   std::vector<UnitKind> kinds;
   bool layers = false;
 };
 std::optional<ShapeStructure> parse_shape_structure(const std::string& text);
 
-/// Makes a copy of a model without these heads, neurons and layers, whose shapes are smaller, trained on where asked for, and
-/// measures it beside the model it was made of: answers, parameters, bytes, and time, in turn on texts of 128 tokens. Layers go
-/// first, then units are scored, all before any goes. Layers take their formats with them, and the unrounded weights of the others
-/// stay as training left them. Throws `UserError` as `prune_job`, `prune_structure` and `drop_layers`, and for units of a quantized
-/// model; `Interrupted`.
-PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context);
+/// Makes a copy of a model without these heads, neurons and layers, in smaller shapes, trained further if asked for, and measures
+/// it beside its baseline: metric, parameters, bytes and latency. Removes layers first, then scores all units before removing
+/// any. Layers are removed with their formats; the unrounded weights of the others stay as training left them. Throws `UserError`
+/// as `prune_job`, `prune_structure` and `drop_layers`, and for units of a quantized model; `Interrupted`.
+JobResult prune_shapes_job(const PruneShapesJob& job, Context& context);
 
 }  // namespace hone

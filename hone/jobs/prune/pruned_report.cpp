@@ -1,13 +1,16 @@
 #include "hone/jobs/prune/pruned_report.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "hone/base/text.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/learning_curve.h"
-#include "hone/jobs/quantize.h"
+#include "hone/jobs/model_card.h"
+#include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
+#include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
 #include "hone/study/seeds.h"
 
@@ -16,13 +19,7 @@ namespace {
 
 std::string part_of(const PruneReport& run) { return name_and_size(run.data.measured); }
 
-std::string headline(const PruneReport& run, const Verdict& verdict) {
-  const std::string random = headless_remark(run.parent.model, run.job.how.trains);
-  if (!run.job.how.trains && !random.empty()) return fmt::format("{}: {}.", run.label, random);
-  return fmt::format("{}, {}: {}.", run.label, part_of(run), verdict.summary);
-}
-
-// What a change after training holds beside the pruning. `results`: of every seed.
+// That the change includes the training. `results`: of every seed.
 std::string training_caveat_of(const std::vector<Json>& results) {
   std::vector<std::int64_t> steps;
   for (const Json& result : results) steps.push_back(result.value("steps", std::int64_t{0}));
@@ -35,41 +32,30 @@ std::string caption_of(const PruneReport& run, const std::vector<Json>& results)
   const std::string random = headless_remark(run.parent.model, run.job.how.trains);
   return figures_caption(
       run.before, run.data,
-      {!quantization ? ""
-                     : fmt::format("Both models are quantized ({}): what that has cost is no part "
-                                   "of the change.",
-                                   summary(quantization->plan)),
+      {!quantization
+           ? ""
+           : fmt::format("Both models are quantized ({}); the change is that of pruning only.",
+                         summary(quantization->plan)),
        training_caveat_of(results), random.empty() ? "" : fmt::format("Note that {}.", random)});
 }
 
-PruneResult report_one(const PruneReport& run, RunReport report, const PrunedModel& pruned) {
-  const PruneJob& job = run.job;
-  const std::string caption = caption_of(run, {pruned.result});
-  report.results = pruned.result;
-  report.headline = headline(run, pruned.verdict);
-  report.sections = {{"Result", {PageTable{pruned.table, caption}}}};
-  for (Block& block : gate_blocks(pruned.gates, part_of(run)))
-    report.sections[0].blocks.push_back(std::move(block));
-  for (const std::string& line : pruned.lines) report.sections[0].blocks.push_back(Paragraph{line});
-  report.sections.insert(report.sections.end(), pruned.sections.begin(), pruned.sections.end());
-  for (const auto& lines : {pruned.doubts, pruned.notes}) {
-    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
-    tell_warnings(run.context, lines);
-  }
-  write_run_report(report, run.output.path(), run.context);
+void add_notes(const PruneReport& run, const std::vector<std::string>& lines, JobResult& result) {
+  result.document.notes.insert(result.document.notes.end(), lines.begin(), lines.end());
+  tell_warnings(run.context, lines);
+}
+
+JobResult report_one(const PruneReport& run, JobResult result, PrunedModel pruned) {
+  pruned.document.title = std::move(result.document.title);
+  pruned.document.output = run.job.output.folder;
+  pruned.document.notes = std::move(result.document.notes);
+  result.document = std::move(pruned.document);
+  result.fields = std::move(pruned.result);
+  result.gate = outcome_of(pruned.gates, part_of(run));
+  add_notes(run, pruned.doubts, result);
+  add_notes(run, pruned.notes, result);
+  write_report(result, run.job.invocation, run.output.path(), run.context);
   run.output.commit();
-  std::string last = fmt::format("One seed; written to {}\n", job.output.folder);
-  for (const std::string& line : pruned.lines) last += line + "\n";
-  return {.fields = pruned.result,
-          .verdict = pruned.verdict,
-          .gate = outcome_of(pruned.gates, part_of(run)),
-          .text = [=, headline = report.headline, verdict = pruned.verdict, table = pruned.table,
-                   gates = pruned.gates, part = part_of(run), measured = pruned.measured,
-                   labels = run.parent.model.facts.labels](const TextStyle& style) {
-            return fmt::format("{}\n\n{}\n\n{}\n{}{}{}", toned(headline, tone_of(verdict), style),
-                               caption, to_text(table, style), gate_text(gates, part, style),
-                               details_text(measured, labels, style), last);
-          }};
+  return result;
 }
 
 // The results of all seeds, those that an earlier run has left among them.
@@ -88,62 +74,55 @@ std::vector<Json> results_of_seeds(
   return results;
 }
 
-// What is the same of all seeds.
+// Fields that all seeds share.
 constexpr const char* kShared[] = {"format",     "pruning",  "method",      "scope",
                                    "structure",  "schedule", "activations", "sparsity",
                                    "arithmetic", "protocol", "others_load", "others_load_reason"};
 
-PruneResult report_seeds(const PruneReport& run, RunReport report,
-                         const std::vector<Json>& results) {
+JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector<Json>& results) {
   const PruneJob& job = run.job;
   const SeedChanges changes = seed_changes(results);
   const std::vector<NamedFigures> figures = before_and_after_figures(run.data),
                                   after = {figures[1]};
-  const Table table = seed_table(results, figures);
   const Verdict change = verdict_of_seeds(changes, margin_for(run.gates, changes.figure()));
   const JudgedGates gates = judge_seeds(run.gates, results);
-  const std::string spread = fmt::format("After, on {}: {}.", part_of(run),
-                                         seed_sentence(figure_spread(results, "after")));
-  const std::string where = fmt::format(
-      "What each took out, and what it takes now, stands in the cards of {} folders.", job.seeds);
-  const std::string caption = caption_of(run, results), caveat = training_caveat_of(results);
-  Json result = subject_of(job.model, run.data.identity, run.data.measured);
+  const std::string caveat = training_caveat_of(results);
+  Json& fields = made.fields;
+  fields = subject_of(job.model, run.data.identity, run.data.measured);
   for (const char* key : kShared)
-    if (results.front().contains(key)) result[key] = results.front()[key];
-  result["change"] = paired_json(changes, change);
-  if (!caveat.empty()) result["caveat"] = caveat;
-  result.update(runs_json(results, figures));
-  if (gates.any()) result["gate"] = to_json(gates);
-  report.results = result;
-  report.basis.seeds = job.seeds;
-  report.headline = headline(run, change);
+    if (results.front().contains(key)) fields[key] = results.front()[key];
+  fields["change"] = paired_json(changes, change);
+  if (!caveat.empty()) fields["caveat"] = caveat;
+  fields.update(runs_json(results, figures));
+  if (gates.any()) fields["gate"] = to_json(gates);
+  made.basis.seeds = job.seeds;
+  made.gate = outcome_of(gates, part_of(run));
+  Document& document = made.document;
+  document.tone = tone_of(change);
+  document.headline = fmt::format("{}, {} seeds: {}", capitalized(run.label), job.seeds,
+                                  change_headline(figure_spread(results, "before").mean,
+                                                  figure_spread(results, "after").mean, change));
+  document.evidence = fmt::format("{}: {}.", capitalized(part_of(run)), change.summary);
+  document.output = job.output.folder;
   std::vector<std::string> doubts = seed_concerns(results, after);
   const Figure dots = seed_figure(
       results, figures, fmt::format("{}, {}; {} seeds", run.label, part_of(run), job.seeds));
-  report.sections = {
-      {"Result",
-       {PageTable{table, caption}, Paragraph{spread}, Paragraph{where},
+  document.sections = {
+      {"",
+       {PageTable{seed_table(results, figures), caption_of(run, results)},
+        Paragraph{fmt::format("After pruning, on {}: {}.", part_of(run),
+                              seed_sentence(figure_spread(results, "after")))},
+        Paragraph{"The model card of each seed lists what was removed, its size and its latency."},
         figure_block(dots, run.output.path() / "seeds",
-                     figure_title(changes.figure()) + " after, a dot for each seed, and before",
+                     figure_title(changes.figure()) + " of each seed, and of the baseline",
                      doubts)}}};
   for (Block& block : gate_blocks(gates, part_of(run)))
-    report.sections[0].blocks.push_back(std::move(block));
-  Section classes = details_section_of_seeds(results, after);
-  if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
-  tell_warnings(run.context, doubts);
-  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  write_run_report(report, run.output.path(), run.context);
+    document.sections[0].blocks.push_back(std::move(block));
+  document.sections.push_back(details_section_of_seeds(results, after));
+  add_notes(run, doubts, made);
+  write_report(made, job.invocation, run.output.path(), run.context);
   run.output.commit();
-  return {.fields = result,
-          .verdict = change,
-          .gate = outcome_of(gates, part_of(run)),
-          .text = [=, headline = report.headline, part = part_of(run),
-                   folder = job.output.folder](const TextStyle& style) {
-            return fmt::format("{}\n\n{}\n\n{}\n{}{}\n{}\n\n{}written to {}\n",
-                               toned(headline, tone_of(change), style), caption,
-                               to_text(table, style), gate_text(gates, part, style), spread, where,
-                               details_text_of_seeds(results, after, style), folder);
-          }};
+  return made;
 }
 
 }  // namespace
@@ -151,15 +130,16 @@ PruneResult report_seeds(const PruneReport& run, RunReport report,
 void check_seeds(const PruneJob& job, bool draws) {
   if (job.seeds > 1 && !draws)
     throw UsageError(
-        "`seeds` repeats what is drawn at random, a training or what is chosen by texts or chance; "
-        "here nothing is, so all seeds would give the same model");
+        "`seeds` repeats a job with randomness: training, random pruning or calibration on "
+        "examples; "
+        "this one has none, so all seeds would give the same model");
 }
 
 std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const fs::path& folder,
                            PrunedModel& pruned) {
   Section curve = learning_curve_section(log, run.label + "; one seed", folder / "learning_curve",
                                          pruned.notes);
-  if (!curve.blocks.empty()) pruned.sections.push_back(std::move(curve));
+  if (!curve.blocks.empty()) pruned.document.sections.push_back(std::move(curve));
   return log.steps().empty() ? 0 : log.steps().back().step;
 }
 
@@ -169,15 +149,10 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
   const Model& parent = run.parent.model;
   const BeforeAndAfter both = measure_after(
       after, run.before, run.data, job.how.fine_tune.eval_batch_size, run.gates, run.context);
-  pruned.verdict = both.verdict;
   pruned.gates = both.gates;
   const auto& labels = after.facts.labels;
   const double weight_bits = average_weight_bits(after);
   const std::string_view arithmetic = arithmetic_of(after.graph);
-  pruned.table = comparison_table(
-      {{"before", average_weight_bits(parent), run.before, std::nullopt,
-        arithmetic_of(parent.graph)},
-       {run.label, weight_bits, both.after, both.comparison, arithmetic, both.verdict}});
   pruned.result = subject_of(job.model, run.data.identity, run.data.measured);
   pruned.result.update(
       {{"format", after.quantization ? Json(summary(after.quantization->plan)) : Json()},
@@ -192,21 +167,54 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
     pruned.result["caveat"] = caveat;
   for (std::string& concern : concerns(both, labels, "pruning"))
     pruned.doubts.push_back(std::move(concern));
-  pruned.measured = named_evaluations(both, run.data);
-  pruned.sections.push_back(details_section(pruned.measured, labels));
+  Document& document = pruned.document;
+  describe_change(document, capitalized(run.label), both, run.data.measured);
+  if (const std::string random = headless_remark(parent, job.how.trains);
+      !job.how.trains && !random.empty())
+    document.headline = fmt::format("{}: {}", capitalized(run.label), random);
+  Section first{"",
+                {PageTable{comparison_table({{"baseline", average_weight_bits(parent), run.before,
+                                              std::nullopt, arithmetic_of(parent.graph)},
+                                             {run.label, weight_bits, both.after, both.comparison,
+                                              arithmetic, both.verdict}}),
+                           caption_of(run, {pruned.result})}}};
+  for (Block& block : gate_blocks(both.gates, part_of(run)))
+    first.blocks.push_back(std::move(block));
+  document.sections.insert(document.sections.begin(), std::move(first));
+  document.sections.push_back(details_section(named_evaluations(both, run.data), labels));
 }
 
-PruneResult report_pruned(
-    const PruneReport& run, RunReport report,
+void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& takes,
+                   const std::vector<std::string>& removed, std::vector<Section> tables,
+                   const fs::path& folder, PrunedModel& pruned) {
+  pruned.result.update(to_json(takes));
+  std::vector<std::string> lines = removed;
+  for (std::string& line : lines_of(takes)) lines.push_back(std::move(line));
+  write_model_card({run.job.output.name_of(folder, run.output.path()), run.job.invocation.command,
+                    result_of("prune", pruned.result), lines},
+                   after, folder);
+  Document& document = pruned.document;
+  for (Fact& figure : size_and_latency_figures(takes))
+    document.key_figures.push_back(std::move(figure));
+  std::vector<Section>& sections = document.sections;
+  for (const std::string& line : removed) sections.front().blocks.push_back(Paragraph{line});
+  sections.front().blocks.push_back(Paragraph{loading_text(after)});
+  tables.push_back(size_and_latency_section(takes));
+  sections.insert(sections.begin() + 1, std::make_move_iterator(tables.begin()),
+                  std::make_move_iterator(tables.end()));
+}
+
+JobResult report_pruned(
+    const PruneReport& run, JobResult result,
     const std::function<PrunedModel(std::uint64_t, const fs::path&)>& prune_once) {
-  report.title = fmt::format("{}: {}", run.job.model, run.label);
+  result.document.title = fmt::format("{}: {}", run.job.model, run.label);
   const auto& quantization = run.parent.model.quantization;
-  report.basis =
+  result.basis =
       basis_of(run.job.data.options.source, run.data,
                quantization ? "simulated " + summary(quantization->plan) : std::string(kFloat));
   if (run.job.seeds > 1)
-    return report_seeds(run, std::move(report), results_of_seeds(run, prune_once));
-  return report_one(run, std::move(report), prune_once(run.job.seed, run.output.path()));
+    return report_seeds(run, std::move(result), results_of_seeds(run, prune_once));
+  return report_one(run, std::move(result), prune_once(run.job.seed, run.output.path()));
 }
 
 }  // namespace hone

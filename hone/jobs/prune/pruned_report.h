@@ -6,28 +6,23 @@
 
 #include "hone/base/output_folder.h"
 #include "hone/jobs/prune/prune.h"
-#include "hone/report/document.h"
-#include "hone/study/evaluation_details.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/study/measure.h"
 #include "hone/train/trainer.h"
 
-/// What a job says that prunes a model, single weights or whole parts of it, with one seed or with several.
+/// The report of a job that prunes a model, single weights or whole heads, neurons and layers, with one seed or several.
 namespace hone {
 
-/// One pruned model, written to its folder, and what the report says of it.
+/// One pruned model, written to its folder, and its report.
 struct PrunedModel {
   Json result = {};
-  Table table = Table(std::vector<Column>{});
-  Verdict verdict = {};
+  Document document = {};  ///< after `measure_pruned`, its first section is the result
   JudgedGates gates = {};
-  std::vector<NamedEvaluation> measured = {};
-  std::vector<std::string> lines = {};   ///< what is gone, and what the model takes
-  std::vector<Section> sections = {};    ///< behind the result
-  std::vector<std::string> doubts = {};  ///< about the figures
+  std::vector<std::string> doubts = {};  ///< about the numbers
   std::vector<std::string> notes = {};
 };
 
-/// What all seeds of a job share.
+/// Shared by all seeds of a job.
 struct PruneReport {
   const PruneJob& job;
   std::string label;  ///< "pruned 50.0%, l1, local"
@@ -39,22 +34,27 @@ struct PruneReport {
   Context& context;
 };
 
-/// Throws `UsageError` for several seeds of a job that draws nothing at random.
+/// Throws `UsageError` for several seeds of a job without randomness.
 void check_seeds(const PruneJob& job, bool draws);
 
-/// Draws the learning curve of a training into `folder` and `sections`; returns its steps.
+/// Draws the learning curve of a training into `folder` and the document; returns the number of steps.
 std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const fs::path& folder,
                            PrunedModel& pruned);
 
-/// What every pruned model says: its figures beside those before, in the result, the table and `sections`; `steps` of the
-/// training, 0 without one. Figures are of `after`, the model as it will be written.
+/// Measures the model as it will be written beside its baseline, and fills result and document; `steps` of training, 0 without.
 void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t seed,
                     std::int64_t steps, PrunedModel& pruned);
 
-/// Makes the pruned model of each seed by `prune_once`, in the job's folder or one for each seed, and tells of them in
-/// `report`.
-PruneResult report_pruned(
-    const PruneReport& run, RunReport report,
+/// Writes the model card of the model in `folder`, and completes the document: `removed` are sentences on what was removed,
+/// `tables` sections that list it.
+void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& takes,
+                   const std::vector<std::string>& removed, std::vector<Section> tables,
+                   const fs::path& folder, PrunedModel& pruned);
+
+/// Makes the pruned model of each seed by `prune_once`, in the job's folder or in one for each seed, and writes the report of
+/// `result`.
+JobResult report_pruned(
+    const PruneReport& run, JobResult result,
     const std::function<PrunedModel(std::uint64_t seed, const fs::path& folder)>& prune_once);
 
 }  // namespace hone

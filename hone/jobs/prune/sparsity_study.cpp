@@ -5,13 +5,14 @@
 #include <algorithm>
 
 #include "hone/base/percentage.h"
+#include "hone/base/text.h"
 #include "hone/jobs/candidate_curve.h"
 #include "hone/jobs/compress.h"
 
 namespace hone {
 namespace {
 
-// "L1": how a method is called in sentences and legends.
+// "L1": the name of a method in sentences and legends.
 std::string title_of(PruneMethod method) {
   return method == PruneMethod::l1 ? "L1" : std::string(to_string(method));
 }
@@ -23,8 +24,8 @@ void check(const std::vector<double>& sparsities) {
                "`sparsities`: expected shares between 0 and 1, got {}", sparsity);
 }
 
-// The order of the tests: fixed before anything is measured.
-std::vector<double> densest_first(std::vector<double> sparsities) {
+// The order of the tests, fixed before anything is measured.
+std::vector<double> lowest_first(std::vector<double> sparsities) {
   std::ranges::sort(sparsities);
   sparsities.erase(std::unique(sparsities.begin(), sparsities.end()), sparsities.end());
   return sparsities;
@@ -35,7 +36,7 @@ SparsityCurve study_method(PruneMethod method, const Model& parent,
                            const Choice& choice, const EncodedSet& examples, Descent& descent,
                            Context& context) {
   SparsityCurve curve{method, {}};
-  for (const double sparsity : densest_first(options.sparsities)) {
+  for (const double sparsity : lowest_first(options.sparsities)) {
     SparsifyOptions how = options.how;
     how.pruning.rule.sparsity = sparsity;
     how.pruning.rule.method = method;
@@ -57,26 +58,34 @@ SparsityCurve study_method(PruneMethod method, const Model& parent,
   return curve;
 }
 
-// "L1 up to 40.0% (+0.02 points, 95%: …)": the sparsest that is kept, or the densest that is not.
+// "up to 40.0% sparsity by L1", "at no sparsity by random".
 std::string holding_to(const SparsityCurve& curve) {
-  const SparsityResult& shown = curve.results[curve.kept.value_or(0)];
-  return fmt::format("{} {} ({}: {})", title_of(curve.method),
-                     curve.kept ? "up to " + share_text(shown.sparsity) : "at no sparsity",
-                     share_text(shown.sparsity), change_sentence(*shown.model.comparison));
+  return fmt::format(
+      "{} sparsity by {}",
+      curve.kept ? "up to " + share_text(curve.results[*curve.kept].sparsity) : "at no",
+      title_of(curve.method));
+}
+
+std::vector<const ComparedModel*> chosen_models(const SparsityStudy& study) {
+  std::vector<const ComparedModel*> chosen;
+  for (const SparsityCurve& curve : study.curves)
+    if (curve.kept) chosen.push_back(&curve.results[*curve.kept].model);
+  return chosen;
 }
 
 std::vector<std::string> sparsity_findings(const SparsityStudy& study) {
   std::vector<std::string> lines;
   for (const SparsityCurve& curve : study.curves)
     if (!curve.kept)
-      lines.push_back(
-          fmt::format("By {}, not even the densest, {}, is shown to keep it on {}: {}.",
-                      title_of(curve.method), share_text(curve.results.front().sparsity),
-                      study.choice.made_on(), curve.results.front().model.verdict->summary));
+      lines.push_back(fmt::format(
+          "By {}, the lowest sparsity ({}) is not shown to be within the limit on {}: {}.",
+          title_of(curve.method), share_text(curve.results.front().sparsity),
+          study.choice.made_on(), curve.results.front().model.verdict->summary));
   if (study.trained)
     lines.emplace_back(
-        "Candidates were trained longer than the model that they are made of, and none as long "
-        "without pruning: the changes are those of training and pruning together.");
+        "Candidates were trained longer than the baseline, so the changes are those of training "
+        "and "
+        "pruning together.");
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;
@@ -131,10 +140,7 @@ std::vector<ComparedModel> compared_models(const SparsityStudy& study) {
 }
 
 std::vector<NamedEvaluation> chosen_evaluations(const SparsityStudy& study) {
-  std::vector<const ComparedModel*> chosen;
-  for (const SparsityCurve& curve : study.curves)
-    if (curve.kept) chosen.push_back(&curve.results[*curve.kept].model);
-  return chosen_evaluations(study.choice, chosen);
+  return chosen_evaluations(study.choice, chosen_models(study));
 }
 
 Table sparsity_table(const SparsityStudy& study) {
@@ -144,10 +150,9 @@ Table sparsity_table(const SparsityStudy& study) {
 std::string sparsity_verdict(const SparsityStudy& study) {
   std::vector<std::string> held;
   for (const SparsityCurve& curve : study.curves) held.push_back(holding_to(curve));
-  return fmt::format("Pruning{} is shown to keep the {} within {:.2f} points by {}; on {}.",
-                     study.trained ? " with training" : "",
-                     study.choice.parent.evaluation.figure.text, 100 * kUsualMargin,
-                     fmt::join(held, ", and by "), study.choice.made_on());
+  return fmt::format("{} stays within {:g} points {}",
+                     capitalized(std::string(study.choice.parent.evaluation.figure.text)),
+                     100 * kUsualMargin, fmt::join(held, ", "));
 }
 
 Json to_json(const SparsityStudy& study, const std::vector<std::string>& labels) {
@@ -167,28 +172,24 @@ Json to_json(const SparsityStudy& study, const std::vector<std::string>& labels)
   return json;
 }
 
-std::string to_text(const SparsityStudy& study, const TextStyle& style) {
-  std::vector<std::string> lines = sparsity_findings(study);
-  lines.insert(lines.begin(), sparsity_verdict(study));
-  return choice_text(study.choice, sparsity_table(study), lines, style);
-}
-
-Section sparsity_section(const SparsityStudy& study, const fs::path& stem,
-                         std::vector<std::string>& notes) {
-  const std::string what = candidate_figure_title(study.choice);
-  Section section{what, {}};
-  for (const std::string& line : sparsity_findings(study))
-    section.blocks.push_back(Paragraph{line});
-  section.blocks.push_back(figure_block(
-      sparsity_figure(study), stem,
-      what + " against the share of weights that were pruned, a curve for each method; the table "
-             "has the figures.",
-      notes));
-  section.blocks.push_back(candidate_page_table(sparsity_table(study), study.choice,
-                                                study.choice.parent_label,
-                                                "of each method from the densest on"));
-  section.blocks.push_back(reported_block(study.choice));
-  return section;
+void describe(const SparsityStudy& study, const fs::path& stem, Document& document,
+              std::vector<std::string>& notes) {
+  const std::vector<const ComparedModel*> chosen = chosen_models(study);
+  document.headline = sparsity_verdict(study);
+  document.tone = chosen.empty() ? Tone::unclear : Tone::good;
+  document.key_figures = chosen_figures(study.choice, chosen);
+  document.evidence = fmt::format("{}", fmt::join(sparsity_findings(study), " "));
+  Section section{
+      "",
+      {candidate_page_table(sparsity_table(study), study.choice, study.choice.parent_label,
+                            "for each method from the lowest sparsity up"),
+       figure_block(sparsity_figure(study), stem,
+                    candidate_figure_title(study.choice) +
+                        " against the share of pruned weights, one curve for each method; the "
+                        "table has the numbers.",
+                    notes)}};
+  if (study.choice.warning.empty()) section.blocks.push_back(reported_block(study.choice));
+  document.sections.push_back(std::move(section));
 }
 
 }  // namespace hone

@@ -7,7 +7,6 @@
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/model_card.h"
-#include "hone/jobs/quantize.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/models/unrounded.h"
 #include "hone/models/vocabulary_cut.h"
@@ -22,11 +21,11 @@ namespace {
 constexpr std::size_t kMostExcerpts = 8;
 constexpr std::size_t kExcerptCharacters = 60;
 
-/// What is told of the tokens.
+/// The removed tokens and the texts that they change.
 struct Trimmed {
   VocabularyCut cut;
-  std::vector<RespelledText> respelled;  ///< of the texts that were measured
-  std::int64_t texts = 0;                ///< that were measured
+  std::vector<RespelledText> respelled;  ///< measured texts that are tokenized differently
+  std::int64_t texts = 0;                ///< measured
 
   double share() const {
     return texts == 0 ? 0 : static_cast<double>(respelled.size()) / static_cast<double>(texts);
@@ -36,25 +35,24 @@ struct Trimmed {
 std::string tokens_text(const Trimmed& trimmed) {
   const VocabularyCut& cut = trimmed.cut;
   return fmt::format(
-      "{} of {} tokens stay: the {} that the training part uses, and {} special ones and single "
-      "characters, used or not.",
+      "Vocabulary: {} of {} tokens are kept: the {} that the training split uses, and {} special "
+      "tokens and single characters.",
       grouped(std::ssize(cut.kept)), grouped(cut.before), grouped(cut.used), grouped(cut.lasting));
 }
 
 std::string respelled_text(const Trimmed& trimmed, const std::string& part) {
   if (trimmed.respelled.empty())
-    return fmt::format("All {} texts of {} are the same tokens as before.", grouped(trimmed.texts),
-                       part);
+    return fmt::format("All {} texts of {} are tokenized as before.", grouped(trimmed.texts), part);
   const RespelledText& first = trimmed.respelled.front();
-  return fmt::format("{} of {} texts of {} ({}) are other tokens now, such as {} for {}.",
+  return fmt::format("{} of {} texts of {} ({}) are tokenized differently, such as {} for {}.",
                      grouped(std::ssize(trimmed.respelled)), grouped(trimmed.texts), part,
                      share_text(trimmed.share()), shown_name(first.after),
                      shown_name(first.before));
 }
 
-// Some of them, with how they begin.
+// Some of them, with their beginning.
 Table to_table(const Trimmed& trimmed, const std::vector<Example>& texts) {
-  Table table({{"text", "Text"}, {"before", "Token before"}, {"after", "Now"}});
+  Table table({{"text", "Text"}, {"before", "Removed token"}, {"after", "Replaced by"}});
   for (std::size_t i = 0; i < std::min(kMostExcerpts, trimmed.respelled.size()); ++i) {
     const RespelledText& one = trimmed.respelled[i];
     table.add_row({shown_name(texts[static_cast<std::size_t>(one.row)].text, kExcerptCharacters),
@@ -80,16 +78,56 @@ Json to_json(const Trimmed& trimmed) {
 
 void check_goes(const VocabularyCut& cut, const std::string& name) {
   user_check(std::ssize(cut.kept) < cut.before,
-             "{}: all {} tokens stay, for the training part uses them, and nothing was written; "
-             "`keep_tokens` says how many are to stay",
+             "{}: all {} tokens are kept, because the training split uses them, and nothing was "
+             "written; give `keep_tokens` to keep fewer",
              name, grouped(cut.before));
+}
+
+// The baseline beside the trimmed model, its gates and `lines`.
+Section result_section(const TextModel& parent, const Measurement& before, const TextModel& model,
+                       const BeforeAndAfter& both, const EncodedSplits& data,
+                       const std::vector<std::string>& lines) {
+  const double bits = average_weight_bits(model.model);
+  const std::string_view arithmetic = arithmetic_of(model.model.graph);
+  const std::string random = headless_remark(parent.model, false);
+  Section section{
+      "",
+      {PageTable{comparison_table(
+                     {{"baseline", bits, before, std::nullopt, arithmetic},
+                      {"trimmed", bits, both.after, both.comparison, arithmetic, both.verdict}}),
+                 figures_caption(before, data,
+                                 {random.empty() ? "" : fmt::format("Note that {}.", random)})}}};
+  for (Block& block : gate_blocks(both.gates, name_and_size(data.measured)))
+    section.blocks.push_back(std::move(block));
+  for (const std::string& line : lines) section.blocks.push_back(Paragraph{line});
+  return section;
+}
+
+// Title, headline, key figures and next command.
+void describe_trimmed(Document& document, const TrimJob& job, const Model& parent,
+                      const Trimmed& trimmed, const BeforeAndAfter& both,
+                      const MeasuredPart& measured, const SizeAndTime& found) {
+  const std::string label = fmt::format(
+      "{} of {} tokens kept", grouped(std::ssize(trimmed.cut.kept)), grouped(trimmed.cut.before));
+  document.title = fmt::format("{} trimmed: {}", job.model, label);
+  describe_change(document, label, both, measured);
+  if (const std::string random = headless_remark(parent, false); !random.empty())
+    document.headline = fmt::format("{}: {}", label, random);
+  for (Fact& figure : size_and_latency_figures(found))
+    document.key_figures.push_back(std::move(figure));
+  document.output = job.output.folder;
+  const std::string folder = shell_word(job.output.folder);
+  document.next = {{"Store the weights in 8 bits",
+                    fmt::format("hone pack {}{} -o {}", folder,
+                                parent.quantization ? "" : " --weight_format 'int(bits=8,per=row)'",
+                                shell_word(job.output.folder + "-packed"))}};
 }
 
 }  // namespace
 
-TrimResult trim_job(const TrimJob& job, Context& context) {
-  RunReport report{.title = fmt::format("{} with fewer tokens", job.model),
-                   .invocation = job.invocation};
+JobResult trim_job(const TrimJob& job, Context& context) {
+  JobResult result;
+  Document& document = result.document;
   OutputFolder output(job.output.folder, job.output.options());
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
@@ -97,7 +135,7 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
   std::vector<Example> texts;
   EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
-                                    FiguresOf::one_model, context, report.notes,
+                                    FiguresOf::one_model, context, document.notes,
                                     [&](const DataSet&, const MeasuredTexts& measured,
                                         std::vector<std::string>&) { texts = measured.examples; });
   Trimmed trimmed{.cut = cut_vocabulary(parent, data.train, job.keep),
@@ -105,8 +143,8 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
                   .texts = data.test.size()};
   check_goes(trimmed.cut, job.model);
   const Measurement before =
-      measure_before(parent, data, job.eval_batch_size, context, report.notes, "trimming");
-  // Weights before rounding, which training goes on from, lose the same rows; scales of a table are those of what is left.
+      measure_before(parent, data, job.eval_batch_size, context, document.notes, "trimming");
+  // Unrounded weights lose the same rows; the scales of a table are computed from the rows that are kept.
   TextModel source = parent;
   const bool parent_is_unrounded = take_unrounded(source.model, parent.folder);
   TextModel model = cut(source, trimmed.cut, context.session());
@@ -114,7 +152,7 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   if (unrounded.quantization) model.model = round_weights(unrounded, context);
   const EncodedSet texts_before = data.test;
   const std::string& part = data.measured.facts.part;
-  data.test = encode_part(model, texts, part, job.data.cut, context, report.notes);
+  data.test = encode_part(model, texts, part, job.data.cut, context, document.notes);
   trimmed.respelled = respelled_texts(parent.tokenizer, texts_before, model.tokenizer, data.test);
   const BeforeAndAfter both =
       measure_after(model.model, before, data, job.eval_batch_size, gates, context);
@@ -127,55 +165,33 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   const auto& labels = model.model.facts.labels;
   const std::string_view arithmetic = arithmetic_of(model.model.graph);
   const std::string measured = name_and_size(data.measured);
-  TrimResult result{.verdict = both.verdict, .gate = outcome_of(both.gates, measured)};
+  result.gate = outcome_of(both.gates, measured);
   result.fields = subject_of(job.model, data.identity, data.measured);
   result.fields.update({{"arithmetic", arithmetic}, {"vocabulary", to_json(trimmed)}});
   result.fields.update(to_json(both, labels));
   result.fields.update(to_json(found));
   result.fields["output"] = job.output.folder;
-
-  const std::string random = headless_remark(parent.model, false);
-  report.headline =
-      random.empty()
-          ? fmt::format("{} of {} tokens, {}: {}.", grouped(std::ssize(trimmed.cut.kept)),
-                        grouped(trimmed.cut.before), measured, both.verdict.summary)
-          : fmt::format("{}.", random);
-  report.basis = basis_of(job.data.options.source, data, std::string(arithmetic));
-  report.results = result.fields;
-  const double bits = average_weight_bits(model.model);
-  const Table table =
-      comparison_table({{"before", bits, before, std::nullopt, arithmetic},
-                        {"trimmed", bits, both.after, both.comparison, arithmetic, both.verdict}});
-  const std::string caption = figures_caption(before, data, {random});
+  result.basis = basis_of(job.data.options.source, data, std::string(arithmetic));
   std::vector<std::string> lines = {tokens_text(trimmed), respelled_text(trimmed, part)};
+  Section first = result_section(parent, before, model, both, data, lines);
   for (std::string& line : lines_of(found)) lines.push_back(std::move(line));
   write_model_card({job.output.name_of(folder, folder), job.invocation.command,
                     result_of("trim", result.fields), lines},
                    model.model, folder);
-  report.sections = {{"Result", {PageTable{table, caption}}}};
-  for (Block& block : gate_blocks(both.gates, measured))
-    report.sections[0].blocks.push_back(std::move(block));
-  for (const std::string& line : lines) report.sections[0].blocks.push_back(Paragraph{line});
+  describe_trimmed(document, job, parent.model, trimmed, both, data.measured, found);
+  document.sections = {std::move(first)};
   if (!trimmed.respelled.empty())
-    report.sections.push_back(
-        {"Texts that are other tokens now",
-         {PageTable{to_table(trimmed, texts), "Some of them, with the first token that went."}}});
+    document.sections.push_back(
+        {"Texts that are tokenized differently",
+         {PageTable{to_table(trimmed, texts), "Some of them, with the first removed token."}},
+         /*folded=*/true});
+  document.sections.push_back(size_and_latency_section(found));
+  document.sections.push_back(details_section(named_evaluations(both, data), labels));
   const std::vector<std::string> doubts = concerns(both, labels, "trimming");
   tell_warnings(context, doubts);
-  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  const std::vector<NamedEvaluation> evaluations = named_evaluations(both, data);
-  report.sections.push_back(details_section(evaluations, labels));
-  write_run_report(report, folder, context);
+  document.notes.insert(document.notes.end(), doubts.begin(), doubts.end());
+  write_report(result, job.invocation, folder, context);
   output.commit();
-  result.text = [=, headline = report.headline, verdict = both.verdict, judged = both.gates,
-                 written = job.output.folder](const TextStyle& style) {
-    std::string text =
-        fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style), caption,
-                    to_text(table, style), gate_text(judged, measured, style),
-                    details_text(evaluations, labels, style));
-    for (const std::string& line : lines) text += line + "\n";
-    return text + fmt::format("Written to {}\n", written);
-  };
   return result;
 }
 

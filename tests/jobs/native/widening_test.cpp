@@ -117,7 +117,7 @@ TEST(Widening, WantsAPartToChooseOn) {
   expect_user_error("which layers are left wider would be chosen on the texts that are reported",
                     [&] { check_choice_part(data); });
   data.validation = {};
-  expect_user_error("there is no validation part to choose on", [&] { check_choice_part(data); });
+  expect_user_error("there is no validation split to choose on", [&] { check_choice_part(data); });
 }
 
 }  // namespace
