@@ -3,7 +3,6 @@
 #include "hone/base/cache_folder.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -23,7 +22,7 @@ struct AllocateArguments {
 
 void allocate(AllocateArguments& a, const CLI::App& app) {
   if (a.options.empty() && a.sparsities.empty())
-    throw UsageError("give --formats, --sparsities, or both: what each linear may take");
+    throw UsageError("give --formats, --sparsities, or both: the options of each linear");
   Context context = make_context(a.run);
   const std::vector<Operand> operands =
       value_of_flag("--operands", [&] { return parse_operands(a.operands); });
@@ -40,10 +39,7 @@ void allocate(AllocateArguments& a, const CLI::App& app) {
   a.job.invocation = invocation_of(app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     a.job.cache = cache / "trials";
-  const AllocateResult result = allocate_formats(a.job, context);
-  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  if (a.run.json) return print_result("allocate", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("allocate", allocate_formats(a.job, context), a.run);
 }
 
 void declare_allocation(CLI::App& app, AllocateArguments& a) {

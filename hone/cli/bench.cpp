@@ -9,7 +9,6 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/bench_flags.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/jobs/bench_attention.h"
@@ -18,15 +17,12 @@
 #include "hone/jobs/bench_linear.h"
 #include "hone/jobs/bench_models.h"
 #include "hone/jobs/bench_naive.h"
-#include "hone/jobs/bench_sampler.h"
-#include "hone/jobs/bench_storage.h"
 
 namespace hone {
 namespace {
 
-// What is timed in place of a model, and whose flags are whose.
+// What can be timed in place of a model, and the options of each.
 constexpr const char *kAttention = "attention", *kLinear = "linear", *kDequantize = "dequantize";
-constexpr const char *kStorage = "storage", *kSampler = "sampler";
 constexpr const char *kModel = "MODEL", *kModels = "MODEL MODEL";
 struct Subject {
   std::string name;
@@ -41,10 +37,7 @@ const Subject kSubjects[] = {
       "precision"}},
     {kAttention, {"shape", "dtype", "impl", "profile", "runs", "device", "precision"}},
     {kLinear, {"shape", "rows", "format", "impl", "runs", "device", "precision"}},
-    {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}},
-    {kSampler,
-     {"sampler", "optuna", "compatible", "trials", "parameters", "function", "replay", "runs"}},
-    {kStorage, {"storage", "workers", "trials", "join"}}};
+    {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}}};
 
 struct BenchArguments {
   std::vector<std::string> models;
@@ -63,12 +56,7 @@ struct BenchArguments {
   std::string to = "bf16";
   std::string figure;
   bool overwrite = false;
-  StorageBenchJob storage;
-  SamplerBenchJob sampler;
   bool profile = false;
-  std::string optuna;
-  std::string function, replay;
-  std::int64_t trials = 0;  ///< of a sampler or a storage; 0: as many as these have by themselves
   RunArguments run;
 };
 
@@ -88,7 +76,7 @@ std::vector<std::int64_t> parse_counts(const char* flag, const std::string& text
   return counts;
 }
 
-// The rows of a table that words name, with commas between them; `name_of` says what a row is called.
+// The rows of a table whose names are listed with commas between them; `name_of` returns the name of a row.
 template <typename Rows, typename NameOf>
 auto parse_words(const char* flag, const std::string& text, const Rows& rows, NameOf name_of) {
   std::vector<std::decay_t<decltype(*std::begin(rows))>> named;
@@ -118,7 +106,7 @@ const Subject& subject_of(const BenchArguments& a) {
   for (const std::string& name : a.models)
     if (const Subject& other = subject_called(name); other.name != kModel)
       throw CLI::ValidationError(
-          fmt::format("{} is timed alone; beside each other are models", other.name));
+          fmt::format("{} is timed alone; several arguments must be models", other.name));
   return subject_called(kModels);
 }
 
@@ -126,7 +114,7 @@ bool is_by_call(const CLI::App& app) {
   return app.count("--iterations") + app.count("--executor") + app.count("--pitfalls") > 0;
 }
 
-// Options that would do nothing are refused, while the line is parsed.
+// Refuses options that would do nothing, while the line is parsed.
 void check_use(const BenchArguments& a, const CLI::App& app) {
   const Subject& asked = subject_of(a);
   for (const CLI::Option* option : app.get_options()) {
@@ -141,17 +129,6 @@ void check_use(const BenchArguments& a, const CLI::App& app) {
   }
 }
 
-void run_storage(BenchArguments& a) {
-  if (a.storage.storage.empty())
-    throw UsageError(
-        "hone bench storage: --storage is missing: the path of an SQLite file, or "
-        "postgresql://USER@HOST/DATABASE");
-  if (a.trials > 0) a.storage.trials = a.trials;
-  const StorageBenchResult result = bench_storage(a.storage);
-  if (a.run.json) return print_result("bench", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
-}
-
 void run_dequantize(BenchArguments& a, const CLI::App& app) {
   DequantizeJob& job = a.dequantize;
   if (app.count("--elements") > 0) job.elements = parse_counts("--elements", a.elements);
@@ -161,9 +138,7 @@ void run_dequantize(BenchArguments& a, const CLI::App& app) {
   job.figure = a.figure;
   job.overwrite = a.overwrite;
   Context context = make_context(a.run);
-  const DequantizeResult result = bench_dequantize(job, context);
-  if (a.run.json) return print_result("bench", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("bench", bench_dequantize(job, context), a.run);
 }
 
 void run_attention(BenchArguments& a, const CLI::App& app) {
@@ -188,9 +163,7 @@ void run_attention(BenchArguments& a, const CLI::App& app) {
     throw UsageError(fmt::format("hone bench attention: --precision {} is --dtype {} here",
                                  a.run.precision, a.run.precision));
   Context context = make_context(a.run);
-  const AttentionResult result = bench_attention(job, context);
-  if (a.run.json) return print_result("bench", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("bench", bench_attention(job, context), a.run);
 }
 
 void take_shape(BenchArguments& a, const CLI::App& app) {
@@ -226,63 +199,35 @@ void run_linear(BenchArguments& a, const CLI::App& app) {
     for (const std::string& text : split_outside_brackets(a.flags.format))
       job.formats.push_back(value_of_flag(
           "--format", [&] { return parse_format(trim(text), context.library.formats); }));
-  const LinearResult result = bench_linear(job, context);
-  if (a.run.json) return print_result("bench", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("bench", bench_linear(job, context), a.run);
 }
 
-void run_sampler(BenchArguments& a, const CLI::App& app) {
-  SamplerBenchJob& job = a.sampler;
-  if (!a.optuna.empty()) job.profile = find_tpe_profile(a.optuna);
-  job.seed = a.run.seed;
-  if (a.trials > 0) job.trials = a.trials;
-  if (job.sampler != "tpe" && !a.optuna.empty())
-    throw UsageError("hone bench sampler: --optuna needs --sampler tpe");
-  if (a.function.empty()) {
-    if (app.count("--replay") > 0)
-      throw UsageError("hone bench sampler: --replay puts a recorded run of a --function in place");
-    if (a.job.options.runs > 0) job.runs = a.job.options.runs;
-    const SamplerTimes times = bench_sampler(job);
-    if (a.run.json) return print_result("bench", times.fields);
-    return print_text(a.run, "{}", times.text());
-  }
-  if (app.count("--parameters") > 0)
-    throw UsageError("hone bench sampler: --parameters is of what is timed, not of a --function");
-  sample_function(job, a.function, a.replay, [&](const SampledTrial& trial) {
-    if (a.run.json) return print_result("bench", trial.fields());
-    print_text(a.run, "{:4}  {:10.6g}  {}\n", trial.number, trial.value, to_line(trial.params));
-  });
-}
-
-// What only a model that is timed call by call takes, and what such a one does not.
+// Options for timing call by call, and options that do nothing then.
 void check_iterations(const BenchArguments& a, const CLI::App& app) {
   const bool by_call = is_by_call(app);
   for (const char* name : {"warmup", "process", "processes", "figure", "overwrite"})
     if (app.count(fmt::format("--{}", name)) > 0 && (!by_call || a.naive))
       throw UsageError(
-          fmt::format("hone bench: --{} of a model is of calls one by one; give --iterations, "
+          fmt::format("hone bench: --{} of a model is for calls one by one; give --iterations, "
                       "without --pitfalls",
                       name));
   for (const char* name : {"runs", "profile"})
     if (app.count(fmt::format("--{}", name)) > 0 && by_call)
       throw UsageError(fmt::format(
-          "hone bench: --{} does nothing with --iterations, --executor and --pitfalls: every "
-          "call is told",
+          "hone bench: --{} does nothing with --iterations, --executor and --pitfalls, which "
+          "report every call",
           name));
   if (a.naive && app.count("--executor") > 0)
-    throw UsageError("hone bench: --pitfalls is of the interpreter; leave --executor out");
+    throw UsageError("hone bench: --pitfalls uses the interpreter; leave --executor out");
 }
 
 void run_iterations(BenchArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   take(a.flags, "bench", context.library.formats, a.job.options);
   a.job.seed = a.run.seed;
-  if (a.naive) {
-    const NaiveResult result =
-        bench_naive({.work = a.job, .rounds = a.iterations.iterations}, context);
-    if (a.run.json) return print_result("bench", result.fields);
-    return print_text(a.run, "{}", result.text(text_style(a.run)));
-  }
+  if (a.naive)
+    return print("bench", bench_naive({.work = a.job, .rounds = a.iterations.iterations}, context),
+                 a.run);
   IterationsJob& job = a.iterations;
   job.work = a.job;
   if (app.count("--executor") > 0)
@@ -297,26 +242,21 @@ void run_iterations(BenchArguments& a, const CLI::App& app) {
   job.words.insert(job.words.begin(), "bench");
   job.figure = a.figure;
   job.overwrite = a.overwrite;
-  const IterationsResult result = bench_iterations(job, context);
-  if (a.run.json) return print_result("bench", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("bench", bench_iterations(job, context), a.run);
 }
 
 void run_models(BenchArguments& a) {
   Context context = make_context(a.run);
   take(a.flags, "bench", context.library.formats, a.job.options);
-  const ModelsResult result =
-      bench_models({.models = a.models, .options = a.job.options, .seed = a.run.seed}, context);
-  if (a.run.json) return print_result("bench", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("bench",
+        bench_models({.models = a.models, .options = a.job.options, .seed = a.run.seed}, context),
+        a.run);
 }
 
 void run_bench(BenchArguments& a, const CLI::App& app) {
   a.job.model = a.models.front();
   if (a.models.size() > 1) return run_models(a);
-  if (a.job.model == kSampler) return run_sampler(a, app);
   if (a.job.model == kDequantize) return run_dequantize(a, app);
-  if (a.job.model == kStorage) return run_storage(a);
   if (a.job.model == kAttention) return run_attention(a, app);
   if (a.job.model == kLinear) return run_linear(a, app);
   check_iterations(a, app);
@@ -325,82 +265,60 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   take(a.flags, "bench", context.library.formats, a.job.options);
   a.job.seed = a.run.seed;
-  const BenchResult result = bench(a.job, context);
-  if (a.run.json) return print_result("bench", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("bench", bench(a.job, context), a.run);
 }
 
 }  // namespace
 
 Command bench_command() {
-  return {
-      "bench", "Measure the speed of models and kernels",
-      "hone bench tiny --batch_size 8 --tokens 128 --train --threads 2 --json",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<BenchArguments>();
-        app.add_option("MODEL", a->models, "models, attention, linear, dequantize, sampler")
-            ->required();
-        declare_adapter(app, a->job.adapter);
-        declare(app, a->flags, a->job.options);
-        app.get_option("--format")->description("format to simulate; linear: packed formats");
-        app.add_option("--runs", a->job.options.runs,
-                       "number of timed runs (0: chosen by their time)")
-            ->check(number_from(0));
-        app.add_option("--iterations", a->iterations.iterations, "calls to time one by one")
-            ->check(number_from(2));
-        app.add_option("--executor", a->executors,
-                       fmt::format("executors to compare, the first is the baseline: {}",
-                                   fmt::join(execution_way_names(), ", ")));
-        app.add_option("--warmup", a->ignored,
-                       "calls to leave out at the start; by default 10 at most")
-            ->check(number_from(0));
-        app.add_option("--process", a->process,
-                       "time calls in this process, a warm one, or fresh ones too")
-            ->check(one_of({std::begin(kIterationProcesses), std::end(kIterationProcesses)}));
-        app.add_option("--processes", a->iterations.processes, "fresh processes per executor")
-            ->check(number_from(1));
-        app.add_flag("--pitfalls", a->naive, "show the cost of common benchmarking mistakes");
-        app.add_flag("--profile", a->profile, "show the time of each kernel");
-        app.add_option("--optuna", a->optuna, "sampler: version of Optuna whose TPE to follow")
-            ->check(one_of(tpe_profile_names()));
-        app.add_option("--shape", a->shape,
-                       "attention: batch,heads,tokens,head size; linear: inputs,outputs");
-        app.add_option("--rows", a->rows, "linear: rows of the input (batch size times tokens)");
-        app.add_option("--dtype", a->dtypes, "attention: fp32, bf16, fp16; by default all");
-        app.add_option("--impl", a->ways,
-                       "attention: naive, fused; linear: fp32, bf16, packed, native");
-        app.add_option("--elements", a->elements, "dequantize: sizes of the arrays");
-        app.add_option("--group", a->groups, "dequantize: elements per scale");
-        app.add_option("--bits", a->dequantize.bits, "dequantize: bits per element")
-            ->check(one_of({"8", "4"}));
-        app.add_option("--to", a->to, "dequantize: type of the result")
-            ->check(one_of({"bf16", "fp32"}));
-        declare_figure(app, a->figure, "draw the result of dequantize or of --iterations");
-        app.add_flag("--overwrite", a->overwrite, "replace the files of --figure");
-        app.add_option("--storage", a->storage.storage,
-                       "storage: SQLite file or postgresql:// address");
-        app.add_option("--workers", a->storage.workers, "storage: number of worker processes")
-            ->check(number_from(1));
-        app.add_option("--join", a->storage.join, "storage: join this study as one more worker");
-        app.add_option("--sampler", a->sampler.sampler, "sampler: which sampler")
-            ->check(one_of({"tpe", "random"}));
-        app.add_flag("--compatible", a->sampler.compatible,
-                     "sampler: draw the random numbers that Optuna draws");
-        app.add_option("--trials", a->trials, "storage and sampler: number of trials")
-            ->check(number_from(1));
-        app.add_option("--parameters", a->sampler.parameters, "sampler: parameters per trial")
-            ->check(number_from(1));
-        app.add_option("--function", a->function,
-                       "sampler: print trials on a test function instead of times")
-            ->check(one_of({"cont", "mixed"}));
-        app.add_option("--replay", a->replay,
-                       "sampler: JSON file with a recorded run to use as history");
-        declare(app, a->run);
-        declare_device(app, a->run);
-        app.parse_complete_callback([a, &app] { check_use(*a, app); });
-        return [a, &app] { run_bench(*a, app); };
-      },
-      /*measures_time=*/true};
+  return {"bench", "Measure the speed of models and kernels",
+          "hone bench tiny --batch_size 8 --tokens 128 --train --threads 2 --json",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<BenchArguments>();
+            app.add_option("MODEL", a->models, "models, or one of attention, linear, dequantize")
+                ->required();
+            declare_adapter(app, a->job.adapter);
+            declare(app, a->flags, a->job.options);
+            app.get_option("--format")->description("format to simulate; linear: packed formats");
+            app.add_option("--runs", a->job.options.runs,
+                           "number of timed runs (0: chosen by their time)")
+                ->check(number_from(0));
+            app.add_option("--iterations", a->iterations.iterations, "calls to time one by one")
+                ->check(number_from(2));
+            app.add_option("--executor", a->executors,
+                           fmt::format("executors to compare, the first is the baseline: {}",
+                                       fmt::join(execution_way_names(), ", ")));
+            app.add_option("--warmup", a->ignored,
+                           "calls to leave out at the start; by default 10 at most")
+                ->check(number_from(0));
+            app.add_option("--process", a->process,
+                           "time calls in this process, a warm one, or fresh ones too")
+                ->check(one_of({std::begin(kIterationProcesses), std::end(kIterationProcesses)}));
+            app.add_option("--processes", a->iterations.processes, "fresh processes per executor")
+                ->check(number_from(1));
+            app.add_flag("--pitfalls", a->naive, "show the cost of common benchmarking mistakes");
+            app.add_flag("--profile", a->profile, "show the time of each kernel");
+            app.add_option("--shape", a->shape,
+                           "attention: batch,heads,tokens,head size; linear: inputs,outputs");
+            app.add_option("--rows", a->rows,
+                           "linear: rows of the input (batch size times tokens)");
+            app.add_option("--dtype", a->dtypes, "attention: fp32, bf16, fp16; by default all");
+            app.add_option("--impl", a->ways,
+                           "attention: naive, fused; linear: fp32, bf16, packed, native");
+            app.add_option("--elements", a->elements, "dequantize: sizes of the arrays");
+            app.add_option("--group", a->groups, "dequantize: elements per scale");
+            app.add_option("--bits", a->dequantize.bits, "dequantize: bits per element")
+                ->check(one_of({"8", "4"}));
+            app.add_option("--to", a->to, "dequantize: type of the result")
+                ->check(one_of({"bf16", "fp32"}));
+            declare_figure(app, a->figure, "draw the result of dequantize or of --iterations");
+            app.add_flag("--overwrite", a->overwrite, "replace the files of --figure");
+            declare(app, a->run);
+            declare_device(app, a->run);
+            app.parse_complete_callback([a, &app] { check_use(*a, app); });
+            return [a, &app] { run_bench(*a, app); };
+          },
+          /*measures_time=*/true};
 }
 
 }  // namespace hone

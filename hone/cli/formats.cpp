@@ -28,7 +28,7 @@ constexpr std::size_t kListedValues = 64;
 // hone formats
 void list_formats(const Context& context, const RunArguments& run) {
   Table table({{"format", "Format"},
-               {"average_bits", "Bits"},
+               {"average_bits", "Bits per weight"},
                {"state", "State"},
                {"summary", "What it is"}});
   Json rows = Json::array();
@@ -258,7 +258,7 @@ void quantize_tensors(const FormatsArguments& a, const Format& format, Context& 
   if (!a.figure.empty()) draw_histogram(a.input, tensors[0].name, format, a.figure, context);
   Table table({{"tensor", "Tensor"},
                {"shape", "Shape"},
-               {"average_bits", "Bits"},
+               {"average_bits", "Bits per weight"},
                {"snr_db", "SNR (dB)"},
                {"clipped", "Clipped"},
                {"flushed", "To zero"}});

@@ -46,7 +46,7 @@ void list_labs(const RunArguments& run) {
       rows.push_back({{"lab", lab.name}, {"title", lab.title}, {"costs", lab.costs}});
     return print_result("lab", {{"labs", rows}});
   }
-  Table table({{"lab", "Lab"}, {"title", "What it finds out"}, {"costs", "What it takes"}});
+  Table table({{"lab", "Lab"}, {"title", "Experiment"}, {"costs", "Cost"}});
   for (const LabRow& lab : all_labs()) table.add_row({lab.name, lab.title, lab.costs});
   print_text(run, "{}\nhone lab NAME -o OUT runs one\n", to_text(table, text_style(run)));
 }
@@ -175,10 +175,7 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
       return lab_stage_costs(job.pipeline, a.job.model, a.job.data, a.run.seed, context);
     };
   Context context = make_context(a.run);
-  const PipelineResult result = run_pipeline(job, stage_commands(), context);
-  if (result.was_finished) return print_finished(job.output, result.fields, a.run.json);
-  if (a.run.json) return print_result("lab", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("lab", run_pipeline(job, stage_commands(), context), a.run);
 }
 
 void run_coded(const Lab& lab, LabArguments& a, const CLI::App& app) {
@@ -195,10 +192,7 @@ void run_coded(const Lab& lab, LabArguments& a, const CLI::App& app) {
   static const std::set<std::string> of_processes = {"device", "precision", "plugin", "skip_pass"};
   a.job.words = words_of(app, [](const std::string& name) { return of_processes.contains(name); });
   a.job.words.push_back(fmt::format("--threads={}", a.run.threads));
-  const LabResult result = run_lab(lab, a.job, context);
-  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  if (a.run.json) return print_result("lab", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("lab", run_lab(lab, a.job, context), a.run);
 }
 
 void lab(LabArguments& a, const CLI::App& app) {

@@ -49,17 +49,12 @@ void run_file(PipelineArguments& a, const CLI::App& app) {
   const StageCommands commands = stage_commands();
   if (a.dry_run) return print_plan(plan_pipeline(job.pipeline, commands), a.run);
   if (a.output.folder.empty())
-    throw UsageError("--output_dir is required; or see what would run by --dry_run");
+    throw UsageError("--output_dir is required; --dry_run shows what would run");
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";
   Context context = make_context(a.run);
-  const PipelineResult result = run_pipeline(job, commands, context);
-  if (result.was_finished)
-    print_finished(a.output, result.fields, a.run.json);
-  else if (a.run.json)
-    print_result("run", result.fields);
-  else
-    print_text(a.run, "{}", result.text(text_style(a.run)));
+  const JobResult result = run_pipeline(job, commands, context);
+  print("run", result, a.run);
   check_gates(result.fields);
 }
 

@@ -38,18 +38,6 @@ void check_gate(const GateOutcome& gate, const RunArguments& arguments);
 /// Prints the result of a command, for programs or for people. Throws `GateFailure` where its gates are not passed.
 void print(std::string_view command, const JobResult& result, const RunArguments& arguments);
 
-/// Prints the result of a command that judges a model beside another (`fields`, `text`, `gate`), for programs or for people, and
-/// holds it to its gates where it has some.
-template <typename Result>
-void print_judged(std::string_view command, const Result& result, const RunArguments& arguments) {
-  if (arguments.json) {
-    print_result(command, result.fields);
-  } else {
-    print_text(arguments, result.text(text_style(arguments)));
-  }
-  if (result.gate) check_gate(*result.gate, arguments);
-}
-
 /// Sees to it that the standard output has taken all that was printed. Throws `UserError` with the reason when it has not:
 /// a full disk must not look like success. False: whoever read it has stopped (`| head`).
 bool flush_output();

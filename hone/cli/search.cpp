@@ -5,7 +5,6 @@
 #include "hone/base/cache_folder.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/gate_arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -53,8 +52,8 @@ void check(const SearchArguments& a) {
     throw UsageError("hone search: --join takes part in a study that stands in --storage; give it");
   if (a.job.join && !a.job.output.folder.empty())
     throw UsageError(
-        "hone search: --join writes no folder, whoever began the study does; leave --output_dir "
-        "out");
+        "hone search: --join writes no folder (the command that started the study does); leave "
+        "--output_dir out");
   if (!a.job.join && a.job.output.folder.empty())
     throw UsageError("hone search: --output_dir is required");
   if (a.job.concurrency != 0 && a.job.concurrency < a.job.workers)
@@ -84,9 +83,7 @@ void search(SearchArguments& a, const CLI::App& app) {
   a.job.join_words = [&app](const std::string& storage, int threads) {
     return words_to_join(app, storage, threads);
   };
-  const SearchResult result = search_models(a.job, context);
-  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  print_judged("search", result, a.run);
+  print("search", search_models(a.job, context), a.run);
 }
 
 void declare_budget(CLI::App& app, SearchOptions& budget) {

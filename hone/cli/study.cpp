@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -28,14 +27,11 @@ bool is_meant(const std::string& question) {
 void study(StudyArguments& a) {
   if (a.job.storage.empty() && a.job.beside.empty())
     throw UsageError("hone study: name a storage, such as my-search/study.db");
-  // A person is asked; programs say before that they mean it.
+  // A person is asked; a program must confirm with --yes.
   if (a.job.remove && !a.yes && ::isatty(STDIN_FILENO) == 0)
-    throw UsageError(
-        "hone study: --delete takes a study with all of its trials away; give --yes too");
+    throw UsageError("hone study: --delete removes a study with all its trials; give --yes too");
   if (!a.yes) a.job.may_remove = is_meant;
-  const StudyResult result = tell_studies(a.job, make_context(a.run));
-  if (a.run.json) return print_result("study", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  print("study", tell_studies(a.job, make_context(a.run)), a.run);
 }
 
 }  // namespace

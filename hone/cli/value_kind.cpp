@@ -58,7 +58,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"data"},
        {.shown = "DATA", .files = true, .words = data_names(), .access = Access::reads_data}},
       {{"output_dir"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
-      {{"recipe", "input", "plugin", "PIPELINE", "replay"},
+      {{"recipe", "input", "plugin", "PIPELINE"},
        {.shown = "FILE", .files = true, .access = Access::reads_file}},
       {{"output", "export", "for_optuna_3_1"},
        {.shown = "FILE", .files = true, .access = Access::writes}},

@@ -10,8 +10,8 @@ namespace hone {
 Measurement measure_before(const TextModel& parent, const EncodedSplits& data,
                            std::int64_t batch_size, Context& context,
                            std::vector<std::string>& notes, std::string_view change) {
-  Measurement before =
-      measure(parent.model, data.test, batch_size, context, "before, " + data.measured.facts.part);
+  Measurement before = measure(parent.model, data.test, batch_size, context,
+                               "baseline, " + data.measured.facts.part);
   std::vector<std::string> doubts;
   for (const std::string& concern : concerns(before.evaluation, parent.model.facts.labels))
     doubts.push_back(fmt::format("before {}, {}", change, concern));
@@ -77,7 +77,8 @@ std::vector<std::string> concerns(const BeforeAndAfter& both,
 std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data) {
   const std::string& measured = data.measured.facts.part;
   const std::vector<std::string> doubts = cautions(data.measured);
-  return {{"before", "before, " + measured, doubts}, {"after", "after, " + measured, doubts}};
+  return {{"before", "baseline, " + measured, doubts},
+          {"after", "compressed, " + measured, doubts}};
 }
 
 std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
@@ -89,18 +90,18 @@ std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
 
 std::string headless_remark(const Model& parent, bool trained) {
   if (!parent.fresh_head()) return "";
-  return trained ? "the model before has no classification head: its figures are those of "
-                   "one drawn at random, which the training began with"
-                 : "the model has no classification head: all figures are those of one drawn "
-                   "at random, and say nothing of its embeddings";
+  return trained ? "the baseline has no classification head: its numbers are those of a random "
+                   "head, which training started from"
+                 : "the model has no classification head: all numbers are those of a random head "
+                   "and say nothing about its embeddings";
 }
 
 std::string training_caveat(std::int64_t least_steps, std::int64_t most_steps,
                             std::string_view done) {
   if (most_steps == 0) return "";
   return fmt::format(
-      "The model after was trained {}{} step{} longer than the one before, and no fp32 model as "
-      "long beside it: the change is that of training and {} together.",
+      "The compressed model was trained for {}{} step{} more than the baseline, and no fp32 model "
+      "was trained equally long: the change combines training and {}.",
       least_steps == most_steps ? "" : grouped(least_steps) + " to ", grouped(most_steps),
       most_steps == 1 ? "" : "s", done);
 }

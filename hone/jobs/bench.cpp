@@ -84,9 +84,9 @@ Table profile_table(const BenchTimes& result) {
 }
 
 Table times_table(const BenchTimes& times) {
-  std::vector<Column> columns = {{"first_ms", "First (ms)"},   {"min_ms", "Minimum (ms)"},
-                                 {"median_ms", "Median (ms)"}, {"runs", "Runs"},
-                                 {"gflop", "GFLOP"},           {"computed_gflop", "Computed"}};
+  std::vector<Column> columns = {
+      {"first_ms", "First (ms)"}, {"min_ms", "Minimum (ms)"}, {"median_ms", "Median (ms)"},
+      {"runs", "Runs"},           {"gflop", "GFLOP"},         {"computed_gflop", "Computed GFLOP"}};
   std::vector<Cell> row = {
       real(times.first_ms, 2),
       real(times.min_ms, 3),
@@ -99,7 +99,7 @@ Table times_table(const BenchTimes& times) {
   const auto add = [&](std::string_view name, const Peak& peak, std::string_view unit,
                        double share) {
     columns.push_back({fmt::format("share_of_{}peak", name),
-                       fmt::format("Fastest, of {:.0f} {}", peak.value, unit)});
+                       fmt::format("Share of {:.0f} {}", peak.value, unit)});
     row.push_back(percent(share));
   };
   if (times.native.empty()) add("", times.peak, "GFLOP/s", times.share_of_peak());
@@ -150,7 +150,107 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
   return fields;
 }
 
+// "31.2% of 1,234 GFLOP/s of fp32 multiply-adds on 2 threads, measured now"
+std::string peak_share_text(double share, const Peak& peak, std::string_view unit,
+                            std::string_view work) {
+  return fmt::format("{} of {:.0f} {} of {}, {}", share_text(share), peak.value, unit, work,
+                     provenance(peak));
+}
+
+std::vector<Fact> bench_figures(const BenchTimes& times, std::int64_t batch) {
+  std::string latency = fmt::format("{} ms", three_digits(times.median_ms));
+  if (const auto& interval = times.median_interval)
+    latency += fmt::format(" (95% CI {} to {})", three_digits(interval->low),
+                           three_digits(interval->high));
+  std::vector<Fact> figures = {
+      {"Latency", latency + fmt::format(", minimum {} ms", three_digits(times.min_ms))},
+      {"Throughput", fmt::format("{} examples/s", three_digits(1e3 * static_cast<double>(batch) /
+                                                               times.median_ms))}};
+  const std::string of_what = !times.on_host ? "large products on " + times.device
+                              : times.threads == 1
+                                  ? "fp32 multiply-adds on one thread"
+                                  : fmt::format("fp32 multiply-adds on {} threads", times.threads);
+  if (times.native.empty())
+    figures.push_back(
+        {"Share of peak", peak_share_text(times.share_of_peak(), times.peak, "GFLOP/s", of_what)});
+  for (const NativeKind& kind : kNativeKinds)
+    if (const auto some = times.native.find(kind.kind); some != times.native.end())
+      figures.push_back(
+          {"Share of peak", peak_share_text(times.share_of(some->second), some->second.peak,
+                                            kind.unit, kind.products)});
+  figures.push_back(
+      {"Memory", fmt::format("{} of weights and activations; peak resident {}",
+                             human_bytes(times.needed_bytes),
+                             human_bytes(static_cast<double>(times.resident_bytes)))});
+  return figures;
+}
+
+Section bench_reading_notes(const BenchTimes& times) {
+  Section section{"How to read this", {}, /*folded=*/true};
+  const auto add = [&](std::string text) {
+    section.blocks.emplace_back(Paragraph{std::move(text)});
+  };
+  add("GFLOP counts the products of the model by definition, two operations for a multiply-add. "
+      "Computed GFLOP counts all operations as the kernels run them. Shares of the peak use "
+      "computed GFLOP and the fastest run.");
+  for (const NativeKind& kind : kNativeKinds)
+    if (const auto some = times.native.find(kind.kind); some != times.native.end())
+      add(
+          fmt::format("{:.2f} of the {:.2f} computed GFLOP are {}. The other operations count only "
+                      "in the time.",
+                      some->second.gop, times.computed_gflop, kind.products));
+  if (!times.native.empty() && times.of_images)
+    add("Convolutions run in fp32: there are no other kernels for them.");
+  add("Memory of weights and activations is predicted; the resident memory is that of the whole "
+      "process.");
+  return section;
+}
+
+void describe_bench(const BenchTimes& times, const BenchJob& job, Document& document) {
+  const std::int64_t batch = job.options.batch;
+  document.title = times.what;
+  document.headline = fmt::format("{} of {}: {} ms at batch size {} ({} examples/s)",
+                                  job.options.train ? "Training step" : "Inference", job.model,
+                                  three_digits(times.median_ms), batch,
+                                  three_digits(1e3 * static_cast<double>(batch) / times.median_ms));
+  document.key_figures = bench_figures(times, batch);
+  document.evidence = fmt::format("Median of {} runs of {} on {}.", times.runs, times.what,
+                                  !times.on_host       ? times.device
+                                  : times.threads == 1 ? "one thread"
+                                                       : fmt::format("{} threads", times.threads));
+  if (times.median_ms > kBusy * times.min_ms)
+    document.evidence += fmt::format(
+        " The median is {}× the minimum: other programs were running, or there are more threads "
+        "than cores.",
+        three_digits(times.median_ms / times.min_ms));
+  document.sections = {{"", {PageTable{times_table(times)}}}};
+  if (job.profile)
+    document.sections.push_back(
+        {"Time by kernel",
+         {PageTable{profile_table(times), fmt::format("Time per run, mean of the faster {} of {}.",
+                                                      faster_half(times.runs), times.runs)}}});
+  document.sections.push_back(bench_reading_notes(times));
+}
+
 }  // namespace
+
+std::string faster_text(const Speedup& speedup) {
+  const double value = speedup.value;
+  const auto with_interval = [&](double low, double high) {
+    return speedup.interval ? fmt::format("95% CI {} to {}", three_digits(low), three_digits(high))
+                            : fmt::format("too few rounds for a 95% CI, which needs {}",
+                                          kFewestForMedianInterval);
+  };
+  const Interval interval = speedup.interval.value_or(Interval{value, value});
+  if (interval.low <= 1 && interval.high >= 1)
+    return fmt::format("no difference shown ({}×, {})", three_digits(value),
+                       with_interval(interval.low, interval.high));
+  if (value < 1)
+    return fmt::format("{}× slower ({})", three_digits(1 / value),
+                       with_interval(1 / interval.high, 1 / interval.low));
+  return fmt::format("{}× faster ({})", three_digits(value),
+                     with_interval(interval.low, interval.high));
+}
 
 std::string native_peaks_text(const BenchTimes& times) {
   std::string text;
@@ -168,7 +268,8 @@ Model bench_model(const BenchJob& job, Context& context) {
   // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
   // step.
   user_check(!is_fresh(job.model) || job.adapter.empty(),
-             "`adapter`: {} has fresh weights, on which nothing was trained", job.model);
+             "`adapter`: {} has fresh weights, and an adapter needs the model it was trained on",
+             job.model);
   return is_fresh(job.model)
              ? new_model(fresh_facts(job.model), context.library.ops, job.seed, &context.pool)
              : open_with_adapter(job.model, job.adapter, context, job.seed).model;
@@ -267,50 +368,11 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
 
 BenchResult bench(const BenchJob& job, Context& context) {
   Model model = bench_model(job, context);
-  BenchResult result{
-      .times = bench(std::move(model), job.model, job.options, context), .fields = {}, .text = {}};
+  BenchResult result;
+  result.times = bench(std::move(model), job.model, job.options, context);
   tell_notes(context, result.times.notes);
   result.fields = to_json(result.times, job);
-  result.text = [times = result.times, profile = job.profile](const TextStyle& style) {
-    const std::string of_what =
-        !times.on_host       ? "large products on " + times.device
-        : times.threads == 1 ? "fp32 multiply-adds on one thread"
-                             : fmt::format("fp32 multiply-adds on {} threads", times.threads);
-    std::string text = fmt::format("{}\n\n{}\nPeak: {:.0f} GFLOP/s of {}, {}.\n", times.what,
-                                   to_text(times_table(times), style), times.peak.value, of_what,
-                                   provenance(times.peak));
-    for (const NativeKind& kind : kNativeKinds) {
-      const auto some = times.native.find(kind.kind);
-      if (some == times.native.end()) continue;
-      const auto& [gop, peak] = some->second;
-      text += fmt::format(
-          "Of {}, {:.0f} {}, {}; {:.2f} of the {:.2f} GFLOP are such products, the others count in "
-          "the time alone.\n",
-          kind.products, peak.value, kind.unit, provenance(peak), gop, times.computed_gflop);
-    }
-    text +=
-        "GFLOP counts the products of the model by definition, two for a multiply-add. Computed "
-        "counts all operations that run, as kernels compute them; shares of the peak are of "
-        "that.\n";
-    if (!times.native.empty() && times.of_images)
-      text +=
-          "Convolutions are computed in fp32: there are no kernels of other arithmetic for them.\n";
-    text += fmt::format(
-        "Memory: weights and values of a run take {}, by its plan; the process, with "
-        "all it did before, has held {} at most.\n",
-        human_bytes(times.needed_bytes), human_bytes(static_cast<double>(times.resident_bytes)));
-    if (times.median_ms > kBusy * times.min_ms)
-      text += fmt::format(
-          "The median is {} times the minimum: other programs were running, or more threads "
-          "than "
-          "processors; shares of a peak are of the fastest run.\n",
-          three_digits(times.median_ms / times.min_ms));
-    if (profile)
-      text +=
-          fmt::format("\n{}\nOf a run, mean of the faster {} of {}.\n",
-                      to_text(profile_table(times), style), faster_half(times.runs), times.runs);
-    return text;
-  };
+  describe_bench(result.times, job, result.document);
   return result;
 }
 

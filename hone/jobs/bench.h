@@ -1,15 +1,15 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "hone/base/json.h"
 #include "hone/jobs/bench_work.h"
+#include "hone/jobs/job_result.h"
 #include "hone/jobs/run_profile.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/metrics/median.h"
-#include "hone/report/text_layout.h"
 #include "hone/runtime/peaks.h"
 
 namespace hone {
@@ -63,13 +63,13 @@ BenchTimes bench(Model model, const std::string& name, const BenchOptions& optio
 /// What native products of a kind reach at best on the host's threads, measured now; `notes` are those of `keep_highest`.
 Peak native_peak(PeakKind kind, Context& context, std::vector<std::string>& notes);
 
-/// Which model is to be timed, and at what.
+/// Which model to time, and at what work.
 struct BenchJob {
   std::string
       model;  ///< as `open_model` takes it; of fresh weights with the vocabulary of their config
   std::string adapter = {};  ///< folder, see models/adapter.h; empty: none
   BenchOptions options = {};
-  bool profile = false;  ///< tell where the time went, by kernel
+  bool profile = false;  ///< report the time of each kernel
   std::uint64_t seed = 42;
 };
 
@@ -88,15 +88,15 @@ std::string bench_format(const Model& model, const BenchOptions& options);
 std::string_view bench_arithmetic(const Model& model, const BenchOptions& options,
                                   const Session& session);
 
-struct BenchResult {
+struct BenchResult : JobResult {
   BenchTimes times;
-  Json fields;  ///< what programs read, see `result_of`
-  /// The same for people.
-  std::function<std::string(const TextStyle&)> text;
 };
 
-/// Times a model on this machine, and tells the context what is to be known of its peak. Throws `UserError`, as
-/// `open_model` and `bench` of a model do; `Interrupted`.
+/// "1.84× faster (95% CI 1.79 to 1.90)", "1.20× slower (95% CI …)", "no difference shown (1.01×, 95% CI …)".
+std::string faster_text(const Speedup& speedup);
+
+/// Times a model on this machine. Notes on its peak go to the context. Throws `UserError`, as `open_model` and `bench` of a model
+/// do; `Interrupted`.
 BenchResult bench(const BenchJob& job, Context& context);
 
 }  // namespace hone

@@ -1,22 +1,21 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/jobs/bench.h"
 #include "hone/jobs/run_profile.h"
 #include "hone/jobs/times_in_turn.h"
-#include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 #include "hone/tensor/dtype.h"
 
-/// How fast attention is on a device, step by step and as one operation, and how far apart their results are.
+/// Times attention on a device, as separate operations and fused, and compares the results.
 namespace hone {
 
-/// How it is computed: products, scale and softmax as operations of their own, whose scores lie in memory, or by the operation
+/// Naive: products, scale and softmax are separate operations, and scores are stored in memory. Fused: one operation,
 /// `attention`.
 enum class AttentionWay : std::uint8_t { naive, fused };
 inline constexpr std::string_view kAttentionWays[] = {"naive", "fused"};
@@ -43,11 +42,11 @@ struct AttentionJob {
   std::vector<AttentionType> types = {};  ///< none: all
   std::vector<AttentionWay> ways = {AttentionWay::naive, AttentionWay::fused};
   std::int64_t runs = 0;  ///< counted runs; 0: 20
-  bool profile = false;   ///< by operation, too
+  bool profile = false;   ///< also report the time of each operation
 };
 
-/// One way with operands of one type. Ways of a type took turns. Times are of one run, in milliseconds, short ones of many in a
-/// row; the first one makes kernels and memory ready.
+/// One implementation with operands of one type. Implementations of a type took turns. Times are of one run, in milliseconds;
+/// short runs are timed many in a row. The first run prepares kernels and memory.
 struct AttentionTimes {
   AttentionType type;
   AttentionWay way = AttentionWay::naive;
@@ -66,11 +65,8 @@ struct AttentionTimes {
   double share_of_peak(const AttentionShape& shape) const { return gflops(shape) / peak_gflops; }
 };
 
-struct AttentionResult {
+struct AttentionResult : JobResult {
   std::vector<AttentionTimes> times;
-  Json fields;  ///< what programs read, see `result_of`
-  /// The same for people.
-  std::function<std::string(const TextStyle&)> text;
 };
 
 /// Times attention of random operands (texts, tokens, heads, size) without a mask, as heads lie where linears leave them, on the

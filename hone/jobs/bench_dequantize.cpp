@@ -48,10 +48,11 @@ std::vector<MxintCodes> arrays_of(const DequantizeJob& job, const Context& conte
     const double needed =
         needed_bytes(codes_of(count, std::ranges::min(groups), job.bits), job, !of_device);
     if (needed > available) {
-      const std::string why = fmt::format("{} elements take {}, and {} can be had", grouped(count),
-                                          human_bytes(needed), human_bytes(available));
+      const std::string why =
+          fmt::format("{} elements take {}, and {} are available", grouped(count),
+                      human_bytes(needed), human_bytes(available));
       user_check(job.elements.empty(), "not enough memory: {}; take fewer (`elements`)", why);
-      tell_notes(context, {fmt::format("left out: {}", why)});
+      tell_notes(context, {fmt::format("skipped: {}", why)});
       continue;
     }
     for (const std::int64_t group : groups) arrays.push_back(codes_of(count, group, job.bits));
@@ -294,7 +295,7 @@ std::vector<SpelledElement> spelled_of(const Json& fields) {
 }
 
 Table spelled_table(const std::vector<SpelledElement>& spelled) {
-  std::vector<Column> columns = {{"part", "Part"}};
+  std::vector<Column> columns = {{"part", "Field"}};
   for (const SpelledElement& s : spelled)
     columns.push_back(
         {fmt::format("element_{}", s.index), fmt::format("Element {}", grouped(s.index))});
@@ -338,9 +339,9 @@ Table times_table(const std::vector<DequantizeTimes>& all) {
                {"min_us", "Minimum (µs)"},
                {"median_us", "Median (µs)"},
                {"gb_per_s", "GB/s"},
-               {"move_gb_per_s", "Moved at GB/s"},
-               {"share_of_bandwidth", "Share of that"},
-               {"in_cache", "In a cache"},
+               {"move_gb_per_s", "Copy GB/s"},
+               {"share_of_bandwidth", "Share of copy"},
+               {"in_cache", "In cache"},
                {"tile_rows", "Tile rows"},
                {"tile_columns", "Tile columns"},
                {"grid_x", "Grid x"},
@@ -364,29 +365,63 @@ Table times_table(const std::vector<DequantizeTimes>& all) {
 
 std::string decoding_text(const DequantizeTimes& times) {
   const std::string shares =
-      "A share is a ratio of two measured minima, so it may lie above 100% by what they are off.";
+      "Shares are ratios of two measured minima, so they can exceed 100% by the measurement error.";
   if (!times.partition)
-    return "What is moved is copied within the card's memory. Arrays in a cache say nothing of the "
-           "memory's speed. " +
+    return "The copy is within the memory of the GPU. Arrays in a cache say nothing about the "
+           "bandwidth of memory. " +
            shares;
   const kernels::DequantizePartition& ours = *times.partition;
   return fmt::format(
       "Threads take chunks of {} elements, widen the scales of {} at a time and decode vectors of "
-      "{}. Results larger than the last level of the caches go around them. {}",
+      "{}. Results larger than the last-level cache bypass them. {}",
       grouped(ours.chunk_elements), grouped(ours.block_elements), ours.vector_elements, shares);
 }
+
+namespace {
+
+void describe_decoding(const std::string& what, const std::string& where,
+                       DequantizeResult& result) {
+  const std::vector<DequantizeTimes>& times = result.times;
+  const DequantizeTimes& largest =
+      *std::ranges::max_element(times, {}, [](const DequantizeTimes& t) { return t.codes.count; });
+  const auto [least, most] = std::ranges::minmax(
+      times, {}, [](const DequantizeTimes& t) { return t.share_of_bandwidth(); });
+  Document& document = result.document;
+  document.title = fmt::format("{} on {}", what, where);
+  document.headline =
+      fmt::format("{} on {}: {} GB/s with {} elements, {} of the speed of a copy", what, where,
+                  three_digits(largest.gbps()), grouped(largest.codes.count),
+                  share_text(largest.share_of_bandwidth()));
+  document.key_figures = {
+      {"Largest array",
+       fmt::format("{} ms, {} GB/s{}", three_digits(largest.min_ms), three_digits(largest.gbps()),
+                   largest.in_cache ? ", in cache" : "")},
+      {"Share of copy speed", times.size() == 1
+                                  ? share_text(least.share_of_bandwidth())
+                                  : fmt::format("{} to {}", share_text(least.share_of_bandwidth()),
+                                                share_text(most.share_of_bandwidth()))}};
+  document.evidence = fmt::format(
+      "Minimum of at least {} runs of each array, in turn with a copy of the same bytes.",
+      std::ranges::min(times, {}, &DequantizeTimes::runs).runs);
+  document.sections = {{"", {PageTable{times_table(times)}}}};
+  if (!result.spelled.empty())
+    document.sections.push_back(
+        {"Elements by the rule of mase-cuda", {PageTable{spelled_table(result.spelled)}}});
+  document.sections.push_back(
+      {"How to read this", {Paragraph{decoding_text(times.front())}}, /*folded=*/true});
+}
+
+}  // namespace
 
 DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
   user_check(job.figure.empty() || job.bits == 8,
              "`figure`: mase-cuda has elements of 8 bits alone, got {}; leave it out", job.bits);
   user_check(job.figure.empty() || context.device->host_accessible(),
-             "`figure`: draws how the processor's threads share the work, beside mase-cuda's way; "
-             "leave it out, or the device");
+             "`figure`: draws how CPU threads share the work; leave it out, or the device");
   for (const char* extension : {".svg", ".png"})
     if (!job.figure.empty()) check_output_file(job.figure + extension, job.overwrite);
   const std::vector<MxintCodes> arrays = arrays_of(job, context);
-  user_check(!arrays.empty(),
-             "not enough memory for any array of the table; give fewer `elements`");
+  user_check(!arrays.empty(), "not enough memory for any array; give fewer `elements`");
   if (!job.figure.empty()) draw_first(job, arrays.front());
   const Tensor memory = codes_for(arrays, context.pool);
   DecodePlace place(arrays, value_bytes_of(job), context);
@@ -406,17 +441,7 @@ DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
   result.fields = {{"what", what_of(job)}, {"device", device_text(context.session())},
                    {"bits", job.bits},     {"threads", context.pool.threads()},
                    {"times", rows},        {"spelled", spelled}};
-  result.text = [what = what_of(job), where = ran_on(result.fields), times = result.times,
-                 spelled = result.spelled](const TextStyle& style) {
-    std::string text =
-        fmt::format("{} on {}, beside moving as many bytes{}.\n\n{}\n{}\n", what, where,
-                    times.front().partition ? " in the same way" : "",
-                    to_text(times_table(times), style), decoding_text(times.front()));
-    if (!spelled.empty())
-      text +=
-          "\nSpelled out by the rule of mase-cuda:\n\n" + to_text(spelled_table(spelled), style);
-    return text;
-  };
+  describe_decoding(what_of(job), ran_on(result.fields), result);
   return result;
 }
 

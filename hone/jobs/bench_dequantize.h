@@ -1,23 +1,22 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "hone/analysis/decode_tiles.h"
 #include "hone/base/json.h"
+#include "hone/jobs/job_result.h"
 #include "hone/kernels/dequantize.h"
 #include "hone/report/table.h"
-#include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 
-/// How fast MXINT is decoded to memory on the processor or a GPU, against moving the same bytes.
+/// Times the decoding of MXINT arrays to memory on the CPU or a GPU, against moving the same bytes.
 namespace hone {
 
-/// Which arrays are decoded, every number of elements in every size of groups, and to what.
+/// Which arrays to decode: every number of elements with every group size.
 struct DequantizeJob {
-  std::vector<std::int64_t> elements;  ///< none: those of the lab that memory has room for
+  std::vector<std::int64_t> elements;  ///< none: those of the lab that fit into memory
   std::vector<std::int64_t> groups;    ///< none: those of the lab, 8 … 512
   int bits = 8;                        ///< of an element, 8 or 4
   bool to_float = false;               ///< otherwise to bfloat16
@@ -52,22 +51,19 @@ struct SpelledElement {
   kernels::MxintElement element;
 };
 
-struct DequantizeResult {
+struct DequantizeResult : JobResult {
   std::vector<DequantizeTimes> times;
   std::vector<SpelledElement>
       spelled;  ///< the first that subtracts the bias, and the first that does not
-  Json fields;  ///< what programs read, see `result_of`
-  /// The same for people.
-  std::function<std::string(const TextStyle&)> text;
 };
 
-/// The times and the elements of a result, from its `fields` again.
+/// Reads the times and the elements back from the `fields` of a result.
 std::vector<DequantizeTimes> times_of(const Json& fields);
 std::vector<SpelledElement> spelled_of(const Json& fields);
 /// A row for each array, and a column for each element.
 Table times_table(const std::vector<DequantizeTimes>& times);
 Table spelled_table(const std::vector<SpelledElement>& spelled);
-/// How it is decoded: "Threads take chunks of …", and what to make of the table.
+/// Says how it is decoded ("Threads take chunks of …"), and how to read the table.
 std::string decoding_text(const DequantizeTimes& times);
 
 /// Times the decoder by the rule of the OCP specification on arrays of random codes, with the threads or on the card of the

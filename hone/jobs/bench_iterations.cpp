@@ -106,9 +106,9 @@ void check_iterations(const IterationsJob& job, const Session& session) {
   for (const std::string& way : job.ways) check_usable(find_execution_way(way), session);
   user_check(std::set<std::string>(job.ways.begin(), job.ways.end()).size() == job.ways.size(),
              "`executor`: each once, got {}", fmt::join(job.ways, ", "));
-  user_check(job.iterations >= 2, "`iterations`: one call is the first alone; give 2 or more");
+  user_check(job.iterations >= 2, "`iterations`: one call is only the first; give 2 or more");
   user_check(job.ignored.value_or(0) < job.iterations,
-             "`warmup`: {} calls of {} would leave none to tell of", job.ignored.value_or(0),
+             "`warmup`: {} calls of {} would leave none to count", job.ignored.value_or(0),
              job.iterations);
   user_check(job.process != IterationProcess::own || job.ways.size() == 1,
              "`process` this: one executor has this process to itself; got {}",
@@ -195,21 +195,11 @@ IterationsResult bench_iterations(const IterationsJob& asked, Context& context) 
   if (job.process == IterationProcess::both) time_all_fresh(times, job, context.progress);
   if (job.process != IterationProcess::own) call_once(model, job, options, session);
   time_calls(times, model, job, options, session, context.progress);
-  IterationsResult result{.times = times, .fields = to_json(times, job, options), .text = {}};
   if (!job.figure.empty()) write_figure(iterations_figure(times), job.figure);
-  result.text = [times](const TextStyle& style) {
-    std::string text =
-        fmt::format("{}: {} calls of each\n\n{}\n{}\n{}", times.what, times.iterations,
-                    to_text(executor_table(times), style), to_text(stage_table(times), style),
-                    to_text(means_table(times), style));
-    if (times.ways.size() > 1) text += "\n" + to_text(comparison_table(times), style);
-    text +=
-        "\nFrom and to: of one process the 95% interval of its median, of several the least and "
-        "the greatest median of one; the first " +
-        fmt::format("{} calls of each are in none.\n", times.ignored);
-    for (const std::string& sentence : iteration_sentences(times)) text += "\n" + sentence;
-    return text + "\n";
-  };
+  IterationsResult result;
+  result.fields = to_json(times, job, options);
+  result.document = iterations_document(times);
+  result.times = std::move(times);
   return result;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,28 +9,27 @@
 #include "hone/report/figure.h"
 #include "hone/report/table.h"
 
-/// How long each call of a model takes, from the first one on, in ways beside each other: what is gained by a way that has
-/// more to prepare, and from which call on.
+/// Times every call of a model from the first one on, with several executors: what a faster one gains, and after how many calls.
 namespace hone {
 
-/// Where calls are timed. Fresh: in processes that have done nothing before, one way in each. Warm: in this one, after all of it was
-/// done once; there the ways take turns.
+/// Where calls are timed. Fresh: in new processes, one executor in each. Warm: in this process, after everything was done once; there
+/// the executors take turns.
 enum class IterationProcess : std::uint8_t {
   both,
   warm,
-  own,  ///< this process counts as fresh: one way, from its beginning
+  own,  ///< this process counts as fresh: one executor, from its start
 };
 inline constexpr std::string_view kIterationProcesses[] = {"both", "warm", "this"};
 
 struct IterationsJob {
   BenchJob work = {};
-  /// The first is what others are held against. None: all that can be had here.
+  /// Executors; the first is the baseline. None: all that are available.
   std::vector<std::string> ways = {};
   std::int64_t iterations = 50;  ///< calls of each
-  /// Calls at the beginning that no middle is taken of; none given: 10, of fewer than 50 calls a fifth.
+  /// Calls at the start that no median counts; none given: 10, or a fifth of fewer than 50 calls.
   std::optional<std::int64_t> ignored = {};
   IterationProcess process = IterationProcess::both;
-  std::int64_t processes = 3;  ///< of each way, fresh ones
+  std::int64_t processes = 3;  ///< fresh ones, for each executor
   /// Command line, behind `hone`, that asks for the same work without these settings; `executor`, `iterations`, `process`
   /// and `json` are put behind it.
   std::vector<std::string> words = {};
@@ -39,7 +37,7 @@ struct IterationsJob {
   bool overwrite = false;
 };
 
-/// One way in the processes it was timed in.
+/// One executor in the processes it was timed in.
 struct WayTimes {
   std::string way;
   std::optional<CallSeries> warm = {};
@@ -57,35 +55,34 @@ struct IterationTimes {
   std::vector<WayTimes> ways = {};
 };
 
-struct IterationsResult {
+struct IterationsResult : JobResult {
   IterationTimes times;
-  Json fields;  ///< what programs read, see `result_of`
-  /// The same for people.
-  std::function<std::string(const TextStyle&)> text;
 };
 
 /// Times a model call by call. Throws `UserError` as `bench`, for unknown or repeated ways, for fewer than two calls, and
 /// where a process of its own fails; `Interrupted`.
 IterationsResult bench_iterations(const IterationsJob& job, Context& context);
 
-/// Of the keys that `bench_iterations` gives.
+/// Reads the times back from the `fields` of a result.
 IterationTimes iteration_times_of(const Json& fields);
 
-// ---- told
+// ---- the result for people
 
-/// A row for each way and process: first call, median with interval, p95, minimum.
+/// Headline, key figures, tables and findings.
+Document iterations_document(const IterationTimes& times);
+/// A row for each executor and process: first call, median with interval, p95, minimum.
 Table executor_table(const IterationTimes& times);
 /// What the graphs are made of: operations, and the bytes that they read and write.
 Table graph_table(const IterationTimes& times);
-/// Making ready, stage by stage.
+/// Preparation, stage by stage.
 Table stage_table(const IterationTimes& times);
-/// Means of n = 5, 20, 100 and all calls, counted in three ways, and what they say against the first way.
+/// Means of n = 5, 20, 100 and all calls, counted in three ways, and the speedups they give against the first executor.
 Table means_table(const IterationTimes& times);
-/// Every other way against the first one, in each kind of process: times as fast, break-even call.
+/// Every other executor against the first, in each kind of process: speedup, break-even call.
 Table comparison_table(const IterationTimes& times);
-/// How many times as fast every other way is as the first, call by call and between processes.
+/// Speedups of every other executor against the first, call by call and between processes, a sentence each.
 std::vector<std::string> comparison_sentences(const IterationTimes& times);
-/// The same in sentences, and what was too little to tell.
+/// The same, break-even calls, and where too little was measured.
 std::vector<std::string> iteration_sentences(const IterationTimes& times);
 /// The time of each call, and the sum since the beginning.
 Figure iterations_figure(const IterationTimes& times);

@@ -246,8 +246,8 @@ void check_copies_fit(const std::vector<LinearVariant>& variants, const LinearCo
   const std::optional<std::size_t> of_device = device.free_bytes();
   const double available = of_device ? static_cast<double>(*of_device) : available_bytes();
   user_check(needed <= available,
-             "not enough memory: {} copies of a linear of {} inputs and {} outputs in {} ways take "
-             "{}, and {} can be had; take fewer ways, formats or rows, or a smaller shape",
+             "not enough memory: {} copies of a linear of {} inputs and {} outputs in {} variants "
+             "take {}, and {} are available; take fewer formats or rows, or a smaller shape",
              copies.copies, job.inputs, job.outputs, variants.size(), human_bytes(needed),
              human_bytes(available));
 }
@@ -387,18 +387,18 @@ Json to_json(const LinearTimes& times) {
 
 Table linear_table(const std::vector<LinearTimes>& all) {
   Table table({{"rows", "Rows"},
-               {"way", "Way"},
+               {"way", "Implementation"},
                {"kernel", "Kernel"},
                {"first_ms", "First (ms)"},
                {"min_ms", "Minimum (ms)"},
                {"median_ms", "Median (ms)"},
-               {"speedup", "Times as fast"},
+               {"speedup", "Speedup"},
                {"weight_bytes", "Weight"},
                {"gb_per_s", "GB/s"},
-               {"share_of_bandwidth", "Of memory"},
-               {"in_cache", "In a cache"},
+               {"share_of_bandwidth", "Share of bandwidth"},
+               {"in_cache", "In cache"},
                {"gflops", "GFLOP/s"},
-               {"relative_difference", "Difference"}});
+               {"relative_difference", "Relative difference"}});
   for (const LinearTimes& t : all) {
     const auto when_run = [&](auto&& cell) { return t.was_run() ? cell() : Cell(absent); };
     table.add_row({t.rows, t.name(), t.was_run() ? Cell(t.kernel) : Cell("not run"),
@@ -419,79 +419,97 @@ std::string rows_text(std::int64_t rows) {
   return rows == 1 ? "1 row" : fmt::format("{} rows", grouped(rows));
 }
 
-// "Least median of 20 runs with 1 row: packed int(bits=4), 5.10 times as fast as fp32 (95% CI 4.90 to 5.30), at 61.0% of what
-// memory gives."
-std::string least_text(std::span<const LinearTimes> of_rows, std::int64_t runs) {
-  const LinearTimes* fastest = nullptr;
-  for (const LinearTimes& times : of_rows)
-    if (times.was_run() && (fastest == nullptr || times.median_ms < fastest->median_ms))
-      fastest = &times;
-  const std::string rows = rows_text(of_rows.front().rows);
-  if (fastest == nullptr) return fmt::format("Nothing was run with {}.\n", rows);
-  std::string text =
-      fmt::format("Least median of {} runs with {}: {}", runs, rows, fastest->name());
-  if (fastest->speedup && fastest->way != ProductWay::fp32) {
-    text += fmt::format(", {} times as fast as fp32", three_digits(fastest->speedup->value));
-    if (const auto& interval = fastest->speedup->interval)
-      text += fmt::format(" (95% CI {} to {})", three_digits(interval->low),
-                          three_digits(interval->high));
+/// The fastest variant of each number of rows; null where nothing was run.
+struct FastestLinear {
+  std::int64_t rows = 0;
+  const LinearTimes* times = nullptr;
+};
+
+std::vector<FastestLinear> fastest_linears(const std::vector<LinearTimes>& all) {
+  std::vector<FastestLinear> fastest;
+  for (const LinearTimes& one : all) {
+    if (fastest.empty() || fastest.back().rows != one.rows) fastest.push_back({one.rows});
+    const LinearTimes*& best = fastest.back().times;
+    if (one.was_run() && (best == nullptr || one.median_ms < best->median_ms)) best = &one;
   }
-  if (!fastest->in_cache)
-    text += fmt::format(", at {} of what memory gives", share_text(fastest->share_of_bandwidth()));
-  return text + fmt::format("; its results differ by up to {:.1e} of the largest.\n",
-                            fastest->relative_difference);
+  return fastest;
 }
 
-// Why what was not run was not, each reason once.
-std::string not_run_text(const std::vector<LinearTimes>& all) {
-  std::string text;
-  for (const LinearTimes& times : all) {
-    if (times.was_run() || times.rows != all.front().rows) continue;
-    text += fmt::format("Not run: {}: {}.\n", times.name(), times.not_run);
-  }
+// "packed int(bits=4), 0.0412 ms, 5.10× faster (95% CI 4.90 to 5.30), 61.0% of the bandwidth of memory"
+std::string linear_text(const LinearTimes& one) {
+  std::string text = fmt::format("{}, {} ms", one.name(), three_digits(one.median_ms));
+  if (one.speedup && one.way != ProductWay::fp32) text += ", " + faster_text(*one.speedup);
+  if (!one.in_cache)
+    text += fmt::format(", {} of the bandwidth of memory", share_text(one.share_of_bandwidth()));
   return text;
+}
+
+std::string linear_headline(const FastestLinear& fastest, const std::string& what) {
+  if (fastest.times == nullptr) return fmt::format("{}: nothing was run", what);
+  const LinearTimes& one = *fastest.times;
+  const bool compares = one.speedup && one.way != ProductWay::fp32;
+  return fmt::format(
+      "{}: fastest with {} is {}{} ({} ms)", what, rows_text(fastest.rows), one.name(),
+      compares ? fmt::format(", {}× the speed of fp32", three_digits(one.speedup->value)) : "",
+      three_digits(one.median_ms));
+}
+
+// Why some variants were not run, each reason once.
+std::vector<Block> not_run_blocks(const std::vector<LinearTimes>& all) {
+  std::vector<Block> blocks;
+  for (const LinearTimes& times : all)
+    if (!times.was_run() && times.rows == all.front().rows)
+      blocks.emplace_back(Paragraph{fmt::format("Not run: {}: {}.", times.name(), times.not_run)});
+  return blocks;
 }
 
 std::string copies_text(const std::vector<LinearTimes>& all, const LinearCopies& copies) {
   const std::string taken =
       copies.copies == 1
-          ? "Every run takes the same weight"
-          : fmt::format("Runs take {} copies of the weight in turn", grouped(copies.copies));
+          ? "Every run uses the same weight"
+          : fmt::format("Runs use {} copies of the weight in turn", grouped(copies.copies));
   const std::string cache = human_bytes(static_cast<double>(copies.cache_bytes));
-  if (std::ranges::none_of(all, &LinearTimes::was_run)) return "";
   if (std::ranges::none_of(all, &LinearTimes::in_cache))
-    return fmt::format("{}, more than the cache of {} holds, so it comes from memory.\n", taken,
+    return fmt::format("{}, which exceed the cache of {}, so it is read from memory.", taken,
                        cache);
   return fmt::format(
-      "{}. Those that are \"in a cache\" fit into that of {} all together: their GB/s say nothing "
-      "of "
-      "memory.\n",
+      "{}. Those marked \"in cache\" fit into the cache of {} together: their GB/s say nothing "
+      "about memory.",
       taken, cache);
 }
 
-std::string linear_text(const std::vector<LinearTimes>& all, const LinearCopies& copies,
-                        const Peak& bandwidth, const std::string& what, std::int64_t runs,
-                        bool on_host, const TextStyle& style) {
-  std::string text = what + ".\n";
-  for (auto begin = all.begin(); begin != all.end();) {
-    const auto end =
-        std::find_if(begin, all.end(), [&](const LinearTimes& t) { return t.rows != begin->rows; });
-    text += least_text({begin, end}, runs);
-    begin = end;
-  }
-  text += fmt::format("\n{}\n{}", to_text(linear_table(all), style), not_run_text(all));
-  text += copies_text(all, copies);
-  text += fmt::format(
-      "Memory gives {:.1f} GB/s where {}, {}. GB/s and GFLOP/s are of the fastest run; bytes are "
-      "those of weight, bias, x and y, once each. A share is a ratio of two measured figures, so "
-      "it may lie above 100% by what they are off.\n",
-      bandwidth.value, on_host ? "it is only read" : "it is copied, read plus written",
-      provenance(bandwidth));
-  return text +
-         "packed: codes are decoded as they are read, x is in floats; native: x is rounded to "
-         "codes in every run, too, and products are of codes. Times as fast: as fp32, with its 95 "
-         "% interval. Difference: the largest from the processor's fp32, against the largest "
-         "result, with what rounding to the format does.\n";
+void describe_linear(const LinearResult& result, const LinearCopies& copies, const Peak& bandwidth,
+                     const std::string& what, const std::string& where, std::int64_t runs,
+                     bool on_host, Document& document) {
+  const std::vector<LinearTimes>& all = result.times;
+  const std::vector<FastestLinear> fastest = fastest_linears(all);
+  document.title = fmt::format("{} on {}", what, where);
+  document.headline = linear_headline(fastest.front(), capitalized(what));
+  for (const FastestLinear& one : fastest)
+    document.key_figures.push_back(
+        {rows_text(one.rows), one.times == nullptr ? "nothing was run" : linear_text(*one.times)});
+  const bool ran = std::ranges::any_of(all, &LinearTimes::was_run);
+  document.evidence = fmt::format("Medians of {} runs in turn on {}.{}", runs, where,
+                                  ran ? " " + copies_text(all, copies) : "");
+  std::vector<Block> blocks = not_run_blocks(all);
+  blocks.insert(blocks.begin(), PageTable{linear_table(all)});
+  document.sections = {
+      {"", std::move(blocks)},
+      {"How to read this",
+       {Paragraph{fmt::format(
+            "Bandwidth of memory: {:.1f} GB/s {}, {}. GB/s and GFLOP/s are of the fastest run; "
+            "bytes are those of weight, bias, input and output, once each. Shares are ratios of "
+            "two "
+            "measurements, so they can exceed 100% by the measurement error.",
+            bandwidth.value, on_host ? "of reading" : "of copying, read plus written",
+            provenance(bandwidth))},
+        Paragraph{
+            "packed: codes of the weight are decoded as they are read, inputs are floats. "
+            "native: inputs are rounded to codes too, in every run, and products are of codes. "
+            "Speedup: against fp32. Relative difference: the largest difference from the "
+            "result of the CPU in fp32, divided by the largest result; it includes the "
+            "rounding to the format."}},
+       /*folded=*/true}};
 }
 
 }  // namespace
@@ -588,11 +606,8 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
                    {"cache_bytes", copies.cache_bytes},
                    {"bandwidth_gbps", bandwidth.value},
                    {"times", rows}};
-  result.text = [what = fmt::format("{} on {}", what, ran_on(result.fields)),
-                 on_host = session.device.host_accessible(), runs = job.runs, copies, bandwidth,
-                 times = result.times](const TextStyle& style) {
-    return linear_text(times, copies, bandwidth, what, runs, on_host, style);
-  };
+  describe_linear(result, copies, bandwidth, what, ran_on(result.fields), job.runs,
+                  session.device.host_accessible(), result.document);
   return result;
 }
 

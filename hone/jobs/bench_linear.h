@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,15 +7,15 @@
 
 #include "hone/base/json.h"
 #include "hone/formats/format.h"
+#include "hone/jobs/bench.h"
 #include "hone/jobs/times_in_turn.h"
-#include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 
-/// How fast one linear is with its weight in floats and in the codes of formats, and how near that is to what memory allows.
+/// Times one linear layer with its weight in floats and in the codes of formats, against the bandwidth of memory.
 namespace hone {
 
-/// How it is computed: with weight and values in fp32, in bf16; with packed codes as the weight and values in fp32
-/// (`packed_linear`); or with inputs rounded to codes, too (`encode_rows` and `native_linear`).
+/// fp32, bf16: weight and values are floats. packed: the weight is packed codes, values are fp32 (`packed_linear`). native: inputs
+/// are rounded to codes too (`encode_rows` and `native_linear`).
 enum class ProductWay : std::uint8_t { fp32, bf16, packed, native };
 inline constexpr std::string_view kProductWays[] = {"fp32", "bf16", "packed", "native"};
 std::string_view to_string(ProductWay way);
@@ -63,12 +62,9 @@ struct LinearTimes {
   double share_of_bandwidth() const { return gbps() / peak_gbps; }
 };
 
-struct LinearResult {
+struct LinearResult : JobResult {
   std::vector<LinearTimes> times;
-  std::int64_t copies = 1;  ///< of the weight, which runs take in turn
-  Json fields;              ///< what programs read, see `result_of`
-  /// The same for people.
-  std::function<std::string(const TextStyle&)> text;
+  std::int64_t copies = 1;  ///< of the weight, which runs use in turn
 };
 
 /// Times a linear of normal random values with its bias on the device of the context. Runs take copies of the weight in turn, so

@@ -29,10 +29,11 @@ std::vector<Model> models_of(const ModelsJob& job, Context& context) {
   std::vector<Model> models;
   for (const std::string& name : job.models) {
     models.push_back(bench_model({.model = name, .seed = job.seed}, context));
-    user_check(models.back().facts.limits.image == models.front().facts.limits.image,
-               "{} and {} do not read the same: times of texts, or of images of one size, can be "
-               "compared",
-               job.models.front(), name);
+    user_check(
+        models.back().facts.limits.image == models.front().facts.limits.image,
+        "{} and {} do not read the same: compare models of texts, or models of images of one "
+        "size",
+        job.models.front(), name);
   }
   return models;
 }
@@ -112,7 +113,7 @@ Table models_table(const std::vector<ModelRounds>& all) {
                {"first_ms", "First (ms)"},
                {"min_ms", "Minimum (ms)"},
                {"median_ms", "Median (ms)"},
-               {"speedup", "Times as fast"}});
+               {"speedup", "Speedup"}});
   for (const ModelRounds& one : all)
     table.add_row({one.model, std::string(one.arithmetic), bytes(one.weight_bytes),
                    real(one.first_ms, 2), real(one.min_ms, 3), real(one.median_ms, 3),
@@ -120,15 +121,51 @@ Table models_table(const std::vector<ModelRounds>& all) {
   return table;
 }
 
-// That of a model against the first, in words.
-std::string model_sentence(const ModelRounds& first, const ModelRounds& one) {
-  const std::string beside = fmt::format("{} against {}: ", one.model, first.model);
-  if (!one.speedup.interval)
-    return beside + fmt::format(
-                        "{} times as fast, of too few rounds for an interval; {} have "
-                        "one.\n",
-                        three_digits(one.speedup.value), kFewestForMedianInterval);
-  return beside + speedup_text(compare_rounds(first.rounds_ms, one.rounds_ms)) + ".\n";
+const ModelRounds& fastest_of(const std::vector<ModelRounds>& all) {
+  return *std::ranges::min_element(all, {}, &ModelRounds::median_ms);
+}
+
+// "small: 1.84× faster than my-model (12.3 → 6.7 ms)"
+std::string models_headline(const std::vector<ModelRounds>& all) {
+  const ModelRounds &first = all.front(), &fastest = fastest_of(all);
+  const ModelRounds& told = all.size() == 2 ? all.back() : fastest;
+  if (&told == &first)
+    return fmt::format("{}: {} ms per run{}", first.model, three_digits(first.median_ms),
+                       all.size() > 1 ? ", the fastest" : "");
+  const auto& interval = told.speedup.interval;
+  const double value = told.speedup.value;
+  const std::string change =
+      interval && interval->low <= 1 && interval->high >= 1
+          ? fmt::format("no difference in latency shown against {}", first.model)
+          : fmt::format("{}× {} than {}", three_digits(value >= 1 ? value : 1 / value),
+                        value >= 1 ? "faster" : "slower", first.model);
+  return fmt::format("{}: {} ({} → {} ms)", told.model, change, three_digits(first.median_ms),
+                     three_digits(told.median_ms));
+}
+
+void describe_models(const std::vector<ModelRounds>& all, const std::string& what,
+                     const std::string& on, Document& document) {
+  const ModelRounds& first = all.front();
+  document.title = what;
+  document.headline = models_headline(all);
+  for (const ModelRounds& one : all)
+    document.key_figures.push_back(
+        {one.model, fmt::format("{} ms{}", three_digits(one.median_ms),
+                                &one == &first ? std::string(", baseline")
+                                               : ", " + faster_text(one.speedup))});
+  document.evidence = fmt::format(
+      "Medians of {} rounds in turn of {}, {}; confidence intervals are of this process.",
+      first.rounds_ms.size(), what, on);
+  document.sections = {
+      {"", {PageTable{models_table(all)}}},
+      {"How to read this",
+       {Paragraph{
+            "Confidence intervals cover the rounds of this process. In another process memory "
+            "is laid out differently and other programs may run: latencies of small models "
+            "then change by tens of percent. Repeat the benchmark before you rely on it."},
+        Paragraph{"Inputs are random, so the benchmark says nothing about predictions. `hone "
+                  "compare` shows how they changed."}},
+       /*folded=*/true}};
 }
 
 }  // namespace
@@ -166,18 +203,7 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
   for (const ModelRounds& one : result.models) rows.push_back(to_json(one));
   result.fields = {{"what", what},           {"device", device_text(session)}, {"threads", threads},
                    {"batch", options.batch}, {"tokens", options.tokens},       {"models", rows}};
-  result.text = [what, all = result.models, on = ran_on(result.fields)](const TextStyle& style) {
-    const ModelRounds& first = all.front();
-    std::string text = fmt::format("{}, {}, {} rounds in turn\n\n{}\n", what, on,
-                                   first.rounds_ms.size(), to_text(models_table(all), style));
-    for (std::size_t i = 1; i < all.size(); ++i) text += model_sentence(first, all[i]);
-    text +=
-        "Intervals are of the rounds of this process. In another one memory lies elsewhere, and "
-        "others may share the processors: times of small models move by tens of percent with that, "
-        "so run it again before you rely on it. Ids are random, so nothing is said of answers: "
-        "`hone compare` tells what changed of these.\n";
-    return text;
-  };
+  describe_models(result.models, what, ran_on(result.fields), result.document);
   return result;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,17 +7,17 @@
 #include "hone/jobs/bench.h"
 #include "hone/jobs/times_in_turn.h"
 
-/// How fast models are beside each other, at the same work and in turn: what a smaller one saves.
+/// Compares the latency of models, which run the same work in turn.
 namespace hone {
 
 struct ModelsJob {
-  /// Folders, or names of fresh models. The first is what the others are held against.
+  /// Folders, or names of fresh models. The first is the baseline.
   std::vector<std::string> models;
   BenchOptions options = {};  ///< `runs`: rounds; 0: 40, or 12 where one takes over 400 ms
   std::uint64_t seed = 42;
 };
 
-/// One of them. All took turns. Times are of one run, in milliseconds, short ones of many in a row.
+/// Times of one model. All models took turns. Times are of one run, in milliseconds; short runs are timed many in a row.
 struct ModelRounds {
   std::string model;
   std::string_view arithmetic = kFloat;  ///< as `arithmetic_of` says
@@ -29,11 +28,8 @@ struct ModelRounds {
   Speedup speedup = {};                ///< against the first
 };
 
-struct ModelsResult {
+struct ModelsResult : JobResult {
   std::vector<ModelRounds> models;
-  Json fields;  ///< what programs read, see `result_of`
-  /// The same for people.
-  std::function<std::string(const TextStyle&)> text;
 };
 
 /// Times models on random ids without padding, of as many tokens as all of them take, or on random images. Throws `UserError` as

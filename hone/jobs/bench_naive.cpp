@@ -7,6 +7,7 @@
 
 #include "hone/autodiff/gradients.h"
 #include "hone/base/interrupt.h"
+#include "hone/base/text.h"
 #include "hone/jobs/call_series.h"
 #include "hone/jobs/device_time.h"
 #include "hone/models/text_limit.h"
@@ -39,7 +40,7 @@ std::unique_ptr<NaiveRunner> runner_of(BenchWork work, const Session& session) {
   return runner;
 }
 
-// As when somebody forgot `model.eval()`: dropout stays.
+// As without `model.eval()`: dropout stays.
 BenchWork in_training_mode(const Model& model, const BenchOptions& options,
                            const Session& session) {
   PassWatch watch = session.watch != nullptr ? *session.watch : PassWatch{};
@@ -66,15 +67,15 @@ std::vector<std::pair<std::string, int>> kept_for_gradients(Graph graph) {
   return {kept.begin(), kept.end()};
 }
 
-// Why runs of this model record no gradients; "": they would.
+// Why runs of this model record no gradients; "": they do.
 std::string no_gradients_of(const Model& model, const BenchOptions& options) {
-  if (options.format || model.quantization) return "a quantized model records none here";
+  if (options.format || model.quantization) return "a quantized model records none";
   for (const Node* node : model.graph.of_kind(NodeKind::operation))
-    if (node->is("batch_norm")) return "batch norms by running statistics have none here";
+    if (node->is("batch_norm")) return "batch norms by running statistics have none";
   return "";
 }
 
-// As when somebody forgot `torch.no_grad()`: every value that gradients read is kept until the run has ended.
+// As without `torch.no_grad()`: every value that gradients read is kept until the run has ended.
 BenchWork with_gradients_recorded(const Model& model, const BenchOptions& options,
                                   const BenchWork& honest, const Session& session) {
   BenchWork work{.graph = model.graph,
@@ -113,7 +114,7 @@ Interval middle_share(std::vector<double> sorted, double share) {
   return {at((1 - share) / 2), at((1 + share) / 2)};
 }
 
-/// Ratios of what was told to the honest figure, in any order.
+/// `ms`: measured with the mistake, in any order.
 NaiveMistake told_of_tries(std::string name, std::string what, std::vector<double> ms,
                            double honest_ms) {
   std::ranges::sort(ms);
@@ -149,7 +150,7 @@ NaiveMistake told_by_five(std::span<const double> honest, double honest_ms) {
   std::ranges::sort(means);
   const Interval spread = middle_share(means, 0.95);
   return {.name = "n = 5",
-          .what = "the mean of five warm runs; 95% of such means lie between the ends",
+          .what = "mean of five warm runs; the interval holds 95% of such means",
           .ms = median_of_sorted(means),
           .ratio = median_of_sorted(means) / honest_ms,
           .ratio_interval = {spread.low / honest_ms, spread.high / honest_ms},
@@ -233,15 +234,15 @@ NaiveTimes naive_times_of(const Json& fields) {
 }
 
 Table naive_table(const NaiveTimes& times) {
-  Table table({{"mistake", "What is done otherwise"},
-               {"ms", "Tells (ms)"},
-               {"ratio", "Of the honest figure"},
+  Table table({{"mistake", "Mistake"},
+               {"ms", "Measured (ms)"},
+               {"ratio", "Ratio to correct"},
                {"tries", "Tries"},
-               {"what", "How"}});
-  table.add_row({"nothing: the honest figure", real(times.honest_ms, 3),
+               {"what", "Description"}});
+  table.add_row({"none", real(times.honest_ms, 3),
                  number_within(1, times.honest_interval.low / times.honest_ms,
                                times.honest_interval.high / times.honest_ms),
-                 times.rounds, "the median of warm runs of inference, nothing else timed"});
+                 times.rounds, "median of warm runs, nothing else timed"});
   for (const NaiveMistake& one : times.mistakes) {
     if (one.why_not.empty()) {
       table.add_row({one.name, real(one.ms, 3),
@@ -254,13 +255,46 @@ Table naive_table(const NaiveTimes& times) {
   return table;
 }
 
+namespace {
+
+void describe_mistakes(const NaiveTimes& times, Document& document) {
+  const auto error_of = [](const NaiveMistake& one) {
+    return one.why_not.empty() ? std::abs(std::log(one.ratio)) : -1;
+  };
+  const NaiveMistake& worst = *std::ranges::max_element(times.mistakes, {}, error_of);
+  const std::string correct = fmt::format("{} ms", three_digits(times.honest_ms));
+  document.title = fmt::format("{}: benchmarking mistakes", times.what);
+  document.headline =
+      fmt::format("Costliest mistake: {}, {}× the correct latency ({} ms instead of {})",
+                  worst.name, three_digits(worst.ratio), three_digits(worst.ms), correct);
+  document.key_figures = {
+      {"Correct latency",
+       fmt::format("{} (95% CI {} to {})", correct, three_digits(times.honest_interval.low),
+                   three_digits(times.honest_interval.high))},
+      {"Costliest mistake",
+       fmt::format("{}: {}× (95% CI {} to {})", worst.name, three_digits(worst.ratio),
+                   three_digits(worst.ratio_interval.low),
+                   three_digits(worst.ratio_interval.high))}};
+  document.evidence =
+      fmt::format("Medians of {} rounds in turn of {}; 95% CIs cover this process only.",
+                  times.rounds, times.what);
+  document.sections = {
+      {"", {PageTable{naive_table(times), "Each mistake alone."}}},
+      {"How to read this",
+       {Paragraph{"Runs in turn empty each other's caches, so all latencies may be up to 10% above "
+                  "those of `hone bench` without --pitfalls."}},
+       /*folded=*/true}};
+}
+
+}  // namespace
+
 NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   BenchOptions options = job.work.options;
   user_check(!options.train && !options.lora,
-             "`pitfalls` is of inference: a training step has dropout and gradients by right");
+             "`pitfalls` is of inference: a training step needs dropout and gradients");
   user_check(
       job.rounds >= static_cast<std::int64_t>(kFewestForMedianInterval),
-      "`iterations`: expected at least {} with `pitfalls`, as there is an interval of no fewer",
+      "`iterations`: expected at least {} with `pitfalls`: fewer have no confidence interval",
       kFewestForMedianInterval);
   const Session session = context.session();
   Device& device = session.device;
@@ -314,36 +348,30 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
                    .honest_interval = median_interval(sorted),
                    .rounds = job.rounds};
   times.mistakes = {
-      told_of_tries(
-          "preparation timed",
-          "five calls from nothing, with passes, planning and packing in the timed region",
-          beginnings.with_ready_ms, times.honest_ms),
-      told_of_tries("no warm-up", "the first five calls of a graph that is ready",
+      told_of_tries("preparation timed",
+                    "five calls with passes, planning and packing in the timed region",
+                    beginnings.with_ready_ms, times.honest_ms),
+      told_of_tries("no warm-up", "the first five calls of a prepared graph",
                     beginnings.first_calls_ms, times.honest_ms),
       told_by_five(ms[0], times.honest_ms),
-      told_in_turn("training mode", "dropout stays in the graph and draws", ms[0], ms[1]),
+      told_in_turn("training mode", "dropout stays in the graph", ms[0], ms[1]),
       told_in_turn("copies timed",
-                   "the batch is put together and copied in, the answers are copied out", ms[0],
+                   "the batch is assembled and copied in, predictions are copied out", ms[0],
                    ms[2])};
   const NaiveMistake recorded{
       .name = "gradients recorded",
-      .what = "every value that gradients read is kept until the run has ended",
+      .what = "all activations that gradients need are kept until the run ends",
       .why_not = no_gradients};
   const NaiveMistake anew{.name = "buffers anew",
-                          .what = "memory of all values is taken and given back in every call",
-                          .why_not = "runs of a card are started as one, with their memory"};
+                          .what = "memory of all activations is allocated and freed in every call",
+                          .why_not = "a GPU runs the whole graph at once, with its memory"};
   times.mistakes.push_back(recording ? told_in_turn(recorded.name, recorded.what, ms[0], ms[3])
                                      : recorded);
   times.mistakes.push_back(forgetful ? told_in_turn(anew.name, anew.what, ms[0], ms.back()) : anew);
-  NaiveResult result{.times = times, .fields = to_json(times, job), .text = {}};
-  result.text = [times](const TextStyle& style) {
-    return fmt::format(
-        "{}: what mistakes of measuring cost, each alone\n\n{}\nRuns took turns in {} rounds; ends "
-        "are those of 95% intervals of the middle, of this process alone. Turns empty each "
-        "other's "
-        "caches, so all of these may lie a tenth above what `hone bench` tells of one alone.\n",
-        times.what, to_text(naive_table(times), style), times.rounds);
-  };
+  NaiveResult result;
+  result.fields = to_json(times, job);
+  describe_mistakes(times, result.document);
+  result.times = std::move(times);
   return result;
 }
 

@@ -56,7 +56,7 @@ Diagnosis diagnose(const Model& parent, const Measurement& before, const Encoded
   const bool same_texts = part.name == data.measured.facts.part;
   const Measurement there =
       same_texts ? before
-                 : measure(parent, part.examples, batch_size, context, "before, " + part.name);
+                 : measure(parent, part.examples, batch_size, context, "baseline, " + part.name);
   diagnosis.improved =
       compared(model,
                diagnosis.remedy.better_parameters ? "PTQ with the better parameters"

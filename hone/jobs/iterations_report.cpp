@@ -9,7 +9,7 @@
 #include "hone/jobs/bench_iterations.h"
 #include "hone/jobs/times_in_turn.h"
 
-// What `bench_iterations` has found, told.
+// The results of `bench_iterations` for people.
 namespace hone {
 namespace {
 
@@ -159,19 +159,20 @@ std::string precision_sentence(const WayTimes& way, const CallSeries& series,
   const CallSummary summary = summary_of(series, first);
   if (!summary.median_interval)
     return fmt::format(
-        "{}: {} calls are too few for an interval of their median; {} and more have one.", way.way,
-        summary.calls, kFewestForMedianInterval);
+        "{}: {} calls are too few for a confidence interval of the median, which needs {}.",
+        way.way, summary.calls, kFewestForMedianInterval);
   if (const std::optional<Interval> phases = phases_of(series, first))
     return fmt::format(
-        "{}: calls came in phases, {} to {} ms in the median of a fifth of them: others share the "
-        "processor, or it changed its pace. The interval takes calls for independent and is too "
-        "narrow; run it again, longer or at a quieter time.",
+        "{}: latency drifted, with medians of {} to {} ms in each fifth of the calls: other "
+        "programs "
+        "were running, or the clock frequency changed. The confidence interval assumes independent "
+        "calls and is too narrow; repeat the benchmark, longer or on an idle machine.",
         way.way, three_digits(phases->low), three_digits(phases->high));
   if (!summary.calls_for_one_percent) return "";
   return fmt::format(
-      "{}: the median of {} calls in a {} process is known to {:.2g}% only; about {} would tell "
-      "it to "
-      "1%, if they spread as these do.",
+      "{}: the median of {} calls in a {} process is accurate to {:.2g}%; about {} calls would "
+      "make "
+      "it accurate to 1%.",
       way.way, summary.calls, way.warm ? kWarm : std::string_view("fresh"),
       100 *
           std::max(summary.median_interval->high - summary.median_ms,
@@ -196,22 +197,21 @@ std::set<std::string> ways_alike(
 std::string turns_sentence(const std::string& way, const std::string& first,
                            const WayComparison& found) {
   std::string text =
-      fmt::format("{} against {}, call by call: {}", way, first, speedup_text(*found.turns));
+      fmt::format("{} against {}, call by call: {}", way, first,
+                  faster_text({found.turns->speedup, found.turns->speedup_interval}));
   if (shows_difference(found)) return text + ".";
   return text + (found.rounds_to_tell
                      ? fmt::format(
-                           "; about {} rounds would tell them apart four times out of five, if the "
-                           "true ratio is the one seen.",
+                           "; about {} rounds would show a difference of this size with 80% power.",
                            grouped(*found.rounds_to_tell))
-                     : std::string("; the two are as good as equal."));
+                     : std::string("; they are practically equal."));
 }
 
 // Where memory lies differs from process to process and moves times, which no interval of one process knows.
 std::string processes_sentence(const Told& first, const Told& one) {
   return fmt::format(
-      "{} against {}, in {} fresh processes of each: by their medians {} times as fast, {} "
-      "to {} between any two of them; an interval of calls in one process knows nothing of "
-      "that.",
+      "{} against {}, in {} fresh processes of each: {}× the speed by their medians, {} to {} "
+      "between any two processes. A confidence interval of one process does not cover this.",
       one.way, first.way, one.all.size(), three_digits(first.median_ms.value / one.median_ms.value),
       three_digits(first.median_ms.low / one.median_ms.high),
       three_digits(first.median_ms.high / one.median_ms.low));
@@ -220,23 +220,56 @@ std::string processes_sentence(const Told& first, const Told& one) {
 // `differ`: whether one of them is shown to be faster call by call; otherwise whether one is ever ahead is chance.
 std::string even_sentence(const std::string& way, const std::string& first,
                           const WayComparison& found, bool differ) {
-  const char* const starts = found.process == kWarm ? ", of one start each," : "";
+  const char* const starts = found.process == kWarm ? ", started once," : "";
   if (!differ)
     return fmt::format(
-        "In a {} process{} no call can be told from which on {} is ahead of {}: none is shown to "
-        "be "
-        "faster call by call. Until the first answer is there it took {} ms {}, and in the second "
-        "call {} ms {}.",
+        "In a {} process{} no break-even call of {} against {} is known, as no difference per call "
+        "is shown. The first output took {} ms {}, the second call {} ms {}.",
         found.process, starts, way, first, three_digits(std::abs(found.extra_ms.value)),
         found.extra_ms.value > 0 ? "more" : "less", three_digits(std::abs(found.second_extra_ms)),
         found.second_extra_ms > 0 ? "more" : "less");
   return fmt::format(
-      "In a {} process{} {} is ahead of {} {}: until the first answer is there it takes {} ms "
-      "{}, in the second call {} ms {}, and then {} ms {} a call.",
+      "In a {} process{} {} is ahead of {} {}: the first output takes {} ms {}, the second call {} "
+      "ms {}, each later call {} ms {}.",
       found.process, starts, way, first, break_even_text(found.even),
       three_digits(std::abs(found.extra_ms.value)), found.extra_ms.value > 0 ? "more" : "less",
       three_digits(std::abs(found.second_extra_ms)), found.second_extra_ms > 0 ? "more" : "less",
       three_digits(std::abs(found.gain_ms.value)), found.gain_ms.value > 0 ? "less" : "more");
+}
+
+// That of the calls that people rely on: in a warm process where there is one.
+Told usual_calls(const WayTimes& way, std::int64_t ignored) { return told_of(way, ignored).back(); }
+
+// Of calls in turn; null where the executor was not compared so.
+const TimesInTurn* turns_of(const std::vector<std::pair<std::string, WayComparison>>& comparisons,
+                            const std::string& way) {
+  for (const auto& [name, found] : comparisons)
+    if (name == way && found.turns) return &*found.turns;
+  return nullptr;
+}
+
+std::string iterations_headline(
+    const IterationTimes& times,
+    const std::vector<std::pair<std::string, WayComparison>>& comparisons) {
+  const Told first = usual_calls(times.ways.front(), times.ignored);
+  const std::string own =
+      fmt::format("{}: {} ms per call", first.way, three_digits(first.median_ms.value));
+  if (times.ways.size() == 1)
+    return own + fmt::format(", first output after {} ms", three_digits(first.start_ms.value));
+  const std::pair<std::string, WayComparison>* best = nullptr;  // that gains the most
+  for (const auto& one : comparisons)
+    if (one.second.turns &&
+        (best == nullptr || one.second.turns->speedup > best->second.turns->speedup))
+      best = &one;
+  if (best == nullptr) return own;
+  const auto& [way, found] = *best;
+  if (!shows_difference(found))
+    return fmt::format("{}: no difference in latency shown against {}", way, first.way);
+  const double speedup = found.turns->speedup;
+  return fmt::format("{}: {}× {} per call than {}{}", way,
+                     three_digits(speedup >= 1 ? speedup : 1 / speedup),
+                     speedup >= 1 ? "faster" : "slower", first.way,
+                     found.even.call ? ", ahead " + break_even_text(found.even) : "");
 }
 
 }  // namespace
@@ -245,14 +278,14 @@ Table executor_table(const IterationTimes& times) {
   Table table({{"executor", "Executor"},
                {"process", "Process"},
                {"processes", "Processes"},
-               {"start_ms", "To the first answer (ms)"},
+               {"start_ms", "First output (ms)"},
                {"start_least_ms", "Least"},
                {"start_most_ms", "Most"},
                {"first_ms", "First call (ms)"},
                {"min_ms", "Minimum (ms)"},
                {"median_ms", "Median (ms)"},
-               {"median_low_ms", "from"},
-               {"median_high_ms", "to"},
+               {"median_low_ms", "From"},
+               {"median_high_ms", "To"},
                {"p95_ms", "p95 (ms)"},
                {"counted", "Calls counted"},
                {"calls_for_one_percent", "Calls for 1%"}});
@@ -278,8 +311,8 @@ Table executor_table(const IterationTimes& times) {
 Table graph_table(const IterationTimes& times) {
   Table table({{"executor", "Executor"},
                {"operations", "Operations"},
-               {"moved_bytes", "Read and written a call"},
-               {"moved_share", "Of the first"}});
+               {"moved_bytes", "Memory traffic per call"},
+               {"moved_share", "Share of the first"}});
   for (const WayTimes& way : times.ways)
     table.add_row({way.way, way.operations, bytes(static_cast<std::int64_t>(way.moved_bytes)),
                    percent(way.moved_bytes / times.ways.front().moved_bytes)});
@@ -289,7 +322,7 @@ Table graph_table(const IterationTimes& times) {
 Table stage_table(const IterationTimes& times) {
   Table table({{"executor", "Executor"},
                {"process", "Process"},
-               {"stage", "Making ready"},
+               {"stage", "Preparation"},
                {"ms", "Time (ms)"}});
   for (const WayTimes& way : times.ways)
     for (const Told& one : told_of(way, times.ignored)) {
@@ -307,14 +340,14 @@ Table means_table(const IterationTimes& times) {
   std::vector<Column> columns = {{"executor", "Executor"},
                                  {"process", "Process"},
                                  {"n", "n"},
-                                 {"with_ready_ms", "Mean, making ready counted (ms)"},
-                                 {"mean_ms", "Mean from the first call (ms)"},
-                                 {"later_ms", "Mean, first ones ignored (ms)"}};
+                                 {"with_ready_ms", "Mean with preparation (ms)"},
+                                 {"mean_ms", "Mean of all calls (ms)"},
+                                 {"later_ms", "Mean after warm-up (ms)"}};
   const bool compares = times.ways.size() > 1;
   if (compares)
-    columns.insert(columns.end(), {{"with_ready_ratio", "Times as fast, making ready counted"},
-                                   {"mean_ratio", "From the first call"},
-                                   {"later_ratio", "First ones ignored"}});
+    columns.insert(columns.end(), {{"with_ready_ratio", "Speedup with preparation"},
+                                   {"mean_ratio", "Speedup of all calls"},
+                                   {"later_ratio", "Speedup after warm-up"}});
   Table table(columns);
   const auto ignored = static_cast<std::size_t>(times.ignored);
   for (const WayTimes& way : times.ways)
@@ -349,16 +382,16 @@ Table means_table(const IterationTimes& times) {
 
 Table comparison_table(const IterationTimes& times) {
   Table table({{"executor", "Executor"},
-               {"beside", "Against"},
+               {"beside", "Baseline"},
                {"process", "Process"},
-               {"speedup", "Times as fast"},
-               {"rounds_to_tell", "Rounds to tell"},
-               {"extra_ms", "More to begin with (ms)"},
-               {"second_extra_ms", "More in the second (ms)"},
-               {"gain_ms", "Less a call (ms)"},
-               {"break_even_call", "Ahead from call"},
-               {"break_even_low", "At the earliest"},
-               {"break_even_high", "At the latest"}});
+               {"speedup", "Speedup"},
+               {"rounds_to_tell", "Rounds needed"},
+               {"extra_ms", "First output, difference (ms)"},
+               {"second_extra_ms", "Second call, difference (ms)"},
+               {"gain_ms", "Saved per call (ms)"},
+               {"break_even_call", "Break-even call"},
+               {"break_even_low", "Earliest"},
+               {"break_even_high", "Latest"}});
   const auto whole = [](const std::optional<std::int64_t>& value) {
     return value ? Cell(*value) : Cell(absent);
   };
@@ -409,9 +442,9 @@ Figure iterations_figure(const IterationTimes& times) {
   Panel each{.title = "Each call",
              .x = {.label = "Call", .logarithmic = true},
              .y = {.label = "Time (ms)", .logarithmic = true}};
-  Panel sum{.title = "From the beginning, making ready counted",
+  Panel sum{.title = "Cumulative, with preparation",
             .x = {.label = "Calls", .logarithmic = true},
-            .y = {.label = "Time so far (ms)", .logarithmic = true}};
+            .y = {.label = "Total time (ms)", .logarithmic = true}};
   for (const WayTimes& way : times.ways)
     for (const Told& one : told_of(way, times.ignored)) {
       const CallSeries& series = one.all.front();
@@ -428,6 +461,40 @@ Figure iterations_figure(const IterationTimes& times) {
       sum.series.push_back(std::move(sums));
     }
   return {.title = times.what, .panels = {each, sum}, .width = 1100};
+}
+
+Document iterations_document(const IterationTimes& times) {
+  const auto comparisons = comparisons_of(times);
+  Document document{.title = times.what, .headline = iterations_headline(times, comparisons)};
+  for (const WayTimes& way : times.ways) {
+    const Told one = usual_calls(way, times.ignored);
+    std::string text = fmt::format("{} ms per call", three_digits(one.median_ms.value));
+    if (const TimesInTurn* turns = turns_of(comparisons, way.way))
+      text += ", " + faster_text({turns->speedup, turns->speedup_interval});
+    document.key_figures.push_back({way.way, text + fmt::format("; first output after {} ms",
+                                                                three_digits(one.start_ms.value))});
+  }
+  document.evidence =
+      fmt::format("Medians of {} calls of each executor, without the first {}, of {}.",
+                  times.iterations, times.ignored, times.what);
+  std::vector<Block> findings;
+  for (const std::string& sentence : iteration_sentences(times))
+    findings.emplace_back(Paragraph{sentence});
+  document.sections = {{"", {PageTable{executor_table(times)}}}};
+  if (times.ways.size() > 1)
+    document.sections.push_back(
+        {"Against " + times.ways.front().way, {PageTable{comparison_table(times)}}});
+  document.sections.push_back({"Findings", std::move(findings)});
+  document.sections.push_back({"Preparation", {PageTable{stage_table(times)}}, /*folded=*/true});
+  document.sections.push_back({"Means of n calls", {PageTable{means_table(times)}}, true});
+  document.sections.push_back(
+      {"How to read this",
+       {Paragraph{fmt::format(
+           "From and to: the 95% confidence interval of the median in one process, or the smallest "
+           "and largest median of several processes. The first {} calls are not counted.",
+           times.ignored)}},
+       /*folded=*/true});
+  return document;
 }
 
 }  // namespace hone

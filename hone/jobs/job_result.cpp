@@ -42,9 +42,8 @@ Facts machine_facts(const Machine& machine, int threads) {
 }
 
 std::string seeds_text(std::int64_t seeds) {
-  if (seeds == 0) return "none: nothing was drawn at random";
-  return seeds == 1 ? "1: how far another seed would lie from this was not measured"
-                    : std::to_string(seeds);
+  if (seeds == 0) return "none; nothing is random";
+  return seeds == 1 ? "1; variation over seeds was not measured" : std::to_string(seeds);
 }
 
 // The document with what every report ends with.
@@ -85,8 +84,8 @@ Basis basis_of(const std::string& source, const EncodedSplits& data, std::string
       splits += fmt::format("; {}: {}", facts.part, facts.sample);
   const bool honest = data.protocol == Protocol::honest;
   return {std::move(arithmetic), seeds, data_text(source, data.identity), splits,
-          honest ? "choices are made on the validation part (honest)"
-                 : "choices are made on the test part, so its figures flatter (original)"};
+          honest ? "choices are made on the validation split (honest)"
+                 : "choices are made on the test split, so its numbers are too good (original)"};
 }
 
 void write_report(const JobResult& result, const Invocation& invocation, const fs::path& folder,
@@ -111,16 +110,6 @@ void write_report(const JobResult& result, const Invocation& invocation, const f
       whole(result, invocation, start, seconds, machine, context.pool.threads());
   write_file(folder / "report.html", to_html(document));
   write_file(folder / "report.md", to_markdown(document));
-}
-
-void write_run_report(const RunReport& report, const fs::path& folder, const Context& context) {
-  write_report({.fields = report.results,
-                .document = {.title = report.title,
-                             .headline = report.headline,
-                             .sections = report.sections,
-                             .notes = report.notes},
-                .basis = report.basis},
-               report.invocation, folder, context);
 }
 
 Block figure_block(const Figure& figure, const fs::path& stem, const std::string& description,

@@ -87,18 +87,6 @@ Result finished(const OutputFolder& folder, const JobOutput& output) {
 void write_report(const JobResult& result, const Invocation& invocation, const fs::path& folder,
                   const Context& context);
 
-struct RunReport {
-  std::string title;
-  std::string headline = {};  ///< the result in a sentence
-  Invocation invocation = {};
-  Basis basis = {};
-  std::vector<Section> sections = {};
-  Json results = nullptr;  ///< of results.json, see `write_results`; null: the job writes it itself
-  std::vector<std::string> notes = {};  ///< warnings and what else is worth knowing, a line each
-};
-
-void write_run_report(const RunReport& report, const fs::path& folder, const Context& context);
-
 /// Draws `stem`.svg, .png, .tsv and .gp, and returns the figure for a page. Where it cannot be drawn
 /// (gnuplot is missing) the job's result is not lost for it: the block is a sentence that says so, and
 /// `notes` gets it too.

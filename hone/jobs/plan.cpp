@@ -16,7 +16,7 @@ Table plan_table(const std::vector<PlannedTensor>& tensors) {
                {"operand", "Operand"},
                {"shape", "Shape"},
                {"format", "Format"},
-               {"average_bits", "Bits"},
+               {"average_bits", "Bits per weight"},
                {"fp32_bytes", "fp32"},
                {"packed_bytes", "In format"},
                {"arithmetic", "Arithmetic"}});

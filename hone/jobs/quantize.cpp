@@ -142,7 +142,7 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   quantized.verdict = both.verdict;
   const double weight_bits = average_weight_bits(model.model);
   std::vector<ComparedModel> compared = {
-      {"before", average_weight_bits(run.parent.model), run.before, std::nullopt,
+      {"baseline", average_weight_bits(run.parent.model), run.before, std::nullopt,
        arithmetic_of(run.parent.model.graph)},
       {run.label(), weight_bits, both.after, both.comparison, kSimulated, both.verdict}};
   const auto& labels = model.model.facts.labels;

@@ -53,7 +53,7 @@ constexpr RunColumn kColumns[] = {
     {"f1_micro_change", "Change of micro F1 (points)", RunColumn::points},
     {"margin", "Margin (points)", RunColumn::points},
     {"verdict", "Verdict"},
-    {"flip_share", "Flips", RunColumn::flips},
+    {"flip_share", "Predictions changed", RunColumn::flips},
     {"margin_snr_db", "Margin SNR (dB)", RunColumn::number, 1},
     {"average_weight_bits", "Bits quantized", RunColumn::bits},
     {"cautions", "Caution"},

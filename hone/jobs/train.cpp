@@ -264,7 +264,7 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
 }
 
 constexpr const char* kNothingMeasured =
-    "Trained, and measured on nothing: there was neither a test nor a validation part.";
+    "Trained, not evaluated: there is neither a test nor a validation split.";
 
 // Of the part the job is judged by.
 std::string headline(const Trained& trained) {
@@ -273,28 +273,28 @@ std::string headline(const Trained& trained) {
   return figure_headline(part_text(part, trained.result[part]), evaluation);
 }
 
-// "The weights are those after step 400, the best of the validation part by accuracy."
+// "Trained for 500 steps in 1:29; the model has the weights of step 400"
 std::string choice_text(const TrainJob& job, const Json& result) {
-  std::string text = fmt::format("{} steps in {}; the weights are those after step {}",
+  std::string text = fmt::format("Trained for {} steps in {}; the model has the weights of step {}",
                                  grouped(result["steps"].get<std::int64_t>()),
                                  clock_text(result["train_runtime"].get<double>()),
                                  grouped(result["weights_of_step"].get<std::int64_t>()));
-  if (result["ended_early"]) text += "; ended early, no evaluation had become better";
+  if (result["ended_early"]) text += "; stopped early, as no evaluation improved";
   if (result.contains("validation_test_gap")) {
     const Json& interval = result["validation_test_gap_interval"];
     text +=
-        fmt::format("; validation accuracy is {} points from test (95% CI {} to {})",
+        fmt::format("; accuracy on validation minus test: {} points (95% CI {} to {})",
                     points_text(result["validation_test_gap"].get<double>()),
                     points_text(interval[0].get<double>()), points_text(interval[1].get<double>()));
   }
   if (result.contains("class_weights"))
-    text += "; the training loss weighs the classes, evaluations do not";
+    text += "; class weights apply to the training loss only";
   if (job.training.training.label_smoothing_factor > 0)
-    text += "; the training loss smooths labels, evaluations do not";
+    text += "; label smoothing applies to the training loss only";
   if (const std::string distilled = to_text(job.distill); !distilled.empty())
     text += "; " + distilled;
   if (result["protocol"] == "original")
-    text += "; protocol original: choices were made on the test part, so its figure flatters";
+    text += "; protocol original: choices were made on the test split, so its result is too good";
   return text;
 }
 

@@ -75,15 +75,15 @@ std::vector<Column> attention_columns() {
   return {{"shape", "Texts, heads, tokens, size"},
           {"device", "Device"},
           {"dtype", "Type"},
-          {"impl", "Way"},
+          {"impl", "Implementation"},
           {"first_ms", "First (ms)"},
           {"median_ms", "Median (ms)"},
-          {"speedup", "Times as fast"},
+          {"speedup", "Speedup"},
           {"mean_5", "Mean of 5 (ms)"},
           {"mean_20", "Mean of 20"},
           {"mean_100", "Mean of 100"},
           {"needed_bytes", "Memory"},
-          {"relative_difference", "Difference, of the largest"},
+          {"relative_difference", "Relative difference"},
           {"why_not", "Remark"}};
 }
 
@@ -136,13 +136,13 @@ Table attention_overview(const std::vector<TimedAttention>& shapes, const LabRun
 Table operators_overview(const std::vector<TimedAttention>& shapes, const LabRun& run) {
   Table table({{"shape", "Texts, heads, tokens, size"},
                {"dtype", "Type"},
-               {"impl", "Way"},
+               {"impl", "Implementation"},
                {"operation", "Operation"},
                {"kernel", "Kernel"},
                {"calls", "Calls"},
                {"self_ms", "Self = total (ms)"},
                {"share", "Share"},
-               {"call_us", "A call (µs)"}});
+               {"call_us", "Per call (µs)"}});
   for (const TimedAttention& one : shapes)
     for (const Json& way : run.found.at(stage_of(one)).at("times"))
       for (const Json& row : way.at("operators"))
@@ -156,14 +156,15 @@ Table operators_overview(const std::vector<TimedAttention>& shapes, const LabRun
 }
 
 Table published_attention() {
-  Table table({{"what", "What"}, {"published", "Published"}, {"source", "By"}});
+  Table table({{"what", "Result"}, {"published", "Published"}, {"source", "Source"}});
   const char* reports = "reports of the lab: scaled_dot_product_attention of PyTorch";
-  table.add_row({"CPU, fp32", "1.15 to 1.7 times as fast", reports});
-  table.add_row({"CPU, of a type that it does not name",
-                 "33 times as fast; with 15,360 calls of select, so its naive product is likely of "
-                 "fp16, one slow matrix at a time",
-                 "report 003"});
-  table.add_row({"GPU", "1.8 to 8 times as fast", reports});
+  table.add_row({"CPU, fp32", "1.15× to 1.7× faster", reports});
+  table.add_row(
+      {"CPU, unnamed type",
+       "33× faster; with 15,360 calls of select, so its naive product is likely fp16, one "
+       "slow matrix at a time",
+       "report 003"});
+  table.add_row({"GPU", "1.8× to 8× faster", reports});
   return table;
 }
 
@@ -171,11 +172,11 @@ Table published_attention() {
 Figure attention_figure(const std::vector<TimedAttention>& shapes, const LabRun& run) {
   Panel speed{.title = "Fused against naive",
               .x = {.label = "Tokens", .logarithmic = true},
-              .y = {.label = "Times as fast"}};
-  Panel memory{.title = "Memory of a run, by text",
+              .y = {.label = "Speedup"}};
+  Panel memory{.title = "Memory per text",
                .x = {.label = "Tokens", .logarithmic = true},
                .y = {.label = "MiB", .logarithmic = true}};
-  speed.references.push_back({.y = 1, .label = "as fast"});
+  speed.references.push_back({.y = 1, .label = "same speed"});
   for (const AttentionType& type : kAttentionTypes) {
     Series speeds{
         .label = fmt::format("fused, {}", type.name), .draw = Draw::points, .spread = Spread::bars};
@@ -203,55 +204,56 @@ Figure attention_figure(const std::vector<TimedAttention>& shapes, const LabRun&
     }
     if (!speeds.points.empty()) speed.series.push_back(std::move(speeds));
   }
-  return {.title = "Attention in one operation against step by step",
-          .panels = {speed, memory},
-          .width = 1000};
+  return {.title = "Fused against naive attention", .panels = {speed, memory}, .width = 1000};
 }
 
 std::string headline_of_attention(const TimedAttention& one, const LabRun& run) {
   const Json& found = run.found.at(stage_of(one));
   const Json *naive = way_of(found, "fp32", "naive"), *fused = way_of(found, "fp32", "fused");
-  return fmt::format(
-      "Attention of {} in fp32 on {}: as one operation {}, in {} of memory instead of {}",
-      one.name(), ran_on(found), speedup_text(compare_rounds(rounds_of(*naive), rounds_of(*fused))),
-      human_bytes(fused->at("needed_bytes").get<double>()),
-      human_bytes(naive->at("needed_bytes").get<double>()));
+  return fmt::format("Fused attention of {} in fp32 on {}: {}, with {} of memory instead of {}",
+                     one.name(), ran_on(found),
+                     faster_text(speedup_of(rounds_of(*naive), rounds_of(*fused))),
+                     human_bytes(fused->at("needed_bytes").get<double>()),
+                     human_bytes(naive->at("needed_bytes").get<double>()));
 }
 
 LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>& shapes) {
   LabReport report;
+  Document& document = report.document;
   report.arithmetic = "as each row says; sums in fp32";
   report.data = "random operands, uniform with variance 1";
   const Table overview = attention_overview(shapes, run),
               operators = operators_overview(shapes, run);
   write_file(run.folder() / "overview.csv", to_csv(overview));
   write_file(run.folder() / "operators.csv", to_csv(operators));
-  report.headline = headline_of_attention(shapes.front(), run) + ".";
-  report.sections = {
-      {"Naive and fused",
-       {PageTable{
-            overview,
-            "Ways of a type took turns, after two runs each that do not count; runs below a "
-            "millisecond are many in a row. Times as fast: against naive of the same type, "
-            "median of the ratios in turn with its 95% interval. Means are of the first run "
-            "and those that count behind it. Differences are to naive of the same operands in "
-            "fp32, as a share of the largest result; operands are random, as on operands that "
-            "are all alike wrong weights show nothing."},
+  document.headline = headline_of_attention(shapes.front(), run);
+  document.evidence = "Medians of runs in turn; latencies are of this machine.";
+  document.sections = {
+      {"",
+       {PageTable{overview, "Naive and fused attention."},
         figure_block(attention_figure(shapes, run), run.folder() / "attention",
-                     "How many times as fast fused attention is, and what memory it takes, against "
-                     "the tokens of a text",
-                     report.notes)}},
-      {"By operation",
+                     "Speedup of fused attention, and its memory, against the tokens of a text",
+                     document.notes)}},
+      {"Time by operation",
        {PageTable{operators,
-                  "Of one run, mean of three; operations hold no others, so their own "
-                  "time is all of their time."}}},
-      {"What others have published",
+                  "Per run, mean of three. Operations contain no others, so self time is "
+                  "total time."}},
+       /*folded=*/true},
+      {"Published results",
        {PageTable{published_attention(),
-                  "Of other machines and another program; none is a target."}}}};
+                  "Other machines and another program, for orientation only."}},
+       /*folded=*/true},
+      {"How to read this",
+       {Paragraph{"Implementations of a type took turns, after two uncounted runs each; runs below "
+                  "a millisecond are timed many in a row. Speedup: against naive attention of the "
+                  "same type, the median of the ratios with its 95% confidence interval. Means "
+                  "include the first run."},
+        Paragraph{"Differences: from naive attention of the same operands in fp32, divided by the "
+                  "largest result. Operands are random: equal operands would hide wrong weights."}},
+       /*folded=*/true}};
   report.results = {{"overview", to_json(overview)},
                     {"operators", to_json(operators)},
                     {"published", to_json(published_attention())}};
-  report.text = [overview](const TextStyle& style) { return to_text(overview, style) + "\n"; };
   return report;
 }
 
@@ -264,7 +266,7 @@ std::string TimedAttention::name() const {
 Lab attention_lab(std::function<std::vector<TimedAttention>(Fidelity)> shapes) {
   return {
       .name = "4.2",
-      .title = "attention step by step and as one operation",
+      .title = "naive and fused attention",
       .costs = "quick: half a minute; paper and full: minutes",
       .stages =
           [shapes](const LabRun& run, const LabRates& rates) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/base/text.h"
+#include "hone/jobs/bench.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/kernels.h"
 #include "hone/labs/other_device.h"
@@ -59,8 +60,9 @@ Json check_all(LabRun& run, KernelCheckJob job) {
 }
 
 std::string answer_of(const Json& check) {
-  if (check.at("refusal").is_string()) return "refuses: " + check.at("refusal").get<std::string>();
-  return "takes it";
+  if (check.at("refusal").is_string())
+    return "does not support: " + check.at("refusal").get<std::string>();
+  return "supports";
 }
 
 std::string verdict_of(const Json& check) {
@@ -88,15 +90,15 @@ Table kernels_overview(const Json& found, const OtherDevice& other) {
                {"device", "Device"},
                {"graph", "Graph"},
                {"operation", "Operation"},
-               {"nodes", "Of these"},
-               {"answer", "Asked"},
-               {"verdict", "Beside the reference"},
+               {"nodes", "Nodes"},
+               {"answer", "Answer"},
+               {"verdict", "Result"},
                {"own_share", "Error"},
                {"built_in_share", "Error of hone's"},
                {"built_in", "Hone's"},
                {"own_ms", "Median (ms)"},
                {"built_in_ms", "Median of hone's (ms)"},
-               {"speedup", "Times as fast"}});
+               {"speedup", "Speedup"}});
   const auto missing = [&](const std::string& device, const std::string& why_not) {
     std::vector<Cell> row(table.columns().size(), absent);
     row[0] = "yours";
@@ -133,58 +135,60 @@ Table kernels_overview(const Json& found, const OtherDevice& other) {
   return table;
 }
 
-// "mine takes gelu f32[B, S, 512], is right, and is 0.7 times as fast as hone's vector (95% CI …)."
+// "mine supports gelu f32[B, S, 512] (inference); against the reference it is right; against hone's vector: 1.43× slower (…)"
 std::string sentence_of(const Json& check) {
+  const Json& refusal = check.at("refusal");
   std::string text =
-      fmt::format("{} {} ({}, {})", check.at("kernel").get<std::string>(), answer_of(check),
-                  check.at("operation").get<std::string>(), check.at("graph").get<std::string>());
+      fmt::format("{} {} {} ({}){}", check.at("kernel").get<std::string>(),
+                  refusal.is_string() ? "does not support" : "supports",
+                  check.at("operation").get<std::string>(), check.at("graph").get<std::string>(),
+                  refusal.is_string() ? ": " + refusal.get<std::string>() : "");
   const std::string verdict = verdict_of(check);
-  if (!verdict.empty()) text += "; beside the reference it is " + verdict;
+  if (!verdict.empty()) text += "; against the reference it is " + verdict;
   const Json& times = check.at("times");
-  if (!times.is_object()) return text + ".";
-  TimesInTurn turns;
-  turns.speedup = times.at("speedup");
-  turns.speedup_interval = {times.at("speedup_interval")[0], times.at("speedup_interval")[1]};
-  return text + fmt::format("; beside hone's {}: {}.", check.at("built_in").get<std::string>(),
-                            speedup_text(turns));
+  if (!times.is_object()) return text;
+  const Json& ends = times.at("speedup_interval");
+  return text + fmt::format("; against hone's {}: {}", check.at("built_in").get<std::string>(),
+                            faster_text({times.at("speedup").get<double>(),
+                                         Interval{ends[0].get<double>(), ends[1].get<double>()}}));
 }
 
 LabReport report_kernels(const LabRun& run) {
-  const Json& found = run.found.at(kChecks);
-  const Table overview = kernels_overview(found, other_device(run.context));
+  const Json &found = run.found.at(kChecks), &checks = found.at("checks");
+  const OtherDevice other = other_device(run.context);
+  const Table overview = kernels_overview(found, other);
   write_file(run.folder() / "kernels.csv", to_csv(overview));
   LabReport report;
+  Document& document = report.document;
   report.arithmetic = "fp32; the reference adds in fp64";
   report.data = "random operands, fresh weights";
-  Section told{"Your kernel", {}};
-  for (const Json& check : found.at("checks")) told.blocks.push_back(Paragraph{sentence_of(check)});
-  if (found.at("checks").empty())
-    told.blocks.push_back(Paragraph{fmt::format("Nothing was run: {}.", kHowTo)});
-  told.blocks.push_back(PageTable{
-      overview,
-      fmt::format(
-          "Asked of every operation that it is for, of {}. Error: the largest difference "
-          "from the reference as a share of its largest result, at {} x {}, 1 x 1 and 3 x 37 "
-          "texts and tokens; right is {:.0e} at most. Times at the first sizes, {} rounds in "
-          "turn, operands in the caches where they fit.",
-          found.at("model").get<std::string>(), found.at("batch").get<std::int64_t>(),
-          found.at("tokens").get<std::int64_t>(), kKernelTolerance,
-          found.at("rounds").get<std::int64_t>())});
-  report.sections.push_back(std::move(told));
-  report.headline = found.at("checks").empty() ? fmt::format("Nothing was run: {}.", kHowTo)
-                                               : sentence_of(found.at("checks").front());
-  for (const Json& check : found.at("checks"))
+  Section first{"", {PageTable{overview, "Your kernels."}}};
+  for (const Json& check : checks) first.blocks.push_back(Paragraph{sentence_of(check) + "."});
+  document.headline =
+      checks.empty() ? fmt::format("Nothing was run: {}", kHowTo) : sentence_of(checks.front());
+  for (const Json& check : checks)
     if (check.at("times").is_object()) {
-      report.headline = sentence_of(check);
+      document.headline = sentence_of(check);
       break;
     }
-  const OtherDevice other = other_device(run.context);
+  document.sections = {
+      std::move(first),
+      {"How to read this",
+       {Paragraph{fmt::format(
+           "The kernel is checked for every operation that it supports in {}. Error: the largest "
+           "difference from the reference, divided by its largest result, at {} x {}, 1 x 1 and 3 "
+           "x "
+           "37 texts and tokens; right: at most {:.0e}. Times: at the first sizes, {} rounds in "
+           "turn, operands in the caches where they fit.",
+           found.at("model").get<std::string>(), found.at("batch").get<std::int64_t>(),
+           found.at("tokens").get<std::int64_t>(), kKernelTolerance,
+           found.at("rounds").get<std::int64_t>())}},
+       /*folded=*/true}};
   report.results = {
       {"device", found.at("device")},
       {"threads", found.at("threads")},
-      {"kernels", found.at("checks")},
+      {"kernels", checks},
       {"not_run", Json::array({Json{{"device", other.name}, {"why_not", other.why_not}}})}};
-  report.text = [overview](const TextStyle& style) { return to_text(overview, style) + "\n"; };
   return report;
 }
 

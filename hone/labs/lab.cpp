@@ -84,7 +84,7 @@ std::string cost_text(const Lab& lab, const LabJob& job, const std::vector<LabSt
                       const LabRun& run) {
   const LabCost total = total_cost(stages, run.found);
   std::string text = fmt::format(
-      "lab {}, {}: about {}, up to {} of memory beside the data ({} can be had) and {} of disk\n",
+      "lab {}, {}: about {}, up to {} of memory beside the data ({} available) and {} of disk\n",
       lab.name, to_string(job.fidelity), about(total.seconds), human_bytes(total.memory_bytes),
       human_bytes(available_bytes()), human_bytes(total.disk_bytes));
   for (std::size_t i = 0; i < stages.size(); ++i)
@@ -151,40 +151,38 @@ Json stages_json(const std::vector<LabStage>& stages, const Json& seconds) {
 Section cost_section(const std::vector<LabStage>& stages, const Json& seconds) {
   Table table({{"stage", "Stage"},
                {"what", "What it does"},
-               {"estimated_s", "Estimated (s)"},
-               {"seconds", "Taken (s)"},
-               {"memory", "Memory, estimated"}});
+               {"estimated_s", "Predicted (s)"},
+               {"seconds", "Took (s)"},
+               {"memory", "Predicted memory"}});
   for (const LabStage& stage : stages)
     table.add_row({stage.name, stage.what, real(stage.cost.seconds, 1),
                    real(seconds.at(stage.name).get<double>(), 1),
                    bytes(static_cast<std::int64_t>(stage.cost.memory_bytes))});
-  return {"What it cost", {PageTable{table, "Estimates were made before the work began."}}, true};
+  return {"Cost", {PageTable{table, "Predictions were made before the work began."}}, true};
 }
 
-RunReport run_report(const Lab& lab, const LabRun& run, const LabReport& found) {
-  RunReport report{.title = fmt::format("Lab {}: {}", lab.name, lab.title),
-                   .headline = found.headline,
-                   .invocation = run.job.invocation,
-                   .sections = found.sections};
-  report.results = Json::object();
+JobResult lab_result(const Lab& lab, const LabRun& run, LabReport found) {
+  JobResult result{.fields = Json::object(), .document = std::move(found.document)};
+  Document& document = result.document;
+  document.title = fmt::format("Lab {}: {}", lab.name, lab.title);
   if (run.subject != nullptr) {
     const LabSubject& subject = *run.subject;
-    report.basis = basis_of(subject.data_source, subject.data, found.arithmetic);
-    report.notes = subject.notes;
-    report.results = subject_of(subject.name, subject.data.identity, subject.data.measured);
+    result.basis = basis_of(subject.data_source, subject.data, found.arithmetic);
+    document.notes.insert(document.notes.begin(), subject.notes.begin(), subject.notes.end());
+    result.fields = subject_of(subject.name, subject.data.identity, subject.data.measured);
   } else {
-    report.basis = {found.arithmetic, 1, found.data, "none", "nothing is chosen"};
+    result.basis = {found.arithmetic, 1, found.data, "none", "nothing is chosen"};
   }
-  report.notes.insert(report.notes.end(), found.notes.begin(), found.notes.end());
-  report.results.update({{"lab", lab.name},
-                         {"title", lab.title},
-                         {"fidelity", to_string(run.job.fidelity)},
-                         {"seed", run.job.seed},
-                         {"seeds", 1},
-                         {"summary", found.headline},
-                         {"notes", report.notes}});
-  report.results.update(found.results);
-  return report;
+  result.fields.update({{"lab", lab.name},
+                        {"title", lab.title},
+                        {"fidelity", to_string(run.job.fidelity)},
+                        {"seed", run.job.seed},
+                        {"seeds", 1},
+                        {"summary", document.headline},
+                        {"notes", document.notes}});
+  result.fields.update(found.results);
+  document.output = run.job.output.folder;
+  return result;
 }
 
 // What would do nothing is refused.
@@ -219,10 +217,10 @@ const Lab& find_lab(std::string_view name) {
   const std::vector<std::string> known = lab_names();
   const std::string hint = did_you_mean(std::string(name), known);
   fail("no lab is called '{}'{}", name,
-       hint.empty() ? fmt::format("; those there are: {}", fmt::join(known, ", ")) : hint);
+       hint.empty() ? fmt::format("; expected one of {}", fmt::join(known, ", ")) : hint);
 }
 
-LabResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
+JobResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
   check_input(lab, job);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   std::optional<LabSubject> subject;
@@ -234,7 +232,7 @@ LabResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
   const bool begun =
       subject ? begin_run(job.invocation, subject->source.model.parameters, subject->data, output)
               : begin_run(job.invocation, given, {}, output);
-  if (!begun) return {.was_finished = true, .fields = finished_results(output)};
+  if (!begun) return finished<JobResult>(output, job.output);
   LabRun run{
       .job = job, .subject = subject ? &*subject : nullptr, .output = output, .context = context};
   const std::vector<LabStage> stages = stages_of(lab, run, measured_rates(context));
@@ -243,20 +241,15 @@ LabResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
   if (run.found.contains("train")) open_trained(*subject, output, context);
   announce(context, cost_text(lab, job, stages, run));
   predict_memory(static_cast<double>(resident_bytes()) +
-                  total_cost(stages, run.found).memory_bytes);
+                 total_cost(stages, run.found).memory_bytes);
   work_through(run, stages, seconds);
-  const LabReport found = lab.report(run);
-  RunReport report = run_report(lab, run, found);
-  report.results["stages"] = stages_json(stages, seconds);
-  report.sections.push_back(cost_section(stages, seconds));
-  tell_warnings(context, found.notes);
-  write_run_report(report, output.path(), context);
+  LabReport found = lab.report(run);
+  tell_warnings(context, found.document.notes);
+  JobResult result = lab_result(lab, run, std::move(found));
+  result.fields["stages"] = stages_json(stages, seconds);
+  result.document.sections.push_back(cost_section(stages, seconds));
+  write_report(result, job.invocation, output.path(), context);
   output.commit();
-  LabResult result{.fields = report.results};
-  result.text = [found, folder = job.output.folder](const TextStyle& style) {
-    return fmt::format("{}\n\n{}One seed; report.html in {}\n", found.headline, found.text(style),
-                       folder);
-  };
   return result;
 }
 

@@ -7,10 +7,8 @@
 
 #include "hone/jobs/job_result.h"
 #include "hone/labs/subject.h"
-#include "hone/report/text_layout.h"
 
-/// Experiments that are run by their names: each a record (`Lab`) of stages that find something out and a report of what they
-/// found.
+/// Predefined experiments, run by name: each a record (`Lab`) of stages that measure something and a report of the results.
 ///
 ///     run_lab(find_lab("4.3"), {.output = {.folder = "mxint8"}}, context);
 namespace hone {
@@ -71,25 +69,21 @@ struct LabStage {
   std::function<Json(LabRun&)> run;
 };
 
-/// What is told of one thing that a lab has found.
+/// One of several results of a lab.
 struct LabPart {
-  std::vector<Section> sections = {};
-  std::string sentence = {};            ///< the result, for headlines
+  std::vector<Block> blocks = {};       ///< its tables and figures that people want first
+  std::vector<Section> sections = {};   ///< details
+  std::string sentence = {};            ///< the result, for headlines; no full stop
   Json results = {};                    ///< its keys of results.json
-  std::vector<Table> tables = {};       ///< for people on a terminal
-  std::vector<std::string> notes = {};  ///< what could not be drawn, and what else is worth knowing
+  std::vector<std::string> notes = {};  ///< figures that were not drawn, and warnings
 };
 
-/// What a lab tells once all stages are done. Figures and tables lie in the folder of the run by then.
+/// The results of all stages of a lab. Its figures and tables are in the folder of the run.
 struct LabReport {
-  std::string headline;
-  std::vector<Section> sections;
-  Json results = Json::object();   ///< its own keys of results.json
-  std::vector<std::string> notes;  ///< what could not be drawn, and what else is worth knowing
-  std::string arithmetic;          ///< of its figures, for what they stand on
-  std::string data =
-      {};  ///< the same of a lab that works on no texts: "random ids without padding"
-  std::function<std::string(const TextStyle&)> text;  ///< the tables for people
+  Document document = {};         ///< `run_lab` adds the title
+  Json results = Json::object();  ///< its own keys of results.json
+  std::string arithmetic = {};    ///< of its numbers, see `Basis`
+  std::string data = {};          ///< of a lab that reads no texts: "random ids without padding"
 };
 
 /// One experiment: a row of `labs()`.
@@ -111,16 +105,7 @@ const Lab& find_lab(std::string_view name);
 /// Names of all labs, in order, those that are pipelines among them (labs/shipped_pipelines.h).
 std::vector<std::string> lab_names();
 
-struct LabResult {
-  /// The folder holds what the same job has left before, and nothing was done; `fields` are its results.
-  bool was_finished = false;
-  Json fields = {};  ///< what programs read, see `result_of`
-  /// The same for people; null where nothing was done.
-  std::function<std::string(const TextStyle&)> text = {};
-};
-
-/// Runs an experiment: tells the context what it will cost, works through its stages, and leaves tables, figures and a report
-/// in `output`. Throws `UserError`, as `lab_subject`, `begin_run` and the stages do; `Interrupted`.
-LabResult run_lab(const Lab& lab, const LabJob& job, Context& context);
+/// Runs an experiment: prints its estimated cost, works through its stages, and writes tables, figures and a report to `output`. Throws `UserError`, as `lab_subject`, `begin_run` and the stages do; `Interrupted`.
+JobResult run_lab(const Lab& lab, const LabJob& job, Context& context);
 
 }  // namespace hone

@@ -15,7 +15,6 @@ namespace hone {
 namespace {
 
 constexpr int kBits = 8;
-constexpr std::size_t kMostShownArrays = 12;  // on a terminal; files and the page have them all
 constexpr double kTimedMs = 0.1;  // a run takes at least so long, as short ones are repeated
 constexpr std::int64_t kUsualRuns = 60;
 constexpr double kBytesAnElement = 3.125;  // of groups of 8: the code, the scale's share, bfloat16
@@ -125,18 +124,16 @@ Block tiles_block(const DrawnArray& drawn, const fs::path& folder,
 
 Section element_section(const Json& found, const fs::path& folder,
                         std::vector<std::string>& notes) {
-  Section section{"One element, and who decodes it", {}};
+  Section section{"Decoding of one element", {}, /*folded=*/true};
   section.blocks.push_back(Paragraph{
-      "A byte is a signed whole number m; a group of them shares a byte E, its scale. The original "
-      "writes sign, E and the lower six bits of |m| into the fields of a bfloat16, which has a "
-      "leading "
-      "one of its own. Where |m| & 0x40 is set that one is meant; where it is clear, it is "
-      "subtracted "
-      "again: the bias, ±2^(E - 127). The mantissa is not shifted."});
-  section.blocks.push_back(
-      PageTable{spelled_table(spelled_of(found)),
-                "Two elements of what was timed, one of either branch; bfloat16 "
-                "as sign, exponent and fraction."});
+      "A byte is a signed integer m; a group of bytes shares a byte E, its scale. The original "
+      "writes sign, E and the lower six bits of |m| into the fields of a bfloat16, which has an "
+      "implicit leading one. Where |m| & 0x40 is set, that one is correct. Where it is clear, it "
+      "is "
+      "subtracted: the bias, ±2^(E - 127). The mantissa is not shifted."});
+  section.blocks.push_back(PageTable{
+      spelled_table(spelled_of(found)),
+      "Two timed elements, one of each branch; bfloat16 as sign, exponent and fraction."});
   section.blocks.push_back(
       PageTable{decode_exceptions(),
                 "All 65,536 pairs of a scale and a byte, decoded by the rule of "
@@ -146,31 +143,33 @@ Section element_section(const Json& found, const fs::path& folder,
   return section;
 }
 
+std::vector<Block> speed_blocks(const std::vector<DequantizeTimes>& times, const Json& found,
+                                const fs::path& folder, std::vector<std::string>& notes) {
+  const DequantizeTimes& largest = times.back();
+  return {figure_block(
+              speed_figure(times, found), folder / "decode",
+              "Bytes read and written per second against the number of elements, a curve for each "
+              "group size: decoded, and copied.",
+              notes),
+          Paragraph{fmt::format(
+              "Decoding: {} elements in groups of {} to bfloat16 at {:.1f} GB/s, {:.0f}% of the "
+              "speed of copying the same bytes.",
+              grouped(largest.codes.count), largest.codes.group, largest.gbps(),
+              100 * largest.share_of_bandwidth())}};
+}
+
 Section speed_section(const std::vector<DequantizeTimes>& times, const Json& found,
                       const fs::path& folder, std::vector<std::string>& notes) {
-  Section section{"How fast it is decoded", {}};
-  const DequantizeTimes& largest = times.back();
-  section.blocks.push_back(
-      Paragraph{fmt::format("{} elements in groups of {} are decoded to bfloat16 at {:.1f} GB/s, "
-                            "{:.0f}% of the speed at which "
-                            "as many bytes are moved.",
-                            grouped(largest.codes.count), largest.codes.group, largest.gbps(),
-                            100 * largest.share_of_bandwidth())});
-  section.blocks.push_back(figure_block(
-      speed_figure(times, found), folder / "decode",
-      "Bytes read and written per second against the number of elements, a curve for each size of "
-      "groups: decoded, and moved without computing anything.",
-      notes));
-  section.blocks.push_back(
-      figure_block(share_figure(times, found), folder / "decode_share",
-                   "The time of moving as many bytes over that of decoding them", notes));
-  section.blocks.push_back(PageTable{
-      times_table(times),
-      fmt::format("On {}, by the rule of the OCP specification, to bfloat16: the minimum and the "
-                  "median of {} runs or more, which took turns with moving as many bytes. {}",
-                  ran_on(found), std::ranges::min(times, {}, &DequantizeTimes::runs).runs,
-                  decoding_text(times.front()))});
-  return section;
+  return {"Speed of decoding",
+          {PageTable{
+               times_table(times),
+               fmt::format("On {}, by the rule of the OCP specification, to bfloat16: minimum "
+                           "and median of at least {} runs, in turn with a copy. {}",
+                           ran_on(found), std::ranges::min(times, {}, &DequantizeTimes::runs).runs,
+                           decoding_text(times.front()))},
+           figure_block(share_figure(times, found), folder / "decode_share",
+                        "The time of copying the same bytes over that of decoding them", notes)},
+          /*folded=*/true};
 }
 
 }  // namespace
@@ -207,7 +206,7 @@ LabPart decode_part(const LabRun& run) {
   LabPart part;
   part.results = {{"decode", found}};
   part.results["decode"]["exceptions"] = to_json(decode_exceptions());
-  if (times.size() <= kMostShownArrays) part.tables = {times_table(times)};
+  part.blocks = speed_blocks(times, found, run.folder(), part.notes);
   part.sections = {element_section(found, run.folder(), part.notes),
                    speed_section(times, found, run.folder(), part.notes)};
   return part;

@@ -1,5 +1,8 @@
 #include "hone/labs/mxint8_lab.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "hone/jobs/device_time.h"
 
 namespace hone {
@@ -40,7 +43,7 @@ const Json* found_shape(const LabRun& run, const std::string& stage) {
 
 std::string percent_of(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
-// What others have published of the same, beside what was measured here. No figure is a target: machines and programs differ.
+// Published results of the same, against those measured here. None is a target: machines and programs differ.
 Table published_table(const LabRun& run) {
   Table table(
       {{"what", "What"}, {"published", "Published"}, {"here", "Here"}, {"source", "Source"}});
@@ -75,32 +78,30 @@ LabPart published_part(const LabRun& run) {
   const Table table = published_table(run);
   LabPart part;
   part.sections = {
-      {"What others have published",
+      {"Published results",
        {PageTable{table,
-                  "Beside what was measured here, for orientation: other machines, another "
-                  "program, and no figure to be reached. –: not run at this fidelity."}}}};
+                  "Other machines and another program, for orientation only. –: not run at this "
+                  "fidelity."}},
+       /*folded=*/true}};
   part.results = {{"published", to_json(table)}};
   return part;
 }
 
 LabReport report_of(const LabRun& run) {
   LabReport report;
+  Document& document = report.document;
   report.arithmetic = "fp32, packed and native, as each table says";
-  std::vector<Table> tables;
+  document.sections = {{"", {}}};
   for (LabPart part :
        {memory_part(run), product_part(run), decode_part(run), published_part(run)}) {
-    if (!part.sentence.empty()) report.headline += part.sentence + ". ";
-    for (Section& section : part.sections) report.sections.push_back(std::move(section));
-    for (Table& table : part.tables) tables.push_back(std::move(table));
-    for (std::string& note : part.notes) report.notes.push_back(std::move(note));
+    if (!part.sentence.empty())
+      document.headline += (document.headline.empty() ? "" : "; ") + part.sentence;
+    std::ranges::move(part.blocks, std::back_inserter(document.sections[0].blocks));
+    std::ranges::move(part.sections, std::back_inserter(document.sections));
+    std::ranges::move(part.notes, std::back_inserter(document.notes));
     report.results.update(part.results);
   }
-  if (!report.headline.empty()) report.headline.pop_back();
-  report.text = [tables](const TextStyle& style) {
-    std::string text;
-    for (const Table& table : tables) text += to_text(table, style) + "\n";
-    return text;
-  };
+  document.evidence = "One seed; latencies are of this machine.";
   return report;
 }
 

@@ -32,12 +32,12 @@ std::string rule_name(const Json& rule) {
 Table savings_table(const std::vector<Json>& shapes) {
   Table table({{"shape", "Model"},
                {"parameters", "Parameters"},
-               {"rule", "What is packed"},
-               {"theoretical_saving", "By the formula"},
-               {"memory_saving", "In memory"},
-               {"disk_saving", "On disk"},
+               {"rule", "Packed"},
+               {"theoretical_saving", "Saved by the formula"},
+               {"memory_saving", "Saved in memory"},
+               {"disk_saving", "Saved on disk"},
                {"fp32_bytes", "In fp32"},
-               {"memory_bytes", "Packed"},
+               {"memory_bytes", "Packed size"},
                {"disk_bytes", "Packed file"}});
   for (const Json& shape : shapes)
     for (const Json& rule : shape.at("rules")) {
@@ -115,7 +115,7 @@ std::vector<NamedSteps> accounts_of(const Json& shape) {
 }
 
 Table steps_table(const Json& shape) {
-  Table table({{"rule", "What is packed"},
+  Table table({{"rule", "Packed"},
                {"step", "Step"},
                {"bytes", "Bytes"},
                {"change", "Points"},
@@ -247,16 +247,17 @@ std::string tables_text(const Json& shape) {
 Section account_section(const Json& shape, const fs::path& folder,
                         std::vector<std::string>& notes) {
   const std::string name = shape.at("shape");
-  Section section{fmt::format("Memory of {}", shape.at("what").get<std::string>()), {}};
+  Section section{
+      fmt::format("Memory of {}", shape.at("what").get<std::string>()), {}, /*folded=*/true};
   section.blocks.push_back(figure_block(
       steps_figure(shape), folder / ("memory_" + name),
       "From the saving of the format down to what was measured, a bar for each reason, under the "
       "sheet's rule and under ours.",
       notes));
-  section.blocks.push_back(
-      PageTable{steps_table(shape),
-                "The same as a table. What stays in fp32 would have been saved at the rate of the "
-                "format; what is resident goes on from what is in memory."});
+  section.blocks.push_back(PageTable{
+      steps_table(shape),
+      "The same as a table. Weights left in fp32 would have been saved at the rate of the "
+      "format; resident memory continues from the weights in memory."});
   section.blocks.push_back(Paragraph{tables_text(shape)});
   section.blocks.push_back(PageTable{
       process_table(shape),
@@ -286,25 +287,22 @@ LabPart memory_part(const LabRun& run) {
   LabPart part;
   const fs::path& folder = run.folder();
   write_file(folder / "memory.csv", to_csv(savings_table(shapes)));
-  part.tables = {savings_table(shapes)};
-  Section all{"What packing saves", {}};
-  all.blocks.push_back(PageTable{
-      savings_table(shapes),
-      fmt::format(
-          "By the formula: (32 - (8 + 8/{})) / 32 of what is packed. In memory and on disk: of all "
-          "weights in fp32. Linears alone: but for the classifier, as the lab's sheet packs them; "
-          "tables: those of "
-          "words, positions and types, and the classifier too. The original packs biases as well, "
-          "which "
-          "stay in fp32 here.",
-          kLabBlock)});
+  part.blocks.push_back(PageTable{savings_table(shapes), "Memory that packing saves."});
   std::vector<Json> measurable;
   std::ranges::copy_if(shapes, std::back_inserter(measurable), is_measurable);
   if (!measurable.empty())
-    all.blocks.push_back(figure_block(
+    part.blocks.push_back(figure_block(
         process_figure(measurable), folder / "memory_process",
         "Resident memory of processes, a bar for each way to keep the weights", part.notes));
-  part.sections.push_back(std::move(all));
+  part.sections.push_back(
+      {"Packing rules",
+       {Paragraph{fmt::format(
+           "Formula: (32 - (8 + 8/{})) / 32 of the packed weights. In memory and on disk: of all "
+           "weights in fp32. Linears alone: without the classifier, as in the lab's sheet. Tables: "
+           "of words, positions and types, and the classifier. The original packs biases too; here "
+           "they stay in fp32.",
+           kLabBlock)}},
+       /*folded=*/true});
   Json rows = Json::array();
   for (const Json& shape : shapes) {
     const std::string name = shape.at("shape");
@@ -316,14 +314,15 @@ LabPart memory_part(const LabRun& run) {
     if (!rules[0].contains("kept_in_fp32")) continue;
     const Table kept = kept_table(rules[0].at("kept_in_fp32"));
     write_file(folder / "fp32_parameters.csv", to_csv(kept));
-    part.sections.push_back({"What stays in fp32 under the sheet's rule", {PageTable{kept}}, true});
+    part.sections.push_back(
+        {"Parameters left in fp32 by the sheet's rule", {PageTable{kept}}, true});
   }
   part.results = {{"memory", rows}};
   const Json& own = shapes.front().at("rules");
   part.sentence = fmt::format(
-      "MXINT8 saves {:.1f}% of the model's memory in its linears, {:.1f}% with its tables; the "
-      "formula says "
-      "{:.1f}%",
+      "MXINT8 saves {:.1f}% of the model's memory in its linears, {:.1f}% with its tables "
+      "(formula: "
+      "{:.1f}%)",
       100 * saving_of(own[0], "memory_saving"), 100 * saving_of(own[1], "memory_saving"),
       100 * saving_of(own[0], "theoretical_saving"));
   return part;

@@ -62,7 +62,7 @@ Table answers_table(const Json& found) {
   return table;
 }
 
-// Times as fast, with its interval.
+// The speedup with its interval.
 Cell speedup_cell(const Json& times, const std::string& key) {
   const Json& ends = times.at(key + "_interval");
   return number_within(times.at(key), ends[0], ends[1]);
@@ -84,7 +84,7 @@ Table work_table(const Json& found) {
                {"conversions", "Conversions (10^6)"},
                {"min_ms", "Minimum (ms)"},
                {"median_ms", "Median (ms)"},
-               {"speedup", "Times as fast as fp32"}});
+               {"speedup", "Speedup against fp32"}});
   for (const Json& model : found.at("models")) {
     const Json& linears = model.at("linears");
     table.add_row({model.at("model").get<std::string>(), linears.at("fp32").get<std::int64_t>(),
@@ -109,7 +109,7 @@ Table linears_table(const Json& sensitivity) {
                {"fp32_us", "fp32 (µs)"},
                {"w8a16_us", "W8A16 (µs)"},
                {"w8a8_us", "W8A8 (µs)"},
-               {"w8a8_speedup", "W8A8: times as fast as fp32"},
+               {"w8a8_speedup", "W8A8 speedup against fp32"},
                {"mixed", "In the mixed model"}});
   for (const Json& layer : sensitivity.at("layers")) {
     const std::string name = layer.at("layer");
@@ -151,13 +151,13 @@ Figure work_figure(const Json& found, const LabRun& run) {
           "{}, in fp32, packed and native; {}; one seed", run_text(found),
           fmt::format("{}, n = {}", run.subject->data.measured.facts.part, grouped(test.size()))),
       .panels = {panel(
-                     "Time of a run", "Median (ms)",
+                     "Latency", "Median (ms)",
                      [](const Json& m) { return m.at("median_ms").get<double>(); }, 2),
                  panel(
                      "Weights in memory", "MiB",
                      [](const Json& m) { return m.at("memory_bytes").get<double>() / 0x1p20; }, 2),
                  panel(
-                     "Answers against fp32", "Margin SNR (dB)",
+                     "Output against fp32", "Margin SNR (dB)",
                      [](const Json& m) {
                        return m.contains("comparison")
                                   ? at_number(m.at("comparison"), "margin_snr_db")
@@ -171,46 +171,44 @@ Figure work_figure(const Json& found, const LabRun& run) {
 std::string rule_text(const Json& sensitivity, const std::string& reported_part) {
   const auto part = sensitivity.at("part").get<std::string>();
   return fmt::format(
-      "Mixed: each linear was tried alone in W8A8 on the first {} texts of the {} part. Those "
-      "whose errors "
-      "of the margin make half of the sum, the largest first, keep inputs in fp32 (W8A16); one "
-      "whose W8A8 "
-      "product is shown to be slower than that of fp32 (the 95% interval of the ratio lies below "
-      "1) "
-      "stays in fp32; all others are W8A8. {}",
+      "Mixed: each linear was evaluated alone in W8A8 on the first {} examples of {}. The linears "
+      "with the largest errors of the margin, which make half of the sum, keep fp32 inputs "
+      "(W8A16). "
+      "A linear whose W8A8 product is slower than fp32 (95% CI of the ratio below 1) stays in "
+      "fp32. "
+      "All others are W8A8. {}",
       grouped(sensitivity.at("texts").get<std::int64_t>()), part,
       part == reported_part
-          ? "These texts are among those reported, which flatters the mixed model; data with a "
-            "test part would not."
-          : "The reported part was not looked at.");
+          ? "These examples are among the reported ones, so the numbers flatter the mixed model."
+          : "The reported split was not used for this.");
 }
 
 // Whether a model is shown to be faster than fp32, or slower: the interval lies on one side of 1.
 bool shown_faster(const Json& model) { return model.at("speedup_interval")[0] > 1.0; }
 bool shown_slower(const Json& model) { return model.at("speedup_interval")[1] < 1.0; }
 
-// "W8A16 is 0.96 (95% CI 0.93 to 0.98) times as fast as fp32, W8A8 1.25 (…)": so a slower one is seen at once.
+// "W8A16 has 0.96× the speed of fp32 (95% CI 0.93 to 0.98), W8A8 1.25× (…)": a slower one is below 1.
 std::string speed_sentence(const Json& found) {
   const Json& models = found.at("models");
   std::string text;
   for (std::size_t i = 1; i < models.size(); ++i) {
     const Json& ends = models[i].at("speedup_interval");
-    text += fmt::format(
-        fmt::runtime(i == 1 ? "{} is {} ({}{} to {}) times as fast as fp32{}"
-                            : ", {} {} ({}{} to {}){}"),
-        models[i].at("model").get<std::string>(), three_digits(models[i].at("speedup")),
-        i == 1 ? "95%: " : "", three_digits(ends[0]), three_digits(ends[1]),
-        shown_faster(models[i]) || shown_slower(models[i]) ? "" : ", which shows neither");
+    text +=
+        fmt::format(fmt::runtime(i == 1 ? "{} has {}× the speed of fp32 ({}{} to {}{})"
+                                        : ", {} {}× ({}{} to {}{})"),
+                    models[i].at("model").get<std::string>(), three_digits(models[i].at("speedup")),
+                    i == 1 ? "95% CI " : "", three_digits(ends[0]), three_digits(ends[1]),
+                    shown_faster(models[i]) || shown_slower(models[i]) ? "" : ", inconclusive");
   }
   return text;
 }
 
-// Nobody is to believe that few bits are faster where they are not.
+// Warnings: fewer bits may be slower.
 std::vector<std::string> slower_ones(const Json& found) {
   std::vector<std::string> lines;
   for (const Json& model : found.at("models"))
     if (shown_slower(model))
-      lines.push_back(fmt::format("{} is slower than fp32 here: {} times as fast for {}",
+      lines.push_back(fmt::format("{} is slower than fp32 here: {}× the speed for {}",
                                   model.at("model").get<std::string>(),
                                   three_digits(model.at("speedup")), run_text(found)));
   return lines;
@@ -227,43 +225,37 @@ LabPart product_part(const LabRun& run) {
   write_file(folder / "products.csv", to_csv(work));
   write_file(folder / "products_answers.csv", to_csv(answers));
   write_file(folder / "products_linears.csv", to_csv(linears));
-  part.tables = {answers, work};
   const std::string measured_on = describe(run.subject->data.measured);
-  Section section{"fp32, W8A16, W8A8, and mixed", {}};
-  section.blocks = {
-      figure_block(
-          work_figure(found, run), folder / "products",
-          "Time, bytes of the weights and what is left of the answers, a bar for each model",
-          part.notes),
-      PageTable{
-          answers,
-          fmt::format("On {}. W8A16: packed weights, inputs in fp32 (the A16 of others is "
-                      "bfloat16); W8A8: weights and inputs in MXINT8, products of codes where "
-                      "the arithmetic is native, else of the values that they stand for.",
-                      measured_on)},
+  part.blocks = {
+      figure_block(work_figure(found, run), folder / "products",
+                   "Latency, size of the weights and output SNR, a bar for each model", part.notes),
+      PageTable{answers, fmt::format("fp32, W8A16, W8A8, and mixed on {}.", measured_on)},
       PageTable{
           work,
-          fmt::format(
-              "Measured: times, best and median of {} runs of {} on {}, which took turns, "
-              "the median of the ratios to fp32 of one turn each with its 95% interval (sign "
-              "test), and bytes of the weights. Counted, for the linears of one such run: moved is "
-              "every "
-              "operand "
-              "once; scale operations are products with the scale of a block, of a weight as it is "
-              "decoded (W8A16) or of a sum over a block (W8A8); conversions are elements that go "
-              "from "
-              "codes to floats (weights) or from floats to codes (inputs). {} million float "
-              "multiply-adds of attention and the rest come on top in all of them. No energy was "
-              "measured, and none is claimed.",
-              found.at("timed_runs").get<std::int64_t>(), run_text(found), ran_on(found),
-              fmt::format("{:.1f}", 1e-6 * found.at("other_multiply_adds").get<double>()))},
-      Paragraph{rule_text(sensitivity, run.subject->data.measured.facts.part)}};
-  part.sections.push_back(std::move(section));
+          fmt::format("Latency of {} on {}, {} runs in turn, and operations of the linears.",
+                      run_text(found), ran_on(found), found.at("timed_runs").get<std::int64_t>())}};
+  part.sections.push_back(
+      {"fp32, W8A16, W8A8, and mixed: how to read this",
+       {Paragraph{
+            "W8A16: packed weights and fp32 inputs (elsewhere A16 is bfloat16). W8A8: weights "
+            "and inputs in MXINT8; products are of codes where the arithmetic is native, else "
+            "of the values they encode."},
+        Paragraph{fmt::format(
+            "Speedup: the median of the ratios to fp32 in each turn, with its 95% confidence "
+            "interval (sign test). Operations are counted for the linears of one run. Moved: every "
+            "operand once. Scale operations: products with the scale of a block, of a decoded "
+            "weight (W8A16) or of a sum over a block (W8A8). Conversions: elements from codes to "
+            "floats (weights) or from floats to codes (inputs). All models add {:.1f} million "
+            "float "
+            "multiply-adds of attention and the rest. No energy was measured.",
+            1e-6 * found.at("other_multiply_adds").get<double>())},
+        Paragraph{rule_text(sensitivity, run.subject->data.measured.facts.part)}},
+       /*folded=*/true});
   part.sections.push_back(
       {"Each linear alone",
        {PageTable{linears,
-                  fmt::format("Products of {}: the median of {} runs each, which took turns.",
-                              run_text(found), found.at("timed_runs").get<std::int64_t>())}},
+                  fmt::format("Products of {}: the median of {} runs in turn.", run_text(found),
+                              found.at("timed_runs").get<std::int64_t>())}},
        true});
   part.results = {{"sensitivity", sensitivity}, {"products", found}};
   part.sentence = speed_sentence(found);

@@ -158,7 +158,7 @@ LabStage mistakes_stage(const SpeedWork& work, const LabRun& run, const LabRates
           }};
 }
 
-// ---- told
+// ---- the report
 
 /// What a stage has found, by the name of what it timed.
 struct FoundTimes {
@@ -172,7 +172,7 @@ const Json* row_of(const Json& rows, const std::string& executor, const std::str
   return nullptr;
 }
 
-// The mean of the fewest and of the most calls, making ready counted, and behind those that are ignored, against the first.
+// The ratio `key` of the means of n calls of an executor in a kind of process; absent where it was not measured.
 Cell ratio_at(const Json& means, const std::string& executor, const std::string& process,
               std::int64_t n, const char* key) {
   for (const Json& row : means)
@@ -191,15 +191,15 @@ Table overview_table(const std::vector<FoundTimes>& all, const OtherDevice& othe
   Table table({{"work", "Work"},
                {"device", "Device"},
                {"executor", "Executor"},
-               {"start_ms", "To the first answer, fresh (ms)"},
+               {"start_ms", "First output, fresh (ms)"},
                {"median_ms", "Median call, warm (ms)"},
-               {"speedup", "Times as fast, warm"},
-               {"break_even_fresh", "Ahead from call, fresh"},
-               {"break_even_warm", "Ahead from call, warm"},
-               {"ratio_5", "By n = 5, fresh, all counted"},
-               {"ratio_20", "By n = 20"},
-               {"ratio_100", "By n = 100"},
-               {"ratio_100_later", "By n = 100, warm, first ones ignored"},
+               {"speedup", "Speedup, warm"},
+               {"break_even_fresh", "Break-even call, fresh"},
+               {"break_even_warm", "Break-even call, warm"},
+               {"ratio_5", "n = 5, fresh"},
+               {"ratio_20", "n = 20, fresh"},
+               {"ratio_100", "n = 100, fresh"},
+               {"ratio_100_later", "n = 100, warm, after warm-up"},
                {"why_not", "Remark"}});
   for (const FoundTimes& one : all) {
     const Json times = to_json(executor_table(one.times)), means = to_json(means_table(one.times)),
@@ -236,53 +236,51 @@ Table overview_table(const std::vector<FoundTimes>& all, const OtherDevice& othe
 }
 
 Table published_speeds() {
-  Table table({{"what", "What"}, {"published", "Published"}, {"source", "By"}});
+  Table table({{"what", "Result"}, {"published", "Published"}, {"source", "Source"}});
   const char* resnet = "reports of the lab: ResNet-18, torch.compile against eager PyTorch";
-  table.add_row({"CPU, warm process", "1.32 to 1.63 times as fast", resnet});
-  table.add_row({"CPU, the compilation counted", "1.06 times as fast", resnet});
+  table.add_row({"CPU, warm process", "1.32× to 1.63× faster", resnet});
+  table.add_row({"CPU, the compilation counted", "1.06× the speed", resnet});
   table.add_row({"CPU, mean of n = 5", "24.5 s against 15.3 s", "report 001"});
   table.add_row({"CPU, mean of n = 20",
                  "14.2 s against 15.0 s: with n = 5 the break-even is near call 17", "report 001"});
-  table.add_row({"CUDA", "0.85 times as fast", "report 001"});
-  table.add_row({"CUDA", "1.3 times as fast", "report 003"});
-  table.add_row({"CUDA", "3.0 times as fast", "report 002"});
+  table.add_row({"CUDA", "0.85× the speed", "report 001"});
+  table.add_row({"CUDA", "1.3× the speed", "report 003"});
+  table.add_row({"CUDA", "3.0× the speed", "report 002"});
   return table;
 }
 
 void add_section(LabReport& report, const FoundTimes& one, const fs::path& folder) {
-  Section section{one.work.name(), {}};
+  Section section{one.work.name(), {}, /*folded=*/true};
   for (const std::string& sentence : iteration_sentences(one.times))
     section.blocks.push_back(Paragraph{sentence});
-  section.blocks.push_back(figure_block(
-      iterations_figure(one.times), folder / ("calls_" + one.work.stage()),
-      "The time of each call, and the time since the beginning, against the number of calls",
-      report.notes));
+  section.blocks.push_back(
+      figure_block(iterations_figure(one.times), folder / ("calls_" + one.work.stage()),
+                   "The time of each call, and the total time, against the number of calls",
+                   report.document.notes));
   section.blocks.push_back(PageTable{
       executor_table(one.times),
       fmt::format(
-          "On {}, {} threads. Fresh: processes that had done nothing before, one executor "
-          "in each; times are medians over them, from and to the least and the greatest. Warm: one "
-          "process that had done all of it once, where executors took turns; from and to "
-          "are the 95% interval of the median. The first {} calls are in no median.",
+          "On {}, {} threads. Fresh: new processes, one executor in each; times are medians over "
+          "them, from and to the smallest and largest. Warm: one process that had run everything "
+          "once, where executors took turns; from and to are the 95% confidence interval of the "
+          "median. Medians leave out the first {} calls.",
           one.times.device, one.times.threads, one.times.ignored)});
   section.blocks.push_back(
       PageTable{means_table(one.times),
-                "What a loop of n calls tells. Against the first executor; above 1 is faster."});
+                "Means of a loop of n calls. Speedups are against the first executor."});
   section.blocks.push_back(
-      PageTable{stage_table(one.times), "What is done before the first answer."});
+      PageTable{stage_table(one.times), "Preparation before the first output."});
   section.blocks.push_back(PageTable{
-      graph_table(one.times),
-      "Bytes are those of operands and results, as if no cache held them: what fusing saves."});
-  report.sections.push_back(std::move(section));
+      graph_table(one.times), "Bytes of operands and results without caches: fusion lowers them."});
+  report.document.sections.push_back(std::move(section));
 }
 
 Section mistakes_section(const std::vector<std::pair<std::string, Table>>& tables) {
-  Section section{"What mistakes of measuring cost", {}};
+  Section section{"Benchmarking mistakes", {}};
   for (const auto& [name, table] : tables)
     section.blocks.push_back(PageTable{
-        table, fmt::format("Of {}: each mistake alone beside the honest figure, with the "
-                           "95% interval of its middle; of n = 5 the ends are where 95% "
-                           "of such means lie.",
+        table, fmt::format("{}: each mistake alone, with the 95% confidence interval of the "
+                           "median; the interval of n = 5 holds 95% of such means.",
                            name)});
   return section;
 }
@@ -313,20 +311,22 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
                                                  {"mistakes.csv", joined(work, mistakes)}};
   for (const auto& [name, table] : files) write_file(folder / name, to_csv(table));
   const std::vector<std::string> told = comparison_sentences(all.front().times);
-  report.headline = fmt::format("{}: {}", all.front().work.name(), fmt::join(told, " "));
-  report.sections.push_back(
-      {"Side by side",
-       {PageTable{
-           overview,
-           "Times as fast: against the first executor, median of calls in turn with its 95% "
-           "interval. By n: the same by means of n calls, as a loop tells it that counts all "
-           "from the beginning."}}});
+  Document& document = report.document;
+  document.headline = fmt::format("{}: {}", all.front().work.name(),
+                                  iterations_document(all.front().times).headline);
+  document.evidence = fmt::format("{}", fmt::join(told, " "));
+  document.sections.push_back(
+      {"",
+       {PageTable{overview,
+                  "Speedup: against the first executor, the median of calls in turn with its 95% "
+                  "confidence interval. n: by means of n calls, preparation included."}}});
+  document.sections.push_back(mistakes_section(mistakes));
   for (const FoundTimes& one : all) add_section(report, one, folder);
-  report.sections.push_back(mistakes_section(mistakes));
-  report.sections.push_back(
-      {"What others have published",
+  document.sections.push_back(
+      {"Published results",
        {PageTable{published_speeds(),
-                  "Of other machines, another program and another model; none is a target."}}});
+                  "Other machines, another program and another model, for orientation only."}},
+       /*folded=*/true});
   Json works = Json::array(), naive = Json::array();
   for (const FoundTimes& one : all) {
     Json found = run.found.at(one.work.stage());
@@ -339,12 +339,6 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
                     {"works", works},
                     {"naive", naive},
                     {"published", to_json(published_speeds())}};
-  report.text = [overview, mistakes](const TextStyle& style) {
-    std::string text = to_text(overview, style);
-    for (const auto& [name, table] : mistakes)
-      text += fmt::format("\n{}\n{}", name, to_text(table, style));
-    return text + "\n";
-  };
   return report;
 }
 

@@ -59,13 +59,13 @@ TaskEvaluation evaluate(const Logits& outputs, const Truth& truth) {
 }
 
 std::string baseline_answer(const FigureName& figure) {
-  if (figure == kAccuracy) return "the most frequent class alone";
-  if (figure == kR2) return "always giving the mean";
-  return "the best set of labels to give every text";
+  if (figure == kAccuracy) return "always predicting the most frequent class";
+  if (figure == kR2) return "always predicting the mean";
+  return "the best constant set of labels";
 }
 
 std::string baseline_text(const FigureName& figure, double baseline) {
-  return fmt::format("{} makes {}", baseline_answer(figure), share_text(baseline));
+  return fmt::format("{} scores {}", baseline_answer(figure), share_text(baseline));
 }
 
 std::string baseline_text(const TaskEvaluation& e) { return baseline_text(e.figure, e.baseline); }
@@ -78,7 +78,7 @@ std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std
                                            : concerns(std::get<RegressionEvaluation>(e.figures));
   if (sentences.empty() && may_be_baseline(e))
     sentences.push_back(fmt::format(
-        "{} is not shown to be above that of who looks at no text: {} (95% CI {} to {}), and {}",
+        "{} is not shown to be above that of a constant prediction: {} (95% CI {} to {}), and {}",
         e.figure.text, share_text(e.value), percent_number(e.interval.low),
         percent_number(e.interval.high), baseline_text(e)));
   // These intervals rest on how texts scatter, which a handful does not show: of 3 to 5 with Gaussian errors 90% cover.
@@ -87,8 +87,8 @@ std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std
   if (e.classes() == nullptr && e.examples > 0 && !std::isnan(e.value) &&
       effective < kScatterIsSeen)
     sentences.push_back(fmt::format(
-        "the 95% interval of {} rests on how {} {}: with fewer than {} texts it can be too narrow",
-        e.figure.text, effective, effective == 1 ? "text errs" : "texts err", kScatterIsSeen));
+        "the 95% interval of {} rests on {} {}: with fewer than {} it can be too narrow",
+        e.figure.text, effective, effective == 1 ? "example" : "examples", kScatterIsSeen));
   return sentences;
 }
 
@@ -124,7 +124,7 @@ TaskComparison compare(const Logits& parent, const Logits& candidate, const Trut
   if (!parent.values.empty() && std::ranges::equal(parent.values, candidate.values))
     comparison.change.notes += "; all outputs are the same numbers";
   if (const TaskEvaluation before = evaluate(parent, truth); may_be_baseline(before))
-    comparison.change.notes += fmt::format("; the parent is not shown to be better than {}",
+    comparison.change.notes += fmt::format("; the baseline is not shown to be better than {}",
                                            baseline_answer(before.figure));
   return comparison;
 }

@@ -46,9 +46,9 @@ struct TaskEvaluation {
 /// `outputs` are (examples, outputs), row by row. Throws `UserError` for an answer that the task cannot have.
 TaskEvaluation evaluate(const Logits& outputs, const Truth& truth);
 
-/// The answer of who looks at no text: "the most frequent class alone", "always giving the mean".
+/// A constant prediction: "always predicting the most frequent class", "always predicting the mean".
 std::string baseline_answer(const FigureName& figure);
-/// The same, and what that makes: "the most frequent class alone makes 50.1%".
+/// The same with its score: "always predicting the most frequent class scores 50.1%".
 std::string baseline_text(const FigureName& figure, double baseline);
 std::string baseline_text(const TaskEvaluation& evaluation);
 

@@ -89,8 +89,8 @@ struct NextCommand {
 };
 
 struct Document {
-  std::string title;     ///< what was done to what; not shown on a terminal
-  std::string headline;  ///< the result in a line
+  std::string title = {};     ///< what was done to what; not shown on a terminal
+  std::string headline = {};  ///< the result in a line
   Tone tone = Tone::plain;
   std::string subtitle = {};           ///< when, and how long it took; not shown on a terminal
   std::vector<Fact> key_figures = {};  ///< the few numbers that a reader came for

@@ -61,8 +61,15 @@ Fact flips_figure(const TaskComparison& c) {
                       grouped(c.counted->flips), grouped(c.counted->examples))};
 }
 
+std::string short_bytes(double bytes) {
+  const std::size_t unit = byte_unit(bytes);
+  const std::string in_unit = bytes_in_unit(bytes, unit, /*decimals=*/false);
+  return three_digits(std::ldexp(bytes, -10 * static_cast<int>(unit))) +
+         in_unit.substr(in_unit.find(' '));
+}
+
 Fact size_figure(const std::string& name, double before, double after) {
-  std::string text = fmt::format("{} → {}", human_bytes(before), human_bytes(after));
+  std::string text = fmt::format("{} → {}", short_bytes(before), short_bytes(after));
   if (before >= 1.005 * after) text += fmt::format(" ({}× smaller)", three_digits(before / after));
   if (after >= 1.005 * before) text += fmt::format(" ({}× larger)", three_digits(after / before));
   return {name, text};

@@ -23,6 +23,9 @@ std::string points_change(const TaskComparison& comparison);
 /// How many predictions changed: {"Predictions changed", "2.3% (280 of 12,000)"}; of numbers how far they move.
 Fact flips_figure(const TaskComparison& comparison);
 
+/// "2.82 MiB", "176 KiB": three significant digits.
+std::string short_bytes(double bytes);
+
 /// {"Size", "2.82 MiB → 181 KiB (16× smaller)"}, of bytes.
 Fact size_figure(const std::string& name, double before, double after);
 

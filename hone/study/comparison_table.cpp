@@ -45,7 +45,7 @@ Cell difference_cell(const TaskComparison& c) {
 
 Column difference_column(const FigureName& figure) {
   if (figure == kR2) return {"mean_shift", "Mean shift"};
-  return figure == kMicroF1 ? Column{"flips", "Texts that differ"} : Column{"flips", "Flips"};
+  return {"flips", "Predictions changed"};
 }
 
 std::string change_key(const FigureName& figure) { return fmt::format("{}_change", figure.key); }
@@ -59,10 +59,10 @@ Cell verdict_cell(const Verdict& verdict) {
 
 std::vector<Column> figure_columns(const FigureName& figure) {
   std::vector<Column> columns = {{figure.key, figure_title(figure)},
-                                 {change_key(figure), "Change"},
+                                 {change_key(figure), "Change (points)"},
                                  difference_column(figure)};
   if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
-  columns.push_back({"verdict", "Verdict"});
+  columns.push_back({"verdict", "Result"});
   columns.push_back({"loss", "Loss"});
   columns.push_back({"margin_snr_db", figure == kAccuracy ? "Margin SNR (dB)" : "Output SNR (dB)"});
   return columns;
@@ -81,18 +81,22 @@ std::vector<Cell> figure_cells(const ComparedModel& model) {
 }
 
 Table comparison_table(const std::vector<ComparedModel>& models) {
-  std::vector<Column> columns = {{"model", "Model"}};
-  for (Column& column : figure_columns(models.front().measurement.evaluation.figure))
-    columns.push_back(std::move(column));
-  columns.push_back({"average_bits", "Bits"});
-  columns.push_back({"arithmetic", "Arithmetic"});
-  Table table(std::move(columns));
+  const FigureName& figure = models.front().measurement.evaluation.figure;
+  Table table({{"model", "Model"},
+               {figure.key, figure_title(figure)},
+               {change_key(figure), "Change (points)"},
+               difference_column(figure),
+               {"verdict", "Result"},
+               {"loss", "Loss"},
+               {"average_bits", "Bits per weight"},
+               {"arithmetic", "Arithmetic"}});
   for (const ComparedModel& model : models) {
-    std::vector<Cell> row = {model.label};
-    for (Cell& cell : figure_cells(model)) row.push_back(std::move(cell));
-    row.push_back(bits(model.average_weight_bits));
-    row.emplace_back(model.arithmetic);
-    table.add_row(std::move(row));
+    const TaskEvaluation& e = model.measurement.evaluation;
+    const auto& c = model.comparison;
+    table.add_row({model.label, figure_cell(e), c ? change_cell(c->change) : Cell(absent),
+                   c ? difference_cell(*c) : Cell(absent),
+                   model.verdict ? verdict_cell(*model.verdict) : Cell(absent), real(e.loss, 4),
+                   bits(model.average_weight_bits), std::string(model.arithmetic)});
   }
   return table;
 }

@@ -20,7 +20,8 @@ struct ComparedModel {
   std::optional<Verdict> verdict = {};       ///< none: it is the parent, or nothing is judged
 };
 
-/// `figure_columns`, bits and "arithmetic", which says fp32 or simulated. `models` have one task, and there is one at least.
+/// A row for each model, the first the baseline: the metric, its change, predictions changed, the result, loss, bits per weight,
+/// and arithmetic (fp32, simulated, …). `models` have one task, and there is one at least.
 Table comparison_table(const std::vector<ComparedModel>& models);
 
 /// What tables say of a model of a task that is judged by this figure: the figure, its change and flips against the parent

@@ -12,7 +12,7 @@ namespace hone {
 namespace {
 
 // Wider or longer tables help nobody.
-constexpr std::size_t kTerminalColumns = 4, kTerminalRows = 12, kPageColumns = 30;
+constexpr std::size_t kTerminalRows = 12, kPageColumns = 30;
 
 /// How details of a task are headed and read.
 struct DetailWords {
@@ -58,28 +58,6 @@ Table only_means(const Details& details) {
   for (auto row = rows.end() - static_cast<std::ptrdiff_t>(details.means); row != rows.end(); ++row)
     means.add_row(*row);
   return means;
-}
-
-// Of several models the tables are in one form, as they are compared.
-std::string text_of(const std::vector<Details>& all, const TextStyle& style) {
-  std::vector<Table> figures, confusions;
-  for (const Details& details : all) {
-    figures.push_back(details.count > kTerminalRows && details.means > 0 ? only_means(details)
-                                                                         : details.figures);
-    confusions.push_back(details.confusion.value_or(Table(std::vector<Column>{})));
-  }
-  const std::vector<std::string> figure_texts = to_texts(figures, style),
-                                 confusion_texts = to_texts(confusions, style);
-  std::string text;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Details& details = all[i];
-    text += fitted(details.caption + ":", style.columns) + "\n\n" + figure_texts[i];
-    if (details.confusion && details.count <= kTerminalColumns) text += "\n" + confusion_texts[i];
-    text += details.sentence.empty()
-                ? "\n"
-                : "\n" + fitted(details.sentence + ".", style.columns) + "\n\n";
-  }
-  return text;
 }
 
 Section section_of(const std::vector<Details>& all) {
@@ -169,11 +147,6 @@ std::vector<Details> details_of_seeds(const std::vector<Json>& results,
 
 }  // namespace
 
-std::string details_text(const std::vector<NamedEvaluation>& measured,
-                         const std::vector<std::string>& labels, const TextStyle& style) {
-  return text_of(details_of(measured, labels), style);
-}
-
 PageTable metrics_table(const NamedEvaluation& measured, const std::vector<std::string>& labels) {
   const Details details = details_of(measured, labels);
   const bool long_table = details.count > kTerminalRows && details.means > 0;
@@ -183,12 +156,6 @@ PageTable metrics_table(const NamedEvaluation& measured, const std::vector<std::
 Section details_section(const std::vector<NamedEvaluation>& measured,
                         const std::vector<std::string>& labels) {
   return section_of(details_of(measured, labels));
-}
-
-std::string details_text_of_seeds(const std::vector<Json>& results,
-                                  const std::vector<NamedFigures>& figures,
-                                  const TextStyle& style) {
-  return text_of(details_of_seeds(results, figures), style);
 }
 
 Section details_section_of_seeds(const std::vector<Json>& results,

@@ -20,22 +20,15 @@ struct NamedEvaluation {
   std::vector<std::string> cautions = {};
 };
 
-/// For a terminal, each under what it is of and its number of texts: tables (`class_table`, `confusion_table`, `label_table`,
-/// `number_table`) and the area under the curve of two classes. Of more than a few classes the confusion is left to the
-/// page, of many more the means are all. `labels` are the names of the outputs.
-std::string details_text(const std::vector<NamedEvaluation>& measured,
-                         const std::vector<std::string>& labels, const TextStyle& style);
-
 /// Metrics of each class, label or number, with their means; of more than a dozen classes the means alone.
 PageTable metrics_table(const NamedEvaluation& measured, const std::vector<std::string>& labels);
 
-/// The same with the confusion matrix, folded. Of very many classes, results.json has the matrix alone.
+/// Tables of what was measured (`class_table`, `confusion_table`, `label_table`, `number_table`) and the area under the curve of
+/// two classes, in a folded section. `labels` are the names of the outputs. Of very many classes, results.json has the matrix alone.
 Section details_section(const std::vector<NamedEvaluation>& measured,
                         const std::vector<std::string>& labels);
 
-/// The same over the seeds of a repeated job, of all `figures` that were measured, for a terminal and for a page.
-std::string details_text_of_seeds(const std::vector<Json>& results,
-                                  const std::vector<NamedFigures>& figures, const TextStyle& style);
+/// The same over the seeds of a repeated job, of all `figures` that were measured.
 Section details_section_of_seeds(const std::vector<Json>& results,
                                  const std::vector<NamedFigures>& figures);
 

@@ -229,13 +229,6 @@ std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& mea
   return {PageTable{gate_table(judged), gate_text(judged, measured_on)}};
 }
 
-std::string gate_text(const JudgedGates& judged, const std::string& measured_on,
-                      const TextStyle& style) {
-  if (!judged.any() || is_told_already(judged)) return "";
-  return fmt::format("{}\n{}\n\n", to_text(gate_table(judged), style),
-                     gate_text(judged, measured_on));
-}
-
 std::optional<GateOutcome> outcome_of(const JudgedGates& judged, const std::string& measured_on) {
   if (!judged.any()) return std::nullopt;
   return GateOutcome{judged.verdict.kept(), gate_text(judged, measured_on), judged.verdict.summary};

@@ -80,12 +80,8 @@ Json to_json(const JudgedGates& judged);
 Table gate_table(const JudgedGates& judged);
 /// "Gates on test, n = 200: passed; …". Of a single gate on the metric of the headline the word alone.
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on);
-/// Sentence and table for a page; nothing without gates.
+/// The same with the table, for a document; nothing without gates.
 std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& measured_on);
-/// The same for a terminal, with an empty line behind; "" without gates, and where the headline tells all of them.
-std::string gate_text(const JudgedGates& judged, const std::string& measured_on,
-                      const TextStyle& style);
-
 /// The work is done, and its result does not pass a gate. The program then ends with `kGateFailed`, for scripts.
 class GateFailure : public Error {
   using Error::Error;

@@ -83,7 +83,7 @@ TEST(Progress, KeepsShareAndNoteOnANarrowTerminal) {
   EXPECT_EQ(shown_at(80),
             line("train  38%  1,200/3,125 steps  0:42  1:07 left  28.6 steps/s  loss 0.412"));
   EXPECT_EQ(shown_at(60), line("train  38%  1,200/3,125 steps  0:42  1:07 left  loss 0.412"));
-  EXPECT_EQ(shown_at(40), line("train  38%  1:07 left  loss 0.412"));
+  EXPECT_EQ(shown_at(38), line("train  38%  1:07 left  loss 0.412"));
   EXPECT_EQ(shown_at(24), line("train  38%  loss 0.412"));
 }
 

@@ -48,7 +48,7 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
        {"No width of fixed point is shown to be within 0.5 points",
         "on validation, n = 4, all held for choices", "<p>Nothing was chosen.</p>",
         "PTQ integer(<wbr>width=16,<wbr>frac=8)", "<dd>simulated fixed point</dd>",
-        "how far another seed would lie", "<dd>reviews.csv; 40 texts, fingerprint ",
+        "variation over seeds", "<dd>reviews.csv; 40 texts, fingerprint ",
         "choices are made on the validation part (honest)"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   EXPECT_NE(ending.output.find("on validation, n = 4, all held for choices"), std::string::npos);

@@ -389,7 +389,7 @@ TEST(LibraryJobs, BenchTimesAModel) {
   EXPECT_LE(plain.times.min_ms, plain.times.median_ms);
   EXPECT_EQ(plain.fields["threads"], 1);
   EXPECT_FALSE(plain.fields["kernels"].empty());
-  EXPECT_NE(plain.text({}).find("Operation / kernel"), std::string::npos);
+  EXPECT_NE(to_text(plain.document).find("Operation / kernel"), std::string::npos);
   job.options.train = true;
   job.profile = false;
   const BenchResult step = bench(job, told.context);

@@ -92,7 +92,8 @@ TEST_P(TaskJobs, EvaluationFindsWhatTrainingFound) {
   const Json trained = read_json(fs::path(model()) / "results.json");
   EXPECT_EQ(measured.fields[figure()], trained["test"][figure()]);
   EXPECT_EQ(measured.measured.evaluation.task(), GetParam().task);
-  EXPECT_TRUE(measured.headline().starts_with(GetParam().sentence)) << measured.headline();
+  EXPECT_TRUE(measured.document.headline.starts_with(GetParam().sentence))
+      << measured.document.headline;
 }
 
 // What is told of each text adds up to what was measured of all.
@@ -179,7 +180,8 @@ TEST_P(TaskJobs, SeedsAreJudgedByTheTasksFigure) {
   job.seeds = 2;
   const JobResult trained = train_model(job, quiet());
   EXPECT_EQ(trained.fields[fmt::format("{}_spread", GetParam().figure)]["test"]["seeds"], 2);
-  EXPECT_NE(trained.text({}).find(GetParam().sentence), std::string::npos) << trained.text({});
+  EXPECT_TRUE(trained.document.headline.starts_with(GetParam().sentence))
+      << trained.document.headline;
 
   QuantizeJob quantize{.model = model(),
                        .qat = true,
@@ -247,7 +249,8 @@ TEST(TaskJobs, AreTrainedWithoutAPartToMeasureOn) {
   job.training.training.max_steps = 1;
   const JobResult result = train_model(job, quiet());
   EXPECT_FALSE(result.fields.contains("validation") || result.fields.contains("test"));
-  EXPECT_NE(result.text({}).find("measured on nothing"), std::string::npos) << result.text({});
+  EXPECT_EQ(result.document.headline,
+            "Trained, not evaluated: there is neither a test nor a validation split.");
 }
 
 // Whole numbers are classes until somebody says otherwise.

@@ -18,7 +18,7 @@ TEST(AttentionLab, HasARowForWhatIsNotRun) {
     return std::vector<TimedAttention>{{.shape = {2, 2, 9, 8}, .runs = 20},
                                        {.shape = {1, 2, 33, 8}, .runs = 6}};
   });
-  const LabResult result = run_lab(lab, job_in(folder.path() / "lab"), testing::quiet_context());
+  const JobResult result = run_lab(lab, job_in(folder.path() / "lab"), testing::quiet_context());
   const Json& rows = result.fields["overview"];
   ASSERT_EQ(rows.size(), 2u * (6 + 3))
       << "two ways of each type, and those of a device that is not there";
@@ -69,19 +69,19 @@ TEST(KernelLab, TellsOfAKernelOfOnesOwn) {
       {.op = "gelu", .device = "cpu", .name = "mine", .accepts = anything, .run = negate});
   const Lab lab =
       kernel_lab([](Fidelity) { return KernelCheckJob{.batch = 1, .tokens = 8, .rounds = 6}; });
-  const LabResult result = run_lab(lab, job_in(folder.path() / "lab"), context);
+  const JobResult result = run_lab(lab, job_in(folder.path() / "lab"), context);
   ASSERT_FALSE(result.fields["kernels"].empty());
   EXPECT_EQ(result.fields["kernels"][0]["kernel"], "mine");
   EXPECT_EQ(result.fields["kernels"][0]["right"], false);
   EXPECT_EQ(result.fields["not_run"][0]["device"], "cuda");
   const std::string page = read_file(folder.path() / "lab/report.html");
-  EXPECT_NE(page.find("beside the reference it is wrong"), std::string::npos);
+  EXPECT_NE(page.find("against the reference it is wrong"), std::string::npos);
   EXPECT_TRUE(path_exists(folder.path() / "lab/kernels.csv"));
 }
 
 TEST(KernelLab, SaysHowToGiveOneWhereThereIsNone) {
   const TemporaryFolder folder;
-  const LabResult result =
+  const JobResult result =
       run_lab(kernel_lab(), job_in(folder.path() / "lab"), testing::quiet_context());
   EXPECT_TRUE(result.fields["kernels"].empty());
   EXPECT_NE(result.fields["summary"].get<std::string>().find("examples/cpu_gelu"),

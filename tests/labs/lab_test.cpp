@@ -70,9 +70,8 @@ struct Counted {
             .report =
                 [](const LabRun& run) {
                   LabReport report;
-                  report.headline = "counted";
+                  report.document.headline = "counted";
                   report.results = {{"found", run.found}};
-                  report.text = [](const TextStyle&) { return std::string(); };
                   return report;
                 }};
   }
@@ -89,7 +88,7 @@ TEST(Lab, GoesOnBehindTheLastStageThatWasFinished) {
   expect_user_error("an earlier run was interrupted; go on with `resume`",
                     [&] { run_lab(lab, job, context); });
   job.resume.resume = true;
-  const LabResult result = run_lab(lab, job, context);
+  const JobResult result = run_lab(lab, job, context);
   EXPECT_EQ(counted.first, 1) << "it had finished";
   EXPECT_EQ(counted.second, 2);
   EXPECT_EQ(counted.third, 1);

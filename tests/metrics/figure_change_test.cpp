@@ -288,12 +288,12 @@ TEST(PairedChange, TakesLackOfEvidenceForNothing) {
   const double z2 = kNormal975 * kNormal975;
   EXPECT_EQ(none.change, 0);
   EXPECT_NEAR(none.interval->high, z2 / 1000, 3e-5);
-  EXPECT_EQ(none.notes, "; no prediction differs");
+  EXPECT_EQ(none.notes, "; no prediction changed");
   const Verdict few = verdict(shifted(36, 0, 0));
   EXPECT_EQ(few.conclusion, Conclusion::inconclusive);
   EXPECT_EQ(
       few.summary,
-      "R² changed by +0.00 points (95% CI -11.21 to +11.21), inconclusive with n = 36 for an "
+      "R² changed by +0.00 points (95% CI -11.21 to +11.21), inconclusive with n = 36 for the "
       "allowed drop of 0.50; no prediction changed; about 4,500 examples would show it to be "
       "within the limit (power 80%) if the true change is none and one example in 74 (none was "
       "seen) has another prediction");
@@ -309,11 +309,11 @@ TEST(PairedChange, IsJudgedByTheOneRule) {
   EXPECT_EQ(kept.p_value <= 0.025, kept.kept());
   const Verdict lost = verdict(shifted(1000, 0.3f, 1000));
   EXPECT_EQ(lost.summary,
-            "R² changed by -7.20 points (95% CI -8.74 to -5.66), a more than an allowed "
+            "R² changed by -7.20 points (95% CI -8.74 to -5.66), more than the allowed "
             "drop of 0.50; predictions move by 0.3 on average");
   const Verdict unclear = verdict(shifted(40, 0.1f, 4));
   EXPECT_EQ(unclear.summary,
-            "R² changed by -0.08 points (95% CI -1.23 to +1.07), inconclusive with n = 40 for an "
+            "R² changed by -0.08 points (95% CI -1.23 to +1.07), inconclusive with n = 40 for the "
             "allowed drop of 0.50; predictions move by 0.01 on average; about 340 examples would "
             "show it to be within the limit (power 80%) if the true change is the one seen");
   EXPECT_GT(*unclear.examples_needed, 40);

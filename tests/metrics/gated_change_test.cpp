@@ -543,7 +543,7 @@ TEST(GatedChange, OfOneAnswerIsNoSurerThanOfNone) {
     EXPECT_LT(after.interval->low, before.interval->low);
     EXPECT_GT(after.interval->high, 0) << "one answer shows no loss";
     EXPECT_NE(after.notes.find("; 1 of "), std::string::npos) << after.notes;
-    EXPECT_NE(before.notes.find("no prediction differs"), std::string::npos) << before.notes;
+    EXPECT_NE(before.notes.find("no prediction changed"), std::string::npos) << before.notes;
   }
 }
 

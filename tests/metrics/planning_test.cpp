@@ -79,22 +79,25 @@ TEST(PlannedSeeds, AreFiveAtLeastAndNotWithoutEnd) {
 }
 
 TEST(PlanText, SaysWhatWouldBeShown) {
-  EXPECT_EQ(plan_text(1234, -0.002, 0.005, kMostExamples, {}),
-            "about 1,300 would show it kept four times out of five if the true change is the one "
-            "seen");
-  EXPECT_EQ(plan_text(12, -0.11, 0.005, kMostSeeds, {.unit = " seeds"}),
-            "about 12 seeds would show it lost four times out of five if the true change is the "
-            "one seen");
+  EXPECT_EQ(
+      plan_text(1234, -0.002, 0.005, kMostExamples, {}),
+      "about 1,300 examples would show it to be within the limit (power 80%) if the true change "
+      "is the one seen");
+  EXPECT_EQ(
+      plan_text(12, -0.11, 0.005, kMostSeeds, {.unit = " seeds"}),
+      "about 12 seeds would show it to exceed the limit (power 80%) if the true change is the "
+      "one seen");
   // What nobody saw is said to be assumed.
-  EXPECT_EQ(plan_text(1234, 0, 0.005, kMostExamples,
-                      {.condition = condition_text(rates_seen(counted(36, 0, 0)))}),
-            "about 1,300 would show it kept four times out of five if the true change is none and "
-            "one text in 74 (none was seen) is right in one model alone");
+  EXPECT_EQ(
+      plan_text(1234, 0, 0.005, kMostExamples,
+                {.condition = condition_text(rates_seen(counted(36, 0, 0)))}),
+      "about 1,300 examples would show it to be within the limit (power 80%) if the true change "
+      "is none and one example in 74 (none was seen) is right in one model alone");
   EXPECT_EQ(plan_text(1234, 0, 0.005, kMostExamples,
                       {.condition = condition_text(rates_seen(counted(36, 1, 1)))}),
             plan_text(1234, 0, 0.005, kMostExamples, {}));
   EXPECT_EQ(plan_text({}, -0.11, 0.005, kMostSeeds, {.unit = " seeds"}),
-            "the change seen lies so near the margin that it would take more than 1,000 seeds");
+            "the change seen is so close to the limit that more than 1,000 seeds would be needed");
 }
 
 }  // namespace

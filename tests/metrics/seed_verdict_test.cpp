@@ -38,7 +38,7 @@ TEST(VerdictOfSeeds, IsUnclearUnderFive) {
   EXPECT_EQ(v.seeds_needed, 5);
   EXPECT_EQ(
       v.summary,
-      "accuracy changed by +0.00, +0.00, +0.10, +0.00 points, inconclusive with 4 seeds for an "
+      "accuracy changed by +0.00, +0.00, +0.10, +0.00 points, inconclusive with 4 seeds for the "
       "allowed drop of 0.50; 0.43% of predictions changed on average; not every seed shows "
       "it, and a mean needs at least 5 seeds");
 }

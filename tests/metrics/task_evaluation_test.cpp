@@ -21,7 +21,7 @@ TEST(TaskEvaluation, HasTheFigureByWhichItsTaskIsJudged) {
   EXPECT_EQ(c.figure, kAccuracy);
   EXPECT_EQ(c.value, 0.75);
   EXPECT_EQ(c.interval.low, c.classes()->accuracy_interval.low);
-  EXPECT_EQ(baseline_text(c), "the most frequent class alone makes 75.0%");
+  EXPECT_EQ(baseline_text(c), "always predicting the most frequent class scores 75.0%");
 
   const Floats numbers = {1, 3, 3, 5}, truth = {1, 2, 3, 6};
   const TaskEvaluation r = evaluate({numbers, 1}, {.task = Task::regression, .targets = truth});
@@ -29,7 +29,7 @@ TEST(TaskEvaluation, HasTheFigureByWhichItsTaskIsJudged) {
   EXPECT_EQ(r.figure, kR2);
   EXPECT_EQ(r.value, 1 - 2 / 14.0);
   EXPECT_EQ(r.loss, 0.5);
-  EXPECT_EQ(baseline_text(r), "always giving the mean makes 0.0%");
+  EXPECT_EQ(baseline_text(r), "always predicting the mean scores 0.0%");
   EXPECT_EQ(r.classes(), nullptr);
 
   const Floats answers = {1, -1, 1, 1}, has = {1, 0, 0, 1};
@@ -71,9 +71,10 @@ TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
   }
   const TaskEvaluation half = evaluate({tossed, 2}, {.classes = classes});
   ASSERT_EQ(concerns(half, {"bad", "good"}).size(), 1u);
-  EXPECT_EQ(concerns(half, {"bad", "good"})[0],
-            "accuracy is not shown to be above that of who looks at no text: 50.0% (95% CI 45.1 to "
-            "54.9), and the most frequent class alone makes 50.0%");
+  EXPECT_EQ(
+      concerns(half, {"bad", "good"})[0],
+      "accuracy is not shown to be above that of a constant prediction: 50.0% (95% CI 45.1 to "
+      "54.9), and always predicting the most frequent class scores 50.0%");
 }
 
 // Then "kept" says next to nothing, and its sentence says so.
@@ -89,7 +90,7 @@ TEST(TaskComparison, SaysWhereTheParentHadNothingToKeep) {
     return verdict(compare({outputs, 2}, {outputs, 2}, {.classes = classes}).change, 0.05).summary;
   };
   const std::string note =
-      "; the parent is not shown to be better than the most frequent class alone";
+      "; the baseline is not shown to be better than always predicting the most frequent class";
   EXPECT_NE(summary_of(105).find("within the allowed drop"), std::string::npos);
   EXPECT_NE(summary_of(105).find(note), std::string::npos) << summary_of(105);
   EXPECT_EQ(summary_of(150).find(note), std::string::npos) << summary_of(150);
@@ -151,8 +152,7 @@ TEST(TaskEvaluation, SaysThatTheIntervalOfAFewTextsMayBeTooNarrow) {
   EXPECT_EQ(
       concerns(evaluate({given, 1}, numbers), {"stars"}),
       std::vector<std::string>(
-          {"the 95% interval of R² rests on how 4 texts err: with fewer than 10 texts it can be "
-           "too narrow"}));
+          {"the 95% interval of R² rests on 4 examples: with fewer than 10 it can be too narrow"}));
   // Three copies of each count as the four they are.
   Floats twelve, twelve_given;
   std::vector<std::int32_t> texts;

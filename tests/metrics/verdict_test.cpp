@@ -84,7 +84,7 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
   EXPECT_EQ(none.examples_needed, planned_examples({0.25 / 37, 0.25 / 37}, 0.005));
   EXPECT_EQ(
       none.summary,
-      "accuracy changed by +0.00 points (95% CI -9.64 to +9.64), inconclusive with n = 36 for an "
+      "accuracy changed by +0.00 points (95% CI -9.64 to +9.64), inconclusive with n = 36 for the "
       "allowed drop of 0.50; no prediction changed; about 4,600 examples would show it to be "
       "within "
       "the limit (power 80%) if the true change is none and one example in 74 (none was seen) is "
@@ -101,12 +101,12 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
   EXPECT_EQ(edge.conclusion, Conclusion::inconclusive);
   EXPECT_FALSE(edge.examples_needed);
   EXPECT_TRUE(
-      edge.summary.ends_with("the change seen is the margin, and no number tells them apart"))
+      edge.summary.ends_with("the change seen equals the limit, so no number of examples would do"))
       << edge.summary;
   const Verdict beside = verdict(counted(199999, 2000, 1000));
   EXPECT_FALSE(beside.examples_needed);
   EXPECT_TRUE(beside.summary.ends_with(
-      "the change seen lies so near the margin that it would take more than 10,000,000"))
+      "so close to the limit that more than 10,000,000 examples would be needed"))
       << beside.summary;
 }
 
@@ -217,7 +217,7 @@ TEST(VerdictsInSequence, StopAtTheFirstThatIsNotKept) {
                                  Conclusion::inconclusive, Conclusion::inconclusive,
                                  Conclusion::exceeds_limit};
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(verdicts[i].conclusion, expected[i]) << i;
-  EXPECT_TRUE(verdicts[3].summary.starts_with("not tested")) << verdicts[3].summary;
+  EXPECT_TRUE(verdicts[3].summary.find("not tested") != std::string::npos) << verdicts[3].summary;
 }
 
 TEST(VerdictsOfChoice, SayThatItIsTheirNumberThatLeavesThemUnclear) {
@@ -246,9 +246,9 @@ TEST(VerdictOfLook, HoldsItsLevelForAllLooksTogether) {
       EXPECT_EQ(many.change_interval->low, alone.change_interval->low);
       if (!alone.kept() || many.kept()) continue;
       ++only_alone;
-      EXPECT_NE(
-          many.summary.find("among 20 by Bonferroni's correction, though alone it would be kept"),
-          std::string::npos)
+      EXPECT_NE(many.summary.find(
+                    "after Bonferroni's correction for 20 candidates (alone: within limit)"),
+                std::string::npos)
           << many.summary;
     }
   EXPECT_GT(only_alone, 5);

@@ -46,6 +46,16 @@ TEST(DocumentHtml, BeginsWithTheResult) {
   EXPECT_NE(html.find("name=\"viewport\""), std::string::npos);
 }
 
+TEST(DocumentHtml, HasKeyFiguresAndEvidenceInItsHeader) {
+  const std::string html = to_html({.title = "t",
+                                    .headline = "h",
+                                    .key_figures = {{"Size", "2 → 1 MiB"}},
+                                    .evidence = "n = 10."});
+  const std::string header = html.substr(0, html.find("</header>"));
+  EXPECT_NE(header.find("<div><dt>Size</dt><dd>2 → 1 MiB</dd></div>"), std::string::npos) << header;
+  EXPECT_NE(header.find("<p>n\u00A0=\u00A010.</p>"), std::string::npos) << header;
+}
+
 TEST(DocumentHtml, ShowsOfAVeryLongTitleItsEnds) {
   std::string title = "hone runs";
   for (int i = 0; i < 200; ++i) title += fmt::format(" run-{}/", i);

@@ -31,13 +31,13 @@ constexpr const char* kPerson = R"js(
   };
 )js";
 
-Page page_of(const Figure& figure) {
+Document page_of(const Figure& figure) {
   const TemporaryFolder folder;
   const std::string svg = draw_svg(figure, folder.path());
   return {.title = "t", .headline = "h", .sections = {{"s", {PageFigure{svg, svg, "points"}}}}};
 }
 
-Json after(const Page& page, const std::string& doings) {
+Json after(const Document& page, const std::string& doings) {
   return after_in_browser(to_html(page), kPerson + doings);
 }
 

@@ -45,7 +45,7 @@ TEST(ClassTableOfSeeds, HasTheValuesOfAFewAndTheMeanOfMore) {
 // A class that a seed never predicts has no precision there, as with one seed, and so no mean.
 TEST(ClassTableOfSeeds, DefinesNoPrecisionOfWhatWasNeverPredicted) {
   const Table few = class_table_of_seeds(seeds_that_find({1, 0}), "test");
-  EXPECT_EQ(display_text(few.rows()[0][2]), "100.0, – %");
+  EXPECT_EQ(display_text(few.rows()[0][2]), "100.0, –%");
   const Table none = class_table_of_seeds(seeds_that_find({0, 0}), "test");
   EXPECT_EQ(display_text(none.rows()[0][2]), "–");
   const Table five = class_table_of_seeds(seeds_that_find({1, 2, 1, 2, 0}), "test");

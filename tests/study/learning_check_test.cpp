@@ -94,7 +94,7 @@ TEST(SignsOfNoLearning, AreThoseOfTheTasksFigure) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].starts_with("test: the R² does not show that it learnt: n = 40, "))
       << found[0];
-  EXPECT_TRUE(found[0].ends_with(", and always giving the mean makes 0.0%")) << found[0];
+  EXPECT_TRUE(found[0].ends_with(", and always predicting the mean scores 0.0%")) << found[0];
   EXPECT_TRUE(signs_of_no_learning(
                   steps_with_losses(falling()), "test",
                   evaluate({truth, 1}, {.task = Task::regression, .targets = truth}), {"stars"})

@@ -97,7 +97,7 @@ TEST(Measure, SaysNumbersInTheirWords) {
   EXPECT_EQ(json["eval_loss"], 0.5);
   EXPECT_EQ(json["eval_outputs"]["stars"]["mae"], 0.5);
   EXPECT_EQ(json["eval_baseline"], 0);
-  EXPECT_EQ(baseline_text(json), "always giving the mean makes 0.0%");
+  EXPECT_EQ(baseline_text(json), "always predicting the mean scores 0.0%");
   EXPECT_EQ(figure_estimate(json).value, 1 - 2 / 14.0);
   EXPECT_FALSE(json.contains("eval_accuracy") || json.contains("eval_classes"));
   // What is not defined has no end below.
@@ -125,7 +125,7 @@ TEST(Measure, ReadsResultsOfEarlierVersions) {
                      {"eval_majority_share", 0.6}};
   EXPECT_EQ(figure_of(json), kAccuracy);
   EXPECT_EQ(figure_estimate(json).high, 0.95);
-  EXPECT_EQ(baseline_text(json), "the most frequent class alone makes 60.0%");
+  EXPECT_EQ(baseline_text(json), "always predicting the most frequent class scores 60.0%");
 }
 
 }  // namespace

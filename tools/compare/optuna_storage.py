@@ -3,8 +3,8 @@
 
   show STORAGE             all studies and trials as JSON, one study a line
   run STORAGE STUDY N      runs N more trials of the study
-  bench STORAGE            what `hone bench storage` times, by Optuna's own storage: workers that make trials of three
-                           parameters that cost nothing, then as many from a queue
+  bench STORAGE            what bench/storage_bench times, with Optuna's own storage: workers that create trials of
+                           three parameters that cost nothing, then as many from a queue
 
 STORAGE is an address as Optuna takes it: sqlite:///PATH, postgresql+psycopg2://…. Needs `pip install optuna`.
 """

@@ -131,9 +131,8 @@ class Allocating {
       if (within(costs_, job_.request.budgets, points[i].allocation) &&
           (!best || points[i].divergence.mean < points[*best].divergence.mean))
         best = i;
-    user_check(
-        best.has_value(),
-        "none of the allocations within the budgets could be measured; the warnings say why");
+    user_check(best.has_value(),
+               "no allocation within the budgets could be evaluated; the warnings say why");
     return *best;
   }
 
@@ -261,7 +260,7 @@ void check_timed(const AllocateJob& job, const Model& model) {
              job.timed.tokens);
 }
 
-// What cannot be met is told before anything is measured, the model as it is among that.
+// Refuses an unreachable budget before anything is measured.
 LayerCosts checked_costs(const AllocateJob& job, Context& context) {
   const Model model = open_model(job.model, context, job.seed).model;
   check_reads_texts(model.facts, job.model, "an allocation");
@@ -284,24 +283,23 @@ void write_chosen(const SearchJob& search, const TrialSubject& subject, const Tr
 
 }  // namespace
 
-AllocateResult allocate_formats(const AllocateJob& job, Context& context) {
+JobResult allocate_formats(const AllocateJob& job, Context& context) {
   user_check(!is_fresh(job.model),
              "{}: fresh weights say nothing of what formats cost; give a trained model", job.model);
-  RunReport report{
-      .title = fmt::format("{}: formats within {}", job.model, job.request.budgets[0].text),
-      .invocation = job.invocation};
+  Document document{
+      .title = fmt::format("{}: formats within {}", job.model, job.request.budgets[0].text)};
   OutputFolder output(job.output.folder, job.output.resumable({.resume = job.resume}));
   const SearchJob search = search_of(job);
   // Every trial has the architecture and the weights of the model.
   const SearchRecipe nothing{.where = {}, .text = {}, .objectives = {}};
   LayerCosts costs = checked_costs(job, context);
-  const TrialSubject subject = open_subject(search, nothing, context, report.notes);
+  const TrialSubject subject = open_subject(search, nothing, context, document.notes);
   if (!begin_run(job.invocation, subject.parent.model.parameters, subject.data, output))
-    return {.was_finished = true, .fields = finished_results(output)};
+    return finished<JobResult>(output, job.output);
   AllocationTrials trials(subject, costs, job.request,
                           allocation_space(job.request, costs.layers, context.library.formats),
                           output.path() / "study.db", job.cache, context);
-  // Of times what cannot be met is told before damages are measured.
+  // An unreachable latency budget is refused before damages are measured.
   time_layers_into(costs, job, subject, trials, context);
   check_request(subject.parent.model, job.request, costs);
   AllocationFindings found = Allocating(job, subject, costs, trials, context).run();
@@ -312,7 +310,7 @@ AllocateResult allocate_formats(const AllocateJob& job, Context& context) {
   found.search = trials.search_recipe();
   trials.close();
   write_chosen(search, subject, made, output.path() / "best");
-  AllocateResult result = report_allocation(found, made, std::move(report), output, context);
+  JobResult result = report_allocation(found, made, std::move(document), output, context);
   output.commit();
   return result;
 }

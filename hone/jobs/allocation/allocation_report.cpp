@@ -10,6 +10,7 @@
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/choice.h"
 #include "hone/models/model_size.h"
+#include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/format_search.h"
@@ -41,7 +42,7 @@ struct Neighbour {
   double divergence = 0;  // the same
 };
 
-// Of what costs less, or does less damage, the nearest in bits; of equal ones that of the least damage.
+// Of the options that cost less, or do less damage, the nearest in bits; among equals the one that does the least damage.
 std::optional<Neighbour> neighbour(const AllocationFindings& f, std::size_t layer, bool cheaper) {
   const std::size_t own = f.best().allocation[layer];
   std::optional<Neighbour> nearest;
@@ -56,7 +57,7 @@ std::optional<Neighbour> neighbour(const AllocationFindings& f, std::size_t laye
   return nearest;
 }
 
-// What every layer takes, and why: what its neighbours would have cost.
+// The format of every layer, and the cost of its neighbours in bits.
 Table layer_table(const AllocationFindings& f) {
   std::vector<double> shown;
   for (std::size_t i = 0; i < f.costs.layers.size(); ++i)
@@ -65,14 +66,14 @@ Table layer_table(const AllocationFindings& f) {
   Table table({{"layer", "Layer"},
                {"format", "Format"},
                {"sparsity", "Pruned"},
-               {"bits", "Bits"},
-               {"divergence", "Divergence alone"},
-               {"cheaper", "Next cheaper"},
-               {"cheaper_bits", "bits"},
-               {"cheaper_divergence", "adds"},
+               {"bits", "Bits per weight"},
+               {"divergence", "Divergence"},
+               {"cheaper", "Next smaller"},
+               {"cheaper_bits", "Change in bits"},
+               {"cheaper_divergence", "Added divergence"},
                {"better", "Next better"},
-               {"better_bits", "more bits"},
-               {"better_divergence", "saves"}});
+               {"better_bits", "Added bits"},
+               {"better_divergence", "Saved divergence"}});
   for (std::size_t i = 0; i < f.costs.layers.size(); ++i) {
     const std::size_t own = f.best().allocation[i];
     std::vector<Cell> row = {
@@ -107,15 +108,15 @@ Table point_table(const AllocationFindings& f) {
   const int digits = digits_for(shown);
   Table table({{"trial", "Trial"},
                {"kind", "Kind"},
-               {"average_bits", "Bits"},
-               {"packed_bytes", "Packed"},
+               {"average_bits", "Bits per weight"},
+               {"packed_bytes", "Size when packed"},
                {"latency_ms", "Latency (ms)"},
                {"predicted", "Predicted"},
                {"divergence", "Divergence"},
-               {"divergence_low", "95% from"},
-               {"divergence_high", "to"},
+               {"divergence_low", "CI from"},
+               {"divergence_high", "CI to"},
                {"figure", figure_title(figure)},
-               {"within", "Within"},
+               {"within", "Within budget"},
                {"chosen", "Chosen"}});
   std::vector<const MeasuredPoint*> sorted;
   for (const MeasuredPoint& point : f.points) sorted.push_back(&point);
@@ -137,11 +138,11 @@ Table point_table(const AllocationFindings& f) {
 std::string_view axis_text(BudgetFigure figure) {
   switch (figure) {
     case BudgetFigure::average_bits:
-      return "Average bits of a weight";
+      return "Bits per weight";
     case BudgetFigure::packed_bytes:
-      return "Packed bytes";
+      return "Size when packed (bytes)";
     case BudgetFigure::latency_ms:
-      return "Milliseconds for a text, layers added up";
+      return "Latency, sum over layers (ms)";
   }
   return "";
 }
@@ -151,7 +152,7 @@ Figure front_figure(const AllocationFindings& f, const std::string& title) {
   const auto x_of = [&](const Allocation& allocation) {
     return f.costs.figure(f.solved.figure, allocation);
   };
-  Series predicted{.label = "predicted: the sum over layers", .points = {}, .draw = Draw::line};
+  Series predicted{.label = "predicted (sum over layers)", .points = {}, .draw = Draw::line};
   constexpr std::size_t kDrawn = 400;
   const auto& points = f.solved.front.points;
   const std::size_t step = std::max<std::size_t>(1, points.size() / kDrawn);
@@ -171,24 +172,33 @@ Figure front_figure(const AllocationFindings& f, const std::string& title) {
                              point.divergence.high, fmt::format("trial {}", point.trial)});
   }
   Panel panel{.x = {.label = std::string(axis_text(f.solved.figure))},
-              .y = {.label = "Divergence from the model as it is", .logarithmic = true}};
+              .y = {.label = "Divergence from the baseline", .logarithmic = true}};
   panel.series = {predicted, measured};
   if (!swaps.points.empty()) panel.series.push_back(swaps);
   panel.series.push_back(chosen);
   return {.title = title, .panels = {panel}};
 }
 
-std::string headline_of(const AllocationFindings& f, const BeforeAndAfter& both) {
-  std::vector<std::string> budgets;
-  for (const AllocationBudget& budget : f.job.request.budgets) budgets.push_back(budget.text);
-  const std::string flatters = same_part_warning(f.subject.data);
-  return fmt::format(
-      "Within {}: {:.3f} bits of a weight, {} packed; divergence {} on {}, {:.3g} predicted. {}On "
-      "{}: {}.",
-      fmt::join(budgets, ", "), f.best().average_bits, display_text(bytes(f.best().packed_bytes)),
-      divergence_text(f.best().divergence), made_on(f), f.best().predicted,
-      flatters.empty() ? "" : flatters + " ", name_and_size(f.subject.data.measured),
-      both.verdict.summary);
+// Headline, key figures and evidence.
+void describe_allocation(const AllocationFindings& f, const BeforeAndAfter& both,
+                         Document& document) {
+  const std::string packed = short_bytes(static_cast<double>(f.best().packed_bytes));
+  describe_change(document, fmt::format("{:.3g} bits per weight", f.best().average_bits), both,
+                  f.subject.data.measured);
+  document.key_figures.push_back({"Weights", fmt::format("{:.3f} bits per weight, {} when packed",
+                                                         f.best().average_bits, packed)});
+  if (f.timed) {
+    const TimesInTurn& times = f.timed->times;
+    document.key_figures.push_back(
+        {fmt::format("Latency at batch size {}", f.costs.latency.batch.texts),
+         fmt::format("{} → {} ms ({:.4f} predicted)", three_digits(times.before.median_ms),
+                     three_digits(times.after.median_ms), f.best().latency_ms)});
+  }
+  document.key_figures.push_back(
+      {"Divergence", fmt::format("{} on {}, {:.3g} predicted", divergence_text(f.best().divergence),
+                                 made_on(f), f.best().predicted)});
+  if (const std::string flatters = same_part_warning(f.subject.data); !flatters.empty())
+    document.evidence += " " + flatters;
 }
 
 Json to_json(const PredictionCheck& check) {
@@ -245,21 +255,28 @@ Json fields_of(const AllocationFindings& f, const TrialModel& made, const Before
   return json;
 }
 
-std::vector<Block> paragraphs(const std::vector<std::string>& sentences, const std::string& last) {
-  std::vector<Block> blocks;
-  for (const std::string& text : sentences) blocks.emplace_back(Paragraph{text});
-  blocks.emplace_back(Paragraph{last});
-  return blocks;
+std::vector<NextCommand> commands_after_allocation(const AllocationFindings& f) {
+  const std::string& folder = f.job.output.folder;
+  if (ranks_badly(checked(f)))
+    return {{"Search by whole models, starting from the front",
+             fmt::format("hone search {} --recipe {} --data {} --trials 100 -o {}",
+                         shell_word(f.job.model), shell_word(folder + "/search.toml"),
+                         shell_word(f.job.data.options.source), shell_word(folder + "-search"))}};
+  return {{"Store the weights in their bits",
+           fmt::format("hone pack {} -o {}", shell_word(folder + "/best"),
+                       shell_word(folder + "-packed"))}};
 }
 
 }  // namespace
 
-AllocateResult report_allocation(const AllocationFindings& f, const TrialModel& made,
-                                 RunReport report, OutputFolder& output, Context& context) {
+JobResult report_allocation(const AllocationFindings& f, const TrialModel& made, Document document,
+                            OutputFolder& output, Context& context) {
   const fs::path& folder = output.path();
   const std::int64_t batch = f.job.calibration.batch_size;
+  JobResult result{.document = std::move(document)};
+  Document& page = result.document;
   const Measurement before =
-      measure_before(f.subject.parent, f.subject.data, batch, context, report.notes, "allocating");
+      measure_before(f.subject.parent, f.subject.data, batch, context, page.notes, "allocating");
   const BeforeAndAfter both =
       measure_after(made.model, before, f.subject.data, batch, /*gates=*/{}, context, "chosen");
   const Table layers = layer_table(f), points = point_table(f);
@@ -269,54 +286,46 @@ AllocateResult report_allocation(const AllocationFindings& f, const TrialModel& 
       to_recipe(allocated_plan(f.costs, f.job.request.options, chosen),
                 plain_graph(f.subject.parent.model)) +
       to_recipe(allocated_sparsities(f.costs, f.job.request.options, chosen));
-  report.results = fields_of(f, made, both, layers, points, folder);
-  report.headline = headline_of(f, both);
-  report.basis =
+  result.fields = fields_of(f, made, both, layers, points, folder);
+  result.basis =
       basis_of(f.job.data.options.source, f.subject.data,
                made.model.quantization ? "simulated " + summary(made.model.quantization->plan)
                                        : std::string(kFloat));
-  const std::vector<std::string> sentences = sentences_of(f);
-  const std::string
-      caption = fmt::format(
-          "What each layer takes; what it, and its neighbours in bits, did alone, on {} "
-          "texts of {}.",
-          grouped(f.sampled), made_on(f)),
-      point_caption = fmt::format(
-          "Whole models on {}, where the choice is made: the least divergence within "
-          "the budget is chosen.",
-          made_on(f));
+  describe_allocation(f, both, page);
   std::vector<std::string> undrawn;
-  const std::vector<NamedEvaluation> measured = named_evaluations(both, f.subject.data);
-  report.sections = {
-      {"Result", paragraphs(sentences, to_text(model_size(made.model, folder / "best")))},
+  std::vector<Block> findings;
+  for (const std::string& sentence : sentences_of(f)) findings.emplace_back(Paragraph{sentence});
+  findings.emplace_back(Paragraph{to_text(model_size(made.model, folder / "best"))});
+  page.sections = {
+      {"",
+       {PageTable{layers, fmt::format("The chosen format of each layer. Divergences are of the "
+                                      "layer alone, on {} examples of {}; its neighbours in bits "
+                                      "are beside it.",
+                                      grouped(f.sampled), made_on(f))}}},
       {"Front",
        {figure_block(front_figure(f, fmt::format("Formats of each layer, on {}", made_on(f))),
                      folder / "allocation",
-                     "The front of sums over layers, and what whole models did.", undrawn),
-        PageTable{points, point_caption}}},
-      {"Layers", {PageTable{layers, caption}}},
-      details_section(measured, labels),
+                     "The predicted front, and the divergence of whole models.", undrawn)}},
+      {"Candidates",
+       {PageTable{points, fmt::format("Whole models on {}. The smallest divergence within the "
+                                      "budget is chosen.",
+                                      made_on(f))}},
+       /*folded=*/true},
+      {"Details of the search", std::move(findings), /*folded=*/true},
+      details_section(named_evaluations(both, f.subject.data), labels),
       {"Recipe", {Preformatted{recipe}}, /*folded=*/true}};
+  page.output = f.job.output.folder;
+  page.next = commands_after_allocation(f);
   const std::vector<std::string> doubts = concerns(both.after.evaluation, labels);
   for (const auto& lines : {doubts, undrawn}) {
-    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
+    page.notes.insert(page.notes.end(), lines.begin(), lines.end());
     tell_warnings(context, lines);
   }
   write_file(folder / "allocation.csv", to_csv(layers));
   write_file(folder / "points.csv", to_csv(points));
   write_file(folder / "recipe.toml", recipe);
   write_file(folder / "search.toml", f.search);
-  write_run_report(report, folder, context);
-  AllocateResult result{.fields = report.results};
-  result.text = [=, headline = report.headline,
-                 destination = f.job.output.folder](const TextStyle& style) {
-    return fmt::format(
-        "{}\n\n{}\n{}\n\n{}\n{}\n{}\n{}The model is in {}/best, its recipe in "
-        "{}/recipe.toml\n",
-        headline, to_text(layers, style), caption, to_text(points, style), point_caption,
-        fmt::join(sentences, "\n"), details_text(measured, labels, style), destination,
-        destination);
-  };
+  write_report(result, f.job.invocation, folder, context);
   return result;
 }
 

@@ -5,9 +5,9 @@
 
 namespace hone {
 
-/// Measures the chosen model once on the part that is reported, beside the one it was made of, and writes allocation.csv, the figure, the
-/// recipe and the report into the folder, where the model lies in `best`.
-AllocateResult report_allocation(const AllocationFindings& findings, const TrialModel& made,
-                                 RunReport report, OutputFolder& output, Context& context);
+/// Evaluates the chosen model once on the reported split, against its baseline, and writes allocation.csv, the figure, the recipe and
+/// the report into the folder, whose `best` contains the model. `document` has the title and notes.
+JobResult report_allocation(const AllocationFindings& findings, const TrialModel& made,
+                            Document document, OutputFolder& output, Context& context);
 
 }  // namespace hone

@@ -31,38 +31,37 @@ void fit_losses(const std::vector<MeasuredPoint>& points, double figure, Predict
 
 std::string prediction_text(const AllocationFindings& f, const PredictionCheck& check) {
   if (check.points < 2)
-    return "One point of the front was measured, which says nothing of how well sums over layers "
-           "predict.";
+    return "Prediction: only one point of the front was evaluated, which does not show how well "
+           "sums over layers predict.";
   std::string text = fmt::format(
-      "Sums over layers, each measured alone on {} of these texts, against {} measured points of "
-      "the "
-      "front: rank correlation {:.3f}",
+      "Prediction: sums over layers, each measured alone on {} examples, against {} evaluated "
+      "points "
+      "of the front. Rank correlation {:.3f}",
       grouped(f.sampled), check.points, check.rank_correlation);
   if (check.interval.low > -1 && check.interval.low < check.interval.high)
     text += fmt::format(" (95% CI {:.3f} to {:.3f})", check.interval.low, check.interval.high);
-  text += fmt::format("; farthest off is trial {}, by {:+.3g}.", check.worst_trial,
+  text += fmt::format("; the largest error is {1:+.3g}, of trial {0}.", check.worst_trial,
                       check.worst_residual);
   const FigureName& figure = f.subject.parent_measured->evaluation.figure;
   const auto loss = [&](double lost) {
     return figure.may_be_negative ? fmt::format("{:+.3g}", lost) : points_text(lost) + " points";
   };
   text += fmt::format(
-      " Of {}, {} is lost where losses that rise with the prediction are fitted "
-      "(isotonic); farthest from that is trial {}, by {}.",
+      " An isotonic fit of the loss in {} by the prediction loses {}; the largest residual is {} "
+      "of "
+      "trial {}.",
       figure.text,
       check.fitted.back() > 0 ? "at most " + loss(check.fitted.back()) : std::string("nothing"),
-      check.misfit_trial, loss(check.worst_misfit));
+      loss(check.worst_misfit), check.misfit_trial);
   return text;
 }
 
-// Where predictions rank badly: the search that looks at whole models alone, from here on.
-std::string search_text(const AllocationFindings& f, const PredictionCheck& check) {
-  if (check.points < 2 || check.rank_correlation >= kWellRanked) return "";
-  return fmt::format(
-      "Sums rank whole models badly, for layers act on each other. A search that looks at whole "
-      "models alone, and begins with the points of the front: `hone search {} --recipe "
-      "{}/search.toml --data '{}' --trials 100 -o {}-search`.",
-      f.job.model, f.job.output.folder, f.job.data.options.source, f.job.output.folder);
+std::string ranking_text(const PredictionCheck& check) {
+  return ranks_badly(check)
+             ? "Sums over layers rank whole models badly, because layers interact. A "
+               "search evaluates whole models only; search.toml starts one from the "
+               "points of the front."
+             : "";
 }
 
 std::string correction_text(const AllocationFindings& f) {
@@ -71,15 +70,16 @@ std::string correction_text(const AllocationFindings& f) {
   const auto swaps = std::ranges::count_if(f.points, is_swap);
   if (f.job.swaps == 0) return "";
   if (swaps == 0)
-    return "No two changes around the best of the front promise less within the budget, so no swap "
-           "was measured.";
+    return "Swaps: none was evaluated, as no two changes around the best of the front promise a "
+           "smaller divergence within the budget.";
   const MeasuredPoint &front = f.points[before], &best = f.points[after];
   if (before == after)
-    return fmt::format("Of {} swaps around trial {}, the best of the front, none did better.",
+    return fmt::format("Swaps: none of {} around trial {}, the best of the front, was better.",
                        swaps, front.trial);
   return fmt::format(
-      "Swaps corrected it: divergence {:.3g} of trial {}, the best of the front, {:.3g} of trial "
-      "{}, the best of {} swaps around it.",
+      "Swaps: divergence {:.3g} of trial {}, the best of the front, fell to {:.3g} of trial {}, "
+      "the "
+      "best of {} swaps around it.",
       front.divergence.mean, front.trial, best.divergence.mean, best.trial, swaps);
 }
 
@@ -93,8 +93,8 @@ std::string cheaper_text(const AllocationFindings& f) {
   if (!other) return "";
   const MeasuredPoint& point = f.points[*other];
   return fmt::format(
-      "Trial {} is within noise of the chosen one and costs less: {:.3f} bits of a weight, {} "
-      "packed; divergence {}.",
+      "Cheaper: trial {} is within the confidence interval of the chosen one, with {:.3f} bits per "
+      "weight, {} when packed, and divergence {}.",
       point.trial, point.average_bits, display_text(bytes(point.packed_bytes)),
       divergence_text(point.divergence));
 }
@@ -103,16 +103,19 @@ std::string cheaper_text(const AllocationFindings& f) {
 std::string zeros_text(const AllocationFindings& f) {
   const bool prunes = std::ranges::any_of(
       f.job.request.options, [](const LayerOption& option) { return option.sparsity > 0; });
-  return prunes ? "Bits of pruned layers are those of the weights that stay, and one for each that "
-                  "tells which. `hone pack` stores zeros as any numbers: packed bytes and times do "
-                  "not fall with them."
-                : "";
+  return prunes
+             ? "Pruning: the bits of pruned layers count the remaining weights and one bit per "
+               "weight "
+               "for their positions. `hone pack` stores zeros like other numbers: packed size and "
+               "latency do not fall."
+             : "";
 }
 
 std::string store_text(const AllocationFindings& f) {
-  return f.from_store == 0 ? ""
-                           : fmt::format("{} of {} whole models were known from earlier runs.",
-                                         f.from_store, std::ssize(f.points));
+  return f.from_store == 0
+             ? ""
+             : fmt::format("Cache: {} of {} whole models were known from earlier runs.",
+                           f.from_store, std::ssize(f.points));
 }
 
 // Of a front that was too large to be had whole.
@@ -120,12 +123,11 @@ std::string costs_text(const AllocationFindings& f) {
   const AllocationFront& front = f.solved.front;
   const AllocationPoint& best = front.points[f.solved.best];
   const std::string text = fmt::format(
-      "With these budgets the front is too large to be solved whole; it was solved for {} costs, "
-      "and "
-      "has {} points. ",
+      "Front: too large to solve completely with these budgets; it was solved for {} costs and has "
+      "{} points. ",
       front.solved_costs, front.points.size());
   if (best.bound >= best.damage)
-    return text + "Within the budgets no sum over layers is below that of its best point.";
+    return text + "Within the budgets no sum over layers is smaller than that of its best point.";
   return text +
          fmt::format(
              "Within the budgets the sum of its best point is {:.3g}, and none is below {:.3g}.",
@@ -139,13 +141,13 @@ std::string size_text(const AllocationFindings& f) {
   if (f.solved.figure == BudgetFigure::latency_ms) {
     // Each layer's and the rest's were rounded up to whole pieces.
     const auto pieces = f.solved.front.cost_error + std::ssize(f.costs.layers) + 1;
-    return fmt::format("The front has {} points, each within {:.2g} ms of an exact one's cost.",
+    return fmt::format("Front: {} points, each within {:.2g} ms of the cost of an exact one.",
                        points, static_cast<double>(pieces) * f.costs.piece_ms);
   }
-  return fmt::format("The front has {} points{}.", points,
+  return fmt::format("Front: {} points{}.", points,
                      f.solved.front.cost_error == 0
                          ? ", exactly"
-                         : fmt::format(", each within {} bits of an exact one's cost",
+                         : fmt::format(", each within {} bits of the cost of an exact one",
                                        grouped(f.solved.front.cost_error)));
 }
 
@@ -157,20 +159,25 @@ std::string latency_text(const AllocationFindings& f) {
   const auto budget =
       std::ranges::find(f.job.request.budgets, BudgetFigure::latency_ms, &AllocationBudget::figure);
   return fmt::format(
-      "Latency: {:.4f} ms for a text as its layers add up, {:.4f} measured of the whole model, "
-      "packed (median of {} rounds), {:.4f} of the model as it is; {}. {} of {} tokens at a time. "
-      "{}"
-      "Times are of this machine and moment.",
+      "Latency: {:.4f} ms per example predicted as the sum over layers, {:.4f} measured of the "
+      "packed "
+      "model (median of {} rounds), {:.4f} of the baseline; {}. Batch: {} of {} tokens. "
+      "{}Latencies "
+      "are of this machine.",
       f.best().latency_ms, times.after.median_ms, kTimedRounds, times.before.median_ms,
-      speedup_text(times), batch.texts == 1 ? "One text" : fmt::format("{} texts", batch.texts),
+      speedup_text(times), batch.texts == 1 ? "one text" : fmt::format("{} texts", batch.texts),
       batch.tokens,
       times.after.median_ms > budget->most
-          ? fmt::format("Measured whole it is beyond the budget of {}: give a lower one. ",
+          ? fmt::format("The whole model exceeds the budget of {}: give a lower one. ",
                         budget->text)
           : "");
 }
 
 }  // namespace
+
+bool ranks_badly(const PredictionCheck& check) {
+  return check.points >= 2 && check.rank_correlation < kWellRanked;
+}
 
 std::string divergence_text(const Divergence& d) {
   return fmt::format("{:.3g} (95% CI {:.3g} to {:.3g})", d.mean, d.low, d.high);
@@ -209,8 +216,8 @@ PredictionCheck check_prediction(const std::vector<MeasuredPoint>& points, doubl
 std::vector<std::string> sentences_of(const AllocationFindings& f) {
   const PredictionCheck check = checked(f);
   std::vector<std::string> sentences = {
-      prediction_text(f, check), size_text(f),          correction_text(f), cheaper_text(f),
-      latency_text(f),           search_text(f, check), zeros_text(f),      store_text(f)};
+      prediction_text(f, check), size_text(f),        correction_text(f), cheaper_text(f),
+      latency_text(f),           ranking_text(check), zeros_text(f),      store_text(f)};
   std::erase(sentences, "");
   return sentences;
 }

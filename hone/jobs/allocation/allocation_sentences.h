@@ -8,7 +8,7 @@
 #include "hone/jobs/allocation/allocate.h"
 #include "hone/jobs/allocation/allocation_trials.h"
 
-/// What is to be said of an allocation: how far its prediction held, what the correction changed, what it cost.
+/// Findings of an allocation in words: the accuracy of its prediction, the effect of the swaps, its cost.
 namespace hone {
 
 /// What swaps around the best of the front changed.
@@ -63,7 +63,10 @@ PredictionCheck checked(const AllocationFindings& findings);
 /// "0.0012 (95% CI 0.001 to 0.0014)"
 std::string divergence_text(const Divergence& divergence);
 
-/// A sentence or some each, for the report.
+/// Whether sums over layers rank whole models badly.
+bool ranks_badly(const PredictionCheck& check);
+
+/// A paragraph each, for the report.
 std::vector<std::string> sentences_of(const AllocationFindings& findings);
 
 }  // namespace hone

@@ -584,14 +584,15 @@ std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCom
   return planned;
 }
 
-PipelineResult run_pipeline(const PipelineJob& job, const StageCommands& commands,
-                            Context& context) {
+JobResult run_pipeline(const PipelineJob& job, const StageCommands& commands, Context& context) {
   plan_pipeline(job.pipeline, commands);
   OutputFolder output(job.output.folder, folder_options(job));
   PipelineRun run(job, commands, output, context);
   if (job.resume && output.former()) {
     if (const Json results = run.finished(); !results.is_null())
-      return {.was_finished = true, .fields = results};
+      return {.fields = results,
+              .document = {.title = "", .headline = "", .output = job.output.folder},
+              .was_finished = true};
     user_check(job.output.overwrite,
                "{}: a pipeline with other stages, settings or inputs is finished there\nGive "
                "another output folder, or `overwrite`; what is the same comes from the store",
@@ -601,7 +602,7 @@ PipelineResult run_pipeline(const PipelineJob& job, const StageCommands& command
   const std::vector<StageOutcome> outcomes = run.work();
   const StageStudies studies = read_stage_studies(job.pipeline, output.path());
   write_studies(job.pipeline, studies, output.path());
-  PipelineResult result = write_pipeline_report(job, outcomes, studies, output.path(), context);
+  const JobResult result = write_pipeline_report(job, outcomes, studies, output.path(), context);
   give_up_studies(job.pipeline, output.path());
   output.commit();
   return result;

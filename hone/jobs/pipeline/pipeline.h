@@ -9,9 +9,8 @@
 #include "hone/base/own_process.h"
 #include "hone/base/store.h"
 #include "hone/jobs/job_output.h"
-#include "hone/jobs/pipeline/pipeline_file.h"
 #include "hone/jobs/job_result.h"
-#include "hone/report/text_layout.h"
+#include "hone/jobs/pipeline/pipeline_file.h"
 
 /// Runs pipelines. Each stage is a command of the program in a process of its own, in the pipeline's folder, with the paths of
 /// other stages as they are in it. What a stage has left is kept in a store, by what it was made from.
@@ -86,12 +85,6 @@ struct PipelineJob {
   std::function<StageCosts(Context&)> estimate = {};
 };
 
-struct PipelineResult {
-  bool was_finished = false;  ///< nothing was done; `fields` are the results that stand there
-  Json fields = {};           ///< what programs read, see `result_of`
-  std::function<std::string(const TextStyle&)> text = {};  ///< null where nothing was done
-};
-
 /// A stage before it runs, as far as that can be told.
 struct PlannedStage {
   std::string name;
@@ -101,9 +94,9 @@ struct PlannedStage {
 /// Understands all stages, without running any, and lists them in their order. Throws `UserError` with file and line.
 std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCommands& commands);
 
-/// Plans the pipeline, and runs every stage that is not done: not in the folder of an interrupted run, with `resume`, and not
-/// in the store. Throws `UserError` with the stage's file and line where one fails, and what was done stays; `Interrupted`.
-PipelineResult run_pipeline(const PipelineJob& job, const StageCommands& commands,
-                            Context& context);
+/// Plans the pipeline, and runs every stage whose result is neither in the folder of an interrupted run, with `resume`, nor in the
+/// store. Failed gates of stages are listed in `failed_gates` of the fields. Throws `UserError` with file and line of a stage that
+/// fails, and keeps the results so far; `Interrupted`.
+JobResult run_pipeline(const PipelineJob& job, const StageCommands& commands, Context& context);
 
 }  // namespace hone

@@ -20,9 +20,9 @@ namespace {
 
 constexpr const char* kFigures = "figures";
 
-/// What was found of a claim.
+/// A claim, judged by a comparison.
 struct Judged {
-  std::string conclusion;  ///< found, opposite, unclear
+  std::string conclusion;  ///< found, opposite, inconclusive
   std::string sentence;
   Json change = nullptr, interval = nullptr;
 };
@@ -30,7 +30,7 @@ struct Judged {
 // "test, n = 500"; of results that do not say, nothing.
 std::string measured_on(const Json& result) {
   const Json &part = value_at(result, "part"), &n = value_at(result, "n");
-  if (!part.is_string() || !n.is_number_integer()) return "texts that it does not name";
+  if (!part.is_string() || !n.is_number_integer()) return "examples that it does not name";
   const std::vector<std::string> cautions = cautions_of(result);
   return fmt::format("{}, n = {}{}", part.get<std::string>(), grouped(n.get<std::int64_t>()),
                      cautions.empty() ? "" : fmt::format(", {}", fmt::join(cautions, ", ")));
@@ -41,7 +41,6 @@ Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
   const Json& change =
       value_at(result, value_at(result, "comparison").is_object() ? "comparison" : "change");
   Judged judged{.conclusion = "inconclusive", .sentence = {}};
-  std::string summary;
   for (const auto& [key, value] : change.items())
     if (key.ends_with("_change_interval") && value.is_array() && value.size() == 2 &&
         value[0].is_number()) {
@@ -50,14 +49,12 @@ Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
       if (value[0].get<double>() > 0) judged.conclusion = "found";
       if (value[1].get<double>() < 0) judged.conclusion = "opposite";
     }
-  const char* opening = judged.conclusion == "found" ? "found here too"
-                        : judged.conclusion == "opposite"
-                            ? "not found: the opposite is shown"
-                            : "inconclusive: no difference is shown, which is not to say that there "
-                              "is none";
+  const char* opening = judged.conclusion == "found"      ? "reproduced"
+                        : judged.conclusion == "opposite" ? "contradicted"
+                                                          : "inconclusive";
   std::string numbers;
   if (judged.interval.is_array() && judged.change.is_number())
-    numbers = fmt::format("; {:+.2f} points (95% CI {:+.2f} to {:+.2f}) on {}",
+    numbers = fmt::format(", {:+.2f} points (95% CI {:+.2f} to {:+.2f}) on {}",
                           100 * judged.change.get<double>(), 100 * judged.interval[0].get<double>(),
                           100 * judged.interval[1].get<double>(), measured_on(result));
   judged.sentence = fmt::format("{}: {}{}", claim.says, opening, numbers);
@@ -80,14 +77,14 @@ std::string settings_text(const PipelineStage& stage) {
 }
 
 std::string ending_text(const PipelineStage& stage, const StageOutcome& outcome) {
-  if (!stage.fails.empty()) return "failed, as it was to";
-  return outcome.code == 0 ? "done" : "done; its gate did not pass";
+  if (!stage.fails.empty()) return "failed as expected";
+  return outcome.code == 0 ? "done" : "done, gate not passed";
 }
 
 Table stages_table(const Pipeline& pipeline, const std::vector<StageOutcome>& outcomes) {
   Table table({{"stage", "Stage"},
                {"command", "Command"},
-               {"ended", "Ended"},
+               {"ended", "Outcome"},
                {"state", "Result"},
                {"seconds", "Time (s)"},
                {"peak_bytes", "Peak memory"},
@@ -102,7 +99,7 @@ Table stages_table(const Pipeline& pipeline, const std::vector<StageOutcome>& ou
   return table;
 }
 
-/// What stages warned of, each sentence once, with all that said it.
+/// Warnings of stages, each once, with all stages that printed it.
 std::vector<std::string> warnings_of(const Pipeline& pipeline,
                                      const std::vector<StageOutcome>& outcomes) {
   std::vector<std::pair<std::string, std::vector<std::string>>> said;  // a sentence, and by whom
@@ -118,7 +115,7 @@ std::vector<std::string> warnings_of(const Pipeline& pipeline,
   return lines;
 }
 
-/// What `hone runs` would say of the stages' folders, by the stages' names.
+/// The results in the folders of stages, as `hone runs` lists them.
 std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& folder) {
   Runs runs;
   for (const PipelineStage& stage : pipeline.stages) {
@@ -241,24 +238,40 @@ Json to_json(const std::vector<Taken>& taken) {
   return rows;
 }
 
-std::string headline_of(const std::vector<StageOutcome>& outcomes,
-                        const std::vector<Judged>& claims) {
-  const auto count = [&](StageState state) {
-    return std::ranges::count(outcomes, state, &StageOutcome::state);
-  };
-  std::string text =
-      fmt::format("{} stages: {} computed", outcomes.size(), count(StageState::computed));
-  if (const auto before = count(StageState::done_before); before > 0)
-    text += fmt::format(", {} before the interruption", before);
-  if (const auto stored = count(StageState::stored); stored > 0)
-    text += fmt::format(", {} from the store", stored);
-  if (claims.empty()) return text;
-  const auto concluded = [&](const char* conclusion) {
+// "12 (9 computed, 3 from the store)"
+std::string stages_text(const std::vector<StageOutcome>& outcomes) {
+  std::vector<std::string> parts;
+  for (const StageState state : {StageState::computed, StageState::done_before, StageState::stored})
+    if (const auto count = std::ranges::count(outcomes, state, &StageOutcome::state); count > 0)
+      parts.push_back(fmt::format("{} {}", count, to_string(state)));
+  return fmt::format("{} ({})", outcomes.size(), fmt::join(parts, ", "));
+}
+
+// "2 of 3 claims reproduced, 1 inconclusive"
+std::string claims_text(const std::vector<Judged>& claims) {
+  const auto count = [&](const char* conclusion) {
     return std::ranges::count(claims, conclusion, &Judged::conclusion);
   };
-  return text + fmt::format(
-                    "; findings of others: {} of {} found here too, {} not, {} cannot be told",
-                    concluded("found"), claims.size(), concluded("opposite"), concluded("inconclusive"));
+  std::string text = fmt::format("{} of {} claim{} reproduced", count("found"), claims.size(),
+                                 claims.size() == 1 ? "" : "s");
+  if (const auto opposite = count("opposite"); opposite > 0)
+    text += fmt::format(", {} contradicted", opposite);
+  if (const auto open = count("inconclusive"); open > 0)
+    text += fmt::format(", {} inconclusive", open);
+  return text;
+}
+
+// The findings: the pipeline's own, else of claims, else that all is done.
+std::string pipeline_headline(const std::vector<std::string>& own,
+                              const std::vector<Judged>& claims, std::size_t stages) {
+  std::vector<std::string> parts = own;
+  if (claims.size() == 1)
+    parts.push_back(claims.front().sentence);
+  else if (!claims.empty())
+    parts.push_back(claims_text(claims));
+  if (parts.empty())
+    parts.push_back(fmt::format("{} stage{} done", stages, stages == 1 ? "" : "s"));
+  return capitalized(fmt::format("{}", fmt::join(parts, "; ")));
 }
 
 // One behind the other, each with a capital and a full stop; empty: there are none.
@@ -280,154 +293,182 @@ std::string to_string(StageState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-PipelineResult write_pipeline_report(const PipelineJob& job,
-                                     const std::vector<StageOutcome>& outcomes,
-                                     const StageStudies& studies, const fs::path& folder,
-                                     const Context& context) {
-  const Pipeline& pipeline = job.pipeline;
-  const PipelineFindings found{pipeline, outcomes, studies, folder};
-  RunReport report{.title = pipeline.title.empty() ? pipeline.where : pipeline.title,
-                   .invocation = job.invocation};
-  std::vector<std::string> sentences;  // findings of its own, then those of others
-  for (const PipelineFinding& finding : pipeline.findings)
-    sentences.push_back(finding_sentence(finding, outcomes[finding.stage]));
-  const std::string own = as_text(sentences);
-  std::vector<Judged> judged;
-  Json claims = Json::array();
-  Table claim_table(
-      {{"claim", "What was found elsewhere"}, {"source", "By"}, {"conclusion", "Here"}});
-  for (const PipelineClaim& claim : pipeline.claims) {
-    judged.push_back(judge(claim, outcomes[claim.comparison]));
-    const Judged& one = judged.back();
-    sentences.push_back(one.sentence);
-    claims.push_back({{"claim", claim.name},
-                      {"says", claim.says},
-                      {"source", claim.source},
-                      {"stage", pipeline.stages[claim.comparison].name},
-                      {"conclusion", one.conclusion},
-                      {"change", one.change},
-                      {"change_interval", one.interval},
-                      {"sentence", one.sentence}});
-    claim_table.add_row({claim.says, claim.source.empty() ? Cell(absent) : Cell(claim.source),
-                         one.sentence.substr(claim.says.size() + 2)});
+namespace {
+
+Json claim_json(const Pipeline& pipeline, const PipelineClaim& claim, const Judged& judged) {
+  return {{"claim", claim.name},
+          {"says", claim.says},
+          {"source", claim.source},
+          {"stage", pipeline.stages[claim.comparison].name},
+          {"conclusion", judged.conclusion},
+          {"change", judged.change},
+          {"change_interval", judged.interval},
+          {"sentence", judged.sentence}};
+}
+
+Section claims_section(const Pipeline& pipeline, const std::vector<Judged>& judged) {
+  Section section{"Claims", {}};
+  if (judged.empty()) return section;
+  Table table({{"claim", "Claim"}, {"source", "Source"}, {"conclusion", "Result here"}});
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    const PipelineClaim& claim = pipeline.claims[i];
+    table.add_row({claim.says, claim.source.empty() ? Cell(absent) : Cell(claim.source),
+                   judged[i].sentence.substr(claim.says.size() + 2)});
   }
-  report.headline = own + (own.empty() ? "" : " ") + headline_of(outcomes, judged);
-  const Table stages = stages_table(pipeline, outcomes);
-  const std::optional<Table> figures = figures_table(pipeline, folder);
-  Section told_first{"Findings", {}};
-  if (!own.empty()) told_first.blocks.push_back(Paragraph{own});
-  if (!claims.empty())
-    told_first.blocks.push_back(
-        PageTable{claim_table,
-                  "Each by the 95% interval of one comparison, uncorrected for "
-                  "their number, of one seed."});
-  if (!told_first.blocks.empty()) report.sections.push_back(std::move(told_first));
-  if (figures) report.sections.push_back({"Results", {PageTable{*figures}}});
-  const std::vector<Taken> taken = taken_of(pipeline, outcomes);
-  if (!taken.empty()) {
-    Section section{"Values taken from other stages", {}};
-    for (const Taken& one : taken) section.blocks.push_back(Paragraph{one.sentence()});
-    report.sections.push_back(std::move(section));
-  }
-  Section tabled{"Tables", {}};
-  std::vector<std::pair<std::string, Table>> tables;
-  Json table_rows = Json::object();
-  for (const PipelineTable& told : pipeline.tables) {
+  section.blocks = {PageTable{std::move(table),
+                              "Each by the 95% confidence interval of one comparison of one seed, "
+                              "not corrected for the number of claims."}};
+  return section;
+}
+
+// Each table, which is written to the folder, too; for programs the rows by its name.
+Section tables_section(const PipelineFindings& found, Json& rows) {
+  Section section{"Tables", {}};
+  for (const PipelineTable& told : found.pipeline.tables) {
     const auto has_stages = [](const PipelineColumn& column) { return !column.stages.empty(); };
     if (std::ranges::none_of(told.columns, has_stages)) continue;
-    tables.emplace_back(told.title, pipeline_table(told, found));
-    tabled.blocks.push_back(PageTable{tables.back().second, told.title});
-    table_rows[told.name] = to_json(tables.back().second);
-    fs::create_directories(folder / kFigures);
-    write_file(folder / kFigures / (told.name + ".csv"), to_csv(tables.back().second));
+    const Table table = pipeline_table(told, found);
+    section.blocks.push_back(PageTable{table, told.title});
+    rows[told.name] = to_json(table);
+    fs::create_directories(found.folder / kFigures);
+    write_file(found.folder / kFigures / (told.name + ".csv"), to_csv(table));
   }
-  if (!tables.empty()) report.sections.push_back(tabled);
-  Section drawn{"Figures", {}};
+  return section;
+}
+
+Section figures_section(const PipelineFindings& found, std::vector<std::string>& notes) {
+  const Pipeline& pipeline = found.pipeline;
+  Section section{"Figures", {}};
   for (const PipelineFigure& figure : pipeline.figures)
-    draw_pipeline_figure(figure, found, drawn, report.notes);
+    draw_pipeline_figure(figure, found, section, notes);
   for (const PipelinePicture& picture : pipeline.pictures) {
-    const fs::path file = folder / outcomes[picture.stage].stands_for / picture.file;
+    const fs::path file = found.folder / found.outcomes[picture.stage].stands_for / picture.file;
     user_check(path_exists(file), "picture {}: the stage {} has left no {}", picture.title,
                pipeline.stages[picture.stage].name, picture.file);
-    drawn.blocks.push_back(PageFigure{read_file(file), "", picture.title, picture.title});
+    section.blocks.push_back(PageFigure{read_file(file), "", picture.title, picture.title});
   }
-  if (!drawn.blocks.empty()) report.sections.push_back(drawn);
+  return section;
+}
+
+void add_chapters(const PipelineFindings& found, std::vector<Section>& sections) {
+  const Pipeline& pipeline = found.pipeline;
+  Section links{"Reports of stages", {}, /*folded=*/true};
   for (const std::size_t chapter : pipeline.chapters) {
-    const fs::path file = folder / outcomes[chapter].stands_for / "report.html";
-    user_check(path_exists(file), "chapters: the stage {} has left no report",
-               pipeline.stages[chapter].name);
-    report.sections.push_back(
-        {"",
-         {EmbeddedPage{read_file(file), kConditions},
-          Paragraph{fmt::format("All of it: {}/report.html", pipeline.stages[chapter].name)}}});
+    const std::string& stage = pipeline.stages[chapter].name;
+    const fs::path file = found.folder / found.outcomes[chapter].stands_for / "report.html";
+    user_check(path_exists(file), "chapters: the stage {} has left no report", stage);
+    sections.push_back({"", {EmbeddedPage{read_file(file), kConditions}}});
+    links.blocks.push_back(Paragraph{fmt::format("{}/report.html", stage)});
   }
-  if (!pipeline.published.empty()) {
-    Table published({{"what", "What"}, {"value", "Published"}, {"source", "By"}});
-    for (const PublishedFigure& one : pipeline.published)
-      published.add_row({one.what, one.value, one.source});
-    report.sections.push_back(
-        {"Published elsewhere",
-         {PageTable{published, "Of other programs, data and machines; none is a target."}}});
-  }
-  const std::vector<std::string> warnings = warnings_of(pipeline, outcomes);
-  if (!warnings.empty()) {
-    Section warned{"What stages warned of", {}};
-    for (const std::string& line : warnings) warned.blocks.push_back(Paragraph{line});
-    report.sections.push_back(std::move(warned));
-  }
-  report.sections.push_back({"Stages",
-                             {PageTable{stages,
-                                        "Times and memory are those of when a stage was "
-                                        "computed. Their commands are to be run in this "
-                                        "folder."}}});
+  sections.push_back(std::move(links));
+}
+
+Section published_section(const Pipeline& pipeline) {
+  Section section{"Published results", {}, /*folded=*/true};
+  if (pipeline.published.empty()) return section;
+  Table table({{"what", "Result"}, {"value", "Published"}, {"source", "Source"}});
+  for (const PublishedFigure& one : pipeline.published)
+    table.add_row({one.what, one.value, one.source});
+  section.blocks = {
+      PageTable{std::move(table), "From other programs, data and machines, for orientation only."}};
+  return section;
+}
+
+// The first warnings, and the rest folded.
+void add_warnings(const std::vector<std::string>& warnings, std::vector<Section>& sections) {
+  constexpr std::size_t kMostWarnings = 8;
+  Section first{"Warnings of stages", {}}, rest{"More warnings of stages", {}, /*folded=*/true};
+  for (std::size_t i = 0; i < warnings.size(); ++i)
+    (i < kMostWarnings ? first : rest).blocks.push_back(Paragraph{warnings[i]});
+  sections.push_back(std::move(first));
+  sections.push_back(std::move(rest));
+}
+
+std::string commands_text(const Pipeline& pipeline, const std::vector<StageOutcome>& outcomes) {
   std::string lines;
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     lines += fmt::format(
         "# {}{}\n{}\n", pipeline.stages[i].name,
         pipeline.stages[i].setting.empty() ? "" : ": " + settings_text(pipeline.stages[i]),
         outcomes[i].command_line);
-  report.sections.push_back({"Commands", {Preformatted{lines}}, /*folded=*/true});
-  report.sections.push_back({"The pipeline", {Preformatted{pipeline.text}}, /*folded=*/true});
-  report.basis = {"as in the results of each stage", 1, "as in the commands",
+  return lines;
+}
+
+}  // namespace
+
+JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageOutcome>& outcomes,
+                                const StageStudies& studies, const fs::path& folder,
+                                const Context& context) {
+  const Pipeline& pipeline = job.pipeline;
+  const PipelineFindings found{pipeline, outcomes, studies, folder};
+  JobResult result{.document = {.title = pipeline.title.empty() ? pipeline.where : pipeline.title}};
+  Document& document = result.document;
+  std::vector<std::string> own;
+  for (const PipelineFinding& finding : pipeline.findings)
+    own.push_back(finding_sentence(finding, outcomes[finding.stage]));
+  std::vector<Judged> judged;
+  Json claims = Json::array();
+  for (const PipelineClaim& claim : pipeline.claims) {
+    judged.push_back(judge(claim, outcomes[claim.comparison]));
+    claims.push_back(claim_json(pipeline, claim, judged.back()));
+  }
+  const std::vector<std::string> failed = failed_gates(pipeline, outcomes);
+  document.headline = pipeline_headline(own, judged, outcomes.size());
+  document.key_figures = {{"Stages", stages_text(outcomes)}};
+  if (!judged.empty()) document.key_figures.push_back({"Claims", claims_text(judged)});
+  if (!failed.empty()) {
+    document.tone = Tone::bad;
+    document.key_figures.push_back(
+        {"Gates not passed", fmt::format("{}", fmt::join(failed, ", "))});
+  }
+  const Table stages = stages_table(pipeline, outcomes);
+  const PageTable shown_stages{stages,
+                               "Time and memory are those of the run that computed the stage. Run "
+                               "its command in this folder."};
+  const std::optional<Table> figures = figures_table(pipeline, folder);
+  document.sections = {{"", {figures ? PageTable{*figures} : shown_stages}},
+                       claims_section(pipeline, judged)};
+  Json table_rows = Json::object();
+  document.sections.push_back(tables_section(found, table_rows));
+  document.sections.push_back(figures_section(found, document.notes));
+  add_chapters(found, document.sections);
+  add_warnings(warnings_of(pipeline, outcomes), document.sections);
+  const std::vector<Taken> taken = taken_of(pipeline, outcomes);
+  Section values{"Values taken from other stages", {}, /*folded=*/true};
+  for (const Taken& one : taken) values.blocks.push_back(Paragraph{one.sentence()});
+  document.sections.push_back(std::move(values));
+  document.sections.push_back(published_section(pipeline));
+  if (figures) document.sections.push_back({"Stages", {shown_stages}, /*folded=*/true});
+  document.sections.push_back(
+      {"Commands", {Preformatted{commands_text(pipeline, outcomes)}}, /*folded=*/true});
+  document.sections.push_back({"Pipeline", {Preformatted{pipeline.text}}, /*folded=*/true});
+  document.output = job.output.folder;
+  result.basis = {"as in the results of each stage", 1, "as in the commands",
                   "as in the results of each stage",
-                  "stages that choose do so on the part they name"};
+                  "stages that choose do so on the split they name"};
+  std::vector<std::string> sentences = own;  // and those of claims
+  for (const Judged& one : judged) sentences.push_back(one.sentence);
   Json settings = Json::object();
   for (const auto& [name, value] : pipeline.settings) settings[name] = value;
   Json rows = Json::array();
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     rows.push_back(stage_json(pipeline.stages[i], outcomes[i]));
-  report.results = {{"pipeline", pipeline.where},
-                    {"title", report.title},
-                    {"summary", sentences.empty() ? report.headline : as_text(sentences)},
-                    {"settings", settings},
-                    {"claims", claims},
-                    {"tables", table_rows},
-                    {"stages", rows},
-                    {"failed_gates", failed_gates(pipeline, outcomes)},
-                    {"taken", to_json(taken)},
-                    {"notes", report.notes}};
-  report.results.update(job.facts);
+  result.fields = {{"pipeline", pipeline.where},
+                   {"title", document.title},
+                   {"summary", sentences.empty() ? document.headline : as_text(sentences)},
+                   {"settings", settings},
+                   {"claims", claims},
+                   {"tables", table_rows},
+                   {"stages", rows},
+                   {"failed_gates", failed},
+                   {"taken", to_json(taken)},
+                   {"notes", document.notes}};
+  result.fields.update(job.facts);
   if (figures) write_file(folder / "results.csv", to_csv(*figures));
   write_file(folder / "stages.csv", to_csv(stages));
   write_file(folder / "pipeline.toml", pipeline.text);
-  tell_warnings(context, report.notes);
-  write_run_report(report, folder, context);
-  PipelineResult result{.fields = report.results};
-  result.text = [headline = report.headline, stages, figures, tables, judged, taken, warnings,
-                 folder = job.output.folder](const TextStyle& style) {
-    std::string text = headline + "\n\n" + to_text(stages, style);
-    if (figures) text += "\n" + to_text(*figures, style);
-    for (const auto& [title, table] : tables) text += "\n" + title + "\n" + to_text(table, style);
-    for (const Judged& one : judged) text += "\n" + one.sentence + "\n";
-    for (const Taken& one : taken) text += "\n" + one.sentence() + "\n";
-    if (!warnings.empty()) text += "\nWarnings of stages:\n";
-    constexpr std::size_t kMostWarnings = 8;
-    for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i)
-      text += warnings[i] + "\n";
-    if (warnings.size() > kMostWarnings)
-      text += fmt::format("and {} more, in report.html\n", warnings.size() - kMostWarnings);
-    return text + fmt::format("\nreport.html in {}\n", folder);
-  };
+  tell_warnings(context, document.notes);
+  write_report(result, job.invocation, folder, context);
   return result;
 }
 

@@ -32,11 +32,10 @@ struct StageOutcome {
   std::string stands_for_key = {};  ///< that one's key
 };
 
-/// Draws the figures, judges the claims and writes the report of a pipeline whose stages are done into `folder`, where their studies
-/// stand together.
-PipelineResult write_pipeline_report(const PipelineJob& job,
-                                     const std::vector<StageOutcome>& outcomes,
-                                     const StageStudies& studies, const fs::path& folder,
-                                     const Context& context);
+/// Draws the figures, judges the claims and writes the report of a pipeline whose stages are done into `folder`, which contains
+/// their studies.
+JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageOutcome>& outcomes,
+                                const StageStudies& studies, const fs::path& folder,
+                                const Context& context);
 
 }  // namespace hone

@@ -388,12 +388,11 @@ void write_winner(const SearchJob& job, const TrialSubject& subject, const Trial
   if (!has_packed_weights(made.model.graph)) write_unrounded(made.unrounded, made.model, folder);
 }
 
-SearchResult joined(const SearchEnd& end) {
-  SearchResult result{.fields = {{"ended_by", end.reason}, {"ran", end.ran}}};
-  result.text = [end](const TextStyle&) {
-    return fmt::format("ran {} trials; ended by {}\n", grouped(end.ran), end.reason);
-  };
-  return result;
+JobResult joined(const SearchEnd& end) {
+  return {.fields = {{"ended_by", end.reason}, {"ran", end.ran}},
+          .document = {.title = "Trials of a joined study",
+                       .headline = fmt::format("{} trial{} run; ended by {}", grouped(end.ran),
+                                               end.ran == 1 ? "" : "s", end.reason)}};
 }
 
 }  // namespace
@@ -434,12 +433,12 @@ std::optional<double> least_p_of_gates(const StudyView& view) {
 
 }  // namespace
 
-SearchResult search_models(const SearchJob& job, Context& context) {
+JobResult search_models(const SearchJob& job, Context& context) {
   SearchRecipe recipe = read_search(job, context);
-  RunReport report{.title = fmt::format("{}: a search", job.model), .invocation = job.invocation};
+  Document document{.title = fmt::format("Search over {}", job.model)};
   std::optional<OutputFolder> output;
   if (!job.join) output.emplace(job.output.folder, job.output.resumable({.resume = job.resume}));
-  const TrialSubject subject = open_subject(job, recipe, context, report.notes);
+  const TrialSubject subject = open_subject(job, recipe, context, document.notes);
   check_recipe(recipe, subject);
   complete_objectives(recipe, subject);
   check_prunable(job, recipe, subject);
@@ -457,7 +456,7 @@ SearchResult search_models(const SearchJob& job, Context& context) {
         space.recipe().text;  // not its name: that of another one may be the same
     if (!begin_run(asked, subject.parent.model.parameters, subject.data, *output,
                    /*parent=*/nullptr, /*bounds=*/{"trials", "timeout", "patience"}))
-      return {.was_finished = true, .fields = finished_results(*output)};
+      return finished<JobResult>(*output, job.output);
   }
   const std::string where =
       job.storage.empty() ? (output->path() / "study.db").string() : job.storage;
@@ -471,7 +470,7 @@ SearchResult search_models(const SearchJob& job, Context& context) {
   SearchFindings findings{.job = job, .subject = subject, .space = space};
   findings.dead = dead_parameters(space, subject, context);
   for (const std::string& name : findings.dead)
-    tell_warnings(context, {fmt::format("{} changes nothing: it is searched in vain", name)});
+    tell_warnings(context, {fmt::format("{} has no effect on any model of the space", name)});
   // Said before time is spent on it.
   const std::string too_few = too_few_trials_sentence(job, subject);
   if (!too_few.empty()) tell_warnings(context, {too_few});
@@ -486,11 +485,11 @@ SearchResult search_models(const SearchJob& job, Context& context) {
           job.model, run.trials().size(), texts_of(subject.gates), *p, kVerdictLevel, too_few,
           too_few.empty() ? "" : " ", where));
   user_check(findings.winner.trial != nullptr,
-             "{}: of {} trials none is complete and feasible{}; the study stands in {}", job.model,
+             "{}: none of {} trials is complete and feasible{}; the study is in {}", job.model,
              run.trials().size(), first_failure(findings.view), where);
   const TrialModel made = run.objective().model_of(*findings.winner.trial);
   write_winner(job, subject, space, *findings.winner.trial, made, output->path() / "best");
-  SearchResult result = report_search(findings, made, std::move(report), *output, context);
+  JobResult result = report_search(findings, made, std::move(document), *output, context);
   run.close();
   if (job.storage.empty()) check_is_whole(where);
   output->commit();

@@ -10,7 +10,6 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
 #include "hone/models/vocabulary.h"
-#include "hone/report/text_layout.h"
 #include "hone/search/search.h"
 #include "hone/study/gates.h"
 #include "hone/train/calibration.h"
@@ -55,21 +54,14 @@ struct SearchJob {
   std::function<std::vector<std::string>(const std::string& storage, int threads)> join_words = {};
 };
 
-struct SearchResult {
-  bool was_finished = false;
-  Json fields = {};                      ///< what programs read, see `result_of`
-  std::optional<GateOutcome> gate = {};  ///< of the winner on the part that is reported
-  std::function<std::string(const TextStyle&)> text = {};  ///< null where nothing was done
-};
-
 std::vector<std::string> sampler_names();
 std::vector<std::string> pruner_names();
 
-/// Runs trials of the study, in this process or several, until a budget is spent; writes the best model with its weights to
-/// `output`/best, measured once on the part that is reported, and a report. Trials whose results are known come from the cache.
+/// Runs trials of the study, in this process or several, until a budget is spent. Writes the best model with its weights to
+/// `output`/best, evaluated once on the reported split, and a report. Trials with known results come from the cache.
 ///
 /// Throws `UserError`: as `parse_search_recipe`, `check_recipe`, `open_storage`, `begin_run` do; for a study that is there already without
 /// `resume`, and one whose model, data or recipe were others, naming what differs; `Interrupted`.
-SearchResult search_models(const SearchJob& job, Context& context);
+JobResult search_models(const SearchJob& job, Context& context);
 
 }  // namespace hone

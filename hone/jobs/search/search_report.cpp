@@ -18,6 +18,8 @@
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/model_size.h"
+#include "hone/passes/pack.h"
+#include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
@@ -25,7 +27,7 @@
 namespace hone {
 namespace {
 
-/// What of a search the parts of its report ask for.
+/// Access to the parts of a search that its report shows.
 class Findings {
  public:
   explicit Findings(const SearchFindings& all) : all_(all) {}
@@ -55,11 +57,11 @@ class Findings {
                                   rounded_text(winner().values[i], kObjectiveDigits)));
     return fmt::format("{}", fmt::join(parts, ", "));
   }
-  // " in the first of 3 runs with seeds of their own, of mean 0.755", where the best were repeated.
+  // " (the first of 3 runs with different seeds, mean 0.755)", where the best were repeated.
   std::string runs_text() const {
     if (all_.winner.runs < 2) return "";
-    return fmt::format(" in the first of {} runs with seeds of their own, of mean {}",
-                       all_.winner.runs, rounded_text(all_.winner.mean, kObjectiveDigits));
+    return fmt::format(" (the first of {} runs with different seeds, mean {})", all_.winner.runs,
+                       rounded_text(all_.winner.mean, kObjectiveDigits));
   }
 
  private:
@@ -84,17 +86,16 @@ Reported measure_reported(const SearchFindings& f, const TrialModel& made, Conte
   return {both.after, both};
 }
 
-// "validation accuracy is +0.43 points from test (95% CI …)"
+// Why the value that the winner was chosen by is too good.
 std::string gap_text(const SearchFindings& f, const TrialModel& made, const Measurement& reported) {
   if (std::string flatters = same_part_warning(f.subject.data); !flatters.empty()) return flatters;
   const TaskEvaluation &chosen = made.measurement.evaluation, &test = reported.evaluation;
   return fmt::format(
-             "The winner was chosen by its figure on {}, where it has {} {}: the best of many is "
-             "also a "
-             "lucky one, so what is reported is measured on {} alone.",
-             f.subject.data.measured_choice().facts.part, figure_title(chosen.figure),
+             "The winner was chosen by its {} on {}, {}. The best of many trials is also lucky, so "
+             "its result is evaluated on {} only.",
+             chosen.figure.text, f.subject.data.measured_choice().facts.part,
              figure_sentence(chosen), name_and_size(f.subject.data.measured)) +
-         (std::isfinite(test.value) ? fmt::format(" Validation lies {} points from it.",
+         (std::isfinite(test.value) ? fmt::format(" The difference between the two is {} points.",
                                                   points_text(chosen.value - test.value))
                                     : "");
 }
@@ -143,18 +144,45 @@ Json fields_of(const SearchFindings& f, const ShownStudy& study, const TrialMode
   return json;
 }
 
-std::string headline_of(const SearchFindings& f, const Reported& reported) {
+// Headline, key figures and evidence.
+void describe_winner(const SearchFindings& f, const Reported& reported, const ModelSize& size,
+                     Document& document) {
   const Findings findings(f);
-  const std::string chosen =
-      fmt::format("Trial {} of {} wins: {}{} on {}.", f.winner.trial->number,
-                  grouped(count_trials(f.view).finished()), findings.winner_text(),
-                  findings.runs_text(), findings.made_on());
-  const std::string flatters = same_part_warning(f.subject.data);
-  return chosen + " " + (flatters.empty() ? "" : flatters + " ") +
-         (reported.beside ? fmt::format("On {}: {}.", name_and_size(f.subject.data.measured),
-                                        reported.beside->verdict.summary)
-                          : figure_headline(name_and_size(f.subject.data.measured),
-                                            reported.measured.evaluation));
+  const MeasuredPart& part = f.subject.data.measured;
+  const std::string label =
+      fmt::format("Best of {} trials", grouped(count_trials(f.view).finished()));
+  const TaskEvaluation& after = reported.measured.evaluation;
+  if (reported.beside) {
+    describe_change(document, label, *reported.beside, part);
+  } else {
+    document.headline = fmt::format("{}: {} {} on {}", label, after.figure.text,
+                                    share_text(after.value), part.facts.part);
+    document.key_figures = {{figure_title(after.figure), figure_sentence(after)}};
+    document.evidence =
+        fmt::format("{}: {}.", capitalized(name_and_size(part)), baseline_text(after));
+  }
+  if (const std::string flatters = same_part_warning(f.subject.data); !flatters.empty())
+    document.evidence += " " + flatters;
+  document.key_figures.push_back(
+      {"Objective",
+       fmt::format("{}{} on {}, trial {}", findings.winner_text(), findings.runs_text(),
+                   findings.made_on(), findings.winner().number)});
+  document.key_figures.push_back(
+      {"Size when packed", short_bytes(static_cast<double>(size.packed_bytes))});
+}
+
+std::vector<NextCommand> commands_after_search(const SearchFindings& f, const TrialModel& made) {
+  const std::string& folder = f.job.output.folder;
+  std::vector<NextCommand> commands = {
+      {"Show the study",
+       fmt::format("hone study {} {}",
+                   shell_word(f.job.storage.empty() ? folder + "/study.db" : f.job.storage),
+                   shell_word(f.job.study))}};
+  if (made.model.quantization && !has_packed_weights(made.model.graph))
+    commands.push_back({"Store the weights in few bits",
+                        fmt::format("hone pack {} -o {}", shell_word(folder + "/best"),
+                                    shell_word(folder + "-packed"))});
+  return commands;
 }
 
 // Which layers took which format, and why; none where the winner has no formats.
@@ -172,19 +200,17 @@ std::optional<FormatVerdicts> verdicts_of(const SearchFindings& f, const TrialMo
 
 Section formats_section(const std::optional<FormatVerdicts>& verdicts) {
   constexpr std::size_t kMostOperands = 24;
-  Section section{"Formats of the winner", {}};
+  Section section{"Formats of the winner", {}, /*folded=*/true};
   if (!verdicts) return section;
   section.blocks = {
-      PageTable{
-          formats_taken(*verdicts),
-          "How many layers took which format, and what it did to what they read, each operand "
-          "alone, over training texts; kept: 20 dB or more of it"},
+      PageTable{formats_taken(*verdicts),
+                "Layers of each format, and the noise of their operands, each alone, on training "
+                "examples. Kept: a signal-to-noise ratio of 20 dB or more."},
       PageTable{
           operand_verdicts(*verdicts, kMostOperands),
-          "The noisiest operands; layers.csv has all of them. Step: the smallest magnitude that "
-          "is not zero; spread: the standard deviation of the values; zero: whether 0 stays 0; "
-          "better: parameters that lose less at no more bits, looked for where less than 20 dB "
-          "are left"}};
+          "The noisiest operands; layers.csv lists all. Step: the smallest nonzero magnitude. "
+          "Spread: the standard deviation of the values. Zero: whether 0 stays 0. Better: "
+          "parameters with less noise at no more bits, searched below 20 dB."}};
   return section;
 }
 
@@ -236,67 +262,66 @@ std::string first_failure(const StudyView& view) {
   return "";
 }
 
-SearchResult report_search(const SearchFindings& f, const TrialModel& made, RunReport report,
-                           OutputFolder& output, Context& context) {
+JobResult report_search(const SearchFindings& f, const TrialModel& made, Document document,
+                        OutputFolder& output, Context& context) {
   const Findings findings(f);
   const fs::path& folder = output.path();
-  const Reported reported = measure_reported(f, made, context, report.notes);
+  JobResult result{.document = std::move(document)};
+  Document& page = result.document;
+  const Reported reported = measure_reported(f, made, context, page.notes);
   const ShownStudy study = findings.shown();
-  report.results = fields_of(f, study, made, reported, folder);
+  result.fields = fields_of(f, study, made, reported, folder);
   const std::optional<FormatVerdicts> verdicts = verdicts_of(f, made, context);
   if (verdicts) {
-    report.results["verdicts"] = to_json(*verdicts);
+    result.fields["verdicts"] = to_json(*verdicts);
     write_file(folder / "layers.csv", to_csv(operand_verdicts(*verdicts, /*most_rows=*/0)));
   }
-  report.headline = headline_of(f, reported);
-  report.basis =
+  result.basis =
       basis_of(f.job.data.options.source, f.subject.data,
                made.model.quantization ? "simulated " + summary(made.model.quantization->plan)
                                        : std::string(kFloat));
-  const Table best = best_trials(study);
-  const std::string caption = fmt::format(
-      "{} of {}, on {}. {}", f.view.has_several_objectives() ? "The Pareto front" : "The best",
-      to_text(count_trials(f.view)), findings.made_on(), certainty_text(study));
-  const std::string gap = gap_text(f, made, reported.measured);
-  const std::vector<NamedEvaluation> measured = evaluations_of(f, reported);
+  describe_winner(f, reported, model_size(made.model, folder / "best"), page);
   const std::vector<std::string>& labels = made.model.facts.labels;
-  std::vector<std::string> undrawn;
-  report.sections = {
-      {"Result", {Paragraph{gap}, Paragraph{to_text(model_size(made.model, folder / "best"))}}},
-      {"Trials", {PageTable{best, caption}}},
-      formats_section(verdicts),
-      details_section(measured, labels),
-      {"The winner",
-       {Preformatted{to_document(report.results["best"]["configuration"])}},
-       /*folded=*/true},
-      {"The space", {Preformatted{f.space.recipe().text}}, /*folded=*/true}};
   const JudgedGates gates = reported.beside ? reported.beside->gates : JudgedGates{};
   const std::string part = name_and_size(f.subject.data.measured);
-  for (Block& block : gate_blocks(gates, part))
-    report.sections[0].blocks.push_back(std::move(block));
-  Section& trials = report.sections[1];
+  std::vector<std::string> undrawn;
+  Section trials{
+      "",
+      {PageTable{best_trials(study),
+                 fmt::format("{} of {}, on {}; trials.csv lists all. Ended by {}.",
+                             f.view.has_several_objectives() ? "The Pareto front" : "The best",
+                             to_text(count_trials(f.view)), findings.made_on(), f.end.reason)}}};
+  for (Block& block : gate_blocks(gates, part)) trials.blocks.push_back(std::move(block));
+  Section figures{"Figures", {}};
   for (const StudyFigure& figure : study_figures(study))
-    trials.blocks.push_back(figure_block(figure.figure, folder / figure.name,
-                                         std::string(figure.description), undrawn));
-  trials.blocks.push_back(Paragraph{"trials.csv has all of them."});
+    figures.blocks.push_back(figure_block(figure.figure, folder / figure.name,
+                                          std::string(figure.description), undrawn));
+  page.sections = {
+      std::move(trials),
+      std::move(figures),
+      formats_section(verdicts),
+      details_section(evaluations_of(f, reported), labels),
+      {"Size", {Paragraph{to_text(model_size(made.model, folder / "best"))}}, /*folded=*/true},
+      {"Configuration of the winner",
+       {Preformatted{to_document(result.fields["best"]["configuration"])}},
+       /*folded=*/true},
+      {"Search space", {Preformatted{f.space.recipe().text}}, /*folded=*/true},
+      {"How to read this",
+       {Paragraph{gap_text(f, made, reported.measured)}, Paragraph{certainty_text(study)}},
+       /*folded=*/true}};
+  page.output = f.job.output.folder;
+  page.next = commands_after_search(f, made);
   for (const std::string& name : f.dead)
-    report.notes.push_back(fmt::format("{} changes nothing: it is searched in vain", name));
+    page.notes.push_back(fmt::format("{} has no effect on any model of the space", name));
   const std::vector<std::string> doubts = reported.beside
                                               ? concerns(*reported.beside, labels, "the search")
                                               : concerns(reported.measured.evaluation, labels);
   for (const auto& lines : {doubts, undrawn})
-    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
+    page.notes.insert(page.notes.end(), lines.begin(), lines.end());
+  result.gate = outcome_of(gates, part);
   write_file(folder / "trials.csv", to_csv(all_trials(study)));
-  write_run_report(report, folder, context);
+  write_report(result, f.job.invocation, folder, context);
   for (const auto& lines : {doubts, undrawn}) tell_warnings(context, lines);
-  SearchResult result{.fields = report.results, .gate = outcome_of(gates, part)};
-  result.text = [=, headline = report.headline, counts = to_text(count_trials(f.view)),
-                 reason = f.end.reason, destination = f.job.output.folder](const TextStyle& style) {
-    return fmt::format(
-        "{}\n\n{}\n{}\n{}\n{}{}Ended by {}; one seed; the winner's model in {}/best\n", headline,
-        to_text(best, style), caption, gap, gate_text(gates, part, style),
-        details_text(measured, labels, style), reason, destination);
-  };
   return result;
 }
 

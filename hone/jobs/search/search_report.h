@@ -31,9 +31,9 @@ std::string failure_of(const Trial& trial);
 /// "; trial 3 failed: …", of the first that did; or "".
 std::string first_failure(const StudyView& view);
 
-/// Measures the winner once on the part that is reported, beside the model it was made of where that is trained, and writes
-/// trials.csv, figures and the report into the folder.
-SearchResult report_search(const SearchFindings& findings, const TrialModel& made, RunReport report,
-                           OutputFolder& output, Context& context);
+/// Evaluates the winner once on the reported split, against its baseline where that is trained, and writes trials.csv, figures and
+/// the report into the folder. `document` has the title and notes.
+JobResult report_search(const SearchFindings& findings, const TrialModel& made, Document document,
+                        OutputFolder& output, Context& context);
 
 }  // namespace hone

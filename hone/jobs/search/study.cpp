@@ -38,7 +38,7 @@ void call_by_folder(std::vector<ReadStudy>& studies, const std::string& storage)
   }
 }
 
-// What is told of, in a title.
+// The name in titles.
 std::string told_name(const StudyJob& job) {
   return job.storage.empty() ? job.beside.front() : job.storage;
 }
@@ -121,10 +121,10 @@ Table table_of(const std::vector<ReadStudy>& studies) {
   Table table({{"study", "Study"},
                {"aim", "Aim"},
                {"best", "Best"},
-               {"best_trial", "Of trial"},
+               {"best_trial", "Best trial"},
                {"trials", "Trials"},
                {"complete", "Complete"},
-               {"cached", "Known before"},
+               {"cached", "From cache"},
                {"pruned", "Pruned"},
                {"failed", "Failed"},
                {"running", "Running"},
@@ -151,9 +151,9 @@ Table importance_table(const ReadStudy& study) {
   return table;
 }
 
-// Choices were made by these values, so they flatter.
+// The study chose by these values, so they are too good.
 constexpr std::string_view kFlatters =
-    "Values are those that the study chose by: the best of many is also a lucky one.";
+    "Values are those that the study chose by: the best of many trials is also lucky.";
 
 std::string flattery_text(const ReadStudy& study) {
   return fmt::format("{} {}", kFlatters, certainty_text(study.shown));
@@ -164,17 +164,17 @@ std::string importance_text(const ReadStudy& study) {
   const std::int64_t trials = count_trials(study.shown.view).complete, best = (trials + 9) / 10;
   constexpr std::int64_t kEnough = 5;  // as Optuna's page says of PED-ANOVA
   return fmt::format(
-      "Importance for being among the best tenth of {} complete trials (PED-ANOVA), which {} {}{}",
-      grouped(trials), best == 1 ? "is" : "are", grouped(best),
-      best < kEnough ? fmt::format("; with fewer than {} it says little", kEnough) : "");
+      "Importance for being among the best 10% of {} complete trials (PED-ANOVA): {} trial{}.{}",
+      grouped(trials), grouped(best), best == 1 ? "" : "s",
+      best < kEnough ? fmt::format(" With fewer than {} it says little.", kEnough) : "");
 }
 
 void check_comparable(const std::vector<ReadStudy>& studies) {
   for (const ReadStudy& study : studies)
     user_check(
         !study.shown.view.has_several_objectives() && study.direction() == studies[0].direction(),
-        "studies are laid beside each other by the best value so far: '{}' is to {}, '{}' "
-        "to {}; name studies of one objective and one direction",
+        "studies are compared by the best value so far: '{}' is to {}, '{}' to {}; name studies "
+        "with one objective and the same direction",
         studies[0].study.name, aim_of(studies[0]), study.study.name, aim_of(study));
 }
 
@@ -202,57 +202,80 @@ std::vector<ShownStudy> shown_of(const std::vector<ReadStudy>& studies) {
 }
 
 constexpr const char* kReach =
-    "Studies that differ in their seed alone are a row: the median, from the least to the "
-    "greatest. No intervals: seeds are few, and "
-    "each study's best is its luckiest.";
+    "Studies that differ only in their seed share a row: the median (smallest to largest). There "
+    "are no confidence intervals: seeds are few, and the best of a study is its luckiest trial.";
 
-void write_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
-                  const Context& context) {
+// One study: its best trials, and the importance of its parameters.
+void describe_study(const ReadStudy& study, Document& document) {
+  const ShownStudy& shown = study.shown;
+  const TrialCounts counts = count_trials(shown.view);
+  document.title = study.study.name;
+  document.headline = headline_of(shown);
+  document.key_figures = {{"Objective", aim_of(study)}, {"Trials", to_text(counts)}};
+  if (const Trial* best = best_alone(shown.view))
+    document.key_figures.push_back({"Best parameters", values_text(shown, *best)});
+  document.evidence = flattery_text(study);
+  document.sections = {
+      {"",
+       {PageTable{best_trials(shown), shown.view.has_several_objectives() ? "The Pareto front."
+                                                                          : "The best trials."}}}};
+  if (counts.complete > 1)
+    document.sections.push_back(
+        {"Importance of parameters", {PageTable{importance_table(study), importance_text(study)}}});
+}
+
+// Studies in a table; where there are families, how soon each found good trials.
+void describe_studies(const std::vector<ReadStudy>& studies,
+                      const std::vector<StudyFamily>& families, const std::string& title,
+                      Document& document) {
+  document.title = title;
+  document.headline =
+      fmt::format("{} stud{} in {}", studies.size(), studies.size() == 1 ? "y" : "ies", title);
+  if (families.empty()) {
+    document.sections = {{"", {PageTable{table_of(studies)}}}};
+    return;
+  }
+  const std::string leader = leader_text(families);
+  const std::size_t last = leader.rfind(". ");  // the caution
+  if (last != std::string::npos) document.headline = leader.substr(0, last);
+  document.evidence =
+      fmt::format("{} {}", last == std::string::npos ? "" : leader.substr(last + 2), kFlatters);
+  document.sections = {{"", {PageTable{comparison_table(families), kReach}}},
+                       {"Each study", {PageTable{table_of(studies)}}}};
+}
+
+// Adds figures to the document, and writes it with them and a table of trials or studies.
+void write_study_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
+                        const std::vector<StudyFamily>& families, Document& document,
+                        const Context& context) {
   OutputFolder folder(job.output.folder, job.output.options());
   std::vector<std::string> undrawn;
-  Document page{.title = told_name(job), .headline = {}, .sections = {}};
-  if (studies.size() == 1 && job.beside.empty()) {
-    const ReadStudy& study = studies[0];
-    page.title = study.study.name;
-    page.headline = headline_of(study.shown);
-    Section trials{
-        "Trials",
-        {Paragraph{fmt::format("{}. {}", aim_of(study), flattery_text(study))},
-         PageTable{best_trials(study.shown),
-                   study.shown.view.has_several_objectives() ? "The Pareto front" : "The best"}}};
-    for (const StudyFigure& figure : study_figures(study.shown))
-      trials.blocks.push_back(figure_block(figure.figure, folder.path() / figure.name,
-                                           std::string(figure.description), undrawn));
-    page.sections = {trials};
-    write_file(folder.path() / "trials.csv", to_csv(all_trials(study.shown)));
+  Section figures{"Figures", {}};
+  const auto add = [&](const Figure& drawn, const std::string& name, std::string description) {
+    figures.blocks.push_back(figure_block(drawn, folder.path() / name, description, undrawn));
+  };
+  if (families.empty()) {
+    for (const StudyFigure& figure : study_figures(studies[0].shown))
+      add(figure.figure, std::string(figure.name), std::string(figure.description));
+    write_file(folder.path() / "trials.csv", to_csv(all_trials(studies[0].shown)));
   } else {
-    page.headline = fmt::format("{} studies", studies.size());
-    const std::vector<ShownStudy> shown = shown_of(studies);
-    const std::vector<StudyFamily> families = families_of(shown);
-    Section section{
-        "Studies",
-        {Paragraph{std::string(kFlatters)}, PageTable{comparison_table(families), kReach},
-         Paragraph{leader_text(families)}, PageTable{table_of(studies), "One by one"}}};
     const Figure figure = compared_histories(families);
-    const auto add = [&](const Figure& drawn, const char* name) {
-      section.blocks.push_back(figure_block(drawn, folder.path() / name,
-                                            "The best value so far of each study.", undrawn));
-    };
-    add(figure, "optimization_history");
+    add(figure, "optimization_history", "The best value so far of each study.");
     if (const std::optional<Figure> zoomed = zoomed_to_crowd(figure))
-      add(*zoomed, "optimization_history_zoom");
-    page.sections = {section};
+      add(*zoomed, "optimization_history_zoom", "The best value so far of each study.");
     write_file(folder.path() / "studies.csv", to_csv(table_of(studies)));
   }
-  write_file(folder.path() / "report.html", to_html(page));
+  document.sections.push_back(std::move(figures));
+  write_file(folder.path() / "report.html", to_html(document));
   folder.commit();
   tell_warnings(context, undrawn);
+  document.output = job.output.folder;
 }
 
 void check_outputs(const StudyJob& job) {
   if (!job.export_file.empty()) {
     user_check(job.export_file.ends_with(".csv") || job.export_file.ends_with(".json"),
-               "{}: trials are exported as .csv or .json", job.export_file);
+               "{}: expected a .csv or .json file", job.export_file);
     user_check(!fs::exists(job.storage) || !fs::exists(job.export_file) ||
                    !fs::equivalent(job.storage, job.export_file),
                "{}: is the storage itself", job.export_file);
@@ -260,25 +283,25 @@ void check_outputs(const StudyJob& job) {
   }
   const bool acts = job.remove || !job.export_file.empty() || !job.for_optuna_3_1.empty();
   user_check(!acts || job.beside.empty(),
-             "studies are exported, copied and deleted from one storage; give it without others "
-             "beside it");
+             "studies are exported, copied and deleted from one storage; leave out `beside`");
   const bool one = job.studies.size() == 1;
-  user_check(one || job.export_file.empty(), "{}: the trials of one study are exported; name it",
-             job.export_file);
-  user_check(one || !job.remove, "one study is deleted at a time; name it");
+  user_check(one || job.export_file.empty(), "{}: name the one study to export", job.export_file);
+  user_check(one || !job.remove, "name the one study to delete");
 }
 
-std::string done_text(const StudyJob& job, bool removed) {
-  std::string text;
-  if (!job.export_file.empty()) text += fmt::format("trials written to {}\n", job.export_file);
-  if (!job.output.folder.empty()) text += fmt::format("written to {}\n", job.output.folder);
+// What was exported, copied and deleted, a sentence each.
+std::vector<std::string> done_sentences(const StudyJob& job, bool removed) {
+  std::vector<std::string> sentences;
+  if (!job.export_file.empty())
+    sentences.push_back(fmt::format("Trials written to {}", job.export_file));
   if (!job.for_optuna_3_1.empty())
-    text += fmt::format("a copy for Optuna 3.0 and 3.1 written to {}\n", job.for_optuna_3_1);
+    sentences.push_back(
+        fmt::format("Copy for Optuna 3.0 and 3.1 written to {}", job.for_optuna_3_1));
   if (job.remove)
-    text += removed ? fmt::format("study '{}' with its trials deleted from {}\n", job.studies[0],
-                                  job.storage)
-                    : fmt::format("study '{}' was not deleted\n", job.studies[0]);
-  return text;
+    sentences.push_back(removed ? fmt::format("Study '{}' with its trials deleted from {}",
+                                              job.studies[0], job.storage)
+                                : fmt::format("Study '{}' was not deleted", job.studies[0]));
+  return sentences;
 }
 
 bool may_remove(const StudyJob& job, const ReadStudy& study) {
@@ -289,7 +312,7 @@ bool may_remove(const StudyJob& job, const ReadStudy& study) {
 
 }  // namespace
 
-StudyResult tell_studies(const StudyJob& job, const Context& context) {
+JobResult tell_studies(const StudyJob& job, const Context& context) {
   check_outputs(job);
   std::unique_ptr<StudyStorage> storage;
   if (job.beside.empty()) storage = open_storage(storage_now(job.storage), /*must_exist=*/true);
@@ -301,54 +324,42 @@ StudyResult tell_studies(const StudyJob& job, const Context& context) {
       (studies.size() > 1 && (!job.studies.empty() || !job.output.folder.empty()));
   if (compared) check_comparable(studies);
   user_check(!studies.empty() || (job.output.folder.empty() && !compared),
-             "{}: has no study to report", told_name(job));
-  if (!job.output.folder.empty()) write_report(job, studies, context);
+             "{}: there is no study to report", told_name(job));
+  const std::vector<ShownStudy> shown = shown_of(studies);
+  const std::vector<StudyFamily> families =
+      compared ? families_of(shown) : std::vector<StudyFamily>();
+  JobResult result;
+  Document& document = result.document;
+  const bool shows_one =
+      !compared && studies.size() == 1 && (!job.studies.empty() || !job.output.folder.empty());
+  const bool only_acts = job.output.folder.empty() &&
+                         (job.remove || !job.export_file.empty() || !job.for_optuna_3_1.empty());
+  if (only_acts)
+    document.title = told_name(job);
+  else if (shows_one)
+    describe_study(studies[0], document);
+  else
+    describe_studies(studies, families, told_name(job), document);
+  if (!job.output.folder.empty()) write_study_report(job, studies, families, document, context);
   if (!job.export_file.empty()) export_trials(studies[0], job.export_file);
   const bool removes = job.remove && may_remove(job, studies[0]);
   if (removes) storage->delete_study(studies[0].study.id);
   if (storage) storage->close();
   if (!job.for_optuna_3_1.empty())
     export_for_optuna_3_1(storage_now(job.storage), job.for_optuna_3_1);
-  StudyResult result;
   Json rows = Json::array();
   for (const ReadStudy& study : studies) rows.push_back(to_json(study));
-  const std::vector<ShownStudy> shown = shown_of(studies);
   result.fields = {{"storage", told_name(job)}, {"studies", rows}, {"deleted", removes}};
   if (compared) {
-    result.fields["families"] = to_json(families_of(shown));
-    result.fields["leader"] = leader_of(families_of(shown));
+    result.fields["families"] = to_json(families);
+    result.fields["leader"] = leader_of(families);
   }
-  std::string head, importance, tail = done_text(job, removes);
-  std::vector<Table> tables;
-  const bool shows_one =
-      !compared && studies.size() == 1 && (!job.studies.empty() || !job.output.folder.empty());
-  const bool only_acts = job.remove || !job.export_file.empty() || !job.for_optuna_3_1.empty();
-  if (only_acts && job.output.folder.empty()) {
-    // What was done is all there is to say.
-  } else if (studies.empty()) {
-    head = fmt::format("{}: no study\n", told_name(job));
-  } else if (!shows_one) {
-    tables = {table_of(studies)};
-    if (compared) {
-      tables.push_back(comparison_table(families_of(shown)));
-      importance = fmt::format("{}\n{}\n", kReach, leader_text(families_of(shown)));
-    }
-  } else {
-    head = fmt::format("{}: {}\n{} {}\n", studies[0].study.name, aim_of(studies[0]),
-                       headline_of(studies[0].shown), flattery_text(studies[0]));
-    tables = {best_trials(studies[0].shown)};
-    if (count_trials(studies[0].shown.view).complete > 1) {
-      tables.push_back(importance_table(studies[0]));
-      importance = importance_text(studies[0]) + "\n";
-    }
-  }
-  result.text = [=](const TextStyle& style) {
-    std::string text = head;
-    for (const Table& table : tables)
-      if (!table.rows().empty()) text += (text.empty() ? "" : "\n") + to_text(table, style);
-    text += importance;
-    return text + (tail.empty() || text.empty() ? tail : "\n" + tail);
-  };
+  const std::vector<std::string> done = done_sentences(job, removes);
+  if (only_acts)
+    document.headline = fmt::format("{}", fmt::join(done, "; "));
+  else
+    for (const std::string& sentence : done)
+      document.sections.push_back({"", {Paragraph{sentence + "."}}});
   return result;
 }
 

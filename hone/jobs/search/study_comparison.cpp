@@ -216,14 +216,14 @@ Json leader_of(const std::vector<StudyFamily>& families) {
   }
   std::string found =
       std::isfinite(trials)
-          ? fmt::format("{}: the first within {} of the best, after {} {}", first.label,
-                        kWithinReach, reach_text(first, target), trials == 1 ? "trial" : "trials")
-          : fmt::format("{}: the best median; no median came within {} of the best", first.label,
+          ? fmt::format("{}: first within {} of the best value, after {} trial{}", first.label,
+                        kWithinReach, reach_text(first, target), trials == 1 ? "" : "s")
+          : fmt::format("{}: best median; no median is within {} of the best value", first.label,
                         kWithinReach);
-  if (!as_soon.empty()) found += fmt::format("; as soon: {}", fmt::join(as_soon, ", "));
+  if (!as_soon.empty()) found += fmt::format("; equally soon: {}", fmt::join(as_soon, ", "));
   return {{"label", first.label},
           {"sampler", is_ahead ? sampler : Json()},
-          {"sentence", fmt::format("{}{}. So few seeds do not rank.",
+          {"sentence", fmt::format("{}{}. A few seeds do not rank samplers.",
                                    is_ahead ? "" : "No sampler is ahead. ", found)}};
 }
 
@@ -240,11 +240,11 @@ Figure compared_histories(const std::vector<StudyFamily>& families) {
   const Axis y{.label = first.objectives.at(0),
                .better = better_end(first.view.directions.front())};
   Panel trials{.x = {.label = "Trial"}, .y = y};
-  Panel seconds{.x = {.label = any_known_before(families)
-                                   ? "Seconds of all trials together (0 if known before)"
-                                   : "Seconds of all trials together"},
-                .y = y};
-  Panel cpu_seconds{.x = {.label = "CPU seconds of all trials together"}, .y = y};
+  Panel seconds{
+      .x = {.label = any_known_before(families) ? "Seconds of all trials (0 if from the cache)"
+                                                : "Seconds of all trials"},
+      .y = y};
+  Panel cpu_seconds{.x = {.label = "CPU seconds of all trials"}, .y = y};
   for (const StudyFamily& family : families) {
     std::vector<Series> by_trial, by_seconds, by_cpu_seconds;
     for (const ShownStudy* study : family.studies) {

@@ -114,8 +114,7 @@ std::string to_text(const TrialCounts& counts) {
   std::string text = fmt::format(
       "{} trials: {} complete{}, {} pruned, {} failed", grouped(counts.all()),
       grouped(counts.complete),
-      counts.cached == 0 ? ""
-                         : fmt::format(" ({} known from earlier searches)", grouped(counts.cached)),
+      counts.cached == 0 ? "" : fmt::format(" ({} from the cache)", grouped(counts.cached)),
       grouped(counts.pruned), grouped(counts.failed));
   if (counts.run_again > 0)
     text += fmt::format(" ({} interrupted and run again)", grouped(counts.run_again));
@@ -184,24 +183,23 @@ const Trial* best_alone(const StudyView& study) {
 }
 
 std::string headline_of(const ShownStudy& study) {
-  const std::string counts = to_text(count_trials(study.view));
-  const Trial* best = best_alone(study.view);
-  if (best != nullptr)
-    return fmt::format("{}. The best is trial {}: {} = {}; {}.", counts, best->number,
-                       study.objectives[0], rounded_text(best->values[0], kObjectiveDigits),
-                       values_text(study, *best));
+  const std::int64_t trials = count_trials(study.view).finished();
+  const std::string of_trials = fmt::format("{} trial{}", grouped(trials), trials == 1 ? "" : "s");
+  if (const Trial* best = best_alone(study.view))
+    return fmt::format("Best of {}: {} = {} (trial {})", of_trials, study.objectives[0],
+                       rounded_text(best->values[0], kObjectiveDigits), best->number);
   const std::size_t front = pareto_front(study.view).size();
-  return front == 0 ? fmt::format("{}; none is complete and feasible.", counts)
-                    : fmt::format("{}. {} on the Pareto front.", counts, front);
+  return front == 0 ? fmt::format("{}, none complete and feasible", of_trials)
+                    : fmt::format("{} of {} on the Pareto front", front, of_trials);
 }
 
 Table best_trials(const ShownStudy& study) {
   std::vector<Column> columns = {{"number", "Trial"}};
   for (const std::string& objective : study.objectives) columns.push_back({objective, objective});
   const bool tells_bits = tells(study, "average_bits"), tells_bytes = tells(study, "packed_bytes");
-  if (tells_bits) columns.push_back({"average_bits", "Bits of linears"});
-  if (tells_bytes) columns.push_back({"packed_bytes", "Packed"});
-  columns.push_back({"values", "Values"});
+  if (tells_bits) columns.push_back({"average_bits", "Bits per weight"});
+  if (tells_bytes) columns.push_back({"packed_bytes", "Size when packed"});
+  columns.push_back({"values", "Parameters"});
   Table table(columns);
   for (const Trial* trial : ranked(study)) {
     if (table.rows().size() >= kShownTrials) break;
@@ -220,9 +218,10 @@ Table best_trials(const ShownStudy& study) {
 std::string certainty_text(const ShownStudy& study) {
   for (std::size_t i = 0; i < study.objectives.size(); ++i)
     if (proportion_of(study, i, 0))
-      return "Intervals (95%, Wilson's) are of a trial for itself; the best of many lies above "
-             "its own.";
-  return "No intervals: what a value is a share or a mean of is not known here.";
+      return "95% confidence intervals (Wilson) are of each trial alone; the best of many trials "
+             "is "
+             "likely above its own.";
+  return "There are no confidence intervals: the study does not say what its values average.";
 }
 
 Table all_trials(const ShownStudy& study) {

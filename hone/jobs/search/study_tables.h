@@ -25,8 +25,8 @@ struct TrialCounts {
   std::int64_t all() const { return finished() + running + waiting; }
 };
 TrialCounts count_trials(const StudyView& study);
-/// "100 trials: 90 complete (3 known from earlier searches), 8 pruned, 2 failed (1 interrupted and run again)"; where there are
-/// any, ", 1 running, 4 waiting", which count among all.
+/// "100 trials: 90 complete (3 from the cache), 8 pruned, 2 failed (1 interrupted and run again)"; where there are any, ", 1 running,
+/// 4 waiting", which count among all.
 std::string to_text(const TrialCounts& counts);
 
 /// For programs.
@@ -36,7 +36,7 @@ std::string best_text(const StudyView& study);
 
 /// The best trial of a study of one objective; null: there is none, or it has several.
 const Trial* best_alone(const StudyView& study);
-/// "20 trials: … The best is trial 16: accuracy = 0.7812; batch 16, …"
+/// "Best of 20 trials: accuracy = 0.7812 (trial 16)", "3 of 20 trials on the Pareto front".
 std::string headline_of(const ShownStudy& study);
 
 /// A figure of the trial's model, as `kFiguresAttribute` has it; NaN: it has none of that name.
@@ -54,7 +54,7 @@ std::string values_text(const ShownStudy& study, const Trial& trial);
 /// that is known stands with Wilson's interval. Bits are those of all linears, the ones in full precision with 32 (`average_bits` of
 /// docs/guides/search.md).
 Table best_trials(const ShownStudy& study);
-/// What the values in that table are sure of: "95% intervals are of one trial, …", or that they have none.
+/// Says which confidence intervals that table has.
 std::string certainty_text(const ShownStudy& study);
 /// All of them, a row each, with all parameters.
 Table all_trials(const ShownStudy& study);

@@ -135,7 +135,7 @@ Table before_and_after_table(const std::vector<Written>& all) {
         return Cells{text(after), size_change(before, after)};
       });
   };
-  const auto bytes_text = [](double count) { return human_bytes(count); };
+  const auto bytes_text = [](double count) { return short_bytes(count); };
   const auto ms_text = [](double ms) { return three_digits(ms) + " ms"; };
   const auto count_text = [](double count) { return grouped(std::llround(count)); };
   sizes(
@@ -333,14 +333,9 @@ std::int64_t looks_of(const ShrinkFindings& f) {
   return std::ssize(f.points) + (f.trimmed && f.trimmed->looked ? 1 : 0);
 }
 
-std::vector<std::string> sentences_of(const ShrinkFindings& f) {
+// What was chosen, and what might have been.
+std::vector<std::string> choice_sentences(const ShrinkFindings& f) {
   std::vector<std::string> lines;
-  if (f.trimmed) lines.push_back(trimmed_text(f));
-  lines.push_back(fmt::format(
-      "Search: {} of at most {} evaluations on the {} split in {}; {}. Results are corrected for "
-      "{} "
-      "evaluations (Bonferroni).",
-      looks_of(f), f.job.looks, part_chosen_on(f), clock_text(f.seconds), f.end, f.job.looks));
   if (f.chosen) {
     const JudgedPoint& one = f.points[*f.chosen];
     lines.push_back(fmt::format("{}: trial {} ({}). On the {} split, {}.",
@@ -354,11 +349,21 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
         "data, or a larger --validation_split, may show it.",
         one.trial, 100 * one.shares.bytes, 100 * one.shares.time, one.summary));
   }
+  if (!f.itself.passes) lines.push_back(too_few_texts_sentence(f));
+  return lines;
+}
+
+std::vector<std::string> search_sentences(const ShrinkFindings& f) {
+  std::vector<std::string> lines = {fmt::format(
+      "Search: {} of at most {} evaluations on the {} split in {}; {}. Results are corrected for "
+      "{} "
+      "evaluations (Bonferroni).",
+      looks_of(f), f.job.looks, part_chosen_on(f), clock_text(f.seconds), f.end, f.job.looks)};
+  if (f.trimmed) lines.push_back(trimmed_text(f));
   if (f.job.loadable)
     lines.emplace_back(
         "Candidates were evaluated as transformers computes them, in fp32 with rounded weights. "
         "Their sizes and latencies are those of the packed model.");
-  if (!f.itself.passes) lines.push_back(too_few_texts_sentence(f));
   return lines;
 }
 
@@ -431,14 +436,21 @@ void describe(const ShrinkFindings& f, const Written& w, Document& document) {
     document.evidence += fmt::format(" The result on {} is not confirmed.", made_on(f));
 }
 
-// The same, and what became of a model that was written.
+// Predictions, size and latency of a model that was written.
 std::vector<std::string> sentences_of(const ShrinkFindings& f, const Written& written) {
-  std::vector<std::string> lines = sentences_of(f);
+  std::vector<std::string> lines;
   if (const std::optional<Comparison>& counted = written.both.comparison.counted)
     lines.push_back(fmt::format("Predictions on {}: correct → wrong {}, wrong → correct {}.",
                                 name_and_size(f.data.measured), grouped(counted->only_parent),
                                 grouped(counted->only_candidate)));
   for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> card_sentences(const ShrinkFindings& f, const Written& written) {
+  std::vector<std::string> lines = choice_sentences(f);
+  for (const auto& more : {search_sentences(f), sentences_of(f, written)})
+    lines.insert(lines.end(), more.begin(), more.end());
   return lines;
 }
 
@@ -486,8 +498,8 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
                {"seeds", 1},
                {"chosen_on", to_json(f.subject.data.measured_choice())},
                {"examples_needed", !f.itself.passes && f.itself.hardest.examples_needed
-                                    ? Json(*f.itself.hardest.examples_needed)
-                                    : Json()},
+                                       ? Json(*f.itself.hardest.examples_needed)
+                                       : Json()},
                {"trial", f.chosen ? Json(f.points[*f.chosen].trial) : Json()},
                {"candidates", to_json(trail)},
                {"output", is_nothing(f) ? Json() : Json(judged_folder(f))}});
@@ -547,7 +559,8 @@ JobResult report_nothing(const ShrinkFindings& f, JobResult result, OutputFolder
                         100 * f.margin());
   document.evidence = fmt::format("On {}; {}.", made_on(f), f.end);
   document.output = f.job.output.folder;
-  document.sections = {{"", paragraphs(sentences_of(f))}};
+  document.sections = {{"", paragraphs(choice_sentences(f))},
+                       {"Details", paragraphs(search_sentences(f)), /*folded=*/true}};
   result.basis = basis_of(f.job.data.options.source, f.data, std::string(kFloat));
   result.fields = fields_of(f, trail);
   result.gate = GateOutcome{.passed = false,
@@ -619,11 +632,13 @@ JobResult report_shrink(const ShrinkFindings& f, const TextModel& made, JobResul
     write_file(output.path() / "summary-dark.svg", dark_svg(read_file(figure)));
   for (Block& block : gate_blocks(gates, name_and_size(f.data.measured)))
     first.blocks.push_back(std::move(block));
-  std::vector<std::string> lines = sentences_of(f, written);
-  for (std::string& line : loadable_lines(f, all)) lines.push_back(std::move(line));
-  for (Block& block : paragraphs(lines)) first.blocks.push_back(std::move(block));
+  for (const auto& lines : {choice_sentences(f), loadable_lines(f, all)})
+    for (Block& block : paragraphs(lines)) first.blocks.push_back(std::move(block));
   document.sections.push_back(std::move(first));
   add_trail(f, trail, document, output.path());
+  std::vector<std::string> details = search_sentences(f);
+  for (std::string& line : sentences_of(f, written)) details.push_back(std::move(line));
+  document.sections.push_back({"Details", paragraphs(details), /*folded=*/true});
   document.sections.push_back(
       {"How to read this", reading_notes(f, written.arithmetic), /*folded=*/true});
   if (!layers.rows().empty())
@@ -641,7 +656,7 @@ JobResult report_shrink(const ShrinkFindings& f, const TextModel& made, JobResul
     fields.update(fields_of_version(one));
     const fs::path folder = output.path() / one.name;
     write_model_card({f.job.output.name_of(folder, output.path()), f.job.invocation.command,
-                      result_of("shrink", fields), sentences_of(f, one)},
+                      result_of("shrink", fields), card_sentences(f, one)},
                      one.model, folder);
   }
   if (f.job.loadable) result.fields["loadable"] = "transformers";

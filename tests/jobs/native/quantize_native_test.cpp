@@ -101,8 +101,6 @@ TEST(QuantizeNative, LeavesLayersInFp32ThatWouldBeSlower) {
   }
   const Json slow = layer_called(made.fields, "bert.encoder.layer.0.attention.self.query");
   EXPECT_EQ(slow["reason"].get<std::string>().find("a product takes "), 0u) << slow;
-  const std::string text = made.text({});
-  EXPECT_NE(text.find(" stay in fp32: a product takes "), std::string::npos) << text;
   // The choice is the model's, wherever it runs.
   const Model model = open_model(out, context, 0).model;
   for (const auto& [layer, formats] : model.quantization->plan)

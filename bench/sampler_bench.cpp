@@ -1,16 +1,41 @@
-#include "hone/jobs/bench_sampler.h"
+// Times the trials of a sampler of hone/search, or prints what it suggests on a test function.
+//
+//     sampler_bench [--sampler tpe|random] [--optuna VERSION] [--compatible] [--seed N] [--trials N] [--parameters N] [--runs N]
+//     sampler_bench --function cont|mixed [--replay FILE] …
+//
+// The timed trials are in memory, from creation to the report of the value, after --trials of the same kind. With --function the
+// trials minimize a test function (hone/search/test_function.h) and are printed, one JSON object on a line. --replay takes a
+// recorded run, {"params": [{…}], "values": […]}, which goes into the history in place of the suggestions. Prints JSON.
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
+#include <memory>
 
 #include "hone/base/error.h"
+#include "hone/base/file.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
 #include "hone/jobs/times_in_turn.h"
+#include "hone/search/sampler.h"
 #include "hone/search/test_function.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {
+
+struct SamplerBenchJob {
+  std::string sampler = "tpe";  ///< or random
+  TpeProfile profile = TpeProfile::optuna_5;
+  std::uint64_t seed = 42;
+  bool compatible = false;  ///< uses Optuna's random numbers
+  std::int64_t trials = 1000;
+  std::int64_t parameters = 10;  ///< floats from -5 to 5, of timed trials
+  std::int64_t runs = 20;        ///< timed trials, after the others
+};
+
+void print_line(const Json& fields) { fmt::print("{}\n", to_line(result_of("bench", fields))); }
 
 std::unique_ptr<Sampler> sampler_of(const SamplerBenchJob& job) {
   if (job.sampler == "random")
@@ -79,16 +104,7 @@ double distant_sphere(const Trial& trial) {
   return sum;
 }
 
-}  // namespace
-
-std::string SamplerTimes::text() const {
-  return fmt::format(
-      "{}: {:.3f} ms for the fastest trial, {:.3f} for the median of {}, {:.3f} for the first.\n",
-      fields["what"].get<std::string>(), min_ms, median_ms,
-      fields["timed_runs"].get<std::int64_t>(), first_ms);
-}
-
-SamplerTimes bench_sampler(const SamplerBenchJob& job) {
+Json bench_sampler(const SamplerBenchJob& job) {
   SearchSpace space;
   for (std::int64_t i = 0; i < job.parameters; ++i)
     space.parameters.push_back({fmt::format("x{}", i), real_values(-5, 5)});
@@ -102,35 +118,28 @@ SamplerTimes bench_sampler(const SamplerBenchJob& job) {
     stop_if_interrupted();
     one_trial();
   }
-  SamplerTimes times;
-  times.first_ms = run_ms(one_trial);
+  const double first_ms = run_ms(one_trial);
   one_trial();
   const std::vector<double> ms = runs_ms(one_trial, job.runs);
-  times.min_ms = ms.front();
-  times.median_ms = ms[ms.size() / 2];
   const std::string name =
       job.sampler == "tpe" ? fmt::format("TPE as {}", to_string(job.profile)) : job.sampler;
-  times.fields = {{"what", fmt::format("a trial of {} floats by {} at {} trials", job.parameters,
-                                       name, job.trials)},
-                  {"sampler", job.sampler}};
-  if (job.sampler == "tpe") times.fields["profile"] = to_string(job.profile);
-  times.fields["compatible"] = job.compatible;
-  times.fields["seed"] = job.seed;
-  times.fields["parameters"] = job.parameters;
-  times.fields["trials"] = job.trials;
-  times.fields["first_ms"] = times.first_ms;
-  times.fields["min_ms"] = times.min_ms;
-  times.fields["median_ms"] = times.median_ms;
-  times.fields["timed_runs"] = job.runs;
-  return times;
-}
-
-Json SampledTrial::fields() const {
-  return {{"number", number}, {"params", params}, {"value", value}};
+  Json fields = {{"what", fmt::format("a trial of {} floats by {} at {} trials", job.parameters,
+                                      name, job.trials)},
+                 {"sampler", job.sampler}};
+  if (job.sampler == "tpe") fields["profile"] = to_string(job.profile);
+  fields["compatible"] = job.compatible;
+  fields["seed"] = job.seed;
+  fields["parameters"] = job.parameters;
+  fields["trials"] = job.trials;
+  fields["first_ms"] = first_ms;
+  fields["min_ms"] = ms.front();
+  fields["median_ms"] = ms[ms.size() / 2];
+  fields["timed_runs"] = job.runs;
+  return fields;
 }
 
 void sample_function(const SamplerBenchJob& job, const std::string& function,
-                     const fs::path& replay, const std::function<void(const SampledTrial&)>& tell) {
+                     const fs::path& replay) {
   const TestFunction& f = find_test_function(function);
   Recording recording;
   if (!replay.empty()) recording = read_recording(replay, f.space);
@@ -141,11 +150,11 @@ void sample_function(const SamplerBenchJob& job, const std::string& function,
     stop_if_interrupted();
     Trial trial = run.ask(f.space);
     const Assignment point = assignment_of(trial.parameters);
-    SampledTrial sampled{i, Json::object(), f.value(point)};
+    double value = f.value(point);
+    Json params = Json::object();
     for (const TrialParameter& parameter : trial.parameters)
-      sampled.params[parameter.name] = point.at(parameter.name);
-    tell(sampled);
-    double value = sampled.value;
+      params[parameter.name] = point.at(parameter.name);
+    print_line({{"number", i}, {"params", params}, {"value", value}});
     if (!replay.empty()) {
       trial.parameters = recording.params[static_cast<std::size_t>(i)];
       value = recording.values[static_cast<std::size_t>(i)];
@@ -154,4 +163,45 @@ void sample_function(const SamplerBenchJob& job, const std::string& function,
   }
 }
 
+int run(int argc, char** argv) {
+  SamplerBenchJob job;
+  std::string optuna, function, replay;
+  CLI::App app("Time the trials of a sampler, or print its suggestions on a test function");
+  app.add_option("--sampler", job.sampler, "sampler")->check(CLI::IsMember({"tpe", "random"}));
+  app.add_option("--optuna", optuna, "version of Optuna whose TPE to follow")
+      ->check(CLI::IsMember(tpe_profile_names()));
+  app.add_flag("--compatible", job.compatible, "draw the random numbers that Optuna draws");
+  app.add_option("--seed", job.seed, "random seed");
+  app.add_option("--trials", job.trials, "number of trials")->check(CLI::PositiveNumber);
+  CLI::Option* const parameters =
+      app.add_option("--parameters", job.parameters, "parameters per trial")
+          ->check(CLI::PositiveNumber);
+  app.add_option("--runs", job.runs, "timed trials")->check(CLI::PositiveNumber);
+  CLI::Option* const of_function =
+      app.add_option("--function", function, "print trials on a test function instead of times")
+          ->check(CLI::IsMember({"cont", "mixed"}))
+          ->excludes(parameters);
+  app.add_option("--replay", replay, "JSON file with a recorded run to use as history")
+      ->needs(of_function);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (!optuna.empty()) job.profile = find_tpe_profile(optuna);
+    user_check(job.sampler == "tpe" || optuna.empty(), "--optuna needs --sampler tpe");
+    if (function.empty())
+      print_line(bench_sampler(job));
+    else
+      sample_function(job, function, replay);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace
 }  // namespace hone
+
+int main(int argc, char** argv) {
+  hone::catch_interrupts();
+  return hone::run(argc, argv);
+}

@@ -10,45 +10,49 @@
 namespace hone::testing {
 namespace {
 
-RunReport example() {
-  RunReport report{.title = "my-model in 8 bits", .headline = "No difference found."};
-  report.invocation.name = "quantize";
-  report.invocation.command = "hone quantize my-model --format 'int(bits=8)'";
-  report.invocation.settings = {{"seed", 42}, {"quiet", false}, {"format", "int(bits=8)"}};
-  report.basis = {"simulated int(bits=8)", 1, "reviews.csv", "test 40 texts", "honest: as ever"};
-  report.sections = {{"Result", {Paragraph{"It is as good."}}}};
-  report.results = {{"accuracy", 0.5}};
-  report.notes = {"3 texts were cut", "a label is odd"};
-  return report;
+Invocation invocation() {
+  return {.name = "quantize",
+          .command = "hone quantize my-model --format 'int(bits=8)'",
+          .settings = {{"seed", 42}, {"quiet", false}, {"format", "int(bits=8)"}}};
 }
 
-TEST(RunReport, LeavesEverythingBesideTheResult) {
+JobResult example() {
+  return {.fields = {{"accuracy", 0.5}},
+          .document = {.title = "my-model in 8 bits",
+                       .headline = "No difference found.",
+                       .sections = {{"Result", {Paragraph{"It is as good."}}}},
+                       .notes = {"3 texts were cut", "a label is odd"}},
+          .basis = {"simulated int(bits=8)", 1, "reviews.csv", "test 40 texts", "honest: as ever"}};
+}
+
+TEST(WriteReport, LeavesEverythingBesideTheResult) {
   const TemporaryFolder folder;
-  write_run_report(example(), folder.path(), quiet_context());
+  write_report(example(), invocation(), folder.path(), quiet_context());
   const Json settings = read_json(folder.path() / "settings.json");
   EXPECT_EQ(settings["schema_version"], kSchemaVersion);
   EXPECT_EQ(settings["command"], "quantize");
-  EXPECT_EQ(settings["command_line"], example().invocation.command);
-  EXPECT_EQ(settings["settings"], example().invocation.settings);
+  EXPECT_EQ(settings["command_line"], invocation().command);
+  EXPECT_EQ(settings["settings"], invocation().settings);
   EXPECT_GE(settings["seconds"], 0);
   const Json machine = read_json(folder.path() / "machine.json");
   EXPECT_EQ(machine["threads"], 1);
   EXPECT_TRUE(machine.contains("processor"));
-  EXPECT_EQ(read_json(folder.path() / "results.json"), result_of("quantize", example().results));
+  EXPECT_EQ(read_json(folder.path() / "results.json"), result_of("quantize", example().fields));
   const std::string log = read_file(folder.path() / "run.log");
   EXPECT_TRUE(log.starts_with(settings["start"].get<std::string>() + " hone quantize my-model"));
+  EXPECT_TRUE(read_file(folder.path() / "report.md").starts_with("# my-model in 8 bits\n"));
   EXPECT_NE(log.find("\n3 texts were cut\na label is odd\ndone after 0:00\n"), std::string::npos)
       << log;
 }
 
-TEST(RunReport, SaysOnThePageWhatItStandsOn) {
+TEST(WriteReport, SaysOnThePageWhatItStandsOn) {
   const TemporaryFolder folder;
-  write_run_report(example(), folder.path(), quiet_context());
+  write_report(example(), invocation(), folder.path(), quiet_context());
   const std::string page = read_file(folder.path() / "report.html");
   for (const char* part :
        {"<h1>No difference found.</h1>", "It is as good.", "<p>3 texts were cut</p>",
-        "<dd>simulated int(bits=8)</dd>", "<dd>1: how far another seed would lie",
-        "<dd>reviews.csv</dd>", "<dd>test 40 texts</dd>", "<dd>honest: as ever</dd>",
+        "<dd>simulated int(bits=8)</dd>", "<dd>1; variation over seeds", "<dd>reviews.csv</dd>",
+        "<dd>test 40 texts</dd>", "<dd>honest: as ever</dd>",
         "<pre>hone quantize <span>my-model</span> <span>--format</span> "
         "<span>&#39;int(bits=8)&#39;</span></pre>",
         "<dt>seed</dt><dd>42</dd>", "<dt>quiet</dt><dd>false</dd>", "<dd>int(bits=8)</dd>",
@@ -56,13 +60,13 @@ TEST(RunReport, SaysOnThePageWhatItStandsOn) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
 }
 
-TEST(RunReport, LeavesResultsToJobsThatWriteThemselves) {
+TEST(WriteReport, LeavesResultsToJobsThatWriteThemselves) {
   const TemporaryFolder folder;
-  RunReport report = example();
-  report.results = nullptr;
-  report.basis.seeds = 5;
-  report.notes.clear();
-  write_run_report(report, folder.path(), quiet_context());
+  JobResult result = example();
+  result.fields = nullptr;
+  result.basis.seeds = 5;
+  result.document.notes.clear();
+  write_report(result, invocation(), folder.path(), quiet_context());
   EXPECT_FALSE(fs::exists(folder.path() / "results.json"));
   const std::string page = read_file(folder.path() / "report.html");
   EXPECT_NE(page.find("<dt>Seeds</dt><dd>5</dd>"), std::string::npos);

@@ -1,25 +1,42 @@
-#include "hone/jobs/bench_storage.h"
-
+// Times how many trials per second a storage of studies takes, and checks that workers share them correctly.
+//
+//     storage_bench --storage STORAGE [--workers N] [--trials N] [--join STUDY]
+//
+// STORAGE is an SQLite file or postgresql://USER@HOST/DATABASE. Workers, each a process of this program, run trials of three
+// parameters that cost nothing: first trials that they create, then as many that wait in a queue. A trial is read, claimed or
+// created, written to and finished, as in a search. The studies are deleted at the end, and the file too unless it existed. With
+// --join this process is one more worker of that study. Prints JSON.
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ctime>
+#include <memory>
 #include <optional>
 #include <thread>
 
 #include "hone/base/error.h"
+#include "hone/base/file.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/own_process.h"
-#include "hone/report/table.h"
 #include "hone/search/storage/storage.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {
 
+struct StorageBenchJob {
+  std::string storage;         ///< as `open_storage` takes it
+  std::int64_t workers = 4;    ///< processes that run trials at once
+  std::int64_t trials = 1000;  ///< of all workers together, of either kind
+  std::string join = {};  ///< the study that this process is a worker of; empty: it starts workers
+};
+
 // What one worker did.
 struct Share {
-  std::int64_t ran = 0;    ///< trials that it evaluated
-  std::int64_t taken = 0;  ///< of them, ended by somebody else before it could
+  std::int64_t ran = 0;    ///< trials it evaluated
+  std::int64_t taken = 0;  ///< of these, finished by another worker before
 };
 
 // What all workers did with one study.
@@ -39,8 +56,8 @@ constexpr const char* kQueued = "queued";
 
 Share work(StudyStorage& storage, const std::string& name, std::int64_t trials) {
   const std::optional<Study> study = storage.find_study(name);
-  user_check(study.has_value(), "no study is called '{}' there; `hone bench storage` makes them",
-             name);
+  user_check(study.has_value(),
+             "no study is called '{}' there; `storage_bench` without --join makes them", name);
   const bool queued = study->user_attributes.contains(kQueued);
   const Distribution x = real_values(0, 1), y = integer_values(0, 9), z = choice_of({"a", "b"});
   std::vector<std::shared_ptr<const Trial>> known;
@@ -70,16 +87,16 @@ std::vector<Share> run_workers(const StorageBenchJob& job, const std::string& st
   for (std::int64_t i = 0; i < job.workers; ++i)
     threads.emplace_back([&, i] {
       const std::int64_t own = job.trials / job.workers + (i < job.trials % job.workers ? 1 : 0);
-      endings[i] = run_own_command({"bench", "storage", "--storage", job.storage, "--join", study,
-                                    "--trials", std::to_string(own), "--json"},
-                                   fs::current_path());
+      endings[i] = run_own_command(
+          {"--storage", job.storage, "--join", study, "--trials", std::to_string(own)},
+          fs::current_path());
     });
   for (std::thread& thread : threads) thread.join();
   stop_if_interrupted();
   std::vector<Share> shares;
   for (const CommandEnding& ending : endings) {
     user_check(ending.code == 0, "a worker failed: {}", ending.error);
-    const Json result = parse_json(ending.output, "what a worker says");
+    const Json result = parse_json(ending.output, "the output of a worker");
     shares.push_back({result.at("ran"), result.at("taken")});
   }
   return shares;
@@ -89,7 +106,7 @@ std::vector<Share> run_workers(const StorageBenchJob& job, const std::string& st
 double seconds_of(const std::string& time) {
   std::tm parts = {};
   const char* fraction = ::strptime(time.c_str(), "%Y-%m-%d %H:%M:%S", &parts);
-  HONE_ASSERT(fraction != nullptr, "'{}' is no time", time);
+  HONE_ASSERT(fraction != nullptr, "'{}' is not a time", time);
   return static_cast<double>(::timegm(&parts)) + std::atof(fraction);
 }
 
@@ -106,7 +123,7 @@ Round measure(StudyStorage& storage, std::int64_t study, const std::string& kind
     first = first.empty() ? trial->start : std::min(first, trial->start);
     last = std::max(last, trial->end);
   }
-  user_check(round.trials > 0, "no worker finished a trial; give more `trials`");
+  user_check(round.trials > 0, "no worker finished a trial; give more --trials");
   round.seconds = seconds_of(last) - seconds_of(first);
   std::int64_t ran = 0, fewest = shares.front().ran;
   for (const Share& share : shares) {
@@ -135,30 +152,6 @@ Round run_round(StudyStorage& storage, const StorageBenchJob& job, const std::st
   return measure(storage, study, kind, run_workers(job, name));
 }
 
-StorageBenchResult result_of_worker(const StorageBenchJob& job) {
-  const auto storage = open_storage(job.storage, /*must_exist=*/true);
-  const Share share = work(*storage, job.join, job.trials);
-  storage->close();
-  return {{{"ran", share.ran}, {"taken", share.taken}}, [share](const TextStyle&) {
-            return fmt::format("{} trials, of which {} were ended by another worker.\n", share.ran,
-                               share.taken);
-          }};
-}
-
-Table rounds_table(const std::vector<Round>& rounds) {
-  Table table({{"kind", "Trials"},
-               {"trials", "Finished"},
-               {"seconds", "Seconds"},
-               {"trials_per_s", "A second"},
-               {"evaluated_twice", "Evaluated twice"},
-               {"left_waiting", "Left waiting"},
-               {"least_share", "Least share"}});
-  for (const Round& round : rounds)
-    table.add_row({round.kind, round.trials, real(round.seconds, 2), real(round.trials_per_s(), 0),
-                   round.evaluated_twice, round.left_waiting, percent(round.least_share)});
-  return table;
-}
-
 // Removes what was not there before, once nobody has it open any more.
 class NewFile {
  public:
@@ -179,19 +172,20 @@ class NewFile {
   fs::path path_;
 };
 
-}  // namespace
+Json result_of_worker(const StorageBenchJob& job) {
+  const auto storage = open_storage(job.storage, /*must_exist=*/true);
+  const Share share = work(*storage, job.join, job.trials);
+  storage->close();
+  return {{"ran", share.ran}, {"taken", share.taken}};
+}
 
-StorageBenchResult bench_storage(const StorageBenchJob& job) {
+Json bench_storage(const StorageBenchJob& job) {
   if (!job.join.empty()) return result_of_worker(job);
   const NewFile file(job.storage);
-  std::vector<Round> rounds;
-  {
-    const auto storage = open_storage(job.storage);
-    for (const char* kind : {kMade, kQueued}) rounds.push_back(run_round(*storage, job, kind));
-    storage->close();
-  }
   Json rows = Json::array();
-  for (const Round& round : rounds)
+  const auto storage = open_storage(job.storage);
+  for (const char* kind : {kMade, kQueued}) {
+    const Round round = run_round(*storage, job, kind);
     rows.push_back({{"kind", round.kind},
                     {"trials", round.trials},
                     {"seconds", round.seconds},
@@ -199,13 +193,33 @@ StorageBenchResult bench_storage(const StorageBenchJob& job) {
                     {"evaluated_twice", round.evaluated_twice},
                     {"left_waiting", round.left_waiting},
                     {"least_share", round.least_share}});
-  const auto text = [rounds, workers = job.workers](const TextStyle& style) {
-    return fmt::format(
-        "Trials of three parameters that cost nothing, by {} processes at once, from the first "
-        "claim to the last end: made by them, and from a queue.\n\n{}",
-        workers, to_text(rounds_table(rounds), style));
-  };
-  return {{{"what", "storage"}, {"workers", job.workers}, {"rounds", rows}}, text};
+  }
+  storage->close();
+  return {{"what", "storage"}, {"workers", job.workers}, {"rounds", rows}};
 }
 
+int run(int argc, char** argv) {
+  StorageBenchJob job;
+  CLI::App app("Time trials in a storage of studies, with several processes");
+  app.add_option("--storage", job.storage, "SQLite file or postgresql:// address")->required();
+  app.add_option("--workers", job.workers, "number of worker processes")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--trials", job.trials, "number of trials")->check(CLI::PositiveNumber);
+  app.add_option("--join", job.join, "join this study as one more worker");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    fmt::print("{}\n", to_line(result_of("bench", bench_storage(job))));
+    return 0;
+  } catch (const std::exception& error) {
+    if (!tell_failure(error.what())) fmt::print(stderr, "error: {}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace
 }  // namespace hone
+
+int main(int argc, char** argv) {
+  hone::catch_interrupts(/*tell=*/!hone::is_own_command());
+  return hone::run(argc, argv);
+}
