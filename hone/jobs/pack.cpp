@@ -79,14 +79,6 @@ constexpr std::string_view kRoundedNow =
     "Weights were rounded to these formats just now, and what that costs was not measured: `hone "
     "compare` with the model before does";
 
-// The card of `source`, which was read as `before`, for its copy.
-void carry_card(const TextModel& source, const Model& before, const std::string& how,
-                const fs::path& folder) {
-  const fs::path file = source.folder / "README.md";
-  if (source.folder.empty() || !path_exists(file)) return;
-  write_file(folder / "README.md", carried_card(read_file(file), before, source.model, how));
-}
-
 // The passes that changed shapes, as the history of the model has them.
 std::vector<std::string> shape_passes(const Model& model) {
   std::vector<std::string> passes = model.facts.history.passes;
@@ -111,12 +103,6 @@ std::vector<std::string> unpacked_lines(const Model& model, const ModelSize& siz
     lines.push_back(fmt::format("Shapes were changed by {}.", fmt::join(passes, ", ")));
   lines.push_back(loading_text(model));
   return lines;
-}
-
-// Nothing of it was measured on texts.
-Basis basis_without_texts(std::string_view arithmetic) {
-  return {std::string(arithmetic), 0, "none: no text was read", "none",
-          "nothing was chosen, and no answer was measured"};
 }
 
 }  // namespace
@@ -158,7 +144,7 @@ PackResult pack_model(const PackJob& job, Context& context) {
   stop_if_interrupted();
   write_model(source, output.path());
   if (!rounds)
-    carry_card(source, before,
+    carry_card(source.folder, before, source.model,
                fmt::format("Packed by `{}`: the same values in fewer bytes. The figures here are "
                            "those of the model before.",
                            job.invocation.command),
@@ -219,7 +205,7 @@ UnpackResult unpack_model(const UnpackJob& job, Context& context) {
   }
   stop_if_interrupted();
   write_model(source, output.path());
-  carry_card(source, packed,
+  carry_card(source.folder, packed, source.model,
              fmt::format("Unpacked by `{}`. The figures here are those of the packed model.",
                          job.invocation.command),
              output.path());

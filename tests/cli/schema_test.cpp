@@ -220,6 +220,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"bench sampler --trials 12 --function mixed"},
       {"doctor"},
       {"convert model -o converted"},
+      {"export model --adapter adapter -o exported", "exported"},
       {"pack model --weight_format mxint(bits=8) -o packed"},
       {"inspect packed --verify --no_graph"},
       {"unpack packed -o unpacked"},
