@@ -200,7 +200,7 @@ ExportResult export_model(const ExportJob& job, Context& context) {
   std::vector<std::string> weights;
   for (const ConstantBytes& row : bytes_by_type(onnx)) {
     weight_rows.push_back({{"type", name_of(row.type)}, {"bytes", row.bytes}});
-    if (row.type != OnnxType::i64)
+    if (1000 * row.bytes >= bytes)
       weights.push_back(
           fmt::format("{} in {}", human_bytes(static_cast<double>(row.bytes)), name_of(row.type)));
   }

@@ -268,13 +268,26 @@ bool is_dynamic(const Format& format) {
   return format.def->layout(format, {1, 1}).shared_count > 0;
 }
 
-bool is_dynamic_in_eight_bits(const Value& x) {
-  if (!x.node->is("quantize")) return false;
-  const Format& format = x.node->attributes().get<Format>("format");
-  const CodeLayout layout = format.def->layout(format, {1, 1});
-  if (!is_dynamic(format) || layout.element_bits != 8) return false;
+// Whole numbers of 8 bits by scales that are taken from the values.
+bool is_dynamic_in_eight_bits(const Format& format) {
+  if (!is_dynamic(format) || format.def->layout(format, {1, 1}).element_bits != 8) return false;
   const std::optional<CodeUnits> units = units_for_any_state(format, {1, 1});
   return units && whole_units(*units).has_value();
+}
+
+// Whether a matrix is one of int8 with scales of rows or of all, which products of integers take.
+bool is_of_integers(const std::optional<WholeMatrix>& matrix) {
+  return matrix && matrix->groups <= 1 && matrix->type == OnnxType::i8;
+}
+
+// Whether what a quantizer gives goes into products of integers alone, which round it.
+bool is_rounded_by_products(const OnnxBuilder& to, Node& quantizer) {
+  if (!is_dynamic_in_eight_bits(quantizer.attributes().get<Format>("format"))) return false;
+  return std::ranges::all_of(quantizer.users(), [&](Node* user) {
+    return user->is("linear") && user->input(0) == quantizer.result() &&
+           is_packed_weight(user->input(1)) &&
+           is_of_integers(whole_matrix(to, *user->input(1).node));
+  });
 }
 
 std::string constant_of_quantizer(OnnxBuilder& to, Node& quantizer) {
@@ -327,7 +340,8 @@ std::string packed_matrix(OnnxBuilder& to, Value x, Node& unpack) {
   if (!name.empty()) return name;
   const std::optional<WholeMatrix> matrix = whole_matrix(to, unpack);
   if (matrix) {
-    to.note(x.node->is("quantize") ? kSaturation : kRoundedInputs);
+    const bool rounded = x.node->is("quantize") && to.name_of(x) != to.name_of(x.node->input(0));
+    to.note(rounded ? kSaturation : kRoundedInputs);
     return name = dequantized(to, unpack, *matrix, /*transposed=*/true);
   }
   return name = to.add("Transpose", {values_constant(to, unpack)},
@@ -336,9 +350,8 @@ std::string packed_matrix(OnnxBuilder& to, Value x, Node& unpack) {
 
 // Of what a quantizer rounds by scales of its own values, and of whole numbers. Empty where it is none.
 std::string whole_product(OnnxBuilder& to, Value x, Node& unpack) {
-  if (!is_dynamic_in_eight_bits(x)) return "";
+  if (!x.node->is("quantize") || !is_rounded_by_products(to, *x.node)) return "";
   const std::optional<WholeMatrix> matrix = whole_matrix(to, unpack);
-  if (!matrix || matrix->groups > 1 || matrix->type != OnnxType::i8) return "";
   const Format& format = x.node->attributes().get<Format>("format");
   to.note(kSaturation);
   to.note(
@@ -407,7 +420,7 @@ std::string rounded_value(OnnxBuilder& to, Node& quantizer) {
   if (quantizer.input(0).node->kind() == NodeKind::parameter)
     return constant_of_quantizer(to, quantizer);
   if (std::string rounded = rounded_by_known_scale(to, quantizer); !rounded.empty()) return rounded;
-  if (!is_dynamic_in_eight_bits(quantizer.result()))
+  if (!is_rounded_by_products(to, quantizer))
     to.note(fmt::format("inputs and outputs in {} are not rounded, because ONNX has no such format",
                         to_string(quantizer.attributes().get<Format>("format"))));
   return to.name_of(quantizer.input(0));
