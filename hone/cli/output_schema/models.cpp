@@ -164,7 +164,7 @@ std::vector<Document> documents_of_models() {
          {kResult,
           kModel,
           kAdapter,
-          {"target", "onnx", "the file format"},
+          {"target", "text", "the file format: onnx"},
           {"output", "text", "the folder or the file"},
           {"files", "exported_file[]", "graph and weights"},
           {"bytes", "bytes", "of these files"},
