@@ -168,6 +168,7 @@ ExportResult export_model(const ExportJob& job, Context& context) {
   std::optional<OutputFolder> output;
   if (is_file) {
     check_output_file(destination, job.output.overwrite);
+    check_output_file(data_file_of(destination), job.output.overwrite);
   } else {
     output.emplace(destination, job.output.options());
   }

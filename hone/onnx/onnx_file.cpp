@@ -179,6 +179,8 @@ void write_outside(const std::vector<Entry>& entries, const fs::path& path) {
 
 }  // namespace
 
+fs::path data_file_of(const fs::path& path) { return fs::path(path).concat(".data"); }
+
 int onnx_ir_version(int opset) {
   // https://github.com/onnx/onnx/blob/main/docs/Versioning.md
   if (opset <= 18) return 8;
@@ -221,7 +223,7 @@ std::vector<std::pair<fs::path, std::uint64_t>> write_onnx(const OnnxModel& mode
   for (const OnnxConstant& constant : model.constants) entries.push_back(inside(constant));
   std::vector<std::pair<fs::path, std::uint64_t>> written;
   if (head.size() + graph_bytes() > options.largest_file) {
-    const fs::path data = fs::path(path).concat(".data");
+    const fs::path data = data_file_of(path);
     std::uint64_t offset = 0;
     for (Entry& entry : entries) {
       if (entry.constant->bytes < kSmallestOutside) continue;

@@ -6,8 +6,11 @@
 
 namespace hone {
 
+/// The file beside `path` that large weights are stored in.
+fs::path data_file_of(const fs::path& path);
+
 struct OnnxFileOptions {
-  /// A file with more bytes than this keeps its weights in a second file, FILE.data, because no program reads a message of
+  /// A file with more bytes than this keeps its weights in a second one (`data_file_of`), because no program reads a message of
   /// protobuf above 2 GiB.
   std::uint64_t largest_file = (std::uint64_t{1} << 31) - (1 << 20);
 };

@@ -250,9 +250,9 @@ std::string dequantized(OnnxBuilder& to, Node& unpack, const WholeMatrix& m, boo
 std::string values_constant(OnnxBuilder& to, Node& unpack) {
   const PackedTensor tensor = packed_tensor(to, unpack);
   to.note(
-      fmt::format("weights in {} are stored as the fp32 values that they take, because ONNX "
-                  "has no such format",
-                  to_string(tensor.format)));
+      fmt::format("weights in {} are stored as the fp32 values that they take, because opset {} "
+                  "cannot express their codes and scales",
+                  to_string(tensor.format), to.opset()));
   return to.constant({.name = parameter_of(unpack),
                       .type = OnnxType::f32,
                       .sizes = tensor.sizes,

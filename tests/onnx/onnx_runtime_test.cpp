@@ -24,9 +24,10 @@ class LongInOnnxRuntime : public ::testing::Test {
 
   // What ONNX Runtime gives, each output within `tolerance` of the largest value of the reference's.
   void expect_same(const Graph& graph, const ParameterStore& parameters, const NamedTensors& inputs,
-                   int opset = kUsualOpset, double tolerance = 1e-4) {
+                   int opset = kUsualOpset, double tolerance = 1e-4,
+                   const OnnxFileOptions& options = {}) {
     const fs::path file = folder_.path() / "model.onnx";
-    write_onnx(to_onnx(graph, parameters, "test", opset), file);
+    write_onnx(to_onnx(graph, parameters, "test", opset), file, options);
     TensorMap given;
     for (const Node* input : graph.of_kind(NodeKind::input))
       given.emplace(input->name(), inputs.at(input->name()));
@@ -171,6 +172,18 @@ TEST_F(LongInOnnxRuntime, InputsWithKnownScalesAreRoundedTheSame) {
                             format),
                 {{"x", x}});
   }
+}
+
+TEST_F(LongInOnnxRuntime, WeightsInASecondFileAreRead) {
+  const Model model = tiny_model();
+  Graph graph = forward_graph(model);
+  remove_dropout(graph);
+  expect_same(graph, model.parameters,
+              {{"input_ids", Tensor::of<std::int64_t>({1, 3}, {2, 5, 3})},
+               {"attention_mask", Tensor::of<std::int64_t>({1, 3}, {1, 1, 1})},
+               {"token_type_ids", Tensor::zeros(DType::i64, {1, 3})}},
+              kUsualOpset, 1e-4, {.largest_file = 20000});
+  EXPECT_TRUE(fs::exists(folder_.path() / "model.onnx.data"));
 }
 
 // Only roughly: ONNX has one scale for all values of a call there. With 7 bits no processor saturates.
