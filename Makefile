@@ -21,12 +21,12 @@ build: packages-to-run
 	@cmake -S . -B $(BUILD) -G Ninja -DHONE_UNITY=$(UNITY) $(LLVM_OPTION) -DHONE_TESTS=OFF > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target hone
 
-# A small model trained on built-in data, and the smallest and fastest one that is shown to answer as well.
+# Trains a small model on built-in data and shrinks it. Exit code 3 of shrink is a result: the limit was not shown to hold.
 DEMO_DATA = 'synth:tail?seed=7&n=60000' --validation_split 0.2
 
 demo: build
 	$(BUILD)/bin/hone train tiny --data $(DEMO_DATA) --epochs 1 --batch_size 32 --lr 5e-4 --overwrite -o demo/model
-	$(BUILD)/bin/hone shrink demo/model --data $(DEMO_DATA) --overwrite -o demo/small
+	$(BUILD)/bin/hone shrink demo/model --data $(DEMO_DATA) --overwrite -o demo/small || [ $$? -eq 3 ]
 
 # The program, its manual page and the completions of bash, zsh and fish; headers, libraries and CMake package.
 install: build

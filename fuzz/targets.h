@@ -20,6 +20,8 @@ void arrow(std::string_view bytes);
 void config(std::string_view bytes);
 /// Delimited text, whose records survive being written, and tables of it in several forms.
 void csv(std::string_view bytes);
+/// README.md of a dataset, and the globs in it.
+void dataset_card(std::string_view bytes);
 /// graph.hone, which survives being written.
 void graph_file(std::string_view bytes);
 /// Graphs as text, which survive printing.
@@ -60,6 +62,7 @@ inline constexpr Target kTargets[] = {
     {"arrow", arrow},
     {"config", config},
     {"csv", csv},
+    {"dataset_card", dataset_card},
     {"graph_file", graph_file},
     {"graph_text", graph_text},
     {"image_processor", image_processor},

@@ -50,7 +50,9 @@ void declare_allocation(CLI::App& app, AllocateArguments& a) {
   app.add_option("--formats", a.options, "formats to choose from, separated by commas");
   app.add_option("--sparsities", a.sparsities, "fractions of weights to prune, with every format")
       ->allow_extra_args(false)
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(above_zero())
+      ->check(number_from(0, 1));
   app.add_option("--operands", a.operands, "operands of a linear to quantize, separated by commas")
       ->allow_extra_args(false)
       ->delimiter(',');
@@ -79,7 +81,7 @@ void declare_allocation(CLI::App& app, AllocateArguments& a) {
 
 Command allocate_command() {
   return {
-      "allocate", "Choose the best format of each layer within a budget",
+      "allocate", "Choose the best format of each layer within a limit",
       "hone allocate my-model --formats 'int(bits=8),mxint(bits=4)' --budget "
       "'average_bits<=5' --data 'synth:negation?seed=7&n=30000' -o allocation",
       [](CLI::App& app) -> std::function<void()> {

@@ -63,17 +63,6 @@ CLI::Validator metric_name() {
   return CLI::Validator(check, "");
 }
 
-// A factor that is there: above 0, and at most `most`.
-CLI::Validator factor(double most) {
-  const auto check = [most](const std::string& text) -> std::string {
-    const std::optional<double> value = parse_whole<double>(text);
-    if (value && *value > 0 && *value <= most) return "";
-    const std::string bound = std::isfinite(most) ? fmt::format(" and at most {:g}", most) : "";
-    return fmt::format("expected a number above 0{}, got {}", bound, text);
-  };
-  return CLI::Validator(check, "");
-}
-
 // 0, or room for the special tokens of a text.
 CLI::Validator text_length() {
   const auto check = [](const std::string& text) -> std::string {
@@ -98,6 +87,25 @@ CLI::Validator one_of(std::vector<std::string> words) {
   return {check, description};
 }
 
+CLI::Validator above_zero(double most) {
+  const auto check = [most](const std::string& text) -> std::string {
+    const std::optional<double> value = parse_whole<double>(text);
+    if (value && *value > 0 && *value <= most) return "";
+    const std::string bound = std::isfinite(most) ? fmt::format(" and at most {:g}", most) : "";
+    return fmt::format("expected a number above 0{}, got {}", bound, text);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator number_to(double least, double most) {
+  const auto check = [=](const std::string& text) -> std::string {
+    const std::optional<double> value = parse_whole<double>(text);
+    if (value && least <= *value && *value <= most) return "";
+    return fmt::format("expected a number from {:g} to {:g}, got {}", least, most, text);
+  };
+  return CLI::Validator(check, "");
+}
+
 CLI::Validator number_from(double least, double below) {
   const auto check = [=](const std::string& text) -> std::string {
     const std::optional<double> value = parse_whole<double>(text);
@@ -120,8 +128,7 @@ void check_numbers(CLI::App& app) {
 namespace {
 
 void declare_threads(CLI::App& app, RunArguments& a) {
-  app.add_option("--threads", a.threads, "number of threads; results do not depend on it")
-      ->check(number_from(1, 1025));
+  app.add_option("--threads", a.threads, "number of threads")->check(number_from(1, 1025));
 }
 
 void declare_shown(CLI::App& app, RunArguments& a) {
@@ -261,7 +268,7 @@ Context make_context(const RunArguments& a) {
 
 void declare_label_map(CLI::App& app, DataOptions& options) {
   app.add_option("--label_map", options.label_map,
-                 "rename labels: neg=NEGATIVE,pos=POSITIVE, JSON, or ids");
+                 "rename labels: neg=NEGATIVE,... (ids: class numbers)");
 }
 
 void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut) {
@@ -288,7 +295,7 @@ void declare_texts(CLI::App& app, DataOptions& options, TextCut& cut) {
           ""));
   app.add_option("--json_field", options.form.json_field,
                  "key of the list of rows in a JSON object");
-  app.add_flag("--strict", options.strict, "reject text that is not valid UTF-8");
+  app.add_flag("--strict_utf8", options.strict, "reject text that is not valid UTF-8");
   app.add_option("--max_seq_length", cut.max_seq_length,
                  "maximum tokens per example (0: the model's limit, at most 512)")
       ->check(text_length());
@@ -355,8 +362,7 @@ void declare_adapter(CLI::App& app, std::string& adapter, bool required) {
 }
 
 void declare_row_hashes(CLI::App& app, bool& row_hashes) {
-  app.add_flag("!--no_row_hashes", row_hashes,
-               "do not write fingerprints of the training examples");
+  app.add_flag("!--no_row_hashes", row_hashes, "store no fingerprints of the training examples");
 }
 
 void declare_run_size(CLI::App& app, std::int64_t& batch, std::int64_t& tokens) {
@@ -396,7 +402,7 @@ void declare(CLI::App& app, FineTuneOptions& a) {
       ->check(one_of(schedule_names()));
   app.add_option("--layerwise_lr_decay", a.layerwise_lr_decay,
                  "learning-rate factor from each layer to the one below it")
-      ->check(factor(1));
+      ->check(above_zero(1));
   app.add_option("--warmup_steps", t.warmup_steps, "steps over which the learning rate rises")
       ->check(number_from(0));
   app.add_option("--warmup_ratio", t.warmup_ratio,
@@ -437,7 +443,7 @@ void declare(CLI::App& app, DistillJob& a) {
   CLI::Option* const parent =
       app.add_option("--distill", a.parent, "teacher model folder to distil from");
   app.add_option("--distill_temperature", a.options.temperature, "distillation temperature")
-      ->check(factor(std::numeric_limits<double>::infinity()))
+      ->check(above_zero())
       ->needs(parent);
   app.add_option("--distill_alpha", a.options.alpha,
                  "weight of the label loss (0: the teacher's predictions only)")
@@ -498,7 +504,8 @@ void declare(CLI::App& app, CalibrationArguments& a) {
   app.add_option("--calibration", a.rule, "how calibration chooses the range of a format")
       ->check(one_of(range_rule_names()));
   app.add_option("--percentile", a.run.options.percentile,
-                 "fraction of values inside the range, in %, for percentile");
+                 "fraction of values inside the range, in %, for percentile")
+      ->check(above_zero(100));
   app.add_flag("!--force", a.run.heed_objections,
                "quantize even if a format cannot hold the values");
 }

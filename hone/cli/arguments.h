@@ -21,6 +21,10 @@ namespace hone {
 
 /// Accepts numbers of at least `least` and below `below`.
 CLI::Validator number_from(double least, double below = std::numeric_limits<double>::infinity());
+/// That it is a number above 0, and at most `most`.
+CLI::Validator above_zero(double most = std::numeric_limits<double>::infinity());
+/// That it is a number from `least` to `most`, both among them.
+CLI::Validator number_to(double least, double most);
 
 /// Accepts these words.
 CLI::Validator one_of(std::vector<std::string> words);

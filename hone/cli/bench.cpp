@@ -334,7 +334,7 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
 
 Command bench_command() {
   return {
-      "bench", "Measure the speed of models, kernels and storages",
+      "bench", "Measure the speed of models and kernels",
       "hone bench tiny --batch_size 8 --tokens 128 --train --threads 2 --json",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<BenchArguments>();

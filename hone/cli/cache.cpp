@@ -130,7 +130,7 @@ void cache(const CacheArguments& a) {
 }  // namespace
 
 Command cache_command() {
-  return {"cache", "Show, limit or clear the store of earlier results", "hone cache",
+  return {"cache", "Show, limit or clear the stored results of earlier runs", "hone cache",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<CacheArguments>();
             app.add_option("--limit", a->limit, "set the maximum size of the store, such as 20GiB");

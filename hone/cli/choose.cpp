@@ -19,14 +19,17 @@ void choose(ChooseArguments& a, const CLI::App& app) {
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   const ChooseResult result = choose_model(a.job, context);
-  if (a.run.json) return print_result("choose", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  if (a.run.json)
+    print_result("choose", result.fields);
+  else
+    print_text(a.run, "{}", result.text(text_style(a.run)));
+  check_gate(result.gate, a.run);
 }
 
 }  // namespace
 
 Command choose_command() {
-  return {"choose", "Choose the best of several models, or the smallest",
+  return {"choose", "Choose the most accurate of several models, or the smallest",
           "hone choose my-model my-model-int8 --smallest --data 'synth:negation?seed=7&n=30000'",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<ChooseArguments>();

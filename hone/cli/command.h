@@ -20,11 +20,6 @@ struct Command {
   bool measures_time = false;  ///< its results are of the moment, and not worth keeping for another
 };
 
-/// What was asked for was done, and its result does not pass: exit code 3, for scripts.
-class GateFailure : public Error {
-  using Error::Error;
-};
-
 /// Commands of one kind, under one heading of `hone --help`.
 struct CommandGroup {
   std::string_view name;

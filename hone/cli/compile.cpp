@@ -26,7 +26,7 @@ void compile(CompileArguments& a) {
 }  // namespace
 
 Command compile_command() {
-  return {"compile", "Show the generated code of a model and its gain",
+  return {"compile", "Show the code generated for a model, and its speedup",
           "hone compile tiny --train --batch_size 8 --tokens 128 --explain",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<CompileArguments>();

@@ -9,11 +9,12 @@ namespace {
 
 struct ConvertArguments {
   ConvertJob job;
-  bool json = false;
+  bool json = false, quiet = false;
 };
 
 void convert(const ConvertArguments& a) {
-  const RunArguments run;  // of the flags of all commands it has --json alone
+  RunArguments run;  // of the flags of all commands it has these two
+  run.quiet = a.quiet;
   const ConvertResult result = convert_model(a.job, make_context(run));
   if (a.json) return print_result("convert", result.fields);
   print_text(run, "{}", result.text(text_style(run)));
@@ -29,6 +30,7 @@ Command convert_command() {
                 ->required();
             declare(app, a->job.output);
             app.add_flag("--json", a->json, "print the result as JSON");
+            app.add_flag("--quiet", a->quiet, "do not show progress");
             return [a] { convert(*a); };
           }};
 }

@@ -15,8 +15,8 @@ DrawnInputs parse_drawn_inputs(const std::string& option, const std::string& tex
                                           "labels"};
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw UsageError(fmt::format("{}: '{}' is no input of the model{}; there are {}", option,
-                                   name, did_you_mean(name, known), fmt::join(known, ", ")));
+      throw UsageError(fmt::format("{}: '{}' is no input of the model; there are {}{}", option,
+                                   name, fmt::join(known, ", "), did_you_mean(name, known)));
   }
   const auto has = [&](const char* name) {
     return std::find(names.begin(), names.end(), name) != names.end();

@@ -22,7 +22,7 @@ void declare(CLI::App& app, GateOptions& gates) {
   app.add_option("--max_drop", gates.max_drop_points,
                  "allowed drop of the task's metric, in points")
       ->check(number_from(0));
-  app.add_option("--gate", gates.gates, "limit on another metric, such as 'f1_macro>=-0.5'")
+  app.add_option("--gate", gates.gates, "limit the change of a metric: 'f1_macro>=-0.5'")
       ->allow_extra_args(false)
       ->check(syntax_error);
 }

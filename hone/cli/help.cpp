@@ -27,15 +27,6 @@ std::string shortest_name(const CLI::Option& option) {
                                      : "-" + option.get_snames().front();
 }
 
-// A command line in lines that a shell reads as one.
-std::string broken_command(std::string_view command, std::size_t columns) {
-  const std::size_t room = columns == 0 ? command.size() : columns - 8;
-  std::string text;
-  for (const std::string& line : broken_line(command, room))
-    text += fmt::format("{}{}", text.empty() ? "  " : " \\\n      ", line);
-  return text + "\n";
-}
-
 }  // namespace
 
 std::size_t help_columns() {
@@ -45,9 +36,9 @@ std::size_t help_columns() {
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
                                      CLI::AppFormatMode mode) const {
-  return fmt::format("{}.\n\nUsage: {}\n\nExample:\n{}{}{}", app->get_description(), usage(*app),
-                     broken_command(app->get_footer(), columns_), positionals(*app),
-                     groups(*app, mode == CLI::AppFormatMode::All));
+  const std::string head = fmt::format("{}.\n\nUsage: {}\n\nExample:\n  {}\n",
+                                       app->get_description(), usage(*app), app->get_footer());
+  return fitted(head, columns_) + positionals(*app) + groups(*app, mode == CLI::AppFormatMode::All);
 }
 
 std::string HelpFormatter::usage(const CLI::App& app) const {
@@ -85,7 +76,8 @@ std::string HelpFormatter::groups(const CLI::App& app, bool all) const {
     }
     if (!rows.empty()) text += fmt::format("\n{}:\n{}", heading, rows);
   }
-  if (has_rare) text += fmt::format("\nMore options: {} --help-all\n", app.get_name());
+  if (has_rare)
+    text += fitted(fmt::format("\nMore options: {} --help-all\n", app.get_name()), columns_);
   return text;
 }
 
@@ -118,7 +110,7 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
 std::string HelpFormatter::row(const std::string& names, const CLI::Option& option) const {
   const std::size_t indent = columns_ == 0 ? 42 : columns_ < kRoomForTwo ? 6 : 30;
   const std::size_t room = columns_ == 0 ? std::string::npos : columns_ - indent;
-  std::string text = "  " + names;
+  std::string text = fitted("  " + names, columns_);
   const std::string meaning = make_option_desc(&option);
   if (display_width(text) + 1 <= indent) {
     text += std::string(indent - display_width(text), ' ');
@@ -135,9 +127,10 @@ std::string HelpFormatter::row(const std::string& names, const CLI::Option& opti
 }
 
 std::string overview(std::size_t columns) {
-  std::string text =
+  std::string text = fitted(
       "hone finds the smallest, fastest version of a model that keeps its accuracy.\n\n"
-      "Usage: hone COMMAND [OPTIONS]     Help: hone COMMAND --help\n";
+      "Usage: hone COMMAND [OPTIONS]     Help: hone COMMAND --help\n",
+      columns);
   std::size_t width = 0;  // of the names
   for (const Command& command : commands()) width = std::max(width, command.name.size());
   const std::size_t indent = width + 4;

@@ -78,7 +78,7 @@ const std::vector<HelpGroup>& groups() {
       {"Data", true, {"data", "text_column", "label_column", "split"}},
       {"Data",
        false,
-       {"text_pair_column", "no_header", "quoting", "encoding", "json_field", "strict",
+       {"text_pair_column", "no_header", "quoting", "encoding", "json_field", "strict_utf8",
         "max_seq_length", "truncation", "label_map", "skip_unlabelled", "validation_split",
         "max_eval_samples", "max_train_samples", "protocol"}},
       {"Training",

@@ -213,7 +213,7 @@ void lab(LabArguments& a, const CLI::App& app) {
 
 Command lab_command() {
   return {
-      "lab", "Run a published experiment and report its results", "hone lab 4.3 -o mxint8",
+      "lab", "Run a predefined experiment and report its results", "hone lab 4.3 -o mxint8",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<LabArguments>();
         app.add_option("NAME", a->name, "lab, such as 2.1; by default labs are listed")

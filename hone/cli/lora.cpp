@@ -25,7 +25,7 @@ void lora(LoraArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command lora_command() {
-  return {"lora", "Merge a LoRA adapter into its model",
+  return {"lora", "Merge a trained LoRA adapter into its model",
           "hone lora merge my-model --adapter my-adapter -o my-merged-model",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<LoraArguments>();

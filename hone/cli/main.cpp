@@ -52,7 +52,8 @@ int run_words(const std::vector<std::string>& words) {
   }
   const std::string_view name = parsed.command->name;
   if (!parsed.problem.empty())
-    throw UsageError(fmt::format("hone {}: {}; see `hone {} --help`", name, parsed.problem, name));
+    throw UsageError(fmt::format("hone {}: {}{} `hone {} --help`", name, parsed.problem,
+                                 parsed.problem.ends_with('?') ? " See" : "; see", name));
   check_outputs(*parsed.app);
   try {
     parsed.run();

@@ -99,16 +99,22 @@ std::string manual() {
   return text.append(kEnd);
 }
 
-// Text in a cell of a Markdown table.
+// Text in a cell of a Markdown table, as HTML: a bar would end the cell.
 std::string in_cell(std::string_view text) {
   std::string result;
-  for (const char c : text) result += c == '|' ? std::string("\\|") : std::string(1, c);
+  for (const char c : text)
+    result += c == '|'   ? "&#124;"
+              : c == '<' ? "&lt;"
+              : c == '>' ? "&gt;"
+              : c == '*' ? "&#42;"
+              : c == '_' ? "&#95;"
+                         : std::string(1, c);
   return result;
 }
 
 std::string markdown_row(const CLI::Option& option, const HelpFormatter& formatter) {
   const bool positional = option.get_positional();
-  return fmt::format("| `{}` | {} |\n",
+  return fmt::format("| <code>{}</code> | {} |\n",
                      in_cell(formatter.make_option_name(&option, positional) +
                              formatter.make_option_opts(&option)),
                      in_cell(formatter.make_option_desc(&option)));

@@ -157,7 +157,7 @@ std::vector<std::string> names_of_commands() {
 const Command& find_command(std::string_view name) {
   for (const Command& command : commands())
     if (command.name == name) return command;
-  throw UsageError(fmt::format("unknown command '{}'{}; `hone --help` lists them", name,
+  throw UsageError(fmt::format("unknown command '{}'; `hone --help` lists them{}", name,
                                did_you_mean(name, names_of_commands())));
 }
 

@@ -54,7 +54,7 @@ void pass(PassCommandArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command pass_command() {
-  return {"pass", "Apply a graph pass to a model",
+  return {"pass", "Apply a transformation (pass) to the graph of a model",
           "hone pass my-model fuse_attention -o my-fused-model",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PassCommandArguments>();

@@ -116,7 +116,7 @@ void passes(const PassesArguments& a) {
 }  // namespace
 
 Command passes_command() {
-  return {"passes", "List the graph passes", "hone passes quantize",
+  return {"passes", "List the transformations (passes) of graphs", "hone passes quantize",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PassesArguments>();
             app.add_option("PASS", a->pass, "pass to describe; without it, passes are listed");

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/jobs/prediction_lines.h"
@@ -34,6 +35,14 @@ void check(const PredictArguments& a) {
     throw UsageError(
         "--text_pair: standard input has one text on each line; give pairs by --data and "
         "--text_pair_column");
+  const std::string encoding = lower_ascii(a.job.data.form.encoding);
+  if (!encoding.empty() && a.job.data.source.empty() && !a.from_stream())
+    throw UsageError("--encoding is of files and of standard input; texts in arguments are UTF-8");
+  if (a.from_stream() && (encoding.starts_with("utf-16") || encoding.starts_with("utf-32")))
+    throw UsageError(fmt::format(
+        "--encoding: the lines of standard input cannot be told apart in {}; convert it with "
+        "`iconv -f {} -t UTF-8`",
+        a.job.data.form.encoding, a.job.data.form.encoding));
   if (!a.text_pairs.empty() && a.text_pairs.size() != a.texts.size())
     throw UsageError(
         fmt::format("--text_pair: {} for {}; give one for each text, in the same order",
@@ -81,7 +90,8 @@ void predict(PredictArguments& a) {
   const bool is_read = a.job.output.empty() && ::isatty(STDOUT_FILENO) == 1;
   a.job.progress = !is_read;
   if (a.from_stream()) {
-    a.job.stream = read_lines(STDIN_FILENO, "standard input", a.job.data.strict);
+    a.job.stream =
+        read_lines(STDIN_FILENO, "standard input", a.job.data.form.encoding, a.job.data.strict);
   } else if (a.job.data.source.empty()) {
     a.job.texts = given_texts(a);
   }
@@ -98,7 +108,7 @@ std::string field_names() {
 }  // namespace
 
 Command predict_command() {
-  return {"predict", "Classify texts, or compute their embeddings",
+  return {"predict", "Predict labels, numbers or embeddings",
           "hone predict my-model \"a film that is not bad\" --json",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PredictArguments>();
@@ -115,9 +125,8 @@ Command predict_command() {
             app.add_flag("--embed", a->embed, "print embeddings instead of classes");
             declare_texts(app, a->job.data, a->job.cut);
             declare_label_map(app, a->job.data);
-            for (const char* name :
-                 {"--text_column", "--text_pair_column", "--label_column", "--no_header",
-                  "--quoting", "--encoding", "--json_field", "--label_map"})
+            for (const char* name : {"--text_column", "--text_pair_column", "--label_column",
+                                     "--no_header", "--quoting", "--json_field", "--label_map"})
               app.get_option(name)->needs(data);
             app.add_option("--id_column", a->job.data.id_column,
                            "column that identifies rows; by default id, or the row number")

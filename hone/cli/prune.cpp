@@ -97,14 +97,15 @@ Command prune_command() {
             ->required();
         app.add_option("--sparsity", a->job.how.pruning.rule.sparsity,
                        "fraction of weights to remove")
-            ->check(number_from(0));
+            ->check(number_to(0, 1));
         app.add_option("--method", a->method, "criterion for what to remove")
             ->check(one_of(methods()));
         app.add_option("--scope", a->scope, "apply the sparsity to each tensor, or to all together")
             ->check(one_of({"local", "global"}));
         app.add_option("--mode", a->mode, "exact: count like torch; mase: threshold by quantile")
             ->check(one_of({"exact", "mase"}));
-        app.add_option("--structure", a->structure, "N:M, heads, neurons, layers; by default weights");
+        app.add_option("--structure", a->structure,
+                       "N:M, heads, neurons, layers; by default weights");
         app.add_option("--target", a->job.how.pruning.target,
                        "operations to prune, as globs; by default all linears but the head")
             ->allow_extra_args(false)
@@ -119,7 +120,7 @@ Command prune_command() {
             ->check(one_of({"one_shot", "cubic"}));
         app.add_option("--ramp", a->job.how.rise,
                        "fraction of the training over which a cubic schedule rises")
-            ->check(number_from(0));
+            ->check(above_zero(1));
         declare(app, a->job.gates);
         declare_split(app, a->job.split, "split to measure on; by default test");
         declare(app, a->job.data, /*required=*/true);

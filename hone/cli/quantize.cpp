@@ -77,7 +77,7 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command quantize_command() {
-  return {"quantize", "Quantize a model (PTQ, QAT or native)",
+  return {"quantize", "Quantize a model, with or without training",
           "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
           "'synth:negation?seed=7&n=30000' -o my-model-int8",
           [](CLI::App& app) -> std::function<void()> {

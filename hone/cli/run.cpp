@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include "hone/base/cache_folder.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/given_settings.h"
@@ -30,6 +32,12 @@ void print_plan(const std::vector<PlannedStage>& stages, const RunArguments& run
   print_text(run, "{}", text);
 }
 
+void check_gates(const Json& results) {
+  const auto failed = results.value("failed_gates", std::vector<std::string>());
+  if (!failed.empty())
+    throw GateFailure(fmt::format("{}: the gate did not pass", fmt::join(failed, ", ")));
+}
+
 void run_file(PipelineArguments& a, const CLI::App& app) {
   PipelineJob job{
       .pipeline = parse_pipeline(read_file(a.file), a.file, given_settings(a.settings), a.variant),
@@ -46,9 +54,13 @@ void run_file(PipelineArguments& a, const CLI::App& app) {
     job.store = cache / "stages";
   Context context = make_context(a.run);
   const PipelineResult result = run_pipeline(job, commands, context);
-  if (result.was_finished) return print_finished(a.output, result.fields, a.run.json);
-  if (a.run.json) return print_result("run", result.fields);
-  print_text(a.run, "{}", result.text(text_style(a.run)));
+  if (result.was_finished)
+    print_finished(a.output, result.fields, a.run.json);
+  else if (a.run.json)
+    print_result("run", result.fields);
+  else
+    print_text(a.run, "{}", result.text(text_style(a.run)));
+  check_gates(result.fields);
 }
 
 }  // namespace

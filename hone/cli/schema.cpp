@@ -23,7 +23,7 @@ std::vector<std::string> document_names() {
 void print_schema(const std::string& name) {
   for (const Document& document : documents())
     if (document.name == name) return fmt::print("{}", to_document(json_schema(document)));
-  fail("{}: no command or file has a schema of this name{}; `hone schema` lists them", name,
+  fail("{}: no command or file has a schema of this name; `hone schema` lists them{}", name,
        did_you_mean(name, document_names()));
 }
 

@@ -115,7 +115,8 @@ void declare_sampling(CLI::App& app, SearchArguments& a) {
   app.add_option("--sampler", a.job.sampler, "how to choose the next trial")
       ->check(one_of(sampler_names()));
   app.add_option("--sampler_seed", a.job.sampler_seed,
-                 "random seed of the sampler; by default --seed");
+                 "random seed of the sampler; by default --seed")
+      ->check(number_to(0, 4294967295));
   app.add_option("--optuna", a.profile, "version of Optuna whose TPE rules to follow")
       ->check(one_of(tpe_profile_names()));
   app.add_option("--pruner", a.job.pruner, "how to stop trials early")

@@ -24,13 +24,9 @@ std::vector<LayerChange> changes_of(const SensitivityArguments& a, const FormatT
       changes.push_back({.label = text,
                          .formats = LayerFormats::reads(value_of_flag(
                              "--formats", [&] { return parse_format(text, formats); }))});
-  for (const double sparsity : a.sparsities) {
-    user_check(sparsity > 0 && sparsity <= 1,
-               "`sparsities`: {} is no share above 0 and at most 1; give shares such as 0.3,0.5",
-               sparsity);
+  for (const double sparsity : a.sparsities)
     changes.push_back(
         {.label = fmt::format("{:g} % pruned", 100 * sparsity), .sparsity = sparsity});
-  }
   user_check(!changes.empty(),
              "nothing to change layers to: give `formats` ('bf16,int(bits=8)') or `sparsities` "
              "(0.3,0.5)");
@@ -63,7 +59,8 @@ Command sensitivity_command() {
             app.add_option("--sparsities", a->sparsities,
                            "fractions of each layer's weights to remove")
                 ->allow_extra_args(false)
-                ->delimiter(',');
+                ->delimiter(',')
+                ->check(above_zero(1));
             declare_split(app, a->job.split, "split to measure on");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);

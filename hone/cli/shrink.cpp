@@ -45,12 +45,13 @@ Command shrink_command() {
         auto a = std::make_shared<ShrinkArguments>();
         app.add_option("MODEL", a->job.model, "trained model folder, not quantized")->required();
         declare(app, a->job.gates);
+        app.get_option("--max_drop")->default_str("0.5");
         app.add_option("--goal", a->goal, "what to minimize")
             ->check(one_of({"both", "size", "latency"}));
-        app.add_option("--budget", a->budget, "start no new step after this time");
-        app.add_option("--max_evaluations", a->job.looks, "evaluation budget on validation")
+        app.add_option("--budget", a->budget, "start no new step after this time, as 90s or 2h");
+        app.add_option("--max_evaluations", a->job.looks, "candidates to evaluate on validation")
             ->check(number_from(1, 1000));
-        app.add_option("--only", a->job.only, "methods: trim, prune, quantize, allocate, train")
+        app.add_option("--only", a->job.only, "use only: trim, prune, quantize, allocate, train")
             ->check(one_of(shrink_means()))
             ->allow_extra_args(false)
             ->delimiter(',');

@@ -34,7 +34,7 @@ void study(SparsitiesArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command sparsities_command() {
-  return {"sparsities", "Draw accuracy over sparsity",
+  return {"sparsities", "Plot accuracy against sparsity",
           "hone sparsities my-model --sparsities 0.3,0.6 --data 'synth:negation?seed=7&n=30000' -o "
           "sparsities",
           [](CLI::App& app) -> std::function<void()> {
@@ -43,7 +43,9 @@ Command sparsities_command() {
             app.add_option("--sparsities", a->job.study.sparsities,
                            "fractions to remove; by default 0.1 to 0.9")
                 ->allow_extra_args(false)
-                ->delimiter(',');
+                ->delimiter(',')
+                ->check(above_zero())
+                ->check(number_from(0, 1));
             app.add_option("--methods", a->methods, "pruning methods; by default l1,random")
                 ->allow_extra_args(false)
                 ->delimiter(',');

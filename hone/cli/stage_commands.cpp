@@ -141,9 +141,9 @@ class CallBuilder {
       const std::string answer = trainer_flag_answer("--" + given.name, given.name, flags);
       throw StageError(
           answer.empty()
-              ? fmt::format("`hone {}` has no option '{}'{}; `hone {} --help` lists them",
-                            command_->name, given.name, did_you_mean(given.name, names),
-                            command_->name)
+              ? fmt::format("`hone {}` has no option '{}'; `hone {} --help` lists them{}",
+                            command_->name, given.name, command_->name,
+                            did_you_mean(given.name, names))
               : answer,
           given.line);
     }

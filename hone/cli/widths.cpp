@@ -43,7 +43,7 @@ void study(WidthsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command widths_command() {
-  return {"widths", "Draw accuracy over bit width",
+  return {"widths", "Plot accuracy against bit width",
           "hone widths my-model --widths 6.3,8.4 --max_steps 200 --batch_size 64 --lr 2e-4 --data "
           "'synth:negation?seed=7&n=30000' -o widths",
           [](CLI::App& app) -> std::function<void()> {

@@ -12,6 +12,7 @@
 #include "hone/base/text.h"
 #include "hone/text/character.h"
 #include "hone/text/normalizer.h"
+#include "hone/text/utf8.h"
 
 namespace hone {
 namespace {
@@ -200,7 +201,7 @@ bool are_unnamed(NameSpan classes) {
 
 std::string folded_name(std::string_view name) {
   CodePoints letters;
-  decode_utf8(name, letters);
+  decode_utf8(composed(name), letters);
   std::string key, marks;
   bool gap = false;
   for (const char32_t letter : letters) {

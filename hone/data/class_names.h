@@ -22,8 +22,8 @@ std::optional<std::int64_t> class_number(std::string_view label);
 /// Whether the names only repeat the numbers of the classes: "LABEL_0", "LABEL_1", … or "0", "1", …
 bool are_unnamed(std::span<const std::string> classes);
 
-/// A key that names share when they differ only in case, in blanks around them, or in the blanks,
-/// hyphens and underscores between their words.
+/// A key that names share when they differ only in case, in blanks around them, in the blanks,
+/// hyphens and underscores between their words, or in how Unicode composes their letters.
 std::string folded_name(std::string_view name);
 
 /// For each class of `a`, its number in `b`: that of the name with an equal key (`folded_name`); its own where the names of

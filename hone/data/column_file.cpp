@@ -36,8 +36,8 @@ std::size_t find_stored_column(const std::vector<ColumnSchema>& columns, std::st
                name, column.type);
     return i;
   }
-  fail("no column '{}'{}; the columns are: {}", name, did_you_mean(name, names),
-       fmt::join(names, ", "));
+  fail("no column '{}'; the columns are: {}{}", name, fmt::join(names, ", "),
+       did_you_mean(name, names));
 }
 
 void MemoryBudget::charge(std::uint64_t bytes) {

@@ -164,7 +164,9 @@ std::string choose_text(std::span<const DataColumn> columns, const ColumnChoice&
     text = only_column(columns,
                        [&](const DataColumn& column) { return is_free(column) && !column.few; });
   if (!text.empty()) return text;
-  fail("which column is the text? None is called {}; name it by `text_column`; {}",
+  fail(
+      "which column is the text? None is called {}; name it by `text_column`, and the second texts "
+      "of pairs by `text_pair_column`; {}",
        fmt::join(kTextNames, ", "), listed(columns));
 }
 
@@ -317,8 +319,8 @@ DataOptions as_the_first(const DataOptions& options, bool has_header, const Colu
 std::size_t find_column(std::span<const DataColumn> columns, const std::string& name) {
   const auto found = std::find_if(columns.begin(), columns.end(),
                                   [&](const DataColumn& column) { return column.name == name; });
-  user_check(found != columns.end(), "no column '{}'{}; {}", name,
-             did_you_mean(name, names_of(columns)), listed(columns));
+  user_check(found != columns.end(), "no column '{}'; {}{}", name, listed(columns),
+             did_you_mean(name, names_of(columns)));
   return static_cast<std::size_t>(found - columns.begin());
 }
 

@@ -161,8 +161,8 @@ DataFiles find_data_files(const std::string& source, const std::string& split) {
         is_saved_dataset(source) ? read_saved_dataset(source) : find_folder_splits(source), source,
         split);
   if (path_exists(source)) {
-    user_check(!text_file_ending(source).empty(), "data '{}': expected one of {}, .txt", source,
-               fmt::join(labelled_file_endings(), ", "));
+    user_check(!text_file_ending(source).empty(), "data '{}': expected one of {}, .txt{}", source,
+               fmt::join(labelled_file_endings(), ", "), unpack_hint(source));
     return {.train = {source}};
   }
   if (source.find_first_of("*?") != std::string::npos) return files_of_glob(source, split);

@@ -117,7 +117,7 @@ struct DataOptions {
 };
 
 /// Loads or makes a data set. The order of the examples is the same everywhere.
-/// - a file: .csv, .tsv, .jsonl, .json (also with .gz behind), .parquet or .arrow. Everything is in `train`;
+/// - a file: .csv, .tsv, .jsonl, .ndjson, .json (also with .gz behind), .parquet or .arrow. Everything is in `train`;
 ///   the caller splits;
 /// - a folder like aclImdb: `{train,test}/{neg,pos}/*.txt`, negative ones first, by file name;
 ///   classes "neg" and "pos";

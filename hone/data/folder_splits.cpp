@@ -6,6 +6,8 @@
 #include <map>
 
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
+#include "hone/data/dataset_card.h"
 #include "hone/data/labelled_file.h"
 
 namespace hone {
@@ -132,14 +134,34 @@ std::vector<Found> find_shards(const Paths& files, const fs::path& root) {
   return shards;
 }
 
+// Paths below the folder; of many the first ones.
+std::string listed_paths(const Paths& files, const fs::path& root) {
+  constexpr std::size_t kMost = 12;
+  std::vector<std::string> names;
+  for (const fs::path& file : files)
+    if (names.size() < kMost) names.push_back(file.lexically_relative(root).string());
+  if (files.size() > kMost) names.push_back(fmt::format("{} more", files.size() - kMost));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // The splits of the files, those of one folder where several have the same, with a note on the other files.
 FolderSplits make_splits(std::vector<Found> found, const Paths& files, const fs::path& root) {
-  if (const auto place = one_place(found, root))
-    std::erase_if(found, [&](const Found& file) { return file.place != *place; });
+  const std::optional<std::string> place = one_place(found, root);
+  Paths elsewhere, left_out;
+  for (const fs::path& file : files) {
+    const auto own = std::ranges::find(found, file, &Found::path);
+    if (own == found.end())
+      left_out.push_back(file);
+    else if (place && own->place != *place)
+      elsewhere.push_back(file);
+  }
+  if (place) std::erase_if(found, [&](const Found& file) { return file.place != *place; });
   FolderSplits splits{.splits = by_name(found)};
-  Paths left_out;
-  for (const fs::path& file : files)
-    if (std::ranges::find(found, file, &Found::path) == found.end()) left_out.push_back(file);
+  if (!elsewhere.empty())
+    splits.notes.push_back(fmt::format(
+        "several folders have files of one split; those in {} are read, and these are left out: "
+        "{} (`datasets` joins all of them)",
+        (root / *place).string(), listed_paths(elsewhere, root)));
   if (!left_out.empty())
     splits.notes.push_back(
         fmt::format("left out, since they are in no split: {}", listed_names(left_out)));
@@ -148,14 +170,17 @@ FolderSplits make_splits(std::vector<Found> found, const Paths& files, const fs:
 
 [[noreturn]] void refuse_folder(const fs::path& folder) {
   const Paths entries = visible_entries(folder);
+  const auto packed = std::ranges::find_if(
+      entries, [](const fs::path& entry) { return !unpack_hint(entry).empty(); });
   fail(
       "data '{}': expected the layout of aclImdb, {{train,test}}/{{neg,pos}}/*.txt, files or "
       "folders "
       "named after splits (train.csv, test.csv), or files of one kind that end in one of {}; "
       "found: "
-      "{}",
+      "{}{}",
       folder.string(), fmt::join(labelled_file_endings(), ", "),
-      entries.empty() ? "nothing" : listed_names(entries));
+      entries.empty() ? "nothing" : listed_names(entries),
+      packed == entries.end() ? "" : unpack_hint(*packed));
 }
 
 FolderSplits without_names(const Paths& files, const fs::path& root) {
@@ -209,7 +234,64 @@ FolderSplits splits_by_name(const std::vector<fs::path>& files) {
   return {.splits = by_name(found), .merged = true};
 }
 
+namespace {
+
+// The files that a card names for one split, in its order.
+Paths files_of_card(const CardConfig& config, const std::vector<std::string>& globs,
+                    const Paths& files, const fs::path& root, const std::string& where) {
+  Paths chosen;
+  for (const std::string& glob : globs) {
+    const std::size_t before = chosen.size();
+    if (const fs::path named = root / glob;
+        is_data_file(named) && path_exists(named) && !is_folder(named)) {
+      chosen.push_back(named.lexically_normal());
+    } else {
+      for (const fs::path& file : files)
+        if (card_glob_match(glob, file.lexically_relative(root))) chosen.push_back(file);
+    }
+    user_check(chosen.size() > before,
+               "{}: config '{}': no data file is called '{}'; there are: {}; fetch the files, or "
+               "set data_files right",
+               where, shown_name(config.name), shown_name(glob),
+               files.empty() ? "none" : listed_paths(files, root));
+  }
+  return chosen;
+}
+
+FolderSplits splits_of_card(const CardConfig& config, const fs::path& folder) {
+  const fs::path root = config.data_dir.empty() ? folder : folder / config.data_dir;
+  const std::string where = (folder / "README.md").string();
+  user_check(is_folder(root), "{}: config '{}': data_dir: no such folder: {}", where,
+             shown_name(config.name), root.string());
+  FolderSplits splits;
+  if (config.data_files.empty()) {
+    splits = splits_by_rules(root);
+  } else {
+    Paths files;
+    find_files(root, 0, files);
+    for (const auto& [name, globs] : config.data_files)
+      splits.splits.push_back(
+          {name, role_in(name), files_of_card(config, globs, files, root, where)});
+    splits.notes.push_back(fmt::format("the splits are those of the config '{}' in README.md",
+                                       shown_name(config.name)));
+  }
+  if (!config.other_keys.empty())
+    splits.notes.push_back(
+        fmt::format("the config '{}' in README.md has {}, which hone does not read: the form of "
+                    "the files is looked at, and options set it",
+                    shown_name(config.name),
+                    shown_name(fmt::format("{}", fmt::join(config.other_keys, ", ")))));
+  return splits;
+}
+
+}  // namespace
+
 FolderSplits find_folder_splits(const fs::path& folder) {
+  const std::optional<CardConfig> card = read_dataset_card(folder);
+  return card ? splits_of_card(*card, folder) : splits_by_rules(folder);
+}
+
+FolderSplits splits_by_rules(const fs::path& folder) {
   Paths files;
   find_files(folder, 0, files);
   if (files.empty()) refuse_folder(folder);

@@ -21,9 +21,13 @@ std::string listed_names(const std::vector<fs::path>& paths);
 /// The entries of a folder that are not hidden, by name.
 std::vector<fs::path> visible_entries(const fs::path& folder);
 
-/// Sorts the data files in a folder and the folders below it into splits, see `find_data_files`. Throws `UserError` where
-/// there are none, and where several folders have files of one split.
+/// The splits that the card of a folder lists (dataset_card.h), or else those that the names of its files say. Throws
+/// `UserError` as `read_dataset_card` and `splits_by_rules` do, and for a listed file that is not there.
 FolderSplits find_folder_splits(const fs::path& folder);
+
+/// Sorts the data files in a folder and the folders below it into splits by their names, see `find_data_files`. Throws
+/// `UserError` where there are none, and where several folders have files of one split.
+FolderSplits splits_by_rules(const fs::path& folder);
 
 /// The files by what each is called alone.
 FolderSplits splits_by_name(const std::vector<fs::path>& files);

@@ -168,8 +168,8 @@ std::string_view asked_for(const std::vector<JsonMember>& members, const JsonTex
     if (field.empty()) continue;
     const auto found = std::ranges::find(keys, field);
     if (found != keys.end()) return members[static_cast<std::size_t>(found - keys.begin())].second;
-    user_check(options.form.json_field.empty(), "`json_field`: no key '{}'{}; the keys are: {}",
-               field, did_you_mean(field, keys), fmt::join(keys, ", "));
+    user_check(options.form.json_field.empty(), "`json_field`: no key '{}'; the keys are: {}{}",
+               field, fmt::join(keys, ", "), did_you_mean(field, keys));
   }
   return {};
 }

@@ -86,8 +86,8 @@ class Row {
     read_members(text(), file_.text, members);
     std::vector<std::string> keys;
     for (const auto& [key, value] : members) keys.push_back(string_of(key, file_.text));
-    fail("{}: no key '{}'{}; the keys are: {}", where(), name, did_you_mean(name, keys),
-         fmt::join(keys, ", "));
+    fail("{}: no key '{}'; the keys are: {}{}", where(), name, fmt::join(keys, ", "),
+         did_you_mean(name, keys));
   }
 
   Json parse(std::string_view cell, std::int64_t& replaced) const {

@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "hone/base/cpu.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
@@ -31,6 +34,18 @@ std::string encoding_of(std::string_view bytes, const DataOptions& options, Note
 
 bool is_binary(const std::string& ending) { return ending == ".parquet" || ending == ".arrow"; }
 
+bool is_delimited(const std::string& ending) {
+  return ending.starts_with(".csv") || ending.starts_with(".tsv");
+}
+
+// A table whose lines end in CR alone, as spreadsheets of old write them, with LF instead; else empty.
+std::string with_line_feeds(std::string_view content, const std::string& ending) {
+  if (!is_delimited(ending) || content.find('\n') != std::string_view::npos) return "";
+  std::string lines(content);
+  std::ranges::replace(lines, '\r', '\n');
+  return lines;
+}
+
 // Names of classes from the description that datasets.save_to_disk writes beside its files, where the file gives none.
 void add_saved_names(const fs::path& path, DataTable& table) {
   const fs::path description = path.parent_path() / "dataset_info.json";
@@ -49,16 +64,17 @@ DataTable open_table(std::string_view content, const std::string& ending,
   if (ending == ".parquet") return open_parquet(content);
   if (ending == ".arrow") return open_arrow(content);
   if (ending.starts_with(".txt")) return open_lines(content);
-  if (ending.starts_with(".json")) return open_json(content, options);
+  if (ending.starts_with(".json") || ending.starts_with(".ndjson"))
+    return open_json(content, options);
   return open_delimited(content, ending.starts_with(".tsv") ? '\t' : ',', options);
 }
 
 }  // namespace
 
 const std::vector<std::string>& labelled_file_endings() {
-  static const std::vector<std::string> endings = {".csv",      ".tsv",    ".jsonl",  ".json",
-                                                   ".parquet",  ".arrow",  ".csv.gz", ".tsv.gz",
-                                                   ".jsonl.gz", ".json.gz"};
+  static const std::vector<std::string> endings = {
+      ".csv",   ".tsv",    ".jsonl",  ".ndjson",   ".json",      ".parquet",
+      ".arrow", ".csv.gz", ".tsv.gz", ".jsonl.gz", ".ndjson.gz", ".json.gz"};
   return endings;
 }
 
@@ -83,6 +99,17 @@ std::string labelled_file_ending(const fs::path& path) {
   return "";
 }
 
+std::string unpack_hint(const fs::path& path) {
+  constexpr std::pair<std::string_view, std::string_view> kPackers[] = {
+      {".tar", "tar xf"},  {".tar.gz", "tar xf"}, {".tgz", "tar xf"},       {".zip", "unzip"},
+      {".bz2", "bunzip2"}, {".xz", "unxz"},       {".zst", "zstd --rm -d"}, {".7z", "7z x"}};
+  const std::string name = lower_ascii(path.filename().string());
+  for (const auto& [ending, program] : kPackers)
+    if (name.ends_with(ending))
+      return fmt::format("; unpack it first: {} {}", program, path.string());
+  return "";
+}
+
 std::string decode_text(std::string_view bytes, const std::string& encoding, bool strict,
                         std::vector<std::string>& warnings) {
   std::int64_t replaced = 0;
@@ -90,15 +117,15 @@ std::string decode_text(std::string_view bytes, const std::string& encoding, boo
   if (replaced == 0) return text;
   const std::string malformed =
       fmt::format("{} places are malformed in the encoding {}", replaced, encoding);
-  user_check(!strict, "{}; name another `encoding`, or leave `strict` out", malformed);
+  user_check(!strict, "{}; name another `encoding`, or leave `strict_utf8` out", malformed);
   warnings.push_back(malformed + " and were read as U+FFFD");
   return text;
 }
 
 LabelledFile open_labelled_file(const fs::path& path, const DataOptions& options) {
   const std::string ending = text_file_ending(path);
-  user_check(!ending.empty(), "{}: expected a file that ends in one of {}", path.string(),
-             fmt::join(labelled_file_endings(), ", "));
+  user_check(!ending.empty(), "{}: expected a file that ends in one of {}{}", path.string(),
+             fmt::join(labelled_file_endings(), ", "), unpack_hint(path));
   LabelledFile file{path, std::make_shared<const MappedFile>(path), nullptr, {}};
   std::string_view content = file.mapped->text();
   if (is_gzip(ending)) {
@@ -113,6 +140,10 @@ LabelledFile open_labelled_file(const fs::path& path, const DataOptions& options
     if (!encoding.empty()) {
       auto decoded = decode_text(content, encoding, options.strict, file.warnings);
       file.content = std::make_shared<const std::string>(std::move(decoded));
+      content = *file.content;
+    }
+    if (const std::string lines = with_line_feeds(content, ending); !lines.empty()) {
+      file.content = std::make_shared<const std::string>(lines);
       content = *file.content;
     }
     file.table = open_table(content, ending, options);

@@ -21,6 +21,9 @@ std::string text_file_ending(const fs::path& path);
 /// The ending among `labelled_file_endings` that the name has; "" if none.
 std::string labelled_file_ending(const fs::path& path);
 
+/// "; unpack it first: unzip FILE" for a file that is packed in a way that is not read; else empty.
+std::string unpack_hint(const fs::path& path);
+
 /// An opened file; the table reads from it.
 struct LabelledFile {
   fs::path path;

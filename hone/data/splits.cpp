@@ -213,8 +213,12 @@ const std::vector<Example>& part(const Splits& splits, const std::string& asked)
       {"test", &source.test}, {"validation", &source.validation}, {"train", &source.train}};
   for (const auto& [part_name, examples] : parts) {
     if (name.empty() ? examples->empty() : part_name != name) continue;
-    user_check(!examples->empty(), "{}: the {} split is empty, or its examples have no labels",
-               source.description, name);
+    user_check(!examples->empty(), "{}: the {} split is empty, or its examples have no labels{}",
+               source.description, name,
+               source.files.size() == 1
+                   ? "; a single file has no splits: leave `split` out to take all of it, or give "
+                     "a folder with train.csv and test.csv"
+                   : "");
     return *examples;
   }
   user_check(name.empty(), "`split`: expected train, validation, test or all, got '{}'", name);

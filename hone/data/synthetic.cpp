@@ -40,8 +40,8 @@ const Generator* find_generator(std::string_view name) {
     if (generator.name == name) return &generator;
     names.emplace_back(generator.name);
   }
-  fail("synth:{}: no such generator{}; expected one of: {}", name, did_you_mean(name, names),
-       fmt::join(names, ", "));
+  fail("synth:{}: no such generator; expected one of: {}{}", name, fmt::join(names, ", "),
+       did_you_mean(name, names));
 }
 
 template <typename Integer>
@@ -58,7 +58,7 @@ void set_parameter(SyntheticOptions& options, std::string_view assignment) {
   const std::string_view name = assignment.substr(0, equals);
   const std::vector<std::string> names = {"seed", "n", "test"};
   user_check(std::find(names.begin(), names.end(), name) != names.end(),
-             "synth: unknown parameter '{}'{}; expected seed=NUMBER, n=COUNT or test=COUNT", name,
+             "synth: unknown parameter '{}'; expected seed=NUMBER, n=COUNT or test=COUNT{}", name,
              did_you_mean(name, names));
   user_check(equals != std::string_view::npos,
              "synth: parameter '{0}' has no value; write {0}=NUMBER", name);

@@ -18,6 +18,7 @@ std::vector<std::string> names_of(const Items& items, Name&& name) {
 
 // The word that was meant, or where none is near, all that there are.
 std::string meant(std::string_view word, const std::vector<std::string>& known) {
+  if (known.empty()) return "; it has no parameters";
   const std::string hint = did_you_mean(word, known);
   return hint.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : hint;
 }

@@ -291,7 +291,7 @@ std::optional<CodeUnits> units(const QuantizerInput& input) {
 FormatDef int_format() {
   return {
       .name = "int",
-      .summary = "integers times a scale: whole multiples of max|x| / (2^(bits-1) - 1)",
+      .summary = "integers times a scale, which the largest magnitude sets",
       .source = "learned scales: Esser et al., Learned Step Size Quantization, ICLR 2020",
       .parameters =
           {{"bits", "bits of a code", 2, 16, 8},

@@ -108,7 +108,7 @@ void check_iterations(const IterationsJob& job, const Session& session) {
              "`executor`: each once, got {}", fmt::join(job.ways, ", "));
   user_check(job.iterations >= 2, "`iterations`: one call is the first alone; give 2 or more");
   user_check(job.ignored.value_or(0) < job.iterations,
-             "`ignored`: {} calls of {} would leave none to tell of", job.ignored.value_or(0),
+             "`warmup`: {} calls of {} would leave none to tell of", job.ignored.value_or(0),
              job.iterations);
   user_check(job.process != IterationProcess::own || job.ways.size() == 1,
              "`process` this: one executor has this process to itself; got {}",

@@ -257,9 +257,9 @@ Table naive_table(const NaiveTimes& times) {
 NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   BenchOptions options = job.work.options;
   user_check(!options.train && !options.lora,
-             "`naive` is of inference: a training step has dropout and gradients by right");
+             "`pitfalls` is of inference: a training step has dropout and gradients by right");
   user_check(job.rounds >= static_cast<std::int64_t>(kFewestForMedianInterval),
-             "`iterations`: expected at least {} with `naive`, as there is an interval of no fewer",
+             "`iterations`: expected at least {} with `pitfalls`, as there is an interval of no fewer",
              kFewestForMedianInterval);
   const Session session = context.session();
   Device& device = session.device;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "hone/base/text.h"
 #include "hone/jobs/model_comparison.h"
@@ -19,8 +20,7 @@ struct Candidate {
   ComparedModel model;  ///< with its comparison with the best, but for the best itself
   std::int64_t bytes = 0;
   bool keeps_up = true;
-  JudgedGates gates = {};  ///< beside the best, where there are gates
-  std::vector<LostClass> lost = {};
+  JudgedGates gates = {};  ///< those that it has to pass, each beside the best by the gate's metric
 };
 
 bool is_better(const Candidate& a, const Candidate& b) {
@@ -37,59 +37,107 @@ std::size_t best_of(const std::vector<Candidate>& candidates) {
   return best;
 }
 
-// Not shown to be worse, or, where there are gates, shown to pass them.
-bool keeps_up(const Candidate& candidate) {
-  if (candidate.gates.any()) return candidate.gates.verdict.kept();
-  const std::optional<Interval>& interval = candidate.model.comparison->change.interval;
-  return interval.has_value() && interval->high >= 0;
-}
-
+// That keeps up; the best where none does.
 std::size_t smallest_of(const std::vector<Candidate>& candidates, std::size_t best) {
-  std::size_t smallest = best;
+  std::optional<std::size_t> smallest;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const Candidate &one = candidates[i], &least = candidates[smallest];
+    const Candidate& one = candidates[i];
     if (!one.keeps_up) continue;
-    if (one.bytes < least.bytes || (one.bytes == least.bytes && is_better(one, least)))
+    const Candidate& least = candidates[smallest.value_or(i)];
+    if (!smallest || one.bytes < least.bytes || (one.bytes == least.bytes && is_better(one, least)))
       smallest = i;
   }
-  return smallest;
+  return smallest.value_or(best);
 }
 
-void compare_with_best(std::vector<Candidate>& candidates, std::size_t best,
-                       const std::vector<Gate>& gates, Task task,
-                       const std::vector<Example>& examples) {
-  const RightAnswers answers = right_answers(task, examples);
+void compare_with_best(std::vector<Candidate>& candidates, std::size_t best, double margin,
+                       const Truth& truth) {
   const Logits parent = candidates[best].model.measurement.view();
   std::vector<FigureChange> changes;
-  std::vector<std::vector<FigureChange>> gated;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (i == best) continue;
-    const Logits candidate = candidates[i].model.measurement.view();
-    candidates[i].model.comparison = compare(parent, candidate, answers.truth());
-    candidates[i].lost = lost_classes(parent, candidate, answers.truth());
-    changes.push_back(candidates[i].model.comparison->change);
-    gated.push_back(judge(gates, parent, candidate, answers.truth()).changes);
+    ComparedModel& model = candidates[i].model;
+    model.comparison = compare(parent, model.measurement.view(), truth);
+    changes.push_back(model.comparison->change);
+    const std::optional<Interval>& interval = changes.back().interval;
+    candidates[i].keeps_up = interval.has_value() && interval->high >= 0;
   }
-  const std::vector<Verdict> verdicts =
-      verdicts_of_choice(changes, margin_for(gates, changes.front().figure));
-  const std::vector<JudgedGates> judged = judge_choice(gates, gated);
-  for (std::size_t i = 0, other = 0; i < candidates.size(); ++i) {
-    if (i == best) continue;
-    candidates[i].gates = judged[other];
-    candidates[i].model.verdict = verdicts[other++];
-    candidates[i].keeps_up = keeps_up(candidates[i]);
+  const std::vector<Verdict> verdicts = verdicts_of_choice(changes, margin);
+  for (std::size_t i = 0, other = 0; i < candidates.size(); ++i)
+    if (i != best) candidates[i].model.verdict = verdicts[other++];
+}
+
+// Nothing where no candidate has a value.
+std::optional<std::size_t> best_by(const Gate& gate, const std::vector<Candidate>& candidates) {
+  std::optional<std::size_t> best;
+  const auto value = [&](std::size_t i) {
+    return gated_value(gate, candidates[i].model.measurement.evaluation);
+  };
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (std::isnan(value(i))) continue;
+    if (!best || value(i) > value(*best) ||
+        (value(i) == value(*best) && is_better(candidates[i], candidates[*best])))
+      best = i;
   }
+  return best;
+}
+
+// What is best by the task's metric may be the worst for a class: each gate is judged beside the best by its own metric, which passes.
+void judge_candidates(std::vector<Candidate>& candidates, std::size_t best,
+                      const std::vector<Gate>& gates, const Truth& truth) {
+  std::vector<std::vector<Gate>> to_pass(candidates.size());
+  std::vector<std::vector<FigureChange>> changes(candidates.size());
+  for (const Gate& gate : gates) {
+    const std::optional<std::size_t> first = best_by(gate, candidates);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (i == first) continue;
+      to_pass[i].push_back(gate);
+      changes[i].push_back(gated_change(gate,
+                                        candidates[first.value_or(best)].model.measurement.view(),
+                                        candidates[i].model.measurement.view(), truth));
+    }
+  }
+  const std::vector<JudgedGates> judged = judge_choice(to_pass, changes);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    candidates[i].gates = judged[i];
+    candidates[i].keeps_up = judged[i].verdict.kept();
+  }
+}
+
+// Of each class on which the chosen one is significantly worse than another: beside the one that it loses most to.
+std::vector<std::string> lost_beside_others(const std::vector<Candidate>& candidates,
+                                            std::size_t chosen, const Truth& truth,
+                                            const std::vector<std::string>& labels) {
+  std::map<std::int64_t, std::pair<LostClass, std::string>> worst;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (i == chosen) continue;
+    for (const LostClass& one : lost_classes(candidates[i].model.measurement.view(),
+                                             candidates[chosen].model.measurement.view(), truth,
+                                             std::ssize(candidates) - 1)) {
+      const auto [at, is_new] = worst.try_emplace(one.index, one, candidates[i].model.label);
+      if (!is_new && one.change < at->second.first.change)
+        at->second = {one, candidates[i].model.label};
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [index, lost] : worst)
+    sentences.push_back(fmt::format("{}: beside {}, {}", candidates[chosen].model.label,
+                                    lost.second,
+                                    lost_class_sentences({lost.first}, labels).front()));
+  return sentences;
+}
+
+// Of the smallest.
+std::string condition_of(const std::vector<Gate>& gates) {
+  if (gates.empty()) return "not shown to be worse than the best";
+  std::vector<std::string> texts;
+  for (const Gate& gate : gates) texts.push_back(gate.text);
+  return fmt::format("shown to pass {}, each beside the best by its metric",
+                     fmt::join(texts, ", "));
 }
 
 std::string rule_of(const ChooseJob& job, const std::vector<Gate>& gates) {
-  if (!job.smallest) return "the best";
-  if (!gates.empty()) {
-    std::vector<std::string> texts;
-    for (const Gate& gate : gates) texts.push_back(gate.text);
-    return fmt::format("the smallest that is shown to pass {} beside the best",
-                       fmt::join(texts, ", "));
-  }
-  return "the smallest that is not shown to be worse than the best";
+  return job.smallest ? "the smallest that is " + condition_of(gates) : "the best";
 }
 
 Table table_of(const std::vector<Candidate>& candidates, std::size_t best, std::size_t chosen) {
@@ -108,11 +156,17 @@ Table table_of(const std::vector<Candidate>& candidates, std::size_t best, std::
 }
 
 std::string headline_of(const std::vector<Candidate>& candidates, std::size_t best,
-                        std::size_t chosen, const std::string& rule, const MeasuredPart& part) {
+                        std::size_t chosen, const ChooseJob& job, const std::vector<Gate>& gates,
+                        const MeasuredPart& part) {
   const ComparedModel& model = candidates[chosen].model;
-  std::string text =
-      fmt::format("{} is chosen of {} on {}: {}, {}", model.label, candidates.size(),
-                  name_and_size(part), rule, figure_sentence(model.measurement.evaluation));
+  if (!candidates[chosen].keeps_up)
+    return fmt::format("none of {} on {} is {}; {} is the best, {}: {}", candidates.size(),
+                       name_and_size(part), condition_of(gates), model.label,
+                       figure_sentence(model.measurement.evaluation),
+                       candidates[chosen].gates.verdict.summary);
+  std::string text = fmt::format("{} is chosen of {} on {}: {}, {}", model.label, candidates.size(),
+                                 name_and_size(part), rule_of(job, gates),
+                                 figure_sentence(model.measurement.evaluation));
   if (chosen != best)
     text += fmt::format("; against {}, the best, {}", candidates[best].model.label,
                         change_sentence(*model.comparison));
@@ -158,20 +212,24 @@ ChooseResult choose_model(const ChooseJob& job, Context& context) {
   }
   const std::size_t best = best_of(candidates);
   const std::vector<Gate> gates = gates_for(job.gates, facts.scheme());
-  compare_with_best(candidates, best, gates, facts.scheme().task, examples);
+  const RightAnswers answers = right_answers(facts.scheme().task, examples);
+  const Truth truth = answers.truth();
+  compare_with_best(candidates, best,
+                    margin_for(gates, candidates[best].model.measurement.evaluation.figure), truth);
+  if (!gates.empty()) judge_candidates(candidates, best, gates, truth);
   const std::size_t chosen = job.smallest ? smallest_of(candidates, best) : best;
   notes.push_back(fmt::format(
       "the figures of {} are of the texts it was chosen on and flatter it; measure it once on "
       "others by `hone eval`",
       candidates[chosen].model.label));
   for (const std::string& warning : warnings_of(part, facts.labels)) notes.push_back(warning);
-  for (const std::string& sentence : lost_class_sentences(candidates[chosen].lost, facts.labels))
-    notes.push_back(fmt::format("beside {}, {}", job.models[best], sentence));
+  for (const std::string& sentence : lost_beside_others(candidates, chosen, truth, facts.labels))
+    notes.push_back(sentence);
   std::erase(notes, "");
   tell_warnings(context, notes);
   tell_measured(part, unknown, context, notes);
   const Table table = table_of(candidates, best, chosen);
-  const std::string headline = headline_of(candidates, best, chosen, rule_of(job, gates), part);
+  const std::string headline = headline_of(candidates, best, chosen, job, gates, part);
   Json rows = Json::array();
   for (const Candidate& candidate : candidates) {
     Json row = to_json(candidate.model, facts.labels);
@@ -200,9 +258,12 @@ ChooseResult choose_model(const ChooseJob& job, Context& context) {
     write_run_report(report, output->path(), context);
     output->commit();
   }
-  return {.fields = fields, .text = [headline, table](const TextStyle& style) {
-            return fmt::format("{}\n\n{}", headline, to_text(table, style));
-          }};
+  return {.fields = fields,
+          .text =
+              [headline, table](const TextStyle& style) {
+                return fmt::format("{}\n\n{}", headline, to_text(table, style));
+              },
+          .gate = {candidates[chosen].keeps_up, headline + ".", headline}};
 }
 
 }  // namespace hone

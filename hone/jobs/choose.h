@@ -21,7 +21,8 @@ struct ChooseJob {
   std::int64_t batch_size = 32;
   /// The one with the fewest bytes, packed, of those that are not shown to be worse than the best; otherwise the best.
   bool smallest = false;
-  GateOptions gates = {};  ///< with it: of those that are shown to pass these beside the best
+  /// With it: of those that are shown to pass these, each beside the best by the gate's metric.
+  GateOptions gates = {};
   std::uint64_t seed = 42;
   JobOutput output = {};       ///< of a report; no folder: none is written
   Invocation invocation = {};  ///< for the report
@@ -31,6 +32,7 @@ struct ChooseResult {
   Json fields;  ///< what programs read, see `result_of`
   /// The same for people.
   std::function<std::string(const TextStyle&)> text;
+  GateOutcome gate = {};  ///< whether any of them passes all gates
 };
 
 /// Measures the models on the same texts and chooses one: the best by the figure of the task, or the smallest that keeps up with it.

@@ -125,7 +125,7 @@ std::vector<std::string> drawing_files(const std::string& output, bool png, bool
 DrawResult draw_model(const DrawJob& job, Context& context) {
   const std::vector<std::string> files = drawing_files(job.output, job.png, job.overwrite);
   user_check(job.sensitivity.empty() || job.colour == ColouredBy::sensitivity,
-             "`sensitivity` is for the colours of that name: give `colour` sensitivity too");
+             "`sensitivity` is for the colors of that name: give `color_by` sensitivity too");
   const TextModel source = open_model(job.model, context, job.seed);
   const Graph graph = drawn_graph(source, job.inputs, job.train, context);
   const DrawOptions options = {

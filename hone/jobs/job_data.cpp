@@ -80,6 +80,7 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
   keep_truncation(data.cut, source);
   std::vector<std::string> warnings = source.model.warnings;
   warnings.push_back(untrained_warning(source, name));
+  warnings.push_back(truncation_warning(data.cut));
   const MeasuredTexts measured = measured_texts(splits, split, source.trained_on);
   EncodedSplits encoded =
       encode_splits(source, splits, measured, source.trained_on, data.cut, context, warnings);

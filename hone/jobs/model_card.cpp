@@ -10,6 +10,7 @@
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/frontends/huggingface/other_programs.h"
+#include "hone/models/text_limit.h"
 #include "hone/passes/pack.h"
 #include "hone/runtime/machine.h"
 #include "hone/study/measure.h"
@@ -417,7 +418,7 @@ std::string weights_section(const std::vector<std::string>& sentences) {
   return fmt::format("{}\n- {}\n\n", kWeightsTitle, fmt::join(sentences, "\n- "));
 }
 
-std::string weights_section(const ModelCard& card, const Model& model) {
+std::string weights_section(const ModelCard& card, const Model& model, Truncation truncation) {
   const Json& r = card.result;
   if (is_adapter(card))
     return weights_section(std::vector{fmt::format(
@@ -426,6 +427,7 @@ std::string weights_section(const ModelCard& card, const Model& model) {
         "merge` makes one model of both.",
         code(text_at(r, "model")))});
   std::vector<std::string> sentences = about_weights(model);
+  if (truncation == Truncation::head_tail) sentences.emplace_back(kHeadTailElsewhere);
   if (const Json& elsewhere = value_at(r, "as_transformers"); elsewhere.is_object())
     sentences.push_back(
         fmt::format("Measured on the {} part, n = {}: {} {} in `transformers`, {} here.",
@@ -445,7 +447,7 @@ std::size_t erase_section(std::string& card, std::string_view title) {
 }
 
 // A sentence for each thing that it should not be trusted with.
-std::vector<std::string> limits(const ModelCard& card, const Model& model, Truncation truncation) {
+std::vector<std::string> limits(const ModelCard& card, const Model& model, const CardCut& cut) {
   const Json& r = card.result;
   const Json& data = value_at(r, "data");
   const std::string_view kind = kind_of_examples(model);
@@ -507,8 +509,8 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, Trunc
   lines.push_back(fmt::format(
       "Texts of more than {} tokens are cut{}, and {}, also one that is about something "
       "else.{}",
-      model.facts.limits.tokens, kept_tokens_text(truncation), every,
-      truncation == Truncation::head_tail
+      cut.tokens, kept_tokens_text(cut.truncation), every,
+      cut.truncation == Truncation::head_tail
           ? " `transformers` does not know this way to cut and keeps the last ones."
           : ""));
   return lines;
@@ -516,17 +518,23 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, Trunc
 
 }  // namespace
 
-std::string to_markdown(const ModelCard& card, const Model& model, Truncation truncation) {
+std::string to_markdown(const ModelCard& card, const Model& model, const CardCut& cut) {
   std::string text = metadata(card, model) + "\n" + introduction(card, model) + figures(card) +
-                     classes(card) + what_it_takes(card) + weights_section(card, model) +
-                     origin(card, model) + "## What it is not fit for\n\n";
-  for (const std::string& line : limits(card, model, truncation)) text += "- " + line + "\n";
+                     classes(card) + what_it_takes(card) +
+                     weights_section(card, model, cut.truncation) + origin(card, model) +
+                     "## What it is not fit for\n\n";
+  for (const std::string& line : limits(card, model, cut)) text += "- " + line + "\n";
   return text;
 }
 
 void write_model_card(const ModelCard& card, const Model& model, const fs::path& folder) {
-  write_file(folder / "README.md",
-             to_markdown(card, model, read_truncation(folder).value_or(Truncation::head)));
+  CardCut cut{.tokens = model.facts.limits.tokens,
+              .truncation = read_truncation(folder).value_or(Truncation::head)};
+  const std::optional<TokenLimit> of_folder = read_sentence_encoder(folder).limit;
+  for (const std::int64_t tokens :
+       {of_folder ? of_folder->tokens : cut.tokens, card.max_seq_length})
+    if (tokens > 0) cut.tokens = std::min(cut.tokens, tokens);
+  write_file(folder / "README.md", to_markdown(card, model, cut));
 }
 
 std::string carried_card(std::string card, const Model& before, const Model& model,

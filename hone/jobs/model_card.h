@@ -15,15 +15,20 @@ struct ModelCard {
   std::string command_line;  ///< that makes it again
   Json result;  ///< of a command that makes a model, for one seed, as docs/reference/json.md has it
   std::vector<std::string> takes = {};  ///< sentences: what is gone, parameters, bytes, time
+  std::int64_t max_seq_length = 0;      ///< to which texts were cut; 0: as the model's folder says
+};
+
+/// How a model's texts are cut.
+struct CardCut {
+  std::int64_t tokens = 0;  ///< the most that are kept
+  Truncation truncation = Truncation::head;
 };
 
 /// The card as Markdown. What is not known is not there: no language, no licence, and a base model only where the
 /// result's `model` has the form of a name on the hub and is no folder here.
-/// `truncation`: how its tokenizer's files say that texts are cut.
-std::string to_markdown(const ModelCard& card, const Model& model,
-                        Truncation truncation = Truncation::head);
+std::string to_markdown(const ModelCard& card, const Model& model, const CardCut& cut);
 
-/// Writes it as `folder`/README.md. Throws `UserError`.
+/// Writes it as `folder`/README.md; texts are cut as the tokenizer's files in the folder say, and the card. Throws `UserError`.
 void write_model_card(const ModelCard& card, const Model& model, const fs::path& folder);
 
 /// The card of the model `before` for a copy of it whose weights are kept in another way, `model`: what the card says of weights, who can load

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
 
 #include "hone/base/cpu.h"
 #include "hone/base/interrupt.h"
@@ -19,6 +20,7 @@
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
 #include "hone/passes/prune.h"
+#include "hone/runtime/packed_kernels.h"
 #include "hone/train/memory_check.h"
 
 namespace hone {
@@ -59,15 +61,35 @@ double mapped_bytes(const ParameterStore& parameters) {
 
 std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
 
-std::string weights_text(const MemoryAccount& account, std::string_view arithmetic) {
+// Of formats of weights: with which inputs their products would be of codes.
+std::string native_way_text(const MemoryAccount& account, const FormatTable& formats) {
+  std::set<std::string> inputs;
+  std::string weights;
+  for (const AccountRow& row : account.rows) {
+    if (row.part != WeightPart::product || row.format == kUnpackedFormat) continue;
+    const Format weight = parse_format(row.format, formats);
+    if (native_objection(weight).empty())
+      inputs.insert(to_string(native_input(weight, formats)));
+    else
+      weights += (weights.empty() ? "" : ", ") + row.format;
+  }
+  if (!inputs.empty())
+    return fmt::format("; products are native with inputs in {}: give that as `input_format`",
+                       fmt::join(inputs, " or "));
+  return weights.empty() ? "" : fmt::format("; no native product takes weights in {}", weights);
+}
+
+std::string weights_text(const MemoryAccount& account, std::string_view arithmetic,
+                         const FormatTable& formats) {
   std::string text = fmt::format(
       "Weights: {} in memory, {} in their file, for {} in fp32", size_text(account.bytes),
       size_text(account.file_bytes.value_or(0)), size_text(account.fp32_bytes));
   text += arithmetic == kNative
               ? " (native: products of linears whose inputs have formats that fit are of codes)."
-              : " (packed: bytes are small, sums are in fp32, so it is no faster where texts are "
-                "many; `input_format` with a format that fits makes products native, `hone formats "
-                "FORMAT` says which).";
+              : fmt::format(
+                    " (packed: bytes are small, sums are in fp32, so it is no faster where "
+                    "texts are many{}).",
+                    native_way_text(account, formats));
   if (account.transient_bytes > 0)
     text += fmt::format(" A run unpacks up to {} of them as a whole, for a while.",
                         size_text(account.transient_bytes));
@@ -158,7 +180,8 @@ PackResult pack_model(const PackJob& job, Context& context) {
                    {"rounded", rounds},
                    {"account", to_json(account)},
                    {"output", job.output.folder}};
-  report.headline = weights_text(account, arithmetic);
+  const std::string headline = weights_text(account, arithmetic, context.library.formats);
+  report.headline = headline;
   report.basis = basis_without_texts(arithmetic);
   report.results = result.fields;
   if (rounds) report.notes.emplace_back(kRoundedNow);
@@ -172,10 +195,10 @@ PackResult pack_model(const PackJob& job, Context& context) {
   write_run_report(report, output.path(), context);
   output.commit();
   tell_notes(context, report.notes);
-  result.text = [account, arithmetic, rounds, folder = job.output.folder](const TextStyle& style) {
+  result.text = [account, headline, rounds, folder = job.output.folder](const TextStyle& style) {
     std::string text = to_text(account_table(account), style) + "\n";
     for (const std::string& line : reasons(account)) text += line + "\n";
-    text += "\n" + weights_text(account, arithmetic);
+    text += "\n" + headline;
     if (rounds) text += fmt::format("\n{}.", kRoundedNow);
     return text +
            fmt::format("\nWritten to {}; report.html there shows where the bytes are\n", folder);

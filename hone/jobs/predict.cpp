@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "hone/base/output_folder.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/jobs/prediction_lines.h"
 #include "hone/models/adapter.h"
@@ -110,9 +111,17 @@ void tell_of_model(const PredictJob& job, const Asked& asked, bool pairs, const 
                 {pair_warning(model, pairs, job.texts.empty() ? "text_pair_column" : "text_pair")});
   if (const std::string_view activation = title(score_activation(model.model.facts));
       !activation.empty())
-    tell_notes(context, {fmt::format("{} is a cross-encoder: its score is the {} of its number, "
-                                     "which is in `logits` (activation_fn)",
-                                     job.model, activation)});
+    tell_notes(context,
+               {fmt::format("the score of {} is the {} of its number, which is in `logits`{}",
+                            job.model, activation,
+                            is_cross_encoder(model.model.facts)
+                                ? " (activation_fn)"
+                                : "; its config.json has no problem_type, and CrossEncoder and "
+                                  "the pipelines of transformers do the same")});
+  if (!model.prompt.empty())
+    tell_notes(context, {fmt::format("'{}' stands in front of every text, of a pair the first: "
+                                     "the default prompt of the model",
+                                     one_line(model.prompt, 100))});
 }
 
 }  // namespace

@@ -218,7 +218,6 @@ TextPredictor::TextPredictor(const EmbeddingModel& model, const TextCut& text_cu
     : source_(model.source),
       context_(context),
       question_(Question::embedding),
-      prompt_(model.modules.prompt),
       limit_(text_limit(text_cut, model)),
       batch_size_(batch_size),
       predictor_(embedding_graph(model.source.model, model.modules), model.source.model.parameters,
@@ -230,7 +229,6 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
   std::vector<Example> examples;
   for (const TextRow& row : rows) {
     examples.push_back(row.example());
-    examples.back().text = prompt_ + row.text;
   }
   const EncodedSet set = encode_for(source_, examples, limit_, context_);
   const ExampleSource source = text_examples(set);

@@ -82,7 +82,6 @@ class TextPredictor {
   const TextModel& source_;
   Context& context_;
   Question question_;
-  std::string prompt_;
   TextLimit limit_;
   ScoreActivation activation_ = ScoreActivation::none;
   std::int64_t batch_size_;

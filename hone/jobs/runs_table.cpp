@@ -51,6 +51,7 @@ constexpr RunColumn kColumns[] = {
     {"accuracy_change", "Change (points)", RunColumn::points},
     {"r2_change", "Change of R² (points)", RunColumn::points},
     {"f1_micro_change", "Change of micro F1 (points)", RunColumn::points},
+    {"margin", "Margin (points)", RunColumn::points},
     {"verdict", "Verdict"},
     {"flip_share", "Flips", RunColumn::flips},
     {"margin_snr_db", "Margin SNR (dB)", RunColumn::number, 1},
@@ -77,6 +78,7 @@ constexpr std::string_view kUnasked[] = {"folder",
                                          "eval_f1_micro",
                                          "eval_majority_share",
                                          "eval_loss",
+                                         "margin",
                                          "verdict",
                                          "flip_share",
                                          "accuracy_change",
@@ -131,8 +133,8 @@ std::string resolve_key(const std::string& name, const std::vector<Json>& rows) 
   const std::vector<std::string> keys = keys_of(rows);
   for (const std::string& key : {name, "eval_" + name})
     if (among(keys, key)) return key;
-  throw UsageError(fmt::format("hone runs: no run has '{}'{}; there are {}", name,
-                               did_you_mean(name, keys), fmt::join(keys, ", ")));
+  throw UsageError(fmt::format("hone runs: no run has '{}'; there are {}{}", name,
+                               fmt::join(keys, ", "), did_you_mean(name, keys)));
 }
 
 RunGroup group_of(const Json& row) {

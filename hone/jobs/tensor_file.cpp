@@ -81,8 +81,8 @@ void draw_histogram(const fs::path& input, const std::string& name, const Format
   const Safetensors file = read_safetensors(input);
   const auto found = file.tensors.find(name);
   const std::vector<std::string> names = names_of(file.tensors);
-  user_check(found != file.tensors.end(), "{}: there is no tensor '{}'{}; it has {}",
-             input.string(), name, did_you_mean(name, names), fmt::join(names, ", "));
+  user_check(found != file.tensors.end(), "{}: there is no tensor '{}'; it has {}{}",
+             input.string(), name, fmt::join(names, ", "), did_you_mean(name, names));
   user_check(found->second.count() > 0, "{}: {} has no values", input.string(), name);
   const Tensor x = found->second.cast(DType::f32), y = quantized(x, format, context);
   const auto [low, high] = std::ranges::minmax(x.values<float>());

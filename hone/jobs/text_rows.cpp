@@ -18,6 +18,7 @@
 #include "hone/data/written_data.h"
 #include "hone/data/written_list.h"
 #include "hone/study/answers.h"
+#include "hone/text/text_encoding.h"
 #include "hone/text/utf8.h"
 
 namespace hone {
@@ -151,17 +152,21 @@ std::string name_of(const Part& part, const std::string& asked_for) {
 // The part that is asked for by `name`, of data that has these.
 Part find_part(const std::string& name, bool train, bool validation, bool test,
                const std::string& source) {
+  const char* const remedy =
+      is_folder(source) ? ""
+                        : "; a single file has no splits: leave `split` out to take all of it, or "
+                          "give a folder with train.csv and test.csv";
   user_check(train || validation || test, "{}: there are no texts", source);
   if (name.empty()) return {test ? "test" : validation ? "validation" : "train"};
   if (name == "all") return {name};
   if (name == "train" || name == "validation") {
     const bool is_there = name == "train" ? train : validation;
-    user_check(is_there || (train && name == "validation"), "{}: there is no {} part", source,
-               name);
+    user_check(is_there || (train && name == "validation"), "{}: there is no {} part{}", source,
+               name, remedy);
     return {name, /*is_cut_out=*/train && !validation};
   }
   user_check(name == "test", "`split`: expected train, validation, test or all, got '{}'", name);
-  user_check(test, "{}: there is no {} part", source, name);
+  user_check(test, "{}: there is no {} part{}", source, name, remedy);
   return {name};
 }
 
@@ -336,14 +341,24 @@ TextRows described(TextRows data) {
 
 }  // namespace
 
-TextStream read_lines(int descriptor, const std::string& name, bool strict) {
+TextStream read_lines(int descriptor, const std::string& name, const std::string& encoding,
+                      bool strict) {
   const auto reader = std::make_shared<LineReader>(descriptor, name);
   TextStream stream;
-  stream.next = [reader, name, strict, number = std::int64_t{0}](std::size_t most) mutable {
+  stream.next = [reader, name, encoding, strict,
+                 number = std::int64_t{0}](std::size_t most) mutable {
     std::vector<TextRow> rows;
     for (std::string& line : reader->next(most)) {
       ++number;
-      if (strict) check_utf8(line, [&] { return fmt::format("{}: line {}", name, number); });
+      const auto where = [&] { return fmt::format("{}: line {}", name, number); };
+      if (!encoding.empty()) {
+        std::int64_t malformed = 0;
+        line = to_utf8(line, encoding, malformed);
+        user_check(malformed == 0, "{}: the text is not {}; name its encoding by `encoding`",
+                   where(), encoding);
+      } else if (strict) {
+        check_utf8(line, where);
+      }
       rows.push_back({.id = number, .text = std::move(line)});
     }
     return rows;

@@ -46,8 +46,10 @@ struct TextStream {
 };
 
 /// The lines of a file that may be slow, such as a pipe or a keyboard (see LineReader), numbered from 1. `name` opens
-/// messages. `strict`: a line that is not UTF-8 is a `UserError`. Who types them is told how.
-TextStream read_lines(int descriptor, const std::string& name, bool strict);
+/// messages. `encoding`: of the lines, one in which LF is a byte; empty: UTF-8. A line that is malformed in it is a
+/// `UserError`; one that is not UTF-8 under `strict`. Who types them is told how.
+TextStream read_lines(int descriptor, const std::string& name, const std::string& encoding,
+                      bool strict);
 
 /// The rows of the part of a data set (see `load_data_set`; a .txt file too, a row for each line, empty ones included)
 /// that is called `part`; "" stands for the first of test, validation and train that there is, "all" for all of them. In

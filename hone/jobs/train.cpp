@@ -257,7 +257,8 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
   write_model_card({job.output.name_of(folder, run.output.path()),
                     run.job.invocation.command,
                     result_of("train", trained.result),
-                    {trained.size}},
+                    {trained.size},
+                    run.job.data.cut.max_seq_length},
                    source.model, folder);
   return trained;
 }
@@ -537,6 +538,8 @@ TrainResult train_model(const TrainJob& job, Context& context) {
           : after;
   const MeasuredTexts test =
       splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", seen);
+  if (std::string warning = truncation_warning(job.data.cut); !warning.empty())
+    report.notes.push_back(std::move(warning));
   const EncodedSplits data =
       encode_splits(source, splits, test, seen, job.data.cut, context, report.notes);
   std::optional<Parent> parent =

@@ -265,6 +265,18 @@ std::string unit_of(const Gate& gate) {
   return fmt::format("examples {} {}", which, shown_name(gate.class_name));
 }
 
+// Not defined where it is not without one of the texts: it rests on that one alone.
+FigureChange change_unless_it_rests_on_one(const Gate& gate, double change,
+                                           const Contributions& contributions,
+                                           std::span<const std::int32_t> texts) {
+  const bool rests_on_one =
+      std::ranges::any_of(contributions.values, [](double part) { return std::isnan(part); });
+  FigureChange c =
+      paired_change(gate.figure, rests_on_one ? kNotANumber : change, contributions, texts);
+  if (rests_on_one && !std::isnan(change)) c.notes = "; it rests on a single text";
+  return c;
+}
+
 FigureChange change_by_counts(const Gate& gate, const Both& both) {
   const std::vector<std::size_t> rows = rows_of(both, gate);
   const std::vector<std::int32_t> texts = texts_of(both.truth.texts, rows);
@@ -281,16 +293,13 @@ FigureChange change_by_counts(const Gate& gate, const Both& both) {
                                     : both.parent.same(both.candidate, rows[i]);
     differ.push_back(same ? 0 : 1);
   }
-  // Without one of the texts it is not defined: it rests on that one alone.
-  const bool rests_on_one = std::ranges::any_of(parts, [](double p) { return std::isnan(p); });
-  FigureChange c =
-      paired_change(gate.figure, rests_on_one ? kNotANumber : change,
-                    {.values = parts,
-                     .differ = differ,
-                     .is_of_whole_answers = true,
-                     .greatest = before->greatest_step(value, gate.of_class.has_value())},
-                    texts);
-  if (rests_on_one && !std::isnan(change)) c.notes = "; it rests on a single text";
+  FigureChange c = change_unless_it_rests_on_one(
+      gate, change,
+      {.values = parts,
+       .differ = differ,
+       .is_of_whole_answers = true,
+       .greatest = before->greatest_step(value, gate.of_class.has_value())},
+      texts);
   if (c.interval)
     c.notes += differing_text(std::ranges::count_if(differ, [](char d) { return d != 0; }),
                               std::ssize(differ), "prediction");
@@ -308,9 +317,9 @@ FigureChange change_by_parts(const Gate& gate, const Metric& metric, const Logit
     differ.push_back(std::ranges::equal(parent.row(row), candidate.row(row)) ? 0 : 1);
   }
   const double least = 1 / static_cast<double>(std::max<std::size_t>(parts.size(), 1));
-  return paired_change(gate.figure, change,
-                       {.values = parts, .differ = differ, .least = least, .is_unequal = true},
-                       truth.texts);
+  return change_unless_it_rests_on_one(
+      gate, change, {.values = parts, .differ = differ, .least = least, .is_unequal = true},
+      truth.texts);
 }
 
 FigureChange change_of_recall(const Gate& gate, const Both& both) {
@@ -384,9 +393,11 @@ GateVerdict all_together(std::span<const Gate> gates, std::vector<Verdict> verdi
   GateVerdict all{.gates = std::move(verdicts)};
   std::vector<std::string> lost, unclear, kept;
   for (const Verdict& v : all.gates) {
-    const std::string change = std::isnan(v.change)
-                                   ? fmt::format("{}, which is not defined", v.figure.text)
-                                   : fmt::format("{} {}", v.figure.text, points_text(v.change));
+    std::string change = std::isnan(v.change)
+                             ? fmt::format("{}, which is not defined", v.figure.text)
+                             : fmt::format("{} {}", v.figure.text, points_text(v.change));
+    if (v.examples_needed)
+      change += fmt::format(" ({} examples would tell)", about_text(*v.examples_needed));
     (v.kept() ? kept : v.conclusion == Conclusion::lost ? lost : unclear).push_back(change);
   }
   all.conclusion = !lost.empty()      ? Conclusion::lost
@@ -421,18 +432,26 @@ GateVerdict judge_gates(std::span<const Gate> gates, std::span<const FigureChang
 }
 
 std::vector<GateVerdict> judge_gates_of_choice(
-    std::span<const Gate> gates, std::span<const std::vector<FigureChange>> candidates) {
+    std::span<const std::vector<Gate>> gates,
+    std::span<const std::vector<FigureChange>> candidates) {
+  HONE_ASSERT(gates.size() == candidates.size(), "gates of {} candidates, changes of {}",
+              gates.size(), candidates.size());
   std::vector<FigureChange> changes;
   std::vector<double> margins;
-  for (const std::vector<FigureChange>& one : candidates) {
-    HONE_ASSERT(gates.size() == one.size(), "{} gates, {} changes", gates.size(), one.size());
-    changes.insert(changes.end(), one.begin(), one.end());
-    for (const Gate& gate : gates) margins.push_back(gate.margin);
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    HONE_ASSERT(gates[i].size() == candidates[i].size(), "{} gates, {} changes", gates[i].size(),
+                candidates[i].size());
+    changes.insert(changes.end(), candidates[i].begin(), candidates[i].end());
+    for (const Gate& gate : gates[i]) margins.push_back(gate.margin);
   }
   const std::vector<Verdict> verdicts = verdicts_of_choice(changes, margins);
   std::vector<GateVerdict> all;
-  for (auto at = verdicts.begin(); at != verdicts.end(); at += std::ssize(gates))
-    all.push_back(all_together(gates, {at, at + std::ssize(gates)}));
+  auto at = verdicts.begin();
+  for (const std::vector<Gate>& own : gates) {
+    all.push_back(own.empty() ? GateVerdict{.gates = {}, .conclusion = Conclusion::kept}
+                              : all_together(own, {at, at + std::ssize(own)}));
+    at += std::ssize(own);
+  }
   return all;
 }
 
@@ -446,7 +465,7 @@ GateVerdict judge_gates_of_seeds(std::span<const Gate> gates,
 }
 
 std::vector<LostClass> lost_classes(const Logits& parent, const Logits& candidate,
-                                    const Truth& truth) {
+                                    const Truth& truth, std::int64_t comparisons) {
   if (truth.task == Task::regression) return {};
   const Both both(parent, candidate, truth);
   std::vector<LostClass> tested;
@@ -458,7 +477,8 @@ std::vector<LostClass> lost_classes(const Logits& parent, const Logits& candidat
     p_values.push_back(own.mcnemar_p);
   }
   const std::vector<double> corrected = holm_adjusted(p_values);
-  for (std::size_t i = 0; i < tested.size(); ++i) tested[i].p_value = corrected[i];
+  for (std::size_t i = 0; i < tested.size(); ++i)
+    tested[i].p_value = std::min(1.0, corrected[i] * static_cast<double>(comparisons));
   constexpr double kLevel = 0.05;
   std::erase_if(tested,
                 [](const LostClass& one) { return one.p_value > kLevel || one.change >= 0; });

@@ -19,7 +19,7 @@ namespace hone {
 /// How a gate's metric of the candidate differs from that of the parent on the same examples.
 ///
 /// Accuracy, subset accuracy and the recall of a class, which stands on the examples of that class alone, by Tango's score
-/// (`accuracy_change`); R², micro F1, areas and correlations linearised (`paired_change`, `Metric::parts`). All others are
+/// (`accuracy_change`); R², micro F1 and correlations linearised, areas by what each example adds (`paired_change`, `Metric::parts`). All others are
 /// computed from counts: what a text adds is seen by leaving it out (jackknife: Efron & Stein 1981, Annals of Statistics
 /// 9:586, whose variance is not too small on average), and that goes to `paired_change` as well. Of the precision of a class
 /// the examples are those that one of the models takes for the class; of its F1 those that are of the class, too.
@@ -47,10 +47,11 @@ struct GateVerdict {
 GateVerdict judge_gates(std::span<const Gate> gates, std::span<const FigureChange> changes,
                         std::int64_t evaluations = 1);
 
-/// The same for candidates of which one is to be chosen, by Holm's correction over candidates times gates.
-/// `candidates`: the changes of each, (candidates, gates).
+/// The same for candidates of which one is to be chosen, by Holm's correction over all gates of all candidates. `gates`, `candidates`:
+/// those that each has to pass, and its changes. Without gates a candidate is kept.
 std::vector<GateVerdict> judge_gates_of_choice(
-    std::span<const Gate> gates, std::span<const std::vector<FigureChange>> candidates);
+    std::span<const std::vector<Gate>> gates,
+    std::span<const std::vector<FigureChange>> candidates);
 
 /// The same over seeds, by `verdict_of_seeds`. `changes`: one per gate. Levels are not corrected: that all gates are kept is
 /// false as soon as one is not, so that the chance of claiming it falsely is that of one gate (intersection-union test: Berger
@@ -67,8 +68,9 @@ struct LostClass {
 };
 
 /// The classes, or labels, whose recall falls, by McNemar's exact two-sided test on the examples of each at a level of 5 %, after
-/// Holm's correction over all classes with examples. In their order; empty for regression.
+/// Holm's correction over all classes with examples, and Bonferroni's over `comparisons` of the candidate with others. In their
+/// order; empty for regression.
 std::vector<LostClass> lost_classes(const Logits& parent, const Logits& candidate,
-                                    const Truth& truth);
+                                    const Truth& truth, std::int64_t comparisons = 1);
 
 }  // namespace hone

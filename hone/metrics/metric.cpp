@@ -51,7 +51,7 @@ double area(const TaskEvaluation& e) { return of<Classes>(e).auc.value; }
 
 std::vector<double> auc_parts_of_classes(const Logits& logits, const Truth& truth) {
   const ClassScores scores = scores_of_class_1(logits, truth.classes);
-  return auc_parts(scores.values, scores.positive);
+  return auc_parts(scores.values, scores.positive, truth.texts);
 }
 
 std::vector<double> column(std::span<const float> values, std::int64_t width, std::int64_t at) {
@@ -87,8 +87,13 @@ std::vector<double> mean_parts(const Logits& outputs, const Truth& truth) {
 std::vector<double> auc_parts_of_labels(const Logits& logits, const Truth& truth) {
   return mean_over_columns(
       logits, truth, /*leave_out=*/true,
-      [](const std::vector<double>& scores, const std::vector<double>& targets) {
-        return auc_parts(scores, std::vector<char>(targets.begin(), targets.end()));
+      [&](const std::vector<double>& scores, const std::vector<double>& targets) {
+        std::vector<double> parts =
+            auc_parts(scores, std::vector<char>(targets.begin(), targets.end()), truth.texts);
+        // The mean over labels does not rest on the only example of one of them.
+        const auto is_nan = [](double part) { return std::isnan(part); };
+        if (!std::ranges::all_of(parts, is_nan)) std::ranges::replace_if(parts, is_nan, 0);
+        return parts;
       });
 }
 

@@ -11,7 +11,6 @@
 namespace hone {
 namespace {
 
-// "about": two significant digits, rounded up.
 std::int64_t rounded_up(std::int64_t count) {
   std::int64_t unit = 1;
   while (count / unit >= 100) unit *= 10;
@@ -77,6 +76,10 @@ std::optional<std::int64_t> planned_seeds(double gap, double deviation) {
   const double seeds = std::ceil(root * root + kNormal975 * kNormal975 / 2);
   if (!(seeds <= static_cast<double>(kMostSeeds))) return std::nullopt;
   return std::max(kFewestSeeds, static_cast<std::int64_t>(seeds));
+}
+
+std::string about_text(std::int64_t count) {
+  return fmt::format("about {}", grouped(rounded_up(count)));
 }
 
 std::string plan_text(std::optional<std::int64_t> count, double change, double margin,

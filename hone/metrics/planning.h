@@ -48,6 +48,9 @@ double chance_to_be_shown_kept(const DisagreementRates& rates, double margin, st
 std::optional<std::int64_t> planned_seeds(double gap, double deviation);
 inline constexpr std::int64_t kMostSeeds = 1000;
 
+/// "about 4 600": two significant digits, rounded up.
+std::string about_text(std::int64_t count);
+
 /// What is planned, in words: "about 4 600 would show it kept four times out of five if the true change is the one seen";
 /// by assumed rates "… if the true change is none and one text in 74 (none was seen) is right in one model alone".
 struct PlanWords {

@@ -20,10 +20,13 @@ struct RocAuc {
 /// or with a score that is NaN. `evidence`: as in `auc_interval`.
 RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive, double evidence = 1);
 
-/// What each example adds to the area, linearised (DeLong, DeLong & Clarke-Pearson 1988, Biometrics 44:837): of a positive
-/// one the share of negatives that it is scored above, less the area, over the number of positives; of a negative one the
-/// share of positives above it, in the same way. They add up to 0. NaN each where the area is not defined.
-std::vector<double> auc_parts(std::span<const double> scores, std::span<const char> positive);
+/// What each example adds to the area: how much less that is without its text (jackknife). Of a positive one that is the share of
+/// negatives that it is scored above, less the area, over the number of positives of other texts; of a negative one the share of
+/// positives above it, in the same way. With the number of all in place of the others it is linearised (DeLong, DeLong &
+/// Clarke-Pearson 1988, Biometrics 44:837), and of ten positives too small. `texts`: (examples), equal where a text is the same; empty:
+/// all differ. NaN each where the area is not defined, and of the examples of a text that alone is positive, or negative.
+std::vector<double> auc_parts(std::span<const double> scores, std::span<const char> positive,
+                              std::span<const std::int32_t> texts = {});
 
 /// The 95 % interval of an area `auc` seen on so many positives and negatives: the areas θ with
 ///

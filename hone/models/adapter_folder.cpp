@@ -81,17 +81,16 @@ LoraOptions read_options(const Json& config, const std::string& where) {
           .rank_stabilized = rank_stabilized.get<bool>()};
 }
 
-// What rank_pattern or alpha_pattern says of a linear: the value of the name that it ends in, or of "^" and its whole name.
+// What rank_pattern or alpha_pattern says of a linear: the value of the first name that it ends in, or of "^" and its whole
+// name, as get_pattern_key of PEFT.
 const Json* pattern_value(const Json& config, const char* pattern, const std::string& linear,
                           const std::string& where) {
   const auto found = config.find(pattern);
   if (found == config.end() || found->is_null()) return nullptr;
   user_check(found->is_object(), "{}: {} must be an object of numbers by name, got {}", where,
              pattern, to_line(*found));
-  const Json* value = nullptr;
   for (const auto& item : found->items()) {
     const std::string& name = item.key();
-    const Json& number = item.value();
     user_check(name.find_first_of("\\*+?()[]{}|$") == std::string::npos,
                "{}: {}: '{}' is a regular expression, which is not supported; give the last names "
                "of linears",
@@ -99,12 +98,9 @@ const Json* pattern_value(const Json& config, const char* pattern, const std::st
     const bool whole = name.starts_with('^');
     const std::string_view plain = std::string_view(name).substr(whole ? 1 : 0);
     if (whole ? linear != plain : !ends_in(plain, linear)) continue;
-    if (value != nullptr && *value != number)
-      fail("{}: {} has {} and {} for {}; name each linear once", where, pattern, to_line(*value),
-           to_line(number), linear);
-    value = &number;
+    return &item.value();
   }
-  return value;
+  return nullptr;
 }
 
 LoraNumbers numbers_of(const std::string& linear, const Json& config, const LoraOptions& options,

@@ -9,6 +9,7 @@ EmbeddingModel open_embedding_model(const std::string& name, Context& context, s
   SentenceModules modules = read_sentence_modules(find_model(name));
   TextModel source = open_model(name, context, seed, {}, HeadFit::unused);
   if (source.trained_on) source.trained_on->untrained_head = false;  // nobody sees what it says
+  source.prompt = modules.prompt;
   return {std::move(source), std::move(modules)};
 }
 

@@ -20,8 +20,8 @@ std::string raw_score_warning(const ModelFacts& facts) {
   const std::string_view activation = title(score_activation(facts));
   if (activation.empty()) return "";
   return fmt::format(
-      "the model is a cross-encoder: metrics and losses are of its number before the {} that "
-      "`hone predict` applies",
+      "metrics and losses are of the model's number before the {} that `hone predict` applies to it, "
+      "as CrossEncoder of sentence-transformers does",
       activation);
 }
 
@@ -45,8 +45,14 @@ EncodedSet encode_for(const TextModel& source, const std::vector<Example>& examp
   for (const Example& example : examples)
     user_check(example.image_hash == 0, "{}: it is an image, and the model ({}) reads texts",
                example.text, source.model.facts.architecture);
-  return encode_examples(context.pool, source.tokenizer, examples, limit.tokens, task,
-                         limit.truncation);
+  const auto encode = [&](const std::vector<Example>& texts) {
+    return encode_examples(context.pool, source.tokenizer, texts, limit.tokens, task,
+                           limit.truncation);
+  };
+  if (source.prompt.empty()) return encode(examples);
+  std::vector<Example> prompted = examples;
+  for (Example& example : prompted) example.text.insert(0, source.prompt);
+  return encode(prompted);
 }
 
 void check_text_room(const TextModel& source, const TextLimit& limit) {

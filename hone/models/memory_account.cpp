@@ -17,8 +17,6 @@
 namespace hone {
 namespace {
 
-constexpr const char* kUnpackedFormat = "fp32";
-
 std::int64_t elements_of(const Type& type) { return element_count(resolve(type.shape, {})); }
 
 std::int64_t bytes_of(const Type& type) {

@@ -25,10 +25,13 @@ enum class WeightPart : std::uint8_t {
 };
 std::string_view to_string(WeightPart part);
 
+/// The format of what is not packed.
+inline constexpr const char* kUnpackedFormat = "fp32";
+
 /// The parameters of one part that are kept alike.
 struct AccountRow {
   WeightPart part = WeightPart::other;
-  std::string format;  ///< "fp32" where they are not packed
+  std::string format;  ///< `kUnpackedFormat` where they are not packed
   std::int64_t tensors = 0;
   std::int64_t elements = 0;
   std::int64_t fp32_bytes = 0;  ///< 4 an element

@@ -243,6 +243,7 @@ TextModel open_model(const std::string& source, Context& context, std::uint64_t 
                                                 : read_text_model(std::move(model), encoder);
     opened.folder = folder;
     take_score_activation(opened.model.facts, whole, json_reader());
+    opened.prompt = read_score_prompt(whole, json_reader());
     opened.trained_on = read_trained_on(folder);
     if (encoder.is_listed) opened.modules = whole;
     if (std::string reason = disbelief(folder); !reason.empty())

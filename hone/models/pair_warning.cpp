@@ -6,7 +6,7 @@ namespace hone {
 
 std::string pair_warning(const TextModel& source, bool pairs, std::string_view option) {
   const std::string second = source.trained_on ? source.trained_on->columns.text_pair : "";
-  const bool scores_pairs = score_activation(source.model.facts) != ScoreActivation::none;
+  const bool scores_pairs = is_cross_encoder(source.model.facts);
   if (pairs || (second.empty() && !scores_pairs)) return "";
   return fmt::format("the model {} pairs of texts, and these texts have no second one{}; give `{}`",
                      second.empty() ? "is a cross-encoder, which scores" : "was trained on",

@@ -32,6 +32,11 @@ TextLimit text_limit(const TextCut& cut, const TextModel& source, std::int64_t u
                     source.model.facts.limits.tokens, source.limit, usual);
 }
 
+std::string truncation_warning(const TextCut& cut) {
+  if (cut.truncation != Truncation::head_tail) return "";
+  return fmt::format("`truncation` head_tail: {}", kHeadTailElsewhere);
+}
+
 void keep_truncation(const TextCut& cut, TextModel& source) {
   if (cut.truncation) source.truncation = cut.truncation;
 }

@@ -34,6 +34,14 @@ TextLimit text_limit(const TextCut& cut, std::int64_t positions,
 TextLimit text_limit(const TextCut& cut, const TextModel& source,
                      std::int64_t usual = kUsualTokens);
 
+/// What other programs make of a model whose texts are cut by Truncation::head_tail.
+inline constexpr std::string_view kHeadTailElsewhere =
+    "`transformers` has no truncation like head_tail and keeps the last tokens of longer texts, so "
+    "what it predicts for these differs.";
+
+/// That of training or changing a model under `cut`; empty where both cut texts alike.
+std::string truncation_warning(const TextCut& cut);
+
 /// Makes the files that are written of the model say how texts are cut, where `cut` does.
 void keep_truncation(const TextCut& cut, TextModel& source);
 

@@ -67,7 +67,7 @@ const PassOptionDef& option_called(const PassDef& def, std::string_view name) {
              "expected option=value, got '{}'; a text with commas in it stands between double "
              "quotes: option=\"a,b\"",
              name);
-  fail("has no option '{}'{}; it has {}", name, did_you_mean(name, names), fmt::join(names, ", "));
+  fail("has no option '{}'; it has {}{}", name, fmt::join(names, ", "), did_you_mean(name, names));
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ const PassDef& find_pass(const PassTable& passes, std::string_view name) {
   if (found != passes.end()) return found->second;
   std::vector<std::string> names;
   for (const auto& [known, def] : passes) names.push_back(known);
-  fail("there is no pass '{}'{}; `hone passes` lists them", name, did_you_mean(name, names));
+  fail("there is no pass '{}'; `hone passes` lists them{}", name, did_you_mean(name, names));
 }
 
 Pass parse_pass(std::string_view text, const PassTable& passes, const FormatTable& formats) {

@@ -117,6 +117,19 @@ double widest(const std::vector<Tick>& ticks) {
   return width;
 }
 
+// Cuts the names in their middle; false where two of them are the same then.
+bool shorten_names(std::vector<Tick>& ticks, double width) {
+  std::set<std::string> names;
+  bool apart = true;
+  for (Tick& tick : ticks) {
+    for (std::size_t columns = display_width(tick.label);
+         columns > 0 && text_width(tick.label, kFontSize) > width; --columns)
+      tick.label = shortened(tick.label, columns);
+    apart &= names.insert(tick.label).second;
+  }
+  return apart;
+}
+
 // Above or below its line, at the right, the left or between: where the fewest curves pass; the
 // first wins ties.
 ReferenceLabel place_label(const Reference& reference, const PanelLayout& layout,
@@ -154,6 +167,7 @@ PanelLayout lay_out_height(const Panel& panel, const Box& cell) {
   const double height = layout.plot.top - layout.plot.bottom;
   layout.y = view_axis(panel.y, y_values(panel), std::max(2, static_cast<int>(height / 40)),
                        /*with_zero=*/true);
+  shorten_names(layout.y.ticks, (cell.right - cell.left) / 2);  // the plot needs the rest
   layout.plot.left += (panel.y.label.empty() ? 0 : kLineHeight) + widest(layout.y.ticks) + 2 * kGap;
   layout.plot.right -= 1.5 * kGap;
   return layout;
@@ -201,18 +215,6 @@ void lay_out_width(const Panel& panel, PanelLayout& layout) {
   layout.names = place_names(panel, layout, curves);
 }
 
-// The names on the y axis cut in their middle, if they can still be told apart then.
-bool shorten_names(Axis& axis, double width) {
-  std::set<std::string> names;
-  for (Tick& tick : axis.ticks) {
-    for (std::size_t columns = display_width(tick.label);
-         columns > 0 && text_width(tick.label, kFontSize) > width; --columns)
-      tick.label = shortened(tick.label, columns);
-    if (!names.insert(tick.label).second) return false;
-  }
-  return true;
-}
-
 bool has_bars(const Panel& panel) {
   return std::ranges::find(panel.series, Draw::bars, &Series::draw) != panel.series.end();
 }
@@ -256,7 +258,7 @@ FigureLayout lay_out(const Figure& figure) {
 std::optional<Figure> narrow_figure(Figure figure) {
   int plots = 0;
   for (Panel& panel : figure.panels) {
-    if (!shorten_names(panel.y, kNarrowWidth / 2.0)) return std::nullopt;
+    if (!shorten_names(panel.y.ticks, kNarrowWidth / 2.0)) return std::nullopt;
     plots += has_bars(panel) ? figure.height : kNarrowPanelHeight;
   }
   figure.stacked = true;

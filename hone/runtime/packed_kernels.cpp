@@ -611,6 +611,10 @@ std::string native_objection(const Format& weight, InputScales scales) {
 
 Format native_input(const Format& weight, const FormatTable& formats, InputScales scales) {
   const std::string objection = native_objection(weight, scales);
+  user_check(native_objection(weight).empty(),
+             "{}; give one of these, or keep inputs in fp32: `hone quantize --weight_format '{}'` "
+             "and `hone pack` store and multiply codes of weights alone",
+             objection, to_string(weight));
   user_check(objection.empty(), "{}", objection);
   if (is_bfloat16(weight)) return weight;
   const bool calibrated = scales == InputScales::calibrated;

@@ -11,6 +11,7 @@
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
+#include "hone/metrics/planning.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/measure.h"
 
@@ -109,13 +110,45 @@ JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Lo
   return judged;
 }
 
-std::vector<JudgedGates> judge_choice(const std::vector<Gate>& gates,
+ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
+                          std::int64_t evaluations) {
+  const std::vector<FigureChange> changes = gated_changes(gates, parent, parent, truth);
+  const GateVerdict all = judge_gates(gates, changes, evaluations);
+  ParentJudged judged{.passes = all.kept(), .hardest = hardest(all)};
+  if (judged.passes) return judged;
+  const auto shows = [&](std::int64_t count) { return judge_gates(gates, changes, count).kept(); };
+  std::int64_t low = 0, high = evaluations;  // the more evaluations, the harder
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (shows(middle) ? low : high) = middle;
+  }
+  judged.evaluations_that_show = low;
+  return judged;
+}
+
+std::string too_few_sentence(const ParentJudged& judged, const std::string& measured_on,
+                             const std::string& evaluations, const std::string& option) {
+  if (judged.passes) return "";
+  std::vector<std::string> ways;
+  if (judged.hardest.examples_needed)
+    ways.push_back(fmt::format("{} examples to choose by that {} rests on",
+                               about_text(*judged.hardest.examples_needed),
+                               judged.hardest.figure.text));
+  if (judged.evaluations_that_show > 0)
+    ways.push_back(fmt::format("{} {}", option, judged.evaluations_that_show));
+  return fmt::format(
+      "On {} not even the model beside itself would be shown to be kept in {}; {} would do.",
+      measured_on, evaluations,
+      ways.empty() ? "more texts to choose by, or gates that allow more,"
+                   : fmt::format("{}", fmt::join(ways, ", or ")));
+}
+
+std::vector<JudgedGates> judge_choice(const std::vector<std::vector<Gate>>& gates,
                                       const std::vector<std::vector<FigureChange>>& changes) {
-  if (gates.empty()) return std::vector<JudgedGates>(changes.size());
   const std::vector<GateVerdict> verdicts = judge_gates_of_choice(gates, changes);
   std::vector<JudgedGates> judged;
   for (std::size_t i = 0; i < changes.size(); ++i)
-    judged.push_back({gates, changes[i], verdicts[i]});
+    judged.push_back({gates[i], changes[i], verdicts[i]});
   return judged;
 }
 

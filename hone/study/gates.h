@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/error.h"
 #include "hone/base/json.h"
 #include "hone/metrics/gate.h"
 #include "hone/metrics/gated_change.h"
@@ -48,9 +49,24 @@ struct JudgedGates {
 JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Logits& candidate,
                   const Truth& truth, std::int64_t evaluations = 1);
 
-/// The same of candidates of which one is to be chosen: verdicts are corrected for candidates times gates (Holm). `changes`:
-/// (candidates, gates).
-std::vector<JudgedGates> judge_choice(const std::vector<Gate>& gates,
+/// What the gates say of the parent beside itself: where they are not shown to be passed, no candidate can be expected to pass.
+struct ParentJudged {
+  bool passes = true;
+  Verdict hardest = {};  ///< the gate that is the hardest to pass
+  std::int64_t evaluations_that_show =
+      0;  ///< so many, fewer than those asked for, would show it; 0: not even one
+};
+/// There is one gate at least.
+ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
+                          std::int64_t evaluations);
+/// "On validation, n = 300 not even the model beside itself would be shown to be kept in 10 looks; about 1 400 … would do.", with
+/// `evaluations` as "10 looks" and `option` as "--max_evaluations"; "" where it passes.
+std::string too_few_sentence(const ParentJudged& judged, const std::string& measured_on,
+                             const std::string& evaluations, const std::string& option);
+
+/// The same of candidates of which one is to be chosen: verdicts are corrected for all gates of all candidates (Holm). `gates`,
+/// `changes`: of each candidate.
+std::vector<JudgedGates> judge_choice(const std::vector<std::vector<Gate>>& gates,
                                       const std::vector<std::vector<FigureChange>>& changes);
 
 /// The gates over the seeds of a repeated job, from the `gate` of each result.
@@ -69,6 +85,11 @@ std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& mea
 /// The same for a terminal, with an empty line behind; "" without gates, and where the headline tells all of them.
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on,
                       const TextStyle& style);
+
+/// What was asked for was done, and its result does not pass: exit code 3, for scripts.
+class GateFailure : public Error {
+  using Error::Error;
+};
 
 /// Whether a job's result passed its gates.
 struct GateOutcome {

@@ -37,6 +37,8 @@ std::string figure_sign(const std::string& part, const TaskEvaluation& e,
                         const std::vector<std::string>& labels) {
   if (e.examples == 0 || !(e.baseline < 1)) return "";  // nothing to tell apart
   if (e.interval.low > e.baseline) return "";
+  // `concerns` has said so.
+  if (std::holds_alternative<RegressionEvaluation>(e.figures) && e.value <= e.baseline) return "";
   std::string text =
       fmt::format("{}: the {} does not show that it learnt: n = {}, {}, and {}", part,
                   e.figure.text, grouped(e.examples), figure_sentence(e), alternative(e, labels));

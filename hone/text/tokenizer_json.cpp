@@ -170,6 +170,10 @@ Framing read_templates(const Members& processor, TokenizerDraft& draft) {
 }
 
 void read_post_processor(const Members& processor, TokenizerDraft& draft) {
+  if (processor.is_null()) {
+    draft.framing = Framing{{}, {}, {}, false};
+    return;
+  }
   const std::string type = type_member(processor);
   if (type == "Sequence" && member(processor, "processors").is_array()) {
     // ByteLevel only moves offsets.
@@ -183,9 +187,10 @@ void read_post_processor(const Members& processor, TokenizerDraft& draft) {
   } else {
     const bool roberta = type == "RobertaProcessing";
     user_check(roberta || type == "BertProcessing",
-               "post_processor {} is not supported; expected TemplateProcessing, "
-               "RobertaProcessing or BertProcessing, which put special tokens around texts",
-               processor.is_null() ? "null" : "'" + type + "'");
+               "post_processor '{}' is not supported; expected TemplateProcessing, "
+               "RobertaProcessing or BertProcessing, which put special tokens around texts, or "
+               "null for none",
+               type);
     const std::string cls = read_processing_token(processor, "cls", draft);
     const std::string sep = read_processing_token(processor, "sep", draft);
     draft.framing =

@@ -132,6 +132,15 @@ void read_normalization(const Members& config, bool from_json, std::string_view 
                normalization.split_cjk);
 }
 
+// What the class of a model makes of a tokenizer.json: its vocabulary and added tokens count, the
+// rest is the class's own.
+void take_class_settings(std::string_view tokenizer_class, TokenizerDraft& draft) {
+  auto* const words = std::get_if<WordPieceModel>(&draft.definition.model);
+  if (words != nullptr ? is_bert_class(tokenizer_class) : is_roberta_class(tokenizer_class))
+    draft.framing.reset();
+  if (words != nullptr && is_bert_class(tokenizer_class)) words->pieces = {};
+}
+
 // Whether a model is given which of two texts a token is of.
 void read_token_types(const Members& config, std::string_view tokenizer_class,
                       TokenizerDraft& draft) {
@@ -152,6 +161,7 @@ void read_config(const Members& config, bool from_json, std::string_view tokeniz
   // The generic classes take everything else from tokenizer.json; the models' own classes read it
   // here.
   if (is_generic_class(tokenizer_class)) return;
+  take_class_settings(tokenizer_class, draft);
   if (draft.is_byte_pair()) {
     read_setting({"add_prefix_space", false, "add_prefix_space"}, config, from_json, named,
                  std::get<BytePairModel>(draft.definition.model).prefix_space);

@@ -14,7 +14,7 @@ namespace hone {
 bool is_utf8(std::string_view text);
 
 inline constexpr std::string_view kNotUtf8 =
-    "the text is not UTF-8; name its encoding by `encoding`, e.g. latin-1, or leave `strict` out "
+    "the text is not UTF-8; name its encoding by `encoding`, e.g. latin-1, or leave `strict_utf8` out "
     "to "
     "read U+FFFD in the place of what is wrong";
 
@@ -32,6 +32,10 @@ DecodedCharacter decode_last(std::string_view text);
 
 /// Bytes of white space at the end of well-formed `text`.
 std::size_t space_at_end(std::string_view text);
+
+/// The text in Unicode's form NFC, in which "é" is one code point however it is written; as it is
+/// where it is not well-formed.
+std::string composed(std::string_view text);
 
 /// The text with U+FFFD for every ill-formed part; adds their count to `replaced`.
 std::string repair_utf8(std::string_view text, std::int64_t& replaced);

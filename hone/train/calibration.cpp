@@ -104,7 +104,7 @@ void heed_objection(const Node& quantizer, const Observation& seen) {
   const Format& format = format_of(quantizer);
   if (format.def->objection == nullptr || !matters(quantizer)) return;
   const std::string reason = format.def->objection(format, seen);
-  user_check(reason.empty(), "%{}: {}: {}; `anyway` goes on all the same", quantizer.name(),
+  user_check(reason.empty(), "%{}: {}: {}; `force` goes on all the same", quantizer.name(),
              to_string(format), reason);
 }
 

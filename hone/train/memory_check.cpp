@@ -127,7 +127,7 @@ void check_memory(const Graph& graph, const Bindings& bindings, const Session& s
       available.value_or(of_device ? static_cast<double>(*of_device) : available_bytes());
   user_check(added <= most,
              "not enough memory{}: {} takes about {} more, and {} can be had; take smaller batches "
-             "(`batch`), shorter texts (`max_seq_length`) or a smaller model",
+             "(`batch_size`), shorter texts (`max_seq_length`) or a smaller model",
              of_device ? " on " + to_string(session.device) : "", what, human_bytes(added),
              human_bytes(most));
   if (!of_device) foretell_growth(added, held);

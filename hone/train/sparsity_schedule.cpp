@@ -22,7 +22,7 @@ std::optional<double> SparsitySchedule::at(std::int64_t step) const {
 
 SparsitySchedule cubic_schedule(double sparsity, double rising_share, std::int64_t total_steps) {
   user_check(rising_share > 0 && rising_share <= 1,
-             "`rise`: expected a share of the training above 0 and up to 1, got {}", rising_share);
+             "`ramp`: expected a share of the training above 0 and up to 1, got {}", rising_share);
   user_check(
       total_steps >= 2,
       "`schedule` cubic lets sparsity rise while the model is trained, and {} is no training "

@@ -156,7 +156,7 @@ TEST(Completion, OfAnUnknownShellNamesTheNearest) {
   EXPECT_EQ(ending.code, 2);
   EXPECT_EQ(ending.messages,
             "error: hone completion: SHELL: expected bash, zsh or fish, got 'fihs'; did you mean "
-            "'fish'?; see `hone completion --help`\n");
+            "'fish'? See `hone completion --help`\n");
 }
 
 }  // namespace

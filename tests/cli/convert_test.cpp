@@ -12,7 +12,8 @@ const fs::path kModels = test_data() / "frontends" / "golden";
 
 TEST(Convert, WritesAModelThatSaysTheSame) {
   const TemporaryFolder folder;
-  const Ending ending = run_well({"convert", kModels / "legacy", "-o", "new"}, folder.path());
+  const Ending ending =
+      run_well({"convert", kModels / "legacy", "-o", "new", "--quiet"}, folder.path());
   EXPECT_NE(ending.output.find("Tensor"), std::string::npos);
   EXPECT_NE(ending.output.find("from pytorch_model.bin written to new/model.safetensors; copied: "
                                "config.json"),

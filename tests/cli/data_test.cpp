@@ -261,7 +261,7 @@ TEST(Data, ThatIsNotUtf8IsCountedOrRefused) {
   EXPECT_NE(ending.messages.find("1 ill-formed bytes were read as U+FFFD"), std::string::npos)
       << ending.messages;
   Words strict = eval;
-  strict.push_back("--strict");
+  strict.push_back("--strict_utf8");
   expect_refusal(strict, folder.path(), "latin.csv: line 2: the text is not UTF-8");
 }
 

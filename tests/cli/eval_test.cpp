@@ -23,6 +23,17 @@ TEST(Eval, MeasuresAllOfASingleFile) {
   EXPECT_DOUBLE_EQ(accuracy, (bad + good) / 2);
 }
 
+TEST(Eval, SaysThatASingleFileHasNoSplits) {
+  for (const char* command : {"eval", "predict"}) {
+    const Ending ending =
+        run_hone({command, "model", "--data", "reviews.csv", "--split", "test"}, workshop());
+    EXPECT_EQ(ending.code, 1);
+    EXPECT_NE(ending.messages.find("a single file has no splits: leave --split out"),
+              std::string::npos)
+        << ending.messages;
+  }
+}
+
 TEST(Eval, FindsWhatTrainingMeasured) {
   const TemporaryFolder folder;
   const std::vector<std::string> data = {"--data", "synth:lookup?n=300&test=60"};

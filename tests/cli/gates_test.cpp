@@ -132,6 +132,57 @@ TEST(Gates, JudgeCopiesChoicesAndTrials) {
   EXPECT_EQ(searched["gate"]["gates"][0]["gate"], gate);
 }
 
+// `model` is the best by accuracy, `legalist` by the recall of `legal`: neither passes both gates.
+TEST(Gates, OfChoicesAreBesideTheBestByEachMetric) {
+  const TemporaryFolder folder;
+  std::string rows = "text,label\n";
+  for (int i = 500; i < 700; ++i)
+    rows += fmt::format("ticket {} about it,{}\n", i,
+                        i % 40 != 0   ? "legal"
+                        : i % 80 == 0 ? "billing"
+                                      : "tech");
+  folder.file("legal.csv", rows);
+  const std::string legalist = folder.path() / "legalist";
+  run_well({"train", "model", "--data", folder.path() / "legal.csv", "--max_steps", "40", "--lr",
+            "1e-3", "--batch_size", "16", "-o", legalist},
+           tickets());
+  const auto choose = [&](const std::string& gate) {
+    return run_hone({"choose", "model", legalist, "--smallest", "--max_drop", "1", "--gate", gate,
+                     "--split", "test", "--data", "tickets", "--json"},
+                    tickets());
+  };
+  const Ending ending = choose("recall(legal)>=-1");
+  EXPECT_EQ(ending.code, 3) << ending.messages;
+  const Json result = json_lines(ending.output).at(0);
+  EXPECT_EQ(result["chosen"], "model") << "the best";
+  for (const auto& [i, gate] : {std::pair(0, "recall(legal)>=-1"), {1, "accuracy>=-1"}}) {
+    const Json& one = result["models"][i];
+    EXPECT_FALSE(one["keeps_up"].get<bool>());
+    ASSERT_EQ(one["gate"]["gates"].size(), 1u) << "by the other metric it is the best";
+    EXPECT_EQ(one["gate"]["gates"][0]["gate"], gate);
+  }
+  EXPECT_NE(ending.messages.find("recall of 'legal' fell by"), std::string::npos)
+      << ending.messages;
+  const Ending passed = choose("recall(tech)>=-1");
+  EXPECT_EQ(passed.code, 0) << passed.messages;
+}
+
+// No trial can pass with 30 examples, which is told before any is run, with what would do.
+TEST(Gates, OfSearchesThatNoTrialPassesEndIt) {
+  const TemporaryFolder folder;
+  folder.file("space.toml",
+              "maximize = \"accuracy\"\n[[precision]]\nchoice = 'together'\nformats = "
+              "['int(bits=8)', 'bf16']\n");
+  const Ending ending =
+      run_hone({"search", "model", "--recipe", folder.path() / "space.toml", "--trials", "2",
+                "--gate", "recall(legal)>=-1", "--data", "tickets", "-o", folder.path() / "none"},
+               tickets());
+  EXPECT_EQ(ending.code, 3) << ending.messages;
+  for (const char* part : {"not even the model beside itself would be shown to be kept in 2 trials",
+                           "recall of legal rests on", "none of 2 trials is shown to pass"})
+    EXPECT_NE(ending.messages.find(part), std::string::npos) << ending.messages;
+}
+
 TEST(Gates, RefuseWhatTheModelDoesNotHave) {
   const auto refused = [](const std::string& gate, int code, const std::string& fragment) {
     const Ending ending = compare("coarse", {gate});

@@ -164,6 +164,19 @@ TEST(Inspect, VerifiesThatFilesAreAsTheyWereWritten) {
       << fresh.messages;
 }
 
+// docs/shrink.md: who ships a model may leave it out.
+TEST(Inspect, VerifiesFoldersWithoutTheFingerprintsOfTexts) {
+  const TemporaryFolder folder;
+  fs::copy(workshop() / "model", folder.path(), fs::copy_options::recursive);
+  const auto verified = [&] {
+    return run_json({"inspect", folder.path(), "--verify"}, workshop())["verified_files"]
+        .get<int>();
+  };
+  const int all = verified();
+  fs::remove(folder.path() / "trained_on.safetensors");
+  EXPECT_EQ(verified(), all - 1);
+}
+
 TEST(Inspect, TellsBitsZerosAndWhatTakesMemory) {
   const TemporaryFolder folder;
   const std::string rounded = (folder.path() / "rounded").string(),

@@ -583,7 +583,7 @@ TEST_F(PipelineTest, SaysWhereItIsWrongBeforeAnythingRuns) {
       {"[stage.a]\nrun = \"man\"", "line 1: stage a: `hone man` cannot be a stage"},
       {train + data + "leraning_rate = 1e-3",
        "line 5: stage a: `hone train` has no option "
-       "'leraning_rate'; did you mean 'learning_rate'?"},
+       "'leraning_rate'; `hone train --help` lists them; did you mean 'learning_rate'?"},
       {train + data + "learning_rate = -1", "line 5: stage a: --learning_rate: "},
       {train + data + "no_shuffle = 3", "line 5: stage a: no_shuffle: expected true or false"},
       {train + data + "max_steps = true", "line 5: stage a: max_steps: expected a value"},
@@ -670,7 +670,7 @@ fails = "FAILS"
       << did.messages;
 }
 
-TEST_F(PipelineTest, AGateThatDoesNotPassIsAFinding) {
+TEST_F(PipelineTest, AGateThatDoesNotPassEndsItWithCode3) {
   const std::string text = R"toml(
 [stage.full]
 run = "train"
@@ -685,8 +685,9 @@ data = "synth:lookup?n=300&test=60"
 max_drop = 0
 )toml";
   const Ending ending = run_file(text);
-  ASSERT_EQ(ending.code, 0) << ending.messages;
+  ASSERT_EQ(ending.code, 3) << ending.messages;
   EXPECT_EQ(results("other")["stages"][1]["exit_code"], 3);
+  EXPECT_EQ(results("other")["failed_gates"], Json({"gate"}));
   EXPECT_NE(ending.output.find("its gate did not pass"), std::string::npos) << ending.output;
 }
 

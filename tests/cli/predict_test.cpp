@@ -145,6 +145,16 @@ TEST(Predict, AnswersALineAsSoonAsItComes) {
   EXPECT_EQ(hone.wait(), 0);
 }
 
+TEST(Predict, ReadsLinesInAnotherEncoding) {
+  Dialogue hone({"predict", "model", "-", "--json", "--encoding", "latin-1"}, workshop());
+  hone.say("caf\xe9\n");
+  hone.finish();
+  EXPECT_EQ(parse_json(hone.answer(), "answer")["text"], "caf\u00e9");
+  EXPECT_EQ(hone.wait(), 0);
+  EXPECT_EQ(run_hone({"predict", "model", "film", "--encoding", "latin-1"}, workshop()).code, 2);
+  EXPECT_EQ(run_hone({"predict", "model", "-", "--encoding", "utf-16"}, workshop()).code, 2);
+}
+
 TEST(Predict, AnswersPeopleLineByLineToo) {
   Dialogue hone({"predict", "model", "-"}, workshop());
   EXPECT_NE(hone.answer().find("Probability"), std::string::npos);
@@ -296,7 +306,7 @@ TEST(Predict, NumbersTheRowsOfArraysAndOfEachFile) {
 }
 
 TEST(Predict, RefusesBytesOfAStreamThatAreNoTextWhereAsked) {
-  Dialogue hone({"predict", "model", "-", "--strict", "--json"}, workshop());
+  Dialogue hone({"predict", "model", "-", "--strict_utf8", "--json"}, workshop());
   hone.say("fine\n");
   EXPECT_NE(hone.answer(), "");
   hone.say("bad \xff\n");

@@ -46,6 +46,7 @@ TEST(ProjectFiles, NoticeHasEveryLibrary) {
                                                        {"zstd", "libzstd-dev"},
                                                        {"xxhash", "libxxhash-dev"},
                                                        {"utf8proc", "libutf8proc-dev"},
+                                                       {"yaml-cpp", "libyaml-cpp-dev"},
                                                        {"hwy", "libhwy-dev"},
                                                        {"LLVM", "llvm-19-dev"},
                                                        {"tomlplusplus", "libtomlplusplus-dev"},
@@ -53,7 +54,7 @@ TEST(ProjectFiles, NoticeHasEveryLibrary) {
                                                        {"pq", "libpq-dev"},
                                                        {"Random123", "librandom123-dev"}};
   const std::string build = file("CMakeLists.txt");
-  const std::regex wanted("(?:find_package|pkg_check_modules)\\((\\w+) REQUIRED");
+  const std::regex wanted("(?:find_package|pkg_check_modules)\\(([\\w-]+) REQUIRED");
   for (std::sregex_iterator it(build.begin(), build.end(), wanted), end; it != end; ++it) {
     const std::string name = (*it)[1];
     if (name == "Threads" || name == "PkgConfig") continue;

@@ -245,8 +245,10 @@ TEST_F(Pruning, SaysWhatCannotBe) {
   expect_refusal("--ramp is of --schedule cubic", pruning({"--ramp", "0.2", "-o", "none"}), 2);
   expect_refusal("--calibration_batches is of --activation_sparsity",
                  pruning({"--calibration_batches", "2", "-o", "none"}), 2);
-  expect_refusal("--sparsity: expected a share from 0 to 1, got 50",
-                 pruning({"--sparsity", "50", "-o", "none"}));
+  expect_refusal("--sparsity: expected a number from 0 to 1, got 50",
+                 pruning({"--sparsity", "50", "-o", "none"}), 2);
+  expect_refusal("--ramp: expected a number above 0 and at most 1, got 2",
+                 pruning({"--schedule", "cubic", "--ramp", "2", "-o", "none"}), 2);
   expect_refusal("--schedule cubic lets sparsity rise",
                  pruning({"--schedule", "cubic", "-o", "none"}));
   expect_refusal("no operation with weights matches 'dense2' of --target",
@@ -255,8 +257,8 @@ TEST_F(Pruning, SaysWhatCannotBe) {
   expect_refusal("its weights are packed",
                  {"prune", "packed", "--data", "reviews.csv", "-o", "none"});
   expect_refusal(
-      "expected shares between 0 and 1, got 1",
-      {"sparsities", "model", "--sparsities", "1", "--data", "reviews.csv", "-o", "none"});
+      "expected a number of at least 0 and below 1, got 1",
+      {"sparsities", "model", "--sparsities", "1", "--data", "reviews.csv", "-o", "none"}, 2);
 }
 
 }  // namespace

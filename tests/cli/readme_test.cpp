@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -33,11 +35,15 @@ std::vector<std::vector<std::string>> command_lines(const std::string& page) {
       whole.pop_back();
       continue;
     }
-    const std::string command = whole.substr(0, whole.find("  #"));
+    const std::string command = whole.substr(0, whole.find(" #"));
     whole.clear();
     if (!shell || !command.starts_with("hone ")) continue;
     std::vector<std::string> words = shell_words(command);
     words.erase(words.begin());
+    words.erase(std::ranges::find_if(
+                    words, [](const std::string& word) { return word == "|" || word == ">"; }),
+                words.end());
+    if (words.front().starts_with("-")) continue;
     lines.push_back(words);
   }
   return lines;
@@ -61,15 +67,15 @@ bool has_option(const std::string& command, const std::string& option) {
   return std::regex_search(help_of(command), std::regex("(^|[ ,])" + option + "[ ,\n]"));
 }
 
-// A few thousand short reviews with stars, as a person has them.
-std::string reviews() {
-  std::string text = "review,stars\n";
-  const std::vector<std::string> good = {"great", "lovely", "fast", "perfect", "useful"};
-  const std::vector<std::string> bad = {"broken", "slow", "awful", "useless", "late"};
+// Some thousand short tickets of two teams.
+std::string tickets() {
+  std::string text = "body,team\n";
+  const std::vector<std::string> sales = {"price", "offer", "discount", "contract", "quote"};
+  const std::vector<std::string> support = {"broken", "crash", "error", "slow", "password"};
   for (std::size_t i = 0; i < 6000; ++i) {
-    const std::vector<std::string>& words = i % 2 == 0 ? good : bad;
-    text += fmt::format("\"{} and {}, order {}\",{}\n", words[i % 5], words[(i / 5) % 5], i,
-                        i % 2 == 0 ? 5 : 1);
+    const std::vector<std::string>& words = i % 2 == 0 ? sales : support;
+    text += fmt::format("\"{} and {}, case {}\",{}\n", words[i % 5], words[(i / 5) % 5], i,
+                        i % 2 == 0 ? "sales" : "support");
   }
   return text;
 }
@@ -156,8 +162,14 @@ TEST(Readme, LongEveryCommandOfTheReadmeRuns) {
   const TemporaryFolder folder;
   ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
   fs::create_directory_symlink(project() / "examples", folder.path() / "examples");
-  folder.file("reviews.csv", reviews());
-  for (const auto& line : command_lines(readme())) run_well(line, folder.path());
+  folder.file("tickets.csv", tickets());
+  for (const auto& line : command_lines(readme())) {
+    const Ending ending = run_hone(line, folder.path());
+    // The test split may not confirm what was chosen on validation: that is a result, too.
+    const bool may_fail = line.front() == "shrink" && ending.code == 3;
+    EXPECT_TRUE(ending.code == 0 || may_fail)
+        << fmt::format("{}", fmt::join(line, " ")) << ending.messages;
+  }
 }
 
 }  // namespace

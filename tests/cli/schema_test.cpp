@@ -532,8 +532,8 @@ TEST(Schema, NamesTheNearestDocument) {
   const Ending ending = run_hone({"schema", "quantise"}, fs::temp_directory_path());
   EXPECT_EQ(ending.code, 1);
   EXPECT_EQ(ending.messages,
-            "error: quantise: no command or file has a schema of this name; did you mean "
-            "'quantize'?; `hone schema` lists them\n");
+            "error: quantise: no command or file has a schema of this name; `hone schema` "
+            "lists them; did you mean 'quantize'?\n");
 }
 
 }  // namespace

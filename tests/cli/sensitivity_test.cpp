@@ -42,8 +42,11 @@ TEST_F(SensitivityCommand, SaysWhatCannotBe) {
     return run_hone(words(more), folder_.path()).messages;
   };
   EXPECT_NE(message({"-o", "out"}).find("give --formats"), std::string::npos);
-  EXPECT_NE(message({"--sparsities", "2", "-o", "out"}).find("2 is no share above 0"),
-            std::string::npos);
+  const Ending shares = run_hone(words({"--sparsities", "0.5,2", "-o", "out"}), folder_.path());
+  EXPECT_EQ(shares.code, 2);
+  EXPECT_NE(shares.messages.find("expected a number above 0 and at most 1, got 2"),
+            std::string::npos)
+      << shares.messages;
 }
 
 }  // namespace

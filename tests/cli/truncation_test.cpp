@@ -63,7 +63,12 @@ TEST_F(TruncationOption, OfATrainingStaysWithItsModel) {
       << fresh.messages;
   EXPECT_EQ(config("fresh")["truncation_side"], "left");
   EXPECT_EQ(kept("fresh"), kTail);
-  train("both", {"fresh", "--truncation", "head_tail"});
+  const auto card = [&](const char* model) { return read_file(path() / model / "README.md"); };
+  EXPECT_NE(card("fresh").find("more than 6 tokens are cut"), std::string::npos) << card("fresh");
+  const Ending both = train("both", {"fresh", "--truncation", "head_tail"});
+  EXPECT_NE(both.messages.find("warning: --truncation head_tail: "), std::string::npos)
+      << both.messages;
+  EXPECT_NE(card("both").find("no truncation like head_tail"), std::string::npos) << card("both");
   EXPECT_EQ(config("both")["hone_truncation"], "head_tail");
   EXPECT_EQ(kept("both"), kHeadTail);
   EXPECT_EQ(kept("both", {"--truncation", "head"}), kHead);

@@ -17,6 +17,7 @@ TEST(ClassNames, AreFoldedByCaseBlanksAndMarksBetweenWords) {
        {"very good", "Very_Good", " VERY-GOOD ", "very \t good", "very\u00a0good"})
     EXPECT_EQ(folded_name(name), "very good") << name;
   EXPECT_EQ(folded_name("ÄRGER"), "ärger");
+  EXPECT_EQ(folded_name("A\u0308RGER"), folded_name("\u00c4rger")) << "NFD and NFC";
   EXPECT_EQ(folded_name("-1"), "-1") << "a sign separates no words";
   EXPECT_EQ(folded_name("A-"), "a-");
   EXPECT_EQ(folded_name("_x"), "_x");

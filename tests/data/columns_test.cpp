@@ -43,7 +43,8 @@ TEST(Columns, TheOnlyWordsAreTheText) {
             (Names{"the text is column 'body'"}));
   expect_user_error(
       "which column is the text? None is called text, sentence, review, content, "
-      "comment, tweet; name it by `text_column`; the columns are: title, body, label",
+      "comment, tweet; name it by `text_column`, and the second texts of pairs by "
+      "`text_pair_column`; the columns are: title, body, label",
       [] {
         choose({{"title"}, {"body"}, {"label"}});
       });
@@ -63,7 +64,7 @@ TEST(Columns, TheLabelMustBeFoundUnlessNotWanted) {
 
 TEST(Columns, NamedOnesMustBeThere) {
   const Columns columns = {{"text"}, {"label"}};
-  expect_user_error("no column 'texts'; did you mean 'text'?; the columns are: text, label",
+  expect_user_error("no column 'texts'; the columns are: text, label; did you mean 'text'?",
                     [&] { choose(columns, {.source = "", .text_column = "texts"}); });
   expect_user_error("no column 'y'; the columns are: text, label",
                     [&] { choose(columns, {.source = "", .label_column = "y"}); });

@@ -70,6 +70,75 @@ TEST(DataFiles, ThatAreBrokenLinksAreNotPassedOver) {
   EXPECT_EQ(files.names(files.find().train).size(), 1u);
 }
 
+TEST(DataFiles, OfOtherFoldersAreLeftOutWithANote) {
+  const Files files({"train.csv", "data/train.csv"});
+  const DataFiles found = files.find();
+  EXPECT_EQ(files.names(found.train), (Names{"train.csv"}));
+  ASSERT_EQ(found.notes.size(), 1u);
+  EXPECT_NE(found.notes[0].find("left out: data/train.csv"), std::string::npos) << found.notes[0];
+}
+
+TEST(DataFiles, SayHowToUnpackThem) {
+  const Files files({"train.zip"});
+  expect_user_error("unpack it first: unzip ", [&] { files.find(); });
+  expect_user_error("unpack it first: unzip ", [&] { files.find("train.zip"); });
+}
+
+/// A folder of empty files with such a block at the top of its README.md.
+class Card : public Files {
+ public:
+  explicit Card(const std::string& configs)
+      : Files({"a.csv", "b.csv", "sub/c.csv", "sub/deep/d.csv", "train.csv", "test.csv"}) {
+    file("README.md", "---\nlicense: mit\nconfigs:\n" + configs + "---\n# Reviews\n");
+  }
+  Names train() const { return names(find().train); }
+};
+
+// Golden: load_dataset of `datasets` on the same folders.
+TEST(DataFiles, AreThoseOfTheCard) {
+  const Card named(
+      "- config_name: default\n  data_files:\n  - split: train\n    path: [b.csv, a.csv]\n"
+      "  - split: test\n    path: sub/*.csv\n");
+  const DataFiles found = named.find();
+  EXPECT_EQ(named.names(found.train), (Names{"b.csv", "a.csv"}));
+  EXPECT_EQ(named.names(found.test), (Names{"sub/c.csv"}));
+  EXPECT_EQ(Card("- config_name: x\n  data_files: a.csv\n").train(), (Names{"a.csv"}));
+  EXPECT_EQ(Card("- config_name: x\n  data_files:\n  - b.csv\n  - a.csv\n").train(),
+            (Names{"b.csv", "a.csv"}));
+  const auto of_glob = [](const std::string& glob) {
+    return Card("- config_name: x\n  data_files: '" + glob + "'\n").train();
+  };
+  EXPECT_EQ(of_glob("sub/**"), (Names{"sub/c.csv", "sub/deep/d.csv"}));
+  EXPECT_EQ(of_glob("**/d.csv"), (Names{"sub/deep/d.csv"}));
+  EXPECT_EQ(of_glob("**/[ab].csv"), (Names{"a.csv", "b.csv"}));
+  // `datasets` joins sub/deep/d.csv, as it does without a card; hone has a note there.
+  EXPECT_EQ(Card("- config_name: x\n  data_dir: sub\n").train(), (Names{"sub/c.csv"}));
+}
+
+TEST(DataFiles, AreThoseOfTheDefaultConfig) {
+  const std::string x = "- config_name: x\n  data_files: a.csv\n";
+  EXPECT_EQ(Card(x + "- config_name: y\n  default: true\n  data_files: b.csv\n").train(),
+            (Names{"b.csv"}));
+  EXPECT_EQ(Card(x + "- config_name: default\n  data_files: b.csv\n").train(), (Names{"b.csv"}));
+  const Card several(x + "- config_name: y\n  data_files: b.csv\n");
+  expect_user_error("README.md: 0 of the configs x, y are marked as the default",
+                    [&] { several.find(); });
+}
+
+TEST(DataFiles, OfCardsAreRefusedWhereTheyAreNot) {
+  const auto refuses = [](const std::string& configs, const std::string& message) {
+    const Card card(configs);
+    expect_user_error(message, [&] { card.find(); });
+  };
+  refuses("- config_name: x\n  data_files: z*.csv\n",
+          "config 'x': no data file is called 'z*.csv'");
+  refuses("- config_name: [x\n", "README.md: line 5: the block at the top is not YAML: ");
+  refuses("- data_files: a.csv\n",
+          "README.md: line 4: configs: expected an entry with a `config_name`");
+  refuses("- config_name: x\n  data_files:\n  - split: train\n",
+          "line 6: configs: expected an entry with `split` and `path`, got {split: train}");
+}
+
 TEST(DataFiles, AskWhichOfSeveralFoldersIsMeant) {
   const Files files({"mnli/train.csv", "sst2/train.csv"});
   expect_user_error("several folders in it have data: mnli, sst2; name one of them, e.g. " +

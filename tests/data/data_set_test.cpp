@@ -371,8 +371,9 @@ TEST(DataSet, RefusesSourcesItDoesNotKnow) {
   TemporaryFolder folder;
   expect_user_error("data 'no/such.csv': no such file or folder", [] { load("no/such.csv"); });
   const fs::path path = folder.file("d.xlsx", "");
-  expect_user_error("d.xlsx': expected one of .csv, .tsv, .jsonl, .json, .parquet, .arrow, .csv.gz",
-                    [&] { load(path); });
+  expect_user_error(
+      "d.xlsx': expected one of .csv, .tsv, .jsonl, .ndjson, .json, .parquet, .arrow, .csv.gz",
+      [&] { load(path); });
 }
 
 TEST(TextsOf, HasBothTextsOfPairs) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/base/file.h"
+#include "hone/data/labelled_file.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
@@ -46,6 +47,18 @@ TEST(DelimitedTable, GivesRecordsWithTheirLines) {
   EXPECT_EQ(table.unit, "line");
   EXPECT_EQ(rows(read(table)), (Names{"a\n\"b\"||x|2", "c||y|5"}));
   EXPECT_EQ(rows(read(table, {"text", "other"})), (Names{"a\n\"b\"|o||2", "c|p||5"}));
+}
+
+// As pandas reads them.
+TEST(LabelledFile, MayHaveLinesThatEndInCarriageReturns) {
+  const TemporaryFolder folder;
+  static ThreadPool pool(1);
+  const auto rows_of = [&](const char* name, const char* text) {
+    return rows(open_labelled_file(folder.file(name, text)).read(
+        {.text = "text", .labels = {"label"}, .task = Task::single_label}, pool));
+  };
+  EXPECT_EQ(rows_of("a.csv", "text,label\ra b,x\rc,y\r"), (Names{"a b||x|2", "c||y|3"}));
+  EXPECT_EQ(rows_of("a.ndjson", "{\"text\": \"a\", \"label\": \"x\"}\n"), (Names{"a||x|1"}));
 }
 
 TEST(DelimitedTable, FindsAnotherSeparator) {
@@ -155,7 +168,7 @@ TEST(JsonTable, TakesTheListThatIsAskedFor) {
   expect_user_error("several lists of rows: train, test; name one by `json_field`",
                     [&] { open_json(file); });
   EXPECT_EQ(rows(read(open_json(file, {.form = {.json_field = "test"}}))), Names{"b||0|1"});
-  expect_user_error("`json_field`: no key 'tests'; did you mean 'test'?",
+  expect_user_error("`json_field`: no key 'tests'; the keys are: train, test; did you mean 'test'?",
                     [&] { open_json(file, {.form = {.json_field = "tests"}}); });
 }
 

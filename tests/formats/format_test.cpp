@@ -67,6 +67,7 @@ TEST(Format, NamesTheNearestKnownWord) {
   EXPECT_EQ(refusal("intger(width=8)"), "unknown format 'intger'; did you mean 'integer'?");
   EXPECT_EQ(refusal("integer(wdth=8)"),
             "format integer has no parameter 'wdth'; did you mean 'width'?");
+  EXPECT_EQ(refusal("bf16(x=1)"), "format bf16 has no parameter 'x'; it has no parameters");
 }
 
 TEST(Format, ListsWhatThereIsWhereNoWordIsNear) {

@@ -18,7 +18,10 @@ ModelFacts facts_of(Json config, std::int64_t labels = 1) {
 
 ModelFacts opened(Json config, const char* settings, std::int64_t labels = 1) {
   const TemporaryFolder folder;
-  if (settings != nullptr) folder.file(kPromptsFile, settings);
+  if (settings != nullptr) {
+    folder.file(kModulesFile, R"([{"path": "", "type": "models.Transformer"}])");
+    folder.file(kPromptsFile, settings);
+  }
   ModelFacts facts = facts_of(std::move(config), labels);
   take_score_activation(facts, folder.path(), json_reader());
   return facts;
@@ -28,10 +31,19 @@ ScoreActivation activation_of(Json config, const char* settings, std::int64_t la
   return score_activation(opened(std::move(config), settings, labels));
 }
 
+// As TextClassificationPipeline of transformers 5 and CrossEncoder of sentence-transformers 6.
+TEST(ScoreActivation, IsASigmoidUnlessTheConfigSaysARegression) {
+  ModelFacts facts = opened(Json::object(), nullptr);
+  EXPECT_EQ(score_activation(facts), ScoreActivation::sigmoid);
+  EXPECT_FALSE(is_cross_encoder(facts));
+  facts.problem_type = Task::regression;
+  EXPECT_EQ(score_activation(facts), ScoreActivation::none);
+}
+
 TEST(ScoreActivation, IsThatOfACrossEncoder) {
   const Json none = Json::object();
-  EXPECT_EQ(activation_of(none, nullptr), ScoreActivation::none);
-  EXPECT_EQ(activation_of(none, R"({"model_type": "SentenceTransformer"})"), ScoreActivation::none);
+  EXPECT_TRUE(is_cross_encoder(opened(none, R"({"model_type": "CrossEncoder"})")));
+  EXPECT_FALSE(is_cross_encoder(opened(none, R"({"model_type": "SentenceTransformer"})")));
   EXPECT_EQ(activation_of(none, R"({"model_type": "CrossEncoder"})"), ScoreActivation::sigmoid);
   EXPECT_EQ(activation_of(none, R"({"model_type": "CrossEncoder"})", 3), ScoreActivation::none);
   EXPECT_EQ(activation_of(none, R"({"model_type": "CrossEncoder",
@@ -65,6 +77,22 @@ TEST(ScoreActivation, IsIdentityAfterTrainingTheNumberItself) {
   ModelFacts plain = facts_of(Json::object());
   use_raw_scores(plain);
   EXPECT_EQ(plain.config, Json::object());
+  EXPECT_EQ(score_activation(plain), ScoreActivation::none);
+}
+
+TEST(ScoreActivation, SettingsCountBesideAModuleList) {
+  const TemporaryFolder folder;
+  folder.file(kPromptsFile, R"({"model_type": "CrossEncoder", "prompts": {"q": "query: "},
+                                "default_prompt_name": "q",
+                                "activation_fn": "torch.nn.modules.activation.Tanh"})");
+  ModelFacts facts = facts_of(Json::object());
+  take_score_activation(facts, folder.path(), json_reader());
+  EXPECT_EQ(score_activation(facts), ScoreActivation::sigmoid);
+  EXPECT_EQ(read_score_prompt(folder.path(), json_reader()), "");
+  folder.file(kModulesFile, R"([{"path": "", "type": "models.Transformer"}])");
+  take_score_activation(facts, folder.path(), json_reader());
+  EXPECT_EQ(score_activation(facts), ScoreActivation::tanh);
+  EXPECT_EQ(read_score_prompt(folder.path(), json_reader()), "query: ");
 }
 
 TEST(ScoreActivation, IsApplied) {

@@ -122,6 +122,16 @@ TEST(SentenceModules, KeepTheFirstNumbersOfVectors) {
             "truncate_dim: expected a number from 1, got 0");
 }
 
+// sentence-transformers does not read the file there.
+TEST(SentenceModules, SettingsCountBesideAModuleList) {
+  const TemporaryFolder folder;
+  folder.file("config_sentence_transformers.json",
+              R"({"truncate_dim": 8, "prompts": {"q": "query: "}, "default_prompt_name": "q"})");
+  const SentenceModules modules = read_sentence_modules(folder.path());
+  EXPECT_EQ(modules.kept_width, std::nullopt);
+  EXPECT_EQ(modules.prompt, "");
+}
+
 TEST(SentenceModules, RefuseToNormalizeHiddenStates) {
   const Folder folder;
   EXPECT_EQ(

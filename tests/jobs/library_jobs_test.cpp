@@ -148,7 +148,7 @@ TEST(LibraryJobs, PredictGivesATextTheSameBitsHoweverItComes) {
   std::vector<Prediction> read;
   bool is_told = false;
   job = {.model = trained_model(),
-         .stream = read_lines(ends[0], "a pipe", /*strict=*/false),
+         .stream = read_lines(ends[0], "a pipe", /*encoding=*/"", /*strict=*/false),
          .cut = {16},
          .batch_size = 1,
          .reader = [&](const PredictionSubject& subject) -> PredictionSink {

@@ -356,6 +356,8 @@ TEST(PredictedScores, AreTheActivationOfACrossEncodersNumber) {
   const PredictJob job{.model = model, .texts = {{.id = 1, .text = "good"}}};
   const Prediction plain = predict_texts(job, quiet()).predictions.at(0);
   EXPECT_EQ(plain.values, plain.logits);
+  write_file(fs::path(model) / "modules.json",
+             R"([{"path": "", "type": "sentence_transformers.models.Transformer"}])");
   write_file(fs::path(model) / "config_sentence_transformers.json",
              R"({"model_type": "CrossEncoder"})");
   const PredictResult scored = predict_texts(job, quiet());
@@ -363,6 +365,12 @@ TEST(PredictedScores, AreTheActivationOfACrossEncodersNumber) {
   EXPECT_EQ(scored.subject.activation, "Sigmoid");
   EXPECT_EQ(score.logits, plain.logits);
   EXPECT_NEAR(score.values.at(0), 1 / (1 + std::exp(-plain.logits.at(0))), 1e-6);
+  const PredictJob long_job{.model = model, .texts = {{.id = 1, .text = "find: good"}}};
+  const Prediction longer = predict_texts(long_job, quiet()).predictions.at(0);
+  write_file(fs::path(model) / "config_sentence_transformers.json",
+             R"({"model_type": "CrossEncoder", "prompts": {"q": "find: "},
+                 "default_prompt_name": "q"})");
+  EXPECT_EQ(predict_texts(job, quiet()).predictions.at(0).logits, longer.logits);
   // Whose number itself is trained has no other score.
   TrainJob again = train_job(kCases[0], (folder.path() / "again").string());
   again.model = model;

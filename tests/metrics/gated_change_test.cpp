@@ -13,6 +13,7 @@
 #include "hone/base/random.h"
 #include "hone/metrics/metric.h"
 #include "hone/metrics/p_value.h"
+#include "hone/metrics/planning.h"
 #include "hone/metrics/seeds.h"
 #include "tests/metrics/counted.h"
 #include "tests/support/expect.h"
@@ -285,8 +286,31 @@ TEST(GatedChange, CoversTheTrueChangeInAFewSettings) {
   }
 }
 
-// The table is printed. Where few answers of a kind change, the interval is wider than it has to be. Not among the settings are
-// areas of ten positive examples, with which a loss of just the margin is called kept in 4 % of the draws.
+void print_row(const Setting& setting, std::int64_t texts, bool repeated, const Coverage& s) {
+  const double percent = 100.0 / s.draws;
+  fmt::print("{:36} {:5} {:>4} {:+8.4f} {:+8.4f} {:8.4f} {:6.1f}% {:5.2f}% {:5.2f}%\n",
+             setting.name, texts, repeated ? "1-3" : "1", s.true_change, s.mean_change, s.mean_half,
+             percent * s.covered, percent * s.kept, percent * s.lost);
+}
+
+// Ten examples say less than the t distribution has it: about 3 % are called kept in place of 2.5 %.
+TEST(LongGatedChange, CoversTheTrueChangeOfAreasOfTenPositiveExamples) {
+  constexpr int kDraws = 8000;
+  constexpr double kLevel = 0.03;
+  for (const std::int64_t texts : {100, 200, 1000})
+    for (const double noise : {0.6, 0.15})
+      for (const bool repeated : {false, true}) {
+        const Setting setting{
+            fmt::format("AUC, ten positive, noise {}", noise), "auc>=0",
+            std::make_shared<ScorePopulation>(10.0 / static_cast<double>(texts), noise), false};
+        const Coverage s = coverage_of(setting, texts, repeated, kDraws);
+        print_row(setting, texts, repeated, s);
+        EXPECT_GE(s.covered / double(kDraws), 0.95 - sampling_error(0.95, kDraws)) << setting.name;
+        EXPECT_LE(s.kept / double(kDraws), kLevel + sampling_error(kLevel, kDraws)) << setting.name;
+      }
+}
+
+// The table is printed. Where few answers of a kind change, the interval is wider than it has to be.
 TEST(LongGatedChange, CoversTheTrueChangeInAllSettings) {
   constexpr int kDraws = 2000;
   fmt::print("{:36} {:>5} {:>4} {:>8} {:>8} {:>8} {:>7} {:>6} {:>6}\n", "metric", "texts", "rows",
@@ -295,10 +319,7 @@ TEST(LongGatedChange, CoversTheTrueChangeInAllSettings) {
     for (const std::int64_t texts : {200, 1000}) {
       for (const bool repeated : {false, true}) {
         const Coverage s = coverage_of(setting, texts, repeated, kDraws);
-        const double percent = 100.0 / kDraws;
-        fmt::print("{:36} {:5} {:>4} {:+8.4f} {:+8.4f} {:8.4f} {:6.1f}% {:5.2f}% {:5.2f}%\n",
-                   setting.name, texts, repeated ? "1-3" : "1", s.true_change, s.mean_change,
-                   s.mean_half, percent * s.covered, percent * s.kept, percent * s.lost);
+        print_row(setting, texts, repeated, s);
         expect_level(setting, s);
       }
     }
@@ -556,6 +577,10 @@ TEST(GatedChange, IsNotDefinedWhereItRestsOnOneText) {
   EXPECT_FALSE(c.interval);
   EXPECT_EQ(c.notes, "; it rests on a single text");
   EXPECT_EQ(c.parent, 1);
+  // So does an area on the only positive example.
+  const Sample one = sample_of(2, {0, 1, 0, 0, 0}, {0, 1, 0, 0, 1}, {0, 1, 0, 1, 1});
+  EXPECT_EQ(one.change("auc>=-2").notes, "; it rests on a single text");
+  EXPECT_FALSE(one.change("auc>=-2").interval);
 }
 
 TEST(GatedChange, SaysThatPredictionsAreNoNumbers) {
@@ -622,6 +647,17 @@ TEST(JudgeGates, KeepsWhereAllAreKeptAndLosesWhereOneIsLost) {
   EXPECT_THROW(judge_gates(gates, std::span(both, 1)), InternalError);
 }
 
+TEST(JudgeGates, SayOfEachUnclearOneHowManyExamplesWouldTell) {
+  const FigureChange changes[] = {accuracy_change(counted(10'000, 10, 10)),
+                                  accuracy_change(counted(100, 1, 0))};
+  const Gate gates[] = {gate_on_class(0.01, 0), gate_on_class(0.03, 1)};
+  const GateVerdict all = judge_gates(gates, changes);
+  ASSERT_EQ(all.conclusion, Conclusion::unclear);
+  ASSERT_TRUE(all.gates[1].examples_needed);
+  EXPECT_NE(all.summary.find(about_text(*all.gates[1].examples_needed)), std::string::npos)
+      << all.summary;
+}
+
 // Each gate has its own margin.
 TEST(JudgeGates, TakesTheMarginOfEachGate) {
   const FigureChange loses_two = accuracy_change(counted(10'000, 210, 10));
@@ -642,7 +678,8 @@ TEST(JudgeGatesOfChoice, IsHolmsOverCandidatesTimesGates) {
     for (std::size_t g = 0; g < 2; ++g)
       p_values.push_back(verdict(one[g], gates[g].margin).p_value);
   const std::vector<double> adjusted = holm_adjusted(p_values);
-  const std::vector<GateVerdict> verdicts = judge_gates_of_choice(gates, candidates);
+  const std::vector<std::vector<Gate>> own(3, {gates[0], gates[1]});
+  const std::vector<GateVerdict> verdicts = judge_gates_of_choice(own, candidates);
   ASSERT_EQ(verdicts.size(), 3u);
   for (std::size_t k = 0; k < 3; ++k)
     for (std::size_t g = 0; g < 2; ++g) {
@@ -655,7 +692,21 @@ TEST(JudgeGatesOfChoice, IsHolmsOverCandidatesTimesGates) {
   EXPECT_NE(adjusted[2], p_values[2]);
   EXPECT_TRUE(verdicts[0].kept());
   EXPECT_EQ(verdicts[2].conclusion, Conclusion::lost);
-  EXPECT_TRUE(judge_gates_of_choice(gates, {}).empty());
+  EXPECT_TRUE(judge_gates_of_choice({}, {}).empty());
+}
+
+TEST(JudgeGatesOfChoice, CorrectForTheGatesThatEachHasToPass) {
+  const Gate first = gate_on_class(0.01, 0), second = gate_on_class(0.02, 1);
+  const FigureChange change = accuracy_change(counted(4000, 20, 20));
+  const std::vector<std::vector<Gate>> gates = {{}, {first, second}, {second}};
+  const std::vector<std::vector<FigureChange>> changes = {{}, {change, change}, {change}};
+  const std::vector<GateVerdict> verdicts = judge_gates_of_choice(gates, changes);
+  ASSERT_EQ(verdicts.size(), 3u);
+  EXPECT_TRUE(verdicts[0].kept()) << "it has none to pass";
+  ASSERT_EQ(verdicts[1].gates.size(), 2u);
+  ASSERT_EQ(verdicts[2].gates.size(), 1u);
+  EXPECT_EQ(verdicts[2].gates[0].candidates, 3);
+  EXPECT_EQ(verdicts[2].gates[0].margin, 0.02);
 }
 
 SeedChanges seeds_of(const std::vector<int>& lost) {
@@ -733,6 +784,16 @@ TEST(LostClasses, AreCorrectedForTheClassesThatHaveExamples) {
   EXPECT_TRUE(lost_of(sample_with({{9, 6, 0}, {9, 0, 0}, {}})).empty());
   EXPECT_EQ(lost_of(sample_with({{9, 7, 0}, {9, 0, 0}, {}})).size(), 1u);
   EXPECT_TRUE(lost_of(sample_with({{9, 0, 0}, {9, 0, 0}})).empty());
+}
+
+TEST(LostClasses, AreCorrectedForTheComparisons) {
+  const Sample s = sample_with({{12, 8, 0}, {}});  // 2 / 2^8 = 0.0078 alone
+  const auto lost = [&](std::int64_t comparisons) {
+    return lost_classes(s.parent_logits(), s.candidate_logits(), s.truth(), comparisons);
+  };
+  ASSERT_EQ(lost(6).size(), 1u);
+  EXPECT_DOUBLE_EQ(lost(6)[0].p_value, 6 * 2.0 / 256);
+  EXPECT_TRUE(lost(7).empty());
 }
 
 TEST(LostClasses, CountATextOnce) {

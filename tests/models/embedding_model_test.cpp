@@ -125,6 +125,20 @@ TEST(EmbeddingModel, KeepsTheFirstNumbersWhereItsFilesSay) {
   EXPECT_EQ(embeddings(open(folder.path()), texts_of("several"), 3), whole);
 }
 
+// That of multiple choice has one output, whatever config.json says.
+TEST(EmbeddingModel, TakesAHeadOfAnySize) {
+  const TemporaryFolder folder;
+  fs::copy(test_data() / "frontends" / "golden" / "legacy", folder.path(),
+           fs::copy_options::recursive);
+  const Vectors before = embeddings(open(folder.path()), {"a b"}, 1);
+  Json config = read_json(folder.path() / "config.json");
+  config["id2label"] = {{"0", "a"}, {"1", "b"}, {"2", "c"}, {"3", "d"}, {"4", "e"}};
+  config.erase("label2id");
+  config.erase("num_labels");
+  folder.file("config.json", to_document(config));
+  EXPECT_EQ(embeddings(open(folder.path()), {"a b"}, 1), before);
+}
+
 TEST(EmbeddingModel, CutsTextsWhereItsFilesSayOrAsItIsTold) {
   const EmbeddingModel model = open(kEmbeddings / "old_several");
   EXPECT_EQ(text_limit(TextCut{}, model).tokens, 16u);

@@ -30,10 +30,10 @@ TEST(Pass, TakesTextsWithoutQuotesAndFillsInDefaults) {
 TEST(Pass, SaysWhatIsWrong) {
   const auto message = [](std::string_view text) { return message_of([&] { pass_of(text); }); };
   EXPECT_EQ(message("frezze(names=x)"),
-            "there is no pass 'frezze'; did you mean 'freeze'?; `hone passes` lists them");
+            "there is no pass 'frezze'; `hone passes` lists them; did you mean 'freeze'?");
   EXPECT_EQ(message("freeze"), "pass freeze: needs names: globs of parameters, apart by commas");
   EXPECT_EQ(message("freeze(name=x)"),
-            "pass freeze: has no option 'name'; did you mean 'names'?; it has names");
+            "pass freeze: has no option 'name'; it has names; did you mean 'names'?");
   EXPECT_EQ(message("freeze(names=x, names=y)"), "pass freeze: names is given twice");
   EXPECT_EQ(message("freeze(names=x"), "pass freeze: the bracket after freeze is not closed");
   EXPECT_EQ(message("freeze(x)"), "pass freeze: expected option=value, got 'x'");

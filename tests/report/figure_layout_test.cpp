@@ -106,6 +106,16 @@ TEST(LayOut, RefusesFiguresWithoutRoomOrPanels) {
   EXPECT_THROW(lay_out({}), InternalError);
 }
 
+TEST(LayOut, ShortensNamesOnTheYAxisThatLeaveNoRoom) {
+  Panel panel = panel_with({"one"});
+  panel.y.ticks = {{0, "format: " + std::string(300, 'a')}, {1, "none"}};
+  const PanelLayout layout = lay_out({.panels = {panel}, .width = 600}).panels[0];
+  EXPECT_GT(layout.plot.right - layout.plot.left, 200);
+  EXPECT_TRUE(layout.y.ticks[0].label.starts_with("format: "));
+  EXPECT_LT(text_width(layout.y.ticks[0].label, kFontSize), 300);
+  EXPECT_EQ(layout.y.ticks[1].label, "none");
+}
+
 TEST(LayOut, NamesOnTheXAxisDoNotRunIntoEachOther) {
   Panel panel = panel_with({"one"});
   panel.x.ticks = {{0, "4.2"}, {0.01, "6.3"}, {0.5, "8.4"}, {1, "16.8"}};

@@ -137,7 +137,6 @@ TEST(LoadBytePairTokenizer, RefusesWhatByteLevelBpeDoesNotDo) {
   refuses("/pre_tokenizer", {{"type", "Whitespace"}},
           "pre_tokenizer 'Whitespace' is not supported with BPE; expected ByteLevel");
   refuses("/pre_tokenizer", nullptr, "pre_tokenizer '' is not supported with BPE");
-  refuses("/post_processor", nullptr, "post_processor null is not supported; expected Template");
   refuses("/post_processor/type", "ByteLevel", "post_processor 'ByteLevel' is not supported");
   refuses("/post_processor/sep", Json::array({"</s>", 7}), "id 7 belongs to two tokens");
   refuses("/post_processor/sep", "</s>", "\"sep\": expected a token and its id, got \"</s>\"");

@@ -216,6 +216,44 @@ TEST(LoadTokenizer, ReadsTheModelsLimits) {
   file["model"]["vocab"]["@@a"] = 10;
   folder.file("tokenizer.json", to_document(file));
   EXPECT_EQ(encode(folder, "aaa aaaa"), (Ids{2, 5, 10, 10, 1, 3}));
+  folder.file("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
+  EXPECT_EQ(encode(folder, "aaa aaaa"), (Ids{2, 5, 10, 10, 1, 3}));
+}
+
+// As AutoTokenizer of transformers 5: these classes take the vocabulary alone.
+TEST(LoadTokenizer, TakesLimitsAndFramingFromTheClassOfTheModel) {
+  TemporaryFolder folder;
+  Json file = fast_tokenizer();
+  file["model"]["vocab"]["##a"] = 10;
+  file["model"]["continuing_subword_prefix"] = "@@";
+  file["model"]["max_input_chars_per_word"] = 3;
+  for (const Json& processor :
+       {Json(), Json{{"type", "RobertaProcessing"}, {"sep", {"[SEP]", 3}}, {"cls", {"[CLS]", 2}}}})
+    for (const char* name : {"BertTokenizer", "DistilBertTokenizerFast", "ElectraTokenizer"}) {
+      file["post_processor"] = processor;
+      folder.file("tokenizer.json", to_document(file));
+      folder.file("tokenizer_config.json", to_document({{"tokenizer_class", name}}));
+      EXPECT_EQ(encode(folder, "aaa aaaa"), (Ids{2, 5, 10, 10, 5, 10, 10, 10, 3})) << name;
+      EXPECT_EQ(load_tokenizer(folder.path()).encode_pair("a", "a", 64).ids,
+                (Ids{2, 5, 3, 5, 3}))
+          << name;
+    }
+}
+
+TEST(LoadTokenizer, PutsNothingAroundTextsWithoutAPostProcessor) {
+  TemporaryFolder folder;
+  Json file = fast_tokenizer();
+  file["post_processor"] = nullptr;
+  folder.file("tokenizer.json", to_document(file));
+  folder.file("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
+  EXPECT_EQ(encode(folder, "a a"), (Ids{5, 5}));
+}
+
+TEST(LoadTokenizer, RefusesVocabTxtWithAByteOrderMark) {
+  TemporaryFolder folder;
+  folder.file("vocab.txt", std::string("\xef\xbb\xbf") + kVocabulary);
+  expect_user_error("vocab.txt: begins with a byte order mark",
+                    [&] { load_tokenizer(folder.path()); });
 }
 
 TEST(LoadTokenizer, NamesBothFilesThatAreMissing) {
@@ -253,9 +291,9 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
           "pre_tokenizer 'Whitespace' is not supported with WordPiece; expected BertPreTokenizer");
   refuses([](Json& file) { file["pre_tokenizer"] = nullptr; },
           "pre_tokenizer null is not supported with WordPiece; expected BertPreTokenizer");
-  refuses([](Json& file) { file["post_processor"] = nullptr; },
-          "post_processor null is not supported; expected TemplateProcessing, RobertaProcessing or "
-          "BertProcessing, which put special tokens around texts");
+  refuses([](Json& file) { file["post_processor"]["type"] = "ByteLevel"; },
+          "post_processor 'ByteLevel' is not supported; expected TemplateProcessing, "
+          "RobertaProcessing or BertProcessing, which put special tokens around texts");
   refuses([](Json& file) { file["model"]["unk_token"] = nullptr; },
           "model.unk_token: expected the token of words that cannot be cut, got null");
   refuses([](Json& file) { file["model"]["unk_token"] = "<oov>"; },

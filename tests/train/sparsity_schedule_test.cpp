@@ -33,7 +33,7 @@ TEST(SparsitySchedule, LeavesAStepToTrainWhatWasPrunedLast) {
             "`schedule` cubic lets sparsity rise while the model is trained, and one step is no "
             "training to do that in; give more steps, or prune in one shot");
   EXPECT_EQ(message_of([] { cubic_schedule(0.5, 0, 10); }),
-            "`rise`: expected a share of the training above 0 and up to 1, got 0");
+            "`ramp`: expected a share of the training above 0 and up to 1, got 0");
 }
 
 }  // namespace

@@ -56,6 +56,9 @@ std::vector<Document> documents_of_runs() {
            "its tables by name, an object for each row: the values of its columns, with the "
            "`_interval`, `_n` and `_runs` of those that have them"},
           {"stages", "pipeline_stage[]", "in the order in which they were done"},
+          {"failed_gates", "text[]",
+           "stages whose gate did not pass, but for candidates of a `best_of`; not empty: exit "
+           "code 3"},
           {"taken", "taken_finding[]", "options whose values are what stages have found"},
           {"notes", "text[]", "what could not be drawn"}}}}},
       {"doctor",
@@ -100,6 +103,9 @@ std::vector<Document> documents_of_runs() {
            "its tables by name, an object for each row: the values of its columns, with the "
            "`_interval`, `_n` and `_runs` of those that have them"},
           {"stages", "pipeline_stage[]", "in the order in which they were done"},
+          {"failed_gates", "text[]",
+           "stages whose gate did not pass, but for candidates of a `best_of`; not empty: exit "
+           "code 3"},
           {"taken", "taken_finding[]", "options whose values are what stages have found"},
           {"notes", "text[]", "what could not be drawn"}}}}},
       {"cache",

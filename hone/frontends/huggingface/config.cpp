@@ -93,38 +93,17 @@ std::vector<std::string> labels_by_id(const Source& source, const Json& json) {
   return labels;
 }
 
-// label2id: {"negative": 0, "positive": 1}.
-std::vector<std::string> labels_by_name(const Source& source, const Json& json) {
-  constexpr const char* kKey = "label2id";
-  if (!json.is_object() || json.empty())
-    source.refuse(kKey, "an object of class numbers by name", json);
-  std::vector<std::string> labels(json.size());
-  std::vector<bool> seen(json.size());
-  for (const auto& [name, value] : json.items()) {
-    const auto most = static_cast<double>(json.size() - 1);
-    const auto id = static_cast<std::size_t>(whole_number(source, kKey, value, 0, most));
-    if (seen[id]) source.refuse(kKey, "each class number once", json);
-    seen[id] = true;
-    labels[id] = label(source, kKey, name);
-  }
-  return labels;
-}
-
 // The names win over the number, as in Hugging Face; a contradiction is an error there and here.
+// label2id names no class there, with id2label and without.
 std::vector<std::string> read_labels(const Source& source) {
-  const Json* by_id = source.find("id2label");
-  const Json* by_name = source.find("label2id");
+  const Json* names = source.find("id2label");
   const Json* count = source.find("num_labels");
   const std::int64_t expected =
       count == nullptr ? 2 : whole_number(source, "num_labels", *count, 1, kMaxLabels);
-  for (const Json* names : {by_id, by_name}) {
-    if (names != nullptr && names->size() > kMaxLabels) {
-      fail("{}: expected at most {} classes, got {}", source.where, kMaxLabels, names->size());
-    }
-  }
-  if (by_id == nullptr && by_name == nullptr) return default_labels(expected);
-  std::vector<std::string> labels =
-      by_id != nullptr ? labels_by_id(source, *by_id) : labels_by_name(source, *by_name);
+  if (names == nullptr || *names == Json::object()) return default_labels(expected);
+  user_check(names->size() <= kMaxLabels, "{}: expected at most {} classes, got {}", source.where,
+             kMaxLabels, names->size());
+  std::vector<std::string> labels = labels_by_id(source, *names);
   user_check(count == nullptr || labels.size() == static_cast<std::size_t>(expected),
              "{}: num_labels: expected {}, the number of labels named, got {}", source.where,
              labels.size(), expected);
@@ -290,6 +269,11 @@ std::vector<std::string> label_map_warnings(const Json& json, const EncoderConfi
   const Source source{json, where};
   const Json *by_id = source.find("id2label"), *by_name = source.find("label2id");
   std::vector<std::string> warnings;
+  if (by_id == nullptr && by_name != nullptr)
+    return {fmt::format(
+        "{}: label2id has no id2label beside it and names no class, as in transformers; write "
+        "\"id2label\": {{\"0\": NAME, ...}} for names",
+        where)};
   if (by_id == nullptr) return warnings;
   std::vector<std::string> gaps;
   std::set<std::int64_t> named;

@@ -127,10 +127,10 @@ fs::path find_in_hub_cache(const HubName& name, const fs::path& cache) {
   if (!fs::is_directory(folder, error))
     fail(
         "{}: no such model folder{}, nor is the model in the local cache of Hugging Face: looked "
-        "at {}{}; nothing is downloaded. Fetch it where there is a network (`hf download "
-        "{}`), or give a folder with config.json and weights",
-        name.repository, models_beside(name.repository), folder.string(),
-        did_you_mean(name.repository, models_to_open(cache)), name.repository);
+        "at {}; nothing is downloaded. Fetch it where there is a network (`hf download {}`), or give "
+        "a folder with config.json and weights{}",
+        name.repository, models_beside(name.repository), folder.string(), name.repository,
+        did_you_mean(name.repository, models_to_open(cache)));
   const fs::path snapshots = folder / "snapshots", reference = folder / "refs" / name.revision;
   std::string hash = name.revision;
   if (fs::is_regular_file(reference, error)) hash = trim(read_file(reference));

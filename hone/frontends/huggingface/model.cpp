@@ -272,6 +272,9 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   facts.history = read_history(file, own_graph, where);
   const std::vector<std::string> dropped_head =
       adopt_labels(facts, labels, head, own_graph, weights, folder, warnings);
+  // Nothing reads it, so it may be of any task and size.
+  if (head == HeadFit::unused && !own_graph && weights.has_head_of_other_size(facts.class_count()))
+    weights.drop_head();
   Graph graph = graph_of(folder, arch, facts, quantization, ops, formats);
   Model model{.graph = std::move(graph),
               .parameters = {},

@@ -46,7 +46,7 @@ enum class HeadFit {
   may_be_fresh,  ///< leave the head out and begin with one for the data's classes, as transformers does with
                  ///< ignore_mismatched_sizes
   replaced,  ///< make room without a word for one that comes from elsewhere
-  unused     ///< what is missing of it begins at random without a warning, for nothing reads it
+  unused  ///< what is missing of it, or of another size, begins at random without a warning, for nothing reads it
 };
 
 /// Reads a model folder: config.json, graph.hone where there is one (else the graph is the one that the config builds, with

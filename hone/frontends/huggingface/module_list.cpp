@@ -82,6 +82,30 @@ std::vector<ListedModule> read_module_list(const fs::path& folder, const JsonRea
   return modules;
 }
 
+std::optional<Json> read_sentence_settings(const fs::path& folder, std::string_view model_type,
+                                           const JsonReader& read) {
+  if (!read(folder / kModulesFile)) return std::nullopt;
+  const fs::path file = folder / kPromptsFile;
+  Json settings = read(file).value_or(Json::object());
+  user_check(settings.is_object(), "{}: expected an object, got {}", file.string(),
+             settings.type_name());
+  if (settings.value("model_type", Json("SentenceTransformer")) != model_type) return std::nullopt;
+  return settings;
+}
+
+std::string default_prompt(const Json& settings, const fs::path& file) {
+  const Json name = settings.value("default_prompt_name", Json());
+  if (name.is_null()) return "";
+  const Json prompts = settings.value("prompts", Json());
+  const Json prompt = name.is_string() && prompts.is_object()
+                          ? prompts.value(name.get<std::string>(), Json())
+                          : Json();
+  user_check(prompt.is_string(),
+             "{}: default_prompt_name: expected the name of a text in \"prompts\", got {}",
+             file.string(), shorten(to_line(name), 80));
+  return prompt.get<std::string>();
+}
+
 fs::path encoder_folder(const fs::path& folder, const std::vector<ListedModule>& modules) {
   const auto encoder = std::ranges::find_if(modules, &ListedModule::is_encoder);
   return encoder == modules.end() || encoder->folder.empty() ? folder : folder / encoder->folder;

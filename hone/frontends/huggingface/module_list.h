@@ -38,6 +38,17 @@ struct ListedModule {
 /// path for what is no list of modules, and for folders outside of that of the model.
 std::vector<ListedModule> read_module_list(const fs::path& folder, const JsonReader& read);
 
+/// What config_sentence_transformers.json in the folder of a model says, an object, where
+/// sentence-transformers reads it for a model of the class `model_type`: beside a modules.json, and
+/// where the file names that class or none (SentenceTransformer). None elsewhere. Throws `UserError`
+/// with the path for a file that is no object.
+std::optional<Json> read_sentence_settings(const fs::path& folder, std::string_view model_type,
+                                           const JsonReader& read);
+
+/// The text of "prompts" that "default_prompt_name" names in such settings, which were read from
+/// `file`; empty where none is named.
+std::string default_prompt(const Json& settings, const fs::path& file);
+
 /// Where the encoder of such a list is, or of no list: `folder` itself, unless it says otherwise.
 fs::path encoder_folder(const fs::path& folder, const std::vector<ListedModule>& modules);
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* kSection = "sentence_transformers";
 constexpr const char* kActivation = "activation_fn";
+constexpr std::string_view kCrossEncoder = "CrossEncoder";
 constexpr const char* kOldActivation = "sbert_ce_default_activation_function";  // before 4.0
 
 struct ActivationRow {
@@ -54,19 +55,28 @@ void say(Json& config, const Json& path) {
 
 void take_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read) {
   if (!gives_one_number(facts)) return;
-  const Json settings = read(folder / kPromptsFile).value_or(Json::object());
-  if (text_at(settings, "model_type") != "CrossEncoder") return;
-  if (const Json path = text_at(settings, kActivation); !path.is_null()) {
+  const std::optional<Json> settings = read_sentence_settings(folder, kCrossEncoder, read);
+  if (!settings) return;
+  if (const Json path = text_at(*settings, kActivation); !path.is_null()) {
     say(facts.config, path);
   } else if (said(facts.config).is_null()) {
     say(facts.config, row_of(ScoreActivation::sigmoid).path);
   }
 }
 
+std::string read_score_prompt(const fs::path& folder, const JsonReader& read) {
+  const std::optional<Json> settings = read_sentence_settings(folder, kCrossEncoder, read);
+  return settings ? default_prompt(*settings, folder / kPromptsFile) : "";
+}
+
+bool is_cross_encoder(const ModelFacts& facts) {
+  return gives_one_number(facts) && !said(facts.config).is_null();
+}
+
 ScoreActivation score_activation(const ModelFacts& facts) {
   if (!gives_one_number(facts)) return ScoreActivation::none;
   const Json path = said(facts.config);
-  if (path.is_null()) return ScoreActivation::none;
+  if (path.is_null()) return facts.problem_type ? ScoreActivation::none : ScoreActivation::sigmoid;
   const std::string text = path.get<std::string>();
   const std::string_view name = std::string_view(text).substr(text.rfind('.') + 1);
   for (const ActivationRow& row : kActivations)
@@ -78,7 +88,10 @@ ScoreActivation score_activation(const ModelFacts& facts) {
 }
 
 void use_raw_scores(ModelFacts& facts) {
-  if (!said(facts.config).is_null()) say(facts.config, row_of(ScoreActivation::identity).path);
+  if (is_cross_encoder(facts))
+    say(facts.config, row_of(ScoreActivation::identity).path);
+  else if (gives_one_number(facts))
+    facts.problem_type = Task::regression;  // transformers says it when it trains, too
 }
 
 double apply(ScoreActivation activation, double number) {

@@ -1,27 +1,38 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "hone/base/file.h"
 #include "hone/frontends/huggingface/model_facts.h"
 #include "hone/frontends/huggingface/module_list.h"
 
-/// What a cross-encoder of sentence-transformers does to its one number before it is a score.
+/// What a cross-encoder of sentence-transformers does to its texts, and to its one number before it
+/// is a score.
 namespace hone {
 
 enum class ScoreActivation {
-  none,  ///< the model is no cross-encoder with one label
+  none,  ///< the model has several labels, or is a regression
   identity,
   sigmoid,
   tanh
 };
 
 /// Puts what config_sentence_transformers.json in `folder` says of the activation where older
-/// versions have it, into the config: there it goes along with the model. A cross-encoder that says
-/// nothing has a sigmoid.
+/// versions have it, into the config: there it goes along with the model. The file counts beside a
+/// modules.json alone. A cross-encoder that says nothing has a sigmoid.
 void take_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read);
 
-/// The activation of a model of one number. Throws `UserError` for one that is not supported.
+/// What the cross-encoder in `folder` puts in front of the first text of each example: the default
+/// prompt of config_sentence_transformers.json. Empty where there is none, and for other models.
+std::string read_score_prompt(const fs::path& folder, const JsonReader& read);
+
+/// Whether the config says an activation, as those of cross-encoders do.
+bool is_cross_encoder(const ModelFacts& facts);
+
+/// The activation of a model of one number: the one its config says. Else a sigmoid, as
+/// CrossEncoder and the pipelines of transformers have it, unless its problem_type is a regression.
+/// Throws `UserError` for one that is not supported.
 ScoreActivation score_activation(const ModelFacts& facts);
 
 /// Says that the model's number is the score itself, as it is after training with a loss of it.

@@ -162,16 +162,6 @@ void check_normalizes_vectors(const fs::path& folder, const JsonReader& read) {
       file.refuse(key, "\"sentence_embedding\"", name);
 }
 
-std::string read_prompt(const JsonFile& file) {
-  const Json name = file.value("default_prompt_name");
-  if (name.is_null()) return "";
-  const Json prompt =
-      name.is_string() ? member(file.value("prompts"), name.get<std::string>().c_str()) : Json();
-  if (!prompt.is_string())
-    file.refuse("default_prompt_name", "the name of a text in \"prompts\"", name);
-  return prompt.get<std::string>();
-}
-
 // Of vectors (B, W) the first numbers, or all where there are fewer.
 Value first_numbers(Graph& graph, const Value& vectors, std::int64_t count) {
   const Dim width = vectors.type().dim(1);
@@ -216,9 +206,11 @@ SentenceModules read_sentence_modules(const fs::path& folder) {
 
 SentenceModules read_sentence_modules(const fs::path& folder, const JsonReader& read) {
   SentenceModules modules{.encoder = read_sentence_encoder(folder, read)};
-  const JsonFile settings = read_object(folder / kPromptsFile, read);
-  modules.prompt = read_prompt(settings);
-  modules.kept_width = settings.size("truncate_dim", 1);
+  if (auto settings = read_sentence_settings(folder, "SentenceTransformer", read)) {
+    const JsonFile file{folder / kPromptsFile, std::move(*settings)};
+    modules.prompt = default_prompt(file.content, file.path);
+    modules.kept_width = file.size("truncate_dim", 1);
+  }
   if (!modules.encoder.is_listed) return modules;
   const std::vector<ListedModule> listed = read_module_list(folder, read);
   check_order(listed, folder / kModulesFile);

@@ -84,6 +84,12 @@ Tensor WeightMatcher::mask_of(const Node& parameter) const {
   return found == checkpoint_.masks.end() ? Tensor() : found->second;
 }
 
+bool WeightMatcher::has_head_of_other_size(std::int64_t classes) const {
+  const auto found = checkpoint_.tensors.find(classes_ + "weight");
+  return found != checkpoint_.tensors.end() && found->second.rank() > 0 &&
+         found->second.size(0) != classes;
+}
+
 std::vector<std::string> WeightMatcher::drop_head() {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : checkpoint_.tensors)

@@ -25,6 +25,8 @@ class WeightMatcher {
   Tensor mask_of(const Node& parameter) const;
 
   bool has_head() const { return checkpoint_.tensors.contains(classes_ + "weight"); }
+  /// Whether there is a head, of another number of classes than this.
+  bool has_head_of_other_size(std::int64_t classes) const;
   /// Removes the tensors that tell the classes apart; returns their names.
   std::vector<std::string> drop_head();
   /// Returns the names of the tensors that nothing has taken.

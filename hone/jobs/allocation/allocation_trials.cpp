@@ -62,7 +62,7 @@ SearchRecipe allocation_space(const AllocationRequest& request,
   });
   if (!all_tied) group("*", "each");
   for (const std::string& glob : request.together) group(glob, "together");
-  return parse_search_recipe(text, "`options`", formats);
+  return parse_search_recipe(text, "`formats`", formats);
 }
 
 AllocationTrials::AllocationTrials(const TrialSubject& subject, const LayerCosts& costs,

@@ -24,9 +24,6 @@
 namespace hone {
 namespace {
 
-constexpr int kGateFailed =
-    3;  // of a command that did what was asked, and whose result does not pass
-
 std::string now_text() {
   return fmt::format(
       "{:%Y-%m-%dT%H:%M:%SZ}",

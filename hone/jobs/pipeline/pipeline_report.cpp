@@ -171,6 +171,19 @@ Json stage_json(const PipelineStage& stage, const StageOutcome& outcome) {
           {"result", outcome.result}};
 }
 
+// Of stages that no other one chooses among.
+std::vector<std::string> failed_gates(const Pipeline& pipeline,
+                                      const std::vector<StageOutcome>& outcomes) {
+  std::set<std::size_t> candidates;
+  for (const PipelineStage& stage : pipeline.stages)
+    if (stage.chooses) candidates.insert(stage.needs.begin(), stage.needs.end());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    if (outcomes[i].code == kGateFailed && !candidates.contains(i))
+      names.push_back(pipeline.stages[i].name);
+  return names;
+}
+
 /// An option whose value is what a stage has found, and the stages that took it.
 struct Taken {
   std::string option, value, from, path;
@@ -389,6 +402,7 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
                     {"claims", claims},
                     {"tables", table_rows},
                     {"stages", rows},
+                    {"failed_gates", failed_gates(pipeline, outcomes)},
                     {"taken", to_json(taken)},
                     {"notes", report.notes}};
   report.results.update(job.facts);

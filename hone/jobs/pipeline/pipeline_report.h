@@ -5,6 +5,9 @@
 
 namespace hone {
 
+/// The exit code of a command that did its work and whose gate did not pass.
+inline constexpr int kGateFailed = 3;
+
 /// Where the result of a stage comes from.
 enum class StageState {
   computed,     ///< in this run

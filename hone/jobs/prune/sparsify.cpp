@@ -54,7 +54,7 @@ void check_formats(Model model, const SparsifyOptions& options, Context& context
 void check(const SparsifyOptions& options) {
   check(options.pruning.rule);
   user_check(!options.activations || (*options.activations >= 0 && *options.activations < 1),
-             "`activations`: expected a share from 0 on and below 1, got {}",
+             "`activation_sparsity`: expected a share from 0 on and below 1, got {}",
              options.activations.value_or(0));
   if (!options.cubic) return;
   user_check(options.trains,

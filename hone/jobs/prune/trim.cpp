@@ -81,7 +81,7 @@ Json to_json(const Trimmed& trimmed) {
 void check_goes(const VocabularyCut& cut, const std::string& name) {
   user_check(std::ssize(cut.kept) < cut.before,
              "{}: all {} tokens stay, for the training part uses them, and nothing was written; "
-             "`keep` says how many are to stay",
+             "`keep_tokens` says how many are to stay",
              name, grouped(cut.before));
 }
 

@@ -23,6 +23,7 @@
 #include "hone/passes/pack.h"
 #include "hone/search/engine/trial_table.h"
 #include "hone/study/result.h"
+#include "hone/train/text_examples.h"
 
 namespace hone {
 namespace {
@@ -400,6 +401,39 @@ SearchResult joined(const SearchEnd& end) {
 std::vector<std::string> sampler_names() { return names_in(kSamplers); }
 std::vector<std::string> pruner_names() { return names_in(kPruners); }
 
+namespace {
+
+std::string texts_of(const std::vector<Gate>& gates) {
+  std::vector<std::string> texts;
+  for (const Gate& gate : gates) texts.push_back(gate.text);
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// That no trial can be expected to pass the gates; "": some may.
+std::string too_few_trials_sentence(const SearchJob& job, const TrialSubject& subject) {
+  if (subject.gates.empty()) return "";
+  return too_few_sentence(
+      judge_parent(subject.gates, subject.parent_measured->view(),
+                   truth_of(subject.data.validation), job.budget.trials),
+      name_and_size(subject.data.measured_choice()),
+      fmt::format("{} trial{}", job.budget.trials, job.budget.trials == 1 ? "" : "s"), "--trials");
+}
+
+// Of the trials that nothing but gates keeps from being feasible; nothing where there are none. Their constraint is the last one.
+std::optional<double> least_p_of_gates(const StudyView& view) {
+  std::optional<double> least;
+  for (const Trial* trial : view.trials) {
+    const auto constraints = trial->system_attributes.find("constraints");
+    if (trial->state != TrialState::complete || constraints == trial->system_attributes.end())
+      continue;
+    const double p = constraints->second.back().get<double>();
+    if (trial->violation() == std::max(p, 0.0)) least = std::min(least.value_or(1), p);
+  }
+  return least;
+}
+
+}  // namespace
+
 SearchResult search_models(const SearchJob& job, Context& context) {
   SearchRecipe recipe = read_search(job, context);
   RunReport report{.title = fmt::format("{}: a search", job.model), .invocation = job.invocation};
@@ -438,9 +472,19 @@ SearchResult search_models(const SearchJob& job, Context& context) {
   findings.dead = dead_parameters(space, subject, context);
   for (const std::string& name : findings.dead)
     tell_warnings(context, {fmt::format("{} changes nothing: it is searched in vain", name)});
+  // Said before time is spent on it.
+  const std::string too_few = too_few_trials_sentence(job, subject);
+  if (!too_few.empty()) tell_warnings(context, {too_few});
   findings.end = run.run();
   findings.view = run.view();
   findings.winner = winner_of(findings.view, job.budget.repeats);
+  if (findings.winner.trial == nullptr && !subject.gates.empty())
+    if (const std::optional<double> p = least_p_of_gates(findings.view))
+      throw GateFailure(fmt::format(
+          "{}: none of {} trials is shown to pass {}; the least p-value, corrected for gates and "
+          "trials, is {:.2g}, and {} or less would pass. {}{}The study is in {}",
+          job.model, run.trials().size(), texts_of(subject.gates), *p, kVerdictLevel, too_few,
+          too_few.empty() ? "" : " ", where));
   user_check(findings.winner.trial != nullptr,
              "{}: of {} trials none is complete and feasible{}; the study stands in {}", job.model,
              run.trials().size(), first_failure(findings.view), where);

@@ -88,14 +88,6 @@ TrialSubject open_given(const ShrinkJob& job, Context& context, std::vector<std:
   return given;
 }
 
-// The most looks, fewer than those that are asked for, in which a change that is none would be shown to be kept; 0: none.
-std::int64_t looks_that_show(const std::function<GateVerdict(std::int64_t looks)>& of_none,
-                             const ShrinkJob& job) {
-  for (std::int64_t looks = job.looks - 1; looks > 0; --looks)
-    if (of_none(looks).kept()) return looks;
-  return 0;
-}
-
 /// Says nothing while it lives: what is read again was spoken of the first time.
 class Unsaid {
  public:
@@ -339,12 +331,6 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
   });
   ShrinkTimer timer(given.parent.model, given.data.validation, subject.data.validation, context);
   const ShrinkGate gate{*given.parent_measured, gates, job.looks};
-  // The model beside itself: nothing that is tried can be shown to lose less.
-  const auto of_none = [&](std::int64_t looks) {
-    const Logits itself = given.parent_measured->view();
-    return judge(gates, itself, itself, truth_of(given.data.validation), looks).verdict;
-  };
-  const GateVerdict best_possible = of_none(job.looks);
   ShrinkFindings findings{.job = job,
                           .original = given.parent,
                           .gates = gates,
@@ -352,16 +338,15 @@ ShrinkResult shrink_model(const ShrinkJob& job, Context& context) {
                           .subject = subject,
                           .timer = timer,
                           .trimmed = trimming.found,
-                          .too_few_texts = !best_possible.kept(),
-                          .looks_that_show = looks_that_show(of_none, job),
-                          .none = hardest(best_possible),
+                          .itself = judge_parent(gates, given.parent_measured->view(),
+                                                 truth_of(given.data.validation), job.looks),
                           .space = text};
   // Said before time is spent on it.
-  if (findings.too_few_texts) tell_warnings(context, {too_few_texts_sentence(findings)});
+  if (!findings.itself.passes) tell_warnings(context, {too_few_texts_sentence(findings)});
   ShrinkTrials trials(subject, space, gate, timer, output.path() / "study.db", job.cache,
                       output.path() / "trainings", context);
   Shrinking shrinking(job, gates, subject, trials, trimming.found && trimming.found->looked ? 1 : 0,
-                      findings.too_few_texts, timer, context);
+                      !findings.itself.passes, timer, context);
   const ForetellingTexts foretelling = trials.foretelling_texts(job.budget_seconds);
   // Training texts choose the narrow layers, too, so that those that judge choose nothing.
   subject.allocated_on = {allocation_sample(subject.data.train, foretelling.layers, subject.seed),

@@ -180,7 +180,7 @@ Table trail_table(const ShrinkFindings& f) {
                {"flips", "Flips"},
                {"p_value", "p"},
                {"verdict", "Verdict"},
-               {"examples_needed", "Texts needed"},
+               {"examples_needed", "Examples needed"},
                {"foretold_seconds", "Foretold (s)"},
                {"seconds", "Took (s)"},
                {"chosen", "Chosen"}});
@@ -239,7 +239,7 @@ Table page_trail(const ShrinkFindings& f) {
                {"flips", "Flips"},
                {"p_value", "p"},
                {"verdict", "Verdict"},
-               {"examples_needed", "Texts needed"},
+               {"examples_needed", "Examples needed"},
                {"seconds", "Took (foretold), s"}});
   const auto share = [](double value) { return share_of(value, 1); };
   for (std::size_t i = 0; i < f.points.size(); ++i) {
@@ -341,18 +341,14 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f) {
     const JudgedPoint& one = f.points[*f.not_shown];
     lines.push_back(fmt::format(
         "Trial {} takes less, {:.1f} % of the bytes and {:.1f} % of the time, and was not shown to "
-        "be kept: {:+.2f} points (95 %: {:+.2f} to {:+.2f}). If that is what it is, about {} texts "
-        "to "
-        "choose by would show it; more data, or a larger --validation_split, may be worth it.",
-        one.trial, 100 * one.shares.bytes, 100 * one.shares.time, 100 * one.change,
-        100 * one.change_interval.low, 100 * one.change_interval.high,
-        grouped(*one.examples_needed)));
+        "be kept; {}. More data, or a larger --validation_split, may be worth it.",
+        one.trial, 100 * one.shares.bytes, 100 * one.shares.time, one.summary));
   }
   if (f.job.loadable)
     lines.emplace_back(
         "Trials were judged as transformers computes them, in fp32 on the values of their formats. "
         "Their bytes and times are those of the packed model.");
-  if (f.too_few_texts) lines.push_back(too_few_texts_sentence(f));
+  if (!f.itself.passes) lines.push_back(too_few_texts_sentence(f));
   const bool same_part = f.subject.data.measured_choice().facts.part == f.data.measured.facts.part;
   lines.push_back(fmt::format(
       "What was tried next depended on the verdicts before it, so the figure on {} may flatter "
@@ -469,8 +465,9 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
                {"seed", f.job.seed},
                {"seeds", 1},
                {"chosen_on", to_json(f.subject.data.measured_choice())},
-               {"texts_needed",
-                f.too_few_texts && f.none.examples_needed ? Json(*f.none.examples_needed) : Json()},
+               {"texts_needed", !f.itself.passes && f.itself.hardest.examples_needed
+                                    ? Json(*f.itself.hardest.examples_needed)
+                                    : Json()},
                {"trial", f.chosen ? Json(f.points[*f.chosen].trial) : Json()},
                {"trail", to_json(trail)},
                {"output", is_nothing(f) ? Json() : Json(judged_folder(f))}});
@@ -553,17 +550,8 @@ double ShrinkFindings::margin() const {
 }
 
 std::string too_few_texts_sentence(const ShrinkFindings& f) {
-  if (!f.too_few_texts) return "";
-  std::vector<std::string> ways;
-  if (f.none.examples_needed)
-    ways.push_back(fmt::format("about {} texts to choose by that {} rests on",
-                               grouped(*f.none.examples_needed), f.none.figure.text));
-  if (f.looks_that_show > 0) ways.push_back(fmt::format("--max_evaluations {}", f.looks_that_show));
-  return fmt::format(
-      "On {} not even the model beside itself would be shown to be kept in {} looks; {}.",
-      made_on(f), f.job.looks,
-      ways.empty() ? "more texts to choose by, or a larger --max_drop, would do"
-                   : fmt::format("{} would do", fmt::join(ways, ", or ")));
+  return too_few_sentence(f.itself, made_on(f), fmt::format("{} looks", f.job.looks),
+                          "--max_evaluations");
 }
 
 ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunReport report,
@@ -598,7 +586,7 @@ ShrinkResult report_shrink(const ShrinkFindings& f, const TextModel& made, RunRe
         fmt::format("nothing was shown to be kept on {}, by which it was to be chosen", made_on(f));
   }
   report.results["gate"] = to_json(gates);
-  const std::string gated_on = f.proven ? name_and_size(f.data.measured) : made_on(f);
+  const std::string gated_on = name_and_size(f.data.measured);
   std::vector<std::string> lines = sentences_of(f, written);
   for (std::string& line : loadable_lines(f, all)) lines.push_back(std::move(line));
   const std::string caption = fmt::format(

@@ -31,12 +31,10 @@ struct ShrinkFindings {
       {};  ///< of the points; none: it is the model with fewer tokens, or as it was given
   /// Of the points: takes less than what was chosen, lost less than the margin, and was not shown to; none: there is none.
   std::optional<std::size_t> not_shown = {};
-  bool proven = false;         ///< it was shown to be kept on the part that choices are made on
-  std::string end = {};        ///< why it ended, a sentence without its full stop
-  double seconds = 0;          ///< all of it took
-  bool too_few_texts = false;  ///< even the original beside itself would not be shown to be kept
-  std::int64_t looks_that_show = 0;  ///< so few of them would; 0: not even one
-  Verdict none = {};  ///< on the original beside itself, of the gate that is the hardest to pass
+  bool proven = false;       ///< it was shown to be kept on the part that choices are made on
+  std::string end = {};      ///< why it ended, a sentence without its full stop
+  double seconds = 0;        ///< all of it took
+  ParentJudged itself = {};  ///< the original: nothing that is tried can be shown to lose less
   std::string space = {};
 
   /// What may be lost of the metric by which the task is judged.

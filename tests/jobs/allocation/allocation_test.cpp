@@ -268,12 +268,12 @@ TEST_F(AllocationProblems, TieLayersByTheirNames) {
   const std::vector<std::string> layers = {"a.query", "a.key", "b.query", "pooler"};
   EXPECT_EQ(tied_layers(layers, {"*.query"}), (std::vector<std::vector<std::size_t>>{{0, 2}}));
   EXPECT_EQ(message_of([&] { tied_layers(layers, {"pool*"}); }),
-            "`together`: 'pool*' names 1 linear, and ties none; see the names in `hone inspect "
+            "`same_format`: 'pool*' names 1 linear, and ties none; see the names in `hone inspect "
             "MODEL`");
   EXPECT_EQ(message_of([&] {
               tied_layers(layers, {"a.*", "*.query"});
             }),
-            "`together`: a.query is named by two globs, the second is '*.query'");
+            "`same_format`: a.query is named by two globs, the second is '*.query'");
 }
 
 TEST_F(AllocationProblems, SpreadPointsOverTheFrontAndBelowTheBudget) {

@@ -141,7 +141,7 @@ TEST(Sparsify, SaysWhatDoesNotGoTogether) {
   SparsifyOptions all;
   all.activations = 1;
   EXPECT_EQ(message_of([&] { sparse(all); }),
-            "`activations`: expected a share from 0 on and below 1, got 1");
+            "`activation_sparsity`: expected a share from 0 on and below 1, got 1");
 }
 
 // The best of evaluations is none of a model that is not yet as sparse as it is to be.
