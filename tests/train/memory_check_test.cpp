@@ -149,7 +149,7 @@ TEST(MemoryCheck, SaysWhatIsNeededAndWhatToDo) {
   const Session session{builtin(), pool};
   expect_user_error("not enough memory: a step takes about ",
                     [&] { check_memory(graph, bindings, session, {}, "a step", 1e6); });
-  expect_user_error("and 976.56 KiB can be had; take smaller batches (`batch`), shorter texts",
+  expect_user_error("and 976.56 KiB can be had; take smaller batches (`batch_size`), shorter texts",
                     [&] { check_memory(graph, bindings, session, {}, "a step", 1e6); });
   check_memory(graph, bindings, session, {}, "a step", needed_bytes(graph, bindings, session));
   EXPECT_GT(available_bytes(), 1e6);
