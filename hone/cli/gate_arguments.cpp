@@ -19,8 +19,7 @@ std::string syntax_error(const std::string& gate) {
 }  // namespace
 
 void declare(CLI::App& app, GateOptions& gates) {
-  app.add_option("--max_drop", gates.max_drop_points,
-                 "allowed drop of the task's metric, in points")
+  app.add_option("--max_drop", gates.max_drop_points, "allowed drop of the metric, points")
       ->check(number_from(0));
   app.add_option("--gate", gates.gates, "limit the change of a metric: 'f1_macro>=-0.5'")
       ->allow_extra_args(false)

@@ -108,22 +108,16 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
 }
 
 std::string HelpFormatter::row(const std::string& names, const CLI::Option& option) const {
-  const std::size_t indent = columns_ == 0 ? 42 : columns_ < kRoomForTwo ? 6 : 30;
-  const std::size_t room = columns_ == 0 ? std::string::npos : columns_ - indent;
+  const std::size_t indent = columns_ < kRoomForTwo ? 6 : 30;
   std::string text = fitted("  " + names, columns_);
-  const std::string meaning = make_option_desc(&option);
-  if (display_width(text) + 1 <= indent) {
-    text += std::string(indent - display_width(text), ' ');
-  } else {
-    text += "\n" + std::string(indent, ' ');
+  const bool has_room = display_width(text) < indent;
+  std::string gap =
+      has_room ? std::string(indent - display_width(text), ' ') : "\n" + std::string(indent, ' ');
+  for (const std::string& line : broken_line(make_option_desc(&option), columns_ - indent)) {
+    text += gap + line;
+    gap = "\n" + std::string(indent, ' ');
   }
-  bool first = true;
-  for (const std::string& line :
-       columns_ == 0 ? std::vector{meaning} : broken_line(meaning, room)) {
-    text += first ? line + "\n" : std::string(indent, ' ') + line + "\n";
-    first = false;
-  }
-  return text;
+  return text + "\n";
 }
 
 std::string overview(std::size_t columns) {

@@ -7,10 +7,10 @@ namespace hone {
 
 /// Lays out `hone COMMAND --help` (the options most people use) and `--help-all` (every option), in groups with one
 /// heading each. The names of an option and its value are at the left, its meaning and default at the right. Lines fit
-/// `columns`; 0: they may have any length.
+/// `columns`.
 class HelpFormatter : public CLI::Formatter {
  public:
-  explicit HelpFormatter(std::size_t columns = 0) : columns_(columns) { column_width(42); }
+  explicit HelpFormatter(std::size_t columns = 80) : columns_(columns) {}
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override;
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override;

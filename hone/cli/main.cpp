@@ -14,6 +14,7 @@
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/runtime/machine.h"
+#include "hone/study/gates.h"
 
 // The program: finds the command, parses its arguments, runs it, and turns errors into messages and
 // exit codes.
@@ -22,7 +23,6 @@ namespace {
 
 constexpr int kUserError = 1;
 constexpr int kUsageError = 2;
-constexpr int kGateFailed = 3;
 constexpr int kInternalError = 70;  // EX_SOFTWARE of sysexits.h
 constexpr int kNobodyReads = 128 + SIGPIPE;
 

@@ -48,7 +48,7 @@ Command shrink_command() {
         app.get_option("--max_drop")->default_str("0.5");
         app.add_option("--goal", a->goal, "what to minimize")
             ->check(one_of({"both", "size", "latency"}));
-        app.add_option("--budget", a->budget, "start no new step after this time, as 90s or 2h");
+        app.add_option("--budget", a->budget, "time limit for starting steps");
         app.add_option("--max_evaluations", a->job.looks, "candidates to evaluate on validation")
             ->check(number_from(1, 1000));
         app.add_option("--only", a->job.only, "use only: trim, prune, quantize, allocate, train")

@@ -167,7 +167,7 @@ std::string choose_text(std::span<const DataColumn> columns, const ColumnChoice&
   fail(
       "which column is the text? None is called {}; name it by `text_column`, and the second texts "
       "of pairs by `text_pair_column`; {}",
-       fmt::join(kTextNames, ", "), listed(columns));
+      fmt::join(kTextNames, ", "), listed(columns));
 }
 
 // Sets the text, or both texts of a pair, where neither is named.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kCard = "README.md";
 
-// The YAML between two lines of "---" at the top; empty where there is none.
+// The YAML between two lines of "---" at the top; empty for a card without such lines.
 std::string_view front_matter(std::string_view text) {
   constexpr std::string_view kMark = "---", kBlanks = " \t\r\n";
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);

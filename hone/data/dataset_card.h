@@ -23,7 +23,7 @@ struct CardConfig {
 };
 
 /// The configs in the text of a README.md; none where it has no YAML block, or no "configs" in it. Throws `UserError`
-/// with the line for YAML that is none, and for configs that are none.
+/// with the line for invalid YAML and invalid configs.
 std::vector<CardConfig> parse_dataset_card(std::string_view text);
 
 /// The config of the README.md in `folder` that `datasets.load_dataset` reads: the only one, or the one that is called or

@@ -26,7 +26,7 @@ std::vector<fs::path> visible_entries(const fs::path& folder);
 FolderSplits find_folder_splits(const fs::path& folder);
 
 /// Sorts the data files in a folder and the folders below it into splits by their names, see `find_data_files`. Throws
-/// `UserError` where there are none, and where several folders have files of one split.
+/// `UserError` without data files, and where several folders have files of one split.
 FolderSplits splits_by_rules(const fs::path& folder);
 
 /// The files by what each is called alone.

@@ -258,9 +258,10 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   BenchOptions options = job.work.options;
   user_check(!options.train && !options.lora,
              "`pitfalls` is of inference: a training step has dropout and gradients by right");
-  user_check(job.rounds >= static_cast<std::int64_t>(kFewestForMedianInterval),
-             "`iterations`: expected at least {} with `pitfalls`, as there is an interval of no fewer",
-             kFewestForMedianInterval);
+  user_check(
+      job.rounds >= static_cast<std::int64_t>(kFewestForMedianInterval),
+      "`iterations`: expected at least {} with `pitfalls`, as there is an interval of no fewer",
+      kFewestForMedianInterval);
   const Session session = context.session();
   Device& device = session.device;
   const Model model =

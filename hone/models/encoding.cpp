@@ -20,7 +20,8 @@ std::string raw_score_warning(const ModelFacts& facts) {
   const std::string_view activation = title(score_activation(facts));
   if (activation.empty()) return "";
   return fmt::format(
-      "metrics and losses are of the model's number before the {} that `hone predict` applies to it, "
+      "metrics and losses are of the model's number before the {} that `hone predict` applies to "
+      "it, "
       "as CrossEncoder of sentence-transformers does",
       activation);
 }

@@ -20,7 +20,7 @@ struct TextModel {
   /// What it has learnt from; none where that is not known.
   std::optional<TrainedOn> trained_on = {};
   std::optional<TokenLimit> limit = {};  ///< where its folder says that texts are cut
-  std::string prompt = {};  ///< is put in front of every text, of a pair the first
+  std::string prompt = {};               ///< is put in front of every text, of a pair the first
   /// Where a modules.json lists it as the encoder of a sentence model, which goes along with it; empty: nowhere.
   fs::path modules = {};
   /// Where the files of its tokenizer lie, if not in `folder`: beside the config.json of fresh weights.

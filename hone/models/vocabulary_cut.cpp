@@ -125,12 +125,14 @@ VocabularyCut cut_vocabulary(const TextModel& source, const EncodedSet& texts, s
                     .before = std::ssize(definition.tokens),
                     .lasting = kept.count(),
                     .used = std::ranges::count_if(counts, [](std::int64_t n) { return n > 0; })};
-  user_check(keep <= cut.before, "`keep_tokens`: expected at most {} tokens, which there are, got {}",
-             cut.before, keep);
-  user_check(keep == 0 || keep >= cut.lasting,
-             "`keep_tokens`: expected {} tokens at least, special ones and single characters, by which "
-             "every word can be spelled; got {}",
-             cut.lasting, keep);
+  user_check(keep <= cut.before,
+             "`keep_tokens`: expected at most {} tokens, which there are, got {}", cut.before,
+             keep);
+  user_check(
+      keep == 0 || keep >= cut.lasting,
+      "`keep_tokens`: expected {} tokens at least, special ones and single characters, by which "
+      "every word can be spelled; got {}",
+      cut.lasting, keep);
   std::vector<std::int32_t> order(definition.tokens.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater(),

@@ -86,10 +86,11 @@ std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& mea
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on,
                       const TextStyle& style);
 
-/// What was asked for was done, and its result does not pass: exit code 3, for scripts.
+/// The work is done, and its result does not pass a gate. The program then ends with `kGateFailed`, for scripts.
 class GateFailure : public Error {
   using Error::Error;
 };
+inline constexpr int kGateFailed = 3;
 
 /// Whether a job's result passed its gates.
 struct GateOutcome {

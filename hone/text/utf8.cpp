@@ -71,9 +71,9 @@ std::string not_utf8_warning(std::int64_t replaced) {
 
 std::string composed(std::string_view text) {
   utf8proc_uint8_t* result = nullptr;
-  const utf8proc_ssize_t size = utf8proc_map(
-      reinterpret_cast<const utf8proc_uint8_t*>(text.data()), std::ssize(text), &result,
-      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const utf8proc_ssize_t size =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), std::ssize(text),
+                   &result, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(result, &std::free);
   if (size < 0) return std::string(text);
   return {reinterpret_cast<const char*>(result), static_cast<std::size_t>(size)};

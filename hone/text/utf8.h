@@ -14,7 +14,8 @@ namespace hone {
 bool is_utf8(std::string_view text);
 
 inline constexpr std::string_view kNotUtf8 =
-    "the text is not UTF-8; name its encoding by `encoding`, e.g. latin-1, or leave `strict_utf8` out "
+    "the text is not UTF-8; name its encoding by `encoding`, e.g. latin-1, or leave `strict_utf8` "
+    "out "
     "to "
     "read U+FFFD in the place of what is wrong";
 

@@ -35,9 +35,10 @@ std::size_t count_lines(std::string_view text) {
 }  // namespace
 
 void read_vocabulary_lines(std::string_view text, TokenizerDraft& draft) {
-  user_check(!text.starts_with("\xef\xbb\xbf"),
-             "begins with a byte order mark, which transformers reads as a part of the first token; "
-             "remove it: `sed -i '1s/^\\xEF\\xBB\\xBF//' vocab.txt`");
+  user_check(
+      !text.starts_with("\xef\xbb\xbf"),
+      "begins with a byte order mark, which transformers reads as a part of the first token; "
+      "remove it: `sed -i '1s/^\\xEF\\xBB\\xBF//' vocab.txt`");
   auto& tokens = draft.tokens;
   tokens.reserve(count_lines(text));
   std::unordered_map<std::string_view, std::size_t> lines;  // of tokens

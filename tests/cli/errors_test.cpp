@@ -208,8 +208,7 @@ TEST_F(Refusal, OfDataSaysWhatIsThere) {
   expect_of_training(kUserError, "no column 'label'; the columns are: review, class",
                      {"--data", "reviews.csv", "--label_column", "label", "-o", "out"});
   expect_of_training(kUserError, "missing.csv", {"--data", "missing.csv", "-o", "out"});
-  expect_of_training(kUserError, "did you mean 'lookup'?",
-                     {"--data", "synth:lokup", "-o", "out"});
+  expect_of_training(kUserError, "did you mean 'lookup'?", {"--data", "synth:lokup", "-o", "out"});
   expect_of_training(kUserError, "unknown parameter 'm'",
                      {"--data", "synth:lookup?m=3", "-o", "out"});
 }

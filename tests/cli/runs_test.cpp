@@ -147,8 +147,7 @@ TEST(Runs, SortsByAColumnOrASetting) {
   }
   const Ending refused = run_hone({"runs", "first", "--sort", "learning_rat"}, trainings());
   EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.messages.find("; did you mean 'learning_rate'?"),
-            std::string::npos)
+  EXPECT_NE(refused.messages.find("; did you mean 'learning_rate'?"), std::string::npos)
       << refused.messages;
 }
 

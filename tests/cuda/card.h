@@ -10,7 +10,7 @@
 
 namespace hone::testing {
 
-/// Tests on the first GPU. They are skipped, saying why, where there is none.
+/// Tests on the first GPU. Without a GPU they are skipped, and say why.
 class OnCard : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -54,8 +54,8 @@ TEST(LabelledFile, MayHaveLinesThatEndInCarriageReturns) {
   const TemporaryFolder folder;
   static ThreadPool pool(1);
   const auto rows_of = [&](const char* name, const char* text) {
-    return rows(open_labelled_file(folder.file(name, text)).read(
-        {.text = "text", .labels = {"label"}, .task = Task::single_label}, pool));
+    return rows(open_labelled_file(folder.file(name, text))
+                    .read({.text = "text", .labels = {"label"}, .task = Task::single_label}, pool));
   };
   EXPECT_EQ(rows_of("a.csv", "text,label\ra b,x\rc,y\r"), (Names{"a b||x|2", "c||y|3"}));
   EXPECT_EQ(rows_of("a.ndjson", "{\"text\": \"a\", \"label\": \"x\"}\n"), (Names{"a||x|1"}));

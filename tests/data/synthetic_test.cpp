@@ -268,8 +268,7 @@ TEST(Synthetic, SuggestsTheNearestName) {
   expect_user_error("topics; did you mean 'negation'?", [] { make("synth:negatoin"); });
   expect_user_error("expected one of: negation, tail, compare, lookup, score, topics",
                     [] { make("synth:poetry"); });
-  expect_user_error("test=COUNT; did you mean 'seed'?",
-                    [] { make("synth:tail?sed=1"); });
+  expect_user_error("test=COUNT; did you mean 'seed'?", [] { make("synth:tail?sed=1"); });
   expect_user_error("n: expected a whole number, got 'many'", [] { make("synth:tail?n=many"); });
   expect_user_error("n: expected 1 to 10000000, got 0", [] { make("synth:tail?n=0"); });
   expect_user_error("parameter 'seed' has no value; write seed=NUMBER",

@@ -81,8 +81,7 @@ TEST(HubCache, SaysWhereItLooked) {
   expect_user_error(
       "prajjwal1/bert-tyni: no such model folder, nor is the model in the local cache "
       "of Hugging Face: looked at " +
-          (cache.path() / "models--prajjwal1--bert-tyni").string() +
-          "; nothing is downloaded",
+          (cache.path() / "models--prajjwal1--bert-tyni").string() + "; nothing is downloaded",
       [&] { cache.find("prajjwal1/bert-tyni"); });
   const fs::path other = cache.path() / "models--prajjwal1--gert-tiny";
   fs::create_directories(other / "snapshots/ace3");

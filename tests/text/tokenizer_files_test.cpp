@@ -234,8 +234,7 @@ TEST(LoadTokenizer, TakesLimitsAndFramingFromTheClassOfTheModel) {
       folder.file("tokenizer.json", to_document(file));
       folder.file("tokenizer_config.json", to_document({{"tokenizer_class", name}}));
       EXPECT_EQ(encode(folder, "aaa aaaa"), (Ids{2, 5, 10, 10, 5, 10, 10, 10, 3})) << name;
-      EXPECT_EQ(load_tokenizer(folder.path()).encode_pair("a", "a", 64).ids,
-                (Ids{2, 5, 3, 5, 3}))
+      EXPECT_EQ(load_tokenizer(folder.path()).encode_pair("a", "a", 64).ids, (Ids{2, 5, 3, 5, 3}))
           << name;
     }
 }

@@ -127,7 +127,8 @@ fs::path find_in_hub_cache(const HubName& name, const fs::path& cache) {
   if (!fs::is_directory(folder, error))
     fail(
         "{}: no such model folder{}, nor is the model in the local cache of Hugging Face: looked "
-        "at {}; nothing is downloaded. Fetch it where there is a network (`hf download {}`), or give "
+        "at {}; nothing is downloaded. Fetch it where there is a network (`hf download {}`), or "
+        "give "
         "a folder with config.json and weights{}",
         name.repository, models_beside(name.repository), folder.string(), name.repository,
         did_you_mean(name.repository, models_to_open(cache)));

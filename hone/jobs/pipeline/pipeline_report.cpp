@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <set>
 
 #include "hone/base/text.h"
 #include "hone/jobs/pipeline/pipeline_figures.h"

@@ -2,11 +2,9 @@
 
 #include "hone/jobs/pipeline/pipeline.h"
 #include "hone/jobs/pipeline/pipeline_studies.h"
+#include "hone/study/gates.h"
 
 namespace hone {
-
-/// The exit code of a command that did its work and whose gate did not pass.
-inline constexpr int kGateFailed = 3;
 
 /// Where the result of a stage comes from.
 enum class StageState {

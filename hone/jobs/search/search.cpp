@@ -419,7 +419,7 @@ std::string too_few_trials_sentence(const SearchJob& job, const TrialSubject& su
       fmt::format("{} trial{}", job.budget.trials, job.budget.trials == 1 ? "" : "s"), "--trials");
 }
 
-// Of the trials that nothing but gates keeps from being feasible; nothing where there are none. Their constraint is the last one.
+// Of the trials that nothing but gates keeps from being feasible; nothing if no trial is of that kind. Their constraint is the last one.
 std::optional<double> least_p_of_gates(const StudyView& view) {
   std::optional<double> least;
   for (const Trial* trial : view.trials) {
