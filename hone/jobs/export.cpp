@@ -239,8 +239,8 @@ ExportResult export_model(const ExportJob& job, Context& context) {
     write_file(folder / "config.json", to_document(config_beside(model)));
     write_beside(exported.source, folder);
     carry_card(exported.source.folder, exported.source.model, model,
-               fmt::format("Exported to ONNX by `{}`. The numbers here are those of the model "
-                           "before.",
+               fmt::format("Exported to ONNX by `{}`. All numbers here were measured on the model "
+                           "before the export.",
                            job.invocation.command),
                folder);
     RunReport report{.title = fmt::format("{} exported", job.model),
