@@ -39,6 +39,7 @@ const std::vector<HelpGroup>& groups() {
         "freeze",
         "operands",
         "same_format",
+        "opset",
         "sensitivity_samples",
         "latency_batch_size",
         "latency_tokens",

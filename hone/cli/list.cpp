@@ -19,6 +19,7 @@ Command doctor_command();
 Command diff_command();
 Command draw_command();
 Command eval_command();
+Command export_command();
 Command formats_command();
 Command inspect_command();
 Command kernels_command();
@@ -56,7 +57,7 @@ const std::vector<CommandGroup>& command_groups() {
        {train_command(), eval_command(), predict_command(), tokenize_command()}},
       {"Make it smaller and faster",
        {shrink_command(), quantize_command(), prune_command(), trim_command(), lora_command(),
-        pack_command(), unpack_command(), convert_command()}},
+        pack_command(), unpack_command(), convert_command(), export_command()}},
       {"Search and automate",
        {search_command(), allocate_command(), run_command(), lab_command(), study_command(),
         watch_command()}},

@@ -55,7 +55,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
         .files = true,
         .words = fresh_model_names(),
         .access = Access::reads_model}},
-      {{"data"},
+      {{"data", "check"},
        {.shown = "DATA", .files = true, .words = data_names(), .access = Access::reads_data}},
       {{"output_dir"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
       {{"recipe", "input", "plugin", "PIPELINE"},

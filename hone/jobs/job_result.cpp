@@ -72,6 +72,11 @@ std::string data_text(const std::string& source, const DataIdentity& identity) {
   return fmt::format("{}; {} texts, fingerprint {}", source, grouped(identity.rows), identity.hash);
 }
 
+Basis basis_without_texts(std::string_view arithmetic) {
+  return {std::string(arithmetic), 0, "none: no text was read", "none",
+          "nothing was chosen, and no answer was measured"};
+}
+
 Basis basis_of(const std::string& source, const EncodedSplits& data, std::string arithmetic,
                std::int64_t seeds) {
   std::string splits;

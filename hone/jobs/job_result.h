@@ -63,6 +63,9 @@ std::string data_text(const std::string& source, const DataIdentity& identity);
 Basis basis_of(const std::string& source, const EncodedSplits& data, std::string arithmetic,
                std::int64_t seeds = 1);
 
+/// That of a job that reads no examples.
+Basis basis_without_texts(std::string_view arithmetic);
+
 /// One result, for programs and for people.
 struct JobResult {
   Json fields = {};        ///< for programs, see `result_of`

@@ -555,4 +555,11 @@ std::string carried_card(std::string card, const Model& before, const Model& mod
   return card.insert(at, section);
 }
 
+void carry_card(const fs::path& from, const Model& before, const Model& model,
+                const std::string& how, const fs::path& folder) {
+  const fs::path file = from / "README.md";
+  if (from.empty() || !path_exists(file)) return;
+  write_file(folder / "README.md", carried_card(read_file(file), before, model, how));
+}
+
 }  // namespace hone

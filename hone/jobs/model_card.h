@@ -36,4 +36,8 @@ void write_model_card(const ModelCard& card, const Model& model, const fs::path&
 std::string carried_card(std::string card, const Model& before, const Model& model,
                          const std::string& how);
 
+/// Writes that into `folder`, where the model has a card in `from`, which may be empty.
+void carry_card(const fs::path& from, const Model& before, const Model& model,
+                const std::string& how, const fs::path& folder);
+
 }  // namespace hone

@@ -96,14 +96,6 @@ std::string arithmetic_text(const MemoryAccount& account, std::string_view arith
   return text;
 }
 
-// The card of `source`, which was read as `before`, for its copy.
-void carry_card(const TextModel& source, const Model& before, const std::string& how,
-                const fs::path& folder) {
-  const fs::path file = source.folder / "README.md";
-  if (source.folder.empty() || !path_exists(file)) return;
-  write_file(folder / "README.md", carried_card(read_file(file), before, source.model, how));
-}
-
 // The passes that changed shapes, as the history of the model has them.
 std::vector<std::string> shape_passes(const Model& model) {
   std::vector<std::string> passes = model.facts.history.passes;
@@ -126,11 +118,6 @@ std::vector<std::string> unpacked_lines(const Model& model, const ModelSize& siz
     lines.push_back(fmt::format("Passes that changed shapes: {}.", fmt::join(passes, ", ")));
   lines.push_back(loading_text(model));
   return lines;
-}
-
-// Nothing was measured on data.
-Basis basis_without_data(std::string_view arithmetic) {
-  return {std::string(arithmetic), 0, "none", "none", "nothing was chosen or evaluated"};
 }
 
 // Headline, key figures and sections of a packed model.
@@ -209,7 +196,7 @@ PackResult pack_model(const PackJob& job, Context& context) {
   stop_if_interrupted();
   write_model(source, output.path());
   if (!rounds)
-    carry_card(source, before,
+    carry_card(source.folder, before, source.model,
                fmt::format("Packed by `{}`: the same values in fewer bytes. The numbers here are "
                            "those of the model before packing.",
                            job.invocation.command),
@@ -221,7 +208,7 @@ PackResult pack_model(const PackJob& job, Context& context) {
                    {"rounded", rounds},
                    {"account", to_json(result.account)},
                    {"output", job.output.folder}};
-  result.basis = basis_without_data(arithmetic);
+  result.basis = basis_without_texts(arithmetic);
   describe_packed(document, job, result.account, arithmetic, !source.images, output.path(),
                   context.library.formats);
   write_report(result, job.invocation, output.path(), context);
@@ -251,14 +238,14 @@ JobResult unpack_model(const UnpackJob& job, Context& context) {
   }
   stop_if_interrupted();
   write_model(source, output.path());
-  carry_card(source, packed,
+  carry_card(source.folder, packed, source.model,
              fmt::format("Unpacked by `{}`. The numbers here are those of the packed model.",
                          job.invocation.command),
              output.path());
   const ModelSize size = model_size(source.model, output.path());
   const std::string_view arithmetic = arithmetic_of(source.model.graph);
   const TransformersLoading loading = transformers_loading(source.model);
-  JobResult result{.basis = basis_without_data(arithmetic)};
+  JobResult result{.basis = basis_without_texts(arithmetic)};
   result.fields = {{"model", job.model},
                    {"arithmetic", arithmetic},
                    {"size", to_json(size)},

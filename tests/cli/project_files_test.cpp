@@ -41,6 +41,8 @@ TEST(ProjectFiles, NoticeHasEveryLibrary) {
                                                        {"Snappy", "libsnappy-dev"},
                                                        {"PNG", "libpng-dev"},
                                                        {"JPEG", "libjpeg-dev"},
+                                                       {"Protobuf", "libprotobuf-dev"},
+                                                       {"ONNX", "libonnx-dev"},
                                                        {"zstd", "libzstd-dev"},
                                                        {"xxhash", "libxxhash-dev"},
                                                        {"utf8proc", "libutf8proc-dev"},

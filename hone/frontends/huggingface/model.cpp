@@ -342,6 +342,13 @@ Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed,
   return model;
 }
 
+Json config_beside(const Model& model) {
+  Json config = to_json(architecture_of(model.facts).keys, config_of(model.facts));
+  name_element_type(config);
+  write_own_keys(config, model, "");
+  return config;
+}
+
 void save_model(const Model& model, const fs::path& folder) {
   const std::string broken = model.parameters.first_not_finite();
   user_check(broken.empty(),

@@ -85,6 +85,9 @@ Graph config_graph(const ModelFacts& facts, const OpTable& ops);
 /// Throws `UserError`, before anything is written, for weights that are NaN or infinite.
 void save_model(const Model& model, const fs::path& folder);
 
+/// The config.json of the model for programs that find its graph and its weights in other files.
+Json config_beside(const Model& model);
+
 /// Throws `UserError` when the model, called `name`, is quantized already.
 void check_unquantized(const Model& model, const std::string& name);
 

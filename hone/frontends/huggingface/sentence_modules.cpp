@@ -171,7 +171,7 @@ Value first_numbers(Graph& graph, const Value& vectors, std::int64_t count) {
 }
 
 // The last hidden states of an encoder that a head stands behind.
-Value hidden_states(const Graph& graph, const Architecture& architecture) {
+Value hidden_states_in(const Graph& graph, const Architecture& architecture) {
   const std::string name = fmt::format("{}.first_token", architecture.head.name);
   const Node* first = graph.find(name);
   user_check(
@@ -227,10 +227,10 @@ std::string to_string(const std::vector<Pooling>& pooling) {
   return fmt::format("{}", fmt::join(names, "+"));
 }
 
-Graph embedding_graph(const Model& model, const SentenceModules& modules) {
+Graph embedding_graph(const Model& model, const SentenceModules& modules, bool hidden_states) {
   Graph graph = model.graph;
   const Value hidden =
-      hidden_states(graph, find_architecture(model.facts.architecture, "a model"));  // (B, S, H)
+      hidden_states_in(graph, find_architecture(model.facts.architecture, "a model"));  // (B, S, H)
   const Dim batch = hidden.type().dim(0), width = hidden.type().dim(2);
   user_check(!modules.token_width || width == Dim(*modules.token_width),
              "{}: the pooling is of {} numbers a token, the encoder gives {}; the files do not "
@@ -254,7 +254,12 @@ Graph embedding_graph(const Model& model, const SentenceModules& modules) {
   if (modules.normalize) embedding = graph.add("normalize", {embedding}, {}, "pooling.normalize");
   if (modules.kept_width) embedding = first_numbers(graph, embedding, *modules.kept_width);
   graph.set_output("embedding", embedding);
-  keep_outputs(graph, {"embedding"});
+  std::vector<std::string> outputs = {"embedding"};
+  if (hidden_states) {
+    graph.set_output("last_hidden_state", hidden);
+    outputs.emplace_back("last_hidden_state");
+  }
+  keep_outputs(graph, outputs);
   return graph;
 }
 

@@ -71,8 +71,10 @@ SentenceModules read_sentence_modules(const fs::path& folder, const JsonReader& 
 std::string to_string(const std::vector<Pooling>& pooling);
 
 /// The graph for embeddings: the model's encoder, with quantizers where it has them, pooled; in training mode (see
-/// `remove_dropout`). Output `embedding` f32[B, W]. Throws `UserError` where the width of the hidden states is another than
-/// the modules say, and for a graph that is not built of an encoder and a head.
-Graph embedding_graph(const Model& model, const SentenceModules& modules);
+/// `remove_dropout`). Output `embedding` f32[B, W]; with `hidden_states` also `last_hidden_state` f32[B, S, H]. Throws
+/// `UserError` where the width of the hidden states is another than the modules say, and for a graph that is not built of an
+/// encoder and a head.
+Graph embedding_graph(const Model& model, const SentenceModules& modules,
+                      bool hidden_states = false);
 
 }  // namespace hone

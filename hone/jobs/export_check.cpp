@@ -1,0 +1,145 @@
+#include "hone/jobs/export_check.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "hone/base/interrupt.h"
+#include "hone/base/text.h"
+#include "hone/models/encoding.h"
+#include "hone/onnx/onnx_runtime.h"
+#include "hone/train/predictor.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kMostChecked = 2000;
+constexpr int kRepetitions = 2;
+
+using Clock = std::chrono::steady_clock;
+
+// The classes that a row of numbers names: the largest of classes, or those above 0 of labels.
+std::vector<bool> named_classes(std::span<const float> row, Task task) {
+  std::vector<bool> named(row.size());
+  if (task == Task::multi_label) {
+    for (std::size_t i = 0; i < row.size(); ++i) named[i] = row[i] > 0;
+  } else {
+    named[static_cast<std::size_t>(std::ranges::max_element(row) - row.begin())] = true;
+  }
+  return named;
+}
+
+// Batches of examples of similar lengths.
+std::vector<std::vector<std::int64_t>> batches_of(const ExampleSource& examples,
+                                                  std::int64_t batch_size) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(examples.size()));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::int64_t row) {
+    return examples.lengths[static_cast<std::size_t>(row)];
+  });
+  std::vector<std::vector<std::int64_t>> batches;
+  for (std::size_t begin = 0; begin < order.size();) {
+    const std::size_t end = std::min(order.size(), begin + static_cast<std::size_t>(batch_size));
+    batches.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                         order.begin() + static_cast<std::ptrdiff_t>(end));
+    begin = end;
+  }
+  return batches;
+}
+
+}  // namespace
+
+std::string python_for_check() {
+  const std::optional<std::string> python = python_with_onnx_runtime();
+  user_check(python.has_value(),
+             "`check`: no Python imports onnxruntime; install it (`pip install onnxruntime`), or "
+             "name the Python that has it in HONE_PYTHON");
+  return *python;
+}
+
+Json check_export(const ExportCheck& check, const TextModel& source, const Graph& graph,
+                  const TextLimit& limit, const fs::path& file, const OnnxModel& onnx,
+                  const std::string& output, const std::string& python, Context& context) {
+  const ModelFacts& facts = source.model.facts;
+  TextRows rows =
+      read_text_rows(check.data, check.split, facts.scheme(), source.trained_on, context.pool);
+  if (rows.rows.size() > kMostChecked) rows.rows.resize(kMostChecked);
+  std::vector<Example> examples;
+  for (const TextRow& row : rows.rows) examples.push_back(row.example());
+  const EncodedSet set = encode_for(source, examples, limit, context);
+  const ExampleSource encoded = text_examples(set);
+  Predictor predictor(graph, source.model.parameters, context.session());
+  std::vector<TensorMap> inputs;
+  std::vector<std::vector<float>> expected;
+  double hone_seconds = 0;
+  for (const std::vector<std::int64_t>& batch : batches_of(encoded, check.batch_size)) {
+    const NamedTensors all = encoded.batch(batch, 0);
+    double fastest = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < kRepetitions; ++i) {
+      const Clock::time_point start = Clock::now();
+      std::vector<float> numbers = predictor.rows(all);
+      fastest = std::min(fastest, std::chrono::duration<double>(Clock::now() - start).count());
+      if (i == 0) expected.push_back(std::move(numbers));
+    }
+    hone_seconds += fastest;
+    TensorMap& given = inputs.emplace_back();
+    for (const OnnxValue& input : onnx.inputs) given.emplace(input.name, all.at(input.name));
+    stop_if_interrupted();
+  }
+  const OnnxRuntimeRuns runs = run_in_onnx_runtime(
+      python, file, inputs, {.threads = context.pool.threads(), .repetitions = kRepetitions});
+  const auto width = static_cast<std::size_t>(predictor.width());
+  const bool classes = output == "logits" && facts.task() != Task::regression;
+  double largest = 0, apart = 0;
+  std::int64_t same = 0;
+  for (std::size_t run = 0; run < expected.size(); ++run) {
+    const std::span<const float> got = runs.outputs[run].at(output).values<float>();
+    const std::vector<float>& wanted = expected[run];
+    HONE_ASSERT(got.size() == wanted.size(), "{} numbers instead of {}", got.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      largest = std::max(largest, std::fabs(static_cast<double>(wanted[i])));
+      apart =
+          std::max(apart, std::fabs(static_cast<double>(wanted[i]) - static_cast<double>(got[i])));
+    }
+    for (std::size_t begin = 0; classes && begin < wanted.size(); begin += width)
+      same += named_classes(std::span(wanted).subspan(begin, width), facts.task()) ==
+              named_classes(got.subspan(begin, width), facts.task());
+  }
+  const auto count = static_cast<double>(set.size());
+  Json fields = {{"data", check.data.source},
+                 {"split", rows.part},
+                 {"examples", set.size()},
+                 {"largest_difference", apart},
+                 {"largest_value", largest},
+                 {"batch_size", check.batch_size},
+                 {"threads", context.pool.threads()},
+                 {"onnx_runtime", runs.version},
+                 {"hone_seconds", hone_seconds / count},
+                 {"onnx_runtime_seconds",
+                  std::accumulate(runs.seconds.begin(), runs.seconds.end(), 0.0) / count}};
+  if (classes) fields["same_predictions"] = same;
+  return fields;
+}
+
+std::string check_text(const Json& check) {
+  const double difference = check["largest_difference"].get<double>(),
+               largest = check["largest_value"].get<double>();
+  std::string text =
+      fmt::format("Checked on {} examples of {} in ONNX Runtime {}",
+                  grouped(check["examples"].get<std::int64_t>()), check["data"].get<std::string>(),
+                  check["onnx_runtime"].get<std::string>());
+  if (check.contains("same_predictions"))
+    text += fmt::format(": {} predictions are the same",
+                        grouped(check["same_predictions"].get<std::int64_t>()));
+  return text + fmt::format(
+                    ". Largest difference: {:.3g} (largest value: {:.3g}). Time per example, batch "
+                    "size {}, {} threads: {:.3g} ms in ONNX Runtime, {:.3g} ms in hone.",
+                    difference, largest, check["batch_size"].get<std::int64_t>(),
+                    check["threads"].get<std::int64_t>(),
+                    1e3 * check["onnx_runtime_seconds"].get<double>(),
+                    1e3 * check["hone_seconds"].get<double>());
+}
+
+}  // namespace hone

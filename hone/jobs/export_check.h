@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "hone/base/json.h"
+#include "hone/frontends/huggingface/model.h"
+#include "hone/jobs/text_rows.h"
+#include "hone/models/model_source.h"
+#include "hone/models/text_limit.h"
+#include "hone/onnx/onnx_model.h"
+#include "hone/runtime/context.h"
+
+/// An exported model in ONNX Runtime beside the model that it was made from.
+namespace hone {
+
+/// The examples that both are asked about; without a source, none.
+struct ExportCheck {
+  DataOptions data = {};
+  std::string split = {};  ///< see `read_text_rows`
+  TextCut cut = {};
+  std::int64_t batch_size = 32;
+};
+
+/// Throws `UserError` where no Python imports onnxruntime; else the Python that does.
+std::string python_for_check();
+
+/// Runs both on the same batches, of at most 2,000 examples, with the context's threads. `graph` is the forward graph of
+/// `source`, in training mode, whose one output the file calls `output`. Returns the fields of the schema's `export_check`.
+Json check_export(const ExportCheck& check, const TextModel& source, const Graph& graph,
+                  const TextLimit& limit, const fs::path& file, const OnnxModel& onnx,
+                  const std::string& output, const std::string& python, Context& context);
+
+/// The same as sentences.
+std::string check_text(const Json& check);
+
+}  // namespace hone

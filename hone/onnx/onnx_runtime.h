@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/base/file.h"
+#include "hone/tensor/tensor.h"
+
+/// ONNX Runtime, where Python has it: to try what was written.
+namespace hone {
+
+/// The Python that imports onnxruntime: $HONE_PYTHON, or python3. Nothing where it does not.
+std::optional<std::string> python_with_onnx_runtime();
+
+struct OnnxRuntimeRuns {
+  std::string version;  ///< of ONNX Runtime
+  std::vector<TensorMap> outputs;
+  std::vector<double> seconds;  ///< of each run
+};
+
+struct OnnxRuntimeOptions {
+  int threads = 1;
+  int repetitions = 1;  ///< of each run, of which the fastest counts
+  /// Products of fp32 inputs with weights of few bits are in fp32; by default ONNX Runtime rounds the inputs to int8.
+  bool exact_products = false;
+};
+
+/// Runs a file on the CPU, once for each of `inputs`. Throws `UserError` with what Python wrote.
+OnnxRuntimeRuns run_in_onnx_runtime(const std::string& python, const fs::path& file,
+                                    const std::vector<TensorMap>& inputs,
+                                    const OnnxRuntimeOptions& options = {});
+
+}  // namespace hone

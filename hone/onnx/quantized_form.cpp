@@ -1,0 +1,429 @@
+#include "hone/onnx/quantized_form.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "hone/formats/packing.h"
+#include "hone/onnx/operations.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kSaturation =
+    "on processors with AVX2 and without VNNI, sums in ONNX Runtime's products of uint8 and int8 "
+    "saturate; weights of 7 bits, int(bits=7), have room";
+
+constexpr const char* kRoundedInputs =
+    "ONNX Runtime rounds fp32 inputs of products with weights of few bits to int8 by itself; its "
+    "session option session.qdq_matmulnbits_accuracy_level=0 keeps them in fp32";
+
+// A packed tensor, as one reads it.
+struct PackedTensor {
+  Format format;
+  Sizes sizes;
+  PackedLayout layout;
+  Tensor codes, shared;
+  std::vector<Tensor> state;
+
+  QuantizerInput input() const { return {format, sizes, {}, state}; }
+  // Calls read(rows), by which rows are read.
+  template <typename Body>
+  auto with_rows(const CodeUnits* units, Body&& body) const {
+    const QuantizerInput in = input();
+    return body(
+        PackedRows{in, layout, units, codes.data<std::uint8_t>(), shared.data<std::uint8_t>()});
+  }
+  Tensor values() const {
+    Tensor y = Tensor::empty(DType::f32, sizes);
+    ThreadPool alone(1);
+    unpack(input(), layout, {codes, shared}, alone, y.values<float>());
+    return y;
+  }
+};
+
+Tensor dense_values(const OnnxBuilder& to, Value parameter) {
+  const Tensor tensor = to.values_of(*parameter.node);
+  return tensor.contiguous() ? tensor : tensor.contiguous_copy();
+}
+
+PackedTensor packed_tensor(const OnnxBuilder& to, Node& unpack) {
+  const Attributes& attributes = unpack.attributes();
+  PackedTensor packed{.format = attributes.get<Format>("format"),
+                      .sizes = resolve(attributes.get<Shape>("shape"), {}),
+                      .layout = {},
+                      .codes = dense_values(to, unpack.input(0)),
+                      .shared = dense_values(to, unpack.input(1)),
+                      .state = {}};
+  packed.layout = packed_layout(packed.format, packed.sizes,
+                                parse_arrangement(attributes.get<std::string>("arrangement")));
+  for (std::size_t i = 2; i < unpack.inputs().size(); ++i)
+    packed.state.push_back(dense_values(to, unpack.input(i)));
+  return packed;
+}
+
+// Units that are whole multiples of a power of two.
+struct WholeUnits {
+  float step = 1;
+  float lowest = 0, highest = 0;  // in steps
+};
+
+std::optional<WholeUnits> whole_units(const CodeUnits& units) {
+  if (units.half || units.divides) return std::nullopt;
+  WholeUnits whole{.step = smallest_unit(units)};
+  int exponent = 0;
+  if (!std::isfinite(whole.step) || std::frexp(whole.step, &exponent) != 0.5F) return std::nullopt;
+  for (const float unit : units.units) {
+    if (std::isnan(unit)) continue;
+    const float steps = unit / whole.step;
+    if (std::nearbyint(steps) != steps || std::fabs(steps) > 255) return std::nullopt;
+    whole.lowest = std::min(whole.lowest, steps);
+    whole.highest = std::max(whole.highest, steps);
+  }
+  return whole;
+}
+
+// A packed matrix as DequantizeLinear has it: (code - zero point) * scale.
+struct WholeMatrix {
+  PackedTensor tensor;
+  OnnxType type = OnnxType::i8;
+  std::int64_t rows = 0, columns = 0;
+  std::int64_t groups = 0;              // in a row that have a scale each; 0: one scale for all
+  std::vector<float> scales = {};       // row by row
+  std::vector<float> zero_points = {};  // of each scale; empty: all are 0
+};
+
+std::optional<OnnxType> type_for(const WholeUnits& units, bool zero_points, int opset) {
+  constexpr int kFirstWithFourBits = 21;
+  const bool four = opset >= kFirstWithFourBits;
+  if (zero_points) {
+    if (units.lowest < 0) return std::nullopt;
+    return four && units.highest <= 15 ? OnnxType::u4 : OnnxType::u8;
+  }
+  if (four && units.lowest >= -8 && units.highest <= 7) return OnnxType::i4;
+  if (units.lowest >= -128 && units.highest <= 127) return OnnxType::i8;
+  return std::nullopt;
+}
+
+std::optional<WholeMatrix> whole_matrix(const OnnxBuilder& to, Node& unpack) {
+  constexpr int kFirstWithBlocks = 21;
+  WholeMatrix matrix{.tensor = packed_tensor(to, unpack)};
+  const PackedTensor& tensor = matrix.tensor;
+  const std::optional<CodeUnits> units = units_of(tensor.input());
+  if (!units) return std::nullopt;
+  const std::optional<WholeUnits> whole = whole_units(*units);
+  if (!whole) return std::nullopt;
+  const bool has_zeros = units->shared_zero_points || !units->offsets.empty();
+  const std::optional<OnnxType> type = type_for(*whole, has_zeros, to.opset());
+  if (!type) return std::nullopt;
+  matrix.type = *type;
+  matrix.rows = tensor.layout.matrix.rows;
+  matrix.columns = tensor.layout.matrix.columns;
+  if (units->group > 0) {
+    if (tensor.sizes.size() != 2) return std::nullopt;  // rows are no axis
+    matrix.groups = (matrix.columns + units->group - 1) / units->group;
+    if (matrix.groups > 1 && (to.opset() < kFirstWithBlocks || matrix.columns % units->group != 0))
+      return std::nullopt;
+  }
+  tensor.with_rows(&*units, [&](const PackedRows& rows) {
+    for (std::int64_t row = 0; row < (units->group > 0 ? matrix.rows : 1); ++row)
+      for (std::int64_t group = 0; group < std::max<std::int64_t>(1, matrix.groups); ++group) {
+        matrix.scales.push_back(rows.scale(row, group) * whole->step);
+        if (has_zeros) matrix.zero_points.push_back(-rows.offset(row, group) / whole->step);
+      }
+  });
+  const float largest = matrix.type == OnnxType::u4 ? 15 : 255;
+  const bool fit = std::ranges::all_of(matrix.scales, [](float s) { return std::isfinite(s); }) &&
+                   std::ranges::all_of(matrix.zero_points, [&](float zero) {
+                     return zero >= 0 && zero <= largest && std::nearbyint(zero) == zero;
+                   });
+  return fit ? std::optional(std::move(matrix)) : std::nullopt;
+}
+
+// Whole numbers as the bytes of the type.
+std::vector<std::byte> bytes_of(OnnxType type, const std::vector<int>& codes) {
+  const bool four = type == OnnxType::i4 || type == OnnxType::u4;
+  std::vector<std::byte> bytes(onnx_bytes(type, std::ssize(codes)));
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    if (four)
+      bytes[i / 2] |= static_cast<std::byte>((codes[i] & 15) << (i % 2 == 0 ? 0 : 4));
+    else
+      bytes[i] = static_cast<std::byte>(codes[i] & 255);
+  }
+  return bytes;
+}
+
+std::vector<int> codes_of(const WholeMatrix& m, bool transposed) {
+  const Tensor values = m.tensor.values();
+  const float* const value = values.data<float>();
+  std::vector<int> codes(static_cast<std::size_t>(m.rows * m.columns));
+  const std::int64_t group = m.groups == 0 ? m.columns : m.columns / m.groups;
+  for (std::int64_t row = 0; row < m.rows; ++row)
+    for (std::int64_t column = 0; column < m.columns; ++column) {
+      const auto at = static_cast<std::size_t>(m.groups == 0 ? 0 : row * m.groups + column / group);
+      const float zero = m.zero_points.empty() ? 0 : m.zero_points[at];
+      const float y = value[row * m.columns + column];
+      const float code = (y == 0 ? 0 : std::nearbyint(y / m.scales[at])) + zero;
+      codes[static_cast<std::size_t>(
+          transposed ? column * m.rows + row : row * m.columns + column)] = static_cast<int>(code);
+    }
+  return codes;
+}
+
+Sizes sizes_of(const WholeMatrix& m, bool transposed) {
+  return transposed ? Sizes{m.columns, m.rows} : m.tensor.sizes;
+}
+
+std::string codes_constant(OnnxBuilder& to, const std::string& parameter, const WholeMatrix& m,
+                           bool transposed) {
+  const std::int64_t count = m.rows * m.columns;
+  return to.constant({.name = parameter + "_quantized",
+                      .type = m.type,
+                      .sizes = sizes_of(m, transposed),
+                      .bytes = onnx_bytes(m.type, count),
+                      .write = [m, transposed](const ByteSink& sink) {
+                        sink(bytes_of(m.type, codes_of(m, transposed)));
+                      }});
+}
+
+// Of scales and zero points: () of a tensor, (rows) of rows, (rows, groups) or (groups, rows) of groups.
+template <typename T>
+std::vector<T> laid_out(const WholeMatrix& m, const std::vector<T>& of_groups, bool transposed) {
+  if (!transposed || m.groups <= 1) return of_groups;
+  std::vector<T> turned;
+  for (std::int64_t group = 0; group < m.groups; ++group)
+    for (std::int64_t row = 0; row < m.rows; ++row)
+      turned.push_back(of_groups[static_cast<std::size_t>(row * m.groups + group)]);
+  return turned;
+}
+Sizes group_sizes(const WholeMatrix& m, bool transposed) {
+  if (m.groups == 0) return {};
+  if (m.groups == 1) return {m.rows};
+  return transposed ? Sizes{m.groups, m.rows} : Sizes{m.rows, m.groups};
+}
+
+std::string scales_constant(OnnxBuilder& to, const std::string& parameter, const WholeMatrix& m,
+                            bool transposed) {
+  return to.constant({.name = parameter + "_scale",
+                      .type = OnnxType::f32,
+                      .sizes = group_sizes(m, transposed),
+                      .bytes = onnx_bytes(OnnxType::f32, std::ssize(m.scales)),
+                      .write = [scales = laid_out(m, m.scales, transposed)](const ByteSink& sink) {
+                        sink(std::as_bytes(std::span(scales)));
+                      }});
+}
+
+std::string zero_points_constant(OnnxBuilder& to, const std::string& parameter,
+                                 const WholeMatrix& m, bool transposed) {
+  if (m.zero_points.empty()) return "";
+  const std::vector<int> zeros(m.zero_points.begin(), m.zero_points.end());
+  return to.constant({.name = parameter + "_zero_point",
+                      .type = m.type,
+                      .sizes = group_sizes(m, transposed),
+                      .bytes = onnx_bytes(m.type, std::ssize(zeros)),
+                      .write = [bytes = bytes_of(m.type, laid_out(m, zeros, transposed))](
+                                   const ByteSink& sink) { sink(bytes); }});
+}
+
+// The name of the parameter whose codes they are.
+std::string parameter_of(Node& unpack) {
+  const std::string& codes = unpack.input(0).node->name();
+  return codes.substr(0, codes.rfind('.'));
+}
+
+std::string dequantized(OnnxBuilder& to, Node& unpack, const WholeMatrix& m, bool transposed) {
+  const std::string parameter = parameter_of(unpack);
+  std::vector<std::string> inputs = {codes_constant(to, parameter, m, transposed),
+                                     scales_constant(to, parameter, m, transposed)};
+  if (std::string zeros = zero_points_constant(to, parameter, m, transposed); !zeros.empty())
+    inputs.push_back(std::move(zeros));
+  OnnxAttributes attributes;
+  if (m.groups == 1) {
+    attributes = {{"axis", std::int64_t{transposed ? 1 : 0}}};
+  } else if (m.groups > 1) {
+    attributes = {{"axis", std::int64_t{transposed ? 0 : 1}}, {"block_size", m.columns / m.groups}};
+  }
+  return to.add("DequantizeLinear", std::move(inputs), std::move(attributes));
+}
+
+// What has no form as whole numbers.
+std::string values_constant(OnnxBuilder& to, Node& unpack) {
+  const PackedTensor tensor = packed_tensor(to, unpack);
+  to.note(
+      fmt::format("weights in {} are stored as the fp32 values that they take, because opset {} "
+                  "cannot express their codes and scales",
+                  to_string(tensor.format), to.opset()));
+  return to.constant({.name = parameter_of(unpack),
+                      .type = OnnxType::f32,
+                      .sizes = tensor.sizes,
+                      .bytes = onnx_bytes(OnnxType::f32, element_count(tensor.sizes)),
+                      .write = [tensor](const ByteSink& sink) {
+                        const Tensor values = tensor.values();
+                        sink({values.device_pointer(), values.size_bytes()});
+                      }});
+}
+
+// Whether scales are taken from the values that are rounded.
+bool is_dynamic(const Format& format) {
+  return format.def->layout(format, {1, 1}).shared_count > 0;
+}
+
+// Whole numbers of 8 bits by scales that are taken from the values.
+bool is_dynamic_in_eight_bits(const Format& format) {
+  if (!is_dynamic(format) || format.def->layout(format, {1, 1}).element_bits != 8) return false;
+  const std::optional<CodeUnits> units = units_for_any_state(format, {1, 1});
+  return units && whole_units(*units).has_value();
+}
+
+// Whether a matrix is one of int8 with scales of rows or of all, which products of integers take.
+bool is_of_integers(const std::optional<WholeMatrix>& matrix) {
+  return matrix && matrix->groups <= 1 && matrix->type == OnnxType::i8;
+}
+
+// Whether what a quantizer gives goes into products of integers alone, which round it.
+bool is_rounded_by_products(const OnnxBuilder& to, Node& quantizer) {
+  if (!is_dynamic_in_eight_bits(quantizer.attributes().get<Format>("format"))) return false;
+  return std::ranges::all_of(quantizer.users(), [&](Node* user) {
+    return user->is("linear") && user->input(0) == quantizer.result() &&
+           is_packed_weight(user->input(1)) &&
+           is_of_integers(whole_matrix(to, *user->input(1).node));
+  });
+}
+
+std::string constant_of_quantizer(OnnxBuilder& to, Node& quantizer) {
+  const Tensor x = dense_values(to, quantizer.input(0));
+  std::vector<Tensor> state;
+  for (std::size_t i = 1; i < quantizer.inputs().size(); ++i)
+    state.push_back(dense_values(to, quantizer.input(i)));
+  return to.constant({.name = quantizer.input(0).node->name(),
+                      .type = OnnxType::f32,
+                      .sizes = x.sizes(),
+                      .bytes = x.size_bytes(),
+                      .write = [x, state, format = quantizer.attributes().get<Format>("format")](
+                                   const ByteSink& sink) {
+                        const Tensor y = Tensor::empty(DType::f32, x.sizes());
+                        ThreadPool alone(1);
+                        format.def->quantize({format, x.sizes(), x.values<float>(), state}, alone,
+                                             y.values<float>());
+                        sink({y.device_pointer(), y.size_bytes()});
+                      }});
+}
+
+// Whole numbers of at most 8 bits with one scale that is known before.
+std::string rounded_by_known_scale(OnnxBuilder& to, Node& quantizer) {
+  const Format& format = quantizer.attributes().get<Format>("format");
+  std::vector<Tensor> state;
+  for (std::size_t i = 1; i < quantizer.inputs().size(); ++i)
+    state.push_back(dense_values(to, quantizer.input(i)));
+  if (is_dynamic(format)) return "";
+  const Sizes one = {1};
+  const std::optional<CodeUnits> units = units_of({format, one, {}, state});
+  if (!units || units->scales.size() != 1) return "";
+  const std::optional<WholeUnits> whole = whole_units(*units);
+  if (!whole || whole->highest - whole->lowest > 255) return "";
+  // uint8: engines have no fast products of int8 by int8.
+  const float offset = units->offsets.empty() ? -128 : units->offsets[0] / whole->step;
+  const float scale = units->scales[0] * whole->step;
+  const float lowest = whole->lowest + (units->offsets.empty() ? 0 : offset),
+              highest = whole->highest + (units->offsets.empty() ? 0 : offset);
+  if (-offset < 0 || -offset > 255 || lowest < offset || highest > 255 + offset) return "";
+  std::string x = to.name_of(quantizer.input(0));
+  if (lowest > offset + 1 || highest < 255 + offset)
+    x = to.add("Clip", {x, to.number(lowest * scale), to.number(highest * scale)});
+  const std::string by = to.number(scale), zero = to.byte(static_cast<std::uint8_t>(-offset));
+  return to.add("DequantizeLinear", {to.add("QuantizeLinear", {x, by, zero}), by, zero});
+}
+
+// A matrix (N, K) as (K, N), for a product with x.
+std::string packed_matrix(OnnxBuilder& to, Value x, Node& unpack) {
+  std::string& name = to.shared(unpack.result(), "matrix");
+  if (!name.empty()) return name;
+  const std::optional<WholeMatrix> matrix = whole_matrix(to, unpack);
+  if (matrix) {
+    const bool rounded = x.node->is("quantize") && to.name_of(x) != to.name_of(x.node->input(0));
+    to.note(rounded ? kSaturation : kRoundedInputs);
+    return name = dequantized(to, unpack, *matrix, /*transposed=*/true);
+  }
+  return name = to.add("Transpose", {values_constant(to, unpack)},
+                       {{"perm", std::vector<std::int64_t>{1, 0}}});
+}
+
+// Of what a quantizer rounds by scales of its own values, and of whole numbers. Empty where it is none.
+std::string whole_product(OnnxBuilder& to, Value x, Node& unpack) {
+  if (!x.node->is("quantize") || !is_rounded_by_products(to, *x.node)) return "";
+  const std::optional<WholeMatrix> matrix = whole_matrix(to, unpack);
+  const Format& format = x.node->attributes().get<Format>("format");
+  to.note(kSaturation);
+  to.note(
+      fmt::format("inputs in {} are rounded by DynamicQuantizeLinear: uint8 with a zero point "
+                  "and one scale for all values of a call",
+                  to_string(format)));
+  const Value source = x.node->input(0);
+  std::string& rounded = to.shared(source, "rounded");
+  std::string &scale = to.shared(source, "scale"), &zero = to.shared(source, "zero");
+  if (rounded.empty()) {
+    const std::vector<std::string> results =
+        to.add_with_results("DynamicQuantizeLinear", {to.name_of(source)}, 3);
+    rounded = results[0];
+    scale = results[1];
+    zero = results[2];
+  }
+  const std::string parameter = parameter_of(unpack);
+  const std::string product =
+      to.add("MatMulInteger",
+             {rounded, codes_constant(to, parameter, *matrix, /*transposed=*/true), zero});
+  const std::string scales =
+      to.add("Mul", {scale, scales_constant(to, parameter, *matrix, /*transposed=*/true)});
+  return to.add("Mul", {to.cast(product, OnnxType::f32), scales});
+}
+
+}  // namespace
+
+bool is_packed_weight(Value value) {
+  return value.node->kind() == NodeKind::operation && value.node->is("unpack");
+}
+
+std::string packed_weight(OnnxBuilder& to, Node& unpack) {
+  // Products and embeddings ask for it in the form that suits them.
+  const std::vector<Node*>& users = unpack.users();
+  const bool asked = std::ranges::all_of(
+      users, [](const Node* user) { return user->is("linear") || user->is("embedding"); });
+  if (asked) return "";
+  const std::optional<WholeMatrix> matrix = whole_matrix(to, unpack);
+  return matrix ? dequantized(to, unpack, *matrix, /*transposed=*/false)
+                : values_constant(to, unpack);
+}
+
+std::string packed_product(OnnxBuilder& to, Value x, Node& unpack) {
+  if (std::string product = whole_product(to, x, unpack); !product.empty()) return product;
+  return to.add("MatMul", {to.name_of(x), packed_matrix(to, x, unpack)});
+}
+
+std::string packed_rows(OnnxBuilder& to, Node& unpack, const std::string& ids) {
+  const std::optional<WholeMatrix> matrix = whole_matrix(to, unpack);
+  if (!matrix) return to.add("Gather", {values_constant(to, unpack), ids});
+  const WholeMatrix& m = *matrix;
+  const bool whole_bytes = m.type == OnnxType::i8 || m.type == OnnxType::u8;
+  if (m.groups > 1 || !whole_bytes || !m.zero_points.empty())
+    return to.add("Gather", {dequantized(to, unpack, m, /*transposed=*/false), ids});
+  const std::string parameter = parameter_of(unpack);
+  const std::string codes =
+      to.add("Gather", {codes_constant(to, parameter, m, /*transposed=*/false), ids});
+  const std::string scales = scales_constant(to, parameter, m, /*transposed=*/false);
+  if (m.groups == 0) return to.add("DequantizeLinear", {codes, scales});
+  const std::string of_rows =
+      to.add("Unsqueeze", {to.add("Gather", {scales, ids}), to.integers({-1})});
+  return to.add("Mul", {to.cast(codes, OnnxType::f32), of_rows});
+}
+
+std::string rounded_value(OnnxBuilder& to, Node& quantizer) {
+  if (quantizer.input(0).node->kind() == NodeKind::parameter)
+    return constant_of_quantizer(to, quantizer);
+  if (std::string rounded = rounded_by_known_scale(to, quantizer); !rounded.empty()) return rounded;
+  if (!is_rounded_by_products(to, quantizer))
+    to.note(fmt::format("inputs and outputs in {} are not rounded, because ONNX has no such format",
+                        to_string(quantizer.attributes().get<Format>("format"))));
+  return to.name_of(quantizer.input(0));
+}
+
+}  // namespace hone
