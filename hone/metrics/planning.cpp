@@ -89,6 +89,10 @@ std::string plan_text(std::optional<std::int64_t> count, double change, double m
                        grouped(rounded_up(*count)), words.unit, words.whom,
                        change > -margin ? "kept" : "lost", words.condition);
   if (change == -margin) return "the change seen is the margin, and no number tells them apart";
+  if (falls_short(change, margin))
+    return fmt::format(
+        "the change seen is less than the gain asked for, so more{} would not show it",
+        words.unit.empty() ? " examples" : words.unit);
   return fmt::format("the change seen lies so near the margin that it would take more than {}{}",
                      grouped(most), words.unit);
 }
