@@ -242,6 +242,29 @@ TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
   EXPECT_FALSE(fs::exists(folder() / "none"));
 }
 
+// In the middle of trainings, and of the writing of both folders. There is one point to try, so that times decide nothing.
+TEST_F(ShrinkCommand, LongManyKillsLeaveTheSameFoldersForTransformersAndHone) {
+  const std::string training = "max_steps = 20\nbatch = 4\nlearning_rate = 1e-3\n";
+  write_file(folder() / "space.toml",
+             "maximize = \"accuracy\"\nminimize = \"packed_bytes\"\n"
+             "[structure]\nneurons = [0, 0.5]\n[training]\n" +
+                 training + "[train_on]\n" + training +
+                 "[native]\nlinears = [\"none\", \"int(bits=8,per=row)\"]\n");
+  const auto command = [](const std::string& output) {
+    return shrink({"--recipe", "space.toml", "--max_drop", "99", "--goal", "size",
+                   "--max_evaluations", "1", "--loadable", "transformers", "-o", output});
+  };
+  run_well(command("whole"), folder());
+  expect_same_after_kills(20, folder(), command, [&](const std::string& name) {
+    const auto same = [&](const char* file) {
+      return read_file(folder() / name / file) == read_file(folder() / "whole" / file);
+    };
+    return same("transformers/model.safetensors") && same("model/parameters.safetensors") &&
+           entries(folder() / name) == entries(folder() / "whole") &&
+           !fs::exists(folder() / (name + ".partial"));
+  });
+}
+
 // Where no weight is packed one folder is all.
 TEST_F(ShrinkCommand, ForTransformersWithoutFormatsWritesOneFolder) {
   const Json found = run_json(shrink({"--max_drop", "99", "--max_evaluations", "1", "--only",
