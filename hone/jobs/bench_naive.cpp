@@ -7,6 +7,7 @@
 
 #include "hone/autodiff/gradients.h"
 #include "hone/base/interrupt.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/call_series.h"
 #include "hone/jobs/device_time.h"
 #include "hone/models/text_limit.h"
@@ -256,9 +257,9 @@ Table naive_table(const NaiveTimes& times) {
 
 NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   BenchOptions options = job.work.options;
-  user_check(!options.train && !options.lora,
-             "`pitfalls` is of inference: a training step has dropout and gradients by right");
-  user_check(
+  usage_check(!options.train && !options.lora,
+              "`pitfalls` is of inference: a training step has dropout and gradients by right");
+  usage_check(
       job.rounds >= static_cast<std::int64_t>(kFewestForMedianInterval),
       "`iterations`: expected at least {} with `pitfalls`, as there is an interval of no fewer",
       kFewestForMedianInterval);

@@ -6,6 +6,7 @@
 #include "hone/base/output_folder.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/prediction_lines.h"
 #include "hone/models/adapter.h"
 #include "hone/models/encoding.h"
@@ -131,8 +132,8 @@ void tell_of_model(const PredictJob& job, const Asked& asked, bool pairs, const 
 PredictResult predict_texts(const PredictJob& job, Context& context) {
   const std::optional<PredictionForm> form = form_of_file(job.output);
   if (!job.output.empty()) {
-    user_check(form.has_value(), "`output`: expected a file that ends in .jsonl or .csv, got '{}'",
-               job.output);
+    usage_check(form.has_value(), "`output`: expected a file that ends in .jsonl or .csv, got '{}'",
+                job.output);
     check_output_file(job.output, job.overwrite);
   }
   const Asked asked(job, context);

@@ -9,6 +9,7 @@
 
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/metrics/classification.h"
 #include "hone/metrics/multi_label.h"
 #include "hone/models/encoding.h"
@@ -337,8 +338,8 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
         "`fields`", [&]() -> const PredictionField& { return find_prediction_field(name); });
     const std::string lack = lacking(subject, field);
     user_check(lack.empty(), "`fields`: {}", lack);
-    user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
-               "`fields`: {} is there twice", name);
+    usage_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
+                "`fields`: {} is there twice", name);
     chosen.push_back(field);
   }
   return chosen;

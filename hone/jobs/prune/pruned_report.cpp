@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/learning_curve.h"
@@ -149,10 +150,10 @@ PruneResult report_seeds(const PruneReport& run, RunReport report,
 }  // namespace
 
 void check_seeds(const PruneJob& job, bool draws) {
-  if (job.seeds > 1 && !draws)
-    throw UsageError(
-        "`seeds` repeats what is drawn at random, a training or what is chosen by texts or chance; "
-        "here nothing is, so all seeds would give the same model");
+  usage_check(
+      job.seeds == 1 || draws,
+      "`seeds` repeats what is drawn at random, a training or what is chosen by texts or chance; "
+      "here nothing is, so all seeds would give the same model");
 }
 
 std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const fs::path& folder,
