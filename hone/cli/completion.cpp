@@ -64,7 +64,7 @@ std::string command_names() {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// "bits=2 bits=3 … group= per=auto …": what may be in the parentheses of a format. Of many numbers the name alone.
+// "bits=2 bits=3 … group= per=auto …": what may be in the parentheses of a format. Of many numbers none and the default.
 std::string parameter_words(const FormatDef& format) {
   constexpr std::int64_t kMostNumbers = 16;
   std::vector<std::string> words;
@@ -76,6 +76,7 @@ std::string parameter_words(const FormatDef& format) {
     if (!p.words.empty()) continue;
     if (p.maximum - p.minimum >= kMostNumbers) {
       offer("");
+      offer(p.default_value == kAuto ? "auto" : std::to_string(p.default_value));
     } else {
       for (std::int64_t number = p.minimum; number <= p.maximum; ++number) offer(number);
     }
@@ -132,7 +133,8 @@ constexpr std::string_view kBashCommands = R"bash(    *) _hone_offer "$1"; retur
   esac
   local before=${word%"${word##*[(,]}"}
   mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${word#"$before"}")
-  compopt -o nospace 2> /dev/null
+  # A single one would close the quotes.
+  [[ ${#COMPREPLY[@]} == 1 ]] && COMPREPLY=("${COMPREPLY[0]}"{\,,\)})
 }
 
 _hone() {
@@ -263,7 +265,7 @@ std::string fish_script() {
       "complete -c hone -f\n"
       "# Number formats; inside of parentheses the parameters of one.\n"
       "function __hone_formats\n"
-      "  set -l word (commandline -ct | string trim -l -c '\'\"')\n"
+      "  set -l word (commandline -ct | string trim -l -c \"'\\\"\")\n"
       "  set -l before (string match -r '.*[(,]' -- $word)\n  switch $word\n" +
       format_cases("    case '{}(*'\n      string join \\n -- $before(string split ' ' '{}')\n") +
       "    case '*'\n      string join \\n -- $argv\n  end\nend\n";

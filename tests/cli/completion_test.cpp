@@ -70,7 +70,8 @@ TEST_F(BashCompletion, KnowsTheParametersOfFormats) {
   const auto of_format = [&](const std::string& word) {
     return offers({"hone", "quantize", "my-model", "--format", word});
   };
-  EXPECT_EQ(of_format("'int(bits=4,gr"), Words{"int(bits=4,group="});
+  EXPECT_EQ(of_format("'int(bits=4,gr"), (Words{"int(bits=4,group=", "int(bits=4,group=0"}));
+  EXPECT_EQ(of_format("'int(bits=4,per=r"), (Words{"int(bits=4,per=row)", "int(bits=4,per=row,"}));
   EXPECT_EQ(of_format("\"int(bits=4,per="),
             (Words{"int(bits=4,per=auto", "int(bits=4,per=row", "int(bits=4,per=tensor",
                    "int(bits=4,per=token"}));
