@@ -4,6 +4,7 @@
 #include "hone/cli/command.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/value_kind.h"
+#include "hone/formats/format.h"
 
 // Scripts by which shells complete command lines, made from the commands as they are declared.
 namespace hone {
@@ -16,6 +17,7 @@ struct Argument {
   bool takes_value = false;
   std::vector<std::string> words = {};  ///< that are offered for it
   bool files = false, folders = false;  ///< names of which are offered
+  bool format = false;                  ///< the words are formats, whose parameters are offered too
   std::string shown = {};               ///< what it takes
 };
 
@@ -36,6 +38,7 @@ std::vector<CommandArguments> all_arguments() {
       if (const ValueKind* kind = value_kind(*option)) {
         argument.files = kind->files;
         argument.folders = kind->folders;
+        argument.format = kind->format;
       }
       const std::string type = option->get_type_name();
       argument.shown = type.substr(0, type.find(':'));
@@ -59,6 +62,35 @@ std::string command_names() {
   std::vector<std::string_view> names;
   for (const Command& command : commands()) names.push_back(command.name);
   return fmt::format("{}", fmt::join(names, " "));
+}
+
+// "bits=2 bits=3 … group= per=auto …": what may be in the parentheses of a format. Of many numbers none and the default.
+std::string parameter_words(const FormatDef& format) {
+  constexpr std::int64_t kMostNumbers = 16;
+  std::vector<std::string> words;
+  for (const FormatParameterDef& p : format.parameters) {
+    const auto offer = [&](const auto& value) {
+      words.push_back(fmt::format("{}={}", p.name, value));
+    };
+    for (const std::string_view word : p.words) offer(word);
+    if (!p.words.empty()) continue;
+    if (p.maximum - p.minimum >= kMostNumbers) {
+      offer("");
+      offer(p.default_value == kAuto ? "auto" : std::to_string(p.default_value));
+    } else {
+      for (std::int64_t number = p.minimum; number <= p.maximum; ++number) offer(number);
+    }
+  }
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+// A line of a shell's `case` for each format with parameters; `line`: "    {}\\(*) words='{}' ;;\n".
+std::string format_cases(std::string_view line) {
+  std::string cases;
+  for (const auto& [name, def] : builtin_formats())
+    if (!def.parameters.empty())
+      cases += fmt::format(fmt::runtime(line), name, parameter_words(def));
+  return cases;
 }
 
 // In single quotes, for any of the three shells.
@@ -91,6 +123,20 @@ _hone_offer() {
   [[ $2 ]] && compopt -o filenames 2> /dev/null
 }
 
+# Number formats $1; inside of parentheses the parameters of one.
+_hone_offer_format() {
+  local word=${cur#[\'\"]} words
+  case $word in
+)bash";
+
+constexpr std::string_view kBashCommands = R"bash(    *) _hone_offer "$1"; return ;;
+  esac
+  local before=${word%"${word##*[(,]}"}
+  mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${word#"$before"}")
+  # A single one would close the quotes.
+  [[ ${#COMPREPLY[@]} == 1 ]] && COMPREPLY=("${COMPREPLY[0]}"{\,,\)})
+}
+
 _hone() {
   local cur=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
   local there=  # what of the word is on the line already
@@ -118,6 +164,8 @@ complete -F _hone hone
 
 std::string bash_script() {
   std::string script(kBashHead);
+  script += format_cases("    {}\\(*) words='{}' ;;\n");
+  script += kBashCommands;
   script += fmt::format(
       "  if [[ $COMP_CWORD == 1 ]]; then\n    _hone_offer '{} --help --version'\n    return\n  fi\n"
       "  case $command in\n",
@@ -130,7 +178,8 @@ std::string bash_script() {
       const std::string offer =
           argument.words.empty() && names.empty()
               ? ":"
-              : fmt::format("_hone_offer {}{}", in_quotes(listed_words(argument)), names);
+              : fmt::format("_hone_offer{} {}{}", argument.format ? "_format" : "",
+                            in_quotes(listed_words(argument)), names);
       if (argument.flags.empty()) {
         if (places.empty()) places = offer;
       } else if (argument.takes_value) {
@@ -154,9 +203,11 @@ std::string zsh_action(const Argument& argument) {
     words += ' ';
     for (const char c : word) words += c == ':' ? std::string("\\:") : std::string(1, c);
   }
-  if (argument.files) return "_hone_words -f" + words;
-  if (argument.folders) return "_hone_words -d" + words;
-  return words.empty() ? " " : "_hone_words -w" + words;
+  // Behind the space the words are all that the function gets; else _arguments puts its own in front.
+  if (argument.format) return " _hone_format" + words;
+  if (argument.files) return " _hone_words -f" + words;
+  if (argument.folders) return " _hone_words -d" + words;
+  return words.empty() ? " " : " _hone_words -w" + words;
 }
 
 std::string zsh_text(std::string_view text) {
@@ -174,7 +225,13 @@ std::string zsh_script() {
       "# The words, and with -f files, with -d folders too.\n"
       "_hone_words() {\n  local kind=$1 ret=1\n  shift\n  compadd -- \"$@\" && ret=0\n"
       "  [[ $kind == -f ]] && _files && ret=0\n  [[ $kind == -d ]] && _files -/ && ret=0\n"
-      "  return ret\n}\n\n_hone() {\n  if (( CURRENT == 2 )); then\n    local -a commands=(\n";
+      "  return ret\n}\n\n"
+      "# Number formats; inside of parentheses the parameters of one.\n"
+      "_hone_format() {\n  local words\n  case $PREFIX in\n" +
+      format_cases("    {}\\(*) words='{}' ;;\n") +
+      "    *) _hone_words -w \"$@\"; return ;;\n  esac\n"
+      "  compset -P '*[(,]'\n  compadd -S '' -- ${=words}\n}\n\n"
+      "_hone() {\n  if (( CURRENT == 2 )); then\n    local -a commands=(\n";
   for (const Command& command : commands())
     script += fmt::format("      {}\n",
                           in_quotes(fmt::format("{}:{}", command.name, zsh_text(command.summary))));
@@ -205,7 +262,13 @@ std::string zsh_script() {
 std::string fish_script() {
   std::string script =
       "# Completes the arguments of hone in fish. Made by `hone completion fish`.\n"
-      "complete -c hone -f\n";
+      "complete -c hone -f\n"
+      "# Number formats; inside of parentheses the parameters of one.\n"
+      "function __hone_formats\n"
+      "  set -l word (commandline -ct | string trim -l -c \"'\\\"\")\n"
+      "  set -l before (string match -r '.*[(,]' -- $word)\n  switch $word\n" +
+      format_cases("    case '{}(*'\n      string join \\n -- $before(string split ' ' '{}')\n") +
+      "    case '*'\n      string join \\n -- $argv\n  end\nend\n";
   for (const Command& command : commands())
     script += fmt::format("complete -c hone -n __fish_use_subcommand -a {} -d {}\n", command.name,
                           in_quotes(command.summary));
@@ -220,6 +283,7 @@ std::string fish_script() {
       if (argument.files) line += " -F";
       std::string words = listed_words(argument);
       if (argument.folders) words += " (__fish_complete_directories)";
+      if (argument.format) words = fmt::format("(__hone_formats {})", words);
       if (!words.empty()) line += " -a " + in_quotes(words);
       script += line + "\n";
     }

@@ -69,7 +69,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
         .written_as = {".svg", ".png", ".tsv", ".gp"}}},
       {{"FORMAT", "format", "qat", "native", "input_format", "weight_format", "bias_format",
         "output_format", "candidate"},
-       {.shown = "FORMAT", .words = format_names()}},
+       {.shown = "FORMAT", .words = format_names(), .format = true}},
       {{"metric_for_best_model"}, {.shown = "METRIC", .words = metric_names()}},
       {{"problem_type"}, {.shown = "TASK"}},
       {{"class_weights"}, {.shown = "balanced|LIST", .words = {"balanced"}}},

@@ -19,6 +19,7 @@ struct ValueKind {
   Access access = Access::none;         ///< see output_check.h
   bool takes_minus = false;             ///< a value may begin with a minus, as no flag: "-loss"
   std::vector<const char*> written_as = {};  ///< endings of the files that are written
+  bool format = false;  ///< the words are number formats, which take parameters: "int(bits=4)"
 };
 
 /// The words that `one_of` (arguments.h) accepts for an argument; empty without it.

@@ -60,9 +60,12 @@ void check_shards(const Paths& files) {
 void check_split(const Paths& files) {
   std::map<fs::path, Paths> of_name;
   for (const fs::path& file : files) {
+    const auto shown = [&](const fs::path& one) {
+      return file.parent_path() == files[0].parent_path() ? one.filename().string() : one.string();
+    };
     user_check(labelled_file_ending(file) == labelled_file_ending(files[0]),
                "{}: two kinds of files for one split: {} and {}; leave one of them",
-               file.parent_path().string(), files[0].filename().string(), file.filename().string());
+               file.parent_path().string(), shown(files[0]), shown(file));
     of_name[file.parent_path() / own_split_name(file)].push_back(file);
   }
   for (const auto& [name, own] : of_name) check_shards(own);
@@ -148,6 +151,24 @@ DataFiles files_of_glob(const fs::path& pattern, const std::string& asked) {
   return files_of_splits(splits, pattern.string(), asked);
 }
 
+/// "FOLDER?config=NAME", as datasets.load_dataset(FOLDER, NAME).
+struct FolderConfig {
+  std::string folder, config;
+};
+
+// None for another source: a '?' may be that of a glob, or of a name.
+std::optional<FolderConfig> folder_config(const std::string& source) {
+  constexpr std::string_view kConfig = "config=";
+  const std::size_t question = source.rfind('?');
+  if (question == std::string::npos || source.find('=', question) == std::string::npos ||
+      path_exists(source) || !is_folder(source.substr(0, question)))
+    return std::nullopt;
+  const std::string assignment = source.substr(question + 1);
+  user_check(assignment.starts_with(kConfig),
+             "data '{}': expected config=NAME behind the '?', got '{}'", source, assignment);
+  return FolderConfig{source.substr(0, question), assignment.substr(kConfig.size())};
+}
+
 }  // namespace
 
 bool is_role_or_all(const std::string& split) {
@@ -156,6 +177,8 @@ bool is_role_or_all(const std::string& split) {
 }
 
 DataFiles find_data_files(const std::string& source, const std::string& split) {
+  if (const auto asked = folder_config(source))
+    return files_of_splits(find_folder_splits(asked->folder, asked->config), source, split);
   if (is_folder(source))
     return files_of_splits(
         is_saved_dataset(source) ? read_saved_dataset(source) : find_folder_splits(source), source,

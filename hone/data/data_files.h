@@ -31,6 +31,7 @@ struct DataFiles {
 ///
 /// - A file, or a glob (`*`, `?` in the file's name) over files of one split, is `train` whatever it is called.
 /// - A folder of `datasets.save_to_disk` has the splits that its dataset_dict.json lists.
+/// - `FOLDER?config=NAME` has those of a config of the folder's dataset card.
 /// - In any other folder files are sorted by the names that Hugging Face `datasets` knows (hone/data/split_names.h):
 ///   `data/NAME-00000-of-00001.*` are splits called NAME; else the names of folders decide, else those of files; and files
 ///   without such names are all `train`.
@@ -38,8 +39,7 @@ struct DataFiles {
 /// `split` may be train, validation, test, all or empty, which change nothing, or the own name of a split in
 /// the folder, which is then the only one of its role (test, where the name says none).
 ///
-/// Throws `UserError`: nothing there, no split of that name, two kinds of files for one split, a shard missing, several
-/// folders to choose from.
+/// Throws `UserError`: nothing there, no split or config of that name, two kinds of files for one split, a shard missing.
 DataFiles find_data_files(const std::string& source, const std::string& split = "");
 
 /// Whether `split` is train, validation, test, all or empty, not a name that files have.

@@ -9,6 +9,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
+#include "hone/base/text.h"
 
 namespace hone {
 namespace {
@@ -139,23 +140,30 @@ std::vector<CardConfig> parse_dataset_card(std::string_view text) {
   }
 }
 
-std::optional<CardConfig> read_dataset_card(const fs::path& folder) {
+std::optional<CardConfig> read_dataset_card(const fs::path& folder,
+                                            const std::optional<std::string>& name) {
   const fs::path file = folder / kCard;
-  if (!path_exists(file)) return std::nullopt;
-  const std::vector<CardConfig> configs =
-      with_context(file.string(), [&] { return parse_dataset_card(read_file(file)); });
+  std::vector<CardConfig> configs;
+  if (path_exists(file))
+    configs = with_context(file.string(), [&] { return parse_dataset_card(read_file(file)); });
+  user_check(!name || !configs.empty(), "{}: there is no card with configs; leave ?config= out",
+             file.string());
   if (configs.empty()) return std::nullopt;
-  if (configs.size() == 1) return configs[0];
   std::vector<std::string> names;
   std::vector<CardConfig> defaults;
   for (const CardConfig& config : configs) {
+    if (config.name == name) return config;
     names.push_back(shown_name(config.name));
     if (config.is_default) defaults.push_back(config);
   }
+  if (name)
+    fail("{}: expected one of the configs {}, got '{}'{}", file.string(), fmt::join(names, ", "),
+         shown_name(*name), did_you_mean(*name, names));
+  if (configs.size() == 1) return configs[0];
   user_check(defaults.size() == 1,
-             "{}: {} of the configs {} are marked as the default, expected one; write `default: "
-             "true` into the one to read, or name its files instead of the folder",
-             file.string(), defaults.size(), fmt::join(names, ", "));
+             "{}: {} of the configs {} are marked as the default, expected one; choose one, as in "
+             "'{}?config={}'",
+             file.string(), defaults.size(), fmt::join(names, ", "), folder.string(), names[0]);
   return defaults[0];
 }
 

@@ -26,10 +26,12 @@ struct CardConfig {
 /// with the line for invalid YAML and invalid configs.
 std::vector<CardConfig> parse_dataset_card(std::string_view text);
 
-/// The config of the README.md in `folder` that `datasets.load_dataset` reads: the only one, or the one that is called or
-/// marked default; none where there is no card with configs. Throws `UserError` with the path as `parse_dataset_card`
-/// does, and where several configs are there and none, or several, are the default.
-std::optional<CardConfig> read_dataset_card(const fs::path& folder);
+/// The config of the README.md in `folder` that `datasets.load_dataset` reads: the one called `name`, without a name the only
+/// one, or the one that is called or marked default; none where there is no card with configs. Throws `UserError` with the path
+/// as `parse_dataset_card` does, for a name that no config has, and without a name where several configs are there and none, or
+/// several, are the default.
+std::optional<CardConfig> read_dataset_card(const fs::path& folder,
+                                            const std::optional<std::string>& name = {});
 
 /// Whether a path below the card's folder is among those that a path or glob of a card names: `*`, `?` and `[a-c]` within
 /// a name, `**` for any folders. Hidden names and those that begin with `__` have to be named.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
@@ -33,14 +34,22 @@ bool is_data_file(const fs::path& path) {
          std::ranges::find(kDescriptions, path.filename().string()) == std::end(kDescriptions);
 }
 
-void find_files(const fs::path& folder, int depth, Paths& files) {
+void add_files(const fs::path& folder, int depth, Paths& files) {
   for (const fs::path& entry : visible_entries(folder)) {
     if (!is_folder(entry)) {
       if (is_data_file(entry)) files.push_back(entry);
     } else if (depth < kDeepestFolder && !entry.filename().string().starts_with("__")) {
-      find_files(entry, depth + 1, files);
+      add_files(entry, depth + 1, files);
     }
   }
+}
+
+// In the order of `datasets`: that of whole paths, in which '-' comes before '/'.
+Paths find_files(const fs::path& folder) {
+  Paths files;
+  add_files(folder, 0, files);
+  std::ranges::sort(files, {}, [](const fs::path& file) { return file.string(); });
+  return files;
 }
 
 // Without what counts splits: "train" for train_1.
@@ -80,23 +89,14 @@ std::vector<Found> sort_files(const Paths& files, const fs::path& root) {
   return found;
 }
 
-// The one folder that is meant, where several have files of one split.
-std::optional<std::string> one_place(const std::vector<Found>& found, const fs::path& root) {
-  std::map<std::optional<SplitRole>, std::vector<std::string>> places;
-  std::vector<std::string> all;
-  const auto add = [](std::vector<std::string>& names, const std::string& name) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  };
-  for (const Found& file : found) {
-    add(places[file.role], file.place);
-    add(all, file.place);
-  }
-  if (std::ranges::all_of(places, [](const auto& of_role) { return of_role.second.size() == 1; }))
-    return std::nullopt;
-  for (const char* preferred : {"", "data"})
-    if (std::ranges::find(all, preferred) != all.end()) return preferred;
-  fail("data '{}': several folders in it have data: {}; name one of them, e.g. {}", root.string(),
-       fmt::join(all, ", "), (root / all[0]).string());
+// The folders whose splits are joined, as both have files of one.
+std::set<std::string> joined_places(const std::vector<Found>& found) {
+  std::map<std::optional<SplitRole>, std::set<std::string>> places;
+  for (const Found& file : found) places[file.role].insert(file.place.empty() ? "." : file.place);
+  std::set<std::string> joined;
+  for (const auto& [role, own] : places)
+    if (own.size() > 1) joined.insert(own.begin(), own.end());
+  return joined;
 }
 
 std::vector<NamedSplit> by_name(const std::vector<Found>& found) {
@@ -134,34 +134,34 @@ std::vector<Found> find_shards(const Paths& files, const fs::path& root) {
   return shards;
 }
 
-// Paths below the folder; of many the first ones.
-std::string listed_paths(const Paths& files, const fs::path& root) {
+// Of many the first ones.
+std::string shown_first(std::vector<std::string> names) {
   constexpr std::size_t kMost = 12;
-  std::vector<std::string> names;
-  for (const fs::path& file : files)
-    if (names.size() < kMost) names.push_back(file.lexically_relative(root).string());
-  if (files.size() > kMost) names.push_back(fmt::format("{} more", files.size() - kMost));
+  if (names.size() > kMost) {
+    const std::size_t more = names.size() - kMost;
+    names.resize(kMost);
+    names.push_back(fmt::format("{} more", more));
+  }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The splits of the files, those of one folder where several have the same, with a note on the other files.
-FolderSplits make_splits(std::vector<Found> found, const Paths& files, const fs::path& root) {
-  const std::optional<std::string> place = one_place(found, root);
-  Paths elsewhere, left_out;
-  for (const fs::path& file : files) {
-    const auto own = std::ranges::find(found, file, &Found::path);
-    if (own == found.end())
-      left_out.push_back(file);
-    else if (place && own->place != *place)
-      elsewhere.push_back(file);
-  }
-  if (place) std::erase_if(found, [&](const Found& file) { return file.place != *place; });
+// Paths below the folder.
+std::string listed_paths(const Paths& files, const fs::path& root) {
+  std::vector<std::string> names;
+  for (const fs::path& file : files) names.push_back(file.lexically_relative(root).string());
+  return shown_first(std::move(names));
+}
+
+// The splits of the files, with notes on what is joined and on the other files.
+FolderSplits make_splits(const std::vector<Found>& found, const Paths& files) {
   FolderSplits splits{.splits = by_name(found)};
-  if (!elsewhere.empty())
+  Paths left_out;
+  for (const fs::path& file : files)
+    if (std::ranges::find(found, file, &Found::path) == found.end()) left_out.push_back(file);
+  if (const std::set<std::string> joined = joined_places(found); !joined.empty())
     splits.notes.push_back(fmt::format(
-        "several folders have files of one split; those in {} are read, and these are left out: "
-        "{} (`datasets` joins all of them)",
-        (root / *place).string(), listed_paths(elsewhere, root)));
+        "files of one split in several folders are joined: {}; name one of them to read it alone",
+        shown_first({joined.begin(), joined.end()})));
   if (!left_out.empty())
     splits.notes.push_back(
         fmt::format("left out, since they are in no split: {}", listed_names(left_out)));
@@ -194,7 +194,7 @@ FolderSplits without_names(const Paths& files, const fs::path& root) {
     found.back().name = "train";
     found.back().role = SplitRole::train;
   }
-  FolderSplits splits = make_splits(std::move(found), files, root);
+  FolderSplits splits = make_splits(found, files);
   splits.notes.push_back(fmt::format("no file is named after a split; train: {}",
                                      listed_names(splits.splits[0].files)));
   return splits;
@@ -213,12 +213,9 @@ std::vector<fs::path> visible_entries(const fs::path& folder) {
 }
 
 std::string listed_names(const std::vector<fs::path>& paths) {
-  constexpr std::size_t kMost = 12;
   std::vector<std::string> names;
-  for (const fs::path& path : paths)
-    if (names.size() < kMost) names.push_back(path.filename().string());
-  if (paths.size() > kMost) names.push_back(fmt::format("{} more", paths.size() - kMost));
-  return fmt::format("{}", fmt::join(names, ", "));
+  for (const fs::path& path : paths) names.push_back(path.filename().string());
+  return shown_first(std::move(names));
 }
 
 std::string own_split_name(const fs::path& file) {
@@ -267,8 +264,7 @@ FolderSplits splits_of_card(const CardConfig& config, const fs::path& folder) {
   if (config.data_files.empty()) {
     splits = splits_by_rules(root);
   } else {
-    Paths files;
-    find_files(root, 0, files);
+    const Paths files = find_files(root);
     for (const auto& [name, globs] : config.data_files)
       splits.splits.push_back(
           {name, role_in(name), files_of_card(config, globs, files, root, where)});
@@ -286,20 +282,18 @@ FolderSplits splits_of_card(const CardConfig& config, const fs::path& folder) {
 
 }  // namespace
 
-FolderSplits find_folder_splits(const fs::path& folder) {
-  const std::optional<CardConfig> card = read_dataset_card(folder);
+FolderSplits find_folder_splits(const fs::path& folder, const std::optional<std::string>& config) {
+  const std::optional<CardConfig> card = read_dataset_card(folder, config);
   return card ? splits_of_card(*card, folder) : splits_by_rules(folder);
 }
 
 FolderSplits splits_by_rules(const fs::path& folder) {
-  Paths files;
-  find_files(folder, 0, files);
+  const Paths files = find_files(folder);
   if (files.empty()) refuse_folder(folder);
   std::vector<Found> found = find_shards(files, folder);
   const bool merged = found.empty();
   if (merged) found = sort_files(files, folder);
-  FolderSplits splits =
-      found.empty() ? without_names(files, folder) : make_splits(std::move(found), files, folder);
+  FolderSplits splits = found.empty() ? without_names(files, folder) : make_splits(found, files);
   splits.merged = merged;
   return splits;
 }

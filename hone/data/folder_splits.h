@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,13 @@ std::string listed_names(const std::vector<fs::path>& paths);
 /// The entries of a folder that are not hidden, by name.
 std::vector<fs::path> visible_entries(const fs::path& folder);
 
-/// The splits that the card of a folder lists (dataset_card.h), or else those that the names of its files say. Throws
-/// `UserError` as `read_dataset_card` and `splits_by_rules` do, and for a listed file that is not there.
-FolderSplits find_folder_splits(const fs::path& folder);
+/// The splits that the card of a folder lists (dataset_card.h), in the config of that name, or else those that the names of its
+/// files say. Throws `UserError` as `read_dataset_card` and `splits_by_rules` do, and for a listed file that is not there.
+FolderSplits find_folder_splits(const fs::path& folder,
+                                const std::optional<std::string>& config = {});
 
 /// Sorts the data files in a folder and the folders below it into splits by their names, see `find_data_files`. Throws
-/// `UserError` without data files, and where several folders have files of one split.
+/// `UserError` without data files.
 FolderSplits splits_by_rules(const fs::path& folder);
 
 /// The files by what each is called alone.

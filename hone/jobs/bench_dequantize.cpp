@@ -8,6 +8,7 @@
 #include "hone/analysis/tile_drawing.h"
 #include "hone/base/cpu.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/decode_on_card.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/times_in_turn.h"
@@ -414,10 +415,10 @@ void describe_decoding(const std::string& what, const std::string& where,
 }  // namespace
 
 DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
-  user_check(job.figure.empty() || job.bits == 8,
-             "`figure`: mase-cuda has elements of 8 bits alone, got {}; leave it out", job.bits);
-  user_check(job.figure.empty() || context.device->host_accessible(),
-             "`figure`: draws how CPU threads share the work; leave it out, or the device");
+  usage_check(job.figure.empty() || job.bits == 8,
+              "`figure`: mase-cuda has elements of 8 bits alone, got {}; leave it out", job.bits);
+  usage_check(job.figure.empty() || context.device->host_accessible(),
+              "`figure`: draws how CPU threads share the work; leave it out, or the device");
   for (const char* extension : {".svg", ".png"})
     if (!job.figure.empty()) check_output_file(job.figure + extension, job.overwrite);
   const std::vector<MxintCodes> arrays = arrays_of(job, context);

@@ -7,6 +7,7 @@
 
 #include "hone/base/interrupt.h"
 #include "hone/base/own_process.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/run_profile.h"
 #include "hone/jobs/times_in_turn.h"
@@ -104,15 +105,15 @@ void time_all_fresh(IterationTimes& times, const IterationsJob& job, const Progr
 
 void check_iterations(const IterationsJob& job, const Session& session) {
   for (const std::string& way : job.ways) check_usable(find_execution_way(way), session);
-  user_check(std::set<std::string>(job.ways.begin(), job.ways.end()).size() == job.ways.size(),
-             "`executor`: each once, got {}", fmt::join(job.ways, ", "));
-  user_check(job.iterations >= 2, "`iterations`: one call is only the first; give 2 or more");
-  user_check(job.ignored.value_or(0) < job.iterations,
-             "`warmup`: {} calls of {} would leave none to count", job.ignored.value_or(0),
-             job.iterations);
-  user_check(job.process != IterationProcess::own || job.ways.size() == 1,
-             "`process` this: one executor has this process to itself; got {}",
-             fmt::join(job.ways, ", "));
+  usage_check(std::set<std::string>(job.ways.begin(), job.ways.end()).size() == job.ways.size(),
+              "`executor`: each once, got {}", fmt::join(job.ways, ", "));
+  usage_check(job.iterations >= 2, "`iterations`: one call is only the first; give 2 or more");
+  usage_check(job.ignored.value_or(0) < job.iterations,
+              "`warmup`: {} calls of {} would leave none to count", job.ignored.value_or(0),
+              job.iterations);
+  usage_check(job.process != IterationProcess::own || job.ways.size() == 1,
+              "`process` this: one executor has this process to itself; got {}",
+              fmt::join(job.ways, ", "));
 }
 
 std::int64_t ignored_of(const IterationsJob& job) {

@@ -8,6 +8,7 @@
 #include "hone/autodiff/gradients.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/call_series.h"
 #include "hone/jobs/device_time.h"
 #include "hone/models/text_limit.h"
@@ -290,9 +291,9 @@ void describe_mistakes(const NaiveTimes& times, Document& document) {
 
 NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   BenchOptions options = job.work.options;
-  user_check(!options.train && !options.lora,
-             "`pitfalls` is of inference: a training step needs dropout and gradients");
-  user_check(
+  usage_check(!options.train && !options.lora,
+              "`pitfalls` is of inference: a training step needs dropout and gradients");
+  usage_check(
       job.rounds >= static_cast<std::int64_t>(kFewestForMedianInterval),
       "`iterations`: expected at least {} with `pitfalls`: fewer have no confidence interval",
       kFewestForMedianInterval);

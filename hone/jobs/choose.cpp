@@ -7,6 +7,7 @@
 #include <map>
 
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/model_comparison.h"
 #include "hone/models/model_size.h"
 #include "hone/study/change_headline.h"
@@ -224,9 +225,9 @@ ModelFacts common_facts_of(const std::vector<std::string>& models,
 }  // namespace
 
 JobResult choose_model(const ChooseJob& job, Context& context) {
-  user_check(job.models.size() > 1, "expected two models or more to choose from, got {}",
-             job.models.size());
-  user_check(
+  usage_check(job.models.size() > 1, "expected two models or more to choose from, got {}",
+              job.models.size());
+  usage_check(
       job.smallest || !job.gates.any(),
       "`max_drop` and `gate` limit what `smallest` may lose; give it too, or leave them out");
   std::optional<OutputFolder> output;

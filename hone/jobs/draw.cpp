@@ -8,6 +8,7 @@
 
 #include "hone/analysis/draw_page.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/models/model_source.h"
 #include "hone/models/model_zeros.h"
 #include "hone/models/text_limit.h"
@@ -114,9 +115,9 @@ Colouring colouring_of(const DrawJob& job, const TextModel& source, const Graph&
 
 std::vector<std::string> drawing_files(const std::string& output, bool png, bool overwrite) {
   std::vector<std::string> files = {output};
-  user_check(!png || fs::path(output).extension() == ".svg",
-             "`png` adds a .png to an .svg, but the output is '{}'; leave it out, or name an .svg",
-             output);
+  usage_check(!png || fs::path(output).extension() == ".svg",
+              "`png` adds a .png to an .svg, but the output is '{}'; leave it out, or name an .svg",
+              output);
   if (png) files.push_back(fs::path(output).replace_extension(".png").string());
   for (const std::string& file : files) check_output_file(file, overwrite);
   return files;
@@ -124,8 +125,8 @@ std::vector<std::string> drawing_files(const std::string& output, bool png, bool
 
 DrawResult draw_model(const DrawJob& job, Context& context) {
   const std::vector<std::string> files = drawing_files(job.output, job.png, job.overwrite);
-  user_check(job.sensitivity.empty() || job.colour == ColouredBy::sensitivity,
-             "`sensitivity` needs `color_by` sensitivity; give it too");
+  usage_check(job.sensitivity.empty() || job.colour == ColouredBy::sensitivity,
+              "`sensitivity` needs `color_by` sensitivity; give it too");
   const TextModel source = open_model(job.model, context, job.seed);
   const Graph graph = drawn_graph(source, job.inputs, job.train, context);
   const DrawOptions options = {

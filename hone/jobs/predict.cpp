@@ -6,6 +6,7 @@
 #include "hone/base/output_folder.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/prediction_lines.h"
 #include "hone/models/adapter.h"
 #include "hone/models/encoding.h"
@@ -109,11 +110,13 @@ void tell_of_model(const PredictJob& job, const Asked& asked, bool pairs, const 
   if (asked.embedder() != nullptr) return tell_notes(context, embedding_notes(*asked.embedder()));
   tell_warnings(context,
                 {pair_warning(model, pairs, job.texts.empty() ? "text_pair_column" : "text_pair")});
+  const bool several = model.model.facts.labels.size() > 1;
   if (const std::string_view activation = title(score_activation(model.model.facts));
       !activation.empty())
     tell_notes(context,
-               {fmt::format("the score of {} is the {} of its number, which is in `logits`{}",
-                            job.model, activation,
+               {fmt::format("the score{0} of {1} {2} the {3} of {4}, which {2} in `logits`{5}",
+                            several ? "s" : "", job.model, several ? "are" : "is", activation,
+                            several ? "its numbers" : "its number",
                             is_cross_encoder(model.model.facts)
                                 ? " (activation_fn)"
                                 : "; its config.json has no problem_type, and CrossEncoder and "
@@ -129,8 +132,8 @@ void tell_of_model(const PredictJob& job, const Asked& asked, bool pairs, const 
 PredictResult predict_texts(const PredictJob& job, Context& context) {
   const std::optional<PredictionForm> form = form_of_file(job.output);
   if (!job.output.empty()) {
-    user_check(form.has_value(), "`output`: expected a file that ends in .jsonl or .csv, got '{}'",
-               job.output);
+    usage_check(form.has_value(), "`output`: expected a file that ends in .jsonl or .csv, got '{}'",
+                job.output);
     check_output_file(job.output, job.overwrite);
   }
   const Asked asked(job, context);

@@ -9,6 +9,7 @@
 
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/metrics/classification.h"
 #include "hone/metrics/multi_label.h"
 #include "hone/models/encoding.h"
@@ -133,11 +134,17 @@ std::vector<double> softmax(std::span<const float> logits) {
   return probabilities;
 }
 
-std::vector<double> sigmoids(std::span<const float> logits) {
-  std::vector<double> probabilities;
-  for (const float logit : logits)
-    probabilities.push_back(1 / (1 + std::exp(-static_cast<double>(logit))));
-  return probabilities;
+std::vector<double> activated(std::span<const float> logits, ScoreActivation activation) {
+  std::vector<double> scores;
+  for (const float logit : logits) scores.push_back(apply(activation, static_cast<double>(logit)));
+  return scores;
+}
+
+// An activation that changes numbers is that of all classes, or labels, each alone.
+std::vector<double> probabilities_of(std::span<const float> logits, Task task,
+                                     ScoreActivation activation) {
+  if (!title(activation).empty()) return activated(logits, activation);
+  return task == Task::multi_label ? activated(logits, ScoreActivation::sigmoid) : softmax(logits);
 }
 
 // What the answers about the rows lack for a field; "" for one that they have.
@@ -187,12 +194,12 @@ void fill_embedding(Prediction& prediction, std::span<const float> numbers) {
 void fill_answer(Prediction& prediction, std::span<const float> logits, Task task,
                  ScoreActivation activation, const std::vector<std::string>& labels) {
   prediction.logits.assign(logits.begin(), logits.end());
-  for (const float logit : logits)
-    prediction.values.push_back(static_cast<float>(apply(activation, static_cast<double>(logit))));
+  for (const double score : activated(logits, activation))
+    prediction.values.push_back(static_cast<float>(score));
   prediction.has_number = all_finite(logits);
-  if (task == Task::multi_label) prediction.probabilities = sigmoids(logits);
+  if (task == Task::regression) return;
+  prediction.probabilities = probabilities_of(logits, task, activation);
   if (task != Task::single_label) return;
-  prediction.probabilities = softmax(logits);
   const std::int32_t best = hone::prediction(logits);
   if (best == kNoPrediction) return;
   prediction.label = labels[static_cast<std::size_t>(best)];
@@ -331,8 +338,8 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
         "`fields`", [&]() -> const PredictionField& { return find_prediction_field(name); });
     const std::string lack = lacking(subject, field);
     user_check(lack.empty(), "`fields`: {}", lack);
-    user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
-               "`fields`: {} is there twice", name);
+    usage_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
+                "`fields`: {} is there twice", name);
     chosen.push_back(field);
   }
   return chosen;

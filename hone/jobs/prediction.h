@@ -36,7 +36,7 @@ struct PredictionSubject {
   std::int64_t width = 0;           ///< logits, or numbers of a vector
   std::string pooling = {};         ///< of an embedding
   bool normalized = false;          ///< an embedding has length 1
-  std::string activation = {};      ///< of the score of a cross-encoder: "Sigmoid"
+  std::string activation = {};      ///< of the scores of a cross-encoder: "Sigmoid"
 };
 
 /// What a model says of one text. Figures that are no numbers leave `label` and `score` out.
@@ -46,10 +46,10 @@ struct Prediction {
   bool cut = false;              ///< the text was longer than `input_ids`
   std::vector<float> embedding;  ///< where that was asked for; else what follows
   std::vector<float> logits;
-  /// Of a regression the logits, or of a cross-encoder the activation of its one.
+  /// The logits, or of a cross-encoder the activation of each.
   std::vector<float> values;
-  std::vector<double>
-      probabilities;  ///< of classes the softmax of the logits, of labels their sigmoids
+  /// Of classes the softmax of the logits, of labels their sigmoids; of a cross-encoder with a sigmoid, or tanh, that of each.
+  std::vector<double> probabilities;
   std::optional<std::string>
       label;  ///< of the largest logit, the first of equal ones; of one class of several
   std::optional<double> score;  ///< its probability

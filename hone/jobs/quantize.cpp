@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/frontends/huggingface/other_programs.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/explanation.h"
@@ -344,14 +345,11 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
 }  // namespace
 
 QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
-  if (job.seeds > 1 && !job.qat)
-    throw UsageError(
-        "`seeds` repeats training with `qat`; quantizing by rounding alone draws nothing at "
-        "random, "
-        "so all seeds would give the same model");
-  if (!job.distill.parent.empty() && !job.qat)
-    throw UsageError(
-        "`distill` is a way to train; with `qat` the quantized model learns from a parent");
+  usage_check(job.seeds == 1 || job.qat,
+              "`seeds` repeats training with `qat`; quantizing by rounding alone draws nothing at "
+              "random, so all seeds would give the same model");
+  usage_check(job.distill.parent.empty() || job.qat,
+              "`distill` is a way to train; with `qat` the quantized model learns from a parent");
   QuantizeResult result;
   CompressOptions options{
       .qat = job.qat, .fine_tune = job.training, .calibration = job.calibration};

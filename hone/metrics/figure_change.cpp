@@ -112,6 +112,7 @@ std::optional<std::int64_t> texts_needed(double gap, const DifferingTexts& texts
 
 std::optional<std::int64_t> planned_texts(const ChangePlan& plan, double change, double margin,
                                           double z) {
+  if (falls_short(change, margin)) return std::nullopt;
   if (const auto* rates = std::get_if<DisagreementRates>(&plan))
     return planned_examples(*rates, margin, z);
   return texts_needed(std::abs(change + margin), std::get<DifferingTexts>(plan), z);

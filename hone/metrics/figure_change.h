@@ -55,7 +55,8 @@ struct FigureChange {
 };
 
 /// How many different texts show four times out of five that a candidate is kept, or lost, at this margin, if its true
-/// change is this and kept asks for a score of `z`. Nothing where no number would do, as in `planned_examples`.
+/// change is this and kept asks for a score of `z`. Nothing where no number would do, as in `planned_examples`, and where the
+/// change `falls_short`.
 std::optional<std::int64_t> planned_texts(const ChangePlan& plan, double change, double margin,
                                           double z = kNormal975);
 /// What is assumed of that: "the true change is the one seen".

@@ -90,6 +90,9 @@ std::string plan_text(std::optional<std::int64_t> count, double change, double m
                        change > -margin ? "be within" : "exceed", words.condition);
   if (change == -margin)
     return fmt::format("the change seen equals the limit, so no number of{} would do", words.unit);
+  if (falls_short(change, margin))
+    return fmt::format(
+        "the change seen is less than the required gain, so more{} would not show it", words.unit);
   return fmt::format("the change seen is so close to the limit that more than {}{} would be needed",
                      grouped(most), words.unit);
 }

@@ -25,6 +25,10 @@ DisagreementRates rates_seen(const Comparison& comparison);
 /// true change is none and one text in 74 (none was seen) is right in one model alone".
 std::string condition_text(const DisagreementRates& rates);
 
+/// Whether a gain is asked for (a margin below 0) and this change is less: that more examples, or seeds, would show it lost is
+/// of no use to who waits for the gain, so none are planned.
+inline bool falls_short(double change, double margin) { return margin < 0 && change < -margin; }
+
 /// How many examples show four times out of five that a candidate with these rates is kept, or lost where it loses more
 /// than the margin (Nam 1997, Biometrics 53:1422, sample size of the score test for matched pairs):
 ///
@@ -60,8 +64,8 @@ struct PlanWords {
   std::string condition = "the true change is the one seen";  ///< what is assumed
 };
 
-/// `change` is kept where it lies within the margin, else lost. Without a count it is said that the change lies too near to
-/// the margin, for which `most` would not do.
+/// `change` is kept where it lies within the margin, else lost. Without a count it is said that the change falls short of the
+/// gain asked for, or lies too near to the margin, for which `most` would not do.
 std::string plan_text(std::optional<std::int64_t> count, double change, double margin,
                       std::int64_t most, const PlanWords& words);
 

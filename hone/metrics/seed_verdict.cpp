@@ -38,8 +38,9 @@ void plan_seeds(Verdict& v, const SeedSpread& s, const MeanHalves& mean,
                 const std::vector<FigureChange>& seeds) {
   const double gap = std::abs(v.change + v.margin),
                half = v.change > -v.margin ? mean.below : mean.above;
-  if (gap > half || gap == 0) {
-    v.seeds_needed = planned_seeds(std::sqrt(gap * gap - half * half), *s.deviation);
+  if (gap > half || gap == 0 || falls_short(v.change, v.margin)) {
+    if (!falls_short(v.change, v.margin))
+      v.seeds_needed = planned_seeds(std::sqrt(gap * gap - half * half), *s.deviation);
     v.summary += plan_text(v.seeds_needed, v.change, v.margin, kMostSeeds, {.unit = " seeds"});
     return;
   }

@@ -18,7 +18,7 @@ namespace {
 // Metrics and losses are those of the number itself, whose scale is another than that of scores.
 std::string raw_score_warning(const ModelFacts& facts) {
   const std::string_view activation = title(score_activation(facts));
-  if (activation.empty()) return "";
+  if (activation.empty() || facts.task() != Task::regression) return "";
   return fmt::format(
       "metrics and losses are of the model's number before the {} that `hone predict` applies to "
       "it, "

@@ -10,6 +10,7 @@
 #include "hone/base/error.h"
 #include "hone/base/random.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 
 namespace hone {
 namespace {
@@ -142,14 +143,14 @@ std::string structure_text(const std::optional<KeptOf>& pattern) {
 }
 
 void check(const PruneRule& rule) {
-  user_check(rule.sparsity >= 0 && rule.sparsity <= 1,
-             "`sparsity`: expected a share from 0 to 1, got {}", rule.sparsity);
-  user_check(rule.mode == PruneMode::exact || (rule.method == PruneMethod::l1 && !rule.pattern),
-             "`mode` mase is a quantile of magnitudes: it goes with `method` l1 and `structure` "
-             "weights");
-  user_check(!rule.pattern || rule.scope == PruneScope::local,
-             "`structure` {} keeps as many of every group, so `scope` must be local",
-             structure_text(rule.pattern));
+  usage_check(rule.sparsity >= 0 && rule.sparsity <= 1,
+              "`sparsity`: expected a share from 0 to 1, got {}", rule.sparsity);
+  usage_check(rule.mode == PruneMode::exact || (rule.method == PruneMethod::l1 && !rule.pattern),
+              "`mode` mase is a quantile of magnitudes: it goes with `method` l1 and `structure` "
+              "weights");
+  usage_check(!rule.pattern || rule.scope == PruneScope::local,
+              "`structure` {} keeps as many of every group, so `scope` must be local",
+              structure_text(rule.pattern));
 }
 
 std::vector<Tensor> kept_elements(const PruneRule& rule, const std::vector<PrunedTensor>& tensors) {

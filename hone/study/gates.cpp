@@ -113,10 +113,17 @@ JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Lo
 ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
                           std::int64_t evaluations) {
   const std::vector<FigureChange> changes = gated_changes(gates, parent, parent, truth);
-  const GateVerdict all = judge_gates(gates, changes, evaluations);
-  ParentJudged judged{.passes = all.kept(), .hardest = hardest(all)};
+  const auto judged_once_of = [&](std::int64_t count) {
+    GateVerdict all = judge_gates(gates, changes, count);
+    std::erase_if(all.gates, [](const Verdict& one) { return one.margin <= 0; });
+    return all;
+  };
+  const auto shows = [&](std::int64_t count) {
+    return std::ranges::all_of(judged_once_of(count).gates, &Verdict::kept);
+  };
+  ParentJudged judged{.passes = shows(evaluations)};
   if (judged.passes) return judged;
-  const auto shows = [&](std::int64_t count) { return judge_gates(gates, changes, count).kept(); };
+  judged.hardest = hardest(judged_once_of(evaluations));
   std::int64_t low = 0, high = evaluations;  // the more evaluations, the harder
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;

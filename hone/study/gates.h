@@ -49,7 +49,8 @@ struct JudgedGates {
 JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Logits& candidate,
                   const Truth& truth, std::int64_t evaluations = 1);
 
-/// What the gates say of the parent beside itself: where they are not shown to be passed, no candidate can be expected to pass.
+/// What the gates that allow a loss say of the parent beside itself: where they are not shown to be passed, no candidate can be
+/// expected to pass. A gate that asks for a gain, or allows no loss, is not for the parent to pass.
 struct ParentJudged {
   bool passes = true;
   Verdict hardest = {};  ///< the gate that is the hardest to pass

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "hone/base/random.h"
+#include "hone/base/usage_check.h"
 #include "hone/data/row_order.h"
 #include "hone/passes/smooth_labels.h"
 #include "hone/passes/weigh_classes.h"
@@ -79,7 +80,7 @@ void check(const TrainingOptions& options) {
              "gradient_accumulation_steps: expected at least 1, got {}",
              options.gradient_accumulation_steps);
   const Schedule& schedule = find_schedule(options.lr_scheduler_type);
-  user_check(
+  usage_check(
       schedule.warms_up || (options.warmup_steps <= 0 && options.warmup_ratio == 0),
       "`lr_scheduler_type` {} has no warm-up; leave `warmup_steps` and `warmup_ratio` out, or "
       "take {}_with_warmup",

@@ -79,17 +79,18 @@ TEST_F(Choose, RefusesWhatCannotBeCompared) {
   folder.file("topics.csv", "text,label\na,x\nb,y\nc,x\nd,y\ne,x\nf,y\n");
   run_well({"train", "tiny", "--data", "topics.csv", "--max_steps", "1", "-o", "topics"},
            folder.path());
-  const auto refusal = [&](std::vector<std::string> words) {
+  const auto refusal = [&](std::vector<std::string> words, int code = kUsageError) {
     words.insert(words.begin(), "choose");
     words.insert(words.end(), kData.begin(), kData.end());
     const Ending ending = run_hone(words, folder.path());
-    EXPECT_EQ(ending.code, 1);
+    EXPECT_EQ(ending.code, code);
     return ending.messages;
   };
   EXPECT_NE(refusal({"model"}).find("expected two models or more to choose from, got 1"),
             std::string::npos);
-  EXPECT_NE(refusal({"model", "topics"}).find("topics: the models have different classes"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal({"model", "topics"}, kUserError).find("topics: the models have different classes"),
+      std::string::npos);
   EXPECT_NE(refusal({"model", "learnt", "--max_drop", "1"})
                 .find("--max_drop and --gate limit what --smallest may lose"),
             std::string::npos);

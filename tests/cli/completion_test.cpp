@@ -65,6 +65,23 @@ TEST_F(BashCompletion, KnowsValues) {
   EXPECT_EQ(offers({"hone", "train", "tiny", "--lr", ""}), Words{});
 }
 
+// Within quotes, as a shell asks for the parentheses.
+TEST_F(BashCompletion, KnowsTheParametersOfFormats) {
+  const auto of_format = [&](const std::string& word) {
+    return offers({"hone", "quantize", "my-model", "--format", word});
+  };
+  EXPECT_EQ(of_format("'int(bits=4,gr"), (Words{"int(bits=4,group=", "int(bits=4,group=0"}));
+  EXPECT_EQ(of_format("'int(bits=4,per=r"), (Words{"int(bits=4,per=row)", "int(bits=4,per=row,"}));
+  EXPECT_EQ(of_format("\"int(bits=4,per="),
+            (Words{"int(bits=4,per=auto", "int(bits=4,per=row", "int(bits=4,per=tensor",
+                   "int(bits=4,per=token"}));
+  EXPECT_EQ(of_format("'int(bits=1"),
+            (Words{"int(bits=10", "int(bits=11", "int(bits=12", "int(bits=13", "int(bits=14",
+                   "int(bits=15", "int(bits=16"}));
+  EXPECT_TRUE(std::ranges::count(of_format("'mxint("), "mxint(block="));
+  EXPECT_EQ(of_format("'int(no"), Words{});
+}
+
 // "expected a, b or c, got": the words that an option takes.
 std::vector<std::string> accepted_in(const std::string& messages) {
   const std::size_t at = messages.find(": expected "), end = messages.find(", got");

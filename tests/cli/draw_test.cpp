@@ -43,7 +43,7 @@ TEST(Draw, LeavesAPngBesideAnSvgWhereItIsAskedFor) {
        {std::vector<std::string>{"draw", model, "-o", "x.pdf", "--png"},
         std::vector<std::string>{"diff", model, model, "--png"}}) {
     const Ending ending = run_hone(words, folder.path());
-    EXPECT_EQ(ending.code, 1);
+    EXPECT_EQ(ending.code, kUsageError);
     EXPECT_NE(ending.messages.find("--png adds a .png to an .svg"), std::string::npos)
         << ending.messages;
   }

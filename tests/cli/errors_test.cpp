@@ -142,6 +142,23 @@ TEST_F(Refusal, OfValuesSaysWhatWasExpected) {
   expect_value(kUserError, "no parameter matches 'bart.*' of --freeze", {"--freeze", "bart.*"});
 }
 
+TEST_F(Refusal, OfValuesThatOtherOptionsRuleOut) {
+  const auto expect_of_pruning = [&](std::string_view fragment, std::vector<std::string> more) {
+    more.insert(more.begin(), {"prune", "tiny", "--data", "reviews.csv", "-o", "out"});
+    expect(kUsageError, fragment, more);
+  };
+  expect_of_pruning("--sparsity: expected a share from 0 to below 1, got 1",
+                    {"--structure", "heads", "--sparsity", "1"});
+  expect_of_pruning("give --epochs or --max_steps too", {"--schedule", "cubic"});
+  expect_of_pruning("--scope must be local", {"--structure", "2:4", "--scope", "global"});
+  expect(kUsageError, "--png adds a .png to an .svg", {"draw", "tiny", "-o", "x.pdf", "--png"});
+  expect(kUsageError, "--warmup: 5 calls of 3 would leave none",
+         {"bench", "tiny", "--iterations", "3", "--warmup", "5"});
+  expect_of_training(kUsageError, "--lr_scheduler_type constant has no warm-up",
+                     {"--data", "synth:lookup?n=300&test=60", "-o", "out", "--lr_scheduler_type",
+                      "constant", "--warmup_steps", "3"});
+}
+
 TEST_F(Refusal, OfTwoSourcesAtOnce) {
   expect(kUsageError, "TEXT excludes --data",
          {"predict", "model", "text", "--data", "reviews.csv"});

@@ -92,6 +92,27 @@ TEST(Runs, TellsTheFlipsOfSeeds) {
   EXPECT_NE(text.find(", "), std::string::npos) << text;
 }
 
+TEST(Runs, TellsTheMarginOfVerdicts) {
+  const TemporaryFolder folder;
+  const auto quantize = [&](const char* output, std::vector<std::string> more) {
+    more.insert(more.begin(), {"quantize", workshop() / "model", "--format", "int", "--data",
+                               workshop() / "reviews.csv", "-o", output});
+    run_well(more, folder.path());
+  };
+  quantize("usual", {});
+  quantize("wide", {"--gate", "accuracy>=-99.5"});
+  const auto rows = by_name(run_json({"runs", "usual", "wide"}, folder.path()));
+  EXPECT_EQ(rows.at("usual")["margin"], 0.005);
+  EXPECT_EQ(rows.at("wide")["margin"], 0.995);
+  for (const auto& [name, row] : rows)
+    EXPECT_EQ(row["margin"],
+              read_json(folder.path() / name / "results.json")["comparison"]["margin"]);
+  // It tells the rows apart.
+  const std::string text = run_well({"runs", "usual", "wide"}, folder.path()).output;
+  for (const char* there : {"Margin (points)", "0.50", "99.50"})
+    EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
+}
+
 /// Three trainings with two learning rates, on two data sets.
 const fs::path& trainings() {
   static const TemporaryFolder folder;

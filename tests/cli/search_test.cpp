@@ -462,6 +462,31 @@ TEST_F(SearchCommand, GivesEachTrialItsOwnExactAllocation) {
   EXPECT_EQ(table_of(folder() / "again/study.db"), table_of(folder() / "out/study.db"));
 }
 
+TEST_F(SearchCommand, AllocatesFormatsWithGroups) {
+  write("groups.toml",
+        "maximize = 'accuracy'\n"
+        "[training]\n"
+        "max_steps = [0, 1]\n"
+        "[allocation]\n"
+        "options = ['int(bits=8)', 'int(bits=4,group=32)', 'nf4']\n"
+        "operands = ['weight']\n"
+        "budget = 'average_bits <= 5'\n"
+        "sensitivity_samples = 16\n");
+  const Json results = run_json(search("groups.toml", {"--trials", "1", "-o", "out"}), folder());
+  EXPECT_LE(results["best"]["figures"]["average_bits"], 5);
+  const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
+  std::vector<std::shared_ptr<const Trial>> trials;
+  storage->read_trials(storage->find_study("search")->id, trials);
+  std::set<std::string> formats;
+  for (const Json& layer : trials.at(0)->user_attributes.at("allocated").at("formats"))
+    formats.insert(layer.at("weight").get<std::string>());
+  EXPECT_TRUE(formats.contains("nf4(block=64)") ||
+              formats.contains("int(bits=4,group=32,scale=dynamic)"))
+      << fmt::format("{}", fmt::join(formats, " "));
+  // Each has codes of its own.
+  run_well({"pack", "out/best", "-o", "packed"}, folder());
+}
+
 TEST_F(SearchCommand, ChoosesSparsitiesLayerByLayer) {
   write("sparse.toml",
         "minimize = 'divergence'\n"

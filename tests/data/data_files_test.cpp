@@ -111,8 +111,8 @@ TEST(DataFiles, AreThoseOfTheCard) {
   EXPECT_EQ(of_glob("sub/**"), (Names{"sub/c.csv", "sub/deep/d.csv"}));
   EXPECT_EQ(of_glob("**/d.csv"), (Names{"sub/deep/d.csv"}));
   EXPECT_EQ(of_glob("**/[ab].csv"), (Names{"a.csv", "b.csv"}));
-  // `datasets` joins sub/deep/d.csv, as it does without a card; hone has a note there.
-  EXPECT_EQ(Card("- config_name: x\n  data_dir: sub\n").train(), (Names{"sub/c.csv"}));
+  EXPECT_EQ(Card("- config_name: x\n  data_dir: sub\n").train(),
+            (Names{"sub/c.csv", "sub/deep/d.csv"}));
 }
 
 TEST(DataFiles, AreThoseOfTheDefaultConfig) {
@@ -123,6 +123,30 @@ TEST(DataFiles, AreThoseOfTheDefaultConfig) {
   const Card several(x + "- config_name: y\n  data_files: b.csv\n");
   expect_user_error("README.md: 0 of the configs x, y are marked as the default",
                     [&] { several.find(); });
+  expect_user_error("choose one, as in '" + several.path().string() + "?config=x'",
+                    [&] { several.find(); });
+}
+
+// Golden: load_dataset(folder, name).
+TEST(DataFiles, AreThoseOfTheConfigThatIsAskedFor) {
+  const Card card(
+      "- config_name: x\n  data_files: a.csv\n- config_name: y\n  default: true\n"
+      "  data_files:\n  - split: train\n    path: b.csv\n  - split: test\n    path: test.csv\n");
+  const auto find = [&](const std::string& parameter) {
+    return find_data_files(card.path().string() + parameter);
+  };
+  EXPECT_EQ(card.names(find("").train), (Names{"b.csv"}));
+  EXPECT_EQ(card.names(find("?config=x").train), (Names{"a.csv"}));
+  EXPECT_TRUE(find("?config=x").test.empty());
+  EXPECT_EQ(card.names(find("?config=y").test), (Names{"test.csv"}));
+  expect_user_error("README.md: expected one of the configs x, y, got 'z'",
+                    [&] { find("?config=z"); });
+  expect_user_error("README.md: expected one of the configs x, y, got ''",
+                    [&] { find("?config="); });
+  expect_user_error("expected config=NAME behind the '?', got 'name=x'", [&] { find("?name=x"); });
+  const Files plain({"a.csv"});
+  expect_user_error("README.md: there is no card with configs; leave ?config= out",
+                    [&] { find_data_files(plain.path().string() + "?config=x"); });
 }
 
 TEST(DataFiles, OfCardsAreRefusedWhereTheyAreNot) {
@@ -137,13 +161,6 @@ TEST(DataFiles, OfCardsAreRefusedWhereTheyAreNot) {
           "README.md: line 4: configs: expected an entry with a `config_name`");
   refuses("- config_name: x\n  data_files:\n  - split: train\n",
           "line 6: configs: expected an entry with `split` and `path`, got {split: train}");
-}
-
-TEST(DataFiles, AskWhichOfSeveralFoldersIsMeant) {
-  const Files files({"mnli/train.csv", "sst2/train.csv"});
-  expect_user_error("several folders in it have data: mnli, sst2; name one of them, e.g. " +
-                        (files.path() / "mnli").string(),
-                    [&] { files.find(); });
 }
 
 TEST(DataFiles, AskWhichOfTwoKindsIsMeant) {
@@ -280,11 +297,31 @@ TEST(DataFiles, OfOneRoleAreChosenByTheirOwnName) {
       [&] { splits_of(names, "validation_matchd"); });
 }
 
-TEST(DataFiles, OfSeveralFoldersAreOneDataSetWhereTheirSplitsDiffer) {
-  EXPECT_EQ(splits_of({"first/train.csv", "second/test.csv"}),
-            "train: first/train.csv; test: second/test.csv");
-  EXPECT_EQ(splits_of({"train.csv", "old/train.csv", "old/test.csv"}), "train: train.csv");
-  expect_user_error("several folders in it have data", [] { splits_of({"a/x.csv", "b/y.csv"}); });
+// Golden: load_dataset of `datasets` on the same folders.
+TEST(DataFiles, OfSeveralFoldersAreJoinedInTheOrderOfTheirPaths) {
+  const std::pair<Names, std::string> cases[] = {
+      {{"first/train.csv", "second/test.csv"}, "train: first/train.csv; test: second/test.csv"},
+      {{"train/b/x.csv", "train/a/y.csv", "train/a/x.csv", "test/q/1.csv"},
+       "train: train/a/x.csv train/a/y.csv train/b/x.csv; test: test/q/1.csv"},
+      {{"mnli/train.csv", "sst2/train.csv", "sst2/test.csv"},
+       "train: mnli/train.csv sst2/train.csv; test: sst2/test.csv"},
+      {{"train.csv", "old/train.csv", "data/train.csv"},
+       "train: data/train.csv old/train.csv train.csv"},
+      {{"data/train/1.csv", "train/2.csv", "data/train-00000-of-00001.csv"},
+       "train: data/train-00000-of-00001.csv"},
+      {{"b/1.csv", "a/2.csv", "c.csv"}, "train: a/2.csv b/1.csv c.csv"},
+      {{"train/10.csv", "train/9.csv", "train/sub/0.csv", "train_more/5.csv", "x/train/1.csv"},
+       "train: train/10.csv train/9.csv train/sub/0.csv x/train/1.csv train_more/5.csv"},
+      {{"data/en/train-00000-of-00001.csv", "data/de/train-00000-of-00001.csv"},
+       "train: data/de/train-00000-of-00001.csv data/en/train-00000-of-00001.csv"},
+      {{"en/train/0.csv", "en/test.csv", "de/train/0.csv"}, "train: de/train/0.csv en/train/0.csv"},
+      {{"B/train.csv", "a/train.csv", "a-b/train.csv", "a/b/train.csv", "a.csv/train.csv"},
+       "train: B/train.csv a-b/train.csv a.csv/train.csv a/b/train.csv a/train.csv"}};
+  for (const auto& [names, expected] : cases) EXPECT_EQ(splits_of(names), expected);
+  const Files files({"mnli/train.csv", "sst2/train.csv", "train.csv", "test.csv"});
+  EXPECT_EQ(files.find().notes,
+            (Names{"files of one split in several folders are joined: ., mnli, sst2; name one of "
+                   "them to read it alone"}));
 }
 
 }  // namespace

@@ -51,6 +51,17 @@ TEST(ScoreActivation, IsThatOfACrossEncoder) {
             ScoreActivation::identity);
 }
 
+TEST(ScoreActivation, OfSeveralLabelsIsTheOneThatIsSaid) {
+  const auto named = [](const char* name) {
+    return fmt::format(
+        R"({{"model_type": "CrossEncoder", "activation_fn": "torch.nn.modules.activation.{}"}})",
+        name);
+  };
+  EXPECT_EQ(activation_of(Json::object(), named("Sigmoid").c_str(), 3), ScoreActivation::sigmoid);
+  EXPECT_EQ(activation_of(Json::object(), named("Softmax").c_str(), 3), ScoreActivation::none);
+  EXPECT_TRUE(is_cross_encoder(opened(Json::object(), named("Sigmoid").c_str(), 3)));
+}
+
 TEST(ScoreActivation, IsReadWhereOlderVersionsHaveIt) {
   const Json old = {{"sbert_ce_default_activation_function", "torch.nn.modules.linear.Identity"}};
   EXPECT_EQ(activation_of(old, nullptr), ScoreActivation::identity);

@@ -384,6 +384,25 @@ TEST(PredictedScores, AreTheActivationOfACrossEncodersNumber) {
   EXPECT_EQ(raw.values, raw.logits);
 }
 
+// Golden: CrossEncoder.predict of a model of three labels whose activation is a sigmoid.
+TEST(PredictedScores, OfACrossEncoderOfSeveralLabelsAreOfEachAlone) {
+  const fs::path folder = test_data() / "models/golden/cross_encoders/three_labels";
+  const Json expected = read_json(folder / "expected.json");
+  PredictJob job{.model = folder.string()};
+  for (const Json& pair : expected["pairs"])
+    job.texts.push_back({.id = std::ssize(job.texts) + 1, .text = pair[0], .text_pair = pair[1]});
+  const PredictResult result = predict_texts(job, quiet());
+  EXPECT_EQ(result.subject.activation, "Sigmoid");
+  ASSERT_EQ(result.predictions.size(), expected["scores"].size());
+  for (std::size_t i = 0; i < result.predictions.size(); ++i) {
+    const Prediction& p = result.predictions[i];
+    ASSERT_EQ(p.probabilities.size(), 3u);
+    for (std::size_t c = 0; c < 3; ++c)
+      EXPECT_NEAR(p.probabilities[c], expected["scores"][i][c].get<double>(), 1e-5);
+    EXPECT_EQ(p.score, std::ranges::max(p.probabilities));
+  }
+}
+
 TEST(GoldLabels, AreNumbersForAModelOfNumbers) {
   const TemporaryFolder folder;
   const LabelScheme score = {Task::regression, {"score"}};

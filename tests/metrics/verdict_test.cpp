@@ -110,6 +110,23 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
       << beside.summary;
 }
 
+// More examples show a gain where as much was seen as is asked for; where less was seen they would show that, which is no advice.
+TEST(Verdict, PlansForAGainOnlyWhereItWasSeen) {
+  const Verdict seen = verdict(counted(400, 4, 12), -0.005);
+  EXPECT_EQ(seen.conclusion, Conclusion::inconclusive);
+  EXPECT_EQ(seen.examples_needed, planned_examples(rates_seen(counted(400, 4, 12)), -0.005));
+  EXPECT_NE(seen.summary.find("would show it to be within the limit"), std::string::npos)
+      << seen.summary;
+  for (const int gained : {4, 5}) {
+    const Verdict less = verdict(counted(400, 4, gained), -0.005);
+    EXPECT_EQ(less.conclusion, Conclusion::inconclusive);
+    EXPECT_FALSE(less.examples_needed);
+    EXPECT_TRUE(less.summary.ends_with(
+        "the change seen is less than the required gain, so more examples would not show it"))
+        << less.summary;
+  }
+}
+
 TEST(Verdict, AsksForMoreExamplesThanThereWere) {
   for (int lost = 0; lost < 60; ++lost) {
     for (int gained = 0; gained < 60; ++gained) {

@@ -346,7 +346,7 @@ std::vector<Fragment> fragments_of_figures() {
          "the one seen, that it is kept (where that lies within the margin) or lost (where it lies "
          "beyond); where no text was right in one model alone, if one in 2 n + 2 is, as "
          "`summary` says; null: it is clear, or not tested, or more than ten million, or seeds "
-         "would do"},
+         "would do, or a gain is asked for and less was seen"},
         {"summary", "text", "the same in a sentence"}}},
       {"verdict",
        "Whether a model keeps the accuracy of its parent.",

@@ -289,7 +289,8 @@ std::vector<Fragment> fragments_of_models() {
         {"labels", "text[]",
          "the classes, labels or numbers, in the order of the lists that follow"},
         {"probabilities", "number?[]",
-         "of every class, by softmax, or of every label, by the logistic function; null: no number",
+         "of every class, by softmax, or of every label, by the logistic function; of a "
+         "cross-encoder that of each by its activation; null: no number",
          "of classes and labels"},
         {"logits", "number?[]", "of every class, label or number; null: no number"}}},
       {"learnt_vocabulary",

@@ -54,12 +54,11 @@ void say(Json& config, const Json& path) {
 }  // namespace
 
 void take_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read) {
-  if (!gives_one_number(facts)) return;
   const std::optional<Json> settings = read_sentence_settings(folder, kCrossEncoder, read);
   if (!settings) return;
   if (const Json path = text_at(*settings, kActivation); !path.is_null()) {
     say(facts.config, path);
-  } else if (said(facts.config).is_null()) {
+  } else if (gives_one_number(facts) && said(facts.config).is_null()) {
     say(facts.config, row_of(ScoreActivation::sigmoid).path);
   }
 }
@@ -69,21 +68,22 @@ std::string read_score_prompt(const fs::path& folder, const JsonReader& read) {
   return settings ? default_prompt(*settings, folder / kPromptsFile) : "";
 }
 
-bool is_cross_encoder(const ModelFacts& facts) {
-  return gives_one_number(facts) && !said(facts.config).is_null();
-}
+bool is_cross_encoder(const ModelFacts& facts) { return !said(facts.config).is_null(); }
 
 ScoreActivation score_activation(const ModelFacts& facts) {
-  if (!gives_one_number(facts)) return ScoreActivation::none;
   const Json path = said(facts.config);
-  if (path.is_null()) return facts.problem_type ? ScoreActivation::none : ScoreActivation::sigmoid;
+  if (path.is_null())
+    return gives_one_number(facts) && !facts.problem_type ? ScoreActivation::sigmoid
+                                                          : ScoreActivation::none;
   const std::string text = path.get<std::string>();
   const std::string_view name = std::string_view(text).substr(text.rfind('.') + 1);
   for (const ActivationRow& row : kActivations)
     if (text.starts_with("torch.") && row.name == name) return row.activation;
+  // Of several it is that of their task.
+  if (name == "Softmax" && !gives_one_number(facts)) return ScoreActivation::none;
   fail(
       "activation_fn {} is not supported: the scores of a cross-encoder are the Sigmoid, the Tanh "
-      "or the Identity of its number (torch.nn); set it to one of these in {}",
+      "or the Identity of its numbers (torch.nn); set it to one of these in {}",
       shown_name(text), kPromptsFile);
 }
 

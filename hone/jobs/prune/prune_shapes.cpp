@@ -6,6 +6,7 @@
 
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/prune/pruned_report.h"
@@ -171,8 +172,8 @@ std::optional<ShapeStructure> parse_shape_structure(const std::string& text) {
 JobResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   const PruneJob& common = job.common;
   JobResult result;
-  user_check(job.structure.sparsity >= 0 && job.structure.sparsity < 1,
-             "`sparsity`: expected a share from 0 to below 1, got {}", job.structure.sparsity);
+  usage_check(job.structure.sparsity >= 0 && job.structure.sparsity < 1,
+              "`sparsity`: expected a share from 0 to below 1, got {}", job.structure.sparsity);
   check_seeds(common, common.how.trains ||
                           (!job.structure.kinds.empty() && job.structure.method == "first_order"));
   OutputFolder output(common.output.folder, common.output.resumable(common.resume));

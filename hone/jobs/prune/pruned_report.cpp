@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/learning_curve.h"
@@ -128,11 +129,9 @@ JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector
 }  // namespace
 
 void check_seeds(const PruneJob& job, bool draws) {
-  if (job.seeds > 1 && !draws)
-    throw UsageError(
-        "`seeds` repeats a job with randomness: training, random pruning or calibration on "
-        "examples; "
-        "this one has none, so all seeds would give the same model");
+  usage_check(job.seeds == 1 || draws,
+              "`seeds` repeats a job with randomness: training, random pruning or calibration on "
+              "examples; this one has none, so all seeds would give the same model");
 }
 
 std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const fs::path& folder,

@@ -1,6 +1,7 @@
 #include "hone/jobs/prune/sparsify.h"
 
 #include "hone/base/percentage.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/compress.h"
 #include "hone/models/transform.h"
 #include "hone/passes/prune_inputs.h"
@@ -53,16 +54,16 @@ void check_formats(Model model, const SparsifyOptions& options, Context& context
 
 void check(const SparsifyOptions& options) {
   check(options.pruning.rule);
-  user_check(!options.activations || (*options.activations >= 0 && *options.activations < 1),
-             "`activation_sparsity`: expected a share from 0 on and below 1, got {}",
-             options.activations.value_or(0));
+  usage_check(!options.activations || (*options.activations >= 0 && *options.activations < 1),
+              "`activation_sparsity`: expected a share from 0 on and below 1, got {}",
+              options.activations.value_or(0));
   if (!options.cubic) return;
-  user_check(options.trains,
-             "`schedule` cubic lets sparsity rise while the model is trained: give `epochs` or "
-             "`max_steps` too");
-  user_check(!options.pruning.rule.pattern,
-             "`schedule` cubic goes with `structure` weights: {} is all or nothing",
-             structure_text(options.pruning.rule.pattern));
+  usage_check(options.trains,
+              "`schedule` cubic lets sparsity rise while the model is trained: give `epochs` or "
+              "`max_steps` too");
+  usage_check(!options.pruning.rule.pattern,
+              "`schedule` cubic goes with `structure` weights: {} is all or nothing",
+              structure_text(options.pruning.rule.pattern));
 }
 
 Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOptions& options,

@@ -6,6 +6,7 @@
 
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/jobs/candidate_curve.h"
 #include "hone/jobs/compress.h"
 
@@ -18,10 +19,10 @@ std::string title_of(PruneMethod method) {
 }
 
 void check(const std::vector<double>& sparsities) {
-  user_check(!sparsities.empty(), "`sparsities`: expected at least one");
+  usage_check(!sparsities.empty(), "`sparsities`: expected at least one");
   for (const double sparsity : sparsities)
-    user_check(sparsity > 0 && sparsity < 1,
-               "`sparsities`: expected shares between 0 and 1, got {}", sparsity);
+    usage_check(sparsity > 0 && sparsity < 1,
+                "`sparsities`: expected shares between 0 and 1, got {}", sparsity);
 }
 
 // The order of the tests, fixed before anything is measured.
@@ -110,7 +111,7 @@ Figure sparsity_figure(const SparsityStudy& study) {
 SparsityStudy study_sparsities(const Model& parent, const EncodedSplits& data,
                                const SparsityStudyOptions& options, Context& context) {
   check(options.sparsities);
-  user_check(!options.methods.empty(), "`methods`: expected l1, random or both");
+  usage_check(!options.methods.empty(), "`methods`: expected l1, random or both");
   const std::int64_t batch_size = options.how.fine_tune.eval_batch_size;
   SparsityStudy study{.choice = begin_choice(parent, data, batch_size, context),
                       .curves = {},

@@ -7,6 +7,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/periodic.h"
 #include "hone/base/text.h"
+#include "hone/base/usage_check.h"
 #include "hone/frontends/huggingface/other_programs.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
@@ -47,25 +48,27 @@ void check_job(const ShrinkJob& job) {
   user_check(!is_fresh(job.model),
              "{}: fresh weights have learnt nothing that could be kept; give a trained model",
              job.model);
-  user_check(job.recipe.empty() || (job.freeze.empty() && job.only.empty()),
-             "`recipe` says all that may be tried: `only` and `freeze` would change nothing of it; "
-             "leave them out, and sections or `freeze` in the recipe in");
+  usage_check(
+      job.recipe.empty() || (job.freeze.empty() && job.only.empty()),
+      "`recipe` says all that may be tried: `only` and `freeze` would change nothing of it; "
+      "leave them out, and sections or `freeze` in the recipe in");
   for (const std::string& word : job.only) {
     const std::vector<std::string> known = shrink_means();
-    user_check(std::ranges::find(known, word) != known.end(), "`only`: expected {}, got '{}'",
-               fmt::join(known, ", "), word);
+    usage_check(std::ranges::find(known, word) != known.end(), "`only`: expected {}, got '{}'",
+                fmt::join(known, ", "), word);
   }
-  user_check(
+  usage_check(
       may(job, "quantize") || std::ranges::find(job.only, "allocate") == job.only.end(),
       "`only`: allocate says which linears take 4 bits of what quantize gives 8; give quantize "
       "as well");
-  user_check(job.only.empty() || std::ranges::any_of(job.only,
-                                                     [](const std::string& word) {
-                                                       return word == "prune" || word == "quantize";
-                                                     }),
-             "`only`: nothing that can be tried step by step is among {}; give prune or quantize "
-             "too, or use `hone trim`",
-             fmt::join(job.only, ", "));
+  usage_check(job.only.empty() || std::ranges::any_of(job.only,
+                                                      [](const std::string& word) {
+                                                        return word == "prune" ||
+                                                               word == "quantize";
+                                                      }),
+              "`only`: nothing that can be tried step by step is among {}; give prune or quantize "
+              "too, or use `hone trim`",
+              fmt::join(job.only, ", "));
 }
 
 // Points are made of the model as it is: there is no architecture to choose.
