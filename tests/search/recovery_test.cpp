@@ -153,6 +153,31 @@ TEST(Recovery, LeavesAnInterruptedTrialToBeRunAgain) {
   EXPECT_EQ(storage.find_study("s")->user_attributes.at("end_reason"), "trials");
 }
 
+TEST(Recovery, DrawsAfterwardsWhatAStudyWithoutInterruptionDraws) {
+  const auto points = [](Sampler& sampler, bool interrupted) {
+    MemoryStorage storage;
+    const SearchOptions options{.study = "s", .space = small_space(), .trials = 8};
+    const auto objective = [&](TrialRun& run) {
+      if (run.trial().number == 2 && std::exchange(interrupted, false)) throw Interrupted("");
+      return value_of(run);
+    };
+    while (run_search(storage, sampler, *no_pruner(), objective, options).reason == "interrupted")
+      ;
+    std::vector<std::string> keys;
+    for (const Trial& trial : storage.table())
+      if (trial.state == TrialState::complete) keys.push_back(key_of(trial.parameters));
+    return keys;
+  };
+  const auto expect_same = [&](const std::function<std::unique_ptr<Sampler>()>& sampler) {
+    const std::vector<std::string> whole = points(*sampler(), false);
+    EXPECT_EQ(whole.size(), 8u);
+    EXPECT_EQ(points(*sampler(), true), whole);
+  };
+  expect_same([] { return random_sampler({.seed = 3}); });
+  expect_same([] { return grid_sampler({.seed = 3}); });
+  expect_same([] { return tpe_sampler({.seed = 3, .startup_trials = 3}); });
+}
+
 TEST(Recovery, EndsTheSearchWhereTheStorageIsGone) {
   class Gone : public MemoryStorage {
    public:

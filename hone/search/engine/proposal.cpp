@@ -44,6 +44,18 @@ bool as_good(const Trial& a, const Trial& b, const std::vector<Direction>& direc
   return true;
 }
 
+// Copies of lost trials with numbers below that one.
+std::int64_t count_copies(const TrialTable& table, std::int64_t number) {
+  return std::count_if(table.begin(), table.end(), [&](const auto& trial) {
+    return trial->number < number && trial->system_attributes.contains("failed_trial");
+  });
+}
+
+// A copy draws nothing, so it takes no number from the draws after it: they are those of a study without interruptions.
+std::int64_t number_of_draw(const TrialTable& table, const Trial& trial) {
+  return trial.number - count_copies(table, trial.number);
+}
+
 }  // namespace
 
 std::int64_t trials_without_gain(const StudyView& points) {
@@ -77,10 +89,7 @@ Proposer::Proposer(const Study& study, Sampler& sampler, const Pruner& pruner,
 
 bool Proposer::beyond_budget(const TrialTable& table, std::int64_t number) const {
   if (options_.trials == 0 || number < options_.trials) return false;
-  const auto copies = std::count_if(table.begin(), table.end(), [](const auto& trial) {
-    return trial->system_attributes.contains("failed_trial");
-  });
-  return number >= options_.trials + copies;
+  return number >= options_.trials + count_copies(table, next_number(table));
 }
 
 StudyView Proposer::sampler_view(const KnownTrials& known, std::int64_t number) {
@@ -90,9 +99,10 @@ StudyView Proposer::sampler_view(const KnownTrials& known, std::int64_t number) 
 }
 
 // A draw is a function of the number: another one is that of a trial that will never be.
-Trial Proposer::drawn(const StudyView& view, const Trial& trial, int draw, std::string& objection) {
+Trial Proposer::drawn(const StudyView& view, const Trial& trial, std::int64_t number, int draw,
+                      std::string& objection) {
   Trial attempt = trial;
-  attempt.number += draw * kRedraw;
+  attempt.number = number + draw * kRedraw;
   suggest(sampler_, view, options_.space, attempt);
   attempt.number = trial.number;
   const SearchSpace& space = options_.space;
@@ -100,7 +110,7 @@ Trial Proposer::drawn(const StudyView& view, const Trial& trial, int draw, std::
   return attempt;
 }
 
-bool Proposer::suggest_new(const StudyView& view, Trial& trial) {
+bool Proposer::suggest_new(const StudyView& view, Trial& trial, std::int64_t number) {
   const bool check = options_.avoid_duplicates && finite_;
   const std::set<std::string> tried = check ? keys_of(view) : std::set<std::string>();
   const auto given = trial.system_attributes.find("fixed_params");
@@ -109,11 +119,11 @@ bool Proposer::suggest_new(const StudyView& view, Trial& trial) {
   for (int draw = 0; draw < kDraws; ++draw) {
     if (draw == kFreshDraws && finite_) {
       const UntriedPoints left =
-          untried_points(options_.space, tried, fixed, stream_of(study_.name), trial.number);
+          untried_points(options_.space, tried, fixed, stream_of(study_.name), number);
       trial.parameters = left.drawn;
       if (left.small) return left.count > 0;
     }
-    Trial attempt = drawn(view, trial, draw, objection);
+    Trial attempt = drawn(view, trial, number, draw, objection);
     const bool good = objection.empty() && !(check && tried.contains(key_of(attempt.parameters)));
     // In a large space that draws come back to the same few points of, one of them is tried again rather than none.
     if (!good && !(objection.empty() && draw + 1 == kDraws)) continue;
@@ -150,7 +160,8 @@ Proposal Proposer::propose(const TrialTable& table) {
   trial.number = number;
   if (!trial.parameters.empty()) return {.trial = std::move(trial)};
   const StudyView view = sampler_view(known, number);
-  if (sampler_.exhausted(view, options_.space) || !suggest_new(view, trial))
+  if (sampler_.exhausted(view, options_.space) ||
+      !suggest_new(view, trial, number_of_draw(table, trial)))
     return {.end = "exhausted"};
   return {.trial = std::move(trial)};
 }
@@ -160,7 +171,7 @@ void Proposer::complete(const TrialTable& table, Trial& claimed) {
   const StudyView view = sampler_view(known, claimed.number);
   std::string objection;
   for (int draw = 0; draw < kDraws; ++draw) {
-    Trial attempt = drawn(view, claimed, draw, objection);
+    Trial attempt = drawn(view, claimed, number_of_draw(table, claimed), draw, objection);
     if (!objection.empty()) continue;
     claimed = std::move(attempt);
     return;

@@ -29,10 +29,11 @@ class Proposer {
 
  private:
   StudyView sampler_view(const KnownTrials& known, std::int64_t number);
-  // The trial with values of draw number `draw`, and what the space has against them.
-  Trial drawn(const StudyView& view, const Trial& trial, int draw, std::string& objection);
+  // The trial with values of draw `draw` of that number, and what the space has against them.
+  Trial drawn(const StudyView& view, const Trial& trial, std::int64_t number, int draw,
+              std::string& objection);
   // False: there is no other point than those that were tried.
-  bool suggest_new(const StudyView& view, Trial& trial);
+  bool suggest_new(const StudyView& view, Trial& trial, std::int64_t number);
 
   const Study& study_;
   Sampler& sampler_;
