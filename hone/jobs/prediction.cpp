@@ -194,7 +194,9 @@ void fill_embedding(Prediction& prediction, std::span<const float> numbers) {
 void fill_answer(Prediction& prediction, std::span<const float> logits, Task task,
                  ScoreActivation activation, const std::vector<std::string>& labels) {
   prediction.logits.assign(logits.begin(), logits.end());
-  for (const double score : activated(logits, activation))
+  // Answers of classes and labels are those of the logits.
+  for (const double score :
+       activated(logits, task == Task::regression ? activation : ScoreActivation::none))
     prediction.values.push_back(static_cast<float>(score));
   prediction.has_number = all_finite(logits);
   if (task == Task::regression) return;

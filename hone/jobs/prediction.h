@@ -46,7 +46,7 @@ struct Prediction {
   bool cut = false;              ///< the text was longer than `input_ids`
   std::vector<float> embedding;  ///< where that was asked for; else what follows
   std::vector<float> logits;
-  /// The logits, or of a cross-encoder the activation of each.
+  /// The logits, or of a cross-encoder's numbers the activation of each.
   std::vector<float> values;
   /// Of classes the softmax of the logits, of labels their sigmoids; of a cross-encoder with a sigmoid, or tanh, that of each.
   std::vector<double> probabilities;

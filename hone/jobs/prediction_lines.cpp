@@ -33,9 +33,14 @@ std::string vector_cells(std::string_view norm, std::string_view numbers) {
 }
 
 std::string_view answer_header(const PredictionSubject& subject) {
-  const Task task = subject.task;
-  if (!subject.activation.empty()) return subject.activation;
-  return task == Task::regression ? "Number" : task == Task::multi_label ? "Labels" : "Label";
+  if (subject.task != Task::regression)
+    return subject.task == Task::multi_label ? "Labels" : "Label";
+  return subject.activation.empty() ? std::string_view("Number") : subject.activation;
+}
+
+std::string_view score_header(const PredictionSubject& subject) {
+  if (subject.task != Task::single_label) return "";
+  return subject.activation.empty() ? std::string_view("Probability") : subject.activation;
 }
 
 }  // namespace
@@ -66,8 +71,7 @@ std::string PredictionLines::header() const {
   if (form_ == PredictionForm::csv) return csv_header(fields_, subject_);
   const std::string answer =
       subject_.question == Question::label
-          ? label_cells(answer_header(subject_),
-                        subject_.task == Task::single_label ? "Probability" : "")
+          ? label_cells(answer_header(subject_), score_header(subject_))
           : vector_cells("Norm", fmt::format("First {} of {} numbers",
                                              std::min<std::int64_t>(kShownNumbers, subject_.width),
                                              subject_.width));

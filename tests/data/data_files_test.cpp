@@ -70,14 +70,6 @@ TEST(DataFiles, ThatAreBrokenLinksAreNotPassedOver) {
   EXPECT_EQ(files.names(files.find().train).size(), 1u);
 }
 
-TEST(DataFiles, OfOtherFoldersAreLeftOutWithANote) {
-  const Files files({"train.csv", "data/train.csv"});
-  const DataFiles found = files.find();
-  EXPECT_EQ(files.names(found.train), (Names{"train.csv"}));
-  ASSERT_EQ(found.notes.size(), 1u);
-  EXPECT_NE(found.notes[0].find("left out: data/train.csv"), std::string::npos) << found.notes[0];
-}
-
 TEST(DataFiles, SayHowToUnpackThem) {
   const Files files({"train.zip"});
   expect_user_error("unpack it first: unzip ", [&] { files.find(); });

@@ -400,6 +400,7 @@ TEST(PredictedScores, OfACrossEncoderOfSeveralLabelsAreOfEachAlone) {
     for (std::size_t c = 0; c < 3; ++c)
       EXPECT_NEAR(p.probabilities[c], expected["scores"][i][c].get<double>(), 1e-5);
     EXPECT_EQ(p.score, std::ranges::max(p.probabilities));
+    EXPECT_EQ(p.values, p.logits);
   }
 }
 
