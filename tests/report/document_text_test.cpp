@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-Document example() {
+Document small_document() {
   Table table({{"model", "Model"}, {"accuracy", "Accuracy"}});
   table.add_row({"a_b|c", percent(0.9)});
   Document document{.title = "my-model, 8 bits", .headline = "2× smaller"};
@@ -13,7 +13,8 @@ Document example() {
   document.evidence = "Measured on 10 examples.";
   document.sections = {
       {"", {PageTable{table, "Test split."}}},
-      {"Figure", {PageFigure{.svg = "<svg/>", .description = "a dot", .file = "dots.svg"}}},
+      {"Figure",
+       {PageFigure{.svg = "<svg/>", .narrow_svg = "", .description = "a dot", .file = "dots.svg"}}},
       {"Details", {Paragraph{"Folded away."}}, /*folded=*/true},
       {"Texts",
        {ChangedTexts{
@@ -25,31 +26,34 @@ Document example() {
 }
 
 TEST(DocumentText, BeginsWithHeadlineKeyFiguresAndEvidence) {
-  EXPECT_TRUE(to_text(example()).starts_with(
-      "2× smaller\nSize 2 MiB → 1 MiB · Accuracy 90.0%\nMeasured on 10 examples.\n\nTest split.\n\n"
-      "Model  Accuracy\n"))
-      << to_text(example());
+  EXPECT_TRUE(to_text(small_document())
+                  .starts_with("2× smaller\nSize 2 MiB → 1 MiB · Accuracy 90.0%\nMeasured on 10 "
+                               "examples.\n\nTest split.\n\n"
+                               "Model  Accuracy\n"))
+      << to_text(small_document());
 }
 
 TEST(DocumentText, LeavesOutWhatIsFoldedAndFigures) {
-  const std::string text = to_text(example());
+  const std::string text = to_text(small_document());
   for (const char* word : {"Folded", "Details", "Figure", "a note", "<svg"})
     EXPECT_EQ(text.find(word), std::string::npos) << word;
 }
 
 TEST(DocumentText, ShowsAChangedExampleOnOneLine) {
-  EXPECT_NE(to_text(example()).find("good → bad   good   one two"), std::string::npos)
-      << to_text(example());
+  EXPECT_NE(to_text(small_document()).find("good → bad   good   one two"), std::string::npos)
+      << to_text(small_document());
 }
 
 TEST(DocumentText, EndsWithTheFolderAndTheNextCommands) {
-  EXPECT_TRUE(to_text(example()).ends_with(
-      "\nWritten to out; details in out/report.html\n\nNext:\n  hone predict out text\n"))
-      << to_text(example());
+  EXPECT_TRUE(
+      to_text(small_document())
+          .ends_with(
+              "\nWritten to out; details in out/report.html\n\nNext:\n  hone predict out text\n"))
+      << to_text(small_document());
 }
 
 TEST(DocumentMarkdown, HasTheSameAndFoldedSectionsLast) {
-  EXPECT_EQ(to_markdown(example()), R"(# my-model, 8 bits
+  EXPECT_EQ(to_markdown(small_document()), R"(# my-model, 8 bits
 
 **2× smaller**
 
