@@ -147,6 +147,8 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
         {fmt::format("{} of {} changed predictions, correct → wrong first", texts.rows.size(),
                      grouped(std::ssize(c.flips))),
          {texts}});
+  outcome.document.sections.push_back(
+      {"Statistics", {PageTable{statistics_table({c.first, c.second})}}, /*folded=*/true});
   outcome.document.sections.push_back(details_section(evaluations, c.labels));
   return outcome;
 }

@@ -70,8 +70,13 @@ void describe_evaluation(EvaluateResult& result, const MeasuredPart& part, const
                                  {Paragraph{both->headline(part)},
                                   PageTable{comparison_table({both->full, both->halves})}}});
   const NamedEvaluation named = {part.facts.part, e, cautions(part)};
-  document.sections.push_back({"", {metrics_table(named, labels), Paragraph{to_text(size)}}});
-  document.sections.push_back(details_section({named}, labels));
+  // A confusion matrix of more classes is too wide for a terminal.
+  constexpr std::size_t kMostShown = 4;
+  Section details = details_section({named}, labels);
+  details.folded = labels.size() > kMostShown;
+  if (details.folded) document.sections.push_back({"", {metrics_table(named, labels)}});
+  document.sections.push_back(std::move(details));
+  document.sections.push_back({"", {Paragraph{to_text(size)}}});
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ struct QuantizeRun {
   std::string caption(const std::string& caveat) const {
     const std::string twice =
         goes_on() ? fmt::format(
-                        "The model before is quantized already ({}): what that has cost "
-                        "is no part of the change.",
+                        "The baseline is already quantized ({}); the change does not "
+                        "include what that cost.",
                         parent_format())
                   : "";
     const std::string random = without_head();
@@ -114,7 +114,7 @@ Model quantized_copy(const QuantizeRun& run, const CompressOptions& options, con
 // What others make of the model that is saved; "" where it is the same.
 std::string saved_remark(const QuantizeRun& run) {
   const std::string notice = notice_for_other_programs(run.plan);
-  return notice.empty() ? "" : "What is saved: " + notice + ".";
+  return notice.empty() ? "" : "The saved model: " + notice + ".";
 }
 
 // "14", "14, of which 3 are new"

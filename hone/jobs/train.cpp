@@ -369,8 +369,8 @@ void report_seeds(const TrainRun& run, const std::vector<Json>& results, JobResu
   result.basis.seeds = static_cast<std::int64_t>(results.size());
   std::vector<std::string> undrawn, doubts = seed_concerns(results, figures);
   document.sections = {{"", {PageTable{seed_table(results, figures)}}}};
-  for (const std::string& sentence : sentences)
-    document.sections[0].blocks.push_back(Paragraph{sentence});
+  for (std::size_t i = 1; i < sentences.size(); ++i)
+    document.sections[0].blocks.push_back(Paragraph{sentences[i]});
   if (measured) {
     const Figure dots = seed_figure(
         results, figures, fmt::format("{} trained; {} seeds", run.job.model, results.size()));

@@ -15,8 +15,10 @@ struct TextWriter {
   std::string text = {};
 
   void operator()(const Paragraph& block) { add(block.text + "\n"); }
+  // A command is indented, as `fitted` breaks only such lines so that a shell reads them as one.
   void operator()(const Preformatted& block) {
-    add(block.text.ends_with('\n') ? block.text : block.text + "\n");
+    const std::string indent = block.text.starts_with("hone ") ? "  " : "";
+    add(indent + block.text + (block.text.ends_with('\n') ? "" : "\n"));
   }
   void operator()(const Facts& block) {
     std::string lines;

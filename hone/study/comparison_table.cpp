@@ -101,6 +101,22 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
   return table;
 }
 
+Table statistics_table(const std::vector<ComparedModel>& models) {
+  const bool classes = models.front().measurement.evaluation.figure == kAccuracy;
+  std::vector<Column> columns = {{"model", "Model"}};
+  if (classes) columns.push_back({"mcnemar_p", "McNemar p"});
+  columns.push_back({"margin_snr_db", classes ? "Margin SNR (dB)" : "Output SNR (dB)"});
+  Table table(std::move(columns));
+  for (const ComparedModel& model : models) {
+    if (!model.comparison) continue;
+    std::vector<Cell> row = {model.label};
+    if (classes) row.push_back(p_value(model.comparison->counted->mcnemar_p));
+    row.push_back(real(model.comparison->snr_db, 1));
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
 std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
                                   const std::vector<std::string>& labels) {
   std::vector<std::string> sentences;

@@ -24,6 +24,9 @@ struct ComparedModel {
 /// and arithmetic (fp32, simulated, …). `models` have one task, and there is one at least.
 Table comparison_table(const std::vector<ComparedModel>& models);
 
+/// McNemar's p, where there are classes, and the margin SNR of each model but the baseline.
+Table statistics_table(const std::vector<ComparedModel>& models);
+
 /// What tables say of a model of a task that is judged by this figure: the figure, its change and flips against the parent
 /// with their 95% intervals (of numbers how far they move), of accuracy McNemar's p, verdict, loss, margin SNR.
 std::vector<Column> figure_columns(const FigureName& figure);

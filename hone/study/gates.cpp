@@ -138,15 +138,15 @@ std::string too_few_sentence(const ParentJudged& judged, const std::string& meas
   if (judged.passes) return "";
   std::vector<std::string> ways;
   if (judged.hardest.examples_needed)
-    ways.push_back(fmt::format("{} examples to choose by that {} rests on",
-                               about_text(*judged.hardest.examples_needed),
+    ways.push_back(fmt::format("{} examples for {}", about_text(*judged.hardest.examples_needed),
                                judged.hardest.figure.text));
   if (judged.evaluations_that_show > 0)
     ways.push_back(fmt::format("{} {}", option, judged.evaluations_that_show));
   return fmt::format(
-      "On {} not even the model beside itself would be shown to be kept in {}; {} would do.",
+      "On {}, not even the baseline compared with itself would be shown to be within the limit in "
+      "{}; {} would do.",
       measured_on, evaluations,
-      ways.empty() ? "more texts to choose by, or gates that allow more,"
+      ways.empty() ? "more examples, or gates that allow more,"
                    : fmt::format("{}", fmt::join(ways, ", or ")));
 }
 

@@ -60,8 +60,9 @@ struct ParentJudged {
 /// There is one gate at least.
 ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
                           std::int64_t evaluations);
-/// "On validation, n = 300 not even the model beside itself would be shown to be kept in 10 looks; about 1,400 … would do.", with
-/// `evaluations` as "10 looks" and `option` as "--max_evaluations"; "" where it passes.
+/// "On validation, n = 300, not even the baseline compared with itself would be shown to be within the limit in 10 evaluations; about
+/// 1,400 … would do.", with
+/// `evaluations` as "10 evaluations" and `option` as "--max_evaluations"; "" where it passes.
 std::string too_few_sentence(const ParentJudged& judged, const std::string& measured_on,
                              const std::string& evaluations, const std::string& option);
 

@@ -94,7 +94,7 @@ TEST(Progress, CutsALongTitleBeforeTheShare) {
   Progress progress("PTQ int(bits=8,per=row,scale=dynamic)", 4, {.output = output});
   desk.seconds += 2;
   progress.update(2, "loss 0.4");
-  EXPECT_EQ(desk.written, "\rPTQ int(bits=8,per=row…  50%  loss 0.4\x1b[K");
+  EXPECT_EQ(desk.written, "\rPTQ int(bits=8,per=row,…  50%  loss 0.4\x1b[K");
 }
 
 TEST(Progress, SaysLinesAboveItself) {

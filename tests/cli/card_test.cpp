@@ -70,7 +70,7 @@ TEST(Card, OfAQuantizedModelSaysWhatWasLostAndWhatOthersMakeOfIt) {
   expect_in(card.text, "- format: `integer(width=6,frac=4)`, 6 bits per quantized weight");
   expect_in(card.text, "- pass over its graph: `quantize(format=integer(width=6,frac=4))`\n");
   expect_in(card.text, "It is not smaller or faster yet");
-  expect_in(card.text, "do not know the quantizers of inputs and outputs");
+  expect_in(card.text, "ignore quantizers of inputs and outputs");
   expect_in(card.text,
             "- Measured on the validation part, n = 4: accuracy 50.0% in `transformers`, ");
 }

@@ -196,8 +196,8 @@ TEST(Embed, IsAllThatAModelWithoutAHeadIsMeasuredBy) {
       with_data({"quantize", kSentenceModel, "--format", "int(bits=8)", "-o", "small"});
   ASSERT_EQ(quantized.code, 0) << quantized.messages;
   const std::string said =
-      "the model has no classification head: all figures are those of one drawn at random, and say "
-      "nothing of its embeddings";
+      "the model has no classification head: all numbers are those of a random head and say "
+      "nothing about its embeddings";
   EXPECT_NE(quantized.output.find(said), std::string::npos) << quantized.output;
   EXPECT_EQ(read_json(folder.path() / "small/results.json")["caveat"], said);
   const Ending inspected = run_well({"inspect", kSentenceModel, "--no_graph"}, folder.path());

@@ -74,8 +74,8 @@ TEST(Eval, SaysWhatTheWeightsTake) {
 TEST(Eval, ShowsPeopleRoundedFigures) {
   const Ending ending =
       run_well({"eval", "model", "--data", "reviews.csv", "--split", "all"}, workshop());
-  for (const char* figure : {"accuracy", "loss", "macro mean", "weighted mean", "AUC of good",
-                             "arithmetic", "Precision", "taken for bad"})
+  for (const char* figure : {"Accuracy", "Loss", "macro mean", "weighted mean", "AUC of good",
+                             "Arithmetic", "Precision", "taken for bad"})
     EXPECT_NE(ending.output.find(figure), std::string::npos) << figure;
   EXPECT_TRUE(ending.output.starts_with("Accuracy on all, n = 40, 36 trained on, "))
       << ending.output;

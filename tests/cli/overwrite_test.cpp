@@ -215,6 +215,7 @@ TEST_F(Overwrite, KnowsTheFoldersOfVersionsBeforeRecords) {
   run_well(joined(kTrain, {"-o", "new"}), folder());
   fs::remove(at("new/record.json"));
   fs::remove(at("new/README.md"));  // nor had they these
+  fs::remove(at("new/report.md"));
   fs::remove(at("new/trained_on.safetensors"));
   for (const char* file : {"README.md", "trained_on.safetensors"})
     fs::remove(at("new/checkpoint-2") / file);

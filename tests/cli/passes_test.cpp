@@ -162,7 +162,7 @@ TEST(Passes, LeaveWhatOtherJobsLeave) {
         "Only hone loads it: its graph has bert.encoder.layer.0."})
     EXPECT_NE(ending.output.find(sentence), std::string::npos) << sentence << ending.output;
   const std::vector<std::string> files = entries(folder.path() / "fused");
-  for (const char* file : {"README.md", "machine.json", "record.json", "report.html",
+  for (const char* file : {"README.md", "machine.json", "record.json", "report.html", "report.md",
                            "results.json", "run.log", "settings.json"})
     EXPECT_NE(std::ranges::find(files, file), files.end()) << file;
   const std::string card = read_file(folder.path() / "fused/README.md");

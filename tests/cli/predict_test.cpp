@@ -495,7 +495,7 @@ TEST(Predict, RefusesWhatItCannotTell) {
           {"--data", "texts.csv", "--json", "--fields", "gold"});
   refuses(1, "--fields: all texts are of one file",
           {"--data", "texts.csv", "--json", "--fields", "file"});
-  refuses(1, "--fields: id is there twice", {"a film", "--json", "--fields", "id,text,id"});
+  refuses(2, "--fields: id is there twice", {"a film", "--json", "--fields", "id,text,id"});
   refuses(2, "--fields chooses what programs get; add --json or --output FILE",
           {"a film", "--fields", "id"});
   refuses(2, "-o: expected a file that ends in .jsonl or .csv, got 'said.xlsx'",

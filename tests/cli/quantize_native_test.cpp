@@ -28,7 +28,7 @@ TEST(QuantizeNative, LeavesAFolderThatCommandsTakeWithAReport) {
             (std::vector<std::string>{
                 "README.md", "config.json", "graph.hone", "machine.json", "native.gp", "native.png",
                 "native.svg", "native.tsv", "parameters.safetensors", "record.json", "report.html",
-                "results.json", "run.log", "settings.json", "tokenizer_config.json",
+                "report.md", "results.json", "run.log", "settings.json", "tokenizer_config.json",
                 "trained_on.safetensors", "vocab.txt"}));
   const Json result = read_json(out / "results.json");
   EXPECT_EQ(result["arithmetic"], "native");

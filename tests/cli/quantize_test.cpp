@@ -38,7 +38,7 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
             (std::vector<std::string>{
                 "README.md", "config.json", "graph.hone", "layers.gp", "layers.png", "layers.svg",
                 "layers.tsv", "machine.json", "model.safetensors", "record.json", "report.html",
-                "results.json", "run.log", "settings.json", "tokenizer_config.json",
+                "report.md", "results.json", "run.log", "settings.json", "tokenizer_config.json",
                 "trained_on.safetensors", "vocab.txt"}));
 }
 
@@ -157,7 +157,7 @@ TEST(Quantize, GoesOnFromAQuantizedModel) {
   words.insert(words.end(), {"--explain"});
   const std::string text = run_well(words, workshop()).output;
   EXPECT_NE(text.find("The model before is quantized already"), std::string::npos) << text;
-  EXPECT_NE(text.find("16 operations quantized, 2 of them now;"), std::string::npos) << text;
+  EXPECT_NE(text.find("Layers quantized 16, of which 2 are new"), std::string::npos) << text;
   // It opens and computes what was measured.
   EXPECT_EQ(
       run_json({"eval", folder.path() / "both", "--data", "reviews.csv"}, workshop())["eval_loss"],
@@ -203,8 +203,8 @@ TEST(Quantize, ShowsPeopleBothModelsAndAVerdict) {
   const Ending ending = run_well({"quantize", "model", "--format", kFormat, "--data", "reviews.csv",
                                   "-o", folder.path() / "quantized"},
                                  workshop());
-  for (const char* text :
-       {"before", "PTQ integer(width=8,frac=4)", "Flips", "simulated", "14 operations quantized"})
+  for (const char* text : {"baseline", "PTQ integer(width=8,frac=4)", "Predictions changed",
+                           "simulated", "Layers quantized 14"})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text;
 }
 
@@ -229,6 +229,7 @@ TEST(Quantize, DrawsTheLearningCurveOfItsTraining) {
                                       "model.safetensors",
                                       "record.json",
                                       "report.html",
+                                      "report.md",
                                       "results.json",
                                       "run.log",
                                       "settings.json",
@@ -605,12 +606,13 @@ TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
   EXPECT_EQ(change["grounds"], "each_seed") << change;
   EXPECT_LT(change["accuracy_change_interval"][1].get<double>(), -0.005);
   for (const Json& run : result["runs"]) EXPECT_EQ(run["comparison"]["verdict"], "exceeds limit");
-  EXPECT_NE(ending.output.find("; shown by each seed alone."), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("; every seed shows it."), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find(" % flips on average"), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find("What is saved: "), std::string::npos) << ending.output;
-  EXPECT_NE(ending.output.find("Each operand quantized alone, the noisiest first, without training; "
-                               "the same for every seed"),
-            std::string::npos)
+  EXPECT_NE(
+      ending.output.find("Each operand quantized alone, the noisiest first, without training; "
+                         "the same for every seed"),
+      std::string::npos)
       << ending.output;
   const Json& diagnosis = result["diagnosis"];
   EXPECT_EQ(read_file(seeds_that_lose() / "seeds/better.toml"), diagnosis["recipe"]);
@@ -623,22 +625,21 @@ TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
     EXPECT_NE(page.find(heading), std::string::npos) << heading;
   EXPECT_TRUE(fs::exists(seeds_that_lose() / "seeds/layers.svg"));
   // The model as it is, once on each part, whatever the seeds.
-  EXPECT_EQ(count_of("before, all  100%", ending.messages), 1u) << ending.messages;
-  EXPECT_EQ(count_of("before, validation  100%", ending.messages), 1u) << ending.messages;
+  EXPECT_EQ(count_of("baseline, all  100%", ending.messages), 1u) << ending.messages;
+  EXPECT_EQ(count_of("baseline, validation  100%", ending.messages), 1u) << ending.messages;
   EXPECT_EQ(count_of("fp32  100%", ending.messages), 0u) << ending.messages;
   // Class by class.
   EXPECT_NE(
-      ending.output.find("After, all, n = 40, 36 trained on, 4 held for choices: mean of 5 seeds"),
-      std::string::npos)
-      << ending.output;
+      page.find("Compressed, all, n = 40, 36 trained on, 4 held for choices: mean of 5 seeds"),
+      std::string::npos);
 }
 
 TEST(Quantize, MeasuresTheModelOnceWhereTheChoiceIsMadeOnTheSameTexts) {
   const Ending ending = run_well({"quantize", "learnt", "--format", "integer(width=2,frac=0)",
                                   "--data", "reviews.csv", "--explain", "-o", "once"},
                                  seeds_that_lose());
-  EXPECT_EQ(count_of("before, validation  100%", ending.messages), 1u) << ending.messages;
-  EXPECT_EQ(count_of("before, validation", ending.messages), 1u) << ending.messages;
+  EXPECT_EQ(count_of("baseline, validation  100%", ending.messages), 1u) << ending.messages;
+  EXPECT_EQ(count_of("baseline, validation", ending.messages), 1u) << ending.messages;
 }
 
 TEST(Quantize, SaysTheVerdictOfAGateOnce) {
@@ -647,8 +648,8 @@ TEST(Quantize, SaysTheVerdictOfAGateOnce) {
     words.insert(words.end(), {"--seeds", seeds, "--max_drop", "0.5"});
     const Ending ending = run_hone(words, seeds_that_lose());
     EXPECT_EQ(ending.code, 3) << ending.messages;
-    EXPECT_EQ(count_of("points of accuracy", ending.output + ending.messages),
-              1u + count_of("All of them together", ending.output))
+    EXPECT_EQ(count_of("accuracy changed by", ending.output + ending.messages),
+              1u + count_of("by rounding alone", ending.output))
         << ending.output << ending.messages;
     EXPECT_TRUE(ending.messages.ends_with("(accuracy>=-0.5): failed.\n")) << ending.messages;
   }
@@ -661,8 +662,8 @@ TEST(Quantize, SaysThatNoModelWasTrainedAsLongWithoutQuantizers) {
   EXPECT_EQ(result["steps"], 1);
   const std::string caveat = result["caveat"];
   EXPECT_EQ(caveat,
-            "The model after was trained 1 step longer than the one before, and no fp32 model as "
-            "long beside it: the change is that of training and quantizing together.");
+            "The compressed model was trained for 1 step more than the baseline, and no fp32 model "
+            "was trained equally long: the change combines training and quantizing.");
   EXPECT_NE(ending.output.find(caveat), std::string::npos) << ending.output;
   for (const char* file : {"report.html", "README.md"})
     EXPECT_NE(read_page(seeds_that_lose() / "caveat" / file).find(caveat), std::string::npos)

@@ -93,7 +93,7 @@ TEST(Screen, ManyRunsAreATableWhereItFits) {
     const std::string shown = on_terminal(command, columns, "NO_COLOR", "1");
     EXPECT_NE(shown.find("\nFolder"), std::string::npos) << columns << "\n" << shown;
     EXPECT_EQ(too_wide(shown, columns), "");
-    for (const char* header : {"Accuracy", "Change (points)", "Flips", "Verdict"})
+    for (const char* header : {"Accuracy", "Change (points)", "Predictions changed", "Verdict"})
       EXPECT_LE(occurrences(shown, header), 1) << header << "\n" << shown;
   }
   const std::string narrow = on_terminal(command, 40, "NO_COLOR", "1");

@@ -41,7 +41,7 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   EXPECT_GT(found["examples_needed"].get<std::int64_t>(), 100);
   EXPECT_FALSE(fs::exists(folder() / "out/model"));
   EXPECT_NE(ending.messages.find("warning: On validation"), std::string::npos) << ending.messages;
-  EXPECT_NE(ending.output.find("Nothing was shown to be kept on validation"), std::string::npos)
+  EXPECT_NE(ending.output.find("No candidate was shown to be within the limit"), std::string::npos)
       << ending.output;
   for (const Json& step : found["candidates"]) EXPECT_NE(step["verdict"], "within limit");
   EXPECT_LT(found["size"]["memory_bytes"], found["size_before"]["memory_bytes"]);
@@ -64,13 +64,13 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
   storage->read_trials(storage->find_study("shrink")->id, trials);
   EXPECT_EQ(trials.size(), found["candidates"].size());
   for (const auto& trial : trials) EXPECT_EQ(trial->values.size(), 3u);
-  EXPECT_EQ(
-      std::ranges::count(found["candidates"], "yes", [](const Json& step) { return step["chosen"]; }),
-      found["trial"].is_null() ? 0 : 1);
+  EXPECT_EQ(std::ranges::count(found["candidates"], "yes",
+                               [](const Json& step) { return step["chosen"]; }),
+            found["trial"].is_null() ? 0 : 1);
   run_well({"predict", "out/model", "some text"}, folder());
   run_well({"eval", "out/model", "--data", "reviews.csv"}, folder());
   const std::string page = read_page(folder() / "out/report.html");
-  for (const char* words : {"Before and after", "What was tried", "hone predict out/model"})
+  for (const char* words : {"Baseline", "Candidates", "hone predict out/model"})
     EXPECT_NE(page.find(words), std::string::npos) << words;
   for (const char* file : {"candidates.csv", "space.toml", "shrink.svg", "shrink.png"})
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;

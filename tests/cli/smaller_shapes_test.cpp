@@ -140,7 +140,7 @@ TEST(SmallerShapes, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
   refuse("layers that stay are spaced evenly", {"layers", "--scope", "global"});
   refuse("chooses heads and neurons", {"weights", "--method", "l2"});
   expect_refusal("--sparsity: expected a share from 0 to below 1",
-                 with(prune, {"heads", "--sparsity", "1", "-o", "none"}), folder.path());
+                 with(prune, {"heads", "--sparsity", "1", "-o", "none"}), folder.path(), 2);
   run_json({"quantize", kModel, "--format", "bf16", "--data", kReviewsFile, "-o", "rounded"},
            folder.path());
   expect_refusal("rounded: it is quantized already",

@@ -40,13 +40,26 @@ TEST(Train, WritesAFolderThatHuggingFaceReads) {
   const Json result = run_json(six_steps({"-o", "model"}), folder.path());
   const fs::path model = folder.path() / "model";
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"model"});
-  EXPECT_EQ(entries(model),
-            (std::vector<std::string>{
-                "README.md", "checkpoint-6", "config.json", "learning_curve.csv",
-                "learning_curve.gp", "learning_curve.png", "learning_curve.svg",
-                "learning_curve.tsv", "machine.json", "model.safetensors", "record.json",
-                "report.html", "results.json", "run.log", "settings.json", "tokenizer_config.json",
-                "trained_on.safetensors", "training_log.jsonl", "vocab.txt"}));
+  EXPECT_EQ(entries(model), (std::vector<std::string>{"README.md",
+                                                      "checkpoint-6",
+                                                      "config.json",
+                                                      "learning_curve.csv",
+                                                      "learning_curve.gp",
+                                                      "learning_curve.png",
+                                                      "learning_curve.svg",
+                                                      "learning_curve.tsv",
+                                                      "machine.json",
+                                                      "model.safetensors",
+                                                      "record.json",
+                                                      "report.html",
+                                                      "report.md",
+                                                      "results.json",
+                                                      "run.log",
+                                                      "settings.json",
+                                                      "tokenizer_config.json",
+                                                      "trained_on.safetensors",
+                                                      "training_log.jsonl",
+                                                      "vocab.txt"}));
   EXPECT_EQ(read_json(model / "results.json"), result);
   const Json config = read_json(model / "config.json");
   EXPECT_EQ(config["model_type"], "bert");
@@ -142,11 +155,12 @@ TEST(Train, ShowsPrecisionRecallAndConfusion) {
   const TemporaryFolder folder;
   const Ending ending = run_well(six_steps({"-o", "model"}), folder.path());
   for (const char* text :
-       {"\nTest, n = 60", "Precision", "macro mean", "taken for negative", "\nAUC of positive: "})
-    EXPECT_NE(ending.output.find(text), std::string::npos) << text;
+       {"Test, n = 60", "Precision", "macro mean", "taken for negative", "AUC of positive: "})
+    EXPECT_NE(read_page(folder.path() / "model/report.html").find(text), std::string::npos) << text;
   // The verdict first, then the tables.
   EXPECT_TRUE(ending.output.starts_with("Accuracy on test, n = 60: ")) << ending.output;
-  EXPECT_NE(ending.output.substr(0, ending.output.find('\n')).find("always predicting the most frequent class"),
+  EXPECT_NE(ending.output.substr(0, ending.output.find('\n'))
+                .find("always predicting the most frequent class"),
             std::string::npos);
   const Json results = read_json(folder.path() / "model/results.json");
   const Json& rows = results["test"]["eval_confusion"];
@@ -293,7 +307,7 @@ TEST(Train, KeepsTheStandardOutputForResults) {
   const TemporaryFolder folder;
   const Ending shown = run_well(six_steps({"-o", "shown"}), folder.path());
   EXPECT_NE(shown.output.find("6 steps"), std::string::npos);
-  EXPECT_NE(shown.output.find("written to shown"), std::string::npos);
+  EXPECT_NE(shown.output.find("Written to shown"), std::string::npos);
   EXPECT_EQ(shown.output.find("texts/s  "), std::string::npos);
   EXPECT_NE(shown.messages.find("train  100%  6/6 steps"), std::string::npos);
   // Warnings are no progress: six steps teach nothing, and that is said.
@@ -322,8 +336,9 @@ TEST(Train, ShowsTheClassesOfSeeds) {
                                       "--max_steps", "1", "--seeds", "2", "-o", "out"},
                                      folder.path())
                                 .output;
-  EXPECT_NE(shown.find("Validation, n = 4: each of 2 seeds:\n"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("taken for good"), std::string::npos) << shown;
+  const std::string page = read_page(folder.path() / "out/report.html");
+  EXPECT_NE(page.find("Validation, n = 4: each of 2 seeds"), std::string::npos) << page;
+  EXPECT_NE(page.find("taken for good"), std::string::npos) << page;
   EXPECT_TRUE(shown.starts_with("Accuracy on validation, n = 4: ")) << shown;
   const Json result = read_json(folder.path() / "out/results.json");
   EXPECT_TRUE(result["runs"][1]["validation"]["eval_classes"].contains("bad"));

@@ -49,7 +49,7 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
         "on validation, n = 4, all held for choices", "<p>Nothing was chosen.</p>",
         "PTQ integer(<wbr>width=16,<wbr>frac=8)", "<dd>simulated fixed point</dd>",
         "variation over seeds", "<dd>reviews.csv; 40 texts, fingerprint ",
-        "choices are made on the validation part (honest)"})
+        "choices are made on the validation split (honest)"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   EXPECT_NE(ending.output.find("on validation, n = 4, all held for choices"), std::string::npos);
   EXPECT_EQ(ending.messages.find("note: measured on"), std::string::npos) << ending.messages;

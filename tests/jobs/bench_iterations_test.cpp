@@ -107,7 +107,7 @@ TEST(BenchIterations, RefusesWhatCannotBe) {
     change(job);
     expect_user_error(message, [&] { bench_iterations(job, context); });
   };
-  expect_refusal("one call is the first alone", [](IterationsJob& job) { job.iterations = 1; });
+  expect_refusal("one call is only the first", [](IterationsJob& job) { job.iterations = 1; });
   expect_refusal("25 calls of 25 would leave none", [](IterationsJob& job) { job.ignored = 25; });
   expect_refusal("no executor is called 'fast'", [](IterationsJob& job) { job.ways = {"fast"}; });
   expect_refusal("each once", [](IterationsJob& job) { job.ways = {"eager", "eager"}; });

@@ -259,7 +259,7 @@ TEST(FineTune, ShowsEachEvaluation) {
   EXPECT_TRUE(lines[0].starts_with("train  step 2  epoch 0.25  validation loss ")) << lines[0];
   EXPECT_NE(lines[0].find(" ± "), std::string::npos) << lines[0];
   EXPECT_TRUE(lines[0].ends_with("  best so far  predicts 'LABEL_1' only")) << lines[0];
-  EXPECT_TRUE(lines[2].ends_with(" %  best so far")) << lines[2];
+  EXPECT_TRUE(lines[2].ends_with("%  best so far")) << lines[2];
   EXPECT_TRUE(lines[3].starts_with("train  100%  6/6 steps")) << lines[3];
 }
 

@@ -166,7 +166,7 @@ TEST(Lab, RefusesWhatItDoesNotKnow) {
   const TemporaryFolder folder;
   Context& context = testing::quiet_context();
   EXPECT_EQ(find_lab("4.3").name, "4.3");
-  expect_user_error("no lab is called '4.33'; those there are: 0.1", [] { find_lab("4.33"); });
+  expect_user_error("no lab is called '4.33'; expected one of 0.1", [] { find_lab("4.33"); });
   expect_user_error("expected quick, paper or full, got 'slow'", [] { parse_fidelity("slow"); });
   LabJob job = job_into(folder.path() / "out");
   job.model = "nowhere";

@@ -53,7 +53,7 @@ std::string Mxint8Lab::text_;
 TEST_F(Mxint8Lab, LeavesTablesFiguresAndAPage) {
   const fs::path lab = folder() / "lab";
   for (const char* file :
-       {"report.html", "results.json", "decode.csv", "decode.svg", "decode.png", "decode_share.svg",
+       {"report.html", "report.md", "results.json", "decode.csv", "decode.svg", "decode.png", "decode_share.svg",
         "tiles.svg", "tiles.png", "tiles_edge.svg", "memory.csv", "memory_model.svg",
         "memory_bert-tiny.svg", "memory_model.csv", "memory_process_model.csv",
         "fp32_parameters.csv", "products.csv", "products.svg", "products_answers.csv",

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kSvg = R"svg(<?xml version="1.0" encoding="utf-8" standalone="no"?>
 <svg
  width="400" height="300"
- viewBox="0 0 400,300"
+ viewBox="0 0 400 300"
  xmlns="http://www.w3.org/2000/svg"
 >
 <title>Gnuplot</title>
@@ -115,7 +115,7 @@ TEST(InlineSvg, LeavesOutGroupsThatHoldNothing) {
 TEST(InlineSvg, IsAnImageWithADescription) {
   const std::string svg = inline_svg(kSvg, "", "x < \"y\"");
   EXPECT_TRUE(
-      svg.starts_with("<svg width=\"400\" viewBox=\"0 0 400,300\" role=\"img\" "
+      svg.starts_with("<svg width=\"400\" viewBox=\"0 0 400 300\" role=\"img\" "
                       "aria-label=\"x &lt; &quot;y&quot;\">"))
       << svg;
   EXPECT_TRUE(svg.ends_with("</svg>"));

@@ -1,7 +1,7 @@
 #include "hone/report/page_script.h"
 
-#include "hone/report/figure.h"
 #include "hone/report/document.h"
+#include "hone/report/figure.h"
 #include "tests/support/browser.h"
 
 // Figures are pointed at where people see them: in a browser, headless.

@@ -99,8 +99,8 @@ TEST(DisplayColumn, HasBothEndsOfSharesInAllRowsOrNoneToo) {
   table.add_row({"b", percent(0.5)});
   EXPECT_EQ(display_column(table, 1), (std::vector<std::string>{"51.4 ± 4.4%", "50.0%"}));
   table.add_row({"c", percent_within(1, 0.904, 1)});
-  EXPECT_EQ(display_column(table, 1), (std::vector<std::string>{"51.4% (47.0 to 55.7)", "50.0%",
-                                                                "100.0% (90.4 to 100.0)"}));
+  EXPECT_EQ(display_column(table, 1),
+            (std::vector<std::string>{"51.4% (47.0 to 55.7)", "50.0%", "100.0% (90.4 to 100.0)"}));
 }
 
 TEST(DisplayColumn, HasDecimalsInAllRowsOrNone) {
@@ -129,7 +129,7 @@ TEST(DisplayColumn, HasSizesInOneUnitUnlessSomeVanishInIt) {
 
 TEST(DisplayText, GivesTheSharesOfAFewSeeds) {
   EXPECT_EQ(display_text(PerRun{{0.531, 0.54, 0.5}}), "53.1, 54.0, 50.0%");
-  EXPECT_EQ(display_text(PerRun{{0.00123, kNaN}, Quantity::flips}), "0.12, – %");
+  EXPECT_EQ(display_text(PerRun{{0.00123, kNaN}, Quantity::flips}), "0.12, –%");
   EXPECT_FALSE(Cell(PerRun{{0.5}}).is_text());
   Table table({Column{"seeds", "Seeds"}});
   table.add_row({PerRun{{0.5, kNaN}}});
@@ -176,10 +176,10 @@ Table example_table() {
 
 TEST(TableText, AlignsNumbersToTheRight) {
   EXPECT_EQ(to_text(example_table()),
-            "Format  Accuracy   Flips       Size\n"
-            "──────  ────────  ──────  ─────────\n"
-            "fp32      83.8%       –  16.73 MiB\n"
-            "mxint8    83.8%  0.12%  15.56 MiB\n");
+            "Format  Accuracy  Flips       Size\n"
+            "──────  ────────  ─────  ─────────\n"
+            "fp32       83.8%      –  16.73 MiB\n"
+            "mxint8     83.8%  0.12%  15.56 MiB\n");
 }
 
 TEST(TableText, CountsColumnsOfTheTerminalNotBytes) {

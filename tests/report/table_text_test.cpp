@@ -57,25 +57,25 @@ TEST(TableLayout, FitsEveryWidth) {
 TEST(TableLayout, BreaksNoWordAndLosesNone) {
   for (std::size_t columns = 40; columns <= 200; ++columns) {
     const std::string text = to_text(comparison(), {.columns = columns});
-    for (const char* word : {"Accuracy", "McNemar", "Margin", "(dB)", "90.3 ± 0.8%",
-                             "50.5 ± 1.3%", "61.5", "< 1e-300", "kept", "lost"})
+    for (const char* word : {"Accuracy", "McNemar", "Margin", "(dB)", "90.3 ± 0.8%", "50.5 ± 1.3%",
+                             "61.5", "< 1e-300", "kept", "lost"})
       EXPECT_NE(text.find(word), std::string::npos) << columns << " columns: " << word << "\n"
                                                     << text;
   }
 }
 
 TEST(TableLayout, AtAnyLengthIsOneLineForEachRow) {
-  EXPECT_EQ(to_text(comparison()),
-            "Model                              Accuracy    Loss   Flips  McNemar p  Margin SNR "
-            "(dB)  Verdict\n"
-            "─────────────────────────────  ────────────  ──────  ──────  ─────────  "
-            "───────────────  ───────\n"
-            "before                         90.3 ± 0.8%  0.2389       –          –              "
-            "  –  –\n"
-            "PTQ integer(width=24,frac=12)  90.3 ± 0.8%  0.2389   0.0%      1.000             "
-            "61.5  kept\n"
-            "PTQ integer(width=4,frac=2)    50.5 ± 1.3%  0.6931  49.4%   < 1e-300              "
-            "0.0  lost\n");
+  EXPECT_EQ(
+      to_text(comparison()),
+      "Model                             Accuracy    Loss  Flips  McNemar p  Margin SNR (dB)  "
+      "Verdict\n"
+      "─────────────────────────────  ───────────  ──────  ─────  ─────────  ───────────────  "
+      "───────\n"
+      "before                         90.3 ± 0.8%  0.2389      –          –                –  –\n"
+      "PTQ integer(width=24,frac=12)  90.3 ± 0.8%  0.2389   0.0%      1.000             61.5  "
+      "kept\n"
+      "PTQ integer(width=4,frac=2)    50.5 ± 1.3%  0.6931  49.4%   < 1e-300              0.0  "
+      "lost\n");
 }
 
 TEST(TableLayout, BreaksNoHeader) {
@@ -89,10 +89,10 @@ TEST(TableLayout, BreaksNoHeader) {
 TEST(TableLayout, ThenPutsNamesAbove) {
   EXPECT_EQ(to_text(comparison(), {.columns = 80}),
             "Model\n"
-            "      Accuracy    Loss   Flips  McNemar p  Margin SNR (dB)  Verdict\n"
-            "  ────────────  ──────  ──────  ─────────  ───────────────  ───────\n"
+            "     Accuracy    Loss  Flips  McNemar p  Margin SNR (dB)  Verdict\n"
+            "  ───────────  ──────  ─────  ─────────  ───────────────  ───────\n"
             "before\n"
-            "  90.3 ± 0.8%  0.2389       –          –                –  –\n"
+            "  90.3 ± 0.8%  0.2389      –          –                –  –\n"
             "PTQ integer(width=24,frac=12)\n"
             "  90.3 ± 0.8%  0.2389   0.0%      1.000             61.5  kept\n"
             "PTQ integer(width=4,frac=2)\n"
@@ -102,18 +102,18 @@ TEST(TableLayout, ThenPutsNamesAbove) {
 TEST(TableLayout, ThenPutsFiguresOnSeveralLines) {
   EXPECT_EQ(to_text(comparison(), {.columns = 44}),
             "Model\n"
-            "      Accuracy             Loss    Flips\n"
-            "     McNemar p  Margin SNR (dB)  Verdict\n"
-            "  ────────────  ───────────────  ───────\n"
+            "     Accuracy             Loss    Flips\n"
+            "    McNemar p  Margin SNR (dB)  Verdict\n"
+            "  ───────────  ───────────────  ───────\n"
             "before\n"
             "  90.3 ± 0.8%           0.2389        –\n"
-            "             –                –  –\n"
+            "            –                –  –\n"
             "PTQ integer(width=24,frac=12)\n"
-            "  90.3 ± 0.8%           0.2389    0.0%\n"
-            "         1.000             61.5  kept\n"
+            "  90.3 ± 0.8%           0.2389     0.0%\n"
+            "        1.000             61.5  kept\n"
             "PTQ integer(width=4,frac=2)\n"
-            "  50.5 ± 1.3%           0.6931   49.4%\n"
-            "      < 1e-300              0.0  lost\n");
+            "  50.5 ± 1.3%           0.6931    49.4%\n"
+            "     < 1e-300              0.0  lost\n");
 }
 
 TEST(TableLayout, LeavesNoColumnOutAtAnyWidth) {
@@ -258,8 +258,8 @@ TEST(TableLayout, KeepsColumnsThatAreTheSameInAllRows) {
   for (const char* sampler : {"grid", "random", "tpe"})
     table.add_row({sampler, percent(0.741), "simulated"});
   EXPECT_EQ(to_text(table),
-            "Sampler    Best  Way\n"
-            "───────  ──────  ─────────\n"
+            "Sampler   Best  Way\n"
+            "───────  ─────  ─────────\n"
             "grid     74.1%  simulated\n"
             "random   74.1%  simulated\n"
             "tpe      74.1%  simulated\n");

@@ -102,8 +102,8 @@ std::string notice_for_other_programs(const QuantizationPlan& plan) {
     return layer.second.input.has_value() || layer.second.output.has_value();
   });
   if (!activations) return "";
-  return "transformers and other programs that load this model take its rounded weights, but do "
-         "not know the quantizers of inputs and outputs: their figures may differ from hone's";
+  return "transformers and other programs load its rounded weights but ignore quantizers of "
+         "inputs and outputs, so their results may differ from hone's";
 }
 
 std::optional<EncoderShapes> encoder_shapes(const Model& model) {

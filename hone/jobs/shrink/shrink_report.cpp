@@ -579,7 +579,7 @@ double ShrinkFindings::margin() const {
 }
 
 std::string too_few_texts_sentence(const ShrinkFindings& f) {
-  return too_few_sentence(f.itself, made_on(f), fmt::format("{} looks", f.job.looks),
+  return too_few_sentence(f.itself, made_on(f), fmt::format("{} evaluations", f.job.looks),
                           "--max_evaluations");
 }
 
