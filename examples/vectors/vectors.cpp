@@ -59,7 +59,7 @@ int main() {
     Predictor predictor(std::move(graph), parameters, session);
     const std::vector<float> logits = predictor.rows(test.examples, /*batch_size=*/256);
     const Evaluation e = evaluate({logits, predictor.width()}, test.labels);
-    fmt::print("{}: {:.1f} % of {} points are right, 95 % interval {:.1f} to {:.1f}\n", what,
+    fmt::print("{}: {:.1f}% of {} points are right, 95% interval {:.1f} to {:.1f}\n", what,
                100 * e.accuracy, e.examples, 100 * e.accuracy_interval.low,
                100 * e.accuracy_interval.high);
   };

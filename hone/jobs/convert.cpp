@@ -30,9 +30,9 @@ TensorPlace place_of(const Tensor& tensor) {
 
 // Config, tokenizer and card, but not the files of the job that made the model, nor modules.json, which names folders.
 bool goes_along(const fs::path& path) {
-  constexpr std::string_view kOfTheJob[] = {"machine.json",       "results.json", "settings.json",
-                                            "trainer_state.json", "record.json",  "resume.json",
-                                            kModulesFile};
+  constexpr std::string_view kOfTheJob[] = {"machine.json", "results.json",       "settings.json",
+                                            "report.md",    "trainer_state.json", "record.json",
+                                            "resume.json",  kModulesFile};
   constexpr std::string_view kEndings[] = {".json", ".txt", ".hone", ".model", ".jinja", ".md"};
   const std::string name = path.filename().string();
   if (name == kUnroundedFile) return true;

@@ -8,6 +8,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/metrics/verdict.h"
 #include "hone/train/checkpoints.h"
 
 namespace hone {
@@ -60,6 +61,13 @@ void take_measurement(Json& row, const Json& measurement) {
   if (!value_at(measurement, "eval_samples").is_null()) row["n"] = measurement["eval_samples"];
 }
 
+// Earlier versions wrote a sentence.
+bool is_verdict(const Json& value) {
+  return value == to_string(Conclusion::within_limit) ||
+         value == to_string(Conclusion::exceeds_limit) ||
+         value == to_string(Conclusion::inconclusive);
+}
+
 void take_comparison(Json& row, const Json& comparison) {
   take(row, comparison,
        {"flips", "flip_share", "flip_interval", "only_parent_right", "only_candidate_right",
@@ -71,7 +79,8 @@ void take_comparison(Json& row, const Json& comparison) {
     for (const auto& [key, value] : comparison.items())
       if ((key.ends_with("_change") || key.ends_with("_change_interval")) && !value.is_null())
         row[key] = value;
-  take(row, comparison, {"verdict"});
+  if (const Json& verdict = value_at(comparison, "verdict"); is_verdict(verdict))
+    row["verdict"] = verdict;
 }
 
 // What its figures are to be read with.
@@ -211,7 +220,7 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
   }
   // What all gates say together goes before what the metric says alone.
   const Json& gated = value_at(value_at(result, "gate"), "verdict");
-  if (gated.is_string()) own["verdict"] = gated;
+  if (is_verdict(gated)) own["verdict"] = gated;
   if (own.contains(figure_key(own))) rows.push_back(own);
   return rows;
 }

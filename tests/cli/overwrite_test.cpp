@@ -217,7 +217,7 @@ TEST_F(Overwrite, KnowsTheFoldersOfVersionsBeforeRecords) {
   fs::remove(at("new/README.md"));  // nor had they these
   fs::remove(at("new/report.md"));
   fs::remove(at("new/trained_on.safetensors"));
-  for (const char* file : {"README.md", "trained_on.safetensors"})
+  for (const char* file : {"README.md", "report.md", "trained_on.safetensors"})
     fs::remove(at("new/checkpoint-2") / file);
   write_file(at("new/thesis.tex"), "years");
   run_well({"eval", "new", "--data", "reviews.csv"}, folder());

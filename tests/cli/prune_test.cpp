@@ -249,7 +249,7 @@ TEST_F(Pruning, SaysWhatCannotBe) {
   expect_refusal("--ramp: expected a number above 0 and at most 1, got 2",
                  pruning({"--schedule", "cubic", "--ramp", "2", "-o", "none"}), 2);
   expect_refusal("--schedule cubic lets sparsity rise",
-                 pruning({"--schedule", "cubic", "-o", "none"}));
+                 pruning({"--schedule", "cubic", "-o", "none"}), 2);
   expect_refusal("no operation with weights matches 'dense2' of --target",
                  pruning({"--target", "dense2", "-o", "none"}));
   run_well({"pack", "model", "--weight_format", "mxint(bits=8)", "-o", "packed"}, folder());

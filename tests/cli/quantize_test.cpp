@@ -156,7 +156,7 @@ TEST(Quantize, GoesOnFromAQuantizedModel) {
   std::vector<std::string> words = further(folder, "again");
   words.insert(words.end(), {"--explain"});
   const std::string text = run_well(words, workshop()).output;
-  EXPECT_NE(text.find("The model before is quantized already"), std::string::npos) << text;
+  EXPECT_NE(text.find("The baseline is already quantized"), std::string::npos) << text;
   EXPECT_NE(text.find("Layers quantized 16, of which 2 are new"), std::string::npos) << text;
   // It opens and computes what was measured.
   EXPECT_EQ(
@@ -607,8 +607,8 @@ TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
   EXPECT_LT(change["accuracy_change_interval"][1].get<double>(), -0.005);
   for (const Json& run : result["runs"]) EXPECT_EQ(run["comparison"]["verdict"], "exceeds limit");
   EXPECT_NE(ending.output.find("; every seed shows it."), std::string::npos) << ending.output;
-  EXPECT_NE(ending.output.find(" % flips on average"), std::string::npos) << ending.output;
-  EXPECT_NE(ending.output.find("What is saved: "), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find(" of predictions changed on average"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("The saved model: "), std::string::npos) << ending.output;
   EXPECT_NE(
       ending.output.find("Each operand quantized alone, the noisiest first, without training; "
                          "the same for every seed"),

@@ -161,14 +161,12 @@ TEST(TableLayout, ThenMakesRecords) {
             "run 8\n"
             "  A variant of it\n"
             "    int(bits=8,per=row,scale=dynamic)\n"
-            "  Accuracy\n"
-            "    100.0% (90.4 to 100.0)\n"
+            "  Accuracy         100.0% (90.4 to 100.0)\n"
             "  Change           -0.10 (-0.49 to +0.31)\n"
             "run 4\n"
             "  A variant of it\n"
             "    int(bits=4,per=row,scale=dynamic)\n"
-            "  Accuracy\n"
-            "    100.0% (90.4 to 100.0)\n"
+            "  Accuracy         100.0% (90.4 to 100.0)\n"
             "  Change           -0.10 (-0.49 to +0.31)\n"
             "  Flips            0.00% (0.00 to 0.38)\n");
 }
