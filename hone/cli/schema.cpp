@@ -29,7 +29,8 @@ void print_schema(const std::string& name) {
 
 void list_documents(bool json) {
   Table table({{"document", "SchemaDocument"}, {"meaning", "What it is"}});
-  for (const SchemaDocument& document : documents()) table.add_row({document.name, document.meaning});
+  for (const SchemaDocument& document : documents())
+    table.add_row({document.name, document.meaning});
   if (json) return print_result("schema", {{"documents", to_json(table)}});
   const TextStyle style{.columns = terminal_columns(stdout)};
   fmt::print(

@@ -36,7 +36,7 @@ void predict_others(const EncodedSet& set, std::int64_t count) {
     bytes += static_cast<double>(length_of(set, row)) * sizeof(std::int32_t) + kOfBlock;
   const auto others = static_cast<double>(set.size() - count);
   predict_memory(static_cast<double>(resident_bytes()) +
-                  bytes * others / static_cast<double>(std::max<std::int64_t>(1, count)));
+                 bytes * others / static_cast<double>(std::max<std::int64_t>(1, count)));
 }
 
 }  // namespace

@@ -135,8 +135,9 @@ double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand) {
 }
 
 Table choice_table(const FormatStudy& study) {
-  std::vector<Column> columns = {
-      {"format", "Format"}, {"average_weight_bits", "Bits per weight"}, {"packed_bytes", "If packed"}};
+  std::vector<Column> columns = {{"format", "Format"},
+                                 {"average_weight_bits", "Bits per weight"},
+                                 {"packed_bytes", "If packed"}};
   for (Column& column : figure_columns(study.choice.parent.evaluation.figure))
     columns.push_back(std::move(column));
   for (const Column& column : {Column{"weight_snr_db", "Weights (dB)"},

@@ -287,8 +287,7 @@ std::string choice_text(const TrainJob& job, const Json& result) {
                     points_text(result["validation_test_gap"].get<double>()),
                     points_text(interval[0].get<double>()), points_text(interval[1].get<double>()));
   }
-  if (result.contains("class_weights"))
-    text += "; class weights apply to the training loss only";
+  if (result.contains("class_weights")) text += "; class weights apply to the training loss only";
   if (job.training.training.label_smoothing_factor > 0)
     text += "; label smoothing applies to the training loss only";
   if (const std::string distilled = to_text(job.distill); !distilled.empty())

@@ -311,10 +311,10 @@ Figure account_figure(const std::vector<NamedSteps>& accounts, const std::string
       const auto row = std::ranges::find(names, step.name) - names.begin();
       const bool is_reason = step.kind == SavingStep::Kind::reason;
       least = std::min(least, 100 * step.saving);
-      series.points.push_back({.x = 100 * step.saving,
-                               .y = -static_cast<double>(row),
-                               .name = is_reason ? points_of(step.change)
-                                                 : fmt::format("{:.2f}%", 100 * step.saving)});
+      series.points.push_back(
+          {.x = 100 * step.saving,
+           .y = -static_cast<double>(row),
+           .name = is_reason ? points_of(step.change) : fmt::format("{:.2f}%", 100 * step.saving)});
     }
     panel.series.push_back(std::move(series));
   }

@@ -178,8 +178,8 @@ TEST(Gates, OfSearchesThatNoTrialPassesEndIt) {
                 "--gate", "recall(legal)>=-1", "--data", "tickets", "-o", folder.path() / "none"},
                tickets());
   EXPECT_EQ(ending.code, 3) << ending.messages;
-  for (const char* part : {"not even the model beside itself would be shown to be kept in 2 trials",
-                           "recall of legal rests on", "none of 2 trials is shown to pass"})
+  for (const char* part : {"not even the baseline compared with itself would be shown",
+                           "examples for recall of legal", "none of 2 trials is shown to pass"})
     EXPECT_NE(ending.messages.find(part), std::string::npos) << ending.messages;
 }
 

@@ -422,7 +422,7 @@ TEST(Quantize, MeasuresWhatOtherProgramsComputeToo) {
                                           saved};
   const std::string shown = run_well(words, workshop()).output;
   EXPECT_NE(shown.find("as transformers computes it"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("What is saved: transformers and other programs"), std::string::npos);
+  EXPECT_NE(shown.find("The saved model: transformers and other programs"), std::string::npos);
   const Json result = read_json(saved / "results.json");
   const Json& elsewhere = result["as_transformers"];
   EXPECT_EQ(elsewhere["eval_samples"], result["after"]["eval_samples"]);
@@ -607,7 +607,8 @@ TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
   EXPECT_LT(change["accuracy_change_interval"][1].get<double>(), -0.005);
   for (const Json& run : result["runs"]) EXPECT_EQ(run["comparison"]["verdict"], "exceeds limit");
   EXPECT_NE(ending.output.find("; every seed shows it."), std::string::npos) << ending.output;
-  EXPECT_NE(ending.output.find(" of predictions changed on average"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find(" of predictions changed on average"), std::string::npos)
+      << ending.output;
   EXPECT_NE(ending.output.find("The saved model: "), std::string::npos) << ending.output;
   EXPECT_NE(
       ending.output.find("Each operand quantized alone, the noisiest first, without training; "

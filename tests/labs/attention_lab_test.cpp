@@ -33,8 +33,8 @@ TEST(AttentionLab, HasARowForWhatIsNotRun) {
   EXPECT_EQ(rows[6]["device"], "cuda");
   EXPECT_TRUE(rows[6]["why_not"].get<std::string>().starts_with("not run: ")) << rows[6];
   EXPECT_FALSE(result.fields["operators"].empty());
-  for (const char* file : {"report.html", "report.md", "results.json", "overview.csv", "operators.csv",
-                           "attention.svg", "attention.png"})
+  for (const char* file : {"report.html", "report.md", "results.json", "overview.csv",
+                           "operators.csv", "attention.svg", "attention.png"})
     EXPECT_TRUE(path_exists(folder.path() / "lab" / file)) << file;
   EXPECT_NE(result.fields["summary"].get<std::string>().find("2 x 2 x 9 x 8 in fp32"),
             std::string::npos);

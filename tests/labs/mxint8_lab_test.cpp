@@ -53,11 +53,13 @@ std::string Mxint8Lab::text_;
 TEST_F(Mxint8Lab, LeavesTablesFiguresAndAPage) {
   const fs::path lab = folder() / "lab";
   for (const char* file :
-       {"report.html", "report.md", "results.json", "decode.csv", "decode.svg", "decode.png", "decode_share.svg",
-        "tiles.svg", "tiles.png", "tiles_edge.svg", "memory.csv", "memory_model.svg",
-        "memory_bert-tiny.svg", "memory_model.csv", "memory_process_model.csv",
-        "fp32_parameters.csv", "products.csv", "products.svg", "products_answers.csv",
-        "products_linears.csv"})
+       {"report.html",          "report.md",           "results.json",
+        "decode.csv",           "decode.svg",          "decode.png",
+        "decode_share.svg",     "tiles.svg",           "tiles.png",
+        "tiles_edge.svg",       "memory.csv",          "memory_model.svg",
+        "memory_bert-tiny.svg", "memory_model.csv",    "memory_process_model.csv",
+        "fp32_parameters.csv",  "products.csv",        "products.svg",
+        "products_answers.csv", "products_linears.csv"})
     EXPECT_TRUE(path_exists(lab / file)) << file;
   const std::string page = read_file(lab / "report.html");
   for (const char* told : {"Memory that packing saves", "fp32, W8A16, W8A8, and mixed",

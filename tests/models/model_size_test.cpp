@@ -63,9 +63,8 @@ TEST(ModelSize, NamesEmbeddingsWhereTheyAreMostOfIt) {
                  .packed_bytes = 100,
                  .packed_embedding_bytes = 89,
                  .quantized = true};
-  EXPECT_NE(
-      to_text(size).find("The embeddings, not quantized, are 89% of the packed size: a rule"),
-      std::string::npos)
+  EXPECT_NE(to_text(size).find("The embeddings, not quantized, are 89% of the packed size: a rule"),
+            std::string::npos)
       << to_text(size);
   size.embeddings_quantized = true;
   EXPECT_NE(to_text(size).find("The embeddings are 89% of the packed size."), std::string::npos);

@@ -159,8 +159,8 @@ TEST(LongTpe, FindsValuesAsGoodAsByOptunasRandomNumbers) {
       }
     for (std::size_t i = 0; i < 3; ++i) {
       const RankTest test = rank_test(ours[i], theirs[i]);
-      const std::string what = fmt::format("p = {:.4f}, ours is better in {:.1f}% of pairs",
-                                           test.p, 100 * test.first_is_less);
+      const std::string what = fmt::format("p = {:.4f}, ours is better in {:.1f}% of pairs", test.p,
+                                           100 * test.first_is_less);
       RecordProperty(fmt::format("{}_{}", function.name, i == 0 ? 25 : i == 1 ? 50 : 100), what);
       EXPECT_GE(test.p, 0.0005) << function.name << " " << i << ": " << what;
     }

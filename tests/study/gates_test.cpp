@@ -27,7 +27,8 @@ TEST(ParentBesideItself, HasToShowThatItLosesNoMoreThanIsAllowed) {
   EXPECT_FALSE(few.passes);
   EXPECT_EQ(few.hardest.figure, kAccuracy);
   EXPECT_GT(few.hardest.examples_needed, 400);
-  EXPECT_NE(too_few_sentence(few, "validation", "10 evaluations", "`looks`").find("examples for accuracy"),
+  EXPECT_NE(too_few_sentence(few, "validation", "10 evaluations", "`looks`")
+                .find("examples for accuracy"),
             std::string::npos);
 }
 

@@ -32,8 +32,7 @@ TEST(SeedSentence, ShowsFewSeedsAsTheyAre) {
   EXPECT_EQ(sentence({0.5132, 0.5132, 0.5132, 0.5132, 0.5132}), "51.3% with each of 5 seeds");
   EXPECT_TRUE(
       sentence({0.80, 0.82, 0.84, 0.82, 0.82})
-          .starts_with(
-              "82.0% on average over 5 seeds (95% for other seeds on the same texts: 80."))
+          .starts_with("82.0% on average over 5 seeds (95% for other seeds on the same texts: 80."))
       << sentence({0.80, 0.82, 0.84, 0.82, 0.82});
 }
 

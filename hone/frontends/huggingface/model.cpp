@@ -209,7 +209,7 @@ void predict_parameters(const Graph& graph) {
     if (parameter->role() == ParameterRole::codes)
       codes += static_cast<double>(element_count(resolve(parameter->types()[0].shape, {})));
   predict_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(graph) - codes +
-                  kBeside);
+                 kBeside);
 }
 
 void check_none_missing(const std::vector<std::string>& missing, const Graph& graph,

@@ -242,9 +242,9 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
         {'S', std::ranges::max(first_lengths(texts, ways[0].at_a_time * ways[0].most_batches))}};
   };
   predict_beside({{before.graph(), largest(set), before.parameters()},
-                   {after.graph(), largest(set_of_native != nullptr ? *set_of_native : set),
-                    after.parameters()}},
-                  context.session());
+                  {after.graph(), largest(set_of_native != nullptr ? *set_of_native : set),
+                   after.parameters()}},
+                 context.session());
   Rounds rounds("time models", std::ssize(ways) * kTimedRounds, context);
   for (const Way& way : ways) {
     ModelTimes result{.at_a_time = way.at_a_time, .noun = set.noun()};

@@ -7,10 +7,10 @@
 
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
+#include "hone/jobs/job_result.h"
 #include "hone/jobs/native/native_model.h"
 #include "hone/jobs/native/native_times.h"
 #include "hone/jobs/quantize.h"
-#include "hone/jobs/job_result.h"
 #include "hone/metrics/verdict.h"
 #include "hone/models/encoding.h"
 #include "hone/runtime/packed_kernels.h"

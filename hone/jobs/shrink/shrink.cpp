@@ -272,7 +272,8 @@ class Shrinking {
     if (!context_.say || context_.progress.quiet) return;
     const std::optional<std::size_t> best = state.best();
     context_.say(fmt::format(
-        "candidate {} of at most {}: {}\n  predicted: {} of the size, {} of the latency; {}; about {}. "
+        "candidate {} of at most {}: {}\n  predicted: {} of the size, {} of the latency; {}; about "
+        "{}. "
         "{} so far: {} of the size, {} of the latency. {} of {} spent",
         looks + 1, job_.looks, step.what, percent_text(step.shares.bytes),
         percent_text(step.shares.time),

@@ -166,8 +166,8 @@ TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
   std::string why;
   // Four bits do damage that no work is likely to win back.
   EXPECT_FALSE(next_step(state, why).has_value());
-  EXPECT_EQ(
-      why, "no step that is left is expected to be kept and to take 1% less than the best so far");
+  EXPECT_EQ(why,
+            "no step that is left is expected to be kept and to take 1% less than the best so far");
   state.tried.clear();
   state.seconds_left = 0.5;
   EXPECT_FALSE(next_step(state, why).has_value());
