@@ -157,7 +157,7 @@ Table before_and_after_table(const std::vector<Written>& all) {
   return table;
 }
 
-Cell figure_of(const JudgedPoint& one, const FigureName& figure) {
+Cell judged_cell(const JudgedPoint& one, const FigureName& figure) {
   const auto [low, high] = one.figure_interval;
   return figure.may_be_negative ? number_within(one.figure, low, high)
                                 : percent_within(one.figure, low, high);
@@ -193,7 +193,7 @@ Table trail_table(const ShrinkFindings& f) {
     table.add_row({one.trial, one.step, percent(one.foretold.bytes),
                    when_made(percent(one.shares.bytes)), percent(one.foretold.time),
                    when_made(percent(one.shares.time)), percent(one.chance, 0),
-                   when_made(figure_of(one, figure)), when_made(real(100 * one.change, 2)),
+                   when_made(judged_cell(one, figure)), when_made(real(100 * one.change, 2)),
                    when_made(real(100 * one.change_interval.low, 2)),
                    when_made(real(100 * one.change_interval.high, 2)),
                    std::isnan(one.flips) ? Cell(absent) : when_made(percent(one.flips, 2)),
