@@ -92,11 +92,13 @@ std::optional<CodedInputs> integers_by_own_scales(const CodeUnits& units, std::i
   // Scales out of a table are powers of two.
   if (!units.scales.empty() || (units.group != 0 && units.group != columns)) return std::nullopt;
   const std::string_view strategy = units.group == 0 ? "tensor" : "token";
-  return CodedInputs{
-      .scheme = scheme_of(kInt8, !has_zero_points(units), strategy, /*dynamic=*/true),
-      .note =
-          "inputs are rounded by scales of the largest magnitude / 127.5 in compressed-tensors "
-          "and / 127 in hone"};
+  CodedInputs inputs{.scheme =
+                         scheme_of(kInt8, !has_zero_points(units), strategy, /*dynamic=*/true)};
+  if (!has_zero_points(units))
+    inputs.note =
+        "scales of inputs are the largest magnitude / 127.5 in compressed-tensors and / 127 in "
+        "hone";
+  return inputs;
 }
 
 std::optional<CodedInputs> integers_by_known_scale(const CodeUnits& units, float step) {

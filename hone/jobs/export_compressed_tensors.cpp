@@ -59,8 +59,10 @@ std::string scheme_text(const Json& scheme) {
 std::string command_with_transformers(const ExportJob& job, const ExportedModel& exported) {
   if (exported.embeds() && !exported.source.modules.empty())
     return fmt::format(
-        "python3 -c \"from sentence_transformers import SentenceTransformer as S; "
-        "print(S('{}').encode('a text'))\"",
+        "python3 -c \"from sentence_transformers import SentenceTransformer as S; from "
+        "transformers "
+        "import CompressedTensorsConfig as C; print(S('{}', model_kwargs={{'quantization_config': "
+        "C(dequantize=True)}}).encode('a text'))\"",
         job.output.folder);
   return fmt::format(
       "python3 -c \"from transformers import pipeline; print(pipeline('{}', '{}')('a text'))\"",
@@ -96,9 +98,12 @@ ExportForm compressed_tensors_form(const ExportJob& job, ExportedModel& exported
                   .write = {}};
   form.config["quantization_config"] = coded.quantization_config;
   if (coded.in_bfloat16) name_element_type(form.config, "bfloat16");
-  // Without its head it is what the files that it was read from say.
-  if (exported.embeds() && model.facts.config.contains("architectures"))
-    form.config["architectures"] = model.facts.config["architectures"];
+  if (exported.embeds()) {
+    // transformers calls the encoder of XForSequenceClassification XModel.
+    const std::string_view with_head = architecture.keys.class_name;
+    form.config["architectures"] = {
+        fmt::format("{}Model", with_head.substr(0, with_head.find("For")))};
+  }
   form.write = [coded = std::move(coded)](const fs::path& folder) {
     const fs::path file = folder / kWeightsFile;
     write_safetensors(file, coded.tensors, {{"format", "pt"}}, coded.float8);

@@ -245,6 +245,19 @@ TEST(Export, CompressedTensorsComeWithConfigAndTokenizer) {
   EXPECT_EQ(config["id2label"]["1"], "good");
 }
 
+TEST(Export, CompressedTensorsOfSentenceModelsAreTheEncoderAlone) {
+  const TemporaryFolder folder;
+  run_well({"pack", test_data() / "models/golden/embeddings/mean", "--weight_format",
+            "int(bits=4,per=row,scale=dynamic)", "-o", "packed"},
+           folder.path());
+  run_well({"export", "packed", "--to", "compressed-tensors", "-o", "exported"}, folder.path());
+  EXPECT_EQ(read_json(folder.path() / "exported/config.json")["architectures"],
+            Json({"BertModel"}));
+  EXPECT_TRUE(fs::exists(folder.path() / "exported/1_Pooling/config.json"));
+  for (const auto& [name, tensor] : stored_tensors(folder.path() / "exported/model.safetensors"))
+    EXPECT_EQ(name.find("classifier"), std::string::npos) << name;
+}
+
 TEST(Export, CompressedTensorsWantAQuantizedModelAndNoOptionsOfOnnx) {
   const TemporaryFolder folder;
   const auto ending = [&](const std::string& model, const std::vector<std::string>& more) {
