@@ -65,22 +65,6 @@ void store_shared(const PackedLayout& layout, const std::vector<std::uint32_t>& 
                           packed);
 }
 
-std::vector<std::uint16_t> element_codes(const PackedLayout& layout, const std::uint8_t* packed,
-                                         ThreadPool& pool) {
-  const kernels::PackedMatrix& m = layout.matrix;
-  std::vector<std::uint16_t> codes(static_cast<std::size_t>(m.rows * m.columns));
-  if (layout.arrangement == Arrangement::panels) {
-    kernels::restore(pool, m, packed, codes.data());
-  } else {
-    parallel_ranges(pool, m.rows, kernels::rows_per_chunk(m.columns),
-                    [&](std::int64_t begin, std::int64_t end) {
-                      for (std::int64_t row = begin; row < end; ++row)
-                        kernels::gather_packed_row(m, packed, row, codes.data() + row * m.columns);
-                    });
-  }
-  return codes;
-}
-
 std::int64_t groups_in_row(const CodeUnits& units, std::int64_t columns) {
   return (columns + units.group - 1) / units.group;
 }
@@ -162,6 +146,22 @@ void unpack(const QuantizerInput& input, const PackedLayout& layout, const Packe
   const std::vector<std::uint16_t> elements = element_codes(layout, bytes, pool);
   const Codes codes{{elements.begin(), elements.end()}, shared_codes(layout, shared, pool)};
   input.format.def->decode(input, codes, y);
+}
+
+std::vector<std::uint16_t> element_codes(const PackedLayout& layout, const std::uint8_t* packed,
+                                         ThreadPool& pool) {
+  const kernels::PackedMatrix& m = layout.matrix;
+  std::vector<std::uint16_t> codes(static_cast<std::size_t>(m.rows * m.columns));
+  if (layout.arrangement == Arrangement::panels) {
+    kernels::restore(pool, m, packed, codes.data());
+  } else {
+    parallel_ranges(pool, m.rows, kernels::rows_per_chunk(m.columns),
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (std::int64_t row = begin; row < end; ++row)
+                        kernels::gather_packed_row(m, packed, row, codes.data() + row * m.columns);
+                    });
+  }
+  return codes;
 }
 
 std::optional<CodeUnits> units_for_any_state(const Format& format, const Sizes& sizes) {

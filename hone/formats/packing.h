@@ -62,6 +62,10 @@ inline constexpr double kPackingRoom = 6;
 void unpack(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
             ThreadPool& pool, std::span<float> y);
 
+/// The codes of the elements as the format has them, row by row.
+std::vector<std::uint16_t> element_codes(const PackedLayout& layout, const std::uint8_t* codes,
+                                         ThreadPool& pool);
+
 /// `units_of` codes of a tensor of these sizes with states of zeros: what does not depend on those.
 std::optional<CodeUnits> units_for_any_state(const Format& format, const Sizes& sizes);
 /// The smallest magnitude but 0 that a code stands for; infinity where there is none.

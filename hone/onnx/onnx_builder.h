@@ -22,6 +22,7 @@ class OnnxBuilder {
               DType weights = DType::f32);
 
   int opset() const { return model_.opset; }
+  const ParameterStore& parameters() const { return parameters_; }
 
   /// The name of a value of the graph: of an input or a parameter, or what `set_result` was given.
   std::string name_of(Value value);

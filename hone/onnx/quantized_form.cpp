@@ -4,8 +4,8 @@
 #include <cmath>
 #include <optional>
 
-#include "hone/formats/packing.h"
 #include "hone/onnx/operations.h"
+#include "hone/passes/pack.h"
 
 namespace hone {
 namespace {
@@ -18,54 +18,16 @@ constexpr const char* kRoundedInputs =
     "ONNX Runtime rounds fp32 inputs of products with weights of few bits to int8 by itself; its "
     "session option session.qdq_matmulnbits_accuracy_level=0 keeps them in fp32";
 
-// A packed tensor, as one reads it.
-struct PackedTensor {
-  Format format;
-  Sizes sizes;
-  PackedLayout layout;
-  Tensor codes, shared;
-  std::vector<Tensor> state;
-
-  QuantizerInput input() const { return {format, sizes, {}, state}; }
-  // Calls read(rows), by which rows are read.
-  template <typename Body>
-  auto with_rows(const CodeUnits* units, Body&& body) const {
-    const QuantizerInput in = input();
-    return body(
-        PackedRows{in, layout, units, codes.data<std::uint8_t>(), shared.data<std::uint8_t>()});
-  }
-  Tensor values() const {
-    Tensor y = Tensor::empty(DType::f32, sizes);
-    ThreadPool alone(1);
-    unpack(input(), layout, {codes, shared}, alone, y.values<float>());
-    return y;
-  }
-};
-
 Tensor dense_values(const OnnxBuilder& to, Value parameter) {
   const Tensor tensor = to.values_of(*parameter.node);
   return tensor.contiguous() ? tensor : tensor.contiguous_copy();
 }
 
-PackedTensor packed_tensor(const OnnxBuilder& to, Node& unpack) {
-  const Attributes& attributes = unpack.attributes();
-  PackedTensor packed{.format = attributes.get<Format>("format"),
-                      .sizes = resolve(attributes.get<Shape>("shape"), {}),
-                      .layout = {},
-                      .codes = dense_values(to, unpack.input(0)),
-                      .shared = dense_values(to, unpack.input(1)),
-                      .state = {}};
-  packed.layout = packed_layout(packed.format, packed.sizes,
-                                parse_arrangement(attributes.get<std::string>("arrangement")));
-  for (std::size_t i = 2; i < unpack.inputs().size(); ++i)
-    packed.state.push_back(dense_values(to, unpack.input(i)));
-  return packed;
-}
-
 // Units that are whole multiples of a power of two.
 struct WholeUnits {
   float step = 1;
-  float lowest = 0, highest = 0;  // in steps
+  float lowest = 0, highest = 0;   // in steps
+  std::vector<int> of_codes = {};  // in steps
 };
 
 std::optional<WholeUnits> whole_units(const CodeUnits& units) {
@@ -74,11 +36,11 @@ std::optional<WholeUnits> whole_units(const CodeUnits& units) {
   int exponent = 0;
   if (!std::isfinite(whole.step) || std::frexp(whole.step, &exponent) != 0.5F) return std::nullopt;
   for (const float unit : units.units) {
-    if (std::isnan(unit)) continue;
-    const float steps = unit / whole.step;
+    const float steps = std::isnan(unit) ? 0 : unit / whole.step;
     if (std::nearbyint(steps) != steps || std::fabs(steps) > 255) return std::nullopt;
     whole.lowest = std::min(whole.lowest, steps);
     whole.highest = std::max(whole.highest, steps);
+    whole.of_codes.push_back(static_cast<int>(steps));
   }
   return whole;
 }
@@ -91,6 +53,7 @@ struct WholeMatrix {
   std::int64_t groups = 0;              // in a row that have a scale each; 0: one scale for all
   std::vector<float> scales = {};       // row by row
   std::vector<float> zero_points = {};  // of each scale; empty: all are 0
+  std::vector<int> of_codes = {};       // of the codes that the format has
 };
 
 std::optional<OnnxType> type_for(const WholeUnits& units, bool zero_points, int opset) {
@@ -107,7 +70,7 @@ std::optional<OnnxType> type_for(const WholeUnits& units, bool zero_points, int 
 
 std::optional<WholeMatrix> whole_matrix(const OnnxBuilder& to, Node& unpack) {
   constexpr int kFirstWithBlocks = 21;
-  WholeMatrix matrix{.tensor = packed_tensor(to, unpack)};
+  WholeMatrix matrix{.tensor = packed_tensor(unpack, to.parameters())};
   const PackedTensor& tensor = matrix.tensor;
   const std::optional<CodeUnits> units = units_of(tensor.input());
   if (!units) return std::nullopt;
@@ -119,6 +82,7 @@ std::optional<WholeMatrix> whole_matrix(const OnnxBuilder& to, Node& unpack) {
   matrix.type = *type;
   matrix.rows = tensor.layout.matrix.rows;
   matrix.columns = tensor.layout.matrix.columns;
+  matrix.of_codes = whole->of_codes;
   if (units->group > 0) {
     if (tensor.sizes.size() != 2) return std::nullopt;  // rows are no axis
     matrix.groups = (matrix.columns + units->group - 1) / units->group;
@@ -154,19 +118,15 @@ std::vector<std::byte> bytes_of(OnnxType type, const std::vector<int>& codes) {
 }
 
 std::vector<int> codes_of(const WholeMatrix& m, bool transposed) {
-  const Tensor values = m.tensor.values();
-  const float* const value = values.data<float>();
-  std::vector<int> codes(static_cast<std::size_t>(m.rows * m.columns));
-  const std::int64_t group = m.groups == 0 ? m.columns : m.columns / m.groups;
+  ThreadPool alone(1);
+  const std::vector<std::uint16_t> elements =
+      element_codes(m.tensor.layout, m.tensor.packed.codes.data<std::uint8_t>(), alone);
+  std::vector<int> codes(elements.size());
   for (std::int64_t row = 0; row < m.rows; ++row)
-    for (std::int64_t column = 0; column < m.columns; ++column) {
-      const auto at = static_cast<std::size_t>(m.groups == 0 ? 0 : row * m.groups + column / group);
-      const float zero = m.zero_points.empty() ? 0 : m.zero_points[at];
-      const float y = value[row * m.columns + column];
-      const float code = (y == 0 ? 0 : std::nearbyint(y / m.scales[at])) + zero;
-      codes[static_cast<std::size_t>(
-          transposed ? column * m.rows + row : row * m.columns + column)] = static_cast<int>(code);
-    }
+    for (std::int64_t column = 0; column < m.columns; ++column)
+      codes[static_cast<std::size_t>(transposed ? column * m.rows + row
+                                                : row * m.columns + column)] =
+          m.of_codes[elements[static_cast<std::size_t>(row * m.columns + column)]];
   return codes;
 }
 
@@ -225,14 +185,8 @@ std::string zero_points_constant(OnnxBuilder& to, const std::string& parameter,
                                    const ByteSink& sink) { sink(bytes); }});
 }
 
-// The name of the parameter whose codes they are.
-std::string parameter_of(Node& unpack) {
-  const std::string& codes = unpack.input(0).node->name();
-  return codes.substr(0, codes.rfind('.'));
-}
-
 std::string dequantized(OnnxBuilder& to, Node& unpack, const WholeMatrix& m, bool transposed) {
-  const std::string parameter = parameter_of(unpack);
+  const std::string parameter = packed_parameter(unpack);
   std::vector<std::string> inputs = {codes_constant(to, parameter, m, transposed),
                                      scales_constant(to, parameter, m, transposed)};
   if (std::string zeros = zero_points_constant(to, parameter, m, transposed); !zeros.empty())
@@ -248,17 +202,18 @@ std::string dequantized(OnnxBuilder& to, Node& unpack, const WholeMatrix& m, boo
 
 // What has no form as whole numbers.
 std::string values_constant(OnnxBuilder& to, Node& unpack) {
-  const PackedTensor tensor = packed_tensor(to, unpack);
+  const PackedTensor tensor = packed_tensor(unpack, to.parameters());
   to.note(
       fmt::format("weights in {} are stored as the fp32 values that they take, because opset {} "
                   "cannot express their codes and scales",
                   to_string(tensor.format), to.opset()));
-  return to.constant({.name = parameter_of(unpack),
+  return to.constant({.name = packed_parameter(unpack),
                       .type = OnnxType::f32,
                       .sizes = tensor.sizes,
                       .bytes = onnx_bytes(OnnxType::f32, element_count(tensor.sizes)),
                       .write = [tensor](const ByteSink& sink) {
-                        const Tensor values = tensor.values();
+                        ThreadPool alone(1);
+                        const Tensor values = tensor.values(alone);
                         sink({values.device_pointer(), values.size_bytes()});
                       }});
 }
@@ -368,7 +323,7 @@ std::string whole_product(OnnxBuilder& to, Value x, Node& unpack) {
     scale = results[1];
     zero = results[2];
   }
-  const std::string parameter = parameter_of(unpack);
+  const std::string parameter = packed_parameter(unpack);
   const std::string product =
       to.add("MatMulInteger",
              {rounded, codes_constant(to, parameter, *matrix, /*transposed=*/true), zero});
@@ -406,7 +361,7 @@ std::string packed_rows(OnnxBuilder& to, Node& unpack, const std::string& ids) {
   const bool whole_bytes = m.type == OnnxType::i8 || m.type == OnnxType::u8;
   if (m.groups > 1 || !whole_bytes || !m.zero_points.empty())
     return to.add("Gather", {dequantized(to, unpack, m, /*transposed=*/false), ids});
-  const std::string parameter = parameter_of(unpack);
+  const std::string parameter = packed_parameter(unpack);
   const std::string codes =
       to.add("Gather", {codes_constant(to, parameter, m, /*transposed=*/false), ids});
   const std::string scales = scales_constant(to, parameter, m, /*transposed=*/false);

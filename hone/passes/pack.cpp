@@ -82,13 +82,11 @@ struct Standing {
   std::string parameter() const {
     return codes.substr(0, codes.size() - std::min(codes.size(), kCodes.size()));
   }
-  std::vector<Tensor> state(const ParameterStore& parameters) const {
-    std::vector<Tensor> tensors;
-    for (const std::string& name : states) tensors.push_back(parameters.at(name));
-    return tensors;
-  }
-  PackedCodes packed(const ParameterStore& parameters) const {
-    return {parameters.at(codes), parameters.at(shared)};
+  PackedTensor tensor(const ParameterStore& parameters) const {
+    const auto host = [&](const std::string& name) { return parameters.at(name).on(cpu()); };
+    PackedTensor tensor{format, sizes, layout, {host(codes), host(shared)}, {}};
+    for (const std::string& name : states) tensor.state.push_back(host(name));
+    return tensor;
   }
 };
 
@@ -148,6 +146,16 @@ void put_quantizer_back(Graph& graph, Node& node) {
 
 }  // namespace
 
+Tensor PackedTensor::values(ThreadPool& pool) const {
+  Tensor y = Tensor::empty(DType::f32, sizes);
+  unpack(input(), layout, packed, pool, y.values<float>());
+  return y;
+}
+
+PackedTensor packed_tensor(const Node& unpack, const ParameterStore& parameters) {
+  return Standing(unpack).tensor(parameters);
+}
+
 std::string packed_parameter(const Node& unpack) {
   const std::string& codes = unpack.inputs()[0].node->name();
   return codes.substr(0, codes.size() - kCodes.size());
@@ -195,11 +203,7 @@ bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool,
   });
   for (Node* node : nodes) {
     const Standing standing(*node);
-    Tensor values = Tensor::empty(DType::f32, standing.sizes);
-    const std::vector<Tensor> state = standing.state(parameters);
-    unpack({standing.format, standing.sizes, {}, state}, standing.layout,
-           standing.packed(parameters), pool, values.values<float>());
-    parameters.set(packed_parameter(*node), std::move(values));
+    parameters.set(packed_parameter(*node), standing.tensor(parameters).values(pool));
     release_pages(parameters.at(standing.codes));
     parameters.erase(standing.codes);
     parameters.erase(standing.shared);
@@ -211,11 +215,9 @@ bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool,
 void check_packed_weights(const Graph& graph, const ParameterStore& parameters, ThreadPool& pool) {
   for (const Node* node : unpacked_nodes(graph)) {
     const Standing standing(*node);
-    const std::vector<Tensor> state = standing.state(parameters);
-    with_context(standing.codes, [&] {
-      check_codes({standing.format, standing.sizes, {}, state}, standing.layout,
-                  standing.packed(parameters), pool);
-    });
+    const PackedTensor tensor = standing.tensor(parameters);
+    with_context(standing.codes,
+                 [&] { check_codes(tensor.input(), tensor.layout, tensor.packed, pool); });
   }
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hone/base/thread_pool.h"
+#include "hone/formats/packing.h"
 #include "hone/ir/graph.h"
 #include "hone/tensor/parameter_store.h"
 
@@ -13,6 +14,27 @@ bool has_packed_weights(const Graph& graph);
 
 /// The name of the parameter whose codes an `unpack` reads.
 std::string packed_parameter(const Node& unpack);
+
+/// A packed weight with its bytes.
+struct PackedTensor {
+  Format format;
+  Sizes sizes;
+  PackedLayout layout;
+  PackedCodes packed;
+  std::vector<Tensor> state;
+
+  QuantizerInput input() const { return {format, sizes, {}, state}; }
+  Tensor values(ThreadPool& pool) const;
+  /// Calls `body(rows)`, by which rows are read.
+  template <typename Body>
+  auto with_rows(const CodeUnits* units, Body&& body) const {
+    const QuantizerInput in = input();
+    return body(PackedRows{in, layout, units, packed.codes.data<std::uint8_t>(),
+                           packed.shared.data<std::uint8_t>()});
+  }
+};
+/// That of an `unpack`, on the host. Throws `UserError` where nobody who packs wrote the graph.
+PackedTensor packed_tensor(const Node& unpack, const ParameterStore& parameters);
 
 /// What is left unpacked, and why.
 struct LeftUnpacked {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <vector>
 
 #include "hone/base/cpu.h"
@@ -158,7 +157,8 @@ std::vector<NamedTensor> by_falling_element_size(const TensorMap& tensors) {
 }
 
 std::string make_header(const std::vector<NamedTensor>& order,
-                        const std::map<std::string, std::string>& metadata) {
+                        const std::map<std::string, std::string>& metadata,
+                        const std::set<std::string>& float8) {
   std::string header = "{";
   const auto add = [&](std::string_view key, const Json& value) {
     header +=
@@ -169,7 +169,7 @@ std::string make_header(const std::vector<NamedTensor>& order,
   for (const auto& [name, tensor] : order) {
     user_check(*name != kMetadata, "a tensor cannot be called {}; rename it", kMetadata);
     const std::size_t end = begin + tensor->size_bytes();
-    add(*name, {{"dtype", info(tensor->dtype()).safetensors},
+    add(*name, {{"dtype", float8.contains(*name) ? "F8_E4M3" : info(tensor->dtype()).safetensors},
                 {"shape", tensor->sizes()},
                 {"data_offsets", {begin, end}}});
     begin = end;
@@ -215,10 +215,11 @@ Safetensors read_safetensors(const fs::path& path) {
 }
 
 void write_safetensors(const fs::path& path, const TensorMap& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata,
+                       const std::set<std::string>& float8) {
   const std::vector<NamedTensor> order = by_falling_element_size(tensors);
   const std::string header =
-      with_context(path.string(), [&] { return make_header(order, metadata); });
+      with_context(path.string(), [&] { return make_header(order, metadata, float8); });
   // What lies in files was not read yet, or may have been released since.
   std::size_t unread = 0;
   for (const auto& [name, tensor] : tensors) unread += unread_bytes(tensor);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,9 +33,11 @@ Safetensors read_safetensors(const SharedBytes& file);
 
 /// Writes the tensors by falling element size, names in order among equals, so that all are
 /// aligned; the file appears whole or not at all. Strided tensors are written contiguous. Throws
-/// `UserError` when the file cannot be written or a tensor has the reserved name "__metadata__".
+/// `UserError` when the file cannot be written or a tensor has the reserved name "__metadata__". `float8`: tensors of bytes
+/// that are fp8 numbers (E4M3), a type that no `DType` is for.
 void write_safetensors(const fs::path& path, const TensorMap& tensors,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const std::map<std::string, std::string>& metadata = {},
+                       const std::set<std::string>& float8 = {});
 
 /// The same tensors in a file that no folder shows, in the place for temporary ones: kernels lay out anew what lies in files,
 /// and let the file's pages go, where other memory would be held twice. Throws `UserError` when it cannot be written.

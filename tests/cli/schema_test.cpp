@@ -220,6 +220,10 @@ std::vector<SchemaRun> runs_of_classes() {
       {"export model --adapter adapter -o exported", "exported"},
       {"pack model --weight_format mxint(bits=8) -o packed"},
       {"inspect packed --verify --no_graph"},
+      {"export packed --to compressed-tensors -o coded", "coded"},
+      {"pack model --weight_format int(bits=8,per=row,scale=dynamic) --input_format "
+       "int(bits=8,per=token) -o packed_int8"},
+      {"export packed_int8 --to compressed-tensors -o coded_int8", "coded_int8"},
       {"unpack packed -o unpacked"},
       {"unpack packed --loadable transformers -o loadable"},
       {"pack model --weight_format binary --input_format binary -o signs"},

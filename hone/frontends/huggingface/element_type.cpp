@@ -10,9 +10,9 @@ constexpr const char *kElementType = "dtype", *kOldElementType = "torch_dtype";
 
 }  // namespace
 
-void name_element_type(Json& config) {
+void name_element_type(Json& config, std::string_view type) {
   config.erase(kOldElementType);
-  config[kElementType] = "float32";
+  config[kElementType] = type;
 }
 
 void remove_element_type(const fs::path& folder) {

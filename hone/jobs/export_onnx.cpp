@@ -1,0 +1,130 @@
+#include <fmt/ranges.h>
+
+#include "hone/jobs/export_form.h"
+#include "hone/onnx/onnx_file.h"
+#include "hone/onnx/to_onnx.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kModelFile = "model.onnx";
+
+std::string_view name_of(OnnxType type) {
+  switch (type) {
+    case OnnxType::f32:
+      return "fp32";
+    case OnnxType::f16:
+      return "fp16";
+    case OnnxType::bf16:
+      return "bf16";
+    case OnnxType::u8:
+      return "uint8";
+    case OnnxType::i8:
+      return "int8";
+    case OnnxType::u4:
+      return "uint4";
+    case OnnxType::i4:
+      return "int4";
+    case OnnxType::i64:
+      return "int64";
+    case OnnxType::boolean:
+      return "bool";
+  }
+  return "";
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> bytes_by_type(const OnnxModel& onnx) {
+  std::map<std::string, std::uint64_t> bytes;
+  for (const OnnxConstant& constant : onnx.constants)
+    bytes[std::string(name_of(constant.type))] += constant.bytes;
+  return {bytes.begin(), bytes.end()};
+}
+
+Json to_json(const std::vector<OnnxValue>& values) {
+  Json rows = Json::array();
+  for (const OnnxValue& value : values)
+    rows.push_back({{"name", value.name}, {"shape", to_string(value.shape)}});
+  return rows;
+}
+
+std::string names_of(const std::vector<OnnxValue>& values) {
+  std::vector<std::string> names;
+  for (const OnnxValue& value : values)
+    names.push_back(fmt::format("{} {}", value.name, to_string(value.shape)));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// A command that runs the file.
+NextCommand next_command(const ExportJob& job, const ExportedModel& exported) {
+  const fs::path output = job.output.folder;
+  const bool is_file = is_one_file(job);
+  if (is_file || exported.source.images)
+    return {"List its inputs",
+            fmt::format("python3 -c \"import onnxruntime as ort; print([i.name for i in "
+                        "ort.InferenceSession('{}').get_inputs()])\"",
+                        (is_file ? output : output / kModelFile).string())};
+  if (exported.embeds() && !exported.source.modules.empty())
+    return {"Embed a text",
+            fmt::format("python3 -c \"from sentence_transformers import SentenceTransformer as S; "
+                        "print(S('{}', backend='onnx').encode('a text'))\"",
+                        output.string())};
+  return {exported.embeds() ? "Embed a text" : "Classify a text",
+          fmt::format("python3 -c \"from optimum.pipelines import pipeline; print(pipeline('{}', "
+                      "'{}', accelerator='ort')('a text'))\"",
+                      exported.embeds() ? "feature-extraction" : "text-classification",
+                      output.string())};
+}
+
+std::map<std::string, std::string> metadata_of(const ExportJob& job, const Model& model) {
+  std::map<std::string, std::string> metadata = {
+      {"hone.model", job.model},
+      {"hone.command", job.invocation.command},
+      {"architecture", model.facts.architecture},
+      {"labels", Json(model.facts.labels).dump()},
+  };
+  if (!job.adapter.empty()) metadata["hone.adapter"] = job.adapter;
+  if (const auto& passes = model.facts.history.passes; !passes.empty())
+    metadata["hone.history"] = fmt::format("{}", fmt::join(passes, "; "));
+  return metadata;
+}
+
+}  // namespace
+
+ExportForm onnx_form(const ExportJob& job, ExportedModel& exported, Context& context) {
+  Model& model = exported.model;
+  run_passes(exported.graph, model.parameters, context.session(),
+             {"remove_dropout", "remove_dead_code"});
+  OnnxModel onnx = to_onnx(exported.graph, model.parameters, model.facts.architecture,
+                           job.opset == 0 ? kUsualOpset : job.opset, job.dtype);
+  onnx.metadata = metadata_of(job, model);
+  ExportForm form{.name = "onnx",
+                  .title = "ONNX",
+                  .engines = {"ONNX Runtime", "OpenVINO"},
+                  .notes = {onnx.notes.begin(), onnx.notes.end()},
+                  .next = next_command(job, exported),
+                  .write = {}};
+  form.write = [&job, &exported, &context, onnx = std::move(onnx)](const fs::path& path) {
+    const fs::path file = is_one_file(job) ? path : path / kModelFile;
+    ExportedFiles written{.files = write_onnx(onnx, file),
+                          .weights = bytes_by_type(onnx),
+                          .fields = {{"opset", onnx.opset},
+                                     {"ir_version", onnx_ir_version(onnx.opset)},
+                                     {"inputs", to_json(onnx.inputs)},
+                                     {"outputs", to_json(onnx.outputs)},
+                                     {"nodes", onnx.nodes.size()}},
+                          .key_figures = {{"Opset", std::to_string(onnx.opset)}},
+                          .facts = {{"Inputs", names_of(onnx.inputs)},
+                                    {"Outputs", names_of(onnx.outputs)},
+                                    {"IR version", std::to_string(onnx_ir_version(onnx.opset))}}};
+    if (!job.check.data.source.empty()) {
+      const Json check = check_export(job.check, exported.source, exported.answers, exported.limit,
+                                      file, onnx, exported.output, python_for_check(), context);
+      written.evidence = check_text(check);
+      written.fields["check"] = check;
+    }
+    return written;
+  };
+  return form;
+}
+
+}  // namespace hone
