@@ -28,7 +28,7 @@ struct ExportedModel {
 struct ExportedFiles {
   std::vector<std::pair<fs::path, std::uint64_t>> files;
   std::vector<std::pair<std::string, std::uint64_t>> weights;  ///< bytes by type
-  Json fields;  ///< those of the target
+  Json fields;                                                 ///< those of the target
   std::vector<Fact> key_figures = {};
   std::vector<Fact> facts = {};
   std::string evidence = {};  ///< a sentence: how well other engines agree
