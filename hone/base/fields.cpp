@@ -34,6 +34,14 @@ void read_field(const FieldDef& field, const Json& json, void* object) {
     });
     return field.type->read(is_there ? json : Json(), field.at(object));
   }
+  if (field.names != nullptr) {
+    Json map = Json::object();
+    for (const std::string& name : field.names())
+      if (const auto found = json.find(fmt::format("{}{}{}", field.key, name, field.suffix));
+          found != json.end())
+        map[name] = *found;
+    return field.type->read(map, field.at(object));
+  }
   const auto found = json.find(field.key);
   const bool optional = field.type->kind == FieldKind::optional || field.null;
   user_check(found != json.end() || optional, "has no key '{}'", field.key);
@@ -103,7 +111,10 @@ Json write_fields(const Fields& fields, const void* object) {
   Json json = Json::object();
   for (const FieldDef& field : fields.rows) {
     Json value = field.write(object);
-    if (!field.key.empty())
+    if (field.names != nullptr)
+      for (auto& [name, element] : value.items())
+        json[fmt::format("{}{}{}", field.key, name, field.suffix)] = std::move(element);
+    else if (!field.key.empty())
       json[field.key] = std::move(value);
     else if (value.is_null())
       add_nulls(inlined_fields(field), json);
@@ -153,9 +164,9 @@ const std::string& read_text(const Json& json) {
   return json.get_ref<const std::string&>();
 }
 
-int read_choice(const Json& json, std::span<const Choice> choices) {
+int read_choice(const Json& json, std::span<const EnumWord> choices) {
   std::vector<std::string_view> words;
-  for (const Choice& choice : choices) {
+  for (const EnumWord& choice : choices) {
     if (json == choice.word) return choice.value;
     words.push_back(choice.word);
   }

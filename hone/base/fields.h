@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -31,8 +32,8 @@
 /// JSON in both directions, its schema and its documentation are plain functions over the table. Rows are type-erased, so that a
 /// struct costs little to compile and functions over tables are compiled once.
 ///
-/// A field may be a truth value, a number, text, a path, JSON, an enum with words, an interval, another described struct, and
-/// optionals, vectors and maps of these. What is not there is null, never a missing key. A double that is no number is null, too.
+/// A field may be a truth value, a number, text, a path, JSON, an enum with words, an interval, what has a text (`TextLike`), another
+/// described struct, and optionals, vectors and maps of these. What is not there is null, never a missing key. A double that is no number is null, too.
 namespace hone {
 
 struct Fields;
@@ -68,7 +69,7 @@ enum class Unit : std::uint8_t {
 std::string_view to_string(Unit unit);
 
 /// A value of an enum and the word for it.
-struct Choice {
+struct EnumWord {
   int value;
   std::string_view word;
 };
@@ -90,9 +91,9 @@ enum class FieldKind : std::uint8_t {
 /// How values of a type are written, read and described.
 struct TypeDef {
   FieldKind kind = FieldKind::json;
-  const TypeDef* (*element)() = nullptr;           ///< of optionals, lists and maps
-  const Fields& (*fields)() = nullptr;             ///< of objects
-  std::span<const Choice> (*choices)() = nullptr;  ///< of choices
+  const TypeDef* (*element)() = nullptr;             ///< of optionals, lists and maps
+  const Fields& (*fields)() = nullptr;               ///< of objects
+  std::span<const EnumWord> (*choices)() = nullptr;  ///< of choices
   Json (*write)(const void* value) = nullptr;
   void (*read)(const Json& json, void* value) = nullptr;  ///< throws `UserError` for other types
 };
@@ -108,6 +109,9 @@ struct FieldDef {
   void* (*at)(void* object) = nullptr;               ///< nullptr: computed, and not read
   Json (*value)(const void* object) = nullptr;
   bool null = false;  ///< a number may be null
+  /// Of a map whose elements are fields of the object, `key` + name + `suffix`: the names that there may be.
+  std::vector<std::string> (*names)() = nullptr;
+  std::string_view suffix = {};
 
   Json write(const void* object) const;
 };
@@ -128,18 +132,26 @@ const Fields& fields() {
   return fields_of(static_cast<const T*>(nullptr));
 }
 
-/// An enum with words: `std::span<const Choice> choices_of(E)` in its namespace.
+/// An enum with words: `std::span<const EnumWord> enum_words(E)` in its namespace.
 template <typename E>
 concept Worded = std::is_enum_v<E> && requires(E e) {
-  { choices_of(e) } -> std::convertible_to<std::span<const Choice>>;
+  { enum_words(e) } -> std::convertible_to<std::span<const EnumWord>>;
 };
 /// The word for a value.
 template <Worded E>
 std::string_view word_of(E value) {
-  for (const Choice& choice : choices_of(value))
+  for (const EnumWord& choice : enum_words(value))
     if (choice.value == static_cast<int>(value)) return choice.word;
   return "";
 }
+
+/// A type that is written as text: `std::string field_text(const T&)` and `void read_field_text(const std::string&, T&)`, which throws
+/// `UserError`, in its namespace.
+template <typename T>
+concept TextLike = requires(const T& value, T& to, const std::string& text) {
+  { field_text(value) } -> std::convertible_to<std::string>;
+  read_field_text(text, to);
+};
 
 Json write_fields(const Fields& fields, const void* object);
 void read_fields(const Fields& fields, const Json& json, void* object);
@@ -194,7 +206,7 @@ double read_number(const Json& json);
 std::int64_t read_integer(const Json& json);
 bool read_boolean(const Json& json);
 const std::string& read_text(const Json& json);
-int read_choice(const Json& json, std::span<const Choice> choices);
+int read_choice(const Json& json, std::span<const EnumWord> choices);
 void check_kind(bool is_kind, std::string_view expected, const Json& json);
 
 template <typename T>
@@ -237,12 +249,18 @@ TypeDef make_type() {
     type.kind = FieldKind::json;
     type.write = [](const void* v) { return As()(v); };
     type.read = [](const Json& json, void* v) { *static_cast<T*>(v) = json; };
+  } else if constexpr (TextLike<T>) {
+    type.kind = FieldKind::text;
+    type.write = [](const void* v) { return Json(field_text(As()(v))); };
+    type.read = [](const Json& json, void* v) {
+      read_field_text(read_text(json), *static_cast<T*>(v));
+    };
   } else if constexpr (Worded<T>) {
     type.kind = FieldKind::choice;
-    type.choices = [] { return std::span<const Choice>(choices_of(T())); };
+    type.choices = [] { return std::span<const EnumWord>(enum_words(T())); };
     type.write = [](const void* v) { return Json(word_of(As()(v))); };
     type.read = [](const Json& json, void* v) {
-      *static_cast<T*>(v) = static_cast<T>(read_choice(json, choices_of(T())));
+      *static_cast<T*>(v) = static_cast<T>(read_choice(json, enum_words(T())));
     };
   } else if constexpr (IntervalLike<T>) {
     type.kind = FieldKind::interval;
@@ -389,14 +407,24 @@ detail::RowOf<kMember> field(std::string_view key, Unit unit, std::string_view m
   return {def};
 }
 template <auto kMember>
-detail::RowOf<kMember> field(std::string_view key, std::string_view meaning) {
-  return field<kMember>(key, Unit::none, meaning);
+detail::RowOf<kMember> field(std::string_view key, std::string_view meaning,
+                             std::string_view header = {}) {
+  return field<kMember>(key, Unit::none, meaning, header);
 }
 /// The fields of a described member, or of an optional one, stand among those of the object. An optional that is not there has null for
 /// each of its fields.
 template <auto kMember>
 detail::RowOf<kMember> inlined() {
   return field<kMember>("", Unit::none, "");
+}
+/// The elements of a map member are fields of the object: `prefix` + name + `suffix`. `names`: those that there may be.
+template <auto kMember>
+detail::RowOf<kMember> spread(std::string_view prefix, std::vector<std::string> (*names)(),
+                              std::string_view suffix, Unit unit, std::string_view meaning) {
+  detail::RowOf<kMember> row = field<kMember>(prefix, unit, meaning);
+  row.def->names = names;
+  row.def->suffix = suffix;
+  return row;
 }
 /// A data member that is not a field.
 template <auto kMember>

@@ -41,12 +41,6 @@ std::string listed_classes(const std::vector<std::size_t>& classes, const PartFa
   return text;
 }
 
-Json count_or_null(const std::optional<std::int64_t>& count) {
-  return count ? Json(*count) : Json();
-}
-
-Json share_or_null(double share) { return share == share ? Json(share) : Json(); }
-
 // ": test.csv: line 2 is train.csv: line 7, … and 12 more", of those that have a place.
 std::string named_duplicates(const std::vector<DuplicateRow>& duplicates, std::int64_t all) {
   constexpr std::size_t kShown = 3;
@@ -237,41 +231,86 @@ std::vector<DuplicateRow> duplicate_rows(const std::vector<Example>& examples,
   return rows;
 }
 
-Json to_json(const DataIdentity& identity) {
-  Json parts = Json::array();
+const Fields& fields_of(const NumberFacts*) {
+  using N = NumberFacts;
+  static const Fields fields = describe<N>(
+      "number_range", "Values of a number in a split.", field<&N::least>("min", "Smallest."),
+      field<&N::greatest>("max", "Largest."), field<&N::mean>("mean", "Mean."));
+  return fields;
+}
+
+const Fields& fields_of(const SplitResult*) {
+  using S = SplitResult;
+  static const Fields fields = describe<S>(
+      "data_split", "A split of the data.",
+      field<&S::split>("split",
+                       "train, validation or test; all: data without splits, or every split."),
+      field<&S::rows>("rows", Unit::rows, "Rows, after some were set aside."),
+      field<&S::classes>("classes", Unit::rows, "Of each class, or label; null for regression."),
+      field<&S::majority_share>("majority_share", Unit::share,
+                                "Share of the most frequent class; null for other tasks.")
+          .or_null(),
+      field<&S::duplicate_rows>("duplicate_rows", Unit::rows,
+                                "Rows whose text is in the training split, too."),
+      field<&S::validation_duplicate_rows>("validation_duplicate_rows", Unit::rows,
+                                           "Test rows whose text is in the validation split, too."),
+      field<&S::repeated_rows>("repeated_rows", Unit::rows,
+                               "Rows whose text is in an earlier row of the split."),
+      field<&S::effective_rows>("effective_rows", Unit::rows,
+                                "Different examples that would say as much (Kish)."),
+      field<&S::unlabelled_rows>("unlabelled_rows", Unit::rows,
+                                 "Rows without any label; null unless the task is multi-label."),
+      field<&S::numbers>("numbers", "By number; null unless the task is regression."),
+      field<&S::duplicates>("duplicates",
+                            "The first 100 duplicate rows by file and line, each with the place of "
+                            "its text in the training split."),
+      field<&S::validation_duplicates>("validation_duplicates",
+                                       "The same for the validation split."));
+  return fields;
+}
+
+const Fields& fields_of(const DataResult*) {
+  using D = DataResult;
+  static const Fields fields = describe<D>(
+      "data", "The data a result was measured on.",
+      field<&D::source>("source", "As it was given: a file, a folder, a glob or synth:NAME?…"),
+      field<&D::hash>("hash", "Fingerprint of its texts and labels in their order."),
+      field<&D::rows>("rows", Unit::rows, "Rows of all splits."),
+      field<&D::splits>("splits", "Those with rows."));
+  return fields;
+}
+
+DataResult data_result(const DataIdentity& identity) {
+  DataResult data{identity.source, identity.hash, identity.rows, {}};
+  const auto by_label = [&](const auto& values) {
+    SplitResult::ByName<std::ranges::range_value_t<decltype(values)>> named;
+    for (std::size_t i = 0; i < std::min(values.size(), identity.labels.size()); ++i)
+      named.emplace_back(identity.labels[i], values[i]);
+    return named;
+  };
+  const auto places = [](const std::vector<DuplicateRow>& duplicates) {
+    SplitResult::ByName<std::string> rows;
+    for (const DuplicateRow& one : duplicates) rows.emplace_back(one.row, one.other_row);
+    return rows;
+  };
   for (const PartFacts& facts : identity.parts) {
-    Json classes = Json::object();
-    for (std::size_t i = 0; i < std::min(facts.class_rows.size(), identity.labels.size()); ++i)
-      classes[identity.labels[i]] = facts.class_rows[i];
-    Json row = {{"part", facts.part},
-                {"rows", facts.rows},
-                {"classes", classes},
-                {"majority_share", share_or_null(facts.majority_share())},
-                {"duplicate_rows", facts.duplicate_rows},
-                {"validation_duplicate_rows", facts.validation_duplicate_rows},
-                {"repeated_rows", facts.repeated_rows},
-                {"effective_rows", facts.effective_rows()}};
-    if (facts.task == Task::multi_label) row["unlabelled_rows"] = facts.unlabelled_rows;
-    if (facts.task == Task::regression) {
-      row.erase("classes");
-      row["numbers"] = Json::object();
-      for (std::size_t i = 0; i < std::min(facts.numbers.size(), identity.labels.size()); ++i)
-        row["numbers"][identity.labels[i]] = {{"least", facts.numbers[i].least},
-                                              {"greatest", facts.numbers[i].greatest},
-                                              {"mean", facts.numbers[i].mean}};
-    }
-    const auto add = [&](const char* key, const std::vector<DuplicateRow>& duplicates) {
-      row[key] = Json::object();
-      for (const DuplicateRow& one : duplicates) row[key][one.row] = one.other_row;
-    };
-    add("duplicates", facts.duplicates);
-    add("validation_duplicates", facts.validation_duplicates);
-    parts.push_back(std::move(row));
+    SplitResult split{.split = facts.part,
+                      .rows = facts.rows,
+                      .majority_share = facts.majority_share(),
+                      .duplicate_rows = facts.duplicate_rows,
+                      .validation_duplicate_rows = facts.validation_duplicate_rows,
+                      .repeated_rows = facts.repeated_rows,
+                      .effective_rows = facts.effective_rows(),
+                      .duplicates = places(facts.duplicates),
+                      .validation_duplicates = places(facts.validation_duplicates)};
+    if (facts.task == Task::regression)
+      split.numbers = by_label(facts.numbers);
+    else
+      split.classes = by_label(facts.class_rows);
+    if (facts.task == Task::multi_label) split.unlabelled_rows = facts.unlabelled_rows;
+    data.splits.push_back(std::move(split));
   }
-  return {{"source", identity.source},
-          {"hash", identity.hash},
-          {"rows", identity.rows},
-          {"parts", parts}};
+  return data;
 }
 
 std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels) {
@@ -318,20 +357,55 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
   return part;
 }
 
-Json to_json(const MeasuredPart& part) {
-  return {{"part", part.facts.part},
-          {"n", part.facts.rows},
-          {"effective_n", part.facts.effective_rows()},
-          {"texts_hash", part.texts_hash},
-          {"trained_on_rows", count_or_null(part.trained_on_rows)},
-          {"chosen_on_rows", count_or_null(part.chosen_on_rows)},
-          {"calibrated_on_rows", count_or_null(part.calibrated_on_rows)},
-          {"duplicate_rows", part.facts.duplicate_rows},
-          {"validation_duplicate_rows", part.facts.validation_duplicate_rows},
-          {"repeated_rows", part.facts.repeated_rows},
-          {"majority_share", share_or_null(part.facts.majority_share())},
-          {"cautions", cautions(part)},
-          {"measured_on", describe(part)}};
+const Fields& fields_of(const MeasuredSplitResult*) {
+  using M = MeasuredSplitResult;
+  static const Fields fields = describe<M>(
+      "measured_split", "The split that a result was measured on.",
+      field<&M::split>("split", "Its name; all: data without splits, or every split."),
+      field<&M::n>("n", Unit::examples, "Examples that were measured."),
+      field<&M::effective_n>("effective_n", Unit::examples,
+                             "Different examples that would say as much (Kish)."),
+      field<&M::examples_hash>("examples_hash",
+                               "Fingerprint of these examples and their labels in any order: only "
+                               "results on equal examples can be compared."),
+      field<&M::trained_on_rows>("trained_on_rows", Unit::rows,
+                                 "Of them, those the model was trained on; null: not known."),
+      field<&M::chosen_on_rows>("chosen_on_rows", Unit::rows,
+                                "Of them, those training set aside for choices; null: not known."),
+      field<&M::calibrated_on_rows>("calibrated_on_rows", Unit::rows,
+                                    "Of them, those that quantizers were calibrated on; null: not "
+                                    "known."),
+      field<&M::duplicate_rows>("duplicate_rows", Unit::rows,
+                                "Of them, those whose text is in the training split, too."),
+      field<&M::validation_duplicate_rows>(
+          "validation_duplicate_rows", Unit::rows,
+          "Of the test split, those whose text is in the validation split, too."),
+      field<&M::repeated_rows>("repeated_rows", Unit::rows,
+                               "Of them, those that repeat an earlier one."),
+      field<&M::majority_share>("majority_share", Unit::share,
+                                "Share of the most frequent class; null for other tasks.")
+          .or_null(),
+      field<&M::cautions>("cautions",
+                          "What makes the metrics too good or worthless, a few words each: `80 "
+                          "trained on`, `untrained head`."),
+      field<&M::measured_on>("measured_on", "The same in a sentence."));
+  return fields;
+}
+
+MeasuredSplitResult measured_split_result(const MeasuredPart& part) {
+  return {.split = part.facts.part,
+          .n = part.facts.rows,
+          .effective_n = part.facts.effective_rows(),
+          .examples_hash = part.texts_hash,
+          .trained_on_rows = part.trained_on_rows,
+          .chosen_on_rows = part.chosen_on_rows,
+          .calibrated_on_rows = part.calibrated_on_rows,
+          .duplicate_rows = part.facts.duplicate_rows,
+          .validation_duplicate_rows = part.facts.validation_duplicate_rows,
+          .repeated_rows = part.facts.repeated_rows,
+          .majority_share = part.facts.majority_share(),
+          .cautions = cautions(part),
+          .measured_on = describe(part)};
 }
 
 std::vector<std::string> cautions(const MeasuredPart& part) {

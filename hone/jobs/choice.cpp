@@ -112,9 +112,9 @@ std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
 Json to_json(const Choice& choice, const std::vector<std::string>& labels) {
   Json reported = Json::array();
   for (const ComparedModel& model : choice.reported) reported.push_back(to_json(model, labels));
-  return {{"part", choice.part},
+  return {{"split", choice.part},
           {"n", choice.parent.evaluation.examples},
-          {"reported_part", choice.reported_part},
+          {"reported_split", choice.reported_part},
           {"reported_cautions", choice.reported_cautions},
           {"reported", reported}};
 }
@@ -136,7 +136,7 @@ std::vector<Fact> chosen_figures(const Choice& choice,
 
 Table with_part(const Table& candidates, const Choice& choice) {
   std::vector<Column> columns = candidates.columns();
-  columns.push_back({"part", "Split"});
+  columns.push_back({"split", "Split"});
   columns.push_back({"n", "n"});
   Table whole(columns);
   for (std::vector<Cell> row : candidates.rows()) {

@@ -182,11 +182,8 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
                     difference_cell(c.comparison)});
     if (figure == kAccuracy) rows.back().push_back(p_value(c.comparison.counted->mcnemar_p));
   }
-  std::vector<Column> columns = {{"seed", "Seed"},
-                                 {"a", "A"},
-                                 {"b", "B"},
-                                 {change_key(figure), "Change"},
-                                 difference_column(figure)};
+  std::vector<Column> columns = {
+      {"seed", "Seed"}, {"a", "A"}, {"b", "B"}, {"change", "Change"}, difference_column(figure)};
   if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
   Table table(std::move(columns));
   for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
@@ -255,7 +252,7 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   tell_warnings(context, notes);
   tell_measured(part, {unknown_texts("A", first), unknown_texts("B", second)}, context, notes);
   Json result = subject_of(job.second, identity, part);
-  result["parent"] = job.first;
+  result["baseline"] = job.first;
   if (!job.second_adapter.empty()) result["adapter"] = job.second_adapter;
   if (!job.first_adapter.empty()) result["parent_adapter"] = job.first_adapter;
   result["seeds"] = std::max<std::size_t>(seeds.size(), 1);

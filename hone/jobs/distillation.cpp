@@ -126,7 +126,7 @@ void learn_from(Parent parent, const EncodedSet& own, const DistillJob& job, std
 
 Json to_json(const DistillJob& job) {
   if (job.parent.empty()) return {};
-  return {{"parent", job.parent},
+  return {{"teacher", job.parent},
           {"temperature", job.options.temperature},
           {"alpha", job.options.alpha}};
 }

@@ -87,7 +87,7 @@ Colouring coloured_by_sensitivity(const std::string& folder, const Graph& graph)
   user_check(any, "{}: none of its layers is in the model; its first one is {}", file.string(),
              most.begin()->first);
   return coloured_by_figure(most, "largest divergence from the baseline, " +
-                                      results.value("part", std::string("unknown")) + " split");
+                                      results.value("split", std::string("unknown")) + " split");
 }
 
 Colouring colouring_of(const DrawJob& job, const TextModel& source, const Graph& graph,

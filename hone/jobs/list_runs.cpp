@@ -18,9 +18,9 @@ Json to_json(const RankedRuns& ranked, const Runs& runs) {
     groups.push_back({{"group", i + 1},
                       {"data", known(g.data)},
                       {"data_hash", known(g.data_hash)},
-                      {"part", known(g.part)},
+                      {"split", known(g.part)},
                       {"n", g.n == 0 ? Json() : Json(g.n)},
-                      {"texts_hash", known(g.texts_hash)}});
+                      {"examples_hash", known(g.texts_hash)}});
   }
   for (const SkippedPath& one : runs.skipped)
     skipped.push_back({{"path", one.path}, {"reason", one.reason}});

@@ -65,7 +65,7 @@ std::string code(const std::string& name) {
 
 std::vector<Row> rows_of(const ModelCard& card) {
   const Json& result = card.result;
-  const std::string part = text_at(result, "part");
+  const std::string part = text_at(result, "split");
   std::vector<Row> rows;
   const auto add = [&](const std::string& what, const std::string& where, const char* key) {
     if (value_at(result, key).is_object()) rows.push_back({what, where, &result[key]});
@@ -247,7 +247,9 @@ std::string introduction(const ModelCard& card, const Model& model) {
                      what_it_does(model.facts.task(), fmt::format("{}", fmt::join(labels, ", "))));
 }
 
-bool model_is_of_labels(const Json& comparison) { return comparison.contains("answer_flip_share"); }
+bool model_is_of_labels(const Json& comparison) {
+  return !value_at(comparison, "answer_flip_share").is_null();
+}
 
 std::string figures(const ModelCard& card) {
   std::string text = "## Figures\n\n";
@@ -284,7 +286,7 @@ std::string figures(const ModelCard& card) {
     const std::string sentence =
         text_at(comparison, comparison.contains("summary") ? "summary" : "verdict");
     text += fmt::format("Against the model before: {}.", sentence);
-    if (comparison.contains("flip_share"))
+    if (!value_at(comparison, "flip_share").is_null())
       text += fmt::format(" {} that differ: {} (95% CI {}).",
                           model_is_of_labels(comparison) ? "Texts with answers" : "Predictions",
                           percent_text(value_at(comparison, "flip_share"), kDifferenceDigits),
@@ -315,8 +317,8 @@ std::string share_text(const Json& figures, const char* key) {
 
 // Figures of each class, or of each label; of numbers there are none.
 const Json& of_classes_or_labels(const Json& measurement) {
-  return value_at(measurement,
-                  measurement.contains("eval_labels") ? "eval_labels" : "eval_classes");
+  return value_at(measurement, value_at(measurement, "eval_labels").is_object() ? "eval_labels"
+                                                                                : "eval_classes");
 }
 
 // How each class was told from the others, on the part the model is judged by, and of a few what its texts were taken for.
@@ -327,7 +329,7 @@ std::string classes(const ModelCard& card) {
   const Json& of_class = of_classes_or_labels(measurement);
   const Json& confusion = value_at(measurement, "eval_confusion");
   const bool confused = confusion.is_array() && of_class.size() <= kMostConfusedClasses;
-  const bool several = measurement.contains("eval_labels");
+  const bool several = value_at(measurement, "eval_labels").is_object();
   std::string header = fmt::format("| {} | examples | precision | recall | F1 |",
                                    several ? "label" : "class"),
               line = "|---|---|---|---|---|", body;
@@ -380,8 +382,8 @@ std::string origin(const ModelCard& card, const Model& model) {
   std::string text = fmt::format("## How it was made\n\nBy hone {}:\n\n```sh\n{}\n```\n\n",
                                  hone_version(), card.command_line);
   std::string parts;
-  for (const Json& part : value_at(data, "parts"))
-    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", text_at(part, "part"),
+  for (const Json& part : value_at(data, "splits"))
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", text_at(part, "split"),
                          grouped(part.value("rows", std::int64_t{0})));
   if (!text_at(data, "source").empty())
     text += fmt::format("- data: {}{}{}\n", code(text_at(data, "source")),
@@ -431,7 +433,7 @@ std::string weights_section(const ModelCard& card, const Model& model, Truncatio
   if (const Json& elsewhere = value_at(r, "as_transformers"); elsewhere.is_object())
     sentences.push_back(
         fmt::format("Measured on the {} part, n = {}: {} {} in `transformers`, {} here.",
-                    text_at(r, "part"), to_line(value_at(elsewhere, "eval_samples")),
+                    text_at(r, "split"), to_line(value_at(elsewhere, "eval_samples")),
                     figure_of(elsewhere).text, hone::share_text(figure_estimate(elsewhere).value),
                     hone::share_text(figure_estimate(value_at(r, "after")).value)));
   return weights_section(sentences);
@@ -479,8 +481,8 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, const
   }
   // What was only quantized has learnt nothing from this data.
   const bool learnt = r.value("steps", std::int64_t{0}) > 0;
-  for (const Json& part : value_at(data, "parts"))
-    if (learnt && text_at(part, "part") == "train")
+  for (const Json& part : value_at(data, "splits"))
+    if (learnt && text_at(part, "split") == "train")
       for (const auto& [label, rows] : value_at(part, "classes").items())
         if (rows.is_number() && rows.get<std::int64_t>() < kFewOfAClass)
           lines.push_back(fmt::format("It has seen {} {}s of {} in training.", to_line(rows), kind,

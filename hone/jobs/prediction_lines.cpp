@@ -92,7 +92,7 @@ Json PredictionLines::to_json_line(const Prediction& prediction) const {
   if (chosen_) return fields;
   Json row = {{"model", subject_.model}};
   if (!subject_.data.empty())
-    row.update({{"data", {{"source", subject_.data}}}, {"part", subject_.part}});
+    row.update({{"data", {{"source", subject_.data}}}, {"split", subject_.part}});
   if (subject_.question == Question::embedding)
     row.update({{"pooling", subject_.pooling}, {"normalized", subject_.normalized}});
   row.update(fields);

@@ -58,7 +58,7 @@ void describe(const SensitivityStudy& study, const std::string& measured_on, Doc
 // A row says which examples it was measured on, so that the file can be read alone.
 Table with_part(const Table& table, const MeasuredPart& measured, std::int64_t n) {
   std::vector<Column> columns = table.columns();
-  columns.push_back({"part", "Split"});
+  columns.push_back({"split", "Split"});
   columns.push_back({"n", "n"});
   Table whole(columns);
   for (std::vector<Cell> row : table.rows()) {

@@ -74,7 +74,7 @@ std::string to_text(const TokenView& view, std::size_t columns) {
 }
 
 Json to_json(const TokenView& view) {
-  Json json = {{"part", view.part},
+  Json json = {{"split", view.part},
                {"row", view.row},
                {"text", view.example.text},
                {"tokens", view.tokens},

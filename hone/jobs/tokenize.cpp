@@ -40,7 +40,7 @@ TokenFacts token_facts(const std::string& part, const EncodedSet& set, const Tok
 }
 
 Table facts_table(const std::vector<TokenFacts>& parts) {
-  Table table({{"part", "Split"},
+  Table table({{"split", "Split"},
                {"n", "Texts"},
                {"tokens", "Tokens"},
                {"median_tokens", "Median"},
@@ -230,7 +230,7 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
                    {"data", to_json(identity)},
                    {"vocabulary", to_json(model)},
                    {"texts", to_json(result.views)},
-                   {"parts", to_json(table)},
+                   {"splits", to_json(table)},
                    {"max_seq_length", limit.tokens},
                    {"truncation", to_string(limit.truncation)},
                    {"batch", job.batch_size},

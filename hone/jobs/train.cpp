@@ -154,7 +154,7 @@ Json before_training(const TrainRun& run, const Model& adapted) {
 std::string before_text(const Json& result) {
   if (!result.contains("before")) return "";
   const Json& before = result["before"];
-  return fmt::format("Before training, on {}, n = {}: {} {}{}", before["part"].get<std::string>(),
+  return fmt::format("Before training, on {}, n = {}: {} {}{}", before["split"].get<std::string>(),
                      grouped(before["n"].get<std::int64_t>()), figure_title(figure_of(before)),
                      display_text(figure_estimate(before)),
                      result["before_fresh_head"] ? ", of a head as it was drawn." : ".");

@@ -85,13 +85,60 @@ double score_at_margin(const FigureChange& c, double margin) {
 
 }  // namespace
 
-std::string to_string(Conclusion conclusion) {
-  if (conclusion == Conclusion::within_limit) return "within limit";
-  return conclusion == Conclusion::exceeds_limit ? "exceeds limit" : "inconclusive";
+std::span<const EnumWord> enum_words(Conclusion) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(Conclusion::within_limit), "within limit"},
+      {static_cast<int>(Conclusion::exceeds_limit), "exceeds limit"},
+      {static_cast<int>(Conclusion::inconclusive), "inconclusive"}};
+  return kWords;
 }
+std::string to_string(Conclusion conclusion) { return std::string(word_of(conclusion)); }
 
-std::string to_string(Grounds grounds) {
-  return grounds == Grounds::each_seed ? "each_seed" : "seeds_and_texts";
+std::span<const EnumWord> enum_words(Grounds) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(Grounds::seeds_and_examples), "seeds_and_examples"},
+      {static_cast<int>(Grounds::each_seed), "each_seed"}};
+  return kWords;
+}
+std::string to_string(Grounds grounds) { return std::string(word_of(grounds)); }
+
+const Fields& fields_of(const Verdict*) {
+  using V = Verdict;
+  static const Fields fields = describe<V>(
+      "verdict", "Whether a metric stays within the allowed drop.",
+      field<&V::conclusion>(
+          "verdict",
+          "within limit: the whole interval of the change is above -margin (non-inferiority); "
+          "exceeds limit: the whole interval is below; inconclusive: too few examples or seeds."),
+      field<&V::figure>("metric", "The metric that is judged."),
+      field<&V::margin>("margin", Unit::difference,
+                        "Allowed drop; negative: the gain that is required."),
+      field<&V::change>("change", Unit::difference,
+                        "Metric minus that of the baseline, over seeds their mean; null: not "
+                        "defined.")
+          .or_null(),
+      field<&V::change_interval>("change_interval", Unit::difference,
+                                 "95% interval of the change, of this candidate alone; null: not "
+                                 "defined, or under five seeds."),
+      field<&V::p_value>("p_value",
+                         "One-sided, of a drop by the margin or more: within the limit is 0.025 at "
+                         "most; null over seeds.")
+          .or_null(),
+      field<&V::candidates>("candidates",
+                            "Number of candidates and gates the p-value is corrected for."),
+      field<&V::grounds>(
+          "grounds",
+          "Over seeds: the mean over the seeds, for other seeds and other examples "
+          "(seeds_and_examples), or each seed alone, for these seeds and other examples "
+          "(each_seed); null: one seed."),
+      field<&V::examples_needed>(
+          "examples_needed", Unit::examples,
+          "About how many different examples would decide an inconclusive verdict four times out "
+          "of five, if the true change is the one seen; null: decided, or no number would do."),
+      field<&V::seeds_needed>("seeds_needed", Unit::seeds,
+                              "The same in seeds; null: decided, or more seeds would not do."),
+      field<&V::summary>("summary", "The verdict as a clause."));
+  return fields;
 }
 
 Verdict verdict(const Comparison& comparison, double margin) {

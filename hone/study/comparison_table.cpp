@@ -48,8 +48,6 @@ Column difference_column(const FigureName& figure) {
   return {"flips", "Predictions changed"};
 }
 
-std::string change_key(const FigureName& figure) { return fmt::format("{}_change", figure.key); }
-
 Cell verdict_cell(const Verdict& verdict) {
   const Tone tone = verdict.kept()                                   ? Tone::good
                     : verdict.conclusion == Conclusion::inconclusive ? Tone::unclear
@@ -58,9 +56,8 @@ Cell verdict_cell(const Verdict& verdict) {
 }
 
 std::vector<Column> figure_columns(const FigureName& figure) {
-  std::vector<Column> columns = {{figure.key, figure_title(figure)},
-                                 {change_key(figure), "Change (points)"},
-                                 difference_column(figure)};
+  std::vector<Column> columns = {
+      {figure.key, figure_title(figure)}, {"change", "Change (points)"}, difference_column(figure)};
   if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
   columns.push_back({"verdict", "Result"});
   columns.push_back({"loss", "Loss"});
@@ -84,7 +81,7 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
   const FigureName& figure = models.front().measurement.evaluation.figure;
   Table table({{"model", "Model"},
                {figure.key, figure_title(figure)},
-               {change_key(figure), "Change (points)"},
+               {"change", "Change (points)"},
                difference_column(figure),
                {"verdict", "Result"},
                {"loss", "Loss"},

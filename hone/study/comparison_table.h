@@ -46,8 +46,6 @@ Cell figure_cell(const TaskEvaluation& evaluation);
 /// The same in a sentence: "80.6% (95% CI 79.4 to 81.8)".
 std::string figure_sentence(const TaskEvaluation& evaluation);
 Cell change_cell(const FigureChange& change);
-/// The key of that column: "accuracy_change".
-std::string change_key(const FigureName& figure);
 /// What a candidate changes, in a sentence: "+0.00 points, 95%: -0.38 to +0.38; 0.00% flips, 95%: 0.00 to 0.38".
 std::string change_sentence(const TaskComparison& comparison);
 /// By how much answers differ: the share of flips; of numbers how far they move on average.

@@ -18,45 +18,28 @@
 namespace hone {
 namespace {
 
-// What a verdict over seeds reads again is all here.
-Json to_json(const FigureChange& c) {
-  Json json = {{"examples", c.examples},
-               {"evidence", c.evidence},
-               {"before", finite_or_null(c.parent)},
-               {"after", finite_or_null(c.candidate)},
-               {"unit", c.unit}};
-  if (c.counted)
-    json.update({{"only_parent_right", c.counted->only_parent},
-                 {"only_candidate_right", c.counted->only_candidate},
-                 {"mcnemar_p", c.counted->mcnemar_p}});
-  else
-    json.update({{"distinct_texts", c.texts},
-                 {"differing_texts", c.differing_texts},
-                 {"change_half_width", finite_or_null(c.half_width)}});
-  return json;
-}
-
-FigureChange change_from(const Gate& gate, const Json& json) {
-  const std::int64_t examples = json.at("examples");
-  const double evidence = json.at("evidence");
+// What `gate_result` kept of it.
+FigureChange change_from(const Gate& gate, const GatedChangeResult& result) {
   FigureChange change;
-  if (json.at("change_interval").is_null())
+  const std::int64_t examples = result.examples.value();
+  const double evidence = result.evidence.value();
+  if (!result.verdict.change_interval)
     change = {.examples = examples, .evidence = evidence, .change = std::nan("")};
-  else if (json.contains("only_parent_right"))
+  else if (result.only_baseline_right)
     change = accuracy_change({.examples = examples,
                               .evidence = evidence,
                               .flip_interval = {},
-                              .only_parent = json.at("only_parent_right"),
-                              .only_candidate = json.at("only_candidate_right"),
-                              .mcnemar_p = json.at("mcnemar_p")});
+                              .only_parent = *result.only_baseline_right,
+                              .only_candidate = *result.only_candidate_right,
+                              .mcnemar_p = *result.mcnemar_p});
   else
     change = ratio_change(gate.figure, examples, evidence,
-                          {json.at("change"), json.at("change_half_width"),
-                           json.at("distinct_texts"), json.at("differing_texts")});
+                          {result.verdict.change, result.change_half_width.value_or(std::nan("")),
+                           *result.distinct_examples, *result.differing_examples});
   change.figure = gate.figure;
-  change.unit = json.at("unit");
-  change.parent = number_or_nan(json.at("before"));
-  change.candidate = number_or_nan(json.at("after"));
+  change.unit = result.unit.value_or("");
+  change.parent = result.before.value_or(std::nan(""));
+  change.candidate = result.after.value_or(std::nan(""));
   return change;
 }
 
@@ -163,35 +146,91 @@ JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>&
   JudgedGates judged{.gates = gates};
   if (!judged.any()) return judged;
   std::vector<SeedChanges> changes(gates.size());
-  for (const Json& result : results)
+  for (const Json& result : results) {
+    const auto judged_before = from_json<GateResult>(result.at("gate"));
     for (std::size_t i = 0; i < gates.size(); ++i) {
-      FigureChange change = change_from(gates[i], result.at("gate").at("gates").at(i));
+      FigureChange change = change_from(gates[i], judged_before.gates.at(i));
       changes[i].before.push_back(change.parent);
       changes[i].after.push_back(change.candidate);
       changes[i].changes.push_back(std::move(change));
     }
+  }
   judged.verdict = judge_gates_of_seeds(gates, changes);
   return judged;
 }
 
-Json to_json(const JudgedGates& judged) {
-  Json rows = Json::array();
+const Fields& fields_of(const GatedChangeResult*) {
+  using G = GatedChangeResult;
+  static const Fields fields = describe<G>(
+      "gated_change", "One gate.",
+      field<&G::gate>("gate", "As it was given; that of --max_drop as METRIC>=-POINTS."),
+      field<&G::of_class>("class", "Its class or label; null: of the whole."),
+      inlined<&G::verdict>(),
+      field<&G::examples>("examples", Unit::examples, "Those the metric is computed from."),
+      field<&G::evidence>("evidence", Unit::share,
+                          "Of each example, as some repeat others; null over seeds."),
+      field<&G::before>("before", "Metric of the baseline; null: not defined, or over seeds."),
+      field<&G::after>("after", "Metric of the candidate; null: not defined, or over seeds."),
+      field<&G::unit>("unit", "Which examples are counted where not all are."),
+      field<&G::only_baseline_right>("only_baseline_right", Unit::examples,
+                                     "Correct to wrong; null for metrics that are no proportions."),
+      field<&G::only_candidate_right>(
+          "only_candidate_right", Unit::examples,
+          "Wrong to correct; null for metrics that are no proportions."),
+      field<&G::mcnemar_p>("mcnemar_p", "McNemar's exact test on these two."),
+      field<&G::distinct_examples>("distinct_examples", Unit::examples,
+                                   "Different ones; null for proportions."),
+      field<&G::differing_examples>(
+          "differing_examples", Unit::examples,
+          "Of these, those on which the two differ; null for proportions."),
+      field<&G::change_half_width>("change_half_width",
+                                   "Half of the interval of the change before it was cut to the "
+                                   "possible; null for proportions."));
+  return fields;
+}
+
+const Fields& fields_of(const GateResult*) {
+  using G = GateResult;
+  static const Fields fields = describe<G>(
+      "gate", "Whether all gates hold.",
+      field<&G::passed>("passed", "Whether all are within their limits."),
+      field<&G::verdict>("verdict", "exceeds limit: one gate does; else inconclusive if one is."),
+      field<&G::summary>("summary", "The same in a sentence."),
+      field<&G::gates>("gates", "One by one."));
+  return fields;
+}
+
+GateResult gate_result(const JudgedGates& judged) {
+  GateResult result{judged.verdict.kept(), judged.verdict.conclusion, judged.verdict.summary, {}};
   for (std::size_t i = 0; i < judged.gates.size(); ++i) {
     const Gate& gate = judged.gates[i];
-    const Verdict& v = judged.verdict.gates[i];
-    Json row = {
-        {"gate", gate.text},
-        {"metric", gate.metric},
-        {"class", gate.of_class ? Json(gate.class_name) : Json()},
-    };
-    row.update(verdict_json(v, "change"));
-    if (!judged.changes.empty()) row.update(to_json(judged.changes[i]));
-    rows.push_back(std::move(row));
+    GatedChangeResult row{.gate = gate.text, .verdict = judged.verdict.gates[i]};
+    if (gate.of_class) row.of_class = gate.class_name;
+    row.verdict.figure = gate.figure;
+    if (!judged.changes.empty()) {
+      const FigureChange& c = judged.changes[i];
+      row.examples = c.examples;
+      row.evidence = c.evidence;
+      row.before = c.parent;
+      row.after = c.candidate;
+      row.unit = c.unit;
+      if (c.counted) {
+        row.only_baseline_right = c.counted->only_parent;
+        row.only_candidate_right = c.counted->only_candidate;
+        row.mcnemar_p = c.counted->mcnemar_p;
+      } else {
+        row.distinct_examples = c.texts;
+        row.differing_examples = c.differing_texts;
+        row.change_half_width = c.half_width;
+      }
+    }
+    result.gates.push_back(std::move(row));
   }
-  return {{"passed", judged.verdict.kept()},
-          {"verdict", to_string(judged.verdict.conclusion)},
-          {"summary", judged.verdict.summary},
-          {"gates", rows}};
+  return result;
+}
+
+std::optional<GateResult> gate_result_if_any(const JudgedGates& judged) {
+  return judged.any() ? std::optional(gate_result(judged)) : std::nullopt;
 }
 
 Table gate_table(const JudgedGates& judged) {
@@ -241,15 +280,28 @@ std::optional<GateOutcome> outcome_of(const JudgedGates& judged, const std::stri
   return GateOutcome{judged.verdict.kept(), gate_text(judged, measured_on), judged.verdict.summary};
 }
 
-Json to_json(const std::vector<LostClass>& lost, const std::vector<std::string>& labels) {
-  Json rows = Json::array();
+const Fields& fields_of(const LostClassResult*) {
+  using L = LostClassResult;
+  static const Fields fields = describe<L>(
+      "lost_class",
+      "A class, or label, whose recall fell significantly: McNemar's exact test on its examples, "
+      "corrected for all classes (Holm), 5%.",
+      field<&L::name>("class", "Its name."),
+      field<&L::examples>("examples", Unit::examples, "Examples of the class."),
+      field<&L::recall_change>("recall_change", Unit::difference, "After minus before."),
+      field<&L::recall_change_interval>("recall_change_interval", Unit::difference,
+                                        "95% interval, of this class alone."),
+      field<&L::p_value>("p_value", "Corrected."));
+  return fields;
+}
+
+std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lost,
+                                                const std::vector<std::string>& labels) {
+  std::vector<LostClassResult> results;
   for (const LostClass& one : lost)
-    rows.push_back({{"class", labels[static_cast<std::size_t>(one.index)]},
-                    {"examples", one.examples},
-                    {"recall_change", one.change},
-                    {"recall_change_interval", {one.interval.low, one.interval.high}},
-                    {"p_value", one.p_value}});
-  return rows;
+    results.push_back({labels[static_cast<std::size_t>(one.index)], one.examples, one.change,
+                       one.interval, one.p_value});
+  return results;
 }
 
 std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/base/fields.h"
 #include "hone/base/json.h"
 #include "hone/metrics/gate.h"
 #include "hone/metrics/gated_change.h"
@@ -71,11 +72,35 @@ std::string too_few_sentence(const ParentJudged& judged, const std::string& meas
 std::vector<JudgedGates> judge_choice(const std::vector<std::vector<Gate>>& gates,
                                       const std::vector<std::vector<FigureChange>>& changes);
 
+/// A gate in results. Counts are those of one seed, null over seeds.
+struct GatedChangeResult {
+  std::string gate;  ///< as it was typed
+  std::optional<std::string> of_class = {};
+  Verdict verdict = {};
+  std::optional<std::int64_t> examples = {};
+  std::optional<double> evidence = {}, before = {}, after = {};
+  std::optional<std::string> unit = {};
+  std::optional<std::int64_t> only_baseline_right = {}, only_candidate_right = {};
+  std::optional<double> mcnemar_p = {};
+  std::optional<std::int64_t> distinct_examples = {}, differing_examples = {};
+  std::optional<double> change_half_width = {};
+};
+/// All gates in results.
+struct GateResult {
+  bool passed = true;
+  Conclusion verdict = Conclusion::within_limit;
+  std::string summary;
+  std::vector<GatedChangeResult> gates;
+};
+const Fields& fields_of(const GatedChangeResult*);
+const Fields& fields_of(const GateResult*);
+GateResult gate_result(const JudgedGates& judged);
+/// The same where there are gates.
+std::optional<GateResult> gate_result_if_any(const JudgedGates& judged);
+inline Json to_json(const JudgedGates& judged) { return to_json(gate_result(judged)); }
+
 /// The gates over the seeds of a repeated job, from the `gate` of each result.
 JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>& results);
-
-/// `passed`, `verdict`, `summary`, and the gates one by one.
-Json to_json(const JudgedGates& judged);
 
 /// A row for each gate: examples, the metric before and after, the change with its interval, the verdict, and how many examples would
 /// tell.
@@ -99,8 +124,20 @@ struct GateOutcome {
 /// Nothing where there are no gates.
 std::optional<GateOutcome> outcome_of(const JudgedGates& judged, const std::string& measured_on);
 
-/// Each class that lost significantly: `class`, `examples`, `recall_change` with its interval, `p_value`.
-Json to_json(const std::vector<LostClass>& lost, const std::vector<std::string>& labels);
+/// A class, or label, whose recall fell significantly.
+struct LostClassResult {
+  std::string name;
+  std::int64_t examples = 0;
+  double recall_change = 0;
+  Interval recall_change_interval = {};
+  double p_value = 1;
+};
+const Fields& fields_of(const LostClassResult*);
+std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lost,
+                                                const std::vector<std::string>& labels);
+inline Json to_json(const std::vector<LostClass>& lost, const std::vector<std::string>& labels) {
+  return to_json(lost_class_results(lost, labels));
+}
 /// A sentence for each of them, without its full stop.
 std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost,
                                               const std::vector<std::string>& labels);

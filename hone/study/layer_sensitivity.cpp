@@ -249,7 +249,7 @@ Table sensitivity_table(const SensitivityStudy& study) {
                {"divergence", "Divergence"},
                {"divergence_low", "95% from"},
                {"divergence_high", "to"},
-               {"figure_change", fmt::format("Change of {}", figure.text)},
+               {"metric_change", fmt::format("Change of {}", figure.text)},
                difference_column(figure)});
   std::vector<const LayerSensitivity*> ranked;
   for (const LayerSensitivity& one : study.layers) ranked.push_back(&one);

@@ -11,9 +11,18 @@ Json result_of(std::string_view command, const Json& fields) {
   return result;
 }
 
-Json subject_of(const std::string& model, const DataIdentity& data, const MeasuredPart& part) {
-  Json subject = {{"model", model}, {"data", to_json(data)}};
-  if (part.facts.rows > 0) subject.update(to_json(part));
+const Fields& fields_of(const SubjectResult*) {
+  using S = SubjectResult;
+  static const Fields fields = describe<S>(
+      "subject", "What a result is about.", field<&S::model>("model", "The model as it was named."),
+      field<&S::data>("data", "The data."), inlined<&S::measured>());
+  return fields;
+}
+
+SubjectResult subject_result(const std::string& model, const DataIdentity& data,
+                             const MeasuredPart& part) {
+  SubjectResult subject{model, data_result(data), {}};
+  if (part.facts.rows > 0) subject.measured = measured_split_result(part);
   return subject;
 }
 

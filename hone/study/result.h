@@ -17,9 +17,19 @@ inline constexpr int kSchemaVersion = 1;
 /// `schema_version` and `command`, and the keys of `fields` behind them.
 Json result_of(std::string_view command, const Json& fields);
 
-/// What a result is about: `model`, `data`, and of the part that was measured its name, `part`, its rows, `n`, and what
-/// is known of them; of a part without rows nothing.
-Json subject_of(const std::string& model, const DataIdentity& data, const MeasuredPart& part);
+/// What a result is about.
+struct SubjectResult {
+  std::string model;
+  DataResult data = {};
+  std::optional<MeasuredSplitResult> measured = {};  ///< nothing of a split without rows
+};
+const Fields& fields_of(const SubjectResult*);
+SubjectResult subject_result(const std::string& model, const DataIdentity& data,
+                             const MeasuredPart& part);
+inline Json subject_of(const std::string& model, const DataIdentity& data,
+                       const MeasuredPart& part) {
+  return to_json(subject_result(model, data, part));
+}
 
 /// The keys of an object, in their order.
 std::vector<std::string> keys_of(const Json& object);

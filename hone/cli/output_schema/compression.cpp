@@ -258,7 +258,7 @@ std::vector<Fragment> fragments_of_compression() {
       {"widening",
        "How many steps to wider formats are taken, the costliest layers first: to 8 bits, then to "
        "fp32.",
-       {{"part", "validation|test", "where that is chosen"},
+       {{"split", "validation|test", "where that is chosen"},
         {"n", "texts", "of it"},
         {"all_steps", "integer", "to fp32 everywhere"},
         {"steps", "integer", "that were taken"},

@@ -77,7 +77,7 @@ std::vector<Fragment> fragments_of_labs() {
         {"unused_test_tokens", "tokens", "of these that would be unknown without the others"}}},
       {"lab_sensitivity",
        "Each linear alone with weights and inputs in MXINT8.",
-       {{"part", "train|validation|test|all", "where it was measured"},
+       {{"split", "train|validation|test|all", "where it was measured"},
         {"texts", "texts", "how many of it"},
         {"layers", "lab_linear[]", "in the order of the graph"}}},
       {"lab_linear",

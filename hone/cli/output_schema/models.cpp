@@ -7,13 +7,13 @@ namespace {
 constexpr Field kLora = {"lora", "adapter_size", "what is trained, and what is not", "with --lora"};
 constexpr Field kVocabulary = {"vocabulary", "learnt_vocabulary", "of fresh weights",
                                "of fresh weights that learn one"};
-constexpr Field kParent = {"parent", "text", "model A as it was named"};
+constexpr Field kParent = {"baseline", "text", "model A as it was named"};
 constexpr Field kParentAdapter = {"parent_adapter", "text", "put on A, as it was named",
                                   "with --adapter_a"};
 constexpr Field kEpoch = {"epoch", "number", "passes over the training part so far"};
 constexpr Field kStep = {"step", "integer", "steps so far"};
 constexpr Field kDataOfText = {"data", "named_data", "the data it is of", "with --data"};
-constexpr Field kPartOfText = {"part", "train|validation|test|all",
+constexpr Field kPartOfText = {"split", "train|validation|test|all",
                                "the part of it; all: data without parts, or all of them",
                                "with --data"};
 constexpr const char* kWithHalves = "with --precision bf16 or fp16";
@@ -45,11 +45,11 @@ std::vector<SchemaDocument> documents_of_models() {
           kProtocol,
           {"seed", "integer", "of order, dropout and fresh weights"},
           kSeeds,
-          {"validation", "part_measurement", "of that part", "where there is such a part"},
-          {"test", "part_measurement", "of that part", "where there is such a part"},
+          {"validation", "split_evaluation", "of that part", "where there is such a part"},
+          {"test", "split_evaluation", "of that part", "where there is such a part"},
           kSize,
           kLora,
-          {"before", "part_measurement",
+          {"before", "split_evaluation",
            "the model without the adapter, on the part that the training is judged by",
            "with --lora, where anything is measured"},
           {"before_fresh_head", "boolean", "whether its head, or a part of it, was as it was drawn",
@@ -92,7 +92,7 @@ std::vector<SchemaDocument> documents_of_models() {
           kAdapter,
           where(kLayerFormat, "of a quantized model"),
           {"", "figures"},
-          {"in_fp32", "measurement", "the same in fp32", kWithHalves},
+          {"in_fp32", "evaluation", "the same in fp32", kWithHalves},
           {"comparison", "comparison", "in bf16 or fp16 against in fp32", kWithHalves},
           kSize}}}},
       {"compare",
@@ -185,10 +185,10 @@ std::vector<SchemaDocument> documents_of_models() {
        {{"",
          {kResult,
           {"model", "text", "the model whose tokenizer was used"},
-          {"data", "read_data", "the data, without its labels"},
+          {"data", "data", "the data, without its labels"},
           {"vocabulary", "vocabulary", "what the texts are cut into"},
           {"texts", "tokenized_text[]", "the first --examples of every part"},
-          {"parts", "token_facts[]", "every part that has texts"},
+          {"splits", "token_facts[]", "every part that has texts"},
           {"max_seq_length", "tokens", "where texts are cut"},
           {"truncation", "text", "which tokens of longer texts are kept: head, tail or head_tail"},
           {"batch", "texts", "of the shares of padding"},
@@ -243,8 +243,8 @@ std::vector<Fragment> fragments_of_models() {
       {"train_run",
        "One seed of a training.",
        {kSeed,
-        {"validation", "part_measurement", "of that part", "where there is such a part"},
-        {"test", "part_measurement", "of that part", "where there is such a part"}}},
+        {"validation", "split_evaluation", "of that part", "where there is such a part"},
+        {"test", "split_evaluation", "of that part", "where there is such a part"}}},
       {"compare_run",
        "The two models of one seed.",
        {kSeed, {"", "two_models"}, kLostClasses, kGate}},
@@ -306,7 +306,7 @@ std::vector<Fragment> fragments_of_models() {
        {{"", "vocabulary"}, {"tokens_per_text", "number", "of the training part, on average"}}},
       {"token_facts",
        "One part of the data as tokens.",
-       {{"part", "train|validation|test", "its name"},
+       {{"split", "train|validation|test", "its name"},
         {"n", "texts", "how many"},
         {"tokens", "tokens", "in all of them"},
         {"median_tokens", "tokens", "of a text"},
@@ -319,7 +319,7 @@ std::vector<Fragment> fragments_of_models() {
         {"grouped_padding_share", "share", "the same with texts grouped by length"}}},
       {"tokenized_text",
        "A text as tokens.",
-       {{"part", "train|validation|test", "that it stands in"},
+       {{"split", "train|validation|test", "that it stands in"},
         {"row", "integer", "its number in that part, from 1"},
         {"text", "text", "the text"},
         {"text_pair", "text", "the second text", "of pairs"},

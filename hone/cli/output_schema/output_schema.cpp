@@ -157,6 +157,14 @@ class SchemaWriter {
         add(object, type->fields(), required, nullable || optional);
         continue;
       }
+      if (field.names != nullptr) {
+        Json schema = of_type(*field.type->element(), field.unit);
+        if (field.null) schema = or_null(schema);
+        for (const std::string& name : field.names())
+          add(object, fmt::format("{}{}{}", field.key, name, field.suffix), schema, field.meaning,
+              to_string(field.unit), false);
+        continue;
+      }
       Json schema = of_type(*field.type, field.unit);
       if ((nullable && !optional) || field.null) schema = or_null(schema);
       add(object, field.key, std::move(schema), field.meaning, to_string(field.unit), required);
@@ -183,7 +191,7 @@ class SchemaWriter {
         return of_interval(unit);
       case FieldKind::choice: {
         Json words = Json::array();
-        for (const Choice& choice : type.choices()) words.push_back(choice.word);
+        for (const EnumWord& choice : type.choices()) words.push_back(choice.word);
         return {{"enum", words}};
       }
       case FieldKind::object: {
@@ -271,7 +279,7 @@ std::string type_text(const TypeDef& type) {
       return "interval";
     case FieldKind::choice: {
       std::vector<std::string> words;
-      for (const Choice& choice : type.choices())
+      for (const EnumWord& choice : type.choices())
         words.push_back(fmt::format("`\"{}\"`", choice.word));
       return fmt::format("{}", fmt::join(words, ", "));
     }
@@ -303,6 +311,14 @@ std::string fields_table(const std::vector<Field>& fields, const Fields* describ
   for (const FieldDef& field : described->rows) {
     const bool optional = field.type->kind == FieldKind::optional;
     const TypeDef& type = optional ? *field.type->element() : *field.type;
+    if (field.names != nullptr) {
+      std::vector<std::string> keys;
+      for (const std::string& name : field.names())
+        keys.push_back(fmt::format("`{}{}{}`", field.key, name, field.suffix));
+      text += fmt::format("| {} | {} | {} | where they apply | {} |\n", fmt::join(keys, ", "),
+                          type_text(*field.type->element()), to_string(field.unit), field.meaning);
+      continue;
+    }
     text += field.key.empty() ? keys_of(type.fields().name, optional ? "or all null" : "always")
                               : fmt::format("| `{}` | {}{} | {} | always | {} |\n", field.key,
                                             type_text(*field.type), field.null ? " or null" : "",

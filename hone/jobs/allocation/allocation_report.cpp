@@ -115,7 +115,7 @@ Table point_table(const AllocationFindings& f) {
                {"divergence", "Divergence"},
                {"divergence_low", "CI from"},
                {"divergence_high", "CI to"},
-               {"figure", figure_title(figure)},
+               {"metric", figure_title(figure)},
                {"within", "Within budget"},
                {"chosen", "Chosen"}});
   std::vector<const MeasuredPoint*> sorted;
@@ -219,7 +219,7 @@ Json fields_of(const AllocationFindings& f, const TrialModel& made, const Before
   Json options = Json::array(), budgets = Json::array();
   for (const LayerOption& option : f.job.request.options) options.push_back(option.label());
   for (const AllocationBudget& budget : f.job.request.budgets)
-    budgets.push_back({{"figure", to_string(budget.figure)}, {"most", budget.most}});
+    budgets.push_back({{"quantity", to_string(budget.figure)}, {"most", budget.most}});
   json.update({{"options", options},
                {"budgets", budgets},
                {"seed", f.job.seed},

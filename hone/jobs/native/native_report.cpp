@@ -129,7 +129,7 @@ Json to_json(const Widening& widening) {
     tried.push_back({{"steps", one.steps},
                      {"verdict", to_string(one.verdict.conclusion)},
                      {"change", finite_or_null(hardest(one.verdict).change)}});
-  return {{"part", widening.part},
+  return {{"split", widening.part},
           {"n", widening.texts},
           {"all_steps", widening.all_steps},
           {"steps", widening.steps},

@@ -29,7 +29,7 @@ struct Judged {
 
 // "test, n = 500"; of results that do not say, nothing.
 std::string measured_on(const Json& result) {
-  const Json &part = value_at(result, "part"), &n = value_at(result, "n");
+  const Json &part = value_at(result, "split"), &n = value_at(result, "n");
   if (!part.is_string() || !n.is_number_integer()) return "examples that it does not name";
   const std::vector<std::string> cautions = cautions_of(result);
   return fmt::format("{}, n = {}{}", part.get<std::string>(), grouped(n.get<std::int64_t>()),
@@ -41,14 +41,13 @@ Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
   const Json& change =
       value_at(result, value_at(result, "comparison").is_object() ? "comparison" : "change");
   Judged judged{.conclusion = "inconclusive", .sentence = {}};
-  for (const auto& [key, value] : change.items())
-    if (key.ends_with("_change_interval") && value.is_array() && value.size() == 2 &&
-        value[0].is_number()) {
-      judged.interval = value;
-      judged.change = value_at(change, key.substr(0, key.size() - std::string("_interval").size()));
-      if (value[0].get<double>() > 0) judged.conclusion = "found";
-      if (value[1].get<double>() < 0) judged.conclusion = "opposite";
-    }
+  const Json& interval = value_at(change, "change_interval");
+  if (interval.is_array() && interval[0].is_number()) {
+    judged.interval = interval;
+    judged.change = value_at(change, "change");
+    if (interval[0].get<double>() > 0) judged.conclusion = "found";
+    if (interval[1].get<double>() < 0) judged.conclusion = "opposite";
+  }
   const char* opening = judged.conclusion == "found"      ? "reproduced"
                         : judged.conclusion == "opposite" ? "contradicted"
                                                           : "inconclusive";
@@ -136,14 +135,13 @@ std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& fol
     return std::ranges::any_of(ranked.rows, [&](const Json& row) { return row.contains(column); });
   };
   // What figures were measured on is worth a table only with figures.
-  constexpr const char* kFigureColumns[] = {"eval_accuracy",      "eval_f1_micro", "eval_r2",
-                                            "accuracy_change",    "flip_share",    "verdict",
-                                            "average_weight_bits"};
+  constexpr const char* kFigureColumns[] = {
+      "eval_accuracy", "eval_f1_micro",      "eval_r2", "change", "flip_share",
+      "verdict",       "average_weight_bits"};
   if (std::ranges::none_of(kFigureColumns, is_there)) return std::nullopt;
   std::vector<std::string> columns = {"folder"};
-  for (const char* column :
-       {"eval_accuracy", "eval_f1_micro", "eval_r2", "part", "n", "accuracy_change", "flip_share",
-        "verdict", "average_weight_bits", "arithmetic"})
+  for (const char* column : {"eval_accuracy", "eval_f1_micro", "eval_r2", "split", "n", "change",
+                             "flip_share", "verdict", "average_weight_bits", "arithmetic"})
     if (is_there(column)) columns.emplace_back(column);
   std::vector<std::string> common;
   return runs_table(ranked, columns, common);

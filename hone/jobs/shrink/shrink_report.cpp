@@ -182,7 +182,7 @@ Table trail_table(const ShrinkFindings& f) {
                {"predicted_time_share", "Predicted latency"},
                {"time_share", "Latency"},
                {"chance", "Predicted chance"},
-               {"figure", figure_title(figure)},
+               {"metric", figure_title(figure)},
                {"change", "Change"},
                {"change_low", "CI from"},
                {"change_high", "to"},

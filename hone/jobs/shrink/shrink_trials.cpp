@@ -252,7 +252,7 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   outcome.user_attributes[kSecondsAttribute] = seconds.count();
   outcome.user_attributes[kJudged] = {
       {"shares", to_json(shares)},
-      {"figure", {evaluation.value, evaluation.interval.low, evaluation.interval.high}},
+      {"metric", {evaluation.value, evaluation.interval.low, evaluation.interval.high}},
       {"change", {comparison.change.change, change.low, change.high}},
       {"flips", comparison.counted ? Json(comparison.counted->flip_share) : Json()},
       {"conclusion", to_string(verdict.conclusion)},
@@ -330,7 +330,7 @@ std::vector<JudgedPoint> ShrinkTrials::judged() {
     one.bytes = std::llround(trial->values[1]);
     one.ms = one.shares.time * timer_.ms();
     one.ms_alone = one.shares.time_alone * timer_.ms_alone();
-    const Json &figure = found.at("figure"), &change = found.at("change");
+    const Json &figure = found.at("metric"), &change = found.at("change");
     one.figure = number_or_nan(figure[0]);
     one.figure_interval = {number_or_nan(figure[1]), number_or_nan(figure[2])};
     one.change = number_or_nan(change[0]);
