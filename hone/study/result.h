@@ -17,6 +17,14 @@ inline constexpr int kSchemaVersion = 1;
 /// `schema_version` and `command`, and the keys of `fields` behind them.
 Json result_of(std::string_view command, const Json& fields);
 
+/// What keys that many results have mean.
+inline constexpr std::string_view kArithmeticMeaning =
+    "fp32; bf16, fp16: values are, sums are in fp32; simulated: values are rounded, sums are in "
+    "fp32; packed: weights are stored in their formats, too; native: products are of codes as "
+    "well.";
+inline constexpr std::string_view kWeightBitsMeaning =
+    "Of linear and convolution weights, shared scales included; 32 for those without a format.";
+
 /// What a result is about.
 struct SubjectResult {
   std::string model;

@@ -1,4 +1,5 @@
 #include "hone/cli/output_schema/output_fields.h"
+#include "hone/jobs/evaluate.h"
 
 // Trainings, measurements, and what models say.
 namespace hone {
@@ -84,17 +85,7 @@ std::vector<SchemaDocument> documents_of_models() {
           {"rounded_again", "boolean",
            "the model is quantized: merged weights were rounded to its formats again"},
           {"times", "merge_times", "before and after, in turn"}}}}},
-      {"eval",
-       "A model measured.",
-       {{"",
-         {kResult,
-          kSubject,
-          kAdapter,
-          where(kLayerFormat, "of a quantized model"),
-          {"", "figures"},
-          {"in_fp32", "evaluation", "the same in fp32", kWithHalves},
-          {"comparison", "comparison", "in bf16 or fp16 against in fp32", kWithHalves},
-          kSize}}}},
+      document_of<EvaluateFields>(),
       {"compare",
        "Model B against model A on the same texts. `model` is B.",
        {{kOneSeed,

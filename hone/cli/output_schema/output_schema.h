@@ -55,6 +55,12 @@ struct SchemaDocument {
   std::vector<Form> forms;
 };
 
+/// That of a command whose result is one described struct, after which it is called.
+template <Described T>
+SchemaDocument document_of() {
+  return {fields<T>().name, fields<T>().meaning, {form_of<T>()}};
+}
+
 const std::vector<Fragment>& fragments();
 const std::vector<SchemaDocument>& documents();
 
