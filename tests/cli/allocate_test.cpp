@@ -57,7 +57,7 @@ class AllocateCommand : public ::testing::Test {
 TEST_F(AllocateCommand, KeepsWithinTheBudgetAndLeavesWhatOthersTake) {
   const Json results = run_json(allocate("average_bits<=6", {"-o", "out"}), folder());
   EXPECT_LE(results["average_bits"].get<double>(), 6);
-  EXPECT_EQ(results["chosen_on"]["part"], "validation");
+  EXPECT_EQ(results["chosen_on"]["split"], "validation");
   const Json& points = results["points"];
   const auto chosen =
       std::ranges::find_if(points, [](const Json& point) { return point["chosen"] == "yes"; });

@@ -38,9 +38,9 @@ TEST_F(Choose, TakesTheOneWithTheHighestFigure) {
   EXPECT_FALSE(models[1].contains("comparison"));
   const Json compared = run_json(
       {"compare", "learnt", "model", "--data", "reviews.csv", "--split", "all"}, folder.path());
-  EXPECT_EQ(models[0]["comparison"]["accuracy_change"], compared["comparison"]["accuracy_change"]);
-  EXPECT_EQ(models[0]["comparison"]["accuracy_change_interval"],
-            compared["comparison"]["accuracy_change_interval"]);
+  EXPECT_EQ(models[0]["comparison"]["change"], compared["comparison"]["change"]);
+  EXPECT_EQ(models[0]["comparison"]["change_interval"],
+            compared["comparison"]["change_interval"]);
 }
 
 TEST_F(Choose, TakesTheSmallestThatIsNotShownToBeWorse) {

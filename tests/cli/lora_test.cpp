@@ -330,7 +330,7 @@ TEST_F(Lora, IsTrainedOnANativeBase) {
 
 TEST_F(Lora, TellsTheBaseBeforeTraining) {
   const Json result = read_json(folder() / "adapter/results.json");
-  const std::string part = result["before"]["part"];
+  const std::string part = result["before"]["split"];
   const Json base = run_json({"eval", "model", "--data", "reviews.csv", "--split", part}, folder());
   EXPECT_EQ(result["before"]["eval_accuracy"], base["eval_accuracy"]);
   EXPECT_EQ(result["before"]["n"], base["n"]);

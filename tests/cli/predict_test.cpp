@@ -50,9 +50,9 @@ TEST(Predict, ReadsManyTextsWithoutLabels) {
     alone["id"] = row + 1;
     Json of_file = said[static_cast<std::size_t>(row)];
     EXPECT_EQ(of_file["data"], Json({{"source", "texts.csv"}}));
-    EXPECT_EQ(of_file["part"], "all");
+    EXPECT_EQ(of_file["split"], "all");
     of_file.erase("data");
-    of_file.erase("part");
+    of_file.erase("split");
     EXPECT_EQ(of_file, alone);
   }
 }
@@ -81,7 +81,7 @@ TEST(Predict, GivesNoLabelToWhatIsNoNumber) {
   const Json said = json_lines(json.output).at(0);
   EXPECT_TRUE(said["label"].is_null());
   EXPECT_TRUE(said["probabilities"][0].is_null());
-  EXPECT_NE(json.messages.find("warning: 1 of 1 texts have no prediction"), std::string::npos)
+  EXPECT_NE(json.messages.find("warning: 1 of 1 examples have no prediction"), std::string::npos)
       << json.messages;
   const Ending table = run_well({"predict", "model", "a fine film"}, folder.path());
   EXPECT_NE(table.output.find("none (not a number)"), std::string::npos) << table.output;
@@ -214,7 +214,7 @@ TEST(Predict, SaysTheSameBitsHoweverTheTextsCome) {
   EXPECT_EQ(hone.wait(), 0);
   // But for the name of the file.
   std::string elsewhere = of_file;
-  const std::string named = R"("data":{"source":"texts.txt"},"part":"all",)";
+  const std::string named = R"("data":{"source":"texts.txt"},"split":"all",)";
   for (std::size_t at = elsewhere.find(named); at != std::string::npos; at = elsewhere.find(named))
     elsewhere.erase(at, named.size());
   EXPECT_TRUE(of_stream == elsewhere);

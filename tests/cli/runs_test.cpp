@@ -47,12 +47,12 @@ TEST(Runs, ReadsWhatVersionsBeforeTheSchemaWrote) {
   ASSERT_EQ(found, names);
   const auto file = [](const char* name) { return read_json(old_runs() / name); };
   EXPECT_EQ(rows.at("train")["command"], "train");
-  EXPECT_EQ(rows.at("train")["part"], "validation");
+  EXPECT_EQ(rows.at("train")["split"], "validation");
   EXPECT_EQ(rows.at("train")["n"], 4);
   EXPECT_EQ(rows.at("train")["eval_loss"], file("train/results.json")["validation"]["eval_loss"]);
   EXPECT_EQ(rows.at("train")["settings"]["learning_rate"], 1e-3);
   EXPECT_EQ(rows.at("eval")["n"], 40);
-  EXPECT_FALSE(rows.at("eval").contains("part")) << "it was not written down";
+  EXPECT_FALSE(rows.at("eval").contains("split")) << "it was not written down";
   EXPECT_EQ(rows.at("quantize")["average_weight_bits"], 6);
   EXPECT_EQ(rows.at("quantize")["eval_loss"], file("quantize/results.json")["after"]["eval_loss"]);
   EXPECT_EQ(rows.at("compare")["model"], "quantize");
@@ -67,7 +67,7 @@ TEST(Runs, ReadsWhatVersionsBeforeTheSchemaWrote) {
   const Json& interrupted = rows.at("interrupted.partial");
   EXPECT_EQ(interrupted["state"], "unfinished");
   EXPECT_EQ(interrupted["step"], 12);
-  EXPECT_EQ(interrupted["part"], "validation");
+  EXPECT_EQ(interrupted["split"], "validation");
   EXPECT_EQ(interrupted["n"], 30);
   EXPECT_EQ(interrupted["settings"]["max_steps"], 300);
 }
@@ -176,7 +176,7 @@ TEST(Runs, OfOtherTextsAreNotRankedTogether) {
       {"runs", "third", "first", "second", "--sort", "accuracy", "--reverse"}, trainings());
   ASSERT_EQ(result["groups"].size(), 2u);
   EXPECT_EQ(result["groups"][0]["data"], "synth:lookup?n=300&test=60");
-  EXPECT_EQ(result["groups"][1]["part"], "validation");
+  EXPECT_EQ(result["groups"][1]["split"], "validation");
   EXPECT_EQ(result["runs"][0]["group"], 1);
   EXPECT_EQ(result["runs"][0]["folder"], "third");
   EXPECT_EQ(result["runs"][1]["group"], 2);
@@ -262,7 +262,7 @@ TEST(Runs, OfSeedsSayWhatTheirIntervalIsOfBesideAllElse) {
   // So few steps may leave all seeds alike, which have no interval.
   const fs::path file = folder.path() / "seeds/results.json";
   Json result = read_json(file);
-  result["accuracy_spread"]["validation"]["mean_interval"] = {0.4, 0.6};
+  result["metric_spread"]["validation"]["mean_interval"] = {0.4, 0.6};
   write_file(file, to_document(result));
   const Json row = run_json({"runs", "seeds"}, folder.path())["runs"][0];
   EXPECT_EQ(row["eval_accuracy_values"].size(), 5u);

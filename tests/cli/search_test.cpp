@@ -126,7 +126,7 @@ TEST_F(SearchCommand, EndsWhereNoPointIsLeftAndKeepsItsWinner) {
               best["figures"]["accuracy"].get<double>() -
                   0.01 * best["figures"]["average_bits"].get<double>(),
               1e-12);
-  EXPECT_EQ(results["chosen_on"]["part"], "validation");
+  EXPECT_EQ(results["chosen_on"]["split"], "validation");
   for (const char* file : {"study.db", "trials.csv", "report.html", "optimization_history.svg",
                            "best/config.json", "best/trained_on.safetensors"})
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;

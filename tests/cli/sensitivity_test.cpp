@@ -26,7 +26,7 @@ class SensitivityCommand : public ::testing::Test {
 TEST_F(SensitivityCommand, RanksLayersOnTheValidationPart) {
   const Json results = run_json(
       words({"--formats", "int(bits=8),bf16", "--sparsities", "0.5", "-o", "out"}), folder_.path());
-  EXPECT_EQ(results["part"], "validation");
+  EXPECT_EQ(results["split"], "validation");
   EXPECT_EQ(results["layers"].size() % 3, 0u);
   EXPECT_LT(results["computed_flops"].get<double>(), results["apart_computed_flops"].get<double>());
   const std::vector<std::string> rows =

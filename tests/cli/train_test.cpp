@@ -357,7 +357,7 @@ TEST(Train, OfNoStepsLeavesTheModelUntrained) {
   EXPECT_EQ(read_json(folder.path() / "un/results.json")["train_loss"], nullptr);
   const Ending measured =
       run_well({"eval", "un", "--data", workshop() / "reviews.csv"}, folder.path());
-  EXPECT_NE(measured.messages.find("un is not trained: its weights are as drawn at random"),
+  EXPECT_NE(measured.messages.find("un is not trained: its weights are random"),
             std::string::npos)
       << measured.messages;
 }
@@ -373,7 +373,7 @@ TEST(Train, TellsOfChoicesWhereAnyIsMade) {
   };
   EXPECT_TRUE(shown("plain", {}).starts_with("Accuracy on validation, n = 4: "));
   EXPECT_TRUE(shown("best", {"--load_best_model_at_end", "--eval_steps", "1"})
-                  .starts_with("Accuracy on validation, n = 4, all held for choices: "));
+                  .starts_with("Accuracy on validation, n = 4, all used for choices: "));
 }
 
 TEST(Train, LearnsFromAParentWithItsLabels) {

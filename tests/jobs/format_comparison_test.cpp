@@ -201,10 +201,10 @@ TEST(CompareFormats, ChoosesTheFewestBitsAndThenTheWidestMargins) {
   EXPECT_EQ(study.choice.reported[1].label, "fp16");
   EXPECT_EQ(study.choice.reported[1].measurement.evaluation.examples, 24);
   const Json json = to_json(study, {"negative", "positive"});
-  EXPECT_EQ(json["part"], "validation");
+  EXPECT_EQ(json["split"], "validation");
   EXPECT_EQ(json["n"], 2000);
   EXPECT_EQ(json["chosen"], "fp16");
-  EXPECT_EQ(json["reported_part"], "test");
+  EXPECT_EQ(json["reported_split"], "test");
   EXPECT_EQ(json["reported"].size(), 2u);
 }
 

@@ -63,7 +63,7 @@ TEST(LibraryJobs, TrainMeasureQuantizeCompareAndSuggest) {
   const EvaluateResult measured =
       evaluate_model({.model = at("model"), .data = lookup_texts()}, told.context);
   EXPECT_EQ(measured.fields["eval_accuracy"], trained.fields["test"]["eval_accuracy"]);
-  EXPECT_EQ(measured.fields["part"], "test");
+  EXPECT_EQ(measured.fields["split"], "test");
 
   const FormatTable& formats = told.context.library.formats;
   QuantizeJob job{.model = at("model"), .data = lookup_texts(), .output = {.folder = at("int8")}};
@@ -348,7 +348,7 @@ TEST(LibraryJobs, TokenizeTellsWhatDataIsAsTokens) {
   EXPECT_GE(facts.unknown, 1) << "no such word";
   EXPECT_EQ(facts.padding, 1 - static_cast<double>(facts.tokens) / 12) << "one batch of 3 x 4";
   EXPECT_NE(to_text(cut.document).find("At most 4 tokens per text."), std::string::npos);
-  EXPECT_EQ(cut.fields["parts"][0]["tokens"], facts.tokens);
+  EXPECT_EQ(cut.fields["splits"][0]["tokens"], facts.tokens);
 }
 
 TEST(LibraryJobs, ConvertCopiesAModel) {

@@ -398,7 +398,7 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
   const Changed changed("defaults");
   changed.folder.file(kAdapterBase, "{}");
   expect(changed, kAdapterBase,
-         "expected the texts fingerprint and problem_type, and a list of labels");
+         "expected the strings `fingerprint` and `problem_type`, and the list `labels`");
 }
 
 TEST(Adapter, TakesHalfPrecisionAndOtherWaysToBegin) {

@@ -41,8 +41,7 @@ TEST(LearnVocabulary, HasAtMostSoManyTokens) {
 
 TEST(LearnVocabulary, IsNoneOfAModelThatHasOne) {
   expect_user_error(
-      "`vocab_size`: my-model has its vocabulary; only fresh weights of a model of texts (tiny, "
-      "base, a config.json without a tokenizer beside it) learn one",
+      "`vocab_size`: my-model has its vocabulary; only a new text model (tiny, base, or a config.json without a tokenizer beside it) learns one",
       [] {
         learn_vocabulary({"my-model", "reviews.csv", {40}}, kTexts, testing::quiet_context());
       });

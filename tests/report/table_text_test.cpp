@@ -174,13 +174,13 @@ TEST(TableLayout, ThenMakesRecords) {
 TEST(TableLayout, BreaksInRecordsWhatHasSeveralWords) {
   Table table({{"model", "Model"}, {"caution", "Caution"}, {"flips", "Flips"}});
   table.add_row({"after int(bits=4,per=row,scale=dynamic)",
-                 "all held for choices; interval: other seeds, the same texts",
+                 "all used for choices; interval: other seeds, the same texts",
                  flips_within(0, 0, 0.0038)});
   table.add_row({"before", "none", absent});
   EXPECT_EQ(to_text(table, {.columns = 32}),
             "after\n"
             "int(bits=4…er=row,scale=dynamic)\n"
-            "  Caution  all held for choices;\n"
+            "  Caution  all used for choices;\n"
             "           interval: other\n"
             "           seeds, the same texts\n"
             "  Flips    0.00% (0.00 to 0.38)\n"
