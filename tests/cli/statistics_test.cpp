@@ -15,7 +15,7 @@ TEST(StatisticsCommand, WritesTablesHistogramsAndAFigure) {
                folder.path());
   EXPECT_EQ(results["split"], "all");
   EXPECT_EQ(results["arithmetic"], "fp32");
-  EXPECT_GT(results["texts"].get<int>(), 0);
+  EXPECT_GT(results["examples"].get<int>(), 0);
   const fs::path out = folder.path() / "out";
   EXPECT_EQ(split(read_file(out / "statistics.csv"), '\n').size(),
             results["tensors"].size() + 2);  // the header, and nothing behind the last newline
