@@ -117,8 +117,9 @@ TEST(Data, WithoutAValidationPartLendsSomeOfTrain) {
   const Reviews folder;
   fs::remove(folder.path() / "hub/data/validation-00000-of-00001.csv.gz");
   const Ending ending = run_well(train("hub", {"--json"}), folder.path());
-  EXPECT_NE(ending.messages.find("note: validation: 3 of 30 training examples, set aside by seed 42"),
-            std::string::npos)
+  EXPECT_NE(
+      ending.messages.find("note: validation: 3 of 30 training examples, set aside by seed 42"),
+      std::string::npos)
       << ending.messages;
   const Json result = json_lines(ending.output).at(0);
   EXPECT_EQ(result["train_samples"], 27);

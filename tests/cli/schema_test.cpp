@@ -243,10 +243,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"lab 4.3 --model learnt --data reviews.csv -o lab", "lab"},
       {"lab 4.3 --model topics --data topics.csv -o topics_lab", "topics_lab"},
       {"schema"},
-      {fmt::format("runs reviews.csv trained topics unmeasured seeds measured measured_all "
-                   "compared coarse qat widths "
-                   "formats '{}'",
-                   (test_data() / "cli/old_runs").string())},
+      {"runs reviews.csv trained topics unmeasured seeds measured measured_all compared coarse qat "
+       "widths formats interrupted.partial"},
   };
 }
 
@@ -399,6 +397,11 @@ TEST(Schema, HoldsForWhatEveryCommandPrintsAndWrites) {
   fs::copy(workshop() / "reviews.csv", folder.path());
   open_storage((folder.path() / "joined.db").string())
       ->create_study("joined", {Direction::minimize});
+  run_well({"train", "model", "--data", "reviews.csv", "--max_steps", "2", "--eval_steps", "1",
+            "-o", "interrupted"},
+           folder.path());
+  leave_interrupted(folder.path() / "interrupted", folder.path() / "interrupted.partial");
+  fs::remove_all(folder.path() / "interrupted");
   fs::create_directory(folder.path() / "parts");
   for (const char* part : {"parts/train.csv", "parts/test.csv"})
     fs::copy(workshop() / "reviews.csv", folder.path() / part);

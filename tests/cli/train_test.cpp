@@ -357,8 +357,7 @@ TEST(Train, OfNoStepsLeavesTheModelUntrained) {
   EXPECT_EQ(read_json(folder.path() / "un/results.json")["train_loss"], nullptr);
   const Ending measured =
       run_well({"eval", "un", "--data", workshop() / "reviews.csv"}, folder.path());
-  EXPECT_NE(measured.messages.find("un is not trained: its weights are random"),
-            std::string::npos)
+  EXPECT_NE(measured.messages.find("un is not trained: its weights are random"), std::string::npos)
       << measured.messages;
 }
 
