@@ -3,12 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
 #include "hone/analysis/draw_page.h"
 #include "hone/base/text.h"
 #include "hone/base/usage_check.h"
+#include "hone/jobs/sensitivity.h"
 #include "hone/models/model_source.h"
 #include "hone/models/model_zeros.h"
 #include "hone/models/text_limit.h"
@@ -69,25 +71,26 @@ Colouring coloured_by_sensitivity(const std::string& folder, const Graph& graph)
              "`color_by` sensitivity needs results: give `sensitivity`, an output folder of `hone "
              "sensitivity`");
   const fs::path file = fs::path(folder) / "results.json";
-  const Json results = read_json(file);
-  const bool is_one = results.is_object() && results.contains("layers") &&
-                      results["layers"].is_array() && !results["layers"].empty() &&
-                      results["layers"][0].contains("divergence");
-  user_check(is_one, "{}: not a result of `hone sensitivity`", file.string());
+  const Json json = read_json(file);
+  user_check(value_at(json, "command") == "sensitivity", "{}: not a result of `hone sensitivity`",
+             file.string());
+  const auto results =
+      with_context(file.string(), [&] { return from_json<SensitivityFields>(json); });
+  user_check(results.subject.measured && !results.layers.empty(), "{}: no layer was measured",
+             file.string());
   std::map<std::string, double> most;
-  for (const Json& one : results["layers"]) {
-    const Json& divergence = one.at("divergence");
+  for (const LayerSensitivityResult& one : results.layers) {
     const double value =
-        divergence.is_null() ? std::numeric_limits<double>::infinity() : divergence.get<double>();
-    const auto [place, is_new] = most.emplace(one.at("layer").get<std::string>(), value);
+        std::isnan(one.divergence) ? std::numeric_limits<double>::infinity() : one.divergence;
+    const auto [place, is_new] = most.emplace(one.layer, value);
     if (!is_new) place->second = std::max(place->second, value);
   }
   const bool any =
       std::ranges::any_of(most, [&](const auto& one) { return graph.find(one.first) != nullptr; });
   user_check(any, "{}: none of its layers is in the model; its first one is {}", file.string(),
              most.begin()->first);
-  return coloured_by_figure(most, "largest divergence from the baseline, " +
-                                      results.value("split", std::string("unknown")) + " split");
+  return coloured_by_figure(
+      most, "largest divergence from the baseline, " + results.subject.measured->split + " split");
 }
 
 Colouring colouring_of(const DrawJob& job, const TextModel& source, const Graph& graph,

@@ -1,4 +1,5 @@
 #include "hone/cli/output_schema/output_fields.h"
+#include "hone/jobs/sensitivity.h"
 #include "hone/jobs/statistics.h"
 
 // What is looked at, drawn and timed.
@@ -16,16 +17,7 @@ std::vector<SchemaDocument> documents_of_analyses() {
            "by method, the most sparsity that keeps the figure, as all less does; null: none"},
           {"trained", "boolean", "whether candidates were trained after pruning"},
           {"", "choice"}}}}},
-      {"sensitivity",
-       "What every layer alone, in a format or pruned, does to the answers of a model.",
-       {{"",
-         {kResult,
-          kSubject,
-          {"layers", "layer_sensitivity[]", "each linear in each way, the most sensitive first"},
-          {"groups", "integer", "of layers, for each of which the unchanged model was run"},
-          {"kept_bytes", "bytes", "that values before changed layers took at most, as predicted"},
-          {"computed_flops", "FLOP", "of all operations of all runs"},
-          {"apart_computed_flops", "FLOP", "that running every layer in every way apart takes"}}}}},
+      document_of<SensitivityFields>(),
       document_of<StatisticsFields>(),
       {"passes",
        "The passes over a model's graph.",
@@ -380,23 +372,7 @@ std::vector<Fragment> fragments_of_analyses() {
         {"required", "boolean", "must be given"},
         {"default", "text?", "as it is typed; null: must be given"},
         {"summary", "text", "what it is"}}},
-      {"layer_sensitivity",
-       "One layer changed, and nothing else.",
-       {{"layer", "text", "operation"},
-        {"change", "text",
-         "the format of all that it reads, or the share of its weights that goes"},
-        {"divergence", "number?",
-         "mean over the texts of the divergence from the answers of the unchanged model: of "
-         "classes and "
-         "labels in nats; null: an answer is no number"},
-        {"divergence_low", "number?",
-         "lower end of its 95% interval; null: of less than two texts"},
-        {"divergence_high", "number?", "the upper end"},
-        {"metric_change", "number?", "of the figure by which the task is judged"},
-        {"metric_change_interval", "number[]?", "of that, 95%"},
-        {"flips", "share", "of the texts: answers that differ", "of classes and labels"},
-        {"flips_interval", "interval", "of that, 95%", "of classes and labels"},
-        {"mean_shift", "number", "how far numbers move on average", "of numbers"}}},
+      fragment_of<LayerSensitivityResult>(),
       fragment_of<TensorStatistics>(),
       {"module_parameters",
        "Parameters of one module.",
