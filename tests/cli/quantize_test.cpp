@@ -288,7 +288,7 @@ TEST(Quantize, ExplainsWithARecipeThatItTakes) {
   folder.file("better.toml", diagnosis["recipe"].get<std::string>());
   const Json plan =
       run_json({"plan", words[1], "--recipe", folder.path() / "better.toml"}, workshop());
-  EXPECT_EQ(plan["layers"].size(), 14 * 3 + 4 * 2);
+  EXPECT_EQ(plan["operands"].size(), 14 * 3 + 4 * 2);
 }
 
 // Scores of texts of another length are rows of another length; and both inputs of a product have states of their own.
@@ -379,7 +379,7 @@ TEST(Quantize, ExplainsWithWhatToLeaveOutWhereNothingIsBetter) {
   EXPECT_EQ(trained["recipe"], result["recipe"]);
   const Json plan =
       run_json({"plan", "model", "--recipe", folder.path() / "trained/wider.toml"}, workshop());
-  EXPECT_EQ(plan["layers"].size(), 42 - 11);
+  EXPECT_EQ(plan["operands"].size(), 42 - 11);
 }
 
 TEST(Quantize, SaysWhatItTakesAndWhatItWouldTakePacked) {

@@ -428,7 +428,7 @@ TEST(LibraryJobs, PlanSaysWhatEveryLayerWouldTake) {
     weights += element_count(tensor.sizes);
   }
   EXPECT_EQ(result.size.quantized_parameters, weights);
-  EXPECT_EQ(result.fields["layers"].size(), 14u);
+  EXPECT_EQ(result.fields["operands"].size(), 14u);
   EXPECT_NE(to_text(result.document).find("simulated"), std::string::npos);
 }
 

@@ -1,4 +1,5 @@
 #include "hone/cli/output_schema/output_fields.h"
+#include "hone/jobs/plan.h"
 
 // Number formats, what they make of models and who takes which.
 namespace hone {
@@ -68,18 +69,7 @@ std::vector<SchemaDocument> documents_of_formats() {
            "the model as it is, with the format given, with the suggestions"},
           {"", "choice"},
           {"recipe", "text", "the suggestions as a recipe (TOML)"}}}}},
-      {"plan",
-       "Which format every layer would take.",
-       {{"",
-         {kResult,
-          kModel,
-          {"layers", "planned_operand[]", "every operand with a format"},
-          {"parameters", "integer", "of the model"},
-          {"quantized_parameters", "integer", "of them in a format"},
-          kWeightBits,
-          {"fp32_bytes", "bytes", "of all parameters in fp32"},
-          {"packed_bytes", "bytes", "of all parameters, if those with a format were packed"},
-          kArithmetic}}}},
+      document_of<PlanFields>(),
   };
 }
 
@@ -191,17 +181,7 @@ std::vector<Fragment> fragments_of_formats() {
         kFlushed,
         {"smallest_step", "number", "the smallest magnitude that is not zero; 0: there is none"},
         {"standard_deviation", "number?", "of the values"}}},
-      {"planned_operand",
-       "What a recipe does to one operand of a layer.",
-       {kLayer,
-        {"operation", "text", "linear, matmul, …"},
-        kOperand,
-        {"shape", "integer[]", "its sizes, at --batch_size and --tokens"},
-        {"format", "text", "its format"},
-        kValueBits,
-        {"fp32_bytes", "bytes", "in fp32"},
-        {"packed_bytes", "bytes", "in the format, if it were packed"},
-        kArithmetic}},
+      fragment_of<PlannedOperand>(),
       {"average_bits",
        "Bits per element.",
        {{"counted", "stored|width_and_fraction",
