@@ -1,4 +1,5 @@
 #include "hone/cli/output_schema/output_fields.h"
+#include "hone/jobs/convert.h"
 #include "hone/jobs/evaluate.h"
 
 // Trainings, measurements, and what models say.
@@ -140,15 +141,7 @@ std::vector<SchemaDocument> documents_of_models() {
         {"with --fields",
          {{"", "prediction", "", "where it is asked for"},
           where(kEmbedding, "where it is asked for")}}}},
-      {"convert",
-       "Weights written as safetensors.",
-       {{"",
-         {kResult,
-          kModel,
-          {"source", "text", "the file that was read"},
-          {"tensors", "converted_tensor[]", "all tensors"},
-          {"copied", "text[]", "files that were copied"},
-          {"bytes", "bytes", "written for elements"}}}}},
+      document_of<ConvertFields>(),
       {"export",
        "A model written for other engines.",
        {{"",
@@ -318,13 +311,7 @@ std::vector<Fragment> fragments_of_models() {
         {"input_ids", "integer[]", "the same as the model reads them"},
         {"cut_tokens", "tokens", "that were cut off"},
         {"unknown_words", "text[]", "words that became the unknown token"}}},
-      {"converted_tensor",
-       "A tensor of a converted file.",
-       {{"tensor", "text", "its name"},
-        {"type", "text", "of its elements, as safetensors calls it"},
-        kShape,
-        {"bytes", "bytes?", "written for it; null: another tensor has its elements"},
-        {"same_as", "text?", "the tensor that has its elements; null: it was written"}}},
+      fragment_of<ConvertedTensorResult>(),
       {"choice_candidate",
        "A model of several.",
        {{"", "measured_model"},
