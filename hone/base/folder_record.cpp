@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <ctime>
 #include <span>
 
 #include "hone/base/error.h"
@@ -14,29 +13,6 @@ namespace {
 
 constexpr std::string_view kProgram = "hone";
 constexpr int kSchemaVersion = 1;
-
-/// A file that versions before records left, and what such a file of ours has in it. A job that was interrupted may have
-/// both.
-struct EarlierMark {
-  const char* file;
-  const char* keys[2];
-  bool finished;
-};
-constexpr EarlierMark kEarlierMarks[] = {
-    {"resume.json", {"the model", "the training texts"}, false},
-    {"settings.json", {"command", "settings"}, true},
-};
-
-// Nothing when there is no such file, or something else than an object in it.
-std::optional<Json> object_in(const fs::path& file) {
-  try {
-    if (!path_exists(file)) return std::nullopt;
-    Json json = read_json(file);
-    return json.is_object() ? std::optional(std::move(json)) : std::nullopt;
-  } catch (const UserError&) {
-    return std::nullopt;  // then it is no mark, and the folder not ours
-  }
-}
 
 std::optional<FolderRecord> parse_record(const Json& json) {
   try {
@@ -61,7 +37,7 @@ struct ToldRecord {
   std::string fault = {};  ///< as `record_fault`
 };
 
-// Nothing where there is no such file. Where there is one, whatever is in it, marks of earlier versions do not count.
+// Nothing where there is no such file.
 std::optional<ToldRecord> told_record(const fs::path& folder) {
   const fs::path file = folder / kRecordFile;
   std::error_code error;
@@ -78,54 +54,11 @@ std::optional<ToldRecord> told_record(const fs::path& folder) {
   }
 }
 
-// Other programs have a settings.json too. Ours names a command line of this program, when it ran and for how long.
-bool is_of_a_job(const Json& settings) {
-  const Json& command = settings[settings.contains("command_line") ? "command_line" : "command"];
-  return command.is_string() && command.get<std::string>().starts_with("hone ") &&
-         settings["settings"].is_object() && settings.contains("start") &&
-         settings.contains("seconds");
-}
-
-// Of a settings.json: its `start`, in whole seconds, and what the job took from there.
-std::optional<fs::file_time_type> end_of_job(const Json& settings) {
-  // A second for what the start lacks, and one for the report that was written after the settings.
-  constexpr std::chrono::seconds kRounding{2};
-  constexpr double kMostSeconds = 1e9;  // thirty years
-  const Json &start = settings["start"], &seconds = settings["seconds"];
-  std::tm utc{};
-  if (!start.is_string() || !seconds.is_number()) return std::nullopt;
-  if (::strptime(start.get<std::string>().c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr)
-    return std::nullopt;
-  const double took = seconds.get<double>();
-  if (!(took >= 0 && took <= kMostSeconds)) return std::nullopt;
-  return std::chrono::file_clock::from_sys(
-      std::chrono::system_clock::from_time_t(::timegm(&utc)) +
-      std::chrono::ceil<std::chrono::seconds>(std::chrono::duration<double>(took)) + kRounding);
-}
-
-struct FoundMark {
-  const EarlierMark* mark;
-  Json content;
-};
-
-std::optional<FoundMark> earlier_mark(const fs::path& folder) {
-  for (const EarlierMark& mark : kEarlierMarks) {
-    std::optional<Json> json = object_in(folder / mark.file);
-    if (!json || !json->contains(mark.keys[0]) || !json->contains(mark.keys[1])) continue;
-    if (!mark.finished || is_of_a_job(*json)) return FoundMark{&mark, std::move(*json)};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<FolderRecord> read_record(const fs::path& folder) {
-  if (std::optional<ToldRecord> told = told_record(folder)) return std::move(told->record);
-  const std::optional<FoundMark> found = earlier_mark(folder);
-  if (!found) return std::nullopt;
-  FolderRecord record{.finished = found->mark->finished, .by_name = true};
-  if (record.finished) record.ended = end_of_job(found->content);
-  return record;
+  const std::optional<ToldRecord> told = told_record(folder);
+  return told ? told->record : std::nullopt;
 }
 
 std::string record_fault(const fs::path& folder) {
@@ -144,13 +77,6 @@ void write_record(const FolderRecord& record, const fs::path& folder) {
                                                 {"replaces", record.replaces},
                                                 {"given_up", record.given_up},
                                                 {"files", files}}));
-}
-
-std::optional<fs::path> mark_of(const fs::path& folder) {
-  if (const std::optional<ToldRecord> told = told_record(folder))
-    return told->record ? std::optional(folder / kRecordFile) : std::nullopt;
-  const std::optional<FoundMark> found = earlier_mark(folder);
-  return found ? std::optional(folder / found->mark->file) : std::nullopt;
 }
 
 RecordedFile recorded(const fs::path& file) {

@@ -479,8 +479,7 @@ TEST_F(TrainedModel, PredictsWhatTrainingSetAside) {
       << refused.messages;
 }
 
-// What earlier versions wrote has no record.
-TEST_F(TrainedModel, OfAnEarlierVersionIsMeasuredOnAllAndSaysWhatIsUnknown) {
+TEST_F(TrainedModel, WithoutARecordIsMeasuredOnAllAndSaysWhatIsUnknown) {
   fs::remove(path() / "model/trained_on.safetensors");
   const Json result = eval({"reviews.csv"});
   EXPECT_EQ(result["n"], 200);
