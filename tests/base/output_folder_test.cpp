@@ -174,7 +174,6 @@ TEST(OutputFolder, ReplacesNoFolderWithADamagedRecord) {
     expect_user_error(reason, [&] { OutputFolder out(path, resumable(true)); });
     EXPECT_EQ(record_fault(path).substr(0, path.string().size()), path.string());
     EXPECT_FALSE(read_record(path).has_value());
-    EXPECT_FALSE(mark_of(path).has_value());
     EXPECT_EQ(names_in(path), (Names{"record.json", "settings.json", "x"}));
   }
   write_file(path / "record.json", whole);
