@@ -182,14 +182,6 @@ std::vector<Fragment> fragments_of_formats() {
         {"smallest_step", "number", "the smallest magnitude that is not zero; 0: there is none"},
         {"standard_deviation", "number?", "of the values"}}},
       fragment_of<PlannedOperand>(),
-      {"average_bits",
-       "Bits per element.",
-       {{"counted", "stored|width_and_fraction",
-         "of the codes, with what they share; or as --added_bits says"},
-        {"weights", "bits", "of linears and convolutions, 32 where one has no format"},
-        {"all_parameters", "bits", "of all parameters, biases, norms and tables among them"},
-        {"quantized_parameters", "integer", "parameters in a format"},
-        {"data", "bits", "of what products read and compute, as often as they read it"}}},
       {"spelled_element",
        "An element of MXINT by the rule of mase-cuda, of 4 bits too. Of bfloat16 the bits of sign, "
        "exponent and "
