@@ -59,8 +59,37 @@ Graph drawn_graph(const TextModel& source, const DrawnInputs& inputs, bool train
   return graph;
 }
 
+std::span<const EnumWord> enum_words(ColouredBy) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(ColouredBy::kind), "kind"},
+                                        {static_cast<int>(ColouredBy::format), "format"},
+                                        {static_cast<int>(ColouredBy::sparsity), "sparsity"},
+                                        {static_cast<int>(ColouredBy::cost), "cost"},
+                                        {static_cast<int>(ColouredBy::sensitivity), "sensitivity"}};
+  return kWords;
+}
+
 std::vector<std::string> colour_names() {
-  return {"kind", "format", "sparsity", "cost", "sensitivity"};
+  std::vector<std::string> names;
+  for (const EnumWord& colour : enum_words(ColouredBy())) names.emplace_back(colour.word);
+  return names;
+}
+
+const Fields& fields_of(const DrawFields*) {
+  using D = DrawFields;
+  static const Fields fields = describe<D>(
+      "draw", "A drawing of a graph.", field<&D::model>("model", "The model as it was named."),
+      field<&D::file>("file", "The file that was written."),
+      field<&D::inputs>("inputs", "Inputs of the drawn graph."),
+      field<&D::outputs>("outputs", "Outputs of the drawn graph."),
+      field<&D::made_inside>("made_inside", "Operations that replace inputs that were left out."),
+      field<&D::nodes>("nodes", "Nodes of the graph: operations, inputs and parameters."),
+      field<&D::operations>("operations", "Operations of the graph."),
+      field<&D::drawn_operations>("drawn_operations", "Operations with a box of their own."),
+      field<&D::folded_layers>("folded_layers", "Layers drawn once with an equal layer."),
+      field<&D::boxed_modules>("boxed_modules", "Modules drawn as one box each."),
+      field<&D::boxed_operations>("boxed_operations", "Operations inside these."),
+      field<&D::color_by>("color_by", "The property that colors show."));
+  return fields;
 }
 
 namespace {
@@ -149,18 +178,18 @@ DrawResult draw_model(const DrawJob& job, Context& context) {
   }
   const Drawing& drawing = result.drawing;
   const Signature signature(graph, source.model.graph);
-  result.fields = {{"model", job.model},
-                   {"file", job.output},
-                   {"inputs", signature.inputs},
-                   {"outputs", signature.outputs},
-                   {"made_inside", signature.made_inside},
-                   {"nodes", graph.nodes().size()},
-                   {"operations", drawing.operations},
-                   {"drawn_operations", drawing.drawn},
-                   {"folded_layers", drawing.folded_layers},
-                   {"boxed_modules", drawing.modules},
-                   {"boxed_operations", drawing.boxed},
-                   {"colour", colour_names()[static_cast<std::size_t>(job.colour)]}};
+  result.fields = to_json(DrawFields{.model = job.model,
+                                     .file = job.output,
+                                     .inputs = signature.inputs,
+                                     .outputs = signature.outputs,
+                                     .made_inside = signature.made_inside,
+                                     .nodes = std::ssize(graph.nodes()),
+                                     .operations = drawing.operations,
+                                     .drawn_operations = drawing.drawn,
+                                     .folded_layers = drawing.folded_layers,
+                                     .boxed_modules = drawing.modules,
+                                     .boxed_operations = drawing.boxed,
+                                     .color_by = job.colour});
   result.document.title = fmt::format("The graph of {}", job.model);
   result.document.headline = capitalized(drawn_sentence(drawing));
   result.document.sections = {
