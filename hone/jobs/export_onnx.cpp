@@ -17,6 +17,8 @@ std::string_view name_of(OnnxType type) {
       return "fp16";
     case OnnxType::bf16:
       return "bf16";
+    case OnnxType::f8:
+      return "fp8";
     case OnnxType::u8:
       return "uint8";
     case OnnxType::i8:
@@ -99,6 +101,7 @@ ExportForm onnx_form(const ExportJob& job, ExportedModel& exported, Context& con
   onnx.metadata = metadata_of(job, model);
   ExportForm form{.name = "onnx",
                   .title = "ONNX",
+                  .library = "onnx",
                   .engines = {"ONNX Runtime", "OpenVINO"},
                   .notes = {onnx.notes.begin(), onnx.notes.end()},
                   .next = next_command(job, exported),
@@ -120,6 +123,11 @@ ExportForm onnx_form(const ExportJob& job, ExportedModel& exported, Context& con
       const Json check = check_export(job.check, exported.source, exported.answers, exported.limit,
                                       file, onnx, exported.output, python_for_check(), context);
       written.evidence = check_text(check);
+      written.basis = {
+          std::string(arithmetic_of_run(exported.answers, context.session())), 0,
+          check["data"].get<std::string>(),
+          fmt::format("{}: {}", check["split"].get<std::string>(), checked_examples_text(check)),
+          "nothing was chosen; outputs of ONNX Runtime and hone were compared"};
       written.fields["check"] = check;
     }
     return written;

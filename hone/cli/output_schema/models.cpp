@@ -1,6 +1,7 @@
 #include "hone/cli/output_schema/output_fields.h"
 #include "hone/jobs/convert.h"
 #include "hone/jobs/evaluate.h"
+#include "hone/jobs/merge_adapter.h"
 
 // Trainings, measurements, and what models say.
 namespace hone {
@@ -76,16 +77,7 @@ std::vector<SchemaDocument> documents_of_models() {
           kDistill,
           {"runs", "train_run[]", "a row for every seed"},
           kSpreads}}}},
-      {"lora",
-       "An adapter that became part of its model.",
-       {{"",
-         {kResult,
-          {"", "model_change"},
-          where(kAdapter, ""),
-          where(kLora, ""),
-          {"rounded_again", "boolean",
-           "the model is quantized: merged weights were rounded to its formats again"},
-          {"times", "merge_times", "before and after, in turn"}}}}},
+      document_of<MergeFields>(),
       document_of<EvaluateFields>(),
       {"compare",
        "Model B against model A on the same texts. `model` is B.",
@@ -121,6 +113,9 @@ std::vector<SchemaDocument> documents_of_models() {
           {"rule", "text", "what is chosen"},
           kSeeds,
           {"summary", "text", "the choice in a sentence"},
+          {"lost_classes", "lost_class[]",
+           "classes, or labels, whose recall is significantly below that of the best model",
+           "where there are any"},
           {"models", "choice_candidate[]", "in the order in which they were named"}}}}},
       {"predict",
        "One text. The command prints such an object on a line for each, and no line before them "
@@ -200,7 +195,8 @@ std::vector<Fragment> fragments_of_models() {
        {{"file", "text", "its name"}, {"bytes", "bytes", "of it"}}},
       {"exported_weights",
        "Weights of one type in an exported model.",
-       {{"type", "fp32|fp16|bf16|fp8|int8|uint8|int4|uint4|int32|int64|bool", "of the elements"},
+       {{"type", "fp32|fp16|bf16|fp8|int8|uint8|int4|uint4|int32|int64|bool",
+         "of the elements"},
         {"bytes", "bytes", "of them"}}},
       {"exported_layers",
        "Linear layers that compressed-tensors stores alike.",
@@ -212,7 +208,8 @@ std::vector<Fragment> fragments_of_models() {
        "An exported model in ONNX Runtime beside hone, on the same batches.",
        {{"data", "text", "the data as it was named"},
         {"split", "text", "of the data"},
-        {"examples", "integer", "that both were given, at most 2,000"},
+        {"examples", "integer", "that both were given, at most the first 2,000"},
+        {"split_examples", "integer", "in the split"},
         {"same_predictions", "integer", "examples that both give the same classes", "with classes"},
         {"largest_difference", "number", "between two numbers of the output"},
         {"largest_value", "number", "of hone's output, by its magnitude"},
@@ -232,15 +229,6 @@ std::vector<Fragment> fragments_of_models() {
       {"compare_run",
        "The two models of one seed.",
        {kSeed, {"", "two_models"}, kLostClasses, kGate}},
-      {"merge_times",
-       "A model with an adapter beside its weights and in them, timed in turn on this machine.",
-       {{"batch", "texts", "of a run"},
-        {"tokens", "tokens", "per text"},
-        {"with_adapter", "round_times", "beside"},
-        {"merged", "round_times", "in them"},
-        {"speedup", "number",
-         "median over the rounds of the first time by the other: above 1 merged is faster"},
-        {"speedup_interval", "number[]", "of that, at least 95%, by the sign test"}}},
       {"changed_text",
        "A text that two models classify differently.",
        {{"example", "integer", "its place in the part that was measured, from 0"},
