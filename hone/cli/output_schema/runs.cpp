@@ -1,5 +1,7 @@
 #include "hone/cli/cache.h"
+#include "hone/cli/doctor.h"
 #include "hone/cli/output_schema/output_fields.h"
+#include "hone/jobs/job_result.h"
 
 // Pipelines, output folders and the program itself.
 namespace hone {
@@ -62,33 +64,7 @@ std::vector<SchemaDocument> documents_of_runs() {
            "code 3"},
           {"taken", "taken_finding[]", "options whose values are what stages have found"},
           {"notes", "text[]", "what could not be drawn"}}}}},
-      {"doctor",
-       "What this machine has and can do.",
-       {{"",
-         {kResult,
-          {"", "machine"},
-          {"absent_instruction_sets", "text[]", "that hone knows and the processor does not"},
-          {"peak_gflops_one_thread", "GFLOP/s", "fp32 multiply-adds, measured"},
-          {"peak_gflops", "GFLOP/s", "the same on all threads"},
-          {"peak_int8_gops", "GOP/s", "products of bytes and their sums, measured"},
-          {"copy_gb_per_s", "GB/s", "copying memory, measured"},
-          {"read_gb_per_s", "GB/s", "reading memory, measured"},
-          {"peaks", "peak[]", "the same with where they come from"},
-          {"peaks_file", "text?", "where they are kept; null: nowhere"},
-          {"llvm", "text?", "version of what generates code for --executor compiled; null: none"},
-          {"vector_lanes", "integer", "floats in a vector of generated code; 0: there is none"},
-          {"cards", "text[]", "GPUs, by the number of their device"},
-          {"cards_missing", "text?", "why no card can be used; null: one can"},
-          {"card_peaks", "number{}",
-           "of the first card, measured: products in each arithmetic in 10^12 operations a second, "
-           "memory copied in GB/s; empty without one"},
-          {"disk_here_bytes", "bytes?", "free in the current folder; null: unknown"},
-          {"disk_temporary_bytes", "bytes?",
-           "free in the folder for temporary files; null: unknown"},
-          {"hub_cache", "text", "where models of the Hugging Face hub are looked for"},
-          {"hub_cache_exists", "boolean", "whether that folder is there"},
-          {"programs", "text?{}", "versions of the programs hone calls; null: missing"},
-          {"problems", "text[]", "what is missing or too little, a sentence each"}}}}},
+      document_of<DoctorFields>(),
       {"run",
        "A pipeline.",
        {{"with --dry_run",
@@ -121,19 +97,10 @@ std::vector<SchemaDocument> documents_of_runs() {
       {"schema",
        "The documents that have a schema, when none is named.",
        {{"", {kResult, {"documents", "schema_document[]", "all of them"}}}}},
-      {"settings.json",
-       "How a job was asked for: in every output folder. `results.json` beside it is what the "
-       "command prints.",
-       {{"",
-         {kResult,
-          {"command_line", "text", "for a shell, to do the same again"},
-          {"settings", "any{}",
-           "every argument with its value, given or default; flags are booleans"},
-          {"start", "UTC", "when it began, ISO 8601"},
-          {"seconds", "s", "how long it took"}}}}},
+      document_of<SettingsFields>(),
       {"machine.json",
        "Where a job ran: in every output folder.",
-       {{"", {kResult, {"", "machine"}}}}},
+       {form_of<Machine>()}},
       {"record.json",
        "What was written: in every folder that the program makes, and alone gives it the right to "
        "replace one.",
@@ -154,6 +121,7 @@ std::vector<SchemaDocument> documents_of_runs() {
 
 std::vector<Fragment> fragments_of_runs() {
   return {
+      fragment_of<Machine>(),
       {"planned_stage",
        "A stage before it runs.",
        {{"stage", "text", "its name, and that of its folder"},
@@ -264,13 +232,7 @@ std::vector<Fragment> fragments_of_runs() {
       {"skipped_path",
        "A path that is no output folder.",
        {{"path", "text", "the path"}, {"reason", "text", "why it was skipped"}}},
-      {"peak",
-       "The most that this machine was seen to do.",
-       {{"kind", "text", "of what, with its unit"},
-        {"threads", "integer", "on how many"},
-        {"value", "number", "the highest known"},
-        {"measured_now", "number", "in this run"},
-        {"date", "UTC", "of the highest"}}},
+      fragment_of<PeakResult>(),
       {"schema_document",
        "A document that has a schema.",
        {{"document", "text", "a command, or a file of output folders"},
