@@ -72,8 +72,8 @@ TEST(Fitted, LeavesACommandToTheShellInOnePiece) {
   EXPECT_EQ(fitted("To go on:\n  hone train tiny --data 'a b c d e f' -o out", 24),
             "To go on:\n"
             "  hone train tiny \\\n"
-            "    --data \\\n"
-            "    'a b c d e f' -o out");
+            "    --data 'a b c d e f' \\\n"
+            "    -o out");
 }
 
 TEST(Toned, ColoursOnlyWhereThereAreColours) {
