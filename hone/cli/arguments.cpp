@@ -323,8 +323,7 @@ void declare(CLI::App& app, JobData& a, bool required) {
   if (required) data->required();
   declare_texts(app, a.options, a.cut);
   declare_label_map(app, a.options);
-  app.add_option("--validation_split", a.validation_split,
-                 "fraction of training data to set aside for validation")
+  app.add_option("--validation_split", a.validation_split, "fraction set aside for validation")
       ->check(number_from(0, 1));
   app.add_option("--max_eval_samples", a.max_eval_samples,
                  "evaluate on a random sample of each split (0: all)")

@@ -37,7 +37,8 @@ void check(const PredictArguments& a) {
         "--text_pair_column");
   const std::string encoding = lower_ascii(a.job.data.form.encoding);
   if (!encoding.empty() && a.job.data.source.empty() && !a.from_stream())
-    throw UsageError("--encoding is of files and of standard input; texts in arguments are UTF-8");
+    throw UsageError(
+        "--encoding applies to files and standard input; texts in arguments are UTF-8");
   if (a.from_stream() && (encoding.starts_with("utf-16") || encoding.starts_with("utf-32")))
     throw UsageError(fmt::format(
         "--encoding: the lines of standard input cannot be told apart in {}; convert it with "

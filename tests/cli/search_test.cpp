@@ -547,7 +547,7 @@ TEST_F(SearchCommand, SaysWhatCannotBeSearched) {
                        {"--pruner", "median"})
                 .find("flips of the objective is known only when a trial has ended"),
             std::string::npos);
-  EXPECT_NE(refusal(search("bits.toml", {"--join"}), 2).find("--join takes part in a study"),
+  EXPECT_NE(refusal(search("bits.toml", {"--join"}), 2).find("--join works on a study"),
             std::string::npos);
 }
 
