@@ -109,7 +109,7 @@ std::string class_counts_text(const PartFacts& facts, const std::vector<std::str
 struct MeasuredPart {
   PartFacts facts;
   std::string
-      origin;  ///< where the part comes from: "200 of 2,000 training texts, set aside by seed 42"
+      origin;  ///< where the part comes from: "200 of 2,000 training examples, set aside by seed 42"
   /// Rows whose text the model was trained on, that trainings set aside to choose on, and that ranges of quantizers were
   /// taken from. None: that is not known of this model.
   std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
@@ -149,13 +149,14 @@ MeasuredSplitResult measured_split_result(const MeasuredPart& part);
 inline Json to_json(const MeasuredPart& part) { return to_json(measured_split_result(part)); }
 
 /// What flatters the figures of the part or makes them worthless, a few words each: "80 trained on", "may be trained on",
-/// "all held for choices", "untrained head". `warnings_of` has sentences.
+/// "all used for choices", "untrained head". `warnings_of` has sentences.
 std::vector<std::string> cautions(const MeasuredPart& part);
 
-/// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on".
+/// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on". That the validation split is used
+/// for choices goes without saying.
 std::string name_and_size(const MeasuredPart& part);
 
-/// "validation, n = 200: 200 of 2,000 training texts, set aside by seed 42; always 'good' would be right for 50.5%",
+/// "validation, n = 200: 200 of 2,000 training examples, set aside by seed 42; always 'good' would be right for 50.5%",
 /// of numbers "…; numbers from 0.00 to 5.00, mean 2.60"
 std::string describe(const MeasuredPart& part);
 

@@ -61,7 +61,7 @@ std::vector<float> logits_of(const Parent& parent, const std::vector<std::int64_
                       context.session());
   check_batches(predictor.graph(), some.lengths, batch_size, context.session(),
                 predictor.parameters(), fmt::format(" for {}", parent.name));
-  Progress progress("ask the parent", some.size(),
+  Progress progress("predictions of the teacher", some.size(),
                     {.unit = std::string(parent.texts.noun()), .output = context.progress});
   std::vector<float> logits =
       predictor.rows(some, batch_size, [&](std::int64_t done) { progress.update(done); });

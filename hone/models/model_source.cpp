@@ -312,7 +312,7 @@ TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& cont
 }
 
 void check_reads_texts(const ModelFacts& facts, const std::string& name, std::string_view what) {
-  user_check(!facts.limits.image, "{}: it reads images; {} is of models of texts alone", name,
+  user_check(!facts.limits.image, "{}: it reads images; {} needs a model that reads texts", name,
              what);
 }
 
@@ -350,9 +350,8 @@ void check_has_head(const TextModel& source, const std::string& name) {
 
 std::string untrained_warning(const TextModel& source, const std::string& name) {
   if (!source.trained_on || !source.trained_on->untrained()) return "";
-  return fmt::format(
-      "{} is not trained: its {} as drawn at random, and its figures are those of chance", name,
-      source.trained_on->nothing() ? "weights are" : "head is");
+  return fmt::format("{} is not trained: its {} random, so its metrics are those of chance", name,
+                     source.trained_on->nothing() ? "weights are" : "head is");
 }
 
 void write_beside(const TextModel& source, const fs::path& folder) {

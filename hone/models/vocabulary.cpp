@@ -46,10 +46,11 @@ bool learns_vocabulary(const VocabularyOptions& options) {
   const char* setting = rules.vocab_size > 0 ? "`vocab_size`"
                         : rules.lowercase    ? "`lowercase`"
                                              : "`strip_accents`";
-  user_check(fresh || !rules.given(),
-             "{}: {} has its vocabulary; only fresh weights of a model of texts (tiny, base, a "
-             "config.json without a tokenizer beside it) learn one",
-             setting, options.model);
+  user_check(
+      fresh || !rules.given(),
+      "{}: {} has its vocabulary; only a new text model (tiny, base, or a config.json without "
+      "a tokenizer beside it) learns one",
+      setting, options.model);
   if (fresh && !rules.given() && fresh_facts(options.model).limits.image) return false;
   if (fresh && rules.given()) check_reads_texts(fresh_facts(options.model), options.model, setting);
   return fresh && (rules.given() || !options.data.starts_with(kSyntheticPrefix));
@@ -130,9 +131,8 @@ std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts
   if (pieces <= kMostPieces) return "";
   return fmt::format(
       "{}: {} and cuts them into {:.1f} pieces each, {:.1f} tokens a text (`hone tokenize` shows "
-      "how). It is of other texts, for another language, or was learnt from few words: take a "
-      "model made of texts such as these, or learn a vocabulary from more of them (`hone train "
-      "tiny`)",
+      "how). It was made for other texts or another language, or from few words: use a model "
+      "trained on such texts, or learn a vocabulary from more of them (`hone train tiny`)",
       name, kSpelledWords, pieces, tokens_per_text(texts));
 }
 

@@ -51,7 +51,8 @@ std::vector<std::string> cautions_of(const Json& figures) {
   for (const Json& caution : at(figures, "cautions"))
     if (caution.is_string()) words.push_back(caution);
   const Json n = at(figures, "n"), effective = at(figures, "effective_n");
-  if (n.is_number_integer() && effective.is_number_integer() && n != effective)
+  if (n.is_number_integer() && effective.is_number_integer() &&
+      is_notably_less(effective.get<std::int64_t>(), n.get<std::int64_t>()))
     words.push_back("effective n = " + grouped(effective.get<std::int64_t>()));
   return words;
 }

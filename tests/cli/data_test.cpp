@@ -263,6 +263,10 @@ TEST(Data, ThatIsNotUtf8IsCountedOrRefused) {
       << ending.messages;
   Words strict = eval;
   strict.push_back("--strict_utf8");
+  const Ending tokens =
+      run_well({"tokenize", workshop() / "model", "--data", "latin.csv"}, folder.path());
+  EXPECT_NE(tokens.messages.find("1 ill-formed bytes were read as U+FFFD"), std::string::npos)
+      << tokens.messages;
   expect_refusal(strict, folder.path(), "latin.csv: line 2: the text is not UTF-8");
 }
 

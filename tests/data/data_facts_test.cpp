@@ -108,6 +108,18 @@ TEST(Cautions, SayThatNothingIsKnownOfWhatWasTrainedOn) {
   EXPECT_EQ(cautions(measured(reviews(4, 0), later(4))), Names{"all trained on"});
 }
 
+// Its name says that choices are made on it.
+TEST(Cautions, AboutChoicesAreLeftOutOfTheNameOfTheValidationSplit) {
+  MeasuredPart part;
+  part.facts = {.part = "validation", .rows = 300};
+  part.trained_on_rows = 0;
+  part.chosen_on_rows = 300;
+  EXPECT_EQ(cautions(part), Names{"all used for choices"});
+  EXPECT_EQ(name_and_size(part), "validation, n = 300");
+  part.facts.part = "test";
+  EXPECT_EQ(name_and_size(part), "test, n = 300, all used for choices");
+}
+
 TEST(Cautions, SayWhatIsUntrained) {
   const std::vector<Example> examples = reviews(12, 12);
   EXPECT_EQ(cautions(measured(examples, TrainedOn{})), Names{"untrained weights"});
@@ -125,14 +137,17 @@ TEST(Warnings, SayHowManyTextsWereTrainedOn) {
   const auto trained_on = [&](std::size_t count) {
     return after_training(TrainedOn{}, "data", row_hashes(std::span(examples).first(count)), {});
   };
-  EXPECT_EQ(warnings_of(measured(examples, trained_on(5)), kLabels),
-            Names{"test: the model was trained on 5 of 24 examples, so the metrics are too optimistic"});
+  EXPECT_EQ(
+      warnings_of(measured(examples, trained_on(5)), kLabels),
+      Names{"test: the model was trained on 5 of 24 examples, so the metrics are too optimistic"});
   EXPECT_EQ(warnings_of(measured(examples, trained_on(24)), kLabels),
-            Names{"test: the model was trained on all 24 examples; the metrics show how well it learned them, not how it does on new ones"});
+            Names{"test: the model was trained on all 24 examples; the metrics show how well it "
+                  "learned them, not how it does on new ones"});
   // The same texts by another name.
   const RowSet training = trained_on(5).trained;
   EXPECT_EQ(warnings_of(measured(examples, trained_on(5), training), kLabels),
-            Names{"5 of 24 test examples are also in the training split, so the metrics are too optimistic"});
+            Names{"5 of 24 test examples are also in the training split, so the metrics are too "
+                  "optimistic"});
 }
 
 // One more training of a model without a record must not make it one that has seen nothing.
@@ -153,13 +168,15 @@ TEST(Warnings, SayThatChoicesWereMadeOnTheTestPart) {
   const std::vector<Example> examples = reviews(12, 12);
   const TrainedOn record =
       after_training(TrainedOn{}, "data", {}, row_hashes(std::span(examples).first(3)));
-  EXPECT_EQ(warnings_of(measured(examples, record), kLabels),
-            Names{"test: 3 of 24 examples were used for choices, so the metrics are too optimistic"});
+  EXPECT_EQ(
+      warnings_of(measured(examples, record), kLabels),
+      Names{"test: 3 of 24 examples were used for choices, so the metrics are too optimistic"});
 }
 
 TEST(Warnings, NameClassesWithNextToNoTexts) {
   EXPECT_EQ(warnings_of(measured(reviews(20, 0)), kLabels),
-            Names{"test: all 20 examples are 'bad'; metrics on one class do not show whether the model distinguishes it from others"});
+            Names{"test: all 20 examples are 'bad'; metrics on one class do not show whether the "
+                  "model distinguishes it from others"});
   EXPECT_EQ(warnings_of(measured(reviews(20, 9)), kLabels),
             Names{"test: very few examples of 'good' (9), so their metrics are uncertain"});
   MeasuredPart part = measured(reviews(20, 9));
@@ -186,8 +203,9 @@ TEST(TrainingWarnings, NameAStrayLabelWithItsPlace) {
       Names{"label 'goood': only 1 of 1,001 training examples has it, first in reviews.csv: line "
             "987; is it a typing error?"});
   data.label_places.clear();
-  EXPECT_EQ(training_warnings(data),
-            Names{"label 'goood': only 1 of 1,001 training examples has it; is it a typing error?"});
+  EXPECT_EQ(
+      training_warnings(data),
+      Names{"label 'goood': only 1 of 1,001 training examples has it; is it a typing error?"});
 }
 
 TEST(TrainingWarnings, LetRareClassesBe) {
@@ -220,8 +238,9 @@ TEST(MeasuredPart, SaysThatTextsRepeat) {
   EXPECT_EQ(part.facts.repeated_rows, 3);
   EXPECT_EQ(to_json(part)["repeated_rows"], 3);
   ASSERT_FALSE(warnings_of(part, kLabels).empty());
-  EXPECT_TRUE(
-      warnings_of(part, kLabels)[0].starts_with("test: 3 of 43 rows repeat an earlier one; intervals and verdicts use an effective sample size of 34, "))
+  EXPECT_TRUE(warnings_of(part, kLabels)[0].starts_with(
+      "test: 3 of 43 rows repeat an earlier one; intervals and verdicts use an effective sample "
+      "size of 34, "))
       << warnings_of(part, kLabels)[0];
   // One text four times, 39 once: 43² / (4² + 39).
   EXPECT_DOUBLE_EQ(43 * part.facts.evidence, 43.0 * 43 / 55);
@@ -251,7 +270,8 @@ TEST(Duplicates, AreNamed) {
     return warnings_of(part, {})[0];
   };
   EXPECT_EQ(warning(3),
-            "2 of 3 test examples are also in the training split, so the metrics are too optimistic: test.csv: "
+            "2 of 3 test examples are also in the training split, so the metrics are too "
+            "optimistic: test.csv: "
             "line 2 is train.csv: line 3; test.csv: line 3 is train.csv: line 4");
   EXPECT_TRUE(warning(40).ends_with("; test.csv: line 4 is train.csv: line 5; and 36 more"))
       << warning(40);
@@ -272,9 +292,10 @@ TEST(Duplicates, OfValidationAndTestAreNamedToo) {
   part.chosen_on_rows = 2;
   EXPECT_EQ(cautions(part), std::vector<std::string>{"2 also in the validation split"});
   EXPECT_EQ(warnings_of(part, {}),
-            std::vector<std::string>{
-                "2 of 9 test examples are also in the validation split, where choices are made, so the metrics of the chosen model are too optimistic: test.csv: line 2 is validation.csv: line "
-                "3; test.csv: line 4 is validation.csv: line 5"});
+            std::vector<std::string>{"2 of 9 test examples are also in the validation split, where "
+                                     "choices are made, so the metrics of the chosen model are too "
+                                     "optimistic: test.csv: line 2 is validation.csv: line "
+                                     "3; test.csv: line 4 is validation.csv: line 5"});
   part.chosen_on_rows = 3;  // one more of an earlier training
   EXPECT_EQ(cautions(part), std::vector<std::string>{"3 used for choices"});
   EXPECT_EQ(warnings_of(part, {}).size(), 2u);

@@ -71,9 +71,10 @@ TEST(NumbersOfAPart, AreShownByTheirRange) {
 }
 
 TEST(NumbersOfAPart, ThatAreAllTheSameAreAWarning) {
-  EXPECT_EQ(warnings_of(measured_task(answered({{3}, {3}}), kScores), kScores.names),
-            Names{"validation: 'score' is 3.00 of all 2 texts; figures of one number do not say "
-                  "whether the model tells texts apart"});
+  EXPECT_EQ(
+      warnings_of(measured_task(answered({{3}, {3}}), kScores), kScores.names),
+      Names{"validation: 'score' is 3.00 for all 2 examples; metrics on one value do not show "
+            "whether the model distinguishes examples"});
 }
 
 TEST(LabelsOfAPart, AreCountedWithTheTextsThatHaveNone) {
@@ -89,9 +90,8 @@ TEST(LabelsOfAPart, AreCountedWithTheTextsThatHaveNone) {
   EXPECT_EQ(warnings_of(part, kTopics.names),
             Names{"validation: next to no texts of 'rude' (3), 'threat' (1); figures of so few are "
                   "unsure"});
-  EXPECT_EQ(
-      warnings_of(measured_task(answered({{0, 0}}), kTopics), kTopics.names),
-      Names{"validation: no examples of 'rude', 'threat', so their metrics are unknown"});
+  EXPECT_EQ(warnings_of(measured_task(answered({{0, 0}}), kTopics), kTopics.names),
+            Names{"validation: no examples of 'rude', 'threat', so their metrics are unknown"});
 }
 
 TEST(FactsAsJson, AreThoseOfTheTask) {
@@ -138,8 +138,8 @@ TEST(TrainingWarnings, NameLabelsOfNextToNoTexts) {
   targets[7] = {0, 1};
   DataSet data = data_of(answered(targets), kTopics);
   data.label_places = {"d.csv: line 2", "d.csv: line 9"};
-  EXPECT_EQ(training_warnings(data),
-            Names{"label 'threat': only 1 of 300 training examples has it, first in d.csv: line 9; is it a typing error?"});
+  EXPECT_EQ(training_warnings(data), Names{"label 'threat': only 1 of 300 training examples has "
+                                           "it, first in d.csv: line 9; is it a typing error?"});
   EXPECT_EQ(training_warnings(data_of(answered({{0, 0}, {0, 0}}), kTopics)), Names{});
 }
 
@@ -193,11 +193,11 @@ TEST(TaskFacts, SayThatNumbersLieFarFromWhereTrainingBegins) {
   const auto warnings = [](const std::vector<std::vector<float>>& targets) {
     return training_warnings(data_of(answered(targets), kScores));
   };
-  EXPECT_EQ(warnings({{1e6f}, {5e6f}, {3e6f}}),
-            Names{"train: 'score' runs from 1000000 to 5000000, mean 3000000; fresh weights give "
-                  "numbers near 0 and learn "
-                  "those best that spread by about 1: give (x - 3000000) / 1e+06 of it, and turn "
-                  "what the model says back"});
+  EXPECT_EQ(
+      warnings({{1e6f}, {5e6f}, {3e6f}}),
+      Names{"train: 'score' ranges from 1000000 to 5000000, mean 3000000; a new model predicts "
+            "numbers near 0 and learns best from numbers that spread by about 1: train on "
+            "(x - 3000000) / 1e+06, and convert the predictions back"});
   EXPECT_EQ(warnings({{0.001f}, {0.002f}}).size(), 1u) << "numbers that hardly differ";
   EXPECT_TRUE(warnings({{0}, {5}, {1}}).empty());
   EXPECT_TRUE(warnings({{5}, {5}}).empty()) << "one number, which is said elsewhere";

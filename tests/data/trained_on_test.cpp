@@ -92,7 +92,7 @@ TEST(TrainedOn, SaysWhatIsUnknown) {
   EXPECT_EQ(unknown_texts("A", std::nullopt),
             "A: there is no record of its training data, which may include these examples");
   EXPECT_EQ(unknown_texts("A", after_training(std::nullopt, "data", {1}, {})),
-            "A: its training began from weights without a record of what they had learnt from; "
+            "A: it was trained from weights without a record of their training data, "
             "which may include these examples");
 }
 

@@ -84,7 +84,8 @@ TEST(EvaluateMultiLabel, TakesRowsThatAreNoNumbersForNoPrediction) {
   EXPECT_EQ(e.hamming_accuracy, 0.5);
   EXPECT_TRUE(std::isnan(e.loss));
   EXPECT_EQ(concerns(e, {"a", "b"}),
-            std::vector<std::string>{"1 of 2 examples have no prediction: the model's outputs are not finite"});
+            std::vector<std::string>{
+                "1 of 2 examples have no prediction: the model's outputs are not finite"});
 }
 
 TEST(EvaluateMultiLabel, SaysWhatIsNeverPredicted) {

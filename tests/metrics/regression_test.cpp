@@ -73,7 +73,9 @@ TEST(EvaluateRegression, TakesPredictionsThatAreNoNumbersForNothing) {
       EXPECT_TRUE(std::isnan(figure));
     EXPECT_EQ(e.of_output[0].pearson.interval.low, -1);
     EXPECT_GT(e.baseline.mse, 0);
-    EXPECT_EQ(concerns(e), std::vector<std::string>{"1 of 3 examples have no prediction: the model's outputs are not finite"});
+    EXPECT_EQ(concerns(e),
+              std::vector<std::string>{
+                  "1 of 3 examples have no prediction: the model's outputs are not finite"});
   }
 }
 
@@ -164,12 +166,13 @@ TEST(CompareRegression, LeavesItUnclearWhereNumbersAreNone) {
             "inconclusive: R² is not defined; all targets are the same");
   EXPECT_EQ(verdict(compare_regression({Floats{}, 1}, {Floats{}, 1}, Floats{}).r2).summary,
             "inconclusive: there are no examples");
-  EXPECT_EQ(verdict(compare_regression({a, 1}, {Floats{1, 1, 1}, 1}, t,
-                                       std::vector<std::int32_t>{0, 0, 0})
-                        .r2)
-                .summary,
-            "inconclusive: R² is not defined; there is only one example; predictions move by 1.67 on "
-            "average");
+  EXPECT_EQ(
+      verdict(
+          compare_regression({a, 1}, {Floats{1, 1, 1}, 1}, t, std::vector<std::int32_t>{0, 0, 0})
+              .r2)
+          .summary,
+      "inconclusive: R² is not defined; there is only one example; predictions move by 1.67 on "
+      "average");
 }
 
 }  // namespace

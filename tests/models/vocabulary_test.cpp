@@ -41,7 +41,8 @@ TEST(LearnVocabulary, HasAtMostSoManyTokens) {
 
 TEST(LearnVocabulary, IsNoneOfAModelThatHasOne) {
   expect_user_error(
-      "`vocab_size`: my-model has its vocabulary; only a new text model (tiny, base, or a config.json without a tokenizer beside it) learns one",
+      "`vocab_size`: my-model has its vocabulary; only a new text model (tiny, base, or a "
+      "config.json without a tokenizer beside it) learns one",
       [] {
         learn_vocabulary({"my-model", "reviews.csv", {40}}, kTexts, testing::quiet_context());
       });
