@@ -11,26 +11,6 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kProgram = "hone";
-constexpr int kSchemaVersion = 1;
-
-std::optional<FolderRecord> parse_record(const Json& json) {
-  try {
-    if (json.at("program") != kProgram || json.at("schema_version") != kSchemaVersion)
-      return std::nullopt;
-    FolderRecord record{.finished = json.at("finished").get<bool>(),
-                        .job = json.at("job"),
-                        .replaces = json.at("replaces").get<std::string>(),
-                        .given_up = json.value("given_up", "")};
-    for (const auto& [path, file] : json.at("files").items())
-      record.files[path] = {file.at("size").get<std::uintmax_t>(),
-                            file.at("fingerprint").get<std::string>()};
-    return record;
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
-}
-
 /// What a record.json has told.
 struct ToldRecord {
   std::optional<FolderRecord> record = {};
@@ -44,17 +24,49 @@ std::optional<ToldRecord> told_record(const fs::path& folder) {
   if (!fs::exists(fs::symlink_status(file, error))) return std::nullopt;
   try {
     const Json json = read_json(file);
-    if (std::optional<FolderRecord> record = parse_record(json))
-      return ToldRecord{.record = std::move(record)};
-    const bool ours = json.is_object() && json.value("program", Json()) == kProgram;
-    return ToldRecord{.fault =
-                          ours ? file.string() + ": is not as this version of hone writes it" : ""};
+    const FolderRecord any;
+    if (!json.is_object() || json.value("program", Json()) != any.program()) return ToldRecord{};
+    user_check(json.value("schema_version", Json()) == any.schema_version(),
+               "{}: is not as this version of hone writes it", file.string());
+    return ToldRecord{
+        .record = with_context(file.string(), [&] { return from_json<FolderRecord>(json); })};
   } catch (const UserError& damage) {
     return ToldRecord{.fault = damage.what()};
   }
 }
 
 }  // namespace
+
+const Fields& fields_of(const RecordedFile*) {
+  using R = RecordedFile;
+  static const Fields fields =
+      describe<R>("recorded_file", "A file that the program wrote.",
+                  field<&R::size>("size", Unit::bytes, "Its size."),
+                  field<&R::fingerprint>("fingerprint", "Of its bytes, by XXH3 with 128 bits."));
+  return fields;
+}
+
+const Fields& fields_of(const FolderRecord*) {
+  using F = FolderRecord;
+  static const Fields fields = describe<F>(
+      "record.json",
+      "What was written: in every folder that the program makes. Only folders with it are "
+      "replaced.",
+      field<&F::schema_version>("schema_version", "Of this file; 1."),
+      field<&F::program>("program", "\"hone\"."),
+      field<&F::finished>("finished",
+                          "false: a job works there, was interrupted or ended for good."),
+      field<&F::job>("job",
+                     "The settings that decide the result, and fingerprints of what was read; "
+                     "null: the job cannot be resumed."),
+      field<&F::replaces>("replaces",
+                          "Fingerprint of the record of the folder that it replaced; empty: it "
+                          "replaced none."),
+      field<&F::given_up>("given_up",
+                          "Why the job ended for good and cannot go on; empty: it did not."),
+      field<&F::files>("files", "The files, by path; empty for unfinished folders."));
+  return fields;
+}
 
 std::optional<FolderRecord> read_record(const fs::path& folder) {
   const std::optional<ToldRecord> told = told_record(folder);
@@ -67,16 +79,7 @@ std::string record_fault(const fs::path& folder) {
 }
 
 void write_record(const FolderRecord& record, const fs::path& folder) {
-  Json files = Json::object();
-  for (const auto& [path, file] : record.files)
-    files[path] = {{"size", file.size}, {"fingerprint", file.fingerprint}};
-  write_file(folder / kRecordFile, to_document({{"schema_version", kSchemaVersion},
-                                                {"program", kProgram},
-                                                {"finished", record.finished},
-                                                {"job", record.job},
-                                                {"replaces", record.replaces},
-                                                {"given_up", record.given_up},
-                                                {"files", files}}));
+  write_file(folder / kRecordFile, to_document(to_json(record)));
 }
 
 RecordedFile recorded(const fs::path& file) {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "hone/base/fields.h"
 #include "hone/base/file.h"
-#include "hone/base/json.h"
 
 /// What tells a folder that the program wrote from all others: `record.json` in it, with every file the program wrote,
 /// its size and its fingerprint, and what the job was. Only such a folder is ever replaced.
@@ -18,16 +18,21 @@ struct RecordedFile {
   std::string fingerprint;
   bool operator==(const RecordedFile&) const = default;
 };
+const Fields& fields_of(const RecordedFile*);
 
 struct FolderRecord {
   bool finished = false;  ///< false: of a folder in which a job works, or was interrupted
   Json job = nullptr;     ///< see hone/jobs/run_identity.h; null: a job that cannot be resumed
-  std::map<std::string, RecordedFile> files = {};  ///< of a finished folder, by path in it
   /// Fingerprint of the record of the folder that this one took the place of; "": of none.
   std::string replaces = {};
   /// Why the job ended for good, in which going on would end again; "": it did not.
   std::string given_up = {};
+  std::map<std::string, RecordedFile> files = {};  ///< of a finished folder, by path in it
+
+  std::string_view program() const { return "hone"; }
+  int schema_version() const { return 1; }
 };
+const Fields& fields_of(const FolderRecord*);
 
 /// The record of a folder that the program wrote; nothing for any other folder, also when its record cannot be read.
 std::optional<FolderRecord> read_record(const fs::path& folder);

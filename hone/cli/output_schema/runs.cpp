@@ -1,3 +1,4 @@
+#include "hone/base/folder_record.h"
 #include "hone/cli/cache.h"
 #include "hone/cli/doctor.h"
 #include "hone/cli/output_schema/output_fields.h"
@@ -101,21 +102,9 @@ std::vector<SchemaDocument> documents_of_runs() {
       {"machine.json",
        "Where a job ran: in every output folder.",
        {form_of<Machine>()}},
-      {"record.json",
-       "What was written: in every folder that the program makes, and alone gives it the right to "
-       "replace one.",
-       {{"",
-         {{"schema_version", "integer", "of this file; 1"},
-          {"program", "text", "\"hone\""},
-          {"finished", "boolean", "false: a job works there, was interrupted or given up"},
-          {"job", "any",
-           "the settings that decide on the result and fingerprints of what was read, an object; "
-           "null: a job that cannot be resumed"},
-          {"replaces", "text",
-           "fingerprint of the record of the folder whose place it took; empty: of none"},
-          {"given_up", "text",
-           "why the job ended for good, in which going on would end again; empty: it did not"},
-          {"files", "recorded_file{}", "by path; of unfinished folders none"}}}}},
+      {fields<FolderRecord>().name,
+       fields<FolderRecord>().meaning,
+       {{"", {}, &fields<FolderRecord>()}}},
   };
 }
 
@@ -237,10 +226,7 @@ std::vector<Fragment> fragments_of_runs() {
        "A document that has a schema.",
        {{"document", "text", "a command, or a file of output folders"},
         {"meaning", "text", "what it is"}}},
-      {"recorded_file",
-       "A file that the program wrote.",
-       {{"size", "bytes", "of it"},
-        {"fingerprint", "text", "of its bytes, by XXH3 with 128 bits"}}},
+      fragment_of<RecordedFile>(),
   };
 }
 
