@@ -85,21 +85,40 @@ WrittenBytes bytes_written(const ExportedFiles& written) {
   return sizes;
 }
 
+// The folder's card says what other programs need.
+CardCopy exported_card(const ExportJob& job, const ExportedModel& exported, const ExportForm& form,
+                       const fs::path& file, const std::string& weights_text,
+                       const fs::path& folder) {
+  CardCopy copy{
+      .name = job.output.name_of(folder, folder),
+      .how = fmt::format("Exported to {} by `{}`. All numbers here were measured on the "
+                         "model before the export.",
+                         form.title, job.invocation.command),
+      .library = std::string(form.library),
+      .weights = {fmt::format("The weights are in {}: {}.", file.filename().string(), weights_text),
+                  fmt::format("{} can load it; hone does not read {}.",
+                              fmt::join(form.engines, " and "), form.title)},
+      .quantized = exported.source.model.quantization.has_value(),
+      .history = exported.model.facts.history};
+  for (const auto* notes : {&exported.notes, &form.notes})
+    for (const std::string& note : *notes) copy.weights.push_back(capitalized(note) + ".");
+  return copy;
+}
+
 // Everything of a folder but what the target writes.
 void complete_folder(const ExportJob& job, ExportedModel& exported, const ExportForm& form,
-                     const JobResult& result, const fs::path& folder, Context& context) {
-  const Model& model = exported.model;
-  Json config = config_beside(model);
+                     const CardCopy& card, const JobResult& result, const fs::path& folder,
+                     Context& context) {
+  Json config = config_beside(exported.model);
   config.update(form.config);
   write_file(folder / "config.json", to_document(config));
   // No other program reads fingerprints of training examples, and short texts can be guessed from them.
   exported.source.trained_on.reset();
   write_beside(exported.source, folder);
-  carry_card(exported.source.folder, exported.source.model, model,
-             fmt::format("Exported to {} by `{}`. All numbers here were measured on the model "
-                         "before the export.",
-                         form.title, job.invocation.command),
-             folder);
+  // The card of the base has neither the numbers nor the labels of an adapter; that of a classifier is none of embeddings.
+  const bool is_of_classes = exported.embeds() && exported.source.modules.empty();
+  if (job.adapter.empty() && !is_of_classes)
+    carry_card(exported.source.folder, exported.source.model, card, folder);
   write_report(result, job.invocation, folder, context);
 }
 
@@ -148,10 +167,12 @@ JobResult export_model(const ExportJob& job, Context& context) {
   document.sections = {{"", {std::move(facts)}}};
   document.notes = notes;
   document.next = {form.next};
-  result.basis = basis_without_texts("fp32");
+  result.basis = written.basis.value_or(basis_without_texts("fp32"));
   if (output) {
     document.output = destination.string();
-    complete_folder(job, exported, form, result, output->path(), context);
+    const CardCopy card = exported_card(job, exported, form, written.files.front().first,
+                                        sizes.weights_text, output->path());
+    complete_folder(job, exported, form, card, result, output->path(), context);
     output->commit();
   }
   return result;

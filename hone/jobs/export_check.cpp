@@ -65,6 +65,9 @@ Json check_export(const ExportCheck& check, const TextModel& source, const Graph
   const ModelFacts& facts = source.model.facts;
   TextRows rows =
       read_text_rows(check.data, check.split, facts.scheme(), source.trained_on, context.pool);
+  tell_notes(context, rows.notes);
+  tell_warnings(context, rows.warnings);
+  const auto in_split = static_cast<std::int64_t>(rows.rows.size());
   if (rows.rows.size() > kMostChecked) rows.rows.resize(kMostChecked);
   std::vector<Example> examples;
   for (const TextRow& row : rows.rows) examples.push_back(row.example());
@@ -111,6 +114,7 @@ Json check_export(const ExportCheck& check, const TextModel& source, const Graph
   Json fields = {{"data", check.data.source},
                  {"split", rows.part},
                  {"examples", set.size()},
+                 {"split_examples", in_split},
                  {"largest_difference", apart},
                  {"largest_value", largest},
                  {"batch_size", check.batch_size},
@@ -123,13 +127,20 @@ Json check_export(const ExportCheck& check, const TextModel& source, const Graph
   return fields;
 }
 
+std::string checked_examples_text(const Json& check) {
+  const auto checked = check["examples"].get<std::int64_t>(),
+             in_split = check["split_examples"].get<std::int64_t>();
+  return checked == in_split
+             ? fmt::format("{} examples", grouped(checked))
+             : fmt::format("the first {} of {} examples", grouped(checked), grouped(in_split));
+}
+
 std::string check_text(const Json& check) {
   const double difference = check["largest_difference"].get<double>(),
                largest = check["largest_value"].get<double>();
   std::string text =
-      fmt::format("Checked on {} examples of {} in ONNX Runtime {}",
-                  grouped(check["examples"].get<std::int64_t>()), check["data"].get<std::string>(),
-                  check["onnx_runtime"].get<std::string>());
+      fmt::format("Checked on {} of {} in ONNX Runtime {}", checked_examples_text(check),
+                  check["data"].get<std::string>(), check["onnx_runtime"].get<std::string>());
   if (check.contains("same_predictions"))
     text += fmt::format(": {} predictions are the same",
                         grouped(check["same_predictions"].get<std::int64_t>()));

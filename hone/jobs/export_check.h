@@ -24,11 +24,14 @@ struct ExportCheck {
 /// Throws `UserError` where no Python imports onnxruntime; else the Python that does.
 std::string python_for_check();
 
-/// Runs both on the same batches, of at most 2,000 examples, with the context's threads. `graph` is the forward graph of
+/// Runs both on the same batches, of at most the first 2,000 examples, with the context's threads. `graph` is the forward graph of
 /// `source`, in training mode, whose one output the file calls `output`. Returns the fields of the schema's `export_check`.
 Json check_export(const ExportCheck& check, const TextModel& source, const Graph& graph,
                   const TextLimit& limit, const fs::path& file, const OnnxModel& onnx,
                   const std::string& output, const std::string& python, Context& context);
+
+/// "the first 2,000 of 3,000 examples"
+std::string checked_examples_text(const Json& check);
 
 /// The same as sentences.
 std::string check_text(const Json& check);

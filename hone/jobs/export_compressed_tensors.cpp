@@ -94,6 +94,7 @@ ExportForm compressed_tensors_form(const ExportJob& job, ExportedModel& exported
              job.model, coded.notes.empty() ? "" : ": ", fmt::join(coded.notes, "; "), remedy);
   ExportForm form{.name = "compressed-tensors",
                   .title = "compressed-tensors",
+                  .library = "transformers",
                   .engines = {"transformers"},
                   .notes = {coded.notes.begin(), coded.notes.end()},
                   .next = command_with_transformers(job, exported),

@@ -31,13 +31,15 @@ struct ExportedFiles {
   Json fields;                                                 ///< those of the target
   std::vector<Fact> key_figures = {};
   std::vector<Fact> facts = {};
-  std::string evidence = {};  ///< a sentence: how well other engines agree
+  std::string evidence = {};        ///< a sentence: how well other engines agree
+  std::optional<Basis> basis = {};  ///< of that
 };
 
 /// A model in the form of a target, before anything is written. It refers to the job, the model and the context.
 struct ExportForm {
-  std::string_view name;   ///< on the command line: "onnx"
-  std::string_view title;  ///< as people write it: "ONNX"
+  std::string_view name;     ///< on the command line: "onnx"
+  std::string_view title;    ///< as people write it: "ONNX"
+  std::string_view library;  ///< that loads a folder, as the hub calls it
   std::vector<std::string> engines;
   std::vector<std::string> notes;  ///< sentences: what the files do not express
   Json config = Json::object();    ///< keys of config.json

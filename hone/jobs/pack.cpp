@@ -71,14 +71,14 @@ std::string native_hint(const MemoryAccount& account, const FormatTable& formats
     if (row.part != WeightPart::product || row.format == kUnpackedFormat) continue;
     const Format weight = parse_format(row.format, formats);
     if (native_objection(weight).empty())
-      inputs.insert(to_string(native_input(weight, formats)));
+      inputs.insert(shell_word(to_string(native_input(weight, formats))));
     else
       weights += (weights.empty() ? "" : ", ") + row.format;
   }
   if (!inputs.empty())
-    return fmt::format(" For native products, give {} {}.", input_setting,
-                       fmt::join(inputs, " or "));
-  return weights.empty() ? "" : fmt::format(" There is no native product for {} weights.", weights);
+    return fmt::format(" For native products, pack it again with {} {}, which rounds inputs.",
+                       input_setting, fmt::join(inputs, " or "));
+  return weights.empty() ? "" : fmt::format(" Native products do not support {} weights.", weights);
 }
 
 std::string arithmetic_text(const MemoryAccount& account, std::string_view arithmetic,
@@ -196,10 +196,11 @@ PackResult pack_model(const PackJob& job, Context& context) {
   stop_if_interrupted();
   write_model(source, output.path());
   if (!rounds)
-    carry_card(source.folder, before, source.model,
-               fmt::format("Packed by `{}`: the same values in fewer bytes. The numbers here are "
-                           "those of the model before packing.",
-                           job.invocation.command),
+    carry_card(source.folder, before,
+               card_copy(source.model, job.output.name_of(output.path(), output.path()),
+                         fmt::format("Packed by `{}`: the same values in fewer bytes. The numbers "
+                                     "here are those of the model before packing.",
+                                     job.invocation.command)),
                output.path());
   result.account = memory_account(model, output.path(), context.session());
   const std::string_view arithmetic = arithmetic_of_run(forward_graph(model), context.session());
@@ -220,14 +221,16 @@ PackResult pack_model(const PackJob& job, Context& context) {
 JobResult unpack_model(const UnpackJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, 0);
-  user_check(has_packed_weights(source.model.graph), "{}: is not packed; its weights are in fp32",
-             job.model);
+  const Model before = source.model;
+  const bool packed = has_packed_weights(before.graph);
+  // What else keeps transformers from loading it may go with the formats.
+  user_check(packed || (job.loadable && transformers_loading(before).unpacks),
+             "{}: is not packed; its weights are in fp32. {}", job.model, loading_text(before));
   // Pages of codes are released as their values are made.
   predict_memory(static_cast<double>(resident_bytes()) +
                  bytes_beside(source.model.graph, plain_graph(source.model)));
-  const Model packed = source.model;
   if (job.loadable) {
-    source.model = for_other_programs(packed, context.session());
+    source.model = for_other_programs(before, context.session());
     const TransformersLoading loading = transformers_loading(source.model);
     user_check(
         loading.loads(),
@@ -238,9 +241,11 @@ JobResult unpack_model(const UnpackJob& job, Context& context) {
   }
   stop_if_interrupted();
   write_model(source, output.path());
-  carry_card(source.folder, packed, source.model,
-             fmt::format("Unpacked by `{}`. The numbers here are those of the packed model.",
-                         job.invocation.command),
+  carry_card(source.folder, before,
+             card_copy(source.model, job.output.name_of(output.path(), output.path()),
+                       fmt::format("Unpacked by `{}`. The numbers here are those of the model "
+                                   "before unpacking.",
+                                   job.invocation.command)),
              output.path());
   const ModelSize size = model_size(source.model, output.path());
   const std::string_view arithmetic = arithmetic_of(source.model.graph);

@@ -41,7 +41,8 @@ struct UnpackJob {
 };
 
 /// Writes a copy of a packed model with fp32 weights behind its quantizers, and reports which programs load it
-/// (`transformers_loading`). Throws `UserError` for a model that is not packed, and with `loadable` for one that no config builds.
+/// (`transformers_loading`). With `loadable` also of a model that is not packed, where that makes transformers load it. Throws
+/// `UserError` for other models that are not packed, and with `loadable` for one that no config builds.
 JobResult unpack_model(const UnpackJob& job, Context& context);
 
 }  // namespace hone

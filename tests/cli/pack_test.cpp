@@ -96,6 +96,21 @@ TEST(Pack, SaysWhatCannotBeDoneWithPackedModels) {
   }
 }
 
+// Other programs load it as it is, which the refusal says.
+TEST(Pack, UnpackingOfASimulatedModelSaysWhoCanLoadIt) {
+  const TemporaryFolder folder;
+  run_well({"quantize", workshop() / "model", "--format", "int(bits=8)", "--data",
+            workshop() / "reviews.csv", "-o", "simulated"},
+           folder.path());
+  const Ending refused =
+      run_hone({"unpack", "simulated", "--loadable", "transformers", "-o", "plain"}, folder.path());
+  EXPECT_EQ(refused.code, kUserError);
+  EXPECT_NE(refused.messages.find("simulated: is not packed"), std::string::npos);
+  EXPECT_NE(refused.messages.find("`transformers` and hone load it"), std::string::npos)
+      << refused.messages;
+  EXPECT_FALSE(fs::exists(folder.path() / "plain"));
+}
+
 // Text, fields and card say which programs load the folder.
 TEST(Pack, UnpackingSaysWhatItWroteAndWhoCanLoadIt) {
   const TemporaryFolder folder;
@@ -126,11 +141,20 @@ TEST(Pack, UnpackingSaysWhatItWroteAndWhoCanLoadIt) {
   EXPECT_EQ(loads, dense["others_load_reason"].is_null());
   expect_in(card("dense"), {loads ? "library_name: transformers\n" : "library_name: hone\n",
                             "- Unpacked by `hone unpack packed -o dense",
-                            "The numbers here are those of the packed model.\n",
+                            "The numbers here are those of the model before unpacking.\n",
                             "- It is not smaller or faster yet: "});
   EXPECT_EQ(card("dense").find("weights are packed"), std::string::npos) << card("dense");
   EXPECT_EQ(card("dense").find("## What it takes"), std::string::npos)
       << "that is the packed one's";
+  // Name and passes are those of the copy, as its config.json has them.
+  EXPECT_TRUE(card("dense").find("\n# dense\n") != std::string::npos) << card("dense");
+  for (const char* name : {"packed", "dense"}) {
+    const Json passes = read_json(folder.path() / name / "config.json")["hone_history"]["passes"];
+    EXPECT_GT(passes.size(), 0U);
+    for (const Json& pass : passes)
+      expect_in(card(name),
+                {fmt::format("- pass over its graph: `{}`\n", pass.get<std::string>())});
+  }
   const Ending plain =
       run_well({"unpack", "packed", "--loadable", "transformers", "-o", "plain"}, folder.path());
   expect_in(plain.output,
