@@ -11,6 +11,7 @@
 #include "hone/models/text_limit.h"
 #include "hone/models/vocabulary.h"
 #include "hone/report/table.h"
+#include "hone/text/utf8.h"
 
 namespace hone {
 namespace {
@@ -220,6 +221,8 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
     const EncodedSet set = encode_examples(context.pool, model.tokenizer, *examples, limit.tokens,
                                            Task::single_label, limit.truncation);
     tokenize_seconds += seconds_since(middle);
+    if (set.replaced_bytes > 0)
+      tell_warnings(context, {fmt::format("{}: {}", name, not_utf8_warning(set.replaced_bytes))});
     result.parts.push_back(token_facts(name, set, model.tokenizer, job.batch_size));
   }
   result.views = views_of(data, model.tokenizer, limit, job.texts);
