@@ -181,7 +181,7 @@ TEST(QuantizeNative, RefusesWhatCannotBeNative) {
   const TemporaryFolder folder;
   Context& context = testing::quiet_context();
   const std::string out = (folder.path() / "out").string();
-  expect_user_error("products of weights in fp16 and rounded inputs are not of codes",
+  expect_user_error("native computation does not support weights in fp16",
                     [&] { quantize_native_job(native_job("fp16", out), context); });
   NativeQuantizeJob job = native_job("mxint(bits=8)", out);
   job.input_scales = InputScales::calibrated;
