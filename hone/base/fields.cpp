@@ -80,6 +80,8 @@ std::string_view to_string(Unit unit) {
       return "s";
     case Unit::milliseconds:
       return "ms";
+    case Unit::microseconds:
+      return "µs";
     case Unit::examples_per_second:
       return "examples/s";
     case Unit::steps_per_second:

@@ -53,6 +53,7 @@ enum class Unit : std::uint8_t {
   decibels,
   seconds,
   milliseconds,
+  microseconds,
   examples_per_second,
   steps_per_second,
   flop,

@@ -8,7 +8,6 @@
 #include "hone/cuda/kernels.h"
 #include "hone/jobs/bench.h"
 #include "hone/jobs/device_time.h"
-#include "hone/runtime/kernel_choice.h"
 #include "hone/train/remove_padding.h"
 #include "hone/train/training_graph.h"
 
@@ -97,10 +96,8 @@ NodeKernel kernel_of(const Node& node, const Session& session) {
                  .kernel = std::string(kernel == nullptr ? kReference : kernel->name),
                  .arithmetic = kernel == nullptr ? "fp64" : arithmetic_of_kernel(*kernel),
                  .prepares = kernel != nullptr && kernel->prepare != nullptr};
-  for (const KernelAnswer& answer :
-       kernel_answers(session.library.kernels, call_site(node), session.device))
-    if (!answer.refusal.empty())
-      row.refused.push_back({std::string(answer.kernel->name), std::string(answer.refusal)});
+  row.refused =
+      refusals_of(kernel_answers(session.library.kernels, call_site(node), session.device));
   return row;
 }
 
@@ -111,14 +108,9 @@ Table table_of(const std::vector<NodeKernel>& nodes) {
                {"arithmetic", "Arithmetic"},
                {"prepares", "Weights prepared"},
                {"refused", "Not accepted by"}});
-  for (const NodeKernel& one : nodes) {
-    std::vector<std::string> refused;
-    for (const KernelRefusal& refusal : one.refused)
-      refused.push_back(fmt::format("{}: {}", refusal.kernel, refusal.reason));
-    table.add_row(
-        {one.node, one.operation, one.kernel, one.arithmetic, yes_or_no(one.prepares),
-         refused.empty() ? Cell(absent) : Cell(fmt::format("{}", fmt::join(refused, "; ")))});
-  }
+  for (const NodeKernel& one : nodes)
+    table.add_row({one.node, one.operation, one.kernel, one.arithmetic, yes_or_no(one.prepares),
+                   refusals_cell(one.refused)});
   return table;
 }
 
@@ -172,6 +164,21 @@ const Fields& fields_of(const KernelRefusal*) {
                               field<&KernelRefusal::kernel>("kernel", "Its name."),
                               field<&KernelRefusal::reason>("reason", "The reason."));
   return fields;
+}
+
+std::vector<KernelRefusal> refusals_of(const std::vector<KernelAnswer>& answers) {
+  std::vector<KernelRefusal> refusals;
+  for (const KernelAnswer& answer : answers)
+    if (!answer.refusal.empty())
+      refusals.push_back({std::string(answer.kernel->name), std::string(answer.refusal)});
+  return refusals;
+}
+
+Cell refusals_cell(const std::vector<KernelRefusal>& refusals) {
+  std::vector<std::string> texts;
+  for (const KernelRefusal& refusal : refusals)
+    texts.push_back(fmt::format("{}: {}", refusal.kernel, refusal.reason));
+  return texts.empty() ? Cell(absent) : Cell(fmt::format("{}", fmt::join(texts, "; ")));
 }
 
 const Fields& fields_of(const NodeKernel*) {

@@ -9,6 +9,7 @@
 #include "hone/jobs/job_result.h"
 #include "hone/report/table.h"
 #include "hone/runtime/context.h"
+#include "hone/runtime/kernel_choice.h"
 
 /// Lists kernels, and those that a model's operations use.
 namespace hone {
@@ -51,8 +52,14 @@ struct KernelsJob {
 /// Why a kernel does not run an operation.
 struct KernelRefusal {
   std::string kernel, reason;
+  bool operator==(const KernelRefusal&) const = default;
 };
 const Fields& fields_of(const KernelRefusal*);
+
+/// Those among the answers of kernels.
+std::vector<KernelRefusal> refusals_of(const std::vector<KernelAnswer>& answers);
+/// "name: reason; …"; absent if there are none.
+Cell refusals_cell(const std::vector<KernelRefusal>& refusals);
 
 /// An operation of a model's graph.
 struct NodeKernel {
