@@ -87,7 +87,7 @@ ProfileResult profile(const ProfileJob& job, Context& context) {
   const std::vector<OperatorTime>& asked = job.by_node ? recorded.operators : kinds;
   const Table all = operator_table(asked, floors, 0),
               shown = operator_table(asked, floors, static_cast<std::size_t>(job.rows));
-  result.fields["operators"] = to_json(all);
+  result.fields["operators"] = to_json(operator_results(asked, floors));
   result.fields["copy_gbps"] = floors.bandwidth.value;
   describe(times, kinds, floors, document);
   document.title = fmt::format("Profile of {}", job.work.model);

@@ -5,6 +5,7 @@
 #include "hone/jobs/draw.h"
 #include "hone/jobs/inspect.h"
 #include "hone/jobs/kernels.h"
+#include "hone/jobs/run_profile.h"
 #include "hone/jobs/sensitivity.h"
 #include "hone/jobs/statistics.h"
 
@@ -261,23 +262,7 @@ std::vector<Fragment> fragments_of_analyses() {
         {"needed_bytes", "bytes", "predicted for a run: parameters, values, room to work in"},
         {"resident_bytes", "bytes", "the most that the process has held"},
         kThreads}},
-      {"operator_time",
-       "What operations take of a run, beside what this machine does at best.",
-       {{"operation", "text", "its name; of nodes theirs"},
-        {"kernel", "text?", "that computed it; null: several"},
-        {"calls", "integer", "of a run"},
-        {"ms", "ms", "of a run"},
-        {"share", "share", "of the time of all operations"},
-        {"call_us", "number", "microseconds of one call"},
-        {"gflops", "GFLOP/s?", "null: nothing worth counting is computed"},
-        {"share_of_peak", "ratio?", "of what the arithmetic of its kernel does at best"},
-        {"gbps", "number?",
-         "10^9 bytes a second of operands and results, as if no cache held them"},
-        {"share_of_bandwidth", "ratio?", "of `copy_gbps`; above 1 where caches hold them"},
-        {"flop_per_byte", "number?", "operations for each byte"},
-        {"bound_by", "compute|memory|caches|neither?",
-         "which would take longer at its best; caches: memory would, and it took less; neither: "
-         "that is less than a quarter of the time"}}},
+      fragment_of<OperatorTimeResult>(),
       {"model_rounds",
        "A model in turn with others, at the same work. Short runs are many in a row.",
        {kModel,
