@@ -124,11 +124,19 @@ void learn_from(Parent parent, const EncodedSet& own, const DistillJob& job, std
   training.parent_logits = all.logits;
 }
 
-Json to_json(const DistillJob& job) {
-  if (job.parent.empty()) return {};
-  return {{"teacher", job.parent},
-          {"temperature", job.options.temperature},
-          {"alpha", job.options.alpha}};
+const Fields& fields_of(const DistillationResult*) {
+  using D = DistillationResult;
+  static const Fields fields =
+      describe<D>("distillation", "A distillation from a teacher.",
+                  field<&D::teacher>("teacher", "The teacher as it was named."),
+                  field<&D::temperature>("temperature", "Divisor of the logits."),
+                  field<&D::alpha>("alpha", Unit::share, "Weight of the loss of the labels."));
+  return fields;
+}
+
+std::optional<DistillationResult> distillation_result(const DistillJob& job) {
+  if (job.parent.empty()) return std::nullopt;
+  return DistillationResult{job.parent, job.options.temperature, job.options.alpha};
 }
 
 std::string to_text(const DistillJob& job) {

@@ -96,11 +96,23 @@ std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet
       tokens_per_text(train), marks);
 }
 
-Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train) {
-  return {{"vocab_size", vocabulary.tokenizer.vocabulary_size()},
-          {"source", fmt::format("learnt from {} training texts", grouped(vocabulary.texts))},
-          {"training_texts", vocabulary.texts},
-          {"tokens_per_text", tokens_per_text(train)}};
+const Fields& fields_of(const LearntVocabularyResult*) {
+  using V = LearntVocabularyResult;
+  static const Fields fields = describe<V>(
+      "learnt_vocabulary", "A vocabulary learnt by a training.",
+      field<&V::vocab_size>("vocab_size", Unit::tokens, "Number of word pieces."),
+      field<&V::source>("source", "Where they come from."),
+      field<&V::training_texts>("training_texts", "Number of texts they were learnt from."),
+      field<&V::tokens_per_text>("tokens_per_text", Unit::tokens, "Mean over the training split."));
+  return fields;
+}
+
+LearntVocabularyResult learnt_vocabulary_result(const LearntVocabulary& vocabulary,
+                                                const EncodedSet& train) {
+  return {.vocab_size = vocabulary.tokenizer.vocabulary_size(),
+          .source = fmt::format("learnt from {} training texts", grouped(vocabulary.texts)),
+          .training_texts = vocabulary.texts,
+          .tokens_per_text = tokens_per_text(train)};
 }
 
 std::string unknown_warning(std::int64_t unknown, std::int64_t tokens, const std::string& name) {

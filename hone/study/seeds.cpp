@@ -72,14 +72,15 @@ Cell with_interval(const Json& figures, const std::string& key, const std::strin
 }
 
 std::vector<NamedFigures> those_in(const Json& result, std::vector<NamedFigures> figures) {
-  std::erase_if(figures, [&](const NamedFigures& one) { return !result.contains(one.key); });
+  std::erase_if(figures,
+                [&](const NamedFigures& one) { return !value_at(result, one.key).is_object(); });
   return figures;
 }
 
 }  // namespace
 
 Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures) {
-  const bool compared = results.front().contains("comparison");
+  const bool compared = value_at(results.front(), "comparison").is_object();
   const std::vector<NamedFigures> present = those_in(results.front(), figures);
   const FigureName figure =
       present.empty() ? kAccuracy : figure_of(results.front().at(present.front().key));

@@ -127,12 +127,12 @@ TEST(VocabularyText, TellsWhatWasLearnt) {
   const auto learnt = learn_vocabulary({"tiny", "reviews.csv"}, kTexts, testing::quiet_context());
   ASSERT_TRUE(learnt);
   const EncodedSet set = encoded(learnt->tokenizer);
-  const Json json = to_json(*learnt, set);
+  const LearntVocabularyResult result = learnt_vocabulary_result(*learnt, set);
   std::size_t tokens = 0;
   for (const auto& ids : set.ids) tokens += ids.size();
-  EXPECT_EQ(json["vocab_size"], learnt->tokenizer.vocabulary_size());
-  EXPECT_EQ(json["training_texts"], 3);
-  EXPECT_DOUBLE_EQ(json["tokens_per_text"], static_cast<double>(tokens) / 3);
+  EXPECT_EQ(result.vocab_size, learnt->tokenizer.vocabulary_size());
+  EXPECT_EQ(result.training_texts, 3);
+  EXPECT_DOUBLE_EQ(result.tokens_per_text, static_cast<double>(tokens) / 3);
   EXPECT_EQ(
       vocabulary_text(*learnt, set),
       fmt::format("vocabulary of {} word pieces learnt from 3 training texts: {:.1f} tokens a text",

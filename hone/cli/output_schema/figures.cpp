@@ -1,5 +1,6 @@
 #include "hone/cli/output_schema/output_fields.h"
 #include "hone/jobs/model_change.h"
+#include "hone/jobs/train.h"
 #include "hone/models/adapter.h"
 #include "hone/models/model_size.h"
 #include "hone/study/gates.h"
@@ -37,20 +38,14 @@ std::vector<Fragment> fragments_of_figures() {
        {{"source", "text", "as it was named: a file, a folder, a glob or synth:NAME?…"}}},
       fragment_of<OperationCount>(),
       fragment_of<ModelChangeResult>(),
-      {"distillation",
-       "A model that was learnt from.",
-       {{"teacher", "text", "as it was named"},
-        {"temperature", "number", "that logits were divided by"},
-        {"alpha", "number", "what the loss of the labels weighs, from 0 to 1"}}},
+      fragment_of<DistillationResult>(),
       fragment_of<AdapterSize>(),
       {"vocabulary",
        "The tokens that texts are cut into.",
        {{"vocab_size", "integer", "how many"},
         {"source", "text", "where they come from"},
         {"training_texts", "texts", "that they were learnt from", "where they were learnt"}}},
-      {"split_evaluation",
-       "A measurement of one part.",
-       {{"", "evaluation"}, {"", "measured_split"}}},
+      fragment_of<SplitEvaluationResult>(),
       {"figures",
        "What there is to say of one model.",
        {kWeightBits, kArithmetic, {"", "evaluation"}}},

@@ -2,19 +2,15 @@
 #include "hone/jobs/convert.h"
 #include "hone/jobs/evaluate.h"
 #include "hone/jobs/merge_adapter.h"
+#include "hone/jobs/train.h"
 
 // Trainings, measurements, and what models say.
 namespace hone {
 namespace {
 
-constexpr Field kLora = {"lora", "adapter_size", "what is trained, and what is not", "with --lora"};
-constexpr Field kVocabulary = {"vocabulary", "learnt_vocabulary", "of fresh weights",
-                               "of fresh weights that learn one"};
 constexpr Field kParent = {"baseline", "text", "model A as it was named"};
 constexpr Field kParentAdapter = {"parent_adapter", "text", "put on A, as it was named",
                                   "with --adapter_a"};
-constexpr Field kEpoch = {"epoch", "number", "passes over the training part so far"};
-constexpr Field kStep = {"step", "integer", "steps so far"};
 constexpr Field kDataOfText = {"data", "named_data", "the data it is of", "with --data"};
 constexpr Field kPartOfText = {"split", "train|validation|test|all",
                                "the part of it; all: data without parts, or all of them",
@@ -29,54 +25,8 @@ constexpr Field kEmbedding = {"embedding", "number?[]",
 std::vector<SchemaDocument> documents_of_models() {
   return {
       {"train",
-       "A training, or one of several seeds.",
-       {{kOneSeed,
-         {kResult,
-          kSubject,
-          {"train_loss", "nats?", "mean over all steps; null: there were none"},
-          {"train_runtime", "s", "how long it took"},
-          {"train_samples_per_second", "examples/s", "how fast it was"},
-          {"train_steps_per_second", "steps/s", "the same in steps"},
-          {"train_samples", "texts", "of the training part"},
-          {"steps", "steps", "done"},
-          {"ended_early", "boolean", "because no evaluation had become better"},
-          {"loss_fell", "boolean?",
-           "whether the mean training loss over the last tenth of the steps (five at least) is "
-           "below that over the "
-           "first; null under ten steps"},
-          {"weights_of_step", "integer", "the weights are those after this step"},
-          kProtocol,
-          {"seed", "integer", "of order, dropout and fresh weights"},
-          kSeeds,
-          {"validation", "split_evaluation", "of that part", "where there is such a part"},
-          {"test", "split_evaluation", "of that part", "where there is such a part"},
-          kSize,
-          kLora,
-          {"before", "split_evaluation",
-           "the model without the adapter, on the part that the training is judged by",
-           "with --lora, where anything is measured"},
-          {"before_fresh_head", "boolean", "whether its head, or a part of it, was as it was drawn",
-           "with `before`"},
-          kVocabulary,
-          kClassWeights,
-          kDistill,
-          {"validation_test_gap", "difference",
-           "accuracy on the validation part minus that on the test part",
-           "where there are both parts, and they are not the same"},
-          {"validation_test_gap_interval", "interval", "of that, by Newcombe's method",
-           "with `validation_test_gap`"}}},
-        {kManySeeds,
-         {kResult,
-          kSubject,
-          kProtocol,
-          kSeeds,
-          where(kSize, "where known"),
-          kLora,
-          kVocabulary,
-          kClassWeights,
-          kDistill,
-          {"runs", "train_run[]", "a row for every seed"},
-          kSpreads}}}},
+       "A training.",
+       {form_of<TrainFields>(kOneSeed), form_of<TrainSeedsFields>(kManySeeds)}},
       document_of<MergeFields>(),
       document_of<EvaluateFields>(),
       {"compare",
@@ -178,13 +128,8 @@ std::vector<SchemaDocument> documents_of_models() {
        "A training as it went: one object on a line for every logging step and every evaluation, "
        "with the keys of Hugging Face's `log_history`. `settings.json` beside it has the version "
        "of the schema.",
-       {{"of a logging step",
-         {{"loss", "nats?", "mean since the line before"},
-          {"grad_norm", "number?", "norm of all gradients before clipping, of the last step"},
-          {"learning_rate", "number", "of the last step"},
-          kEpoch,
-          kStep}},
-        {"of an evaluation", {{"", "evaluation"}, kEpoch, kStep}}}},
+       {{"of a logging step", {}, &fields<StepLine>()},
+        {"of an evaluation", {}, &fields<EvaluationLine>()}}},
   };
 }
 
@@ -195,8 +140,7 @@ std::vector<Fragment> fragments_of_models() {
        {{"file", "text", "its name"}, {"bytes", "bytes", "of it"}}},
       {"exported_weights",
        "Weights of one type in an exported model.",
-       {{"type", "fp32|fp16|bf16|fp8|int8|uint8|int4|uint4|int32|int64|bool",
-         "of the elements"},
+       {{"type", "fp32|fp16|bf16|fp8|int8|uint8|int4|uint4|int32|int64|bool", "of the elements"},
         {"bytes", "bytes", "of them"}}},
       {"exported_layers",
        "Linear layers that compressed-tensors stores alike.",
@@ -221,11 +165,7 @@ std::vector<Fragment> fragments_of_models() {
       {"exported_value",
        "An input or an output of an exported graph.",
        {{"name", "text"}, {"shape", "text", "B: examples, S: tokens; other sizes are numbers"}}},
-      {"train_run",
-       "One seed of a training.",
-       {kSeed,
-        {"validation", "split_evaluation", "of that part", "where there is such a part"},
-        {"test", "split_evaluation", "of that part", "where there is such a part"}}},
+      fragment_of<TrainRunResult>(),
       {"compare_run",
        "The two models of one seed.",
        {kSeed, {"", "two_models"}, kLostClasses, kGate}},
@@ -273,9 +213,7 @@ std::vector<Fragment> fragments_of_models() {
          "cross-encoder that of each by its activation; null: no number",
          "of classes and labels"},
         {"logits", "number?[]", "of every class, label or number; null: no number"}}},
-      {"learnt_vocabulary",
-       "The word pieces that a training learnt.",
-       {{"", "vocabulary"}, {"tokens_per_text", "number", "of the training part, on average"}}},
+      fragment_of<LearntVocabularyResult>(),
       {"token_facts",
        "One part of the data as tokens.",
        {{"split", "train|validation|test", "its name"},
