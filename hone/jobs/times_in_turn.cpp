@@ -106,7 +106,7 @@ const Fields& fields_of(const RoundTimes*) {
 const Fields& fields_of(const TimesInTurn*) {
   using T = TimesInTurn;
   static const Fields fields = describe<T>(
-      "times_in_turn", "Times before and after a change, measured in paired rounds.",
+      "paired_times", "Times before and after a change, measured in paired rounds.",
       field<&T::before>("before", "The baseline."), field<&T::after>("after", "The changed model."),
       field<&T::speedup>("speedup", Unit::ratio,
                          "Median over the rounds of the time before by the time after; above 1 is "
