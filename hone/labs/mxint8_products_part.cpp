@@ -41,8 +41,7 @@ Table answers_table(const Json& found) {
   for (const Json& model : found.at("models")) {
     const Json& logits = model.at("logits");
     std::vector<Cell> row = {model.at("model").get<std::string>(), figure_estimate(model)};
-    if (model.contains("comparison")) {
-      const Json& c = model.at("comparison");
+    if (const Json& c = model.at("comparison"); !c.is_null()) {
       row.push_back(interval_at(c, "change", Quantity::points));
       row.push_back(!c.at("flip_share").is_null()
                         ? Cell(Estimate{at_number(c, "flip_share"), c["flip_interval"][0],
@@ -159,9 +158,8 @@ Figure work_figure(const Json& found, const LabRun& run) {
                  panel(
                      "Output against fp32", "Margin SNR (dB)",
                      [](const Json& m) {
-                       return m.contains("comparison")
-                                  ? at_number(m.at("comparison"), "margin_snr_db")
-                                  : std::nan("");
+                       const Json& c = m.at("comparison");
+                       return c.is_null() ? std::nan("") : at_number(c, "margin_snr_db");
                      },
                      1)},
       .width = 1100,

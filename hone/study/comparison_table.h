@@ -7,6 +7,7 @@
 #include "hone/passes/quantize.h"
 #include "hone/report/table.h"
 #include "hone/study/measure.h"
+#include "hone/study/result.h"
 
 namespace hone {
 
@@ -37,9 +38,31 @@ std::vector<Cell> figure_cells(const ComparedModel& model);
 /// label in front.
 std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
                                   const std::vector<std::string>& labels);
-/// The same of one model for programs, with its measurement and, unless it is the parent, its comparison. `labels` are
-/// the names of the classes.
-Json to_json(const ComparedModel& model, const std::vector<std::string>& labels);
+
+/// A model and its metrics in results.
+struct NamedMetrics {
+  std::string model;
+  double average_weight_bits = 32;
+  std::string arithmetic;
+  EvaluationResult measured = {};
+};
+const Fields& fields_of(const NamedMetrics*);
+/// `labels` are the names of the classes.
+NamedMetrics named_metrics(const ComparedModel& model, const std::vector<std::string>& labels);
+
+/// A model among several that were made from one, in results.
+struct MeasuredModelResult {
+  NamedMetrics metrics;
+  std::optional<ComparisonResult> comparison = {};
+};
+const Fields& fields_of(const MeasuredModelResult*);
+MeasuredModelResult measured_model(const ComparedModel& model,
+                                   const std::vector<std::string>& labels);
+std::vector<MeasuredModelResult> measured_models(const std::vector<ComparedModel>& models,
+                                                 const std::vector<std::string>& labels);
+inline Json to_json(const ComparedModel& model, const std::vector<std::string>& labels) {
+  return to_json(measured_model(model, labels));
+}
 
 /// Cells of such tables, each with its 95% interval.
 Cell figure_cell(const TaskEvaluation& evaluation);
