@@ -22,12 +22,11 @@ struct Tested {
   double kept_p = 1, lost_p = 1;
   double score = kNormal975;
   std::int64_t candidates = 1;
-  const char* correction = "Holm";
 };
 
-// "inconclusive with n = 400 for the allowed drop of 0.50", "inconclusive with n = 400 for the allowed drop of 0.50 after Holm's
-// correction for 4 candidates (alone: within limit)"
-std::string undecided_text(const Verdict& v, const FigureChange& c, const char* correction) {
+// "inconclusive with n = 400 for the allowed drop of 0.50", "inconclusive with n = 400 for the allowed drop of 0.50 after
+// correction for 4 comparisons (alone: within limit)"
+std::string undecided_text(const Verdict& v, const FigureChange& c) {
   const Interval& alone = *v.change_interval;
   const bool within = alone.low >= -v.margin, exceeds = alone.high < -v.margin;
   const std::string unit = c.unit.empty() ? "" : " " + c.unit;
@@ -36,8 +35,7 @@ std::string undecided_text(const Verdict& v, const FigureChange& c, const char* 
                   sample_size_text(c.examples, effective_examples(c.examples, c.evidence)), unit,
                   limit_text(v.margin));
   if (v.candidates > 1 && (within || exceeds))
-    text += fmt::format(" after {}'s correction for {} candidates (alone: {})", correction,
-                        v.candidates,
+    text += fmt::format(" after correction for {} comparisons (alone: {})", v.candidates,
                         to_string(within ? Conclusion::within_limit : Conclusion::exceeds_limit));
   return text;
 }
@@ -72,7 +70,7 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
   v.examples_needed = planned_texts(c.plan, c.change, margin, tested.score);
   const bool worse = c.differs && c.interval && c.interval->high < 0;
   v.summary = fmt::format("{}{}, {}{}; {}", change_text(v), worse ? ", a significant drop" : "",
-                          undecided_text(v, c, tested.correction), c.notes,
+                          undecided_text(v, c), c.notes,
                           plan_text(v.examples_needed, v.change, margin, kMostExamples,
                                     {.unit = plan_unit(c), .condition = condition_text(c.plan)}));
   return v;
@@ -182,8 +180,13 @@ Verdict verdict_of_look(const FigureChange& change, std::int64_t looks, double m
                     {.kept_p = of_all(normal_tail(score)),
                      .lost_p = of_all(normal_tail(-score)),
                      .score = normal_above(kVerdictLevel / static_cast<double>(looks)),
-                     .candidates = looks,
-                     .correction = "Bonferroni"});
+                     .candidates = looks});
+}
+
+Verdict overruled(Verdict verdict, const std::string& why) {
+  verdict.conclusion = Conclusion::inconclusive;
+  verdict.summary = fmt::format("{}, {}", change_text(verdict), why);
+  return verdict;
 }
 
 std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidates, double margin) {
@@ -191,11 +194,8 @@ std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidat
   bool going_on = true;
   for (const FigureChange& candidate : candidates) {
     Verdict v = verdict(candidate, margin);
-    if (!going_on && v.kept()) {
-      v.conclusion = Conclusion::inconclusive;
-      v.summary =
-          change_text(v) + ", not tested, as the candidate before it is not within the limit";
-    }
+    if (!going_on && v.kept())
+      v = overruled(v, "not tested, as the candidate before it is not within the limit");
     going_on = going_on && v.kept();
     verdicts.push_back(std::move(v));
   }

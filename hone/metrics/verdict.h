@@ -98,6 +98,10 @@ std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> changes,
 Verdict verdict_of_look(const FigureChange& change, std::int64_t looks,
                         double margin = kUsualMargin);
 
+/// The verdict where something else decides that the limit is not shown to hold: inconclusive, with `why` as a clause after the
+/// change.
+Verdict overruled(Verdict verdict, const std::string& why);
+
 /// The verdicts on candidates whose order was fixed beforehand, the safest first: each is tested at its full level, and
 /// after the first that is not kept none is called kept any more. That needs no correction (fixed-sequence testing:
 /// Maurer, Hothorn & Lehmacher 1995; Westfall & Krishen 2001, J. Statist. Plann. Inference 99:25).
