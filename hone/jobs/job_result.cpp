@@ -101,10 +101,12 @@ Basis basis_of(const std::string& source, const EncodedSplits& data, std::string
   for (const PartFacts& facts : data.identity.parts)
     if (!facts.sample.empty() && facts.part != "validation")
       splits += fmt::format("; {}: {}", facts.part, facts.sample);
-  const bool honest = data.protocol == Protocol::honest;
-  return {std::move(arithmetic), seeds, data_text(source, data.identity), splits,
-          honest ? "choices are made on the validation split (honest)"
-                 : "choices are made on the test split, so its numbers are too good (original)"};
+  const char* protocol = data.protocol != Protocol::honest
+                             ? "choices are made on the test split, so its numbers are too good"
+                         : data.measured.facts.part == "validation"
+                             ? "choices are made on the validation split, and so are results"
+                             : "choices are made on the validation split";
+  return {std::move(arithmetic), seeds, data_text(source, data.identity), splits, protocol};
 }
 
 void write_report(const JobResult& result, const Invocation& invocation, const fs::path& folder,
