@@ -49,7 +49,7 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
         "on validation, n = 4, all used for choices", "<p>Nothing was chosen.</p>",
         "PTQ integer(<wbr>width=16,<wbr>frac=8)", "<dd>simulated fixed point</dd>",
         "variation over seeds", "<dd>reviews.csv; 40 texts, fingerprint ",
-        "choices are made on the validation split (honest)"})
+        "choices are made on the validation split"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   EXPECT_NE(ending.output.find("on validation, n = 4, all used for choices"), std::string::npos);
   EXPECT_EQ(ending.messages.find("note: measured on"), std::string::npos) << ending.messages;
@@ -84,7 +84,7 @@ TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
   EXPECT_EQ(result["models"][1]["comparison"]["verdict"], "within limit");
   EXPECT_EQ(result["models"][3]["comparison"]["verdict"], "within limit");
   EXPECT_EQ(result["models"][5]["model"], "PTQ integer(width=4,frac=2)");
-  EXPECT_EQ(result["kept_ptq"],
+  EXPECT_EQ(result["narrowest_ptq"],
             result["models"][5]["comparison"]["verdict"] == "within limit" ? "4.2" : "16.10");
   EXPECT_EQ(result["reported_split"], "test");
   ASSERT_EQ(result["reported"].size(), 3);

@@ -1,4 +1,5 @@
 #include "hone/cli/output_schema/output_fields.h"
+#include "hone/jobs/widths.h"
 #include "hone/jobs/apply_pass.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/jobs/times_in_turn.h"
@@ -202,9 +203,7 @@ std::vector<SchemaDocument> documents_of_compression() {
        "A pass over a model.",
        {form_of<PassFields>("of one that changes it"),
         form_of<PassFindings>("of one that only inspects it")}},
-      {"widths",
-       "A model in fixed point of several widths.",
-       {{"", {kResult, kSubject, {"", "width_study"}}}}},
+      document_of<WidthsFields>(),
   };
 }
 
