@@ -234,24 +234,6 @@ void describe_bench(const BenchTimes& times, const BenchJob& job, Document& docu
 
 }  // namespace
 
-std::string faster_text(const Speedup& speedup) {
-  const double value = speedup.value;
-  const auto with_interval = [&](double low, double high) {
-    return speedup.interval ? fmt::format("95% CI {} to {}", three_digits(low), three_digits(high))
-                            : fmt::format("too few rounds for a 95% CI, which needs {}",
-                                          kFewestForMedianInterval);
-  };
-  const Interval interval = speedup.interval.value_or(Interval{value, value});
-  if (interval.low <= 1 && interval.high >= 1)
-    return fmt::format("no difference shown ({}×, {})", three_digits(value),
-                       with_interval(interval.low, interval.high));
-  if (value < 1)
-    return fmt::format("{}× slower ({})", three_digits(1 / value),
-                       with_interval(1 / interval.high, 1 / interval.low));
-  return fmt::format("{}× faster ({})", three_digits(value),
-                     with_interval(interval.low, interval.high));
-}
-
 std::string native_peaks_text(const BenchTimes& times) {
   std::string text;
   for (const NativeKind& kind : kNativeKinds) {

@@ -92,9 +92,6 @@ struct BenchResult : JobResult {
   BenchTimes times;
 };
 
-/// "1.84× faster (95% CI 1.79 to 1.90)", "1.20× slower (95% CI …)", "no difference shown (1.01×, 95% CI …)".
-std::string faster_text(const Speedup& speedup);
-
 /// Times a model on this machine. Notes on its peak go to the context. Throws `UserError`, as `open_model` and `bench` of a model
 /// do; `Interrupted`.
 BenchResult bench(const BenchJob& job, Context& context);

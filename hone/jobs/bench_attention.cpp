@@ -95,7 +95,7 @@ struct AttentionRunner {
 };
 
 std::string description_of(const AttentionShape& shape) {
-  return fmt::format("{} texts, {} heads, {} tokens, heads of {}", shape.texts, shape.heads,
+  return fmt::format("batch size {}, {} heads, {} tokens, head size {}", shape.texts, shape.heads,
                      shape.tokens, shape.size);
 }
 
@@ -304,7 +304,7 @@ Table attention_table(const std::vector<AttentionTimes>& all, const AttentionSha
 // "fused 1.23 ms, 2.31× faster (95% CI 2.20 to 2.41), 45.0% of peak"
 std::string attention_text(const AttentionTimes& one, const AttentionShape& shape) {
   std::string text = fmt::format("{} {} ms", to_string(one.way), three_digits(one.median_ms));
-  if (one.speedup && one.way != AttentionWay::naive) text += ", " + faster_text(*one.speedup);
+  if (one.speedup && one.way != AttentionWay::naive) text += ", " + speedup_text(*one.speedup);
   return text + fmt::format(", {} of peak", share_text(one.share_of_peak(shape)));
 }
 
@@ -320,7 +320,7 @@ std::vector<const AttentionTimes*> shown_attentions(const std::vector<AttentionT
   return shown;
 }
 
-// "Fused attention: 2.31× the speed of naive in fp32, 3.10× in bf16"
+// "Fused attention: 2.31× faster than naive attention in fp32, 3.10× faster in bf16"
 std::string attention_headline(const std::vector<const AttentionTimes*>& shown,
                                const AttentionShape& shape) {
   std::string text;
@@ -331,9 +331,9 @@ std::string attention_headline(const std::vector<const AttentionTimes*>& shown,
                           three_digits(one->gflops(shape)));
       continue;
     }
-    text += fmt::format("{}{}×{} in {}", text.empty() ? "Fused attention: " : ", ",
-                        three_digits(one->speedup->value),
-                        text.empty() ? " the speed of naive attention" : "", one->type.name);
+    text += fmt::format("{}{} in {}", text.empty() ? "Fused attention: " : ", ",
+                        speedup_headline(*one->speedup, text.empty() ? "naive attention" : ""),
+                        one->type.name);
   }
   return text;
 }

@@ -438,7 +438,7 @@ std::vector<FastestLinear> fastest_linears(const std::vector<LinearTimes>& all) 
 // "packed int(bits=4), 0.0412 ms, 5.10× faster (95% CI 4.90 to 5.30), 61.0% of the bandwidth of memory"
 std::string linear_text(const LinearTimes& one) {
   std::string text = fmt::format("{}, {} ms", one.name(), three_digits(one.median_ms));
-  if (one.speedup && one.way != ProductWay::fp32) text += ", " + faster_text(*one.speedup);
+  if (one.speedup && one.way != ProductWay::fp32) text += ", " + speedup_text(*one.speedup);
   if (!one.in_cache)
     text += fmt::format(", {} of the bandwidth of memory", share_text(one.share_of_bandwidth()));
   return text;
@@ -448,10 +448,9 @@ std::string linear_headline(const FastestLinear& fastest, const std::string& wha
   if (fastest.times == nullptr) return fmt::format("{}: nothing was run", what);
   const LinearTimes& one = *fastest.times;
   const bool compares = one.speedup && one.way != ProductWay::fp32;
-  return fmt::format(
-      "{}: fastest with {} is {}{} ({} ms)", what, rows_text(fastest.rows), one.name(),
-      compares ? fmt::format(", {}× the speed of fp32", three_digits(one.speedup->value)) : "",
-      three_digits(one.median_ms));
+  return fmt::format("{}: fastest with {} is {}{} ({} ms)", what, rows_text(fastest.rows),
+                     one.name(), compares ? ", " + speedup_headline(*one.speedup, "fp32") : "",
+                     three_digits(one.median_ms));
 }
 
 // Why some variants were not run, each reason once.
@@ -503,12 +502,11 @@ void describe_linear(const LinearResult& result, const LinearCopies& copies, con
             "measurements, so they can exceed 100% by the measurement error.",
             bandwidth.value, on_host ? "of reading" : "of copying, read plus written",
             provenance(bandwidth))},
-        Paragraph{
-            "packed: codes of the weight are decoded as they are read, inputs are floats. "
-            "native: inputs are rounded to codes too, in every run, and products are of codes. "
-            "Speedup: against fp32. Relative difference: the largest difference from the "
-            "result of the CPU in fp32, divided by the largest result; it includes the "
-            "rounding to the format."}},
+        Paragraph{"packed: the weight is decoded as it is read, inputs are floats. "
+                  "native: inputs are rounded too, in every run, and the product multiplies codes. "
+                  "Speedup: against fp32. Relative difference: the largest difference from the "
+                  "result of the CPU in fp32, divided by the largest result; it includes the "
+                  "rounding to the format."}},
        /*folded=*/true}};
 }
 

@@ -31,8 +31,8 @@ std::vector<Model> models_of(const ModelsJob& job, Context& context) {
     models.push_back(bench_model({.model = name, .seed = job.seed}, context));
     user_check(
         models.back().facts.limits.image == models.front().facts.limits.image,
-        "{} and {} do not read the same: compare models of texts, or models of images of one "
-        "size",
+        "{} and {} have different inputs; compare models that read texts, or models that read "
+        "images of one size",
         job.models.front(), name);
   }
   return models;
@@ -128,19 +128,15 @@ const ModelRounds& fastest_of(const std::vector<ModelRounds>& all) {
 // "small: 1.84× faster than my-model (12.3 → 6.7 ms)"
 std::string models_headline(const std::vector<ModelRounds>& all) {
   const ModelRounds &first = all.front(), &fastest = fastest_of(all);
-  const ModelRounds& told = all.size() == 2 ? all.back() : fastest;
-  if (&told == &first)
+  const ModelRounds& shown = all.size() == 2 ? all.back() : fastest;
+  if (&shown == &first)
     return fmt::format("{}: {} ms per run{}", first.model, three_digits(first.median_ms),
                        all.size() > 1 ? ", the fastest" : "");
-  const auto& interval = told.speedup.interval;
-  const double value = told.speedup.value;
-  const std::string change =
-      interval && interval->low <= 1 && interval->high >= 1
-          ? fmt::format("no difference in latency shown against {}", first.model)
-          : fmt::format("{}× {} than {}", three_digits(value >= 1 ? value : 1 / value),
-                        value >= 1 ? "faster" : "slower", first.model);
-  return fmt::format("{}: {} ({} → {} ms)", told.model, change, three_digits(first.median_ms),
-                     three_digits(told.median_ms));
+  const bool contradicted = shown.speedup.contradicts(first.median_ms, shown.median_ms);
+  return fmt::format("{}: {}{} ({}{} → {} ms)", shown.model,
+                     speedup_headline(shown.speedup, first.model),
+                     contradicted ? " in paired rounds" : "", contradicted ? "medians " : "",
+                     three_digits(first.median_ms), three_digits(shown.median_ms));
 }
 
 void describe_models(const std::vector<ModelRounds>& all, const std::string& what,
@@ -152,9 +148,9 @@ void describe_models(const std::vector<ModelRounds>& all, const std::string& wha
     document.key_figures.push_back(
         {one.model, fmt::format("{} ms{}", three_digits(one.median_ms),
                                 &one == &first ? std::string(", baseline")
-                                               : ", " + faster_text(one.speedup))});
+                                               : ", " + speedup_text(one.speedup))});
   document.evidence = fmt::format(
-      "Medians of {} rounds in turn of {}, {}; confidence intervals are of this process.",
+      "Medians of {} paired rounds of {}, {}. Confidence intervals cover this process only.",
       first.rounds_ms.size(), what, on);
   document.sections = {
       {"", {PageTable{models_table(all)}}},
@@ -163,6 +159,8 @@ void describe_models(const std::vector<ModelRounds>& all, const std::string& wha
             "Confidence intervals cover the rounds of this process. In another process memory "
             "is laid out differently and other programs may run: latencies of small models "
             "then change by tens of percent. Repeat the benchmark before you rely on it."},
+        Paragraph{"A speedup is the median ratio of paired rounds, which saw the same load. It "
+                  "can point another way than the two medians."},
         Paragraph{"Inputs are random, so the benchmark says nothing about predictions. `hone "
                   "compare` shows how they changed."}},
        /*folded=*/true}};

@@ -197,8 +197,7 @@ std::set<std::string> ways_alike(
 std::string turns_sentence(const std::string& way, const std::string& first,
                            const WayComparison& found) {
   std::string text =
-      fmt::format("{} against {}, call by call: {}", way, first,
-                  faster_text({found.turns->speedup, found.turns->speedup_interval}));
+      fmt::format("{} against {}, call by call: {}", way, first, speedup_text(*found.turns));
   if (shows_difference(found)) return text + ".";
   return text + (found.rounds_to_tell
                      ? fmt::format(
@@ -470,7 +469,7 @@ Document iterations_document(const IterationTimes& times) {
     const Told one = usual_calls(way, times.ignored);
     std::string text = fmt::format("{} ms per call", three_digits(one.median_ms.value));
     if (const TimesInTurn* turns = turns_of(comparisons, way.way))
-      text += ", " + faster_text({turns->speedup, turns->speedup_interval});
+      text += ", " + speedup_text(*turns);
     document.key_figures.push_back({way.way, text + fmt::format("; first output after {} ms",
                                                                 three_digits(one.start_ms.value))});
   }
