@@ -170,23 +170,23 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
   const double examples = static_cast<double>(t.examples), steps = static_cast<double>(t.steps);
   Trained trained;
   trained.labels = source.model.facts.labels;
-  trained.fields = {.subject = run.subject(),
-                    .train_loss = t.steps > 0 ? t.mean_loss : std::nan(""),
-                    .train_runtime = t.seconds,
-                    .train_samples_per_second = examples / t.seconds,
-                    .train_steps_per_second = steps / t.seconds,
-                    .train_samples = run.data.train.size(),
-                    .steps = t.steps,
-                    .loss_fell = loss_fell(log.steps()),
-                    .ended_early = t.end == TrainingEnd::early,
-                    .weights_of_step = tuned.weights_of_step,
-                    .protocol = to_string(run.data.protocol),
-                    .seed = seed,
-                    .distill = distillation_result(job.distill)};
+  trained.fields = TrainFields{.subject = run.subject(),
+                               .train_loss = t.steps > 0 ? t.mean_loss : std::nan(""),
+                               .train_runtime = t.seconds,
+                               .train_samples_per_second = examples / t.seconds,
+                               .train_steps_per_second = steps / t.seconds,
+                               .train_samples = run.data.train.size(),
+                               .steps = t.steps,
+                               .loss_fell = loss_fell(log.steps()),
+                               .ended_early = t.end == TrainingEnd::early,
+                               .weights_of_step = tuned.weights_of_step,
+                               .protocol = to_string(run.data.protocol),
+                               .seed = seed,
+                               .distill = distillation_result(job.distill)};
   TrainFields& fields = trained.fields;
   if (before) {
-    fields.before = {evaluation_result(*before, trained.labels),
-                     measured_split_result(run.judged())};
+    fields.before = SplitEvaluationResult{evaluation_result(*before, trained.labels),
+                                          measured_split_result(run.judged())};
     fields.before_fresh_head = source.model.fresh_head();
     trained.before =
         before_text(before->evaluation, run.judged().facts.part, *fields.before_fresh_head);
@@ -206,7 +206,8 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
     if (set.size() == 0) continue;
     if (!known || !(validation || run.data.protocol == Protocol::original))
       known = measure(source.model, set, options.eval_batch_size, run.context, part);
-    (validation ? fields.validation : fields.test) = {
+    std::optional<SplitEvaluationResult>& result = validation ? fields.validation : fields.test;
+    result = SplitEvaluationResult{
         evaluation_result(*known, trained.labels),
         measured_split_result(validation ? run.data.measured_validation : run.data.measured)};
     if (const Evaluation* e = known->evaluation.classes())
