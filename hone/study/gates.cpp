@@ -12,6 +12,8 @@
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
 #include "hone/metrics/planning.h"
+#include "hone/metrics/verdict_text.h"
+#include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/measure.h"
 
@@ -48,6 +50,25 @@ std::string words_of(Conclusion conclusion) {
   return conclusion == Conclusion::exceeds_limit ? "failed" : "inconclusive";
 }
 
+std::int64_t effective_of(const FigureChange& change) {
+  return effective_examples(change.examples, change.evidence);
+}
+
+// "= 0.012", "< 1e-300"
+std::string p_text(double p) {
+  const std::string text = display_text(p_value(p));
+  return text.starts_with('<') ? text : "= " + text;
+}
+
+// "recall of legal within 2 points (81.2% → 80.9%)", over seeds "… (-0.30 points)".
+std::string headline_of(const JudgedGates& judged, std::size_t gate) {
+  const Verdict& verdict = judged.verdict.gates[gate];
+  if (std::isnan(verdict.change)) return fmt::format("{} is not defined", verdict.figure.text);
+  if (judged.changes.empty())
+    return change_headline(points_text(verdict.change) + " points", verdict);
+  return change_headline(judged.changes[gate].parent, judged.changes[gate].candidate, verdict);
+}
+
 // The one gate is on the metric by which the task is judged, so that headline and table tell all of it.
 bool is_told_already(const JudgedGates& judged) {
   const FigureName& figure = judged.gates.front().figure;
@@ -64,14 +85,18 @@ std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& schem
     user_check(same == gates.end() - 1, "two gates are on {}: '{}' and '{}'; leave one out",
                gates.back().figure.text, same->text, text);
   }
-  if (!options.max_drop_points) return gates;
-  const Gate judged = parse_gate(
-      fmt::format("{}>={:.17g}", metrics(scheme.task).front().name, -*options.max_drop_points),
-      scheme);
-  if (std::ranges::find(gates, judged.figure, &Gate::figure) == gates.end()) {
-    gates.insert(gates.begin(), judged);
-    gates.front().text = fmt::format("{}>={:g}", judged.metric, -*options.max_drop_points);
-  }
+  const std::optional<double> drop =
+      options.max_drop_points ? options.max_drop_points : options.usual_drop_points;
+  if (!drop) return gates;
+  Gate judged =
+      parse_gate(fmt::format("{}>={:.17g}", metrics(scheme.task).front().name, -*drop), scheme);
+  const auto same = std::ranges::find(gates, judged.figure, &Gate::figure);
+  user_check(same == gates.end() || !options.max_drop_points,
+             "two gates are on {}: `max_drop` {:g} and '{}'; leave one out", judged.figure.text,
+             *drop, same == gates.end() ? "" : same->text);
+  if (same != gates.end()) return gates;
+  judged.text = fmt::format("{}>={:g}", judged.metric, -*drop);
+  gates.insert(gates.begin(), std::move(judged));
   return gates;
 }
 
@@ -107,6 +132,7 @@ ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, 
   ParentJudged judged{.passes = shows(evaluations)};
   if (judged.passes) return judged;
   judged.hardest = hardest(judged_once_of(evaluations));
+  judged.counted = gated_examples(*std::ranges::find(gates, judged.hardest.figure, &Gate::figure));
   std::int64_t low = 0, high = evaluations;  // the more evaluations, the harder
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
@@ -121,8 +147,8 @@ std::string too_few_sentence(const ParentJudged& judged, const std::string& meas
   if (judged.passes) return "";
   std::vector<std::string> ways;
   if (judged.hardest.examples_needed)
-    ways.push_back(fmt::format("{} examples for {}", about_text(*judged.hardest.examples_needed),
-                               judged.hardest.figure.text));
+    ways.push_back(fmt::format("{} {} for {}", about_text(*judged.hardest.examples_needed),
+                               judged.counted, judged.hardest.figure.text));
   if (judged.evaluations_that_show > 0)
     ways.push_back(fmt::format("{} {}", option, judged.evaluations_that_show));
   return fmt::format(
@@ -235,11 +261,15 @@ std::optional<GateResult> gate_result_if_any(const JudgedGates& judged) {
 
 Table gate_table(const JudgedGates& judged) {
   const bool one_seed = !judged.changes.empty();
+  const bool of_classes =
+      std::ranges::any_of(judged.gates, [](const Gate& gate) { return gate.of_class.has_value(); });
+  const bool repeat = std::ranges::any_of(
+      judged.changes, [](const FigureChange& c) { return effective_of(c) != c.examples; });
   std::vector<Column> columns = {{"gate", "Gate"}};
-  if (one_seed)
-    for (const auto& [key, title] :
-         {std::pair{"examples", "n"}, {"before", "Before"}, {"after", "After"}})
-      columns.push_back({key, title});
+  if (of_classes) columns.push_back({"counted", "Counts"});
+  if (one_seed) columns.push_back({"examples", "n"});
+  if (repeat) columns.push_back({"effective_examples", "Effective n"});
+  if (one_seed) columns.insert(columns.end(), {{"before", "Before"}, {"after", "After"}});
   columns.insert(columns.end(), {{"change", "Change (points)"},
                                  {"verdict", "Verdict"},
                                  {"examples_needed", "Examples needed"}});
@@ -247,9 +277,12 @@ Table gate_table(const JudgedGates& judged) {
   for (std::size_t i = 0; i < judged.gates.size(); ++i) {
     const Verdict& v = judged.verdict.gates[i];
     std::vector<Cell> row = {judged.gates[i].text};
+    if (of_classes) row.emplace_back(gated_examples(judged.gates[i]));
     if (one_seed) {
       const FigureChange& change = judged.changes[i];
-      row.insert(row.end(), {change.examples, percent(change.parent), percent(change.candidate)});
+      row.emplace_back(change.examples);
+      if (repeat) row.emplace_back(effective_of(change));
+      row.insert(row.end(), {percent(change.parent), percent(change.candidate)});
     }
     row.push_back(v.change_interval
                       ? points_within(v.change, v.change_interval->low, v.change_interval->high)
@@ -259,6 +292,41 @@ Table gate_table(const JudgedGates& judged) {
     table.add_row(std::move(row));
   }
   return table;
+}
+
+Cell gates_cell(const JudgedGates& judged) {
+  return toned(words_of(judged.verdict.conclusion), tone_of(judged));
+}
+
+std::string gate_headline(const JudgedGates& judged) {
+  if (judged.gates.size() == 1) return headline_of(judged, 0);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < judged.gates.size(); ++i)
+    if (judged.verdict.gates[i].conclusion == judged.verdict.conclusion)
+      parts.push_back(headline_of(judged, i));
+  const std::string outcome = words_of(judged.verdict.conclusion);
+  return fmt::format("{} gates {}: {}",
+                     parts.size() == judged.gates.size()
+                         ? std::to_string(parts.size())
+                         : fmt::format("{} of {}", parts.size(), judged.gates.size()),
+                     outcome, fmt::join(parts, ", "));
+}
+
+Tone tone_of(const JudgedGates& judged) {
+  return tone_of(Verdict{.conclusion = judged.verdict.conclusion});
+}
+
+std::optional<Verdict> shown_verdict(const JudgedGates& judged, const Verdict& usual) {
+  if (!judged.any()) return usual;
+  const auto on_it = std::ranges::find(judged.gates, usual.figure, &Gate::figure);
+  if (on_it == judged.gates.end()) return std::nullopt;
+  return judged.verdict.gates[static_cast<std::size_t>(on_it - judged.gates.begin())];
+}
+
+std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,
+                            const std::string& notes) {
+  if (const std::optional<Verdict> shown = shown_verdict(judged, usual)) return shown->summary;
+  return unjudged_text(usual, differs, notes);
 }
 
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on) {
@@ -275,9 +343,9 @@ std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& mea
   return {PageTable{gate_table(judged), gate_text(judged, measured_on)}};
 }
 
-std::optional<GateOutcome> outcome_of(const JudgedGates& judged, const std::string& measured_on) {
+std::optional<GateOutcome> outcome_of(const JudgedGates& judged) {
   if (!judged.any()) return std::nullopt;
-  return GateOutcome{judged.verdict.kept(), gate_text(judged, measured_on), judged.verdict.summary};
+  return GateOutcome{judged.verdict.kept(), judged.verdict.summary};
 }
 
 const Fields& fields_of(const LostClassResult*) {
@@ -309,11 +377,12 @@ std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost
   std::vector<std::string> sentences;
   for (const LostClass& one : lost)
     sentences.push_back(fmt::format(
-        "recall of '{}' fell by {:.1f} points (95% CI {} to {}; n = {}; McNemar p = {:.2g}, "
-        "corrected for all classes)",
-        shown_name(labels[static_cast<std::size_t>(one.index)]), -100 * one.change,
-        points_text(one.interval.low), points_text(one.interval.high), grouped(one.examples),
-        one.p_value));
+        "recall of '{}' fell by {} points (95% CI {} to {}; n = {}; McNemar p {}, corrected for "
+        "all "
+        "classes)",
+        shown_name(labels[static_cast<std::size_t>(one.index)]),
+        rounded_text(-100 * one.change, kDifferenceDigits), points_text(one.interval.low),
+        points_text(one.interval.high), grouped(one.examples), p_text(one.p_value)));
   return sentences;
 }
 

@@ -22,12 +22,14 @@ namespace hone {
 struct GateOptions {
   std::optional<double> max_drop_points = {};  ///< of the metric by which the task is judged
   std::vector<std::string> gates = {};         ///< as `parse_gate` takes them: "recall(legal)>=-2"
+  std::optional<double> usual_drop_points =
+      {};  ///< of that metric, where neither of them limits it
 
   bool any() const { return max_drop_points || !gates.empty(); }
 };
 
-/// The gates of these options for a model that says this: that of `max_drop_points` first, unless a gate is on the same metric.
-/// Throws `UserError`, as `parse_gate` does, and for two gates on one metric.
+/// The gates of these options for a model that says this: that of `max_drop_points` first. Throws `UserError`, as `parse_gate` does,
+/// and for two limits on one metric.
 std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& scheme);
 
 /// What of the metric by which a task is judged may be lost: the margin of the gate on it, else `kUsualMargin`.
@@ -54,7 +56,8 @@ JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Lo
 /// expected to pass. A gate that asks for a gain, or allows no loss, is not for the parent to pass.
 struct ParentJudged {
   bool passes = true;
-  Verdict hardest = {};  ///< the gate that is the hardest to pass
+  Verdict hardest = {};      ///< the gate that is the hardest to pass
+  std::string counted = {};  ///< what its `examples_needed` are: "examples of legal"
   std::int64_t evaluations_that_show =
       0;  ///< so many, fewer than those asked for, would show it; 0: not even one
 };
@@ -102,13 +105,27 @@ inline Json to_json(const JudgedGates& judged) { return to_json(gate_result(judg
 /// The gates over the seeds of a repeated job, from the `gate` of each result.
 JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>& results);
 
-/// A row for each gate: examples, the metric before and after, the change with its interval, the verdict, and how many examples would
-/// tell.
+/// A row for each gate: which examples it counts, how many there are and how many they count for, the metric before and after, the change
+/// with its interval, the verdict, and how many examples would tell.
 Table gate_table(const JudgedGates& judged);
+/// "passed", "failed" or "inconclusive".
+Cell gates_cell(const JudgedGates& judged);
 /// "Gates on test, n = 200: passed; …". Of a single gate on the metric of the headline the word alone.
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on);
 /// The same with the table, for a document; nothing without gates.
 std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& measured_on);
+
+/// How the gates ended, for a headline. Of one gate: "recall of legal within 2 points (81.2% → 80.9%)". Of several those that decide: "1 of 2
+/// gates failed: macro F1 dropped by more than 0.5 points (89.7% → 88.0%)". There is one gate at least.
+std::string gate_headline(const JudgedGates& judged);
+Tone tone_of(const JudgedGates& judged);
+/// The verdict to show of the metric by which the task is judged: that of the gate on it; without gates `usual`, and nothing where all
+/// gates are on other metrics, so that nobody asked for a limit on this one.
+std::optional<Verdict> shown_verdict(const JudgedGates& judged, const Verdict& usual);
+/// How sure the change of that metric is, with the verdict that is shown: its summary, else the change alone. `notes` follow that;
+/// `differs`: an exact test finds a change too.
+std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,
+                            const std::string& notes);
 /// The work is done, and its result does not pass a gate. The program then ends with `kGateFailed`, for scripts.
 class GateFailure : public Error {
   using Error::Error;
@@ -118,11 +135,10 @@ inline constexpr int kGateFailed = 3;
 /// Whether a job's result passed its gates.
 struct GateOutcome {
   bool passed = true;
-  std::string text = {};     ///< for people
-  std::string summary = {};  ///< for programs
+  std::string summary = {};  ///< a clause
 };
 /// Nothing where there are no gates.
-std::optional<GateOutcome> outcome_of(const JudgedGates& judged, const std::string& measured_on);
+std::optional<GateOutcome> outcome_of(const JudgedGates& judged);
 
 /// A class, or label, whose recall fell significantly.
 struct LostClassResult {
@@ -138,7 +154,7 @@ std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lo
 inline Json to_json(const std::vector<LostClass>& lost, const std::vector<std::string>& labels) {
   return to_json(lost_class_results(lost, labels));
 }
-/// A sentence for each of them, without its full stop.
+/// A sentence for each of them, without its full stop: "recall of 'tech' fell by 4.09 points (…)".
 std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost,
                                               const std::vector<std::string>& labels);
 

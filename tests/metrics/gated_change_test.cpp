@@ -585,8 +585,7 @@ TEST(GatedChange, IsNotDefinedWhereItRestsOnOneText) {
 
 TEST(GatedChange, SaysThatPredictionsAreNoNumbers) {
   const Sample s = sample_of(2, {0, 0, 1, 1}, {0, 1, 1, 0}, {-1, -1, -1, -1});
-  EXPECT_EQ(s.change("auc>=-2").notes,
-            "; 4 of 4 predictions of the candidate are not finite");
+  EXPECT_EQ(s.change("auc>=-2").notes, "; 4 of 4 predictions of the candidate are not finite");
   EXPECT_EQ(s.change("recall(c1)>=-2").change, -0.5) << "no prediction is never right";
 }
 
@@ -653,7 +652,9 @@ TEST(JudgeGates, SayOfEachUnclearOneHowManyExamplesWouldTell) {
   const GateVerdict all = judge_gates(gates, changes);
   ASSERT_EQ(all.conclusion, Conclusion::inconclusive);
   ASSERT_TRUE(all.gates[1].examples_needed);
-  EXPECT_NE(all.summary.find(about_text(*all.gates[1].examples_needed)), std::string::npos)
+  EXPECT_NE(all.summary.find(fmt::format("{} {} needed", about_text(*all.gates[1].examples_needed),
+                                         gated_examples(gates[1]))),
+            std::string::npos)
       << all.summary;
 }
 
