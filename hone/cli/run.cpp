@@ -1,5 +1,3 @@
-#include <fmt/ranges.h>
-
 #include "hone/base/cache_folder.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/given_settings.h"
@@ -33,9 +31,8 @@ void print_plan(const std::vector<PlannedStage>& stages, const RunArguments& run
 }
 
 void check_gates(const Json& results) {
-  const auto failed = results.value("failed_gates", std::vector<std::string>());
-  if (!failed.empty())
-    throw GateFailure(fmt::format("{}: the gate did not pass", fmt::join(failed, ", ")));
+  if (!results.at("failed_gates").empty())
+    throw GateFailure("gates not passed: " + failed_gates_text(results));
 }
 
 void run_file(PipelineArguments& a, const CLI::App& app) {

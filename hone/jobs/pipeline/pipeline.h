@@ -99,4 +99,7 @@ std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCom
 /// fails, and keeps the results so far; `Interrupted`.
 JobResult run_pipeline(const PipelineJob& job, const StageCommands& commands, Context& context);
 
+/// The stages whose gates did not pass, with these gates, from the results of a pipeline: "pruned: recall(tech)>=-1 failed".
+std::string failed_gates_text(const Json& results);
+
 }  // namespace hone

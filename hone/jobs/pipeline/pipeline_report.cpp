@@ -53,9 +53,10 @@ Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
                                                           : "inconclusive";
   std::string numbers;
   if (judged.interval.is_array() && judged.change.is_number())
-    numbers = fmt::format(", {:+.2f} points (95% CI {:+.2f} to {:+.2f}) on {}",
-                          100 * judged.change.get<double>(), 100 * judged.interval[0].get<double>(),
-                          100 * judged.interval[1].get<double>(), measured_on(result));
+    numbers =
+        fmt::format(", {} points (95% CI {} to {}) on {}", points_text(judged.change.get<double>()),
+                    points_text(judged.interval[0].get<double>()),
+                    points_text(judged.interval[1].get<double>()), measured_on(result));
   judged.sentence = fmt::format("{}: {}{}", claim.says, opening, numbers);
   return judged;
 }
@@ -291,6 +292,29 @@ std::string to_string(StageState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
+std::string failed_gates_text(const Json& results) {
+  std::vector<std::string> parts;
+  for (const Json& name : results.at("failed_gates")) {
+    const auto is_it = [&](const Json& row) { return row.at("stage") == name; };
+    const Json& result = std::ranges::find_if(results.at("stages"), is_it)->at("result");
+    std::vector<std::string> gates;
+    const Json& all = value_at(value_at(result, "gate"), "gates");
+    for (const Json& gate : all.is_array() ? all : Json::array())
+      if (gate.at("verdict") != word_of(Conclusion::within_limit))
+        gates.push_back(fmt::format("{} {}", gate.at("gate").get<std::string>(),
+                                    gate.at("verdict") == word_of(Conclusion::exceeds_limit)
+                                        ? "failed"
+                                        : "is inconclusive"));
+    // What chooses or searches says in a sentence that nothing passes.
+    const Json& summary = value_at(result, "summary");
+    if (gates.empty() && summary.is_string()) gates.push_back(summary.get<std::string>());
+    parts.push_back(gates.empty()
+                        ? name.get<std::string>()
+                        : fmt::format("{}: {}", name.get<std::string>(), fmt::join(gates, ", ")));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 namespace {
 
 Json claim_json(const Pipeline& pipeline, const PipelineClaim& claim, const Judged& judged) {
@@ -414,10 +438,13 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   document.headline = pipeline_headline(own, judged, outcomes.size());
   document.key_figures = {{"Stages", stages_text(outcomes)}};
   if (!judged.empty()) document.key_figures.push_back({"Claims", claims_text(judged)});
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    rows.push_back(stage_json(pipeline.stages[i], outcomes[i]));
+  result.fields = {{"stages", rows}, {"failed_gates", failed}};
   if (!failed.empty()) {
     document.tone = Tone::bad;
-    document.key_figures.push_back(
-        {"Gates not passed", fmt::format("{}", fmt::join(failed, ", "))});
+    document.key_figures.push_back({"Gates not passed", failed_gates_text(result.fields)});
   }
   const Table stages = stages_table(pipeline, outcomes);
   const PageTable shown_stages{stages,
@@ -448,19 +475,14 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   for (const Judged& one : judged) sentences.push_back(one.sentence);
   Json settings = Json::object();
   for (const auto& [name, value] : pipeline.settings) settings[name] = value;
-  Json rows = Json::array();
-  for (std::size_t i = 0; i < outcomes.size(); ++i)
-    rows.push_back(stage_json(pipeline.stages[i], outcomes[i]));
-  result.fields = {{"pipeline", pipeline.where},
-                   {"title", document.title},
-                   {"summary", sentences.empty() ? document.headline : as_text(sentences)},
-                   {"settings", settings},
-                   {"claims", claims},
-                   {"tables", table_rows},
-                   {"stages", rows},
-                   {"failed_gates", failed},
-                   {"taken", to_json(taken)},
-                   {"notes", document.notes}};
+  result.fields.update({{"pipeline", pipeline.where},
+                        {"title", document.title},
+                        {"summary", sentences.empty() ? document.headline : as_text(sentences)},
+                        {"settings", settings},
+                        {"claims", claims},
+                        {"tables", table_rows},
+                        {"taken", to_json(taken)},
+                        {"notes", document.notes}});
   result.fields.update(job.facts);
   if (figures) write_file(folder / "results.csv", to_csv(*figures));
   write_file(folder / "stages.csv", to_csv(stages));
