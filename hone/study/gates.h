@@ -126,6 +126,7 @@ std::optional<Verdict> shown_verdict(const JudgedGates& judged, const Verdict& u
 /// `differs`: an exact test finds a change too.
 std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,
                             const std::string& notes);
+
 /// The work is done, and its result does not pass a gate. The program then ends with `kGateFailed`, for scripts.
 class GateFailure : public Error {
   using Error::Error;
