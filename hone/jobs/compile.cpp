@@ -444,7 +444,8 @@ JobResult compile(const CompileJob& job, Context& context) {
     measure_groups(fields.groups, *work, after, recorded, floors, session);
     measure_kernels(fields.kernels, *work, after, recorded, floors, session);
     times = compare_rounds(recorded.apart_ms, recorded.compiled_ms);
-    fields.times = {times->before, times->after, times->speedup, times->speedup_interval};
+    fields.times =
+        CompiledTimes{times->before, times->after, times->speedup, times->speedup_interval};
     floor = floor_note(floors);
   }
   tell_notes(context, notes);

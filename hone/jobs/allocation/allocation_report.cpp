@@ -269,7 +269,7 @@ AllocateFields fields_for(const AllocationFindings& f, const TrialModel& made,
       .both = before_and_after_result(both, labels)};
   for (const LayerOption& option : f.job.request.options) fields.options.push_back(option.label());
   if (f.timed)
-    fields.latency = {
+    fields.latency = AllocationLatency{
         .predicted_ms = f.best().latency_ms,
         .times = f.timed->times,
         .batch_size = f.costs.latency.batch.texts,
