@@ -52,9 +52,9 @@ struct AllocateFields {
   std::int64_t seeds = 1;
   MeasuredSplitResult chosen_on = {};
   std::int64_t sensitivity_examples = 0;
-  std::size_t front_points = 0;
+  std::int64_t front_points = 0;
   std::int64_t front_cost_error = 0;
-  std::size_t front_costs = 0;
+  std::int64_t front_costs = 0;
   double min_predicted = 0;
   PredictionCheck prediction = {};
   std::int64_t trial = 0;
