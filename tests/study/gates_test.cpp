@@ -97,7 +97,7 @@ TEST(GateTable, HasTheEffectiveNumberOfExamplesWhereTextsRepeat) {
 
 TEST(LostClasses, ReadWithTheLeastPValueThatADoubleTells) {
   const auto sentences =
-      lost_class_sentences({{.index = 1, .examples = 9, .p_value = 0}}, {"a", "b"});
+      lost_class_sentences({{.index = 1, .examples = 9, .interval = {}, .p_value = 0}}, {"a", "b"});
   EXPECT_NE(sentences.at(0).find("p < 1e-300"), std::string::npos) << sentences.at(0);
 }
 
