@@ -423,7 +423,7 @@ TEST(Train, LearnsFromAParentWithItsLabels) {
       "a parent must have the same labels",
       {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--distill", "moved", "-o", "no"},
       1);
-  refuse("--distill is a way to train; with --qat the quantized model learns from a parent",
+  refuse("--distill needs --qat, which trains the quantized model with a teacher",
          {"quantize", "moved", "--format", "integer(width=8,frac=4)", "--data",
           workshop() / "reviews.csv", "--distill", "moved", "-o", "no"},
          2);

@@ -92,11 +92,12 @@ Section result_section(const TextModel& parent, const Measurement& before, const
   const std::string random = headless_remark(parent.model, false);
   Section section{
       "",
-      {PageTable{comparison_table(
-                     {{"baseline", bits, before, std::nullopt, arithmetic},
-                      {"trimmed", bits, both.after, both.comparison, arithmetic, both.verdict}}),
-                 figures_caption(before, data,
-                                 {random.empty() ? "" : fmt::format("Note that {}.", random)})}}};
+      {PageTable{
+          comparison_table({{"baseline", bits, before, std::nullopt, arithmetic},
+                            {"trimmed", bits, both.after, both.comparison, arithmetic,
+                             both.gates.any() ? std::optional(both.verdict) : std::nullopt}}),
+          figures_caption(before, data,
+                          {random.empty() ? "" : fmt::format("Note that {}.", random)})}}};
   for (Block& block : gate_blocks(both.gates, name_and_size(data.measured)))
     section.blocks.push_back(std::move(block));
   for (const std::string& line : lines) section.blocks.push_back(Paragraph{line});
@@ -165,7 +166,7 @@ JobResult trim_job(const TrimJob& job, Context& context) {
   const auto& labels = model.model.facts.labels;
   const std::string_view arithmetic = arithmetic_of(model.model.graph);
   const std::string measured = name_and_size(data.measured);
-  result.gate = outcome_of(both.gates, measured);
+  result.gate = outcome_of(both.gates);
   result.fields = subject_of(job.model, data.identity, data.measured);
   result.fields.update({{"arithmetic", arithmetic}, {"vocabulary", to_json(trimmed)}});
   result.fields.update(to_json(both, labels));
