@@ -162,7 +162,7 @@ std::string lacking(const PredictionSubject& subject, const PredictionField& fie
     case WhichRows::labelled:
       return subject.labelled ? "" : "the data has no labels (gold); give `label_column`";
     case WhichRows::of_many_files:
-      return subject.many_files ? "" : "all texts are of one file";
+      return subject.many_files ? "" : "all texts come from one file";
     case WhichRows::all:
       break;
   }

@@ -70,12 +70,12 @@ std::vector<std::string> changes(const std::string& name, const EncoderConfig& b
   std::vector<std::string> lines;
   if (!keys.empty())
     lines.push_back(fmt::format(
-        "{}: no tokenizer lies beside it, so the model is made for another vocabulary and has {}",
+        "{}: there is no tokenizer beside it, so the model gets another vocabulary and has {}",
         name, fmt::join(keys, " and ")));
   if (tokenizer_class != Architecture().tokenizer_class)
     lines.push_back(fmt::format(
-        "{}: its vocabulary is one of word pieces (BertTokenizer), not of byte pairs ({}), which "
-        "are not learnt here; put vocab.json and merges.txt, or tokenizer.json, beside it for "
+        "{}: its vocabulary is WordPiece (BertTokenizer), not byte pairs ({}), which hone "
+        "cannot train; put vocab.json and merges.txt, or tokenizer.json, beside it for "
         "those",
         name, tokenizer_class));
   return lines;

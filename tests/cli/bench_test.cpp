@@ -125,7 +125,8 @@ TEST(Bench, RefusesModelsThatCannotBeBesideEachOther) {
   };
   const Ending alone = refusal({"model", "attention"});
   EXPECT_EQ(alone.code, 2);
-  EXPECT_NE(alone.messages.find("hone bench: attention is timed alone"), std::string::npos)
+  EXPECT_NE(alone.messages.find("hone bench: attention cannot be compared with models"),
+            std::string::npos)
       << alone.messages;
   const Ending flag = refusal({"model", "coarse", "--iterations", "5"});
   EXPECT_EQ(flag.code, 2);
@@ -215,10 +216,11 @@ TEST(BenchIterations, RefusesWhatDoesNothingOrCannotBe) {
   };
   expect_refusal(2, "--executor: expected some of eager, interpreter, compiled, each once",
                  {"--executor", "fast"});
-  expect_refusal(2, "--warmup of a model is for calls one by one", {"--warmup", "3"});
+  expect_refusal(2, "--warmup of a model needs --iterations", {"--warmup", "3"});
   expect_refusal(2, "--runs does nothing with --iterations", {"--iterations", "9", "--runs", "3"});
   expect_refusal(2, "--pitfalls uses the interpreter", {"--pitfalls", "--executor", "eager"});
-  expect_refusal(2, "--pitfalls is of inference", {"--pitfalls", "--train", "--tokens", "4"});
+  expect_refusal(2, "--pitfalls supports inference only",
+                 {"--pitfalls", "--train", "--tokens", "4"});
   expect_refusal(2, "--process this: one executor has this process to itself",
                  {"--iterations", "3", "--process", "this", "--tokens", "4"});
 }
@@ -394,7 +396,7 @@ TEST(BenchDequantize, RefusesWhatDoesNothingOrCannotBe) {
   expect_refusal(2, "--elements needs a value", {"dequantize", "--elements="});
   expect_refusal(2, "--to: expected bf16 or fp32, got 'fp16'", {"dequantize", "--to", "fp16"});
   expect_refusal(2, "--bits: expected 8 or 4, got '6'", {"dequantize", "--bits", "6"});
-  expect_refusal(2, "--figure: mase-cuda has elements of 8 bits alone, got 4; leave it out",
+  expect_refusal(2, "--figure: mase-cuda supports 8-bit elements only, got 4; leave it out",
                  {"dequantize", "--bits", "4", "--figure", "tiles"});
   expect_refusal(1, "not enough memory: 1,000,000,000,000,000 elements take",
                  {"dequantize", "--elements", "1000000000000000"});

@@ -276,7 +276,7 @@ TEST_F(Lora, SaysWhatCannotBe) {
                  {"eval", "model", "--adapter", "model", "--data", "reviews.csv"});
   expect_refusal("--adapter: tiny has fresh weights",
                  {"bench", "tiny", "--adapter", "adapter", "--runs", "1"});
-  expect_refusal("answer with its labels",
+  expect_refusal("predicts labels with its own head",
                  {"predict", "model", "--adapter", "adapter", "--embed", "fine"});
   expect_refusal("the adapter", {"lora", "merge", "model", "--adapter", "adapter", "-o", "adapter",
                                  "--overwrite"});

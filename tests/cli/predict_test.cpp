@@ -493,10 +493,10 @@ TEST(Predict, RefusesWhatItCannotTell) {
   refuses(2, "did you mean 'label'?", {"a film", "--json", "--fields", "id,lable"});
   refuses(1, "--fields: the data has no labels (gold)",
           {"--data", "texts.csv", "--json", "--fields", "gold"});
-  refuses(1, "--fields: all texts are of one file",
+  refuses(1, "--fields: all texts come from one file",
           {"--data", "texts.csv", "--json", "--fields", "file"});
   refuses(2, "--fields: id is there twice", {"a film", "--json", "--fields", "id,text,id"});
-  refuses(2, "--fields chooses what programs get; add --json or --output FILE",
+  refuses(2, "--fields selects fields of --json and --output FILE; add one of them",
           {"a film", "--fields", "id"});
   refuses(2, "-o: expected a file that ends in .jsonl or .csv, got 'said.xlsx'",
           {"a film", "-o", "said.xlsx"});

@@ -53,7 +53,7 @@ TEST(BenchNaive, IsOfInferenceAndOfSixRounds) {
   NaiveJob training = naive_job(), few = naive_job();
   training.work.options.train = true;
   few.rounds = 5;
-  expect_user_error("`pitfalls` is of inference",
+  expect_user_error("`pitfalls` supports inference only",
                     [&] { bench_naive(training, testing::quiet_context()); });
   expect_user_error("expected at least 6", [&] { bench_naive(few, testing::quiet_context()); });
 }
