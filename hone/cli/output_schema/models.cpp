@@ -3,6 +3,7 @@
 #include "hone/jobs/evaluate.h"
 #include "hone/jobs/export.h"
 #include "hone/jobs/merge_adapter.h"
+#include "hone/jobs/tokenize.h"
 #include "hone/jobs/train.h"
 
 // Trainings, measurements, and what models say.
@@ -89,21 +90,7 @@ std::vector<SchemaDocument> documents_of_models() {
           where(kEmbedding, "where it is asked for")}}}},
       document_of<ConvertFields>(),
       document_of<ExportFields>(),
-      {"tokenize",
-       "Data as tokens.",
-       {{"",
-         {kResult,
-          {"model", "text", "the model whose tokenizer was used"},
-          {"data", "data", "the data, without its labels"},
-          {"vocabulary", "vocabulary", "what the texts are cut into"},
-          {"texts", "tokenized_text[]", "the first --examples of every part"},
-          {"splits", "token_facts[]", "every part that has texts"},
-          {"max_seq_length", "tokens", "where texts are cut"},
-          {"truncation", "text", "which tokens of longer texts are kept: head, tail or head_tail"},
-          {"batch", "texts", "of the shares of padding"},
-          kThreads,
-          {"read_seconds", "s", "for reading"},
-          {"tokenize_seconds", "s", "for tokenizing"}}}}},
+      document_of<TokenizeFields>(),
       {"training_log.jsonl",
        "A training as it went: one object on a line for every logging step and every evaluation, "
        "with the keys of Hugging Face's `log_history`. `settings.json` beside it has the version "
@@ -170,29 +157,9 @@ std::vector<Fragment> fragments_of_models() {
          "of classes and labels"},
         {"logits", "number?[]", "of every class, label or number; null: no number"}}},
       fragment_of<LearntVocabularyResult>(),
-      {"token_facts",
-       "One part of the data as tokens.",
-       {{"split", "train|validation|test", "its name"},
-        {"n", "texts", "how many"},
-        {"tokens", "tokens", "in all of them"},
-        {"median_tokens", "tokens", "of a text"},
-        {"p90_tokens", "tokens", "nine texts in ten have no more"},
-        {"p99_tokens", "tokens", "99 texts in 100 have no more"},
-        {"longest_tokens", "tokens", "of the longest text"},
-        {"cut_texts", "texts", "that were longer and were cut"},
-        {"unknown_share", "share", "tokens that are the unknown one, [UNK]"},
-        {"padding_share", "share", "of what batches in random order compute"},
-        {"grouped_padding_share", "share", "the same with texts grouped by length"}}},
-      {"tokenized_text",
-       "A text as tokens.",
-       {{"split", "train|validation|test", "that it stands in"},
-        {"row", "integer", "its number in that part, from 1"},
-        {"text", "text", "the text"},
-        {"text_pair", "text", "the second text", "of pairs"},
-        {"tokens", "text[]", "its tokens as they stand in the vocabulary, special ones included"},
-        {"input_ids", "integer[]", "the same as the model reads them"},
-        {"cut_tokens", "tokens", "that were cut off"},
-        {"unknown_words", "text[]", "words that became the unknown token"}}},
+      fragment_of<VocabularyResult>(),
+      fragment_of<TokenFacts>(),
+      fragment_of<TokenView>(),
       fragment_of<ConvertedTensorResult>(),
       {"choice_candidate",
        "A model of several.",
