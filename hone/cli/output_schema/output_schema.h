@@ -61,6 +61,17 @@ SchemaDocument document_of() {
   return {fields<T>().name, fields<T>().meaning, {form_of<T>()}};
 }
 
+/// A document in results.
+struct SchemaDocumentResult {
+  std::string_view document, meaning;
+};
+/// The result of `hone schema` without a name.
+struct SchemaFields {
+  std::vector<SchemaDocumentResult> documents;
+};
+const Fields& fields_of(const SchemaDocumentResult*);
+const Fields& fields_of(const SchemaFields*);
+
 const std::vector<Fragment>& fragments();
 const std::vector<SchemaDocument>& documents();
 

@@ -3,6 +3,7 @@
 #include "hone/cli/doctor.h"
 #include "hone/cli/output_schema/output_fields.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/list_runs.h"
 
 // Pipelines, output folders and the program itself.
 namespace hone {
@@ -87,21 +88,15 @@ std::vector<SchemaDocument> documents_of_runs() {
           {"taken", "taken_finding[]", "options whose values are what stages have found"},
           {"notes", "text[]", "what could not be drawn"}}}}},
       document_of<CacheFields>(),
-      {"runs",
-       "Output folders of many jobs.",
+      {fields<RunsFields>().name,
+       fields<RunsFields>().meaning,
        {{"",
          {kResult,
-          {"runs", "run_row[]",
-           "a row for every model that was measured, in the order of the table"},
-          {"groups", "run_group[]", "which runs may be ranked"},
-          {"skipped", "skipped_path[]", "paths that are no output folders"}}}}},
-      {"schema",
-       "The documents that have a schema, when none is named.",
-       {{"", {kResult, {"documents", "schema_document[]", "all of them"}}}}},
+          {"runs", "run_row[]", "Every model that was measured, in the order of the table."}},
+         &fields<RunsFields>()}}},
+      document_of<SchemaFields>(),
       document_of<SettingsFields>(),
-      {"machine.json",
-       "Where a job ran: in every output folder.",
-       {form_of<Machine>()}},
+      {"machine.json", "Where a job ran: in every output folder.", {form_of<Machine>()}},
       {fields<FolderRecord>().name,
        fields<FolderRecord>().meaning,
        {{"", {}, &fields<FolderRecord>()}}},
@@ -209,23 +204,10 @@ std::vector<Fragment> fragments_of_runs() {
         {"seeds_needed", "seeds", "about how many would tell",
          "of several seeds, where more would tell"},
         {"", "evaluation", "", "where measured"}}},
-      {"run_group",
-       "Runs that were measured on the same texts; others may not be ranked with them.",
-       {{"group", "integer", "its number, from 1"},
-        {"data", "text?", "the data as it was named; null: unknown"},
-        {"data_hash", "text?", "`hash` of the data; null: unknown"},
-        {"split", "train|validation|test|all?", "the split; null: unknown"},
-        {"n", "texts?", "how many of it; null: unknown"},
-        {"examples_hash", "text?",
-         "fingerprint of these texts; null: unknown, data, part and number stand for it"}}},
-      {"skipped_path",
-       "A path that is no output folder.",
-       {{"path", "text", "the path"}, {"reason", "text", "why it was skipped"}}},
+      fragment_of<RunGroupResult>(),
+      fragment_of<SkippedPath>(),
       fragment_of<PeakResult>(),
-      {"schema_document",
-       "A document that has a schema.",
-       {{"document", "text", "a command, or a file of output folders"},
-        {"meaning", "text", "what it is"}}},
+      fragment_of<SchemaDocumentResult>(),
       fragment_of<RecordedFile>(),
   };
 }
