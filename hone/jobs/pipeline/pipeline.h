@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/base/fields.h"
 #include "hone/base/own_process.h"
 #include "hone/base/store.h"
 #include "hone/jobs/job_output.h"
@@ -90,6 +91,12 @@ struct PlannedStage {
   std::string name;
   std::string command_line;
 };
+/// The result of `hone run --dry_run`.
+struct PipelinePlanFields {
+  std::vector<PlannedStage> planned;
+};
+const Fields& fields_of(const PlannedStage*);
+const Fields& fields_of(const PipelinePlanFields*);
 
 /// Understands all stages, without running any, and lists them in their order. Throws `UserError` with file and line.
 std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCommands& commands);
@@ -98,8 +105,5 @@ std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCom
 /// store. Failed gates of stages are listed in `failed_gates` of the fields. Throws `UserError` with file and line of a stage that
 /// fails, and keeps the results so far; `Interrupted`.
 JobResult run_pipeline(const PipelineJob& job, const StageCommands& commands, Context& context);
-
-/// The stages whose gates did not pass, with these gates, from the results of a pipeline: "pruned: recall(tech)>=-1 failed".
-std::string failed_gates_text(const Json& results);
 
 }  // namespace hone
