@@ -240,7 +240,7 @@ TEST(SplitOfKnownData, WhereAllWasTrainedOnSaysSo) {
   EXPECT_EQ(measured.part.facts.part, "all");
   EXPECT_EQ(measured.part.trained_on_rows, 50);
   EXPECT_EQ(split(file_of(60), {.use = DataUse::measurement, .record = record}).validation_source,
-            "the 10 of 60 texts that are new to the model");
+            "the 10 of 60 examples that are new to the model");
 }
 
 TEST(SplitOfOtherData, IsMeasuredWholeAndCounted) {
@@ -261,7 +261,7 @@ TEST(MeasuredTexts, AreOfASplitByItsOwnName) {
   data.validation = {{"new", 0}};
   data.asked_split = {"validation_mismatched", SplitRole::validation};
   const Splits splits = split(std::move(data), {});
-  EXPECT_EQ(splits.validation_source, "1 texts of the data's split validation_mismatched");
+  EXPECT_EQ(splits.validation_source, "1 examples of the data's split validation_mismatched");
   const MeasuredTexts measured = measured_texts(splits, "validation_mismatched", std::nullopt);
   EXPECT_EQ(measured.part.facts.part, "validation");
   EXPECT_EQ(measured.examples[0].text, "new");

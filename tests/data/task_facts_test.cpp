@@ -88,8 +88,8 @@ TEST(LabelsOfAPart, AreCountedWithTheTextsThatHaveNone) {
   const MeasuredPart part = measured_task(examples, kTopics);
   EXPECT_EQ(describe(part), "validation, n = 4: where from; rude 3, threat 1, none 1");
   EXPECT_EQ(warnings_of(part, kTopics.names),
-            Names{"validation: next to no texts of 'rude' (3), 'threat' (1); figures of so few are "
-                  "unsure"});
+            Names{"validation: very few examples of 'rude' (3), 'threat' (1), so their metrics are "
+                  "uncertain"});
   EXPECT_EQ(warnings_of(measured_task(answered({{0, 0}}), kTopics), kTopics.names),
             Names{"validation: no examples of 'rude', 'threat', so their metrics are unknown"});
 }
@@ -157,13 +157,13 @@ TEST(TrainableData, AnswersTextsInMoreThanOneWay) {
       [&] {
         check_trainable(splits({{1}, {1}}, kScores));
       });
-  expect_user_error("d.csv: all: there are no texts to train on",
+  expect_user_error("d.csv: all: there are no examples to train on",
                     [&] { check_trainable(splits({}, kScores)); });
   EXPECT_NO_THROW(check_trainable(splits({{1, 0}, {1, 1}}, kTopics)));
   for (const std::vector<float>& same : {std::vector<float>{1, 0}, std::vector<float>{0, 0}})
     expect_user_error(
         "d.csv: all: all 2 training examples have the same labels; training needs a "
-        "label that some texts have and others have not.",
+        "label that some examples have and others do not.",
         [&] {
           check_trainable(splits({same, same}, kTopics));
         });
