@@ -33,6 +33,7 @@ TEST(Export, WritesAFolderWithConfigAndTokenizer) {
   EXPECT_EQ(result["inputs"][0]["shape"], "[B, S]");
   EXPECT_EQ(result["weights"][0]["type"], "fp32");
   EXPECT_TRUE(result["notes"].empty());
+  for (const char* key : {"adapter", "check", "layers"}) EXPECT_EQ(result.at(key), nullptr) << key;
   const std::vector<std::string> written = entries(folder.path() / "exported");
   for (const char* name : {"model.onnx", "config.json", "vocab.txt", "record.json"})
     EXPECT_NE(std::ranges::find(written, name), written.end()) << name;

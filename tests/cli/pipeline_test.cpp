@@ -196,6 +196,7 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   EXPECT_EQ(best["stands_for"], best["result"]["chosen"]);
   for (const Json& stage : all) {
     EXPECT_GT(stage["peak_bytes"], 1 << 20) << stage["stage"];
+    EXPECT_EQ(stage.at("failure"), nullptr) << stage["stage"];
     expect_predicted(stage);
   }
 }

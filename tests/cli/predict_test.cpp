@@ -30,7 +30,7 @@ TEST(Predict, ShowsWhatTheModelSawAndSaid) {
   EXPECT_EQ(said["score"], std::max(probabilities[0], probabilities[1]));
   EXPECT_EQ(said["labels"], Json({"bad", "good"}));
   EXPECT_EQ(said["cut"], false);
-  EXPECT_FALSE(said.contains("gold"));
+  EXPECT_TRUE(said["gold"].is_null());
 }
 
 TEST(Predict, ReadsManyTextsWithoutLabels) {
@@ -294,7 +294,7 @@ TEST(Predict, NumbersTheRowsOfArraysAndOfEachFile) {
              run_well({"predict", workshop() / "model", "--data", data, "--split", "all", "--json"},
                       folder.path())
                  .output))
-      places.emplace_back(row.value("file", ""), row["id"].get<int>());
+      places.emplace_back(row["file"].is_null() ? "" : row["file"], row["id"].get<int>());
     return places;
   };
   using Places = std::vector<std::pair<std::string, int>>;

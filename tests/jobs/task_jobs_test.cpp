@@ -110,7 +110,7 @@ TEST_P(TaskJobs, PredictionsAreThoseThatWereMeasured) {
   for (std::int64_t i = 0; i < logits.examples(); ++i) {
     const Prediction& p = result.predictions[static_cast<std::size_t>(i)];
     EXPECT_TRUE(std::ranges::equal(p.logits, logits.row(i)));
-    const Json row = to_json(p, fields, result.subject.labels);
+    const Json row = to_json(p, fields, result.subject);
     EXPECT_FALSE(row.contains("label") || row.contains("score"));
     ASSERT_EQ(row["logits"].size(), result.subject.labels.size());
     EXPECT_EQ(row["gold"].is_number(), GetParam().task == Task::regression);

@@ -3,6 +3,7 @@
 #include "hone/jobs/evaluate.h"
 #include "hone/jobs/export.h"
 #include "hone/jobs/merge_adapter.h"
+#include "hone/jobs/prediction.h"
 #include "hone/jobs/tokenize.h"
 #include "hone/jobs/train.h"
 
@@ -13,15 +14,6 @@ namespace {
 constexpr Field kParent = {"baseline", "text", "model A as it was named"};
 constexpr Field kParentAdapter = {"parent_adapter", "text", "put on A, as it was named",
                                   "with --adapter_a"};
-constexpr Field kDataOfText = {"data", "named_data", "the data it is of", "with --data"};
-constexpr Field kPartOfText = {"split", "train|validation|test|all",
-                               "the part of it; all: data without parts, or all of them",
-                               "with --data"};
-constexpr const char* kWithHalves = "with --precision bf16 or fp16";
-constexpr Field kEmbedding = {"embedding", "number?[]",
-                              "the vector of the text, with as many digits as give back the fp32 "
-                              "numbers; null: no number"};
-
 }  // namespace
 
 std::vector<SchemaDocument> documents_of_models() {
@@ -70,24 +62,12 @@ std::vector<SchemaDocument> documents_of_models() {
            "where there are any"},
           {"models", "choice_candidate[]", "in the order in which they were named"}}}}},
       {"predict",
-       "One text. The command prints such an object on a line for each, and no line before them "
-       "that readers of rows would have to pass over; `id` says which row of its part a text is.",
-       {{"with neither --embed nor --fields",
-         {kResult, kModel, kDataOfText, kPartOfText, {"", "prediction"}}},
-        {"with --embed",
-         {kResult,
-          kModel,
-          kDataOfText,
-          kPartOfText,
-          {"pooling", "text",
-           "what becomes of the hidden states of a text's tokens: cls, max, mean, "
-           "mean_sqrt_len_tokens, or several, whose vectors are joined: cls+mean"},
-          {"normalized", "boolean", "whether vectors are given the length 1"},
-          {"", "read_text"},
-          kEmbedding}},
+       "The prediction for one example; the command prints one line for each.",
+       {form_of<PredictFields>("with neither --embed nor --fields"),
+        form_of<EmbedFields>("with --embed"),
         {"with --fields",
          {{"", "prediction", "", "where it is asked for"},
-          where(kEmbedding, "where it is asked for")}}}},
+          {"embedding", "number?[]", "the vector of the text", "where it is asked for"}}}}},
       document_of<ConvertFields>(),
       document_of<ExportFields>(),
       document_of<TokenizeFields>(),
@@ -120,42 +100,10 @@ std::vector<Fragment> fragments_of_models() {
         {"b", "text", "what B predicts"},
         {"swing", "logits", "by how much they moved from A's label to B's"},
         {"text", "text", "the text"}}},
-      {"read_text",
-       "A text as a model read it.",
-       {{"id", "any",
-         "the number of its line in the file (a header is line 1) or of its row, from 1, or what "
-         "the data "
-         "calls it"},
-        {"file", "text", "where that line or row stands", "of several files"},
-        {"text", "text", "the text"},
-        {"text_pair", "text", "the second text", "of pairs"},
-        {"gold", "any",
-         "the label somebody gave it, in the form of the prediction: a text, a number or an object "
-         "of "
-         "several, or a list of labels; a text as it is written where it is none of these; null: "
-         "none",
-         "of data with labels"},
-        {"cut", "boolean", "whether it was longer than `input_ids`"},
-        {"input_ids", "integer[]", "its tokens"}}},
-      {"prediction",
-       "A text and what a model says of it.",
-       {{"", "read_text"},
-        {"label", "text?", "the class with the largest logit; null: a logit is no number",
-         "of one class of several"},
-        {"score", "share?", "the probability of that class; null: a logit is no number",
-         "of one class of several"},
-        {"value", "any", "the number; of several an object of them by name; null: no number",
-         "of numbers"},
-        {"predicted_labels", "text[]?",
-         "those whose probability is a half at least; null: a logit is no number",
-         "of several labels"},
-        {"labels", "text[]",
-         "the classes, labels or numbers, in the order of the lists that follow"},
-        {"probabilities", "number?[]",
-         "of every class, by softmax, or of every label, by the logistic function; of a "
-         "cross-encoder that of each by its activation; null: no number",
-         "of classes and labels"},
-        {"logits", "number?[]", "of every class, label or number; null: no number"}}},
+      fragment_of<ReadTextResult>(),
+      fragment_of<PredictionResult>(),
+      fragment_of<EmbeddingResult>(),
+      fragment_of<NamedDataResult>(),
       fragment_of<LearntVocabularyResult>(),
       fragment_of<VocabularyResult>(),
       fragment_of<TokenFacts>(),
