@@ -319,7 +319,8 @@ const Fields& fields_of(const DecodeTimesResult*) {
       field<&D::gb_per_s>("gb_per_s", Unit::gigabytes_per_second,
                           "Those bytes in the fastest run."),
       field<&D::move_min_ms>("move_min_ms", Unit::milliseconds, "Fastest run of copying them."),
-      field<&D::move_median_ms>("move_median_ms", Unit::milliseconds, "Median run of copying them."),
+      field<&D::move_median_ms>("move_median_ms", Unit::milliseconds,
+                                "Median run of copying them."),
       field<&D::move_gb_per_s>("move_gb_per_s", Unit::gigabytes_per_second,
                                "Those bytes in the fastest run of copying."),
       field<&D::share_of_bandwidth>("share_of_bandwidth", Unit::ratio,
@@ -327,9 +328,10 @@ const Fields& fields_of(const DecodeTimesResult*) {
       field<&D::in_cache>("in_cache",
                           "Whether the bytes fit into the last-level cache of the device."),
       field<&D::partition>("partition", "How threads share the work; null: on a GPU."),
-      field<&D::tiles>("tiles",
-                       "How mase-cuda cuts up the work on a GPU; null: it supports 8 bits and whole "
-                       "groups only."));
+      field<&D::tiles>(
+          "tiles",
+          "How mase-cuda cuts up the work on a GPU; null: it supports 8 bits and whole "
+          "groups only."));
   return fields;
 }
 

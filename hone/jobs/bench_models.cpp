@@ -10,6 +10,7 @@
 #include "hone/models/model_size.h"
 #include "hone/models/text_limit.h"
 #include "hone/report/table.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {
@@ -92,20 +93,6 @@ void time_rounds(std::vector<ModelRounds>& all,
   }
 }
 
-Json to_json(const ModelRounds& one) {
-  Json fields = {{"model", one.model},
-                 {"arithmetic", one.arithmetic},
-                 {"format", one.format.empty() ? Json() : Json(one.format)},
-                 {"weight_bytes", one.weight_bytes},
-                 {"first_ms", one.first_ms},
-                 {"min_ms", one.min_ms},
-                 {"median_ms", one.median_ms},
-                 {"timed_runs", one.rounds_ms.size()},
-                 {"rounds_ms", one.rounds_ms}};
-  add_speedup(fields, one.speedup);
-  return fields;
-}
-
 Table models_table(const std::vector<ModelRounds>& all) {
   Table table({{"model", "Model"},
                {"arithmetic", "Arithmetic"},
@@ -168,6 +155,34 @@ void describe_models(const std::vector<ModelRounds>& all, const std::string& wha
 
 }  // namespace
 
+const Fields& fields_of(const ModelRounds*) {
+  using M = ModelRounds;
+  static const Fields fields = describe<M>(
+      "model_rounds", "A model timed in turn with others, at the same work.",
+      field<&M::model>("model", kModelMeaning),
+      field<&M::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&M::format>("format", "Of its quantizers; null: it has none."),
+      field<&M::weight_bytes>("weight_bytes", Unit::bytes, "Bytes of its weights in memory."),
+      field<&M::first_ms>("first_ms", Unit::milliseconds, kFirstRunMeaning),
+      field<&M::min_ms>("min_ms", Unit::milliseconds, "Fastest run."),
+      field<&M::median_ms>("median_ms", Unit::milliseconds, "Median run."),
+      field<&M::timed_runs>("timed_runs", kTimedRunsMeaning),
+      field<&M::rounds_ms>("rounds_ms", Unit::milliseconds, kRoundsMeaning),
+      inlined<&M::speedup>());
+  return fields;
+}
+
+const Fields& fields_of(const BenchModelsFields*) {
+  using B = BenchModelsFields;
+  static const Fields fields = describe<B>(
+      "bench", "How long models take in turn.", field<&B::what>("what", kTimedMeaning),
+      field<&B::device>("device", kDeviceMeaning), field<&B::threads>("threads", kThreadsMeaning),
+      field<&B::batch>("batch", Unit::examples, kBatchMeaning),
+      field<&B::tokens>("tokens", Unit::tokens, kTokensMeaning),
+      field<&B::models>("models", "Each model; the first is the baseline."));
+  return fields;
+}
+
 ModelsResult bench_models(const ModelsJob& job, Context& context) {
   HONE_ASSERT(!job.models.empty(), "there is a first model");
   const Session session = context.session();
@@ -196,12 +211,14 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
   time_rounds(result.models, runners, options.runs, session, context.progress);
   const std::string what = fmt::format(
       "{} of {} on {}", options.train ? "training step" : "inference", size, device_text(session));
-  const int threads = context.pool.threads();
-  Json rows = Json::array();
-  for (const ModelRounds& one : result.models) rows.push_back(to_json(one));
-  result.fields = {{"what", what},           {"device", device_text(session)}, {"threads", threads},
-                   {"batch", options.batch}, {"tokens", options.tokens},       {"models", rows}};
-  describe_models(result.models, what, ran_on(result.fields), result.document);
+  const BenchModelsFields fields{.what = what,
+                                 .device = device_text(session),
+                                 .threads = context.pool.threads(),
+                                 .batch = options.batch,
+                                 .tokens = options.tokens,
+                                 .models = result.models};
+  result.fields = to_json(fields);
+  describe_models(result.models, what, ran_on(fields.device, fields.threads), result.document);
   return result;
 }
 

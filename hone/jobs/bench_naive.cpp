@@ -121,10 +121,10 @@ NaiveMistake told_of_tries(std::string name, std::string what, std::vector<doubl
   std::ranges::sort(ms);
   NaiveMistake mistake{.name = std::move(name), .what = std::move(what)};
   mistake.ms = median_of_sorted(ms);
-  mistake.ratio = mistake.ms / honest_ms;
+  mistake.ratio = *mistake.ms / honest_ms;
   mistake.tries = std::ssize(ms);
   const Interval interval = median_interval(ms);
-  mistake.ratio_interval = {interval.low / honest_ms, interval.high / honest_ms};
+  mistake.ratio_interval = Interval{interval.low / honest_ms, interval.high / honest_ms};
   return mistake;
 }
 
@@ -154,7 +154,7 @@ NaiveMistake told_by_five(std::span<const double> honest, double honest_ms) {
           .what = "mean of five warm runs; the interval holds 95% of such means",
           .ms = median_of_sorted(means),
           .ratio = median_of_sorted(means) / honest_ms,
-          .ratio_interval = {spread.low / honest_ms, spread.high / honest_ms},
+          .ratio_interval = Interval{spread.low / honest_ms, spread.high / honest_ms},
           .tries = std::ssize(means)};
 }
 
@@ -245,10 +245,9 @@ void describe_mistakes(const NaiveTimes& times, Document& document) {
   const NaiveMistake& worst = *std::ranges::max_element(times.mistakes, {}, error_of);
   const std::string correct = fmt::format("{} ms", three_digits(times.correct_ms));
   document.title = fmt::format("{}: benchmarking mistakes", times.work.what);
-  document.headline =
-      fmt::format("Costliest mistake: {}, {}× the correct latency ({} ms instead of {})",
-                  worst.name, three_digits(worst.ratio.value()), three_digits(worst.ms.value()),
-                  correct);
+  document.headline = fmt::format(
+      "Costliest mistake: {}, {}× the correct latency ({} ms instead of {})", worst.name,
+      three_digits(worst.ratio.value()), three_digits(worst.ms.value()), correct);
   document.key_figures = {
       {"Correct latency",
        fmt::format("{} (95% CI {} to {})", correct, three_digits(times.correct_interval.low),

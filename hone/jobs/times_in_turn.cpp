@@ -103,6 +103,19 @@ const Fields& fields_of(const RoundTimes*) {
   return fields;
 }
 
+const Fields& fields_of(const Speedup*) {
+  using S = Speedup;
+  static const Fields fields = describe<S>(
+      "speedup", "How many times as fast one piece of work is as another.",
+      field<&S::value>("speedup", Unit::ratio,
+                       "Median ratio of paired rounds; above 1 is faster. Null: nothing to compare "
+                       "with."),
+      field<&S::interval>("speedup_interval",
+                          "Its interval of at least 95%, by the sign test; null: of fewer than 6 "
+                          "rounds, or of the baseline itself."));
+  return fields;
+}
+
 const Fields& fields_of(const TimesInTurn*) {
   using T = TimesInTurn;
   static const Fields fields = describe<T>(
@@ -138,13 +151,6 @@ Cell speedup_cell(const std::optional<Speedup>& speedup) {
   if (!speedup) return absent;
   if (!speedup->interval) return significant(speedup->value);
   return number_within(speedup->value, speedup->interval->low, speedup->interval->high);
-}
-
-void add_speedup(Json& fields, const std::optional<Speedup>& speedup) {
-  fields["speedup"] = speedup ? Json(speedup->value) : Json();
-  fields["speedup_interval"] = speedup && speedup->interval
-                                   ? Json({speedup->interval->low, speedup->interval->high})
-                                   : Json();
 }
 
 TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,

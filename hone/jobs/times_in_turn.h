@@ -48,6 +48,7 @@ struct Speedup {
     return (shown_faster() && after_ms >= before_ms) || (shown_slower() && after_ms <= before_ms);
   }
 };
+const Fields& fields_of(const Speedup*);
 
 struct TimesInTurn {
   RoundTimes before, after;
@@ -75,8 +76,6 @@ TimesInTurn compare_rounds(std::span<const double> before_ms, std::span<const do
 Speedup speedup_of(std::span<const double> before_ms, std::span<const double> after_ms);
 /// "1.84 (1.79 to 1.90)", "1.84", "–".
 Cell speedup_cell(const std::optional<Speedup>& speedup);
-/// Under the keys `speedup` and `speedup_interval`, null where there is none.
-void add_speedup(Json& fields, const std::optional<Speedup>& speedup);
 
 /// Rounds for work that takes long: the third and the tenth ratio in order are the interval.
 inline constexpr std::int64_t kTimedRounds = 12;

@@ -48,23 +48,6 @@ std::vector<Fragment> fragments_of_formats() {
       fragment_of<FormatLayerResult>(),
       fragment_of<SuggestionResult>(),
       fragment_of<PlannedOperand>(),
-      {"spelled_element",
-       "An element of MXINT by the rule of mase-cuda, of 4 bits too. Of bfloat16 the bits of sign, "
-       "exponent and "
-       "fraction are set apart.",
-       {{"element", "integer", "its place in the array"},
-        {"code", "text", "its bits, in two's complement"},
-        {"mantissa", "integer", "the number they stand for, m"},
-        {"scale", "integer", "of its group, from 0 to 255"},
-        {"sign", "integer", "1: m is negative"},
-        {"exponent", "text", "the bits of the scale"},
-        {"fraction", "text", "what of |m| lies below the unit, as the fraction of a bfloat16"},
-        {"unit", "integer", "the bit of |m| for the unit, |m| & 0x40 (of 4 bits 0x4)"},
-        {"out", "text", "the bfloat16 with sign, exponent and fraction"},
-        {"bias", "text", "the bfloat16 with sign and exponent alone"},
-        {"branch", "out|out - bias", "without the unit the bias is subtracted"},
-        {"bfloat16", "text", "the result"},
-        {"value", "number", "the result: m times a power of two"}}},
   };
 }
 
