@@ -210,10 +210,10 @@ class SchemaWriter {
 
   // Ends may be infinite, or not be defined.
   static Json of_interval(Unit unit) {
-    Json end = {{"type", Json::array({"number", "null"})}};
+    Json end = {{"type", "number"}};
     if (unit == Unit::share || unit == Unit::difference)
       end.update({{"minimum", unit == Unit::share ? 0 : -1}, {"maximum", 1}});
-    return {{"type", "array"}, {"items", end}, {"minItems", 2}, {"maxItems", 2}};
+    return {{"type", "array"}, {"items", or_null(end)}, {"minItems", 2}, {"maxItems", 2}};
   }
 
   Json reference(std::string_view name, const std::vector<Field>& fields, const Fields* described) {
