@@ -275,7 +275,8 @@ std::vector<DequantizeTimes> times_of(const BenchDequantizeFields& fields) {
 std::vector<SpelledElement> spelled_of(const BenchDequantizeFields& fields) {
   std::vector<SpelledElement> spelled;
   for (const SpelledElementResult& row : fields.spelled)
-    spelled.push_back({row.element, kernels::spell_mxint(fields.bits, row.mantissa, row.scale)});
+    spelled.push_back({row.element, kernels::spell_mxint(fields.bits, row.mantissa,
+                                                         static_cast<std::uint8_t>(row.scale))});
   return spelled;
 }
 
