@@ -568,9 +568,8 @@ void print_finished(const JobOutput& output, const Json& results, bool json) {
   } else {
     fmt::print("{}\n", fitted(printable(message), terminal_columns(stdout)));
   }
-  if (!results.is_object() || !results.contains("gate")) return;
-  const Json& gate = results["gate"];
-  if (!gate.value("passed", true))
+  const Json& gate = value_at(results, "gate");
+  if (gate.is_object() && !gate.value("passed", true))
     throw GateFailure(gate.value("summary", gate.value("verdict", "the gate was not passed")));
 }
 

@@ -22,10 +22,6 @@ std::string parameters_text(std::int64_t after, std::int64_t before) {
 
 std::string bytes_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
 
-Json to_json(const RoundTimes& times) {
-  return {{"min_ms", times.min_ms}, {"median_ms", times.median_ms}};
-}
-
 // Rounds vary so much that the speedup says little.
 bool is_noisy(const TimesInTurn& times) {
   constexpr double kWide = 1.5;  // of the upper end of the interval by the lower one
@@ -106,24 +102,42 @@ Section size_and_latency_section(const SizeAndTime& found) {
   return section;
 }
 
-Json to_json(const SizeAndTime& found) {
-  Json times = Json::array();
+const Fields& fields_of(const ShapeTimesResult*) {
+  using S = ShapeTimesResult;
+  static const Fields fields = describe<S>(
+      "shape_times", "The latency of one example before and after a change.",
+      field<&S::batch_size>("batch_size", Unit::examples,
+                            "Examples of a batch, padded to the longest of them."),
+      field<&S::examples>("examples", Unit::examples, "Examples that were timed."),
+      field<&S::tokens_before>("tokens_before", "Tokens of a text on average, without padding."),
+      field<&S::tokens_after>("tokens_after", "The same by the tokenizer of the changed model."),
+      inlined<&S::times>());
+  return fields;
+}
+
+const Fields& fields_of(const SizeAndTimeResult*) {
+  using S = SizeAndTimeResult;
+  static const Fields fields =
+      describe<S>("size_and_time", "Size and latency of a compressed model beside its baseline.",
+                  field<&S::size_before>("size_before", "Size of the weights of the baseline."),
+                  field<&S::size>("size", "Size of the weights."),
+                  field<&S::times>("times", "Latencies of batches, then of single examples."),
+                  field<&S::threads>("threads", "Threads that were used."), inlined<&S::loading>());
+  return fields;
+}
+
+SizeAndTimeResult size_and_time_result(const SizeAndTime& found) {
+  SizeAndTimeResult result{.size_before = found.size_before,
+                           .size = found.size,
+                           .threads = found.threads,
+                           .loading = loading_result(found.loading)};
   for (const ModelTimes& one : found.times)
-    times.push_back(
-        {{"texts_at_a_time", one.at_a_time},
-         {"texts", one.texts},
-         {"tokens_before", one.tokens},
-         {"tokens_after", one.tokens_after},
-         {"before", to_json(one.times.before)},
-         {"after", to_json(one.times.after)},
-         {"speedup", one.times.speedup},
-         {"speedup_interval", {one.times.speedup_interval.low, one.times.speedup_interval.high}}});
-  Json json = {{"size_before", to_json(found.size_before)},
-               {"size", to_json(found.size)},
-               {"times", times},
-               {"threads", found.threads}};
-  json.update(to_json(found.loading));
-  return json;
+    result.times.push_back({.batch_size = one.at_a_time,
+                            .examples = one.texts,
+                            .tokens_before = one.tokens,
+                            .tokens_after = one.tokens_after,
+                            .times = one.times});
+  return result;
 }
 
 const Fields& fields_of(const LoadingResult*) {

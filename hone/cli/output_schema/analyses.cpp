@@ -13,6 +13,7 @@
 #include "hone/jobs/inspect.h"
 #include "hone/jobs/kernels.h"
 #include "hone/jobs/profile.h"
+#include "hone/jobs/prune/sparsities.h"
 #include "hone/jobs/run_profile.h"
 #include "hone/jobs/sensitivity.h"
 #include "hone/jobs/statistics.h"
@@ -21,17 +22,7 @@
 namespace hone {
 std::vector<SchemaDocument> documents_of_analyses() {
   return {
-      {"sparsities",
-       "A model pruned to several sparsities.",
-       {{"",
-         {kResult,
-          kSubject,
-          {"models", "measured_model[]",
-           "the model as it is, then every method from the densest to the sparsest"},
-          {"kept", "number?{}",
-           "by method, the most sparsity that keeps the figure, as all less does; null: none"},
-          {"trained", "boolean", "whether candidates were trained after pruning"},
-          {"", "choice"}}}}},
+      document_of<SparsitiesFields>(),
       document_of<SensitivityFields>(),
       document_of<StatisticsFields>(),
       {"passes",
