@@ -504,8 +504,8 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, const
           interval_text(value_at(m, fmt::format("eval_{}_interval", figure_of(m).key)))));
     if (value_at(m, "eval_only_predicts").is_string())
       lines.push_back(
-          fmt::format("It predicts one class only: every {} of the {} split was taken for {}.", kind,
-                      row.part, code(m["eval_only_predicts"].get<std::string>())));
+          fmt::format("It predicts one class only: every {} of the {} split was taken for {}.",
+                      kind, row.part, code(m["eval_only_predicts"].get<std::string>())));
     for (const auto& [label, figures] : of_classes_or_labels(m).items()) {
       const Json& recall = value_at(figures, "recall");
       if (recall.is_number() && recall.get<double>() < kRarelyFound)

@@ -380,9 +380,7 @@ std::vector<FigureChange> gated_changes(std::span<const Gate> gates, const Logit
   return changes;
 }
 
-std::string gated_examples(const Gate& gate) {
-  return gate.of_class ? unit_of(gate) : "examples";
-}
+std::string gated_examples(const Gate& gate) { return gate.of_class ? unit_of(gate) : "examples"; }
 
 FigureChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
                           const Truth& truth) {
