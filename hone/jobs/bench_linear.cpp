@@ -352,7 +352,7 @@ Peak highest_bandwidth(double measured_now, Context& context) {
 
 // ---- told
 
-LinearTimesResult linear_result(const LinearTimes& times) {
+LinearTimesResult linear_times_result(const LinearTimes& times) {
   LinearTimesResult result{.rows = times.rows,
                            .impl = times.way,
                            .timed_runs = std::ssize(times.rounds_ms),
@@ -662,7 +662,7 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
                            .copies = copies.copies,
                            .cache_bytes = copies.cache_bytes,
                            .bandwidth_gbps = bandwidth.value};
-  for (const LinearTimes& times : result.times) fields.times.push_back(linear_result(times));
+  for (const LinearTimes& times : result.times) fields.times.push_back(linear_times_result(times));
   result.fields = to_json(fields);
   describe_linear(result, copies, bandwidth, what, ran_on(fields.device, fields.threads), job.runs,
                   session.device.host_accessible(), result.document);
