@@ -65,8 +65,7 @@ TEST(Pack, MakesGroupsNativeWithInputsInBlocksAndNeverNf4) {
                                    workshop() / "reviews.csv", "-o", "native"},
                                   folder.path());
   EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.messages.find("products of weights in nf4(block=64) and rounded inputs are not "
-                                  "of codes on this version"),
+  EXPECT_NE(refused.messages.find("native computation does not support weights in nf4(block=64)"),
             std::string::npos)
       << refused.messages;
 }
@@ -151,9 +150,10 @@ TEST(Pack, UnpackingSaysWhatItWroteAndWhoCanLoadIt) {
   for (const char* name : {"packed", "dense"}) {
     const Json passes = read_json(folder.path() / name / "config.json")["hone_history"]["passes"];
     EXPECT_GT(passes.size(), 0U);
-    for (const Json& pass : passes)
-      expect_in(card(name),
-                {fmt::format("- pass over its graph: `{}`\n", pass.get<std::string>())});
+    for (const Json& pass : passes) {
+      const std::string text = pass;
+      expect_in(card(name), {"- pass over its graph: `" + text.substr(0, text.find('('))});
+    }
   }
   const Ending plain =
       run_well({"unpack", "packed", "--loadable", "transformers", "-o", "plain"}, folder.path());

@@ -289,7 +289,7 @@ TEST_F(TrainedModel, TellsOfPredictionsWhichDataTheyAreOf) {
   EXPECT_EQ(whole["data"], Json({{"source", "reviews.csv"}}));
   EXPECT_EQ(whole["split"], "all");
   EXPECT_EQ(part["split"], "validation");
-  EXPECT_FALSE(one.contains("data") || one.contains("split"));
+  EXPECT_TRUE(one["data"].is_null() && one["split"].is_null());
 }
 
 // By notes that --quiet leaves out alone, nobody would know.
@@ -311,7 +311,7 @@ TEST_F(TrainedModel, OfWhichNothingIsKnownSaysSoBesideItsFigures) {
   const Ending further = run_well(
       {"train", "model", "--data", "parts", "--max_steps", "1", "--quiet", "-o", "further"},
       path());
-  EXPECT_NE(further.output.find("Both parts: may be trained on."), std::string::npos)
+  EXPECT_NE(further.output.find("Both splits: may be trained on."), std::string::npos)
       << further.output;
   EXPECT_EQ(further.output.rfind(", may be trained on"),
             further.output.find(", may be trained on: "))
