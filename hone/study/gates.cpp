@@ -232,7 +232,7 @@ GateResult gate_result(const JudgedGates& judged) {
     const Gate& gate = judged.gates[i];
     GatedChangeResult row{.gate = gate.text, .verdict = judged.verdict.gates[i]};
     if (gate.of_class) row.of_class = gate.class_name;
-    row.verdict.figure = gate.figure;
+    row.verdict.figure.key = gate.metric;
     if (!judged.changes.empty()) {
       const FigureChange& c = judged.changes[i];
       row.examples = c.examples;

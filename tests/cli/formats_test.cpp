@@ -267,7 +267,7 @@ TEST(Formats, ComparesChoicesOnAModel) {
   const std::vector<std::string> rows =
       split(read_file(folder.path() / "tables/formats.csv"), '\n');
   EXPECT_NE(rows[0].find("mcnemar_p,verdict,loss,"), std::string::npos) << rows[0];
-  EXPECT_TRUE(rows[0].ends_with(",part,n\r")) << rows[0];
+  EXPECT_TRUE(rows[0].ends_with(",split,n\r")) << rows[0];
   EXPECT_TRUE(rows[1].ends_with(",validation,4\r")) << rows[1];
   EXPECT_EQ(entries(folder.path() / "tables"),
             (std::vector<std::string>{"formats.csv", "formats.gp", "formats.png", "formats.svg",

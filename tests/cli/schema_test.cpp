@@ -512,17 +512,16 @@ TEST(Schema, RefusesKeysItDoesNotKnowAndMissingOnes) {
   EXPECT_EQ(problems(less), ": \"logits\" is missing");
   EXPECT_NE(problems(other).find(".probabilities[0]: \"0.5\" is no \"number\""), std::string::npos)
       << problems(other);
-  // A form, an interval, a word.
+  // A word, a number.
   Json compared = run_json({"compare", "model", "model", "--data", "reviews.csv"}, workshop());
-  compared["a"]["arithmetic"] = "fast";
-  compared["b"]["eval_accuracy_interval"] = {40, 60.5};
-  compared["comparison"]["mcnemar_p"] = nullptr;
+  compared["comparison"]["verdict"] = "fast";
+  compared["b"]["eval_samples"] = 1.5;
   const std::vector<std::string> found = schema_problems(compared, schema_of("compare"));
-  ASSERT_EQ(found.size(), 4u) << fmt::format("{}", fmt::join(found, "\n"));
-  EXPECT_EQ(found[0],
-            ".a.arithmetic: \"fast\" is none of "
-            "[\"fp32\",\"bf16\",\"fp16\",\"simulated\",\"packed\",\"native\"]");
-  EXPECT_EQ(found[1], ".b.eval_accuracy_interval[0]: 40 lies beyond 1");
+  ASSERT_EQ(found.size(), 2u) << fmt::format("{}", fmt::join(found, "\n"));
+  EXPECT_EQ(found[0], ".b.eval_samples: 1.5 is no \"integer\"");
+  EXPECT_EQ(found[1],
+            ".comparison.verdict: \"fast\" is none of [\"within limit\",\"exceeds "
+            "limit\",\"inconclusive\"]");
 }
 
 TEST(Schema, IsThePageInTheDocumentation) {
