@@ -121,8 +121,6 @@ std::vector<Fragment> fragments_of_runs() {
         {"packed_bytes", "bytes", "of all parameters, if they were packed",
          "of format comparisons"},
         {"", "comparison", "", "where compared"},
-        {"seeds_needed", "seeds", "about how many would tell",
-         "of several seeds, where more would tell"},
         {"", "evaluation", "", "where measured"}}},
       fragment_of<RunGroupResult>(),
       fragment_of<SkippedPath>(),

@@ -217,7 +217,7 @@ std::vector<Fragment> fragments_of_searches() {
          "latency of a batch relative to the baseline: the median of paired rounds"},
         {"chance", "share", "predicted chance to be within the limit"},
         {"metric", "number?", "metric by which the task is judged, on the split that chooses"},
-        {"figure_interval", "number[]?", "of that, 95%"},
+        {"metric_interval", "number[]?", "of that, 95%"},
         {"change", "number?", "of it, in points"},
         {"change_low", "number?", "lower end of its 95% interval, of this evaluation alone"},
         {"change_high", "number?", "upper end"},
