@@ -211,8 +211,7 @@ class SchemaWriter {
   // Ends may be infinite, or not be defined.
   static Json of_interval(Unit unit) {
     Json end = {{"type", "number"}};
-    if (unit == Unit::share || unit == Unit::difference)
-      end.update({{"minimum", unit == Unit::share ? 0 : -1}, {"maximum", 1}});
+    if (unit == Unit::share) end.update({{"minimum", 0}, {"maximum", 1}});
     return {{"type", "array"}, {"items", or_null(end)}, {"minItems", 2}, {"maxItems", 2}};
   }
 
