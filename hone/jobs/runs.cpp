@@ -74,6 +74,7 @@ void take_comparison(Json& row, const Json& comparison) {
         "margin_snr_db",
         "margin",
         "p_value",
+        "grounds",
         "candidates",
         "examples_needed",
         "seeds_needed",
