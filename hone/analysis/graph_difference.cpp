@@ -116,9 +116,25 @@ void compare_outputs(const Graph& first, const Graph& second, const Pairs& pairs
 
 }  // namespace
 
-std::string to_string(DifferenceKind kind) {
-  constexpr const char* kNames[] = {"only in A", "only in B", "changed"};
-  return kNames[static_cast<std::size_t>(kind)];
+std::span<const EnumWord> enum_words(DifferenceKind) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(DifferenceKind::only_in_first), "only in A"},
+      {static_cast<int>(DifferenceKind::only_in_second), "only in B"},
+      {static_cast<int>(DifferenceKind::changed), "changed"}};
+  return kWords;
+}
+std::string to_string(DifferenceKind kind) { return std::string(word_of(kind)); }
+
+const Fields& fields_of(const ParameterDifference*) {
+  using P = ParameterDifference;
+  static const Fields fields = describe<P>(
+      "parameter_difference", "A parameter whose values differ between two models.",
+      field<&P::name>("parameter", "Its name."),
+      field<&P::elements>("elements", "Number of its elements."),
+      field<&P::differing>("differing", "Number of elements with different values."),
+      field<&P::largest>("largest", "Largest absolute difference; null: it is no number.")
+          .or_null());
+  return fields;
 }
 
 std::int64_t GraphDifference::count(DifferenceKind kind) const {

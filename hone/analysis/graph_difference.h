@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/ir/graph.h"
 #include "hone/tensor/parameter_store.h"
 
@@ -10,6 +11,7 @@
 namespace hone {
 
 enum class DifferenceKind { only_in_first, only_in_second, changed };
+std::span<const EnumWord> enum_words(DifferenceKind);
 /// "only in A", "only in B", "changed"
 std::string to_string(DifferenceKind kind);
 
@@ -43,6 +45,7 @@ struct ParameterDifference {
   std::int64_t differing = 0;  ///< elements of other values; NaNs are values of their own
   double largest = 0;          ///< of the absolute differences
 };
+const Fields& fields_of(const ParameterDifference*);
 
 struct ParameterDifferences {
   std::int64_t compared = 0;  ///< parameters that both have with one shape

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <ctime>
 #include <span>
 
 #include "hone/base/error.h"
@@ -12,120 +11,66 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kProgram = "hone";
-constexpr int kSchemaVersion = 1;
-
-/// A file that versions before records left, and what such a file of ours has in it. A job that was interrupted may have
-/// both.
-struct EarlierMark {
-  const char* file;
-  const char* keys[2];
-  bool finished;
-};
-constexpr EarlierMark kEarlierMarks[] = {
-    {"resume.json", {"the model", "the training texts"}, false},
-    {"settings.json", {"command", "settings"}, true},
-};
-
-// Nothing when there is no such file, or something else than an object in it.
-std::optional<Json> object_in(const fs::path& file) {
-  try {
-    if (!path_exists(file)) return std::nullopt;
-    Json json = read_json(file);
-    return json.is_object() ? std::optional(std::move(json)) : std::nullopt;
-  } catch (const UserError&) {
-    return std::nullopt;  // then it is no mark, and the folder not ours
-  }
-}
-
-std::optional<FolderRecord> parse_record(const Json& json) {
-  try {
-    if (json.at("program") != kProgram || json.at("schema_version") != kSchemaVersion)
-      return std::nullopt;
-    FolderRecord record{.finished = json.at("finished").get<bool>(),
-                        .job = json.at("job"),
-                        .replaces = json.at("replaces").get<std::string>(),
-                        .given_up = json.value("given_up", "")};
-    for (const auto& [path, file] : json.at("files").items())
-      record.files[path] = {file.at("size").get<std::uintmax_t>(),
-                            file.at("fingerprint").get<std::string>()};
-    return record;
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
-}
-
 /// What a record.json has told.
 struct ToldRecord {
   std::optional<FolderRecord> record = {};
   std::string fault = {};  ///< as `record_fault`
 };
 
-// Nothing where there is no such file. Where there is one, whatever is in it, marks of earlier versions do not count.
+// Nothing where there is no such file.
 std::optional<ToldRecord> told_record(const fs::path& folder) {
   const fs::path file = folder / kRecordFile;
   std::error_code error;
   if (!fs::exists(fs::symlink_status(file, error))) return std::nullopt;
   try {
     const Json json = read_json(file);
-    if (std::optional<FolderRecord> record = parse_record(json))
-      return ToldRecord{.record = std::move(record)};
-    const bool ours = json.is_object() && json.value("program", Json()) == kProgram;
-    return ToldRecord{.fault =
-                          ours ? file.string() + ": is not as this version of hone writes it" : ""};
+    const FolderRecord any;
+    if (!json.is_object() || json.value("program", Json()) != any.program()) return ToldRecord{};
+    user_check(json.value("schema_version", Json()) == any.schema_version(),
+               "{}: is not as this version of hone writes it", file.string());
+    return ToldRecord{
+        .record = with_context(file.string(), [&] { return from_json<FolderRecord>(json); })};
   } catch (const UserError& damage) {
     return ToldRecord{.fault = damage.what()};
   }
 }
 
-// Other programs have a settings.json too. Ours names a command line of this program, when it ran and for how long.
-bool is_of_a_job(const Json& settings) {
-  const Json& command = settings[settings.contains("command_line") ? "command_line" : "command"];
-  return command.is_string() && command.get<std::string>().starts_with("hone ") &&
-         settings["settings"].is_object() && settings.contains("start") &&
-         settings.contains("seconds");
-}
-
-// Of a settings.json: its `start`, in whole seconds, and what the job took from there.
-std::optional<fs::file_time_type> end_of_job(const Json& settings) {
-  // A second for what the start lacks, and one for the report that was written after the settings.
-  constexpr std::chrono::seconds kRounding{2};
-  constexpr double kMostSeconds = 1e9;  // thirty years
-  const Json &start = settings["start"], &seconds = settings["seconds"];
-  std::tm utc{};
-  if (!start.is_string() || !seconds.is_number()) return std::nullopt;
-  if (::strptime(start.get<std::string>().c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr)
-    return std::nullopt;
-  const double took = seconds.get<double>();
-  if (!(took >= 0 && took <= kMostSeconds)) return std::nullopt;
-  return std::chrono::file_clock::from_sys(
-      std::chrono::system_clock::from_time_t(::timegm(&utc)) +
-      std::chrono::ceil<std::chrono::seconds>(std::chrono::duration<double>(took)) + kRounding);
-}
-
-struct FoundMark {
-  const EarlierMark* mark;
-  Json content;
-};
-
-std::optional<FoundMark> earlier_mark(const fs::path& folder) {
-  for (const EarlierMark& mark : kEarlierMarks) {
-    std::optional<Json> json = object_in(folder / mark.file);
-    if (!json || !json->contains(mark.keys[0]) || !json->contains(mark.keys[1])) continue;
-    if (!mark.finished || is_of_a_job(*json)) return FoundMark{&mark, std::move(*json)};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
+const Fields& fields_of(const RecordedFile*) {
+  using R = RecordedFile;
+  static const Fields fields =
+      describe<R>("recorded_file", "A file that the program wrote.",
+                  field<&R::size>("size", Unit::bytes, "Its size."),
+                  field<&R::fingerprint>("fingerprint", "Of its bytes, by XXH3 with 128 bits."));
+  return fields;
+}
+
+const Fields& fields_of(const FolderRecord*) {
+  using F = FolderRecord;
+  static const Fields fields = describe<F>(
+      "record.json",
+      "What was written: in every folder that the program makes. Only folders with it are "
+      "replaced.",
+      field<&F::schema_version>("schema_version", "Of this file; 1."),
+      field<&F::program>("program", "\"hone\"."),
+      field<&F::finished>("finished",
+                          "false: a job works there, was interrupted or ended for good."),
+      field<&F::job>("job",
+                     "The settings that decide the result, and fingerprints of what was read; "
+                     "null: the job cannot be resumed."),
+      field<&F::replaces>("replaces",
+                          "Fingerprint of the record of the folder that it replaced; empty: it "
+                          "replaced none."),
+      field<&F::given_up>("given_up",
+                          "Why the job ended for good and cannot go on; empty: it did not."),
+      field<&F::files>("files", "The files, by path; empty for unfinished folders."));
+  return fields;
+}
+
 std::optional<FolderRecord> read_record(const fs::path& folder) {
-  if (std::optional<ToldRecord> told = told_record(folder)) return std::move(told->record);
-  const std::optional<FoundMark> found = earlier_mark(folder);
-  if (!found) return std::nullopt;
-  FolderRecord record{.finished = found->mark->finished, .by_name = true};
-  if (record.finished) record.ended = end_of_job(found->content);
-  return record;
+  const std::optional<ToldRecord> told = told_record(folder);
+  return told ? told->record : std::nullopt;
 }
 
 std::string record_fault(const fs::path& folder) {
@@ -134,23 +79,7 @@ std::string record_fault(const fs::path& folder) {
 }
 
 void write_record(const FolderRecord& record, const fs::path& folder) {
-  Json files = Json::object();
-  for (const auto& [path, file] : record.files)
-    files[path] = {{"size", file.size}, {"fingerprint", file.fingerprint}};
-  write_file(folder / kRecordFile, to_document({{"schema_version", kSchemaVersion},
-                                                {"program", kProgram},
-                                                {"finished", record.finished},
-                                                {"job", record.job},
-                                                {"replaces", record.replaces},
-                                                {"given_up", record.given_up},
-                                                {"files", files}}));
-}
-
-std::optional<fs::path> mark_of(const fs::path& folder) {
-  if (const std::optional<ToldRecord> told = told_record(folder))
-    return told->record ? std::optional(folder / kRecordFile) : std::nullopt;
-  const std::optional<FoundMark> found = earlier_mark(folder);
-  return found ? std::optional(folder / found->mark->file) : std::nullopt;
+  write_file(folder / kRecordFile, to_document(to_json(record)));
 }
 
 RecordedFile recorded(const fs::path& file) {

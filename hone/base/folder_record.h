@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "hone/base/fields.h"
 #include "hone/base/file.h"
-#include "hone/base/json.h"
 
 /// What tells a folder that the program wrote from all others: `record.json` in it, with every file the program wrote,
 /// its size and its fingerprint, and what the job was. Only such a folder is ever replaced.
@@ -18,21 +18,21 @@ struct RecordedFile {
   std::string fingerprint;
   bool operator==(const RecordedFile&) const = default;
 };
+const Fields& fields_of(const RecordedFile*);
 
 struct FolderRecord {
   bool finished = false;  ///< false: of a folder in which a job works, or was interrupted
   Json job = nullptr;     ///< see hone/jobs/run_identity.h; null: a job that cannot be resumed
-  std::map<std::string, RecordedFile> files = {};  ///< of a finished folder, by path in it
-  /// Fingerprint of the mark (see `mark_of`) of the folder that this one took the place of; "": of none.
+  /// Fingerprint of the record of the folder that this one took the place of; "": of none.
   std::string replaces = {};
   /// Why the job ended for good, in which going on would end again; "": it did not.
   std::string given_up = {};
-  /// The folder is one of a version before records: finished with a settings.json that names a command line of this
-  /// program, or interrupted with resume.json. Which files that version wrote is known by their names and times alone.
-  bool by_name = false;
-  /// When that version ended its job: whatever is newer may be of somebody else's hand. None: unknown.
-  std::optional<fs::file_time_type> ended = {};
+  std::map<std::string, RecordedFile> files = {};  ///< of a finished folder, by path in it
+
+  std::string_view program() const { return "hone"; }
+  int schema_version() const { return 1; }
 };
+const Fields& fields_of(const FolderRecord*);
 
 /// The record of a folder that the program wrote; nothing for any other folder, also when its record cannot be read.
 std::optional<FolderRecord> read_record(const fs::path& folder);
@@ -43,9 +43,6 @@ std::string record_fault(const fs::path& folder);
 
 /// Throws `UserError`.
 void write_record(const FolderRecord& record, const fs::path& folder);
-
-/// The file by which the program knows its folder: record.json, or what versions before it left.
-std::optional<fs::path> mark_of(const fs::path& folder);
 
 /// A regular file as it is now. Throws `UserError`.
 RecordedFile recorded(const fs::path& file);

@@ -10,38 +10,37 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-/// Of models, runs, tables and figures, in versions before records too. Globs.
-constexpr std::string_view kEarlierResults[] = {"config.json",
-                                                "model.safetensors",
-                                                "vocab.txt",
-                                                "tokenizer.json",
-                                                "tokenizer_config.json",
-                                                "special_tokens_map.json",
-                                                "settings.json",
-                                                "machine.json",
-                                                "results.json",
-                                                "report.html",
-                                                "run.log",
-                                                "training_log.jsonl",
-                                                "trainer_state.json",
-                                                "results.csv",
-                                                "results.txt",
-                                                "formats.csv",
-                                                "formats.json",
-                                                "layers.csv",
-                                                "layers.json",
-                                                "learning_curve.csv",
-                                                "learning_curve.svg",
-                                                "learning_curve.png",
-                                                "learning_curve.tsv",
-                                                "learning_curve.gp",
-                                                "fixed_point.svg",
-                                                "fixed_point.png",
-                                                "fixed_point.tsv",
-                                                "fixed_point.gp"};
-/// Since then; TensorBoard's file lies in a folder of its own.
+/// Globs. TensorBoard's file is in a folder of its own.
 constexpr std::string_view kEvents = "events.out.tfevents.*", kEventFolder = "runs";
-constexpr std::string_view kResults[] = {"vocab.json",
+constexpr std::string_view kResults[] = {"config.json",
+                                         "model.safetensors",
+                                         "vocab.txt",
+                                         "tokenizer.json",
+                                         "tokenizer_config.json",
+                                         "special_tokens_map.json",
+                                         "settings.json",
+                                         "machine.json",
+                                         "results.json",
+                                         "report.html",
+                                         "run.log",
+                                         "training_log.jsonl",
+                                         "trainer_state.json",
+                                         "results.csv",
+                                         "results.txt",
+                                         "formats.csv",
+                                         "formats.json",
+                                         "layers.csv",
+                                         "layers.json",
+                                         "learning_curve.csv",
+                                         "learning_curve.svg",
+                                         "learning_curve.png",
+                                         "learning_curve.tsv",
+                                         "learning_curve.gp",
+                                         "fixed_point.svg",
+                                         "fixed_point.png",
+                                         "fixed_point.tsv",
+                                         "fixed_point.gp",
+                                         "vocab.json",
                                          "merges.txt",
                                          "added_tokens.json",
                                          "preprocessor_config.json",
@@ -198,23 +197,21 @@ bool is_stage(const fs::path& path) {
   return path.parent_path() == kStages && path.extension() == ".json";
 }
 
-FileRole role_of(const fs::path& path, Names more_results) {
-  if (is_of_a_killed_program(path)) return FileRole::scaffolding;
-  const std::string name = path.filename().string();
-  const bool events = glob_match(kEvents, name), modules = !more_results.empty();
-  if (modules && is_stage(path)) return FileRole::scaffolding;
-  for (const fs::path& folder : path.parent_path())
-    if (!is_job_folder(folder.string()) && !(events && folder == kEventFolder) &&
-        !(modules && is_module_folder(folder.string())))
-      return FileRole::foreign;
-  if (is_any_of(name, kScaffolding)) return FileRole::scaffolding;
-  if (!is_any_of(name, kEarlierResults) && !is_any_of(name, more_results)) return FileRole::foreign;
-  return *path.begin() == kTrainings ? FileRole::scaffolding : FileRole::result;
-}
-
 }  // namespace
 
-FileRole job_file_role(const fs::path& path) { return role_of(path, kResults); }
+FileRole job_file_role(const fs::path& path) {
+  if (is_of_a_killed_program(path)) return FileRole::scaffolding;
+  const std::string name = path.filename().string();
+  const bool events = glob_match(kEvents, name);
+  if (is_stage(path)) return FileRole::scaffolding;
+  for (const fs::path& folder : path.parent_path())
+    if (!is_job_folder(folder.string()) && !(events && folder == kEventFolder) &&
+        !is_module_folder(folder.string()))
+      return FileRole::foreign;
+  if (is_any_of(name, kScaffolding)) return FileRole::scaffolding;
+  if (!is_any_of(name, kResults)) return FileRole::foreign;
+  return *path.begin() == kTrainings ? FileRole::scaffolding : FileRole::result;
+}
 
 FileRole job_file_role_with_moments(const fs::path& path) {
   const FileRole role = job_file_role(path);
@@ -226,23 +223,21 @@ FileRole job_file_role_with_moments(const fs::path& path) {
 
 namespace {
 
-bool holds_any(const FolderRecord& record, const fs::path& folder,
-               std::initializer_list<std::string_view> names) {
+bool holds_any(const FolderRecord& record, std::initializer_list<std::string_view> names) {
   const auto is_one = [&](const fs::path& path) {
     return std::ranges::find(names, path.filename().native()) != names.end();
   };
-  if (record.by_name) return std::ranges::any_of(files_below(folder), is_one);
   return std::ranges::any_of(record.files, [&](const auto& file) { return is_one(file.first); });
 }
 
 }  // namespace
 
-bool holds_model(const FolderRecord& record, const fs::path& folder) {
-  return holds_any(record, folder, {"model.safetensors", "parameters.safetensors"});
+bool holds_model(const FolderRecord& record) {
+  return holds_any(record, {"model.safetensors", "parameters.safetensors"});
 }
 
-bool holds_adapter(const FolderRecord& record, const fs::path& folder) {
-  return holds_any(record, folder, {"adapter_model.safetensors"});
+bool holds_adapter(const FolderRecord& record) {
+  return holds_any(record, {"adapter_model.safetensors"});
 }
 
 bool is_job_progress(const fs::path& path) {
@@ -252,7 +247,5 @@ bool is_job_progress(const fs::path& path) {
          (name == "trainer_state.json" && folder.starts_with(kCheckpoint)) ||
          (name == "results.json" && folder.starts_with(kSeed));
 }
-
-FileRole earlier_job_file_role(const fs::path& path) { return role_of(path, {}); }
 
 }  // namespace hone

@@ -12,13 +12,10 @@ FileRole job_file_role(const fs::path& path);
 /// The same where the moments of AdamW in checkpoints are a result too.
 FileRole job_file_role_with_moments(const fs::path& path);
 
-/// The same with the names of versions before records (see folder_record.h): what they did not write is foreign.
-FileRole earlier_job_file_role(const fs::path& path);
-
 /// Whether the weights of a model are among what the program wrote there.
-bool holds_model(const FolderRecord& record, const fs::path& folder);
+bool holds_model(const FolderRecord& record);
 /// Whether those of an adapter are.
-bool holds_adapter(const FolderRecord& record, const fs::path& folder);
+bool holds_adapter(const FolderRecord& record);
 
 /// Whether a job that did not finish can go on from the file: a checkpoint, or the result of one of its seeds.
 bool is_job_progress(const fs::path& path);

@@ -56,15 +56,14 @@ void sync_folder(const fs::path& path) {
   ::close(folder);
 }
 
-std::string mark_fingerprint(const fs::path& folder) {
-  const std::optional<fs::path> mark = mark_of(folder);
-  return mark ? recorded(*mark).fingerprint : "";
+std::string record_fingerprint(const fs::path& folder) {
+  return read_record(folder) ? recorded(folder / kRecordFile).fingerprint : "";
 }
 
 // The finished folder that was to take the place of the one set aside: a temporary one of the destination.
 fs::path replacement_of(const fs::path& aside, const fs::path& destination) {
   const fs::path parent = destination.has_parent_path() ? destination.parent_path() : ".";
-  const std::string name = destination.filename().string(), mark = mark_fingerprint(aside);
+  const std::string name = destination.filename().string(), mark = record_fingerprint(aside);
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
     const std::string other = entry.path().filename().string();
@@ -93,18 +92,6 @@ int locked(const fs::path& folder) {
   }
   ::close(descriptor);
   return -1;
-}
-
-fs::file_time_type file_time(const ::timespec& time) {
-  return std::chrono::file_clock::from_sys(std::chrono::sys_time<std::chrono::nanoseconds>(
-      std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec)));
-}
-
-// When a file came to be what it is. The time of writing alone a copy may take over; that of a change nobody sets back.
-fs::file_time_type last_change(const fs::path& file) {
-  struct stat facts {};
-  user_check(::lstat(file.c_str(), &facts) == 0, "{}: {}", file.string(), std::strerror(errno));
-  return std::max(file_time(facts.st_ctim), file_time(facts.st_mtim));
 }
 
 constexpr const char* kGivenUp =
@@ -156,6 +143,16 @@ void remove_empty_folders_in(const fs::path& folder) {
   for (const auto& entry : fs::recursive_directory_iterator(folder, error))
     if (entry.is_directory(error) && !entry.is_symlink(error)) folders.push_back(entry.path());
   for (auto at = folders.rbegin(); at != folders.rend(); ++at) fs::remove(*at, error);  // if empty
+}
+
+// Those of a recorded folder, and which of them are as they were written.
+OwnFiles files_of(const fs::path& folder, const FolderRecord& record) {
+  return {[&](const fs::path& path) {
+            return path == kRecordFile || record.files.contains(path.string());
+          },
+          [&, folder](const fs::path& path) {
+            return path == kRecordFile || recorded(folder / path) == record.files.at(path.string());
+          }};
 }
 
 }  // namespace
@@ -228,7 +225,6 @@ void OutputFolder::take_over_temporary() {
                "{}: exists already and was not left by an interrupted run of this program, which "
                "would write there until it is done; move it, or give another output folder",
                temporary_.string());
-    by_name_ = left->by_name;
     found_ = true;
     if (options_.resume && !options_.overwrite)
       user_check(left->given_up.empty(), kGivenUp, temporary_.string(), left->given_up);
@@ -247,38 +243,19 @@ void OutputFolder::take_over_temporary() {
 FileRole OutputFolder::role_of(const fs::path& relative) const {
   if (relative == kRecordFile) return FileRole::scaffolding;  // written anew when the job is done
   if (!options_.resumable) return FileRole::result;           // nobody else writes there
-  const auto& role = by_name_ ? options_.earlier_role : options_.role;
-  return role ? role(relative) : FileRole::foreign;
-}
-
-OwnFiles OutputFolder::files_of(const fs::path& folder, const FolderRecord& record) const {
-  if (record.by_name)
-    return {[this, mark = mark_of(folder)](const fs::path& path) {
-              return path == mark->filename() ||
-                     (options_.earlier_role && options_.earlier_role(path) != FileRole::foreign);
-            },
-            // There are no fingerprints of the files of earlier versions. In doubt they are kept.
-            [folder, ended = record.ended](const fs::path& path) {
-              return ended && last_change(folder / path) <= *ended;
-            }};
-  return {[&](const fs::path& path) {
-            return path == kRecordFile || record.files.contains(path.string());
-          },
-          [&, folder](const fs::path& path) {
-            return path == kRecordFile || recorded(folder / path) == record.files.at(path.string());
-          }};
+  return options_.role ? options_.role(relative) : FileRole::foreign;
 }
 
 void OutputFolder::begin(const Json& job) {
   if (found_ && !options_.overwrite) refuse_left(temporary_, job);
   clear_temporary();
-  found_ = by_name_ = false;
+  found_ = false;
   job_ = job;
   write_record({.job = job}, temporary_);
 }
 
 void OutputFolder::go_on(const Json& job) {
-  found_ = by_name_ = false;
+  found_ = false;
   job_ = job;
   write_record({.job = job}, temporary_);
 }
@@ -336,7 +313,7 @@ FolderRecord OutputFolder::finished_record() const {
     if (role_of(path) == FileRole::result)
       record.files[path.string()] = recorded(temporary_ / path);
   }
-  if (!is_free(destination_)) record.replaces = mark_fingerprint(destination_);
+  if (!is_free(destination_)) record.replaces = record_fingerprint(destination_);
   return record;
 }
 
@@ -366,7 +343,7 @@ void OutputFolder::move_into_place() {
   }
   // It may be another one than at the start.
   user_check(options_.overwrite, "{} has appeared meanwhile", destination_.string());
-  user_check(mark_of(destination_).has_value(), "{} has no {} any more", destination_.string(),
+  user_check(read_record(destination_).has_value(), "{} has no {} any more", destination_.string(),
              kRecordFile);
   const int lock = locked(destination_);
   user_check(lock >= 0, kTaken, destination_.string());
@@ -395,18 +372,16 @@ void OutputFolder::finish_replacing() {
     const std::optional<FolderRecord> record = read_record(aside_);
     user_check(record.has_value(), "it has lost its {}", kRecordFile);
     const OwnFiles own = files_of(aside_, *record);
-    const fs::path mark = mark_of(aside_)->filename();
     const std::vector<Carried> carried = carry_over(aside_, destination_, own);
-    const char* changed = record->by_name ? "is newer than the job that wrote its folder"
-                                          : "was changed since this program wrote it";
     for (std::size_t i = 0; i < std::min(carried.size(), kMostNotes); ++i)
       say(fmt::format("{}: {}; kept as {}", (destination_ / carried[i].from).string(),
-                      carried[i].changed ? changed : "is not of this program's making",
+                      carried[i].changed ? "was changed since this program wrote it"
+                                         : "is not of this program's making",
                       (destination_ / carried[i].to).string()));
     if (carried.size() > kMostNotes)
       say(fmt::format("{} more were kept in {}", carried.size() - kMostNotes,
                       destination_.string()));
-    remove_own(aside_, own, mark);
+    remove_own(aside_, own, kRecordFile);
   } catch (const UserError& error) {
     say(fmt::format("{}: stands; what it took the place of stays at {}: {}", destination_.string(),
                     aside_.string(), error.what()));
@@ -431,7 +406,7 @@ void OutputFolder::mend() {
       say(fmt::format("{}: was set aside by a run that was ended while it replaced it, and is back",
                       destination_.string()));
   } else if (const auto now = read_record(destination_);
-             now && now->replaces == mark_fingerprint(aside_)) {
+             now && now->replaces == record_fingerprint(aside_)) {
     say(fmt::format("{}: finishing what a run that was ended while it replaced it had begun",
                     destination_.string()));
     finish_replacing();

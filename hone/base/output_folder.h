@@ -24,8 +24,8 @@ struct OutputFolderOptions {
   bool resumable = false;
   bool resume = false;  ///< go on in the folder that an interrupted run left, if there is one
   /// The role of a file by its path in the folder, where nothing else tells: in a resumable folder, which others may put
-  /// things into, and in one that a version before records wrote. Without them, all such files are foreign.
-  std::function<FileRole(const fs::path&)> role = {}, earlier_role = {};
+  /// things into. Without it, all such files are foreign.
+  std::function<FileRole(const fs::path&)> role = {};
   std::function<bool(const fs::path&)> is_progress = {};
 };
 
@@ -78,7 +78,6 @@ class OutputFolder {
 
  private:
   FileRole role_of(const fs::path& relative) const;
-  OwnFiles files_of(const fs::path& folder, const FolderRecord& record) const;
   void check_destination();
   void take_over_temporary();
   void mend();
@@ -96,9 +95,8 @@ class OutputFolder {
   std::vector<fs::path> made_parents_;    // deepest first
   std::optional<FolderRecord> former_, interrupted_;
   Json job_ = nullptr;
-  int lock_ = -1;         // descriptor of the locked folder
-  bool by_name_ = false;  // the temporary folder is one of a version before records
-  bool found_ = false;    // the temporary folder; until the job begins, it may be by mistake
+  int lock_ = -1;       // descriptor of the locked folder
+  bool found_ = false;  // the temporary folder; until the job begins, it may be by mistake
   bool committed_ = false;
 };
 

@@ -13,16 +13,26 @@ std::string percentage(double share, int digits) {
   return std::isnan(share) ? "–" : percent_number(share, digits) + "%";
 }
 
+// Halves go away from zero. A number that is a half but for what arithmetic lost of it is one, too: the difference of two shares and
+// the same difference as counted read alike.
+double rounded(double value, int digits) {
+  const double scale = std::pow(10.0, digits), lost = 1e-9;
+  const double scaled = std::abs(value) * scale;
+  if (!(scaled < 1e12)) return value;
+  return std::copysign(std::floor(scaled + 0.5 + lost) / scale, value);
+}
+
 }  // namespace
 
 std::string rounded_text(double value, int digits) {
   if (std::isinf(value)) return value > 0 ? "∞" : "-∞";
   const double least = std::pow(10.0, -digits);
-  const bool vanishes = value != 0 && std::abs(value) < 0.5 * least;
+  const double shown = rounded(value, digits);
+  const bool vanishes = value != 0 && shown == 0;
   if (vanishes)
     return value > 0 ? fmt::format("< {:.{}f}", least, digits)
                      : fmt::format("> -{:.{}f}", least, digits);
-  return fmt::format("{:.{}f}", value, digits);
+  return fmt::format("{:.{}f}", shown, digits);
 }
 
 std::string percent_number(double share, int digits) { return rounded_text(100 * share, digits); }
@@ -40,9 +50,8 @@ std::string flip_share_text(double share) { return percentage(share, kDifference
 
 std::string points_text(double difference) {
   if (std::isnan(difference)) return "–";
-  // Of a whole number of hundredths, so that rounding leaves no sign on a zero.
-  const double points = std::round(1e4 * difference) / 100 + 0.0;
-  return fmt::format("{:+.{}f}", points, kDifferenceDigits);
+  const double points = rounded(100 * difference, kDifferenceDigits);
+  return fmt::format("{:+.{}f}", points + 0.0, kDifferenceDigits);  // no sign on a zero
 }
 
 }  // namespace hone

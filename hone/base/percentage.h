@@ -5,7 +5,7 @@
 
 /// How shares read to people, by one rule wherever they stand: a share has one decimal of a percentage; what tells two
 /// models apart, a difference in points or a share of predictions that differ, has two. What is not zero never reads as
-/// zero, and is not given more decimals than what it stands beside: "< 0.01".
+/// zero, and is not given more decimals than what it stands beside: "< 0.01". Halves are rounded away from zero.
 namespace hone {
 
 inline constexpr int kShareDigits = 1;

@@ -84,7 +84,7 @@ Command allocate_command() {
         auto a = std::make_shared<AllocateArguments>();
         app.add_option("MODEL", a->job.model, "model folder, not quantized")->required();
         declare_allocation(app, *a);
-        declare_split(app, a->job.split, "split for the final result; choices use validation");
+        declare_split(app, a->job.split, "split to report on; choices are made on validation");
         declare(app, a->job.data, /*required=*/true);
         declare_train_samples(app, a->job.data);
         declare(app, a->calibration);

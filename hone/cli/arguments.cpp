@@ -323,8 +323,7 @@ void declare(CLI::App& app, JobData& a, bool required) {
   if (required) data->required();
   declare_texts(app, a.options, a.cut);
   declare_label_map(app, a.options);
-  app.add_option("--validation_split", a.validation_split,
-                 "fraction of training data to set aside for validation")
+  app.add_option("--validation_split", a.validation_split, "fraction set aside for validation")
       ->check(number_from(0, 1));
   app.add_option("--max_eval_samples", a.max_eval_samples,
                  "evaluate on a random sample of each split (0: all)")
@@ -569,9 +568,8 @@ void print_finished(const JobOutput& output, const Json& results, bool json) {
   } else {
     fmt::print("{}\n", fitted(printable(message), terminal_columns(stdout)));
   }
-  if (!results.is_object() || !results.contains("gate")) return;
-  const Json& gate = results["gate"];
-  if (!gate.value("passed", true))
+  const Json& gate = value_at(results, "gate");
+  if (gate.is_object() && !gate.value("passed", true))
     throw GateFailure(gate.value("summary", gate.value("verdict", "the gate was not passed")));
 }
 

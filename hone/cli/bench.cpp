@@ -105,8 +105,8 @@ const Subject& subject_of(const BenchArguments& a) {
   if (a.models.size() == 1) return subject_called(a.models.front());
   for (const std::string& name : a.models)
     if (const Subject& other = subject_called(name); other.name != kModel)
-      throw CLI::ValidationError(
-          fmt::format("{} is timed alone; several arguments must be models", other.name));
+      throw CLI::ValidationError(fmt::format(
+          "{} cannot be compared with models; give it as the only argument", other.name));
   return subject_called(kModels);
 }
 
@@ -208,9 +208,7 @@ void check_iterations(const BenchArguments& a, const CLI::App& app) {
   for (const char* name : {"warmup", "process", "processes", "figure", "overwrite"})
     if (app.count(fmt::format("--{}", name)) > 0 && (!by_call || a.naive))
       throw UsageError(
-          fmt::format("hone bench: --{} of a model is for calls one by one; give --iterations, "
-                      "without --pitfalls",
-                      name));
+          fmt::format("hone bench: --{} of a model needs --iterations, without --pitfalls", name));
   for (const char* name : {"runs", "profile"})
     if (app.count(fmt::format("--{}", name)) > 0 && by_call)
       throw UsageError(fmt::format(

@@ -1,3 +1,5 @@
+#include "hone/cli/cache.h"
+
 #include <fmt/chrono.h>
 
 #include <charconv>
@@ -53,15 +55,16 @@ std::string text_at(const Json& about, const char* key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-Json to_json(const StoreEntry& entry) {
-  const Json& seconds = value_at(entry.about, "seconds");
-  return {{"key", entry.key},
-          {"stage", text_at(entry.about, "stage")},
-          {"command_line", text_at(entry.about, "command_line")},
-          {"bytes", entry.bytes},
-          {"files", entry.files},
-          {"seconds", seconds.is_number() ? seconds : Json(nullptr)},
-          {"used", time_text(entry.used)}};
+StoredStage stage_of(const StoreEntry& entry) {
+  StoredStage stage{.key = entry.key,
+                    .stage = text_at(entry.about, "stage"),
+                    .command_line = text_at(entry.about, "command_line"),
+                    .bytes = entry.bytes,
+                    .files = entry.files,
+                    .used = time_text(entry.used)};
+  if (const Json& seconds = value_at(entry.about, "seconds"); seconds.is_number())
+    stage.seconds = seconds;
+  return stage;
 }
 
 // Asks of one of the stores what was asked for, and adds up what went.
@@ -94,32 +97,28 @@ void cache(const CacheArguments& a) {
   tend(trials, a, removal);
   tell_warnings(make_context(a.run), removal.kept);
   const std::vector<StoreEntry> entries = store.entries(), results = trials.entries();
-  const std::uintmax_t total = bytes_of(entries);
-  Json rows = Json::array();
+  CacheFields fields{.folder = store.folder(),
+                     .limit_bytes = store.limit(),
+                     .bytes = bytes_of(entries),
+                     .removed_entries = removal.entries,
+                     .removed_bytes = removal.bytes,
+                     .kept = removal.kept,
+                     .trials = results.size(),
+                     .trial_bytes = bytes_of(results)};
+  for (const StoreEntry& entry : entries) fields.entries.push_back(stage_of(entry));
+  if (a.run.json) return print_result("cache", to_json(fields));
   Table table({{"stage", "Stage"},
                {"bytes", "Size"},
                {"used", "Last used (UTC)"},
                {"command_line", "Command"}});
-  for (const StoreEntry& entry : entries) {
-    rows.push_back(to_json(entry));
-    table.add_row({text_at(entry.about, "stage"), bytes(static_cast<std::int64_t>(entry.bytes)),
-                   time_text(entry.used), text_at(entry.about, "command_line")});
-  }
-  if (a.run.json)
-    return print_result("cache", {{"folder", store.folder().string()},
-                                  {"limit_bytes", store.limit()},
-                                  {"bytes", total},
-                                  {"removed_entries", removal.entries},
-                                  {"removed_bytes", removal.bytes},
-                                  {"kept", removal.kept},
-                                  {"trials", results.size()},
-                                  {"trial_bytes", bytes_of(results)},
-                                  {"entries", rows}});
+  for (const StoredStage& stage : fields.entries)
+    table.add_row({stage.stage, bytes(static_cast<std::int64_t>(stage.bytes)), stage.used,
+                   stage.command_line});
   std::string text = fmt::format("{}: {} stages, {} of at most {}\n", store.folder().string(),
-                                 entries.size(), human_bytes(static_cast<double>(total)),
-                                 human_bytes(static_cast<double>(store.limit())));
+                                 entries.size(), human_bytes(static_cast<double>(fields.bytes)),
+                                 human_bytes(static_cast<double>(fields.limit_bytes)));
   text += fmt::format("{}: results of {} trials, {}\n", trials.folder().string(), results.size(),
-                      human_bytes(static_cast<double>(bytes_of(results))));
+                      human_bytes(static_cast<double>(fields.trial_bytes)));
   if (removal.entries > 0)
     text += fmt::format("removed: {} of them, {}\n", removal.entries,
                         human_bytes(static_cast<double>(removal.bytes)));
@@ -128,6 +127,37 @@ void cache(const CacheArguments& a) {
 }
 
 }  // namespace
+
+const Fields& fields_of(const StoredStage*) {
+  using S = StoredStage;
+  static const Fields fields =
+      describe<S>("stored_stage", "A stage in the store.",
+                  field<&S::key>("key", "Fingerprint of what it was computed from."),
+                  field<&S::stage>("stage", "Its name."),
+                  field<&S::command_line>("command_line", "The command that computed it."),
+                  field<&S::bytes>("bytes", Unit::bytes, "Of its files."),
+                  field<&S::files>("files", "Number of its files."),
+                  field<&S::seconds>("seconds", Unit::seconds, "How long it took; null: unknown."),
+                  field<&S::used>("used", "When it was last used, in UTC."));
+  return fields;
+}
+
+const Fields& fields_of(const CacheFields*) {
+  using C = CacheFields;
+  static const Fields fields = describe<C>(
+      "cache",
+      "The stores of stages that pipelines have computed, and of trials that searches have run.",
+      field<&C::folder>("folder", "Folder of the stages."),
+      field<&C::limit_bytes>("limit_bytes", Unit::bytes, "Maximum size."),
+      field<&C::bytes>("bytes", Unit::bytes, "Of the stages."),
+      field<&C::removed_entries>("removed_entries", "Stages and trials that were removed now."),
+      field<&C::removed_bytes>("removed_bytes", Unit::bytes, "Of these."),
+      field<&C::kept>("kept", "What was not removed, and why."),
+      field<&C::trials>("trials", "Stored results of trials."),
+      field<&C::trial_bytes>("trial_bytes", Unit::bytes, "Of these."),
+      field<&C::entries>("entries", "The stages, the most recently used first."));
+  return fields;
+}
 
 Command cache_command() {
   return {"cache", "Show, limit or clear the stored results of earlier runs", "hone cache",

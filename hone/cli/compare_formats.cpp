@@ -38,7 +38,7 @@ Command compare_formats_command() {
                            "a FORMAT or WEIGHTS/INPUTS to try; may be repeated")
                 ->allow_extra_args(false);
             app.add_flag("--layers", a->job.layers, "also show every layer");
-            declare_split(app, a->job.split, "split for the final result; choices use validation");
+            declare_split(app, a->job.split, "split to report on; choices are made on validation");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->calibration);

@@ -18,6 +18,8 @@ struct Argument {
   std::vector<std::string> words = {};  ///< that are offered for it
   bool files = false, folders = false;  ///< names of which are offered
   bool format = false;                  ///< the words are formats, whose parameters are offered too
+  std::string_view separator = {};      ///< between several formats; empty: there is one
+  bool goes_on = false;                 ///< the words only begin a value
   std::string shown = {};               ///< what it takes
 };
 
@@ -39,6 +41,8 @@ std::vector<CommandArguments> all_arguments() {
         argument.files = kind->files;
         argument.folders = kind->folders;
         argument.format = kind->format;
+        argument.separator = kind->separator;
+        argument.goes_on = kind->goes_on;
       }
       const std::string type = option->get_type_name();
       argument.shown = type.substr(0, type.find(':'));
@@ -123,16 +127,34 @@ _hone_offer() {
   [[ $2 ]] && compopt -o filenames 2> /dev/null
 }
 
-# Number formats $1; inside of parentheses the parameters of one.
+# Words $1 that only begin a value, and have characters that a shell must not read.
+_hone_offer_beginning() {
+  mapfile -t COMPREPLY < <(compgen -W "$1" -- "${cur#[\'\"]}")
+  compopt -o nospace -o filenames 2> /dev/null
+}
+
+# Number formats $1, several with $2 between them; inside of parentheses the parameters that a format has not yet.
 _hone_offer_format() {
-  local word=${cur#[\'\"]} words
-  case $word in
+  local word=${cur#[\'\"]} front= words parameter
+  if [[ $2 ]]; then
+    # Behind the last separator outside of parentheses.
+    front=$word
+    [[ ${word##*\(} == *\)* ]] || front=${word%\(*}
+    front=${front%"${front##*"$2"}"}
+  fi
+  local one=${word#"$front"}
+  case $one in
 )bash";
 
-constexpr std::string_view kBashCommands = R"bash(    *) _hone_offer "$1"; return ;;
+constexpr std::string_view kBashCommands = R"bash(    *)
+      mapfile -t COMPREPLY < <(compgen -P "$front" -W "$1" -- "$one")
+      return ;;
   esac
-  local before=${word%"${word##*[(,]}"}
-  mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${word#"$before"}")
+  local before=${word%"${word##*[(,]}"} given=,${one#*\(} left=
+  for parameter in $words; do
+    [[ $given == *",${parameter%%=*}="*,* ]] || left+=" $parameter"
+  done
+  mapfile -t COMPREPLY < <(compgen -P "$before" -W "$left" -- "${word#"$before"}")
   # A single one would close the quotes.
   [[ ${#COMPREPLY[@]} == 1 ]] && COMPREPLY=("${COMPREPLY[0]}"{\,,\)})
 }
@@ -178,8 +200,13 @@ std::string bash_script() {
       const std::string offer =
           argument.words.empty() && names.empty()
               ? ":"
-              : fmt::format("_hone_offer{} {}{}", argument.format ? "_format" : "",
-                            in_quotes(listed_words(argument)), names);
+              : fmt::format(
+                    "_hone_offer{} {}{}",
+                    argument.format    ? "_format"
+                    : argument.goes_on ? "_beginning"
+                                       : "",
+                    in_quotes(listed_words(argument)),
+                    argument.separator.empty() ? names : fmt::format(" {}", argument.separator));
       if (argument.flags.empty()) {
         if (places.empty()) places = offer;
       } else if (argument.takes_value) {
@@ -196,15 +223,27 @@ std::string bash_script() {
   return script.append(kBashTail);
 }
 
+// The words for a shell that reads them once more, with a backslash in front of these characters.
+std::string escaped_words(const Argument& argument, std::string_view characters) {
+  std::string words;
+  for (const char c : listed_words(argument)) {
+    if (characters.find(c) != std::string_view::npos) words += '\\';
+    words += c;
+  }
+  return words;
+}
+
+// A format's separator as an argument.
+std::string_view separator_word(const Argument& argument) {
+  return argument.separator.empty() ? "-" : argument.separator;
+}
+
 std::string zsh_action(const Argument& argument) {
   // A colon ends a field of the specification; _hone_words gets the words as its arguments.
-  std::string words;
-  for (const std::string& word : argument.words) {
-    words += ' ';
-    for (const char c : word) words += c == ':' ? std::string("\\:") : std::string(1, c);
-  }
+  const std::string words = argument.words.empty() ? "" : " " + escaped_words(argument, ":>");
   // Behind the space the words are all that the function gets; else _arguments puts its own in front.
-  if (argument.format) return " _hone_format" + words;
+  if (argument.format) return fmt::format(" _hone_format {}{}", separator_word(argument), words);
+  if (argument.goes_on) return " _hone_words -g" + words;
   if (argument.files) return " _hone_words -f" + words;
   if (argument.folders) return " _hone_words -d" + words;
   return words.empty() ? " " : " _hone_words -w" + words;
@@ -222,15 +261,25 @@ std::string zsh_text(std::string_view text) {
 std::string zsh_script() {
   std::string script =
       "#compdef hone\n# Completes the arguments of hone in zsh. Made by `hone completion zsh`.\n\n"
-      "# The words, and with -f files, with -d folders too.\n"
-      "_hone_words() {\n  local kind=$1 ret=1\n  shift\n  compadd -- \"$@\" && ret=0\n"
+      "# The words, and with -f files, with -d folders too; with -g a value goes on behind them.\n"
+      "_hone_words() {\n  local kind=$1 ret=1\n  local -a suffix\n  shift\n"
+      "  [[ $kind == -g ]] && suffix=(-S '')\n  compadd \"${suffix[@]}\" -- \"$@\" && ret=0\n"
       "  [[ $kind == -f ]] && _files && ret=0\n  [[ $kind == -d ]] && _files -/ && ret=0\n"
       "  return ret\n}\n\n"
-      "# Number formats; inside of parentheses the parameters of one.\n"
-      "_hone_format() {\n  local words\n  case $PREFIX in\n" +
+      "# Number formats, several with $1 between them; inside of parentheses the parameters that "
+      "a\n"
+      "# format has not yet.\n"
+      "_hone_format() {\n  local separator=$1 words front one parameter\n  local -a left\n  shift\n"
+      "  if [[ $separator != - ]]; then\n"
+      "    # Behind the last separator outside of parentheses.\n"
+      "    front=$PREFIX\n    [[ ${PREFIX##*\\(} == *\\)* ]] || front=${PREFIX%\\(*}\n"
+      "    one=${front##*$separator}\n    compset -p $(( ${#front} - ${#one} ))\n  fi\n"
+      "  case $PREFIX in\n" +
       format_cases("    {}\\(*) words='{}' ;;\n") +
       "    *) _hone_words -w \"$@\"; return ;;\n  esac\n"
-      "  compset -P '*[(,]'\n  compadd -S '' -- ${=words}\n}\n\n"
+      "  local given=,${PREFIX#*\\(}\n  for parameter in ${=words}; do\n"
+      "    [[ $given == *,${parameter%%=*}=*,* ]] || left+=($parameter)\n  done\n"
+      "  compset -P '*[(,]'\n  compadd -S '' -- $left\n}\n\n"
       "_hone() {\n  if (( CURRENT == 2 )); then\n    local -a commands=(\n";
   for (const Command& command : commands())
     script += fmt::format("      {}\n",
@@ -263,12 +312,25 @@ std::string fish_script() {
   std::string script =
       "# Completes the arguments of hone in fish. Made by `hone completion fish`.\n"
       "complete -c hone -f\n"
-      "# Number formats; inside of parentheses the parameters of one.\n"
+      "# Number formats, several with the first argument between them; inside of parentheses the\n"
+      "# parameters that a format has not yet.\n"
       "function __hone_formats\n"
       "  set -l word (commandline -ct | string trim -l -c \"'\\\"\")\n"
-      "  set -l before (string match -r '.*[(,]' -- $word)\n  switch $word\n" +
-      format_cases("    case '{}(*'\n      string join \\n -- $before(string split ' ' '{}')\n") +
-      "    case '*'\n      string join \\n -- $argv\n  end\nend\n";
+      "  set -l front ''\n  set -l words\n"
+      "  # Behind the last separator outside of parentheses.\n"
+      "  if test \"$argv[1]\" != -\n"
+      "    set front (string match -r "
+      "'^(?:[^()'$argv[1]']*(?:\\([^()]*\\))?'$argv[1]')*' -- \"$word\")\n  end\n"
+      "  set -l one (string sub -s (math (string length -- \"$front\") + 1) -- \"$word\")\n"
+      "  switch \"$one\"\n" +
+      format_cases("    case '{}(*'\n      set words (string split ' ' '{}')\n") +
+      "    case '*'\n      string join \\n -- \"$front\"$argv[2..-1]\n      return\n  end\n"
+      "  set -l before (string match -r '.*[(,]' -- \"$word\")\n"
+      "  set -l given ,(string replace -r '^[^(]*\\(' '' -- \"$one\")\n"
+      "  for parameter in $words\n"
+      "    set -l name (string split = -- $parameter)[1]\n"
+      "    string match -q \"*,$name=*,*\" -- $given\n"
+      "    or echo $before$parameter\n  end\nend\n";
   for (const Command& command : commands())
     script += fmt::format("complete -c hone -n __fish_use_subcommand -a {} -d {}\n", command.name,
                           in_quotes(command.summary));
@@ -279,11 +341,12 @@ std::string fish_script() {
       for (const std::string& flag : argument.flags)
         line += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
       if (!argument.flags.empty()) line += " -d " + in_quotes(argument.description);
-      if (argument.takes_value && !argument.flags.empty()) line += " -r";
+      if (argument.takes_value && !argument.flags.empty()) line += argument.files ? " -r" : " -x";
       if (argument.files) line += " -F";
-      std::string words = listed_words(argument);
+      std::string words = escaped_words(argument, ">");
       if (argument.folders) words += " (__fish_complete_directories)";
-      if (argument.format) words = fmt::format("(__hone_formats {})", words);
+      if (argument.format)
+        words = fmt::format("(__hone_formats {} {})", separator_word(argument), words);
       if (!words.empty()) line += " -a " + in_quotes(words);
       script += line + "\n";
     }

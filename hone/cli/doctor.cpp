@@ -1,3 +1,5 @@
+#include "hone/cli/doctor.h"
+
 #include <unistd.h>
 
 #include <cmath>
@@ -14,7 +16,6 @@
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/kernels/peak.h"
 #include "hone/report/table.h"
-#include "hone/runtime/machine.h"
 #include "hone/runtime/peaks.h"
 
 namespace hone {
@@ -40,89 +41,79 @@ const std::vector<Program>& programs() {
 /// What is shown, for people and for programs, and what is amiss.
 struct Checkup {
   Table table{{{"what", "What"}, {"value", "Value"}}};
-  Json json = Json::object();
-  std::vector<std::string> problems;
+  DoctorFields fields;
 
-  void add(const std::string& key, const std::string& what, const std::string& value, Json raw) {
-    table.add_row({what, value});
-    json[key] = std::move(raw);
-  }
+  void show(const std::string& what, const std::string& value) { table.add_row({what, value}); }
+  void complain(std::string problem) { fields.problems.push_back(std::move(problem)); }
 };
 
 std::string size_text(std::uint64_t bytes) { return human_bytes(static_cast<double>(bytes)); }
 
-void check_processor(const Machine& machine, int threads, Checkup& c) {
-  c.add("hone", "hone", fmt::format("{}, built with {}", hone_version(), machine.compiler),
-        hone_version());
-  c.json["compiler"] = machine.compiler;
-  c.add("system", "system", machine.system, machine.system);
-  c.add("processor", "processor", machine.processor, machine.processor);
-  c.add("threads", "threads", fmt::format("{} of {} processors", threads, machine.processors),
-        threads);
-  c.json["processors"] = machine.processors;
+void check_processor(Checkup& c) {
+  const Machine& machine = c.fields.machine;
+  const int threads = machine.threads;
+  c.show("hone", fmt::format("{}, built with {}", machine.hone, machine.compiler));
+  c.show("system", machine.system);
+  c.show("processor", machine.processor);
+  c.show("threads", fmt::format("{} of {} processors", threads, machine.processors));
   if (threads > machine.processors)
-    c.problems.push_back(
-        fmt::format("{} threads on {} processors wait for each other; give --threads {}", threads,
-                    machine.processors, machine.processors));
+    c.complain(fmt::format("{} threads on {} processors wait for each other; give --threads {}",
+                           threads, machine.processors, machine.processors));
   const InstructionSets present = instruction_sets();
-  std::vector<std::string> absent_names;
+  std::vector<std::string>& absent_names = c.fields.absent_instruction_sets;
   const std::vector<std::string> all = names({true, true, true, true, true, true});
   for (const std::string& name : all)
     if (std::ranges::find(machine.instruction_sets, name) == machine.instruction_sets.end())
       absent_names.push_back(name);
   std::string text = fmt::format("{}", fmt::join(machine.instruction_sets, ", "));
   if (!absent_names.empty()) text += fmt::format("; absent: {}", fmt::join(absent_names, ", "));
-  c.add("instruction_sets", "instruction sets", text, machine.instruction_sets);
-  c.json["absent_instruction_sets"] = absent_names;
-  c.add("vector_target", "kernels run with",
-        machine.vector_target +
-            (machine.vector_target.starts_with("AVX3") ? ", Highway's name of AVX-512" : ""),
-        machine.vector_target);
+  c.show("instruction sets", text);
+  c.show("kernels run with",
+         machine.vector_target +
+             (machine.vector_target.starts_with("AVX3") ? ", Highway's name of AVX-512" : ""));
   if (!present.avx2 || !present.fma)
-    c.problems.push_back(
+    c.complain(
         "the processor has no AVX2 with FMA: products take several times as long; use another "
         "machine for long training");
 }
 
-void check_memory(const Machine& machine, Checkup& c) {
-  const MachineMemory& memory = machine.memory;
-  std::string text = fmt::format("{}, {} available", size_text(memory.total_bytes),
-                                 size_text(memory.available_bytes));
-  std::uint64_t usable = memory.available_bytes;
+void check_memory(Checkup& c) {
+  const Machine& machine = c.fields.machine;
+  std::string text = fmt::format("{}, {} available", size_text(machine.memory_bytes),
+                                 size_text(machine.memory_available_bytes));
+  std::uint64_t usable = machine.memory_available_bytes;
   if (machine.memory_limit_bytes) {
     text += fmt::format("; this process may have {}", size_text(*machine.memory_limit_bytes));
     usable = std::min(usable, *machine.memory_limit_bytes);
   }
-  c.add("memory_bytes", "memory", text, memory.total_bytes);
-  c.json["memory_available_bytes"] = memory.available_bytes;
-  c.json["memory_limit_bytes"] =
-      machine.memory_limit_bytes ? Json(*machine.memory_limit_bytes) : Json();
+  c.show("memory", text);
   if (usable < kLittle)
-    c.problems.push_back(fmt::format(
+    c.complain(fmt::format(
         "only {} of memory can be had: end other programs, or give smaller batches (--batch_size)",
         size_text(usable)));
 }
 
-void check_folder(const std::string& key, const std::string& what, const fs::path& folder,
-                  Checkup& c) {
+// The bytes that are free there.
+std::optional<std::uintmax_t> check_folder(const std::string& what, const fs::path& folder,
+                                           Checkup& c) {
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
   if (error) {
-    c.add(key, what, fmt::format("{}: {}", folder.string(), error.message()), nullptr);
-    c.problems.push_back(fmt::format("{}: {}", folder.string(), error.message()));
-    return;
+    c.show(what, fmt::format("{}: {}", folder.string(), error.message()));
+    c.complain(fmt::format("{}: {}", folder.string(), error.message()));
+    return std::nullopt;
   }
-  c.add(key, what, fmt::format("{} free in {}", size_text(space.available), folder.string()),
-        space.available);
+  c.show(what, fmt::format("{} free in {}", size_text(space.available), folder.string()));
   if (space.available < kLittle)
-    c.problems.push_back(
+    c.complain(
         fmt::format("only {} of disk are free in {}: results may not find room; delete something",
                     size_text(space.available), folder.string()));
   if (::access(folder.c_str(), W_OK) != 0)
-    c.problems.push_back(
+    c.complain(
         fmt::format("{}: cannot be written to; work in another folder, or set "
                     "TMPDIR if it is the temporary one",
                     folder.string()));
+  return space.available;
 }
 
 // Measures again; what is shown is the highest known.
@@ -131,51 +122,51 @@ void check_peaks(Context& context, Checkup& c) {
   const int threads = context.pool.threads();
   const fs::path file = peaks_file();
   std::vector<std::string> notes;
-  Json all = Json::array();
-  const auto add = [&](const char* key, const char* what, const std::string& unit, PeakKind kind,
-                       int on, double measured) {
+  DoctorFields& fields = c.fields;
+  const auto measure = [&](const char* what, const std::string& unit, PeakKind kind, int on,
+                           double measured) {
     const Peak peak = keep_highest(kind, on, measured, file, notes);
-    c.add(key, what, fmt::format("{} {}, {}", three_digits(peak.value), unit, provenance(peak)),
-          peak.value);
-    all.push_back({{"kind", to_string(kind)},
-                   {"threads", on},
-                   {"value", peak.value},
-                   {"measured_now", peak.measured_now},
-                   {"date", peak.date}});
+    c.show(what, fmt::format("{} {}, {}", three_digits(peak.value), unit, provenance(peak)));
+    fields.peaks.push_back({.kind = std::string(to_string(kind)),
+                            .threads = on,
+                            .value = peak.value,
+                            .measured_now = peak.measured_now,
+                            .date = peak.date});
+    return peak.value;
   };
-  add("peak_gflops_one_thread", "peak, fp32", "GFLOP/s on one thread", PeakKind::fp32_gflops, 1,
-      kernels::measure_fma_gflops(alone));
+  fields.peak_gflops_one_thread =
+      measure("peak, fp32", "GFLOP/s on one thread", PeakKind::fp32_gflops, 1,
+              kernels::measure_fma_gflops(alone));
+  fields.peak_gflops = fields.peak_gflops_one_thread;
   if (threads > 1)
-    add("peak_gflops", "", fmt::format("GFLOP/s on {}", threads), PeakKind::fp32_gflops, threads,
-        kernels::measure_fma_gflops(context.pool));
-  add("peak_int8_gops", "peak, 8-bit integers", fmt::format("GOP/s on {}", threads),
-      PeakKind::int8_gops, threads, kernels::measure_int8_gops(context.pool));
-  add("copy_gb_per_s", "memory bandwidth", "GB/s copying, read and written", PeakKind::copy_gbps,
-      threads, kernels::measure_copy_gbps(context.pool));
-  add("read_gb_per_s", "", "GB/s reading", PeakKind::read_gbps, threads,
-      kernels::measure_read_gbps(context.pool));
-  if (threads == 1) c.json["peak_gflops"] = c.json["peak_gflops_one_thread"];
-  c.add("peaks_file", "peaks are kept in",
-        file.empty() ? "nothing: HOME is not set" : file.string(),
-        file.empty() ? Json() : Json(file.string()));
-  c.json["peaks"] = all;
-  c.problems.insert(c.problems.end(), notes.begin(), notes.end());
+    fields.peak_gflops = measure("", fmt::format("GFLOP/s on {}", threads), PeakKind::fp32_gflops,
+                                 threads, kernels::measure_fma_gflops(context.pool));
+  fields.peak_int8_gops =
+      measure("peak, 8-bit integers", fmt::format("GOP/s on {}", threads), PeakKind::int8_gops,
+              threads, kernels::measure_int8_gops(context.pool));
+  fields.copy_gb_per_s =
+      measure("memory bandwidth", "GB/s copying, read and written", PeakKind::copy_gbps, threads,
+              kernels::measure_copy_gbps(context.pool));
+  fields.read_gb_per_s = measure("", "GB/s reading", PeakKind::read_gbps, threads,
+                                 kernels::measure_read_gbps(context.pool));
+  if (!file.empty()) fields.peaks_file = file;
+  c.show("peaks are kept in", file.empty() ? "nothing: HOME is not set" : file.string());
+  fields.problems.insert(fields.problems.end(), notes.begin(), notes.end());
 }
 
 // Whether --executor compiled would generate code. Without it nothing is amiss.
 void check_code_generation(Checkup& c) {
   const std::string missing = compiler::code_generation_missing();
-  const int lanes = compiler::vector_lanes();
-  c.add("llvm", "generated code",
-        missing.empty()
-            ? fmt::format("by LLVM {}, vectors of {} floats", compiler::llvm_version(), lanes)
-            : "none: " + missing,
-        compiler::llvm_version().empty() ? Json() : Json(compiler::llvm_version()));
-  c.json["vector_lanes"] = lanes;
+  const std::string version = compiler::llvm_version();
+  if (!version.empty()) c.fields.llvm = version;
+  c.fields.vector_lanes = compiler::vector_lanes();
+  c.show("generated code", missing.empty() ? fmt::format("by LLVM {}, vectors of {} floats",
+                                                         version, c.fields.vector_lanes)
+                                           : "none: " + missing);
 }
 
-// Why no card can be used; "" when one can.
-std::string cards_missing() {
+// Why no GPU can be used; "" when one can.
+std::string gpus_missing() {
   if (std::string driver = cuda::driver_missing(); !driver.empty()) return driver;
   constexpr const char* kInstall =
       "; install it of CUDA 12 or 13, or put its folder into LD_LIBRARY_PATH";
@@ -191,108 +182,144 @@ std::string cards_missing() {
   return "";
 }
 
-void check_card_peaks(Checkup& c) {
-  cuda::CudaDevice& card = cuda::device(0);
-  Json peaks = Json::object();
+void check_gpu_peaks(Checkup& c) {
+  cuda::CudaDevice& gpu = cuda::device(0);
+  std::map<std::string, double>& peaks = c.fields.gpu_peaks;
   const auto measure = [&](const std::string& name, DType type) {
-    const double tflops = cuda::measure_products_gflops(card, type) / 1e3;
-    c.table.add_row(
-        {"peak of cuda:0, " + name, fmt::format("{} TFLOP/s of products", three_digits(tflops))});
+    const double tflops = cuda::measure_products_gflops(gpu, type) / 1e3;
+    c.show("peak of cuda:0, " + name, fmt::format("{} TFLOP/s of products", three_digits(tflops)));
     peaks[name + "_tflops"] = tflops;
   };
   measure("fp32", DType::f32);
-  card.set_arithmetic(cuda::Arithmetic::tf32);
+  gpu.set_arithmetic(cuda::Arithmetic::tf32);
   measure("tf32", DType::f32);
-  card.set_arithmetic(cuda::Arithmetic::fp32);
+  gpu.set_arithmetic(cuda::Arithmetic::fp32);
   measure("bf16", DType::bf16);
   measure("fp16", DType::f16);
-  const double tops = cuda::measure_byte_products_gops(card) / 1e3;
-  c.table.add_row(
-      {"peak of cuda:0, int8", fmt::format("{} TOP/s of products", three_digits(tops))});
+  const double tops = cuda::measure_byte_products_gops(gpu) / 1e3;
+  c.show("peak of cuda:0, int8", fmt::format("{} TOP/s of products", three_digits(tops)));
   peaks["int8_tops"] = tops;
-  const double copied = cuda::measure_copy_gbps(card);
-  c.table.add_row({"memory of cuda:0", fmt::format("{:.0f} GB/s copying", copied)});
+  const double copied = cuda::measure_copy_gbps(gpu);
+  c.show("memory of cuda:0", fmt::format("{:.0f} GB/s copying", copied));
   peaks["copy_gb_per_s"] = copied;
-  c.json["card_peaks"] = peaks;
 }
 
-// Whether --device cuda would do. Without a card nothing is amiss.
-void check_cards(Checkup& c) {
-  c.json["card_peaks"] = Json::object();
-  Json found = Json::array();
-  int index = 0;
+// Whether --device cuda would do. Without a GPU nothing is amiss.
+void check_gpus(Checkup& c) {
+  DoctorFields& fields = c.fields;
   for (const cuda::Card& card : cuda::cards()) {
     const std::string text =
         fmt::format("{}, {}, {} multiprocessors, compute capability {}.{}", card.name,
                     size_text(card.memory_bytes), card.multiprocessors, card.major, card.minor);
-    c.table.add_row({fmt::format("cuda:{}", index++), text});
-    found.push_back(text);
+    c.show(fmt::format("cuda:{}", fields.gpus.size()), text);
+    fields.gpus.push_back(text);
   }
-  const std::string missing = cards_missing();
-  if (found.empty()) c.table.add_row({"GPUs", "none: " + missing});
-  c.json["cards"] = found;
-  c.json["cards_missing"] = missing.empty() ? Json() : Json(missing);
-  if (found.empty()) return;
-  if (!missing.empty()) return c.problems.push_back("graphs do not run on the GPU: " + missing);
-  c.table.add_row({"NVRTC", cuda::compiler_state().version});
+  const std::string missing = gpus_missing();
+  if (!missing.empty()) fields.gpus_missing = missing;
+  if (fields.gpus.empty()) return c.show("GPUs", "none: " + missing);
+  if (!missing.empty()) return c.complain("graphs do not run on the GPU: " + missing);
+  c.show("NVRTC", cuda::compiler_state().version);
   try {
-    check_card_peaks(c);
+    check_gpu_peaks(c);
   } catch (const Error& fault) {  // a doctor goes on
-    c.json["cards_missing"] = fault.what();
-    c.problems.emplace_back(fault.what());
+    fields.gpu_peaks.clear();
+    fields.gpus_missing = fault.what();
+    c.complain(fault.what());
   }
 }
 
-void check_software(const Machine& machine, Checkup& c) {
-  const fs::path cache = hub_cache_folder();
+void check_software(Checkup& c) {
+  DoctorFields& fields = c.fields;
   std::error_code error;
-  const bool there = fs::exists(cache, error);
-  c.add("hub_cache", "Hugging Face cache", cache.string() + (there ? "" : " (not there)"),
-        cache.string());
-  c.json["hub_cache_exists"] = there;
-  Json found = Json::object();
+  fields.hub_cache = hub_cache_folder();
+  fields.hub_cache_exists = fs::exists(fields.hub_cache, error);
+  c.show("Hugging Face cache",
+         fields.hub_cache.string() + (fields.hub_cache_exists ? "" : " (does not exist)"));
   for (const Program& program : programs()) {
+    std::optional<std::string>& version = fields.programs.emplace_back(program.name, "").second;
     try {
       const std::string said = run_program(program.version_command, ".", program.package);
-      const std::string version(trim(split(said, '\n').front()));
-      c.table.add_row({program.name, version});
-      found[program.name] = version;
+      version = trim(split(said, '\n').front());
     } catch (const UserError& missing) {
-      c.table.add_row({program.name, "missing"});
-      found[program.name] = nullptr;
-      c.problems.push_back(fmt::format("{} is missing, without which there {}: apt-get install {}",
-                                       program.name, program.without, program.package));
+      version.reset();
+      c.complain(fmt::format("{} is missing, without which there {}: apt-get install {}",
+                             program.name, program.without, program.package));
     }
+    c.show(program.name, version.value_or("missing"));
   }
-  c.json["programs"] = found;
-  Json libraries = to_json(machine)["libraries"];
-  libraries["CLI11"] = CLI11_VERSION;
-  for (const auto& [name, version] : libraries.items())
-    c.table.add_row({name, version.get<std::string>()});
-  c.json["libraries"] = libraries;
+  fields.machine.libraries.emplace_back("CLI11", CLI11_VERSION);
+  for (const auto& [name, version] : fields.machine.libraries) c.show(name, version);
 }
 
 void check_up(const RunArguments& a) {
   Context context = make_context(a);
-  const Machine machine = this_machine();
   Checkup c;
-  check_processor(machine, context.pool.threads(), c);
+  c.fields.machine = this_machine(context.pool.threads());
+  check_processor(c);
   check_peaks(context, c);
   check_code_generation(c);
-  check_cards(c);
-  check_memory(machine, c);
-  check_folder("disk_here_bytes", "disk here", fs::current_path(), c);
-  check_folder("disk_temporary_bytes", "disk for temporary files", fs::temp_directory_path(), c);
-  check_software(machine, c);
-  c.json["problems"] = c.problems;
-  if (a.json) return print_result("doctor", c.json);
+  check_gpus(c);
+  check_memory(c);
+  c.fields.disk_here_bytes = check_folder("disk here", fs::current_path(), c);
+  c.fields.disk_temporary_bytes =
+      check_folder("disk for temporary files", fs::temp_directory_path(), c);
+  check_software(c);
+  if (a.json) return print_result("doctor", to_json(c.fields));
   print_text(a, to_text(c.table, text_style(a)));
-  if (c.problems.empty()) return print_text(a, "\nNothing is missing.\n");
+  if (c.fields.problems.empty()) return print_text(a, "\nNothing is missing.\n");
   print_text(a, "\nProblems:\n");
-  for (const std::string& problem : c.problems) print_text(a, "- {}\n", problem);
+  for (const std::string& problem : c.fields.problems) print_text(a, "- {}\n", problem);
 }
 
 }  // namespace
+
+const Fields& fields_of(const PeakResult*) {
+  using P = PeakResult;
+  static const Fields fields =
+      describe<P>("peak", "The highest rate that was measured on this machine.",
+                  field<&P::kind>("kind", "What was measured, with its unit."),
+                  field<&P::threads>("threads", "Threads that were used."),
+                  field<&P::value>("value", "The highest known rate."),
+                  field<&P::measured_now>("measured_now", "The rate in this run."),
+                  field<&P::date>("date", Unit::utc, "Date of the highest rate."));
+  return fields;
+}
+
+const Fields& fields_of(const DoctorFields*) {
+  using D = DoctorFields;
+  static const Fields fields = describe<D>(
+      "doctor", "What this machine has and can do.", inlined<&D::machine>(),
+      field<&D::absent_instruction_sets>("absent_instruction_sets",
+                                         "Of those that hone uses, those the CPU lacks."),
+      field<&D::peak_gflops_one_thread>("peak_gflops_one_thread", Unit::gflop_per_second,
+                                        "Fp32 multiply-adds, measured."),
+      field<&D::peak_gflops>("peak_gflops", Unit::gflop_per_second, "The same on all threads."),
+      field<&D::peak_int8_gops>("peak_int8_gops", Unit::gop_per_second,
+                                "Products of bytes and their sums, measured."),
+      field<&D::copy_gb_per_s>("copy_gb_per_s", Unit::gigabytes_per_second,
+                               "Copying memory, measured."),
+      field<&D::read_gb_per_s>("read_gb_per_s", Unit::gigabytes_per_second,
+                               "Reading memory, measured."),
+      field<&D::peaks>("peaks", "The same, with dates and what was measured now."),
+      field<&D::peaks_file>("peaks_file", "File that stores them; null: they are not stored."),
+      field<&D::llvm>("llvm", "Version of LLVM for --executor compiled; null: none."),
+      field<&D::vector_lanes>("vector_lanes",
+                              "Floats in a vector of generated code; 0: no code is generated."),
+      field<&D::gpus>("gpus", "GPUs, by the number of their device."),
+      field<&D::gpus_missing>("gpus_missing", "Why no GPU can be used; null: one can."),
+      field<&D::gpu_peaks>("gpu_peaks",
+                           "Of the first GPU, measured: products in each arithmetic in 10^12 "
+                           "operations a second, memory copied in GB/s; empty without one."),
+      field<&D::disk_here_bytes>("disk_here_bytes", Unit::bytes,
+                                 "Free in the current folder; null: unknown."),
+      field<&D::disk_temporary_bytes>("disk_temporary_bytes", Unit::bytes,
+                                      "Free in the folder for temporary files; null: unknown."),
+      field<&D::hub_cache>("hub_cache", "Folder of models of the Hugging Face hub."),
+      field<&D::hub_cache_exists>("hub_cache_exists", "That folder exists."),
+      field<&D::programs>("programs", "Versions of the programs that hone calls; null: missing."),
+      field<&D::problems>("problems", "What is missing or too little, one sentence each."));
+  return fields;
+}
 
 Command doctor_command() {
   return {"doctor", "Check what this machine supports and what is missing", "hone doctor",

@@ -1,3 +1,5 @@
+#include "hone/cli/formats.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -31,20 +33,20 @@ void list_formats(const Context& context, const RunArguments& run) {
                {"average_bits", "Bits per weight"},
                {"state", "State"},
                {"summary", "What it is"}});
-  Json rows = Json::array();
+  FormatsFields fields;
   for (const auto& [name, def] : context.library.formats) {
     const Format format = parse_format(name, context.library.formats);
-    std::vector<std::string> states;
-    for (const FormatStateDef& state : states_of(format)) states.emplace_back(state.name);
-    table.add_row({to_string(format), bits(average_bits(format, {768, 768})),
-                   states.empty() ? Cell(absent) : Cell(fmt::format("{}", fmt::join(states, ", "))),
-                   def.summary});
-    rows.push_back({{"format", to_string(format)},
-                    {"average_bits", average_bits(format, {768, 768})},
-                    {"state", states},
-                    {"summary", def.summary}});
+    FormatRow row{.format = to_string(format),
+                  .average_bits = average_bits(format, {768, 768}),
+                  .summary = std::string(def.summary)};
+    for (const FormatStateDef& state : states_of(format)) row.state.emplace_back(state.name);
+    table.add_row(
+        {row.format, bits(row.average_bits),
+         row.state.empty() ? Cell(absent) : Cell(fmt::format("{}", fmt::join(row.state, ", "))),
+         row.summary});
+    fields.formats.push_back(std::move(row));
   }
-  if (run.json) return print_result("formats", {{"formats", rows}});
+  if (run.json) return print_result("formats", to_json(fields));
   print_text(run,
              "{}\nBits: per weight of a 768 x 768 matrix, shared exponents and scales included.\n"
              "`hone formats NAME` shows parameters and values, `hone formats NAME NUMBER` a number "
@@ -73,17 +75,19 @@ Table parameter_table(const Format& format) {
   return table;
 }
 
-Json parameters_json(const Format& format) {
-  Json rows = Json::array();
+std::vector<FormatParameterRow> parameter_rows(const Format& format) {
+  std::vector<FormatParameterRow> rows;
   for (const FormatParameterDef& p : format.def->parameters) {
     const bool numeric = p.words.empty();
     const bool given = numeric && p.default_value != kAuto;
-    rows.push_back({{"parameter", p.name},
-                    {"default", given ? Json(p.default_value) : Json(default_text(p))},
-                    {"minimum", numeric ? Json(p.minimum) : Json()},
-                    {"maximum", numeric ? Json(p.maximum) : Json()},
-                    {"words", p.words},
-                    {"summary", p.summary}});
+    FormatParameterRow& row = rows.emplace_back(
+        FormatParameterRow{.parameter = std::string(p.name),
+                           .default_value = given ? Json(p.default_value) : Json(default_text(p)),
+                           .words = {p.words.begin(), p.words.end()},
+                           .summary = std::string(p.summary)});
+    if (!numeric) continue;
+    row.minimum = p.minimum;
+    row.maximum = p.maximum;
   }
   return rows;
 }
@@ -111,11 +115,6 @@ std::optional<std::string> native_input_text(const Format& format, const Context
   return to_string(native_input(format, context.library.formats));
 }
 
-Json native_input_json(const Format& format, const Context& context) {
-  const std::optional<std::string> input = native_input_text(format, context);
-  return input ? Json(*input) : Json();
-}
-
 std::string native_text(const Format& format, const Context& context) {
   const std::optional<std::string> input = native_input_text(format, context);
   return input
@@ -129,24 +128,24 @@ void show_format(const Format& format, const Context& context, const RunArgument
   const FormatGrid grid = format_grid(format);
   const std::vector<std::string> kernels = quantizer_kernels(context.library);
   const bool straight = gradient_rule_of(format) == GradientRule::straight_through;
-  if (run.json) {
-    return print_result("formats", {{"format", to_string(format)},
-                                    {"summary", format.def->summary},
-                                    {"source", format.def->source},
-                                    {"parameters", parameters_json(format)},
-                                    {"average_bits", grid.average_bits},
-                                    {"values", grid.values},
-                                    {"unwritten_values", grid.unwritten},
-                                    {"passes_tiny_values", grid.passes_tiny},
-                                    {"lowest", grid.lowest},
-                                    {"highest", grid.highest},
-                                    {"smallest_step", grid.smallest_step},
-                                    {"gradient", straight ? "straight through" : "own"},
-                                    {"kernels", kernels},
-                                    {"packed", packing_objection(format).empty()},
-                                    {"native_input", native_input_json(format, context)},
-                                    {"exporters", {"huggingface"}}});
-  }
+  if (run.json)
+    return print_result("formats",
+                        to_json(FormatFields{.format = to_string(format),
+                                             .summary = std::string(format.def->summary),
+                                             .source = std::string(format.def->source),
+                                             .parameters = parameter_rows(format),
+                                             .average_bits = grid.average_bits,
+                                             .values = grid.values,
+                                             .unwritten_values = grid.unwritten,
+                                             .passes_tiny_values = grid.passes_tiny,
+                                             .lowest = grid.lowest,
+                                             .highest = grid.highest,
+                                             .smallest_step = grid.smallest_step,
+                                             .gradient = straight ? "straight through" : "own",
+                                             .kernels = kernels,
+                                             .packed = packing_objection(format).empty(),
+                                             .native_input = native_input_text(format, context),
+                                             .exporters = {"huggingface"}}));
   const std::string objection = packing_objection(format);
   print_text(run, "{}: {}\n", to_string(format), format.def->summary);
   if (!format.def->source.empty()) print_text(run, "source: {}\n", format.def->source);
@@ -201,23 +200,20 @@ std::optional<double> error_of(const SpelledNumber& s) {
   return std::isnan(error) ? std::nullopt : std::optional(error);
 }
 
-Json to_json(const SpelledNumbers& spelled, const Format& format) {
-  Json rows = Json::array(), state = Json::object();
+SpelledNumbersFields spelled_fields(const SpelledNumbers& spelled, const Format& format) {
+  SpelledNumbersFields fields{
+      .format = to_string(format), .sharing = spelled.sharing, .calibrated = spelled.state};
   for (const SpelledNumber& s : spelled.numbers) {
-    const std::optional<double> error = error_of(s);
-    rows.push_back({{"number", json_number(s.value)},
-                    {"becomes", json_number(s.quantized)},
-                    {"saturates", s.saturates},
-                    {"error", error && std::isfinite(*error) ? Json(*error) : Json()},
-                    {"code", s.code},
-                    {"shared", s.shared.empty() ? Json() : Json(s.shared)},
-                    {"parts", s.parts}});
+    SpelledNumberRow& row =
+        fields.numbers.emplace_back(SpelledNumberRow{.number = json_number(s.value),
+                                                     .becomes = json_number(s.quantized),
+                                                     .saturates = s.saturates,
+                                                     .error = error_of(s),
+                                                     .code = s.code,
+                                                     .parts = s.parts});
+    if (!s.shared.empty()) row.shared = s.shared;
   }
-  for (const auto& [name, values] : spelled.state) state[name] = values;
-  return {{"format", to_string(format)},
-          {"sharing", spelled.sharing},
-          {"calibrated", state},
-          {"numbers", rows}};
+  return fields;
 }
 
 // hone formats FORMAT NUMBER...
@@ -226,7 +222,7 @@ void spell_numbers(const Format& format, const std::vector<std::string>& given,
   std::vector<float> values;
   for (const std::string& text : given) values.push_back(parse_number(text));
   const SpelledNumbers spelled = spell(format, values);
-  if (run.json) return print_result("formats", to_json(spelled, format));
+  if (run.json) return print_result("formats", to_json(spelled_fields(spelled, format)));
   Table table({{"number", "Number"},
                {"becomes", "Becomes"},
                {"error", "Error"},
@@ -256,17 +252,25 @@ void quantize_tensors(const FormatsArguments& a, const Format& format, Context& 
   const std::vector<QuantizedTensor> tensors =
       quantize_file(a.input, a.output, a.tensor, format, context);
   if (!a.figure.empty()) draw_histogram(a.input, tensors[0].name, format, a.figure, context);
+  QuantizedTensorsFields fields{.format = to_string(format)};
   Table table({{"tensor", "Tensor"},
                {"shape", "Shape"},
                {"average_bits", "Bits per weight"},
                {"snr_db", "SNR (dB)"},
                {"clipped", "Clipped"},
                {"flushed", "To zero"}});
-  for (const QuantizedTensor& t : tensors)
-    table.add_row({t.name, t.sizes, bits(t.average_bits), real(t.noise.snr_db(), 1),
-                   percent(t.noise.clipped_share(), 2), percent(t.noise.flushed_share(), 2)});
-  if (a.run.json)
-    return print_result("formats", {{"format", to_string(format)}, {"tensors", to_json(table)}});
+  for (const QuantizedTensor& t : tensors) {
+    const QuantizedTensorRow row{.tensor = t.name,
+                                 .shape = {t.sizes.begin(), t.sizes.end()},
+                                 .average_bits = t.average_bits,
+                                 .snr_db = t.noise.snr_db(),
+                                 .clipped = t.noise.clipped_share(),
+                                 .flushed = t.noise.flushed_share()};
+    table.add_row({row.tensor, t.sizes, bits(row.average_bits), real(row.snr_db, 1),
+                   percent(row.clipped, 2), percent(row.flushed, 2)});
+    fields.tensors.push_back(row);
+  }
+  if (a.run.json) return print_result("formats", to_json(fields));
   print_text(a.run, to_text(table, text_style(a.run)));
 }
 
@@ -298,6 +302,122 @@ void formats(const FormatsArguments& a) {
 }
 
 }  // namespace
+
+const Fields& fields_of(const FormatRow*) {
+  using F = FormatRow;
+  static const Fields fields = describe<F>(
+      "format_row", "A number format.",
+      field<&F::format>("format", "The format with its default parameters."),
+      field<&F::average_bits>("average_bits", Unit::bits,
+                              "Per weight of a 768 x 768 matrix, shared scales included."),
+      field<&F::state>("state",
+                       "Tensors stored with the weights: calibrated ranges, learned "
+                       "scales."),
+      field<&F::summary>("summary", "What it is."));
+  return fields;
+}
+
+const Fields& fields_of(const FormatsFields*) {
+  static const Fields fields =
+      describe<FormatsFields>("formats", "Number formats, explained.",
+                              field<&FormatsFields::formats>("formats", "All formats."));
+  return fields;
+}
+
+const Fields& fields_of(const FormatParameterRow*) {
+  using P = FormatParameterRow;
+  static const Fields fields = describe<P>(
+      "format_parameter", "A parameter of a number format.",
+      field<&P::parameter>("parameter", "Its name."),
+      field<&P::default_value>("default", "An integer, or a word: one of `words`, or \"auto\"."),
+      field<&P::minimum>("minimum", "Smallest value; null: its values are words."),
+      field<&P::maximum>("maximum", "Largest value; null: its values are words."),
+      field<&P::words>("words", "Its values; empty: they are integers."),
+      field<&P::summary>("summary", "What it is."));
+  return fields;
+}
+
+const Fields& fields_of(const FormatFields*) {
+  using F = FormatFields;
+  static const Fields fields = describe<F>(
+      "formats", "One format.", field<&F::format>("format", "The format with its parameters."),
+      field<&F::summary>("summary", "What it is."),
+      field<&F::source>("source", "Where it comes from."),
+      field<&F::parameters>("parameters", "Its parameters."),
+      field<&F::average_bits>("average_bits", Unit::bits,
+                              "Per weight of a 768 x 768 matrix, shared scales included."),
+      field<&F::values>("values",
+                        "All values, for a block, row or tensor whose largest magnitude is 1; "
+                        "empty: more than 65,536."),
+      field<&F::unwritten_values>("unwritten_values",
+                                  "Values that have a code and that rounding never gives."),
+      field<&F::passes_tiny_values>("passes_tiny_values",
+                                    "Magnitudes up to 1e-8 stay as they are, as in MASE."),
+      field<&F::lowest>("lowest", "The lowest value."),
+      field<&F::highest>("highest", "The highest value."),
+      field<&F::smallest_step>("smallest_step", "Between neighbours; 0: unknown."),
+      field<&F::gradient>("gradient",
+                          "Its gradient in training: straight through, or its own rule."),
+      field<&F::kernels>("kernels", "Kernels that compute it, the fastest first."),
+      field<&F::packed>("packed", "`hone pack` stores weights in its codes."),
+      field<&F::native_input>("native_input",
+                              "Format of inputs with which linear layers multiply codes; null: "
+                              "none."),
+      field<&F::exporters>("exporters", "File formats of models with it."));
+  return fields;
+}
+
+const Fields& fields_of(const SpelledNumberRow*) {
+  using S = SpelledNumberRow;
+  static const Fields fields = describe<S>(
+      "spelled_number", "A number spelled out in a format.",
+      field<&S::number>("number",
+                        "As given, as a float stores it; \"inf\", \"-inf\" or \"nan\" as text."),
+      field<&S::becomes>("becomes", "Its value in the format, likewise."),
+      field<&S::saturates>("saturates", "The number is beyond the range and becomes its end."),
+      field<&S::error>("error", "The value minus the number; null: infinite, or of a NaN."),
+      field<&S::code>("code", "Its bits, with the parts set apart."),
+      field<&S::shared>("shared",
+                        "Bits of the exponent or scale it shares with others; null: none."),
+      field<&S::parts>("parts", "What the parts of the code mean."));
+  return fields;
+}
+
+const Fields& fields_of(const SpelledNumbersFields*) {
+  using S = SpelledNumbersFields;
+  static const Fields fields = describe<S>(
+      "formats", "Numbers spelled out in a format.",
+      field<&S::format>("format", "The format with its parameters."),
+      field<&S::sharing>("sharing", "Whether they share a block or a scale."),
+      field<&S::calibrated>("calibrated", "Values that were calibrated on them, by name."),
+      field<&S::numbers>("numbers", "The numbers in their order."));
+  return fields;
+}
+
+const Fields& fields_of(const QuantizedTensorRow*) {
+  using Q = QuantizedTensorRow;
+  static const Fields fields = describe<Q>(
+      "quantized_tensor", "A tensor in a format.", field<&Q::tensor>("tensor", "Its name."),
+      field<&Q::shape>("shape", "Its sizes."),
+      field<&Q::average_bits>("average_bits", Unit::bits, "Per value, shared scales included."),
+      field<&Q::snr_db>("snr_db", Unit::decibels,
+                        "Signal-to-noise ratio; null: nothing is lost, or all is zero.")
+          .or_null(),
+      field<&Q::clipped>("clipped", Unit::share, "Values beyond the range; null: no values.")
+          .or_null(),
+      field<&Q::flushed>("flushed", Unit::share, "Values that become zero; null: no values.")
+          .or_null());
+  return fields;
+}
+
+const Fields& fields_of(const QuantizedTensorsFields*) {
+  using Q = QuantizedTensorsFields;
+  static const Fields fields =
+      describe<Q>("formats", "The tensors of a file in a format.",
+                  field<&Q::format>("format", "The format with its parameters."),
+                  field<&Q::tensors>("tensors", "The tensors of the file."));
+  return fields;
+}
 
 Command formats_command() {
   return {"formats", "Explain number formats; quantize tensor files",

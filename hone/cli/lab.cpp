@@ -26,28 +26,19 @@ struct LabArguments {
 
 constexpr const char* kAllLabs = "all";  // a pipeline of labs
 
-struct LabRow {
-  std::string name, title, costs;
-};
-
-std::vector<LabRow> all_labs() {
-  std::vector<LabRow> rows;
+std::vector<LabRowResult> all_labs() {
+  std::vector<LabRowResult> rows;
   for (const ShippedPipeline& one : shipped_pipelines())
     rows.push_back({one.name, one.title, one.costs});
   for (const Lab& lab : labs()) rows.push_back({lab.name, lab.title, lab.costs});
-  std::ranges::sort(rows, {}, &LabRow::name);
+  std::ranges::sort(rows, {}, &LabRowResult::lab);
   return rows;
 }
 
 void list_labs(const RunArguments& run) {
-  if (run.json) {
-    Json rows = Json::array();
-    for (const LabRow& lab : all_labs())
-      rows.push_back({{"lab", lab.name}, {"title", lab.title}, {"costs", lab.costs}});
-    return print_result("lab", {{"labs", rows}});
-  }
+  if (run.json) return print_result("lab", to_json(LabListFields{all_labs()}));
   Table table({{"lab", "Lab"}, {"title", "Experiment"}, {"costs", "Cost"}});
-  for (const LabRow& lab : all_labs()) table.add_row({lab.name, lab.title, lab.costs});
+  for (const LabRowResult& row : all_labs()) table.add_row({row.lab, row.title, row.costs});
   print_text(run, "{}\nhone lab NAME -o OUT runs one\n", to_text(table, text_style(run)));
 }
 
@@ -165,7 +156,7 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
                   .words = words_for_stages(a.run),
                   .invocation = invocation_of(app),
                   .command = "lab",
-                  .facts = {{"lab", lab.name}, {"fidelity", a.fidelity}}};
+                  .facts = to_json(PipelineLabFields{lab.name, parse_fidelity(a.fidelity)})};
   of_labs ? add_to_labs(job.pipeline, app) : add_common(job.pipeline, app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";

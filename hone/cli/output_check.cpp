@@ -84,9 +84,9 @@ constexpr std::string_view kModelMakers[] = {"train",   "quantize", "pack", "unp
                                              "trim",    "prune"};
 
 // What a person would miss in a folder, the work of hours; "" where there is nothing of it.
-std::string_view work_in(const FolderRecord& record, const fs::path& folder) {
-  if (holds_model(record, folder)) return kWholeModel;
-  return holds_adapter(record, folder) ? kAdapterAlone : "";
+std::string_view work_in(const FolderRecord& record) {
+  if (holds_model(record)) return kWholeModel;
+  return holds_adapter(record) ? kAdapterAlone : "";
 }
 
 std::string_view work_of(const CLI::App& app) {
@@ -100,7 +100,7 @@ std::string_view work_of(const CLI::App& app) {
 void check_keeps_work(const fs::path& output, const CLI::App& app) {
   const std::optional<FolderRecord> record = read_record(output);
   if (!record) return;
-  const std::string_view there = work_in(*record, output), made = work_of(app);
+  const std::string_view there = work_in(*record), made = work_of(app);
   if (there.empty() || there == made) return;
   const std::string made_by = command_of(*record, output), command = command_name(app);
   if (made.empty() && made_by == command) return;

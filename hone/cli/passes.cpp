@@ -1,3 +1,5 @@
+#include "hone/cli/passes.h"
+
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
@@ -27,9 +29,9 @@ std::string default_of(const PassOptionDef& option) {
   return text != nullptr ? *text : to_string(option.default_value);
 }
 
-// What it is for: "model", "look" or "run".
-std::string_view use_of(const PassDef& def) {
-  return def.look != nullptr ? "look" : def.of_runs ? "run" : "model";
+PassUse use_of(const PassDef& def) {
+  if (def.look != nullptr) return PassUse::look;
+  return def.of_runs ? PassUse::run : PassUse::model;
 }
 
 // A word that a shell takes as it stands.
@@ -49,38 +51,37 @@ std::string example_of(const PassDef& def) {
   return line;
 }
 
-Json to_json(const PassDef& def) {
-  Json options = Json::array();
-  for (const PassOptionDef& option : def.options)
-    options.push_back({{"option", option.name},
-                       {"kind", kind_of(option.default_value)},
-                       {"required", option.required},
-                       {"default", option.required ? Json() : Json(default_of(option))},
-                       {"summary", option.summary}});
-  const std::string example = example_of(def);
-  return {{"pass", def.name},
-          {"summary", def.summary},
-          {"use", use_of(def)},
-          {"options", options},
-          {"example", example.empty() ? Json() : Json(example)},
-          {"plugin", def.plugin.empty() ? Json() : Json(def.plugin)}};
+PassRow row_of(const PassDef& def) {
+  PassRow row{
+      .pass = std::string(def.name), .summary = std::string(def.summary), .use = use_of(def)};
+  for (const PassOptionDef& option : def.options) {
+    PassOptionRow& one =
+        row.options.emplace_back(PassOptionRow{.option = std::string(option.name),
+                                               .kind = kind_of(option.default_value),
+                                               .required = option.required,
+                                               .summary = std::string(option.summary)});
+    if (!option.required) one.default_value = default_of(option);
+  }
+  if (const std::string example = example_of(def); !example.empty()) row.example = example;
+  if (!def.plugin.empty()) row.plugin = def.plugin;
+  return row;
 }
 
-Json rows_of(const PassTable& passes) {
-  Json rows = Json::array();
-  for (const auto& [name, def] : passes) rows.push_back(to_json(def));
-  return rows;
+PassesFields rows_of(const PassTable& passes) {
+  PassesFields fields;
+  for (const auto& [name, def] : passes) fields.passes.push_back(row_of(def));
+  return fields;
 }
 
 void list_passes(const PassTable& passes, const RunArguments& run) {
-  if (run.json) return print_result("passes", {{"passes", rows_of(passes)}});
+  if (run.json) return print_result("passes", to_json(rows_of(passes)));
   Table table(
       {{"pass", "Pass"}, {"use", "For"}, {"options", "Options"}, {"summary", "What it does"}});
   for (const auto& [name, def] : passes) {
     std::vector<std::string> options;
     for (const PassOptionDef& option : def.options) options.emplace_back(option.name);
-    table.add_row(
-        {name, std::string(use_of(def)), fmt::format("{}", fmt::join(options, ", ")), def.summary});
+    table.add_row({name, std::string(word_of(use_of(def))),
+                   fmt::format("{}", fmt::join(options, ", ")), def.summary});
   }
   print_text(run,
              "{}\nFor model: `hone pass MODEL PASS -o OUT` runs it over a model for good. look: "
@@ -90,7 +91,7 @@ void list_passes(const PassTable& passes, const RunArguments& run) {
 }
 
 void explain_pass(const PassDef& def, const RunArguments& run) {
-  if (run.json) return print_result("passes", to_json(def));
+  if (run.json) return print_result("passes", to_json(row_of(def)));
   Table table(
       {{"option", "Option"}, {"kind", "Kind"}, {"default", "Default"}, {"summary", "What it is"}});
   for (const PassOptionDef& option : def.options)
@@ -114,6 +115,45 @@ void passes(const PassesArguments& a) {
 }
 
 }  // namespace
+
+const Fields& fields_of(const PassOptionRow*) {
+  using P = PassOptionRow;
+  static const Fields fields =
+      describe<P>("pass_option", "An option of a pass.", field<&P::option>("option", "Its name."),
+                  field<&P::kind>("kind", "true or false, whole number, number, text or format."),
+                  field<&P::required>("required", "It must be given."),
+                  field<&P::default_value>("default", "As it is typed; null: it must be given."),
+                  field<&P::summary>("summary", "What it is."));
+  return fields;
+}
+
+std::span<const EnumWord> enum_words(PassUse) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(PassUse::model), "model"},
+                                        {static_cast<int>(PassUse::look), "look"},
+                                        {static_cast<int>(PassUse::run), "run"}};
+  return kWords;
+}
+
+const Fields& fields_of(const PassRow*) {
+  using P = PassRow;
+  static const Fields fields = describe<P>(
+      "pass_row", "A pass over a model's graph.", field<&P::pass>("pass", "Its name."),
+      field<&P::summary>("summary", "What it does."),
+      field<&P::use>("use",
+                     "model: `hone pass` changes a model with it; look: `hone pass` prints what it "
+                     "finds; run: commands apply it to graphs that they run."),
+      field<&P::options>("options", "Its options."),
+      field<&P::example>("example", "A command line; null: `hone pass` does not support the pass."),
+      field<&P::plugin>("plugin", "The file of its plugin; null: it is built in."));
+  return fields;
+}
+
+const Fields& fields_of(const PassesFields*) {
+  static const Fields fields =
+      describe<PassesFields>("passes", "The passes over a model's graph.",
+                             field<&PassesFields::passes>("passes", "All passes."));
+  return fields;
+}
 
 Command passes_command() {
   return {"passes", "List the transformations (passes) of graphs", "hone passes quantize",

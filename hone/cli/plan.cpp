@@ -23,7 +23,7 @@ void print_plan(PlanArguments& a) {
 
 Command plan_command() {
   return {
-      "plan", "Show the format that a quantization recipe gives each layer",
+      "plan", "Show which format a recipe assigns to each layer",
       "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'op = \"linear\", bias = \"none\"'",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<PlanArguments>();

@@ -37,10 +37,11 @@ void check(const PredictArguments& a) {
         "--text_pair_column");
   const std::string encoding = lower_ascii(a.job.data.form.encoding);
   if (!encoding.empty() && a.job.data.source.empty() && !a.from_stream())
-    throw UsageError("--encoding is of files and of standard input; texts in arguments are UTF-8");
+    throw UsageError(
+        "--encoding applies to files and standard input; texts in arguments are UTF-8");
   if (a.from_stream() && (encoding.starts_with("utf-16") || encoding.starts_with("utf-32")))
     throw UsageError(fmt::format(
-        "--encoding: the lines of standard input cannot be told apart in {}; convert it with "
+        "--encoding: hone cannot find the lines of standard input in {}; convert it with "
         "`iconv -f {} -t UTF-8`",
         a.job.data.form.encoding, a.job.data.form.encoding));
   if (!a.text_pairs.empty() && a.text_pairs.size() != a.texts.size())
@@ -50,7 +51,7 @@ void check(const PredictArguments& a) {
                                              : fmt::format("{} second texts", a.text_pairs.size()),
                     a.texts.size() == 1 ? "one text" : fmt::format("{} texts", a.texts.size())));
   if (!a.job.fields.empty() && !a.run.json && output.empty())
-    throw UsageError("--fields chooses what programs get; add --json or --output FILE");
+    throw UsageError("--fields selects fields of --json and --output FILE; add one of them");
   if (!output.empty() && !form_of_file(output))
     throw UsageError(
         fmt::format("--output: expected a file that ends in .jsonl or .csv, got '{}'", output));

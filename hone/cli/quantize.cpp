@@ -27,15 +27,16 @@ void check_native(const QuantizeArguments& a, const CLI::App& app) {
   };
   if (a.native.empty())
     return refuse({"--static", "--keep_slower", "--no_smooth_scales", "--no_bias_correction"},
-                  "is of --native FORMAT");
+                  "needs --native FORMAT");
   refuse({"--format", "--input_format", "--weight_format", "--bias_format", "--output_format",
           "--recipe", "--rule"},
-         "and --native both say which formats the model takes; give one of them");
+         "and --native both set the formats; give one of them");
   refuse({"--qat"},
-         "is of quantizing without --native; train through quantizers first, then `hone pack`");
-  refuse({"--seeds", "--explain", "--resume"},
-         "is of quantizing without --native, which trains nothing: it is done in one go, and what "
-         "each layer costs is in its report");
+         "and --native exclude each other; train with --qat first, then use `hone pack`");
+  refuse(
+      {"--seeds", "--explain", "--resume"},
+      "and --native exclude each other: --native trains nothing, and its report lists the cost of "
+      "each layer");
 }
 
 QuantizeResult quantize_native(const QuantizeArguments& a, Context& context) {
@@ -44,6 +45,7 @@ QuantizeResult quantize_native(const QuantizeArguments& a, Context& context) {
       .weight = value_of_flag("--native",
                               [&] { return parse_format(a.native, context.library.formats); }),
       .input_scales = a.calibrated_inputs ? InputScales::calibrated : InputScales::dynamic,
+      .keep_slower = a.keep_slower,
       .methods = {.smooth_scales = !a.no_smooth_scales, .bias_correction = !a.no_bias_correction},
       .gates = a.job.gates,
       .calibration = a.job.calibration,
@@ -57,7 +59,6 @@ QuantizeResult quantize_native(const QuantizeArguments& a, Context& context) {
   value_of_flag("--native", [&] {
     return native_input(job.weight, context.library.formats, job.input_scales);
   });
-  if (a.keep_slower) job.stays_for_speed = [](const ProductTimes&) { return false; };
   return quantize_native_job(job, context);
 }
 

@@ -1,5 +1,3 @@
-#include <fmt/ranges.h>
-
 #include "hone/base/cache_folder.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/given_settings.h"
@@ -7,6 +5,7 @@
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/stage_commands.h"
+#include "hone/jobs/pipeline/pipeline_report.h"
 
 namespace hone {
 namespace {
@@ -20,22 +19,16 @@ struct PipelineArguments {
 };
 
 void print_plan(const std::vector<PlannedStage>& stages, const RunArguments& run) {
-  if (run.json) {
-    Json rows = Json::array();
-    for (const PlannedStage& stage : stages)
-      rows.push_back({{"stage", stage.name}, {"command_line", stage.command_line}});
-    return print_result("run", {{"planned", rows}});
-  }
+  if (run.json) return print_result("run", to_json(PipelinePlanFields{stages}));
   std::string text;
   for (const PlannedStage& stage : stages)
     text += fmt::format("{}\n  {}\n", stage.name, stage.command_line);
   print_text(run, "{}", text);
 }
 
-void check_gates(const Json& results) {
-  const auto failed = results.value("failed_gates", std::vector<std::string>());
-  if (!failed.empty())
-    throw GateFailure(fmt::format("{}: the gate did not pass", fmt::join(failed, ", ")));
+void check_gates(const PipelineFields& fields) {
+  if (!fields.failed_gates.empty())
+    throw GateFailure("gates not passed: " + fields.failed_gates_text());
 }
 
 void run_file(PipelineArguments& a, const CLI::App& app) {
@@ -55,7 +48,7 @@ void run_file(PipelineArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   const JobResult result = run_pipeline(job, commands, context);
   print("run", result, a.run);
-  check_gates(result.fields);
+  check_gates(from_json<PipelineFields>(result.fields));
 }
 
 }  // namespace

@@ -28,10 +28,15 @@ void print_schema(const std::string& name) {
 }
 
 void list_documents(bool json) {
-  Table table({{"document", "SchemaDocument"}, {"meaning", "What it is"}});
+  if (json) {
+    SchemaFields fields;
+    for (const SchemaDocument& document : documents())
+      fields.documents.push_back({document.name, document.meaning});
+    return print_result("schema", to_json(fields));
+  }
+  Table table({{"document", "Document"}, {"meaning", "What it is"}});
   for (const SchemaDocument& document : documents())
     table.add_row({document.name, document.meaning});
-  if (json) return print_result("schema", {{"documents", to_json(table)}});
   const TextStyle style{.columns = terminal_columns(stdout)};
   fmt::print(
       "{}\n{}", to_text(table, style),
@@ -49,6 +54,22 @@ void schema(const SchemaArguments& a) {
 }
 
 }  // namespace
+
+const Fields& fields_of(const SchemaDocumentResult*) {
+  using S = SchemaDocumentResult;
+  static const Fields fields =
+      describe<S>("schema_document", "A document that has a schema.",
+                  field<&S::document>("document", "A command, or a file of output folders."),
+                  field<&S::meaning>("meaning", "What it is."));
+  return fields;
+}
+
+const Fields& fields_of(const SchemaFields*) {
+  static const Fields fields =
+      describe<SchemaFields>("schema", "The documents that have a schema, without DOCUMENT.",
+                             field<&SchemaFields::documents>("documents", "All documents."));
+  return fields;
+}
 
 Command schema_command() {
   return {"schema", "Describe the JSON output of commands", "hone schema quantize",

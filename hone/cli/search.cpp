@@ -49,7 +49,8 @@ void check(const SearchArguments& a) {
   if (a.job.recipe.empty() == a.job.space.empty())
     throw UsageError("hone search: give what is searched by --recipe FILE or by --space TEXT");
   if (a.job.join && a.job.storage.empty())
-    throw UsageError("hone search: --join takes part in a study that stands in --storage; give it");
+    throw UsageError(
+        "hone search: --join works on a study that --storage contains; give --storage");
   if (a.job.join && !a.job.output.folder.empty())
     throw UsageError(
         "hone search: --join writes no folder (the command that started the study does); leave "
@@ -142,7 +143,7 @@ Command search_command() {
         declare_budget(app, a->job.budget);
         declare(app, a->job.gates);
         declare_study(app, *a);
-        declare_split(app, a->job.split, "split for the final result; choices use validation");
+        declare_split(app, a->job.split, "split to report on; choices are made on validation");
         declare(app, a->job.data, /*required=*/true);
         declare_train_samples(app, a->job.data);
         declare(app, a->job.vocabulary);

@@ -45,7 +45,7 @@ void sensitivity(SensitivityArguments& a, const CLI::App& app) {
 
 Command sensitivity_command() {
   return {"sensitivity", "Measure how each layer reacts to a format or to pruning",
-          "hone sensitivity my-model --formats 'bf16;mxint(bits=4)' --data "
+          "hone sensitivity my-model --formats 'bf16,mxint(bits=4)' --data "
           "'synth:negation?seed=7&n=30000' -o sensitivity",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<SensitivityArguments>();

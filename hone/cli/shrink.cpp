@@ -46,10 +46,10 @@ Command shrink_command() {
         app.get_option("--max_drop")->default_str("0.5");
         app.add_option("--goal", a->goal, "what to minimize")
             ->check(one_of({"both", "size", "latency"}));
-        app.add_option("--budget", a->budget, "time limit for starting steps");
+        app.add_option("--budget", a->budget, "start no new step after this time");
         app.add_option("--max_evaluations", a->job.looks, "candidates to evaluate on validation")
             ->check(number_from(1, 1000));
-        app.add_option("--only", a->job.only, "use only: trim, prune, quantize, allocate, train")
+        app.add_option("--only", a->job.only, "allowed steps: trim,prune,quantize,allocate,train")
             ->check(one_of(shrink_means()))
             ->allow_extra_args(false)
             ->delimiter(',');
@@ -60,7 +60,7 @@ Command shrink_command() {
                        "also write an fp32 folder that transformers loads")
             ->check(one_of({"transformers"}));
         app.add_option("--recipe", a->job.recipe, "TOML file with the search space");
-        declare_split(app, a->job.split, "split for the final result; choices use validation");
+        declare_split(app, a->job.split, "split to report on; choices are made on validation");
         declare(app, a->job.data, /*required=*/true);
         declare_train_samples(app, a->job.data);
         app.add_option("--per_device_eval_batch_size,--batch_size", a->job.eval_batch_size,

@@ -30,7 +30,7 @@ void study(SparsitiesArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command sparsities_command() {
-  return {"sparsities", "Plot accuracy against sparsity",
+  return {"sparsities", "Measure and plot accuracy at several sparsities",
           "hone sparsities my-model --sparsities 0.3,0.6 --data 'synth:negation?seed=7&n=30000' -o "
           "sparsities",
           [](CLI::App& app) -> std::function<void()> {
@@ -54,7 +54,7 @@ Command sparsities_command() {
                            "operations to prune, as globs; by default all linears but the head")
                 ->allow_extra_args(false)
                 ->delimiter(',');
-            declare_split(app, a->job.split, "split for the final result; choices use validation");
+            declare_split(app, a->job.split, "split to report on; choices are made on validation");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.study.how.fine_tune);

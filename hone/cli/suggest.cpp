@@ -26,7 +26,7 @@ void suggest(SuggestArguments& a) {
 
 Command suggest_command() {
   return {
-      "suggest", "Find better format parameters for each layer",
+      "suggest", "Find format parameters with less rounding error per layer",
       "hone suggest my-model --format 'integer(width=6,frac=3)' --data "
       "'synth:negation?seed=7&n=30000' -o recipe.toml",
       [](CLI::App& app) -> std::function<void()> {
@@ -37,7 +37,7 @@ Command suggest_command() {
             ->check(number_from(0));
         app.add_option("--output,-o", a->job.recipe, "recipe file to write");
         app.add_flag("--overwrite", a->job.overwrite, "replace the file");
-        declare_split(app, a->job.split, "split for the final result; choices use validation");
+        declare_split(app, a->job.split, "split to report on; choices are made on validation");
         declare(app, a->job.data, /*required=*/true);
         declare_train_samples(app, a->job.data);
         declare(app, a->calibration);

@@ -19,9 +19,10 @@ const std::vector<FlagRow>& flag_rows() {
       // What to do.
       {{"do_train"}, "`hone train` trains; leave it out"},
       {{"do_eval"},
-       "training measures the validation and test parts by itself, `hone eval` any model; leave it "
+       "training measures the validation and test splits by itself, `hone eval` any model; leave "
+       "it "
        "out"},
-      {{"do_predict"}, "`hone predict MODEL --data FILE` says what a model makes of texts"},
+      {{"do_predict"}, "`hone predict MODEL --data FILE` prints the predictions of a model"},
       {{"model_name_or_path", "model_name", "model"},
        "the model is the first argument, without a flag"},
       {{"resume_from_checkpoint"}, "--resume goes on with the same output folder"},
@@ -113,7 +114,7 @@ const std::vector<FlagRow>& flag_rows() {
        "not there yet; a batch that does not fit the memory is refused with what it would take"},
       {{"layer_decay", "llrd"}, "--layerwise_lr_decay is the factor from layer to layer"},
       {{"temperature", "teacher_model", "teacher_model_name_or_path"},
-       "--distill takes the folder of the parent, --distill_temperature and --distill_alpha say "
+       "--distill takes the folder of the teacher, --distill_temperature and --distill_alpha say "
        "how"},
       {{"neftune_noise_alpha"}, "not there yet"},
       // When to log, evaluate, save.

@@ -29,6 +29,25 @@ std::vector<std::string> format_names() {
   return names;
 }
 
+// What also stands for fp32.
+std::vector<std::string> format_names_and_none() {
+  std::vector<std::string> names = format_names();
+  names.emplace_back("none");
+  return names;
+}
+
+// Gates without their points, of metrics that are counted in points.
+std::vector<std::string> gate_beginnings() {
+  std::vector<std::string> beginnings;
+  for (const std::string& name : metric_names())
+    for (const Task task : {Task::single_label, Task::regression, Task::multi_label})
+      if (const Metric* metric = metric_called(task, name)) {
+        if (metric->greater_is_better) beginnings.push_back(name + ">=-");
+        break;
+      }
+  return beginnings;
+}
+
 std::vector<std::string> data_names() {
   std::vector<std::string> names;
   for (const Generator& generator : generators())
@@ -67,9 +86,15 @@ const std::vector<ValueKindRow>& value_kind_rows() {
         .files = true,
         .access = Access::writes,
         .written_as = {".svg", ".png", ".tsv", ".gp"}}},
-      {{"FORMAT", "format", "qat", "native", "input_format", "weight_format", "bias_format",
-        "output_format", "candidate"},
+      {{"FORMAT", "format", "qat", "native"},
        {.shown = "FORMAT", .words = format_names(), .format = true}},
+      {{"input_format", "weight_format", "bias_format", "output_format"},
+       {.shown = "FORMAT", .words = format_names_and_none(), .format = true}},
+      {{"candidate"},
+       {.shown = "FORMAT", .words = format_names_and_none(), .format = true, .separator = "/"}},
+      {{"formats"},
+       {.shown = "LIST", .words = format_names_and_none(), .format = true, .separator = ","}},
+      {{"gate"}, {.shown = "TEXT", .words = gate_beginnings(), .goes_on = true}},
       {{"metric_for_best_model"}, {.shown = "METRIC", .words = metric_names()}},
       {{"problem_type"}, {.shown = "TASK"}},
       {{"class_weights"}, {.shown = "balanced|LIST", .words = {"balanced"}}},
@@ -95,8 +120,8 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"PASS", "skip_pass"}, {.shown = "PASS", .words = pass_names()}},
       {{"freeze", "tensor", "target", "same_format"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},
-      {{"widths", "sparsities", "formats", "methods", "inputs", "fields", "elements", "group",
-        "operands", "executor", "only"},
+      {{"widths", "sparsities", "methods", "inputs", "fields", "elements", "group", "operands",
+        "executor", "only"},
        {.shown = "LIST"}},
       {{"NAME"}, {.shown = "NAME"}},
       {{"sampler"}, {.shown = "SAMPLER"}},

@@ -20,6 +20,8 @@ struct ValueKind {
   bool takes_minus = false;             ///< a value may begin with a minus, as no flag: "-loss"
   std::vector<const char*> written_as = {};  ///< endings of the files that are written
   bool format = false;  ///< the words are number formats, which take parameters: "int(bits=4)"
+  std::string_view separator = {};  ///< between several of them: ","; empty: there is one
+  bool goes_on = false;             ///< the words only begin a value: "accuracy>=-"
 };
 
 /// The words that `one_of` (arguments.h) accepts for an argument; empty without it.

@@ -39,7 +39,7 @@ void study(WidthsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command widths_command() {
-  return {"widths", "Plot accuracy against bit width",
+  return {"widths", "Measure and plot accuracy at several fixed-point bit widths",
           "hone widths my-model --widths 6.3,8.4 --max_steps 200 --batch_size 64 --lr 2e-4 --data "
           "'synth:negation?seed=7&n=30000' -o widths",
           [](CLI::App& app) -> std::function<void()> {
@@ -47,7 +47,7 @@ Command widths_command() {
             app.add_option("MODEL", a->job.model, "model folder")->required();
             app.add_option("--widths", a->widths,
                            "width.fraction in bits; by default 4.2 to 32.16");
-            declare_split(app, a->job.split, "split for the final result; choices use validation");
+            declare_split(app, a->job.split, "split to report on; choices are made on validation");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.training);

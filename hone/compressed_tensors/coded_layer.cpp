@@ -2,74 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "hone/formats/code_table.h"
 #include "hone/kernels/grain.h"
 
 namespace hone {
 namespace {
-
-// What elements of a type stand for, by their codes. Those of signed integers are in offset binary.
-struct ElementType {
-  bool of_floats;
-  int bits;
-  std::vector<float> values;  // NaN: the code has none
-};
-
-ElementType integers(int bits, int lowest) {
-  ElementType type{.of_floats = false, .bits = bits, .values = {}};
-  for (int code = 0; code < 1 << bits; ++code)
-    type.values.push_back(static_cast<float>(code + lowest));
-  return type;
-}
-
-// Without infinities, as E2M1 and E4M3 are defined by OCP.
-ElementType floats(int exponent_bits, int mantissa_bits, float highest) {
-  ElementType type{.of_floats = true, .bits = 1 + exponent_bits + mantissa_bits, .values = {}};
-  const int one = 1 << mantissa_bits, bias = (1 << (exponent_bits - 1)) - 1;
-  for (int code = 0; code < 1 << type.bits; ++code) {
-    const int magnitude = code & ((1 << (type.bits - 1)) - 1), exponent = magnitude / one;
-    const int significand = magnitude % one + (exponent > 0 ? one : 0);
-    float value =
-        std::ldexp(static_cast<float>(significand), std::max(exponent, 1) - bias - mantissa_bits);
-    if (value > highest) value = std::numeric_limits<float>::quiet_NaN();
-    type.values.push_back(code == magnitude ? value : -value);
-  }
-  return type;
-}
-
-const ElementType kInt4 = integers(4, -8), kInt8 = integers(8, -128), kUint8 = integers(8, 0),
-                  kFp4 = floats(2, 1, 6), kFp8 = floats(4, 3, 448);
-
-bool is_power_of_two(float value) {
-  int exponent = 0;
-  return std::isfinite(value) && std::frexp(value, &exponent) == 0.5F;
-}
-
-// The codes of a format as those of an element type with the same values but for a power of two.
-struct Recoding {
-  float step = 1;          // the format's unit for a value of 1
-  std::vector<int> codes;  // -1: the type has no such value
-
-  bool has_all() const { return std::ranges::find(codes, -1) == codes.end(); }
-  bool reaches(int code) const { return std::ranges::find(codes, code) != codes.end(); }
-};
-
-std::optional<Recoding> recoded(const CodeUnits& units, const ElementType& type) {
-  float smallest = std::numeric_limits<float>::infinity();
-  for (const float value : type.values)
-    if (value != 0) smallest = std::fmin(smallest, std::fabs(value));
-  Recoding recoding{.step = smallest_unit(units) / smallest, .codes = {}};
-  if (!is_power_of_two(recoding.step)) return std::nullopt;
-  for (const float unit : units.units) {
-    // No weight has a code that stands for no number.
-    const float value = std::isnan(unit) ? 0 : unit / recoding.step;
-    const auto found = std::ranges::find(type.values, value);
-    recoding.codes.push_back(
-        found == type.values.end() ? -1 : static_cast<int>(found - type.values.begin()));
-  }
-  return recoding;
-}
 
 bool has_zero_points(const CodeUnits& units) {
   return units.shared_zero_points || !units.offsets.empty();
@@ -80,7 +18,7 @@ bool are_products(const std::optional<CodeUnits>& units) {
   return units && !units->half && !units->divides;
 }
 
-Json scheme_of(const ElementType& type, bool symmetric, std::string_view strategy, bool dynamic) {
+Json scheme_of(const CodeTable& type, bool symmetric, std::string_view strategy, bool dynamic) {
   return {{"num_bits", type.bits},
           {"type", type.of_floats ? "float" : "int"},
           {"symmetric", symmetric},
@@ -92,8 +30,8 @@ std::optional<CodedInputs> integers_by_own_scales(const CodeUnits& units, std::i
   // Scales out of a table are powers of two.
   if (!units.scales.empty() || (units.group != 0 && units.group != columns)) return std::nullopt;
   const std::string_view strategy = units.group == 0 ? "tensor" : "token";
-  CodedInputs inputs{.scheme =
-                         scheme_of(kInt8, !has_zero_points(units), strategy, /*dynamic=*/true)};
+  CodedInputs inputs{
+      .scheme = scheme_of(kInt8Codes, !has_zero_points(units), strategy, /*dynamic=*/true)};
   if (!has_zero_points(units))
     inputs.note =
         "scales of inputs are the largest magnitude / 127.5 in compressed-tensors and / 127 in "
@@ -103,8 +41,8 @@ std::optional<CodedInputs> integers_by_own_scales(const CodeUnits& units, std::i
 
 std::optional<CodedInputs> integers_by_known_scale(const CodeUnits& units, float step) {
   const float scale = units.scales[0] * step;
-  CodedInputs inputs{.scheme =
-                         scheme_of(kInt8, !has_zero_points(units), "tensor", /*dynamic=*/false)};
+  CodedInputs inputs{
+      .scheme = scheme_of(kInt8Codes, !has_zero_points(units), "tensor", /*dynamic=*/false)};
   inputs.tensors.emplace("input_scale", Tensor::of<float>({1}, {scale}));
   if (!units.offsets.empty()) {
     const float zero = -units.offsets[0] / step - 128;
@@ -117,7 +55,7 @@ std::optional<CodedInputs> integers_by_known_scale(const CodeUnits& units, float
 
 // All values of fp8, and none that is no larger.
 std::optional<CodedInputs> floats_by_known_scale(const CodeUnits& units) {
-  const std::optional<Recoding> recoding = recoded(units, kFp8);
+  const std::optional<Recoding> recoding = recoded(units, kFp8Codes);
   if (!recoding || has_zero_points(units)) return std::nullopt;
   const float highest = 448 * recoding->step;
   for (std::size_t code = 0; code < units.units.size(); ++code)
@@ -125,7 +63,7 @@ std::optional<CodedInputs> floats_by_known_scale(const CodeUnits& units) {
   for (std::size_t code = 1; code < 127; ++code)
     if (!recoding->reaches(static_cast<int>(code))) return std::nullopt;
   const float scale = units.scales[0] * recoding->step;
-  CodedInputs inputs{.scheme = scheme_of(kFp8, true, "tensor", /*dynamic=*/false),
+  CodedInputs inputs{.scheme = scheme_of(kFp8Codes, true, "tensor", /*dynamic=*/false),
                      .of_floats = true};
   inputs.tensors.emplace("input_scale", Tensor::of<float>({1}, {scale}));
   if (!recoding->has_all())
@@ -203,29 +141,23 @@ Tensor rows_of_codes(const std::vector<std::uint16_t>& elements, std::int64_t co
   return tensor;
 }
 
-// Codes that a weight really has.
-bool covers(const Recoding& recoding, const std::vector<std::uint16_t>& elements) {
-  return std::ranges::all_of(elements,
-                             [&](std::uint16_t code) { return recoding.codes[code] >= 0; });
-}
-
 std::int64_t words(std::int64_t bits) { return (bits + 31) / 32; }
 
 // The weight as elements of the type; nothing where the type does not have its values, or the package no such layout.
-std::optional<CodedWeight> coded_as(const ElementType& type, const PackedTensor& tensor,
+std::optional<CodedWeight> coded_as(const CodeTable& type, const PackedTensor& tensor,
                                     const CodeUnits& units, const Scales& scales,
                                     const std::vector<std::uint16_t>& elements,
                                     const std::optional<CodedInputs>& inputs, ThreadPool& pool) {
   const std::int64_t rows = tensor.layout.matrix.rows, columns = tensor.layout.matrix.columns;
   const std::optional<Recoding> recoding = recoded(units, type);
   // Other types are chosen by the format alone, so that layers of one format have one scheme.
-  if (!recoding || !(recoding->has_all() || (&type == &kFp8 && covers(*recoding, elements))))
+  if (!recoding || !(recoding->has_all() || (&type == &kFp8Codes && recoding->covers(elements))))
     return std::nullopt;
   CodedWeight weight;
   const std::optional<Tensor> exponents = type.of_floats && scales.group == kGroupOfMx
                                               ? as_e8m0(scales, rows, recoding->step)
                                               : std::nullopt;
-  if (&type == &kFp4 && !exponents) return std::nullopt;
+  if (&type == &kFp4Codes && !exponents) return std::nullopt;
   const std::optional<Tensor> scale =
       exponents ? exponents : as_floats(scales, rows, recoding->step);
   if (!scale) return std::nullopt;
@@ -242,12 +174,12 @@ std::optional<CodedWeight> coded_as(const ElementType& type, const PackedTensor&
   const auto codes = [&](int bits, DType dtype, std::int64_t width) {
     return rows_of_codes(elements, columns, bytes, bits, dtype, {rows, width}, pool);
   };
-  if (&type == &kFp8) {
+  if (&type == &kFp8Codes) {
     weight.format = exponents ? "mxfp8-quantized" : "float-quantized";
     weight.rounds_inputs = inputs && inputs->of_floats && !exponents;
     weight.of_float8 = true;
     weight.tensors.emplace("weight", codes(8, DType::u8, columns));
-  } else if (&type == &kFp4) {
+  } else if (&type == &kFp4Codes) {
     weight.format = "mxfp4-pack-quantized";
     weight.tensors.emplace("weight_packed", codes(4, DType::u8, columns / 2));
   } else if (inputs && !inputs->of_floats) {
@@ -275,7 +207,7 @@ std::optional<CodedInputs> coded_inputs(const Format& format, const std::vector<
   if (layout.element_bits != 8 || layout.half_scales || !are_products(units)) return std::nullopt;
   const bool dynamic = layout.shared_count > 0;
   if (!dynamic && units->scales.size() != 1) return std::nullopt;
-  const ElementType& type = has_zero_points(*units) ? kUint8 : kInt8;
+  const CodeTable& type = has_zero_points(*units) ? kUint8Codes : kInt8Codes;
   if (const auto whole = recoded(*units, type); whole && whole->has_all() && whole->reaches(255))
     return dynamic ? integers_by_own_scales(*units, columns)
                    : integers_by_known_scale(*units, whole->step);
@@ -293,7 +225,7 @@ WeightCoding coded_weight(const PackedTensor& tensor, const std::optional<CodedI
     return {{}, fmt::format("{} columns do not divide into groups of {}", columns, scales.group)};
   const std::vector<std::uint16_t> elements =
       element_codes(tensor.layout, tensor.packed.codes.data<std::uint8_t>(), pool);
-  for (const ElementType* type : {&kInt4, &kFp4, &kInt8, &kFp8})
+  for (const CodeTable* type : {&kInt4Codes, &kFp4Codes, &kInt8Codes, &kFp8Codes})
     if (auto weight = coded_as(*type, tensor, *units, scales, elements, inputs, pool))
       return {std::move(weight)};
   return {{}, "their values are no int4, int8, fp4 or fp8 numbers times scales"};

@@ -24,10 +24,6 @@ constexpr std::int64_t kStrayFactor = 10;  // so many times rarer than an even s
 
 std::string number(std::int64_t count) { return grouped(static_cast<long long>(count)); }
 
-std::string number_of_texts(std::int64_t count) {
-  return fmt::format("{} text{}", number(count), count == 1 ? "" : "s");
-}
-
 // "'bad' (3), 'good' (1)", the first of them by name; without the number where there are none.
 std::string listed_classes(const std::vector<std::size_t>& classes, const PartFacts& facts,
                            const std::vector<std::string>& labels) {
@@ -40,12 +36,6 @@ std::string listed_classes(const std::vector<std::size_t>& classes, const PartFa
   }
   return text;
 }
-
-Json count_or_null(const std::optional<std::int64_t>& count) {
-  return count ? Json(*count) : Json();
-}
-
-Json share_or_null(double share) { return share == share ? Json(share) : Json(); }
 
 // ": test.csv: line 2 is train.csv: line 7, … and 12 more", of those that have a place.
 std::string named_duplicates(const std::vector<DuplicateRow>& duplicates, std::int64_t all) {
@@ -158,7 +148,7 @@ void warn_of_stray_classes(const DataSet& data, const PartFacts& facts,
     if (!is_stray(facts.class_rows[i], facts) || ++strays > kListedClasses) continue;
     const bool placed = i < data.label_places.size() && !data.label_places[i].empty();
     warnings.push_back(
-        fmt::format("label '{}': only {} of {} training texts {} it{}; is it a slip?",
+        fmt::format("label '{}': only {} of {} training examples {} it{}; is it a typing error?",
                     shown_name(data.label_names[i]), number(facts.class_rows[i]),
                     number(facts.rows), facts.class_rows[i] == 1 ? "has" : "have",
                     placed ? ", first in " + data.label_places[i] : ""));
@@ -177,9 +167,9 @@ void warn_of_contradictions(const DataSet& data, std::vector<std::string>& warni
       contradictory.insert(hash);
   }
   if (!contradictory.empty())
-    warnings.push_back(fmt::format("{} of the training part {} there with different {}",
-                                   number_of_texts(static_cast<std::int64_t>(contradictory.size())),
-                                   contradictory.size() == 1 ? "stands" : "stand",
+    warnings.push_back(fmt::format("train: {} example{} repeated with different {}",
+                                   number(static_cast<std::int64_t>(contradictory.size())),
+                                   contradictory.size() == 1 ? " is" : "s are",
                                    data.task == Task::regression ? "numbers" : "labels"));
 }
 
@@ -237,41 +227,86 @@ std::vector<DuplicateRow> duplicate_rows(const std::vector<Example>& examples,
   return rows;
 }
 
-Json to_json(const DataIdentity& identity) {
-  Json parts = Json::array();
+const Fields& fields_of(const NumberFacts*) {
+  using N = NumberFacts;
+  static const Fields fields = describe<N>(
+      "number_range", "Values of a number in a split.", field<&N::least>("min", "Smallest."),
+      field<&N::greatest>("max", "Largest."), field<&N::mean>("mean", "Mean."));
+  return fields;
+}
+
+const Fields& fields_of(const SplitResult*) {
+  using S = SplitResult;
+  static const Fields fields = describe<S>(
+      "data_split", "A split of the data.",
+      field<&S::split>("split",
+                       "train, validation or test; all: data without splits, or every split."),
+      field<&S::rows>("rows", Unit::rows, "Rows, after some were set aside."),
+      field<&S::classes>("classes", Unit::rows, "Of each class, or label; null for regression."),
+      field<&S::majority_share>("majority_share", Unit::share,
+                                "Share of the most frequent class; null for other tasks.")
+          .or_null(),
+      field<&S::duplicate_rows>("duplicate_rows", Unit::rows,
+                                "Rows whose text is in the training split, too."),
+      field<&S::validation_duplicate_rows>("validation_duplicate_rows", Unit::rows,
+                                           "Test rows whose text is in the validation split, too."),
+      field<&S::repeated_rows>("repeated_rows", Unit::rows,
+                               "Rows whose text is in an earlier row of the split."),
+      field<&S::effective_rows>("effective_rows", Unit::rows,
+                                "Effective sample size: equal rows count as one observation."),
+      field<&S::unlabelled_rows>("unlabelled_rows", Unit::rows,
+                                 "Rows without any label; null unless the task is multi-label."),
+      field<&S::numbers>("numbers", "By number; null unless the task is regression."),
+      field<&S::duplicates>("duplicates",
+                            "The first 100 duplicate rows by file and line, each with the place of "
+                            "its text in the training split."),
+      field<&S::validation_duplicates>("validation_duplicates",
+                                       "The same for the validation split."));
+  return fields;
+}
+
+const Fields& fields_of(const DataResult*) {
+  using D = DataResult;
+  static const Fields fields = describe<D>(
+      "data", "The data a result was measured on.",
+      field<&D::source>("source", "As it was given: a file, a folder, a glob or synth:NAME?…"),
+      field<&D::hash>("hash", "Fingerprint of its texts and labels in their order."),
+      field<&D::rows>("rows", Unit::rows, "Rows of all splits."),
+      field<&D::splits>("splits", "Those with rows."));
+  return fields;
+}
+
+DataResult data_result(const DataIdentity& identity) {
+  DataResult data{identity.source, identity.hash, identity.rows, {}};
+  const auto by_label = [&](const auto& values) {
+    SplitResult::ByName<std::ranges::range_value_t<decltype(values)>> named;
+    for (std::size_t i = 0; i < std::min(values.size(), identity.labels.size()); ++i)
+      named.emplace_back(identity.labels[i], values[i]);
+    return named;
+  };
+  const auto places = [](const std::vector<DuplicateRow>& duplicates) {
+    SplitResult::ByName<std::string> rows;
+    for (const DuplicateRow& one : duplicates) rows.emplace_back(one.row, one.other_row);
+    return rows;
+  };
   for (const PartFacts& facts : identity.parts) {
-    Json classes = Json::object();
-    for (std::size_t i = 0; i < std::min(facts.class_rows.size(), identity.labels.size()); ++i)
-      classes[identity.labels[i]] = facts.class_rows[i];
-    Json row = {{"part", facts.part},
-                {"rows", facts.rows},
-                {"classes", classes},
-                {"majority_share", share_or_null(facts.majority_share())},
-                {"duplicate_rows", facts.duplicate_rows},
-                {"validation_duplicate_rows", facts.validation_duplicate_rows},
-                {"repeated_rows", facts.repeated_rows},
-                {"effective_rows", facts.effective_rows()}};
-    if (facts.task == Task::multi_label) row["unlabelled_rows"] = facts.unlabelled_rows;
-    if (facts.task == Task::regression) {
-      row.erase("classes");
-      row["numbers"] = Json::object();
-      for (std::size_t i = 0; i < std::min(facts.numbers.size(), identity.labels.size()); ++i)
-        row["numbers"][identity.labels[i]] = {{"least", facts.numbers[i].least},
-                                              {"greatest", facts.numbers[i].greatest},
-                                              {"mean", facts.numbers[i].mean}};
-    }
-    const auto add = [&](const char* key, const std::vector<DuplicateRow>& duplicates) {
-      row[key] = Json::object();
-      for (const DuplicateRow& one : duplicates) row[key][one.row] = one.other_row;
-    };
-    add("duplicates", facts.duplicates);
-    add("validation_duplicates", facts.validation_duplicates);
-    parts.push_back(std::move(row));
+    SplitResult split{.split = facts.part,
+                      .rows = facts.rows,
+                      .majority_share = facts.majority_share(),
+                      .duplicate_rows = facts.duplicate_rows,
+                      .validation_duplicate_rows = facts.validation_duplicate_rows,
+                      .repeated_rows = facts.repeated_rows,
+                      .effective_rows = facts.effective_rows(),
+                      .duplicates = places(facts.duplicates),
+                      .validation_duplicates = places(facts.validation_duplicates)};
+    if (facts.task == Task::regression)
+      split.numbers = by_label(facts.numbers);
+    else
+      split.classes = by_label(facts.class_rows);
+    if (facts.task == Task::multi_label) split.unlabelled_rows = facts.unlabelled_rows;
+    data.splits.push_back(std::move(split));
   }
-  return {{"source", identity.source},
-          {"hash", identity.hash},
-          {"rows", identity.rows},
-          {"parts", parts}};
+  return data;
 }
 
 std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels) {
@@ -318,23 +353,60 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
   return part;
 }
 
-Json to_json(const MeasuredPart& part) {
-  return {{"part", part.facts.part},
-          {"n", part.facts.rows},
-          {"effective_n", part.facts.effective_rows()},
-          {"texts_hash", part.texts_hash},
-          {"trained_on_rows", count_or_null(part.trained_on_rows)},
-          {"chosen_on_rows", count_or_null(part.chosen_on_rows)},
-          {"calibrated_on_rows", count_or_null(part.calibrated_on_rows)},
-          {"duplicate_rows", part.facts.duplicate_rows},
-          {"validation_duplicate_rows", part.facts.validation_duplicate_rows},
-          {"repeated_rows", part.facts.repeated_rows},
-          {"majority_share", share_or_null(part.facts.majority_share())},
-          {"cautions", cautions(part)},
-          {"measured_on", describe(part)}};
+const Fields& fields_of(const MeasuredSplitResult*) {
+  using M = MeasuredSplitResult;
+  static const Fields fields = describe<M>(
+      "measured_split", "The split that a result was measured on.",
+      field<&M::split>("split", "Its name; all: data without splits, or every split."),
+      field<&M::n>("n", Unit::examples, "Examples that were measured."),
+      field<&M::effective_n>("effective_n", Unit::examples,
+                             "Effective sample size: equal rows count as one observation."),
+      field<&M::examples_hash>("examples_hash",
+                               "Fingerprint of these examples and their labels in any order: only "
+                               "results on equal examples can be compared."),
+      field<&M::trained_on_rows>("trained_on_rows", Unit::rows,
+                                 "Of them, those the model was trained on; null: not known."),
+      field<&M::chosen_on_rows>("chosen_on_rows", Unit::rows,
+                                "Of them, those training set aside for choices; null: not known."),
+      field<&M::calibrated_on_rows>("calibrated_on_rows", Unit::rows,
+                                    "Of them, those that quantizers were calibrated on; null: not "
+                                    "known."),
+      field<&M::duplicate_rows>("duplicate_rows", Unit::rows,
+                                "Of them, those whose text is in the training split, too."),
+      field<&M::validation_duplicate_rows>(
+          "validation_duplicate_rows", Unit::rows,
+          "Of the test split, those whose text is in the validation split, too."),
+      field<&M::repeated_rows>("repeated_rows", Unit::rows,
+                               "Of them, those that repeat an earlier one."),
+      field<&M::majority_share>("majority_share", Unit::share,
+                                "Share of the most frequent class; null for other tasks.")
+          .or_null(),
+      field<&M::cautions>("cautions",
+                          "What makes the metrics too good or worthless, a few words each: `80 "
+                          "trained on`, `untrained head`."),
+      field<&M::measured_on>("measured_on", "The same in a sentence."));
+  return fields;
 }
 
-std::vector<std::string> cautions(const MeasuredPart& part) {
+MeasuredSplitResult measured_split_result(const MeasuredPart& part) {
+  return {.split = part.facts.part,
+          .n = part.facts.rows,
+          .effective_n = part.facts.effective_rows(),
+          .examples_hash = part.texts_hash,
+          .trained_on_rows = part.trained_on_rows,
+          .chosen_on_rows = part.chosen_on_rows,
+          .calibrated_on_rows = part.calibrated_on_rows,
+          .duplicate_rows = part.facts.duplicate_rows,
+          .validation_duplicate_rows = part.facts.validation_duplicate_rows,
+          .repeated_rows = part.facts.repeated_rows,
+          .majority_share = part.facts.majority_share(),
+          .cautions = cautions(part),
+          .measured_on = describe(part)};
+}
+
+namespace {
+
+std::vector<std::string> cautions_of(const MeasuredPart& part, bool with_choices) {
   std::vector<std::string> words;
   const std::int64_t rows = part.facts.rows, trained = part.trained_on_rows.value_or(0);
   const auto add = [&](std::int64_t count, const std::string& what) {
@@ -345,18 +417,25 @@ std::vector<std::string> cautions(const MeasuredPart& part) {
   if (rows > 0 && !part.trained_on_rows && part.untrained.empty())
     words.emplace_back("may be trained on");
   if (part.facts.duplicate_rows > trained)
-    add(part.facts.duplicate_rows, " in the training part too");
+    add(part.facts.duplicate_rows, " also in the training split");
   const std::int64_t chosen = part.chosen_on_rows.value_or(0);
-  if (part.is_for_choices) return words;
+  if (part.is_for_choices || !with_choices) return words;
   if (part.facts.validation_duplicate_rows >= chosen)
-    add(part.facts.validation_duplicate_rows, " in the validation part too");
+    add(part.facts.validation_duplicate_rows, " also in the validation split");
   else
-    add(chosen, " held for choices");
+    add(chosen, " used for choices");
   return words;
 }
 
+}  // namespace
+
+std::vector<std::string> cautions(const MeasuredPart& part) { return cautions_of(part, true); }
+
 std::string name_and_size(const MeasuredPart& part) {
-  return part_text(part.facts.part, part.facts.rows, part.facts.effective_rows(), cautions(part));
+  const bool is_validation =
+      part.facts.part == "validation";  // whose name says that it is for choices
+  return part_text(part.facts.part, part.facts.rows, part.facts.effective_rows(),
+                   cautions_of(part, !is_validation));
 }
 
 std::string describe(const MeasuredPart& part) {
@@ -375,59 +454,58 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
   const std::int64_t trained = part.trained_on_rows.value_or(0);
   if (trained > 0 && trained == facts.rows)
     warnings.push_back(fmt::format(
-        "{}: all {} texts were trained on; the figures say how well they were learnt, not how the "
-        "model does on new texts",
+        "{}: the model was trained on all {} examples; the metrics show how well it learned them, "
+        "not how it does on new ones",
         facts.part, number(facts.rows)));
   else if (trained > facts.duplicate_rows)
-    warnings.push_back(fmt::format("{}: {} of {} texts were trained on, which flatters the figures",
-                                   facts.part, number(trained), number(facts.rows)));
+    warnings.push_back(fmt::format(
+        "{}: the model was trained on {} of {} examples, so the metrics are too optimistic",
+        facts.part, number(trained), number(facts.rows)));
   const std::int64_t chosen = part.chosen_on_rows.value_or(0);
   if (facts.validation_duplicate_rows > 0)
     warnings.push_back(fmt::format(
-        "{} of {} {} texts are in the validation part too, where choices are made, "
-        "which flatters the figures of what is chosen{}",
+        "{} of {} {} examples are also in the validation split, where choices are made, so the "
+        "metrics of the chosen model are too optimistic{}",
         number(facts.validation_duplicate_rows), number(facts.rows), facts.part,
         named_duplicates(facts.validation_duplicates, facts.validation_duplicate_rows)));
   if (chosen > facts.validation_duplicate_rows && facts.part != "validation")  // whose name says so
     warnings.push_back(fmt::format(
-        "{}: {} of {} texts were held for choices; what was chosen on them flatters the figures",
+        "{}: {} of {} examples were used for choices, so the metrics are too optimistic",
         facts.part, number(chosen), number(facts.rows)));
   if (facts.duplicate_rows > 0)
     warnings.push_back(
-        fmt::format("{} of {} {} texts are in the training part too, which flatters the figures{}",
+        fmt::format("{} of {} {} examples are also in the training split, so the metrics are too "
+                    "optimistic{}",
                     number(facts.duplicate_rows), number(facts.rows), facts.part,
                     named_duplicates(facts.duplicates, facts.duplicate_rows)));
-  if (facts.repeated_rows > 0)
+  if (is_notably_less(facts.effective_rows(), facts.rows))
     warnings.push_back(
-        fmt::format("{}: {} of {} rows repeat the text of another one; intervals and verdicts rest "
-                    "on an effective sample size of {} (Kish), as the rows of one text are one "
-                    "observation",
+        fmt::format("{}: {} of {} rows repeat an earlier one; intervals and verdicts use an "
+                    "effective sample size of {}, because equal rows count as one observation",
                     facts.part, number(facts.repeated_rows), number(facts.rows),
                     number(facts.effective_rows())));
   if (facts.rows > 0 && facts.classes_present() == 1 && !part.majority_label.empty()) {
     warnings.push_back(
-        fmt::format("{}: all {} texts are '{}'; figures of one class do not say whether the model "
-                    "tells it from "
-                    "others",
+        fmt::format("{}: all {} examples are '{}'; metrics on one class do not show whether the "
+                    "model distinguishes it from others",
                     facts.part, number(facts.rows), shown_name(part.majority_label)));
     return warnings;
   }
   for (std::size_t i = 0; i < std::min(facts.numbers.size(), labels.size()); ++i)
     if (facts.numbers[i].least == facts.numbers[i].greatest)
       warnings.push_back(
-          fmt::format("{}: '{}' is {} of all {} texts; figures of one number do not say whether "
-                      "the model tells "
-                      "texts apart",
+          fmt::format("{}: '{}' is {} for all {} examples; metrics on one value do not show "
+                      "whether the model distinguishes examples",
                       facts.part, shown_name(labels[i]),
                       number_text(facts.numbers[i].mean, facts.numbers[i]), number(facts.rows)));
   std::vector<std::size_t> none, few;
   for (std::size_t i = 0; i < std::min(facts.class_rows.size(), labels.size()); ++i)
     if (facts.class_rows[i] < kFewRows) (facts.class_rows[i] == 0 ? none : few).push_back(i);
   if (facts.rows > 0 && !none.empty())
-    warnings.push_back(fmt::format("{}: no texts of {}; nothing is measured of what has none",
+    warnings.push_back(fmt::format("{}: no examples of {}, so their metrics are unknown",
                                    facts.part, listed_classes(none, facts, labels)));
   if (facts.rows > 0 && !few.empty())
-    warnings.push_back(fmt::format("{}: next to no texts of {}; figures of so few are unsure",
+    warnings.push_back(fmt::format("{}: very few examples of {}, so their metrics are uncertain",
                                    facts.part, listed_classes(few, facts, labels)));
   return warnings;
 }
@@ -442,9 +520,9 @@ void warn_of_far_numbers(const PartFacts& facts, const std::vector<std::string>&
     const double farthest = std::max(std::abs(one.least), std::abs(one.greatest));
     if (range == 0 || (farthest <= kFarthest && range >= kLeastRange)) continue;
     warnings.push_back(
-        fmt::format("train: '{}' runs {}; fresh weights give numbers near 0 and learn those best "
-                    "that spread by about 1: give "
-                    "(x - {}) / {:.3g} of it, and turn what the model says back",
+        fmt::format("train: '{}' ranges {}; a new model predicts numbers near 0 and learns best "
+                    "from numbers that spread by about 1: train on (x - {}) / {:.3g}, and convert "
+                    "the predictions back",
                     shown_name(labels[i]), range_text(one), number_text(one.mean, one), range / 4));
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/base/json.h"
 #include "hone/data/data_set.h"
 #include "hone/data/trained_on.h"
@@ -73,10 +74,32 @@ struct DataIdentity {
   NamedColumns columns = {};        ///< `DataSet::columns`
 };
 
-/// {"source", "hash", "rows", "parts": [{"part", "rows", "classes", "majority_share", "duplicate_rows", "repeated_rows",
-/// "effective_rows"}]}. "classes" are those of labels too; a regression has {"numbers": {name: {"least", "greatest",
-/// "mean"}}} instead, sets of labels {"unlabelled_rows"} as well. Both have no majority: null.
-Json to_json(const DataIdentity& identity);
+/// A split in results. What the task does not have is null.
+struct SplitResult {
+  template <typename T>
+  using ByName = std::vector<std::pair<std::string, T>>;
+
+  std::string split;
+  std::int64_t rows = 0;
+  std::optional<ByName<std::int64_t>> classes = {};  ///< or labels
+  double majority_share = 0;
+  std::int64_t duplicate_rows = 0, validation_duplicate_rows = 0;
+  std::int64_t repeated_rows = 0, effective_rows = 0;
+  std::optional<std::int64_t> unlabelled_rows = {};
+  std::optional<ByName<NumberFacts>> numbers = {};
+  ByName<std::string> duplicates = {}, validation_duplicates = {};
+};
+/// Data in results.
+struct DataResult {
+  std::string source, hash;
+  std::int64_t rows = 0;
+  std::vector<SplitResult> splits = {};
+};
+const Fields& fields_of(const NumberFacts*);
+const Fields& fields_of(const SplitResult*);
+const Fields& fields_of(const DataResult*);
+DataResult data_result(const DataIdentity& identity);
+inline Json to_json(const DataIdentity& identity) { return to_json(data_result(identity)); }
 
 /// "bad 900, good 1,100"; of many classes how many there are, and the rarest and the most frequent. Of labels how many
 /// texts have none, too: "rude 20, threat 5, none 175". Of numbers their range: "numbers from 0.00 to 5.00, mean 2.60".
@@ -86,7 +109,7 @@ std::string class_counts_text(const PartFacts& facts, const std::vector<std::str
 struct MeasuredPart {
   PartFacts facts;
   std::string
-      origin;  ///< where the part comes from: "200 of 2,000 training texts, set aside by seed 42"
+      origin;  ///< where the part comes from: "200 of 2,000 training examples, set aside by seed 42"
   /// Rows whose text the model was trained on, that trainings set aside to choose on, and that ranges of quantizers were
   /// taken from. None: that is not known of this model.
   std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
@@ -110,18 +133,30 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<std::string>& labels,
                            const std::optional<TrainedOn>& record);
 
-/// {"part", "n", "effective_n", "texts_hash", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows",
-/// "repeated_rows", "majority_share", "cautions", "measured_on": a sentence}; null for what is not known.
-Json to_json(const MeasuredPart& part);
+/// A measured split in results.
+struct MeasuredSplitResult {
+  std::string split;
+  std::int64_t n = 0, effective_n = 0;
+  std::string examples_hash = {};
+  std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
+  std::int64_t duplicate_rows = 0, validation_duplicate_rows = 0, repeated_rows = 0;
+  double majority_share = 0;
+  std::vector<std::string> cautions = {};
+  std::string measured_on = {};
+};
+const Fields& fields_of(const MeasuredSplitResult*);
+MeasuredSplitResult measured_split_result(const MeasuredPart& part);
+inline Json to_json(const MeasuredPart& part) { return to_json(measured_split_result(part)); }
 
 /// What flatters the figures of the part or makes them worthless, a few words each: "80 trained on", "may be trained on",
-/// "all held for choices", "untrained head". `warnings_of` has sentences.
+/// "all used for choices", "untrained head". `warnings_of` has sentences.
 std::vector<std::string> cautions(const MeasuredPart& part);
 
-/// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on".
+/// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on". That the validation split is used
+/// for choices goes without saying.
 std::string name_and_size(const MeasuredPart& part);
 
-/// "validation, n = 200: 200 of 2,000 training texts, set aside by seed 42; always 'good' would be right for 50.5%",
+/// "validation, n = 200: 200 of 2,000 training examples, set aside by seed 42; always 'good' would be right for 50.5%",
 /// of numbers "…; numbers from 0.00 to 5.00, mean 2.60"
 std::string describe(const MeasuredPart& part);
 

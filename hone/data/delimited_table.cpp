@@ -30,7 +30,7 @@ bool is_unnamed(const DataColumn& column) {
 }
 
 // Empty fields behind the columns do not count, nor missing ones of columns without a name.
-void fit_fields(std::int64_t line, const std::vector<DataColumn>& columns, Fields& fields) {
+void fit_fields(std::int64_t line, const std::vector<DataColumn>& columns, RowFields& fields) {
   const std::size_t found = fields.size();
   while (fields.size() > columns.size() && fields.back().empty()) fields.pop_back();
   while (fields.size() < columns.size() && is_unnamed(columns[fields.size()]))
@@ -41,9 +41,9 @@ void fit_fields(std::int64_t line, const std::vector<DataColumn>& columns, Field
 }
 
 // The first records.
-std::vector<Fields> first_rows(CsvReader& reader) {
-  std::vector<Fields> rows;
-  Fields fields;
+std::vector<RowFields> first_rows(CsvReader& reader) {
+  std::vector<RowFields> rows;
+  RowFields fields;
   while (rows.size() < kRowsToSee && reader.next(fields)) rows.push_back(fields);
   return rows;
 }
@@ -62,7 +62,7 @@ std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& c
   for (const std::string& name : choice.golds) golds.push_back(find_column(columns, name));
   std::vector<Record> records;
   records.reserve(reader.most_records());
-  Fields fields;
+  RowFields fields;
   while (reader.next(fields)) {
     fit_fields(reader.line(), columns, fields);
     Record& record = records.emplace_back();
@@ -93,7 +93,7 @@ DataTable open_delimited(std::string_view text, char separator, const DataOption
   const Quoting quotes =
       find_quoting(text, found, quoting.empty() ? options.remembered.form.quoting : quoting);
   CsvReader reader(text, found, quotes.encloses), behind = reader;
-  Fields first;
+  RowFields first;
   user_check(behind.next(first),
              "the file is empty; expected a header line with the names of the columns");
   CsvReader seen = behind;

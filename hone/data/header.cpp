@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLongestHeading = 100;  // characters
 constexpr std::size_t kWordsOfText = 4;       // of a table's only column
 
-bool contains(const Fields& fields, const std::string& value) {
+bool contains(const RowFields& fields, const std::string& value) {
   return std::ranges::find(fields, value) != fields.end();
 }
 
@@ -30,55 +30,55 @@ std::optional<std::size_t> column_number(const std::string& name) {
 }
 
 // The names of columns that somebody gave.
-Fields names_in(const NamedColumns& columns) {
-  Fields names = {columns.text, columns.text_pair};
+RowFields names_in(const NamedColumns& columns) {
+  RowFields names = {columns.text, columns.text_pair};
   for (const std::string& label : split(columns.label, ',')) names.emplace_back(trim(label));
   std::erase(names, "");
   return names;
 }
 
-Fields names_in(const DataOptions& options) {
-  Fields names = names_in(NamedColumns{.text = options.text_column,
-                                       .text_pair = options.text_pair_column,
-                                       .label = options.label_column});
+RowFields names_in(const DataOptions& options) {
+  RowFields names = names_in(NamedColumns{.text = options.text_column,
+                                          .text_pair = options.text_pair_column,
+                                          .label = options.label_column});
   if (!options.id_column.empty()) names.push_back(options.id_column);
   return names;
 }
 
 // 0, 1, 2, as pandas writes where columns have no names.
-bool is_numbered(const Fields& first) {
+bool is_numbered(const RowFields& first) {
   for (std::size_t i = 0; i < first.size(); ++i)
     if (first[i] != std::to_string(i)) return false;
   return true;
 }
 
 // The fields of a column below the first row.
-Fields column_of(std::span<const Fields> rows, std::size_t column) {
-  Fields values;
-  for (const Fields& row : rows)
+RowFields column_of(std::span<const RowFields> rows, std::size_t column) {
+  RowFields values;
+  for (const RowFields& row : rows)
     if (column < row.size() && !row[column].empty()) values.push_back(row[column]);
   return values;
 }
 
 // Whether a row has the same field in the column. A row that is equal in all columns may be the
 // header once more, as in files that were put together.
-bool is_repeated(const Fields& first, std::size_t column, std::span<const Fields> rows) {
-  return std::ranges::any_of(rows, [&](const Fields& row) {
+bool is_repeated(const RowFields& first, std::size_t column, std::span<const RowFields> rows) {
+  return std::ranges::any_of(rows, [&](const RowFields& row) {
     return column < row.size() && row[column] == first[column] &&
            (first.size() == 1 || row != first);
   });
 }
 
-bool are_numbers(const Fields& values) {
+bool are_numbers(const RowFields& values) {
   return std::ranges::all_of(
       values, [](const std::string& value) { return written_number(value).has_value(); });
 }
 
 // Whether the first row holds names that somebody gave, or that are usual and are no values of
 // their columns.
-bool has_known_names(const Fields& first, std::span<const Fields> rows,
+bool has_known_names(const RowFields& first, std::span<const RowFields> rows,
                      const DataOptions& options) {
-  Fields given = names_in(options), remembered = names_in(options.remembered);
+  RowFields given = names_in(options), remembered = names_in(options.remembered);
   given.insert(given.end(), remembered.begin(), remembered.end());
   std::size_t usual = 0, repeated = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -91,8 +91,8 @@ bool has_known_names(const Fields& first, std::span<const Fields> rows,
 }
 
 // Whether somebody named columns by numbers.
-bool asks_for_numbers(const Fields& first, const DataOptions& options) {
-  const Fields given = names_in(options);
+bool asks_for_numbers(const RowFields& first, const DataOptions& options) {
+  const RowFields given = names_in(options);
   return std::ranges::any_of(given, [&](const std::string& name) {
     const std::optional<std::size_t> number = column_number(name);
     return number && *number < first.size() && !contains(first, name);
@@ -104,11 +104,11 @@ std::size_t words_in(std::string_view text) {
 }
 
 // Why the first row is no header; "" where it may be one.
-std::string why_data(const Fields& first, std::span<const Fields> rows) {
+std::string why_data(const RowFields& first, std::span<const RowFields> rows) {
   for (std::size_t i = 0; i < first.size(); ++i) {
     const std::string& field = first[i];
     if (trim(field).empty()) continue;
-    const Fields below = column_of(rows, i);
+    const RowFields below = column_of(rows, i);
     const std::string shown = shorten(field, 40);
     if (written_number(field) && are_numbers(below))
       return fmt::format("'{}' is a number, as below it", shown);
@@ -119,7 +119,7 @@ std::string why_data(const Fields& first, std::span<const Fields> rows) {
   return "";
 }
 
-bool is_header(const Fields& first, std::span<const Fields> rows, const DataOptions& options,
+bool is_header(const RowFields& first, std::span<const RowFields> rows, const DataOptions& options,
                std::vector<std::string>& notes) {
   if (options.form.no_header) return false;
   if (has_known_names(first, rows, options) || is_numbered(first)) return true;
@@ -142,23 +142,23 @@ bool is_header(const Fields& first, std::span<const Fields> rows, const DataOpti
 
 }  // namespace
 
-RowColumns name_columns(const Fields& first, std::span<const Fields> rows,
+RowColumns name_columns(const RowFields& first, std::span<const RowFields> rows,
                         const DataOptions& options) {
   RowColumns table;
   table.header = is_header(first, rows, options, table.notes);
   const bool numbered = !table.header || is_numbered(first);
   std::vector<ColumnPreview> values(first.size());
-  const auto add = [&](const Fields& row) {
+  const auto add = [&](const RowFields& row) {
     for (std::size_t i = 0; i < std::min(row.size(), values.size()); ++i)
       values[i].add(row[i], !written_number(row[i]));
   };
   if (!table.header) add(first);
-  for (const Fields& row : rows) add(row);
+  for (const RowFields& row : rows) add(row);
   for (std::size_t i = 0; i < first.size(); ++i) {
     DataColumn column{.name = numbered ? std::to_string(i) : first[i], .named = !numbered};
     if (!table.header || !rows.empty()) values[i].describe(column);
     if (numbered && !(table.header && rows.empty())) {
-      const Fields& shown = table.header ? rows[0] : first;
+      const RowFields& shown = table.header ? rows[0] : first;
       if (i < shown.size()) column.first_value = shown[i];
     }
     if (!numbered && trim(first[i]).empty())

@@ -10,7 +10,7 @@
 /// of arrays.
 namespace hone {
 
-using Fields = std::vector<std::string>;
+using RowFields = std::vector<std::string>;
 
 /// At most so many rows behind the first one are looked at.
 inline constexpr std::size_t kRowsToSee = 100;
@@ -29,7 +29,7 @@ struct RowColumns {
 /// above numbers, a value that its column has in another row, more than 100 characters, or in the
 /// only column four words or more. Columns whose heading is empty are called "Unnamed: 2", by their
 /// number from 0.
-RowColumns name_columns(const Fields& first, std::span<const Fields> rows,
+RowColumns name_columns(const RowFields& first, std::span<const RowFields> rows,
                         const DataOptions& options);
 
 }  // namespace hone

@@ -313,8 +313,8 @@ std::vector<DataColumn> columns_of_lists(const JsonLayout& layout) {
 }
 
 // A row as a delimited file would have it. Empty for what is nested.
-Fields fields_of(std::string_view row, const JsonText& text) {
-  Fields fields;
+RowFields fields_of(std::string_view row, const JsonText& text) {
+  RowFields fields;
   if (!row.starts_with('[')) return fields;
   for (const std::string_view cell : elements_of(row, text)) {
     const bool shown = cell != "null" && !cell.starts_with('[') && !cell.starts_with('{');
@@ -328,7 +328,7 @@ Fields fields_of(std::string_view row, const JsonText& text) {
 void name_arrays(JsonFile& file, const DataOptions& options) {
   JsonLayout& layout = file.layout;
   const bool named = !layout.names.empty();
-  std::vector<Fields> rows;
+  std::vector<RowFields> rows;
   for (const JsonRow& row : layout.rows)
     if (rows.size() <= kRowsToSee) rows.push_back(fields_of(row.text, file.text));
   DataOptions known = options;

@@ -36,8 +36,8 @@ char separator_of(std::span<const WrittenAnswer> answers, const AnswerPlace& pla
       if (kSeparators.find(c) == std::string_view::npos || c == found) continue;
       if (found != 0)
         fail(
-            "{}: the label '{}' has a '{}', that of {} a '{}', and only one of them can stand "
-            "between names; write JSON arrays such as [\"a\", \"b\"], or use one separator",
+            "{}: the label '{}' has a '{}', that of {} a '{}', and only one of them can "
+            "separate names; write JSON arrays such as [\"a\", \"b\"], or use one separator",
             place(row), shorten(answers[row].value, 60), c, place(first), found);
       found = c;
       first = row;

@@ -33,7 +33,7 @@ bool set_aside_by_seed(Splits& splits) {
   const auto found = static_cast<std::size_t>(std::ranges::count(chosen, 1));
   if (found == 0) return false;
   set_aside(data, chosen);
-  splits.validation_source = fmt::format("{} of {} training texts, set aside by seed {}",
+  splits.validation_source = fmt::format("{} of {} training examples, set aside by seed {}",
                                          count_text(found), count_text(all), options.seed);
   return true;
 }
@@ -42,11 +42,11 @@ bool set_aside_by_seed(Splits& splits) {
 std::string source_of_known(std::size_t all, std::size_t old, std::size_t fresh, bool complete) {
   const char* what = complete ? "are new to the model" : "its record does not know";
   if (fresh == 0)
-    return fmt::format("the {} of {} texts that training set aside", count_text(old),
+    return fmt::format("the {} of {} examples that training set aside", count_text(old),
                        count_text(all));
   if (old == 0)
-    return fmt::format("the {} of {} texts that {}", count_text(fresh), count_text(all), what);
-  return fmt::format("{} of {} texts: {} that training set aside, and {} that {}",
+    return fmt::format("the {} of {} examples that {}", count_text(fresh), count_text(all), what);
+  return fmt::format("{} of {} examples: {} that training set aside, and {} that {}",
                      count_text(old + fresh), count_text(all), count_text(old), count_text(fresh),
                      what);
 }
@@ -125,10 +125,11 @@ DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& sa
 std::string origin_of(const Splits& splits, const std::string& part) {
   if (part == "validation") return splits.validation_source;
   const auto& asked = splits.source.asked_split;
-  std::string origin = part == "all" ? "all texts of the data"
-                       : asked && to_string(asked->second) == part
-                           ? fmt::format("the data's split {}", asked->first)
-                           : fmt::format("the data's {} part", part == "train" ? "training" : part);
+  std::string origin =
+      part == "all" ? "all examples of the data"
+      : asked && to_string(asked->second) == part
+          ? fmt::format("the data's split {}", asked->first)
+          : fmt::format("the data's {} split", part == "train" ? "training" : part);
   for (const PartFacts& facts : splits.identity.parts) {
     if (facts.part == part) return with_sample(origin, facts.sample);
     if (part == "all" && !facts.sample.empty())
@@ -177,16 +178,17 @@ Splits split(DataSet data, const SplitOptions& options) {
   const std::size_t rows = source.train.size() + source.validation.size() + source.test.size();
   if (options.protocol == Protocol::original) {
     user_check(!source.test.empty(),
-               "`protocol` original chooses on the test part, which the data does not have ({}); "
-               "give data with a test part, or use `protocol` honest",
+               "`protocol` original chooses on the test split, which the data does not have ({}); "
+               "give data with a test split, or use `protocol` honest",
                source.description);
     source.validation = source.test;
-    splits.validation_source = "the test part: choices are made on it";
+    splits.validation_source = "the test split: choices are made on it";
   } else if (!source.validation.empty()) {
     const auto& asked = source.asked_split;
-    splits.validation_source = fmt::format(
-        "{} texts of the data's {}", count_text(source.validation.size()),
-        asked && asked->second == SplitRole::validation ? "split " + asked->first : "own part");
+    splits.validation_source =
+        fmt::format("{} examples of the data's {}", count_text(source.validation.size()),
+                    asked && asked->second == SplitRole::validation ? "split " + asked->first
+                                                                    : "validation split");
   } else if (!set_aside_as_before(splits)) {
     set_aside_by_seed(splits);
   }
@@ -257,15 +259,15 @@ void check_trainable(const Splits& splits) {
   const DataSet& data = splits.source;
   const PartFacts facts =
       part_facts("train", data.train, row_hashes(data.train), data.scheme(), {});
-  user_check(facts.rows > 0, "{}: there are no texts to train on", data.description);
+  user_check(facts.rows > 0, "{}: there are no examples to train on", data.description);
   if (data.task == Task::regression) {
     const bool varied = std::ranges::any_of(
         facts.numbers, [](const NumberFacts& one) { return one.least < one.greatest; });
-    user_check(varied,
-               "{}: all {} training texts have the same {}; training needs numbers that differ. Is "
-               "it the right label column, and was the file cut?",
-               data.description, grouped(facts.rows),
-               facts.numbers.size() == 1 ? "number" : "numbers");
+    user_check(
+        varied,
+        "{}: all {} training examples have the same {}; training needs numbers that differ. Is "
+        "it the right label column, and was the file cut?",
+        data.description, grouped(facts.rows), facts.numbers.size() == 1 ? "number" : "numbers");
     return;
   }
   if (data.task == Task::multi_label) {
@@ -273,13 +275,13 @@ void check_trainable(const Splits& splits) {
         facts.class_rows, [&](std::int64_t rows) { return rows > 0 && rows < facts.rows; });
     user_check(
         varied,
-        "{}: all {} training texts have the same labels; training needs a label that some "
-        "texts have and others have not. Is it the right label column, and was the file cut?",
+        "{}: all {} training examples have the same labels; training needs a label that some "
+        "examples have and others do not. Is it the right label column, and was the file cut?",
         data.description, grouped(facts.rows));
     return;
   }
   user_check(facts.classes_present() > 1,
-             "{}: all {} training texts are '{}'; training needs texts of two classes at least. Is "
+             "{}: all {} training examples are '{}'; training needs at least two classes. Is "
              "it the right label column, and was the file cut?",
              data.description, grouped(facts.rows), data.label_names[facts.majority_class()]);
 }

@@ -42,7 +42,7 @@ struct SplitOptions {
 /// end.
 struct Splits {
   DataSet source;
-  /// For people: "2,500 of 25,000 training texts, set aside by seed 42".
+  /// For people: "2,500 of 25,000 training examples, set aside by seed 42".
   std::string validation_source = "none";
   Protocol protocol = Protocol::honest;
   SplitOptions options = {};

@@ -38,7 +38,7 @@ class Reader {
       const bool first = !columns_;
       const LabelledFile file = open_labelled_file(path, first ? options_ : like_the_first_);
       if (first) choose(file);
-      if (!first && lacks_label(file)) return left_out(name, "they have no labels");
+      if (!first && lacks_label(file)) return left_out(name, "it has no labels");
       append(file, part);
     }
     user_check(!part.examples.empty(), "{}: the file holds no examples", files[0].string());
@@ -46,7 +46,7 @@ class Reader {
     if (unlabelled && read_a_part_) return left_out(name, "all labels are -1");
     if (read_a_part_ && lacks_values(part)) return left_out(name, "all labels are empty");
     user_check(!unlabelled,
-               "{}: all labels are -1, which stands for no label; expected labelled texts",
+               "{}: all labels are -1, which means no label; expected examples with labels",
                files[0].string());
     read_a_part_ = true;
     if (!class_names.empty()) leave_unlabelled_out(name, part);
@@ -101,7 +101,7 @@ class Reader {
   }
 
   std::optional<Part> left_out(const std::string& name, const char* why) {
-    notes.push_back(fmt::format("left out: the {} texts, for {}", name, why));
+    notes.push_back(fmt::format("left out: the {} split, because {}", name, why));
     return std::nullopt;
   }
 
@@ -117,7 +117,7 @@ class Reader {
       ++kept;
     }
     if (kept == part.answers.size()) return;
-    notes.push_back(fmt::format("left out: {} of {} {} texts, whose label is -1, which is no class",
+    notes.push_back(fmt::format("left out: {} of {} {} examples, whose label is -1 (no label)",
                                 part.answers.size() - kept, part.answers.size(), name));
     part.answers.resize(kept);
     part.examples.resize(kept);

@@ -144,11 +144,11 @@ std::optional<TrainedOn> without_rows(const std::optional<TrainedOn>& record) {
 
 std::string unknown_texts(const std::string& name, const std::optional<TrainedOn>& record) {
   if (record && record->complete) return "";
-  return name + (record && record->known()
-                     ? ": its training began from weights without a record of what they had learnt "
-                       "from; these texts may be among that"
-                     : ": there is no record of what it was trained on; these texts may be among "
-                       "it");
+  return name +
+         (record && record->known()
+              ? ": it was trained from weights without a record of their training data, "
+                "which may include these examples"
+              : ": there is no record of its training data, which may include these examples");
 }
 
 std::optional<TrainedOn> united(const std::optional<TrainedOn>& a,

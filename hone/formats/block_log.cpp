@@ -14,11 +14,11 @@ namespace {
 constexpr int kLowestPower = -126;
 
 // The parameters as numbers.
-struct Fields {
+struct CodeFields {
   int width;
   int bias_width;
 
-  explicit Fields(const Format& format)
+  explicit CodeFields(const Format& format)
       : width(static_cast<int>(format["width"])),
         bias_width(static_cast<int>(format["exponent_bias_width"])) {}
 
@@ -32,13 +32,13 @@ struct Fields {
   float highest_bias_of_mase() const { return static_cast<float>((1 << bias_width) - 1); }
 };
 
-int fixed_top(const Fields& fields, float largest) {
+int fixed_top(const CodeFields& fields, float largest) {
   return largest == 0 ? fields.lowest_top()
                       : std::clamp(ceil_log2(largest), fields.lowest_top(), fields.highest_top());
 }
 
 // The field of the power nearest to relative = x / 2^top in the logarithm, 0 for zero.
-std::uint32_t nearest_field(const Fields& fields, double relative, int top) {
+std::uint32_t nearest_field(const CodeFields& fields, double relative, int top) {
   if (relative == 0) return 0;
   int exponent = 0;
   const double fraction = std::frexp(std::fabs(relative), &exponent);  // in [1/2, 1)
@@ -48,7 +48,7 @@ std::uint32_t nearest_field(const Fields& fields, double relative, int top) {
 }
 
 BlockCoding fixed_coding(const Format& format) {
-  const Fields fields(format);
+  const CodeFields fields(format);
   return {fields.width,
           fields.bias_width,
           1 << (fields.bias_width - 1),
@@ -65,14 +65,16 @@ BlockCoding fixed_coding(const Format& format) {
           }};
 }
 
-scalar::MaseBlockLog mase_rule(const Fields& fields) {
+scalar::MaseBlockLog mase_rule(const CodeFields& fields) {
   return {fields.exponent_width(), fields.highest_bias_of_mase()};
 }
 
-float mase_bias(const Fields& fields, float largest) { return mase_rule(fields).shared(largest); }
+float mase_bias(const CodeFields& fields, float largest) {
+  return mase_rule(fields).shared(largest);
+}
 
 MaseBlocks mase_blocks(const Format& format) {
-  const Fields fields(format);
+  const CodeFields fields(format);
   return {fields.width,
           fields.bias_width,
           0,
@@ -95,7 +97,7 @@ MaseBlocks mase_blocks(const Format& format) {
 // For blocks as large as the tensor: smaller ones have powers no nearer to the median.
 std::string objection(const Format& format, const Observation& seen) {
   if (seen.magnitude() == 0) return "";
-  const Fields fields(format);
+  const CodeFields fields(format);
   int top = fixed_top(fields, seen.magnitude());
   int lowest = std::max(top - fields.octaves(), kLowestPower);
   if (is_mase(format)) {
@@ -110,7 +112,7 @@ std::string objection(const Format& format, const Observation& seen) {
 using Blocks = TwoModes<fixed_coding, mase_blocks>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  const Fields fields(input.format);
+  const CodeFields fields(input.format);
   if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
   const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
   // Anything above a power of two makes the next one the largest.
@@ -134,7 +136,7 @@ FormatDef block_log_format() {
                          mode_parameter()},
           .layout = Blocks::Fixed::layout,
           .fields = [](const Format& format) -> std::vector<CodeField> {
-            return {{"sign", 1}, {"exponent", Fields(format).exponent_width()}};
+            return {{"sign", 1}, {"exponent", CodeFields(format).exponent_width()}};
           },
           .objection = objection,
           .quantize_reference = Blocks::quantize_reference,

@@ -13,13 +13,13 @@ namespace hone {
 namespace {
 
 // The parameters as numbers.
-struct Fields {
+struct CodeFields {
   int width;
   int exponent_width;
   int bias_width;
   int mantissa;
 
-  explicit Fields(const Format& format)
+  explicit CodeFields(const Format& format)
       : width(static_cast<int>(format["width"])),
         exponent_width(static_cast<int>(format["exponent_width"])),
         bias_width(static_cast<int>(format["exponent_bias_width"])),
@@ -42,7 +42,7 @@ struct Fields {
 };
 
 void complete(Format& format) {
-  const Fields fields(format);
+  const CodeFields fields(format);
   user_check(fields.mantissa >= 0,
              "width={} is too small for a sign and exponent_width={}; make it at least {}",
              fields.width, fields.exponent_width, fields.exponent_width + 1);
@@ -52,7 +52,7 @@ void complete(Format& format) {
 }
 
 BlockCoding fixed_coding(const Format& format) {
-  const Fields fields(format);
+  const CodeFields fields(format);
   return {fields.width,
           fields.bias_width,
           -fields.lowest_top(),
@@ -66,14 +66,16 @@ BlockCoding fixed_coding(const Format& format) {
           [=](std::uint32_t code) { return small_float_value(fields.elements(), code); }};
 }
 
-scalar::MaseBlockMinifloat mase_rule(const Fields& fields) {
+scalar::MaseBlockMinifloat mase_rule(const CodeFields& fields) {
   return {fields.exponent_width, fields.mantissa, fields.highest_bias_of_mase()};
 }
 
-float mase_bias(const Fields& fields, float largest) { return mase_rule(fields).shared(largest); }
+float mase_bias(const CodeFields& fields, float largest) {
+  return mase_rule(fields).shared(largest);
+}
 
 MaseBlocks mase_blocks(const Format& format) {
-  const Fields fields(format);
+  const CodeFields fields(format);
   return {fields.width,
           fields.bias_width,
           0,
@@ -91,7 +93,7 @@ MaseBlocks mase_blocks(const Format& format) {
 // For blocks as large as the tensor: smaller ones have elements no nearer to the median.
 std::string objection(const Format& format, const Observation& seen) {
   if (seen.magnitude() == 0) return "";
-  const Fields fields(format);
+  const CodeFields fields(format);
   const int top =
       is_mase(format)
           ? fields.highest_field() - static_cast<int>(mase_bias(fields, seen.magnitude()))
@@ -106,7 +108,7 @@ std::string objection(const Format& format, const Observation& seen) {
 using Blocks = TwoModes<fixed_coding, mase_blocks>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  const Fields fields(input.format);
+  const CodeFields fields(input.format);
   if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
   const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
   const SmallFloat grid = fields.elements();
@@ -135,7 +137,7 @@ FormatDef block_minifloat_format() {
       .complete = complete,
       .layout = Blocks::Fixed::layout,
       .fields = [](const Format& format) -> std::vector<CodeField> {
-        const Fields fields(format);
+        const CodeFields fields(format);
         return {{"sign", 1}, {"exponent", fields.exponent_width}, {"fraction", fields.mantissa}};
       },
       .objection = objection,

@@ -15,13 +15,13 @@ namespace hone {
 namespace {
 
 // The parameters as numbers. kImplicitOne tells the two formats apart throughout this file.
-struct Fields {
+struct CodeFields {
   int width;
   int exponent_width;
   int bias;
   int mantissa;
 
-  explicit Fields(const Format& format)
+  explicit CodeFields(const Format& format)
       : width(static_cast<int>(format["width"])),
         exponent_width(static_cast<int>(format["exponent_width"])),
         bias(static_cast<int>(format["exponent_bias"])),
@@ -33,22 +33,22 @@ struct Fields {
 // Bits behind the leading one of normal numbers, and the exponent of the smallest of them. Without
 // an implicit one the leading one is the first mantissa bit.
 template <bool kImplicitOne>
-int fraction_bits(const Fields& fields) {
+int fraction_bits(const CodeFields& fields) {
   return kImplicitOne ? fields.mantissa : fields.mantissa - 1;
 }
 
 template <bool kImplicitOne>
-int lowest_exponent(const Fields& fields) {
+int lowest_exponent(const CodeFields& fields) {
   return kImplicitOne ? 1 - fields.bias : -fields.bias - 1;
 }
 
 template <bool kImplicitOne>
-int highest_exponent(const Fields& fields) {
+int highest_exponent(const CodeFields& fields) {
   return fields.highest_field() - fields.bias - (kImplicitOne ? 0 : 1);
 }
 
 template <bool kImplicitOne>
-kernels::Minifloat grid(const Fields& fields) {
+kernels::Minifloat grid(const CodeFields& fields) {
   const int bits = fraction_bits<kImplicitOne>(fields);
   const double significand = 2 - std::ldexp(1.0, -bits);
   const int highest = std::min(highest_exponent<kImplicitOne>(fields), 127);
@@ -60,7 +60,7 @@ template <bool kImplicitOne>
 void complete(Format& format) {
   if (format["exponent_bias"] == kAuto)
     format["exponent_bias"] = (std::int64_t{1} << (format["exponent_width"] - 1)) - 1;
-  const Fields fields(format);
+  const CodeFields fields(format);
   const int least = fields.exponent_width + (kImplicitOne ? 1 : 2);
   user_check(fields.width >= least,
              "width={} is too small for {}exponent_width={}; make it at least {}", fields.width,
@@ -79,7 +79,7 @@ void complete(Format& format) {
 
 template <bool kImplicitOne>
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
-  const Fields fields(input.format);
+  const CodeFields fields(input.format);
   if (!is_mase(input.format)) {
     const kernels::Minifloat values = grid<kImplicitOne>(fields);
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = kernels::round_scalar(values, input.x[i]);
@@ -94,7 +94,7 @@ template <bool kImplicitOne>
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
   const auto count = static_cast<std::int64_t>(y.size());
   if (!is_mase(input.format)) {
-    return kernels::round_to_minifloat(pool, grid<kImplicitOne>(Fields(input.format)), count,
+    return kernels::round_to_minifloat(pool, grid<kImplicitOne>(CodeFields(input.format)), count,
                                        input.x.data(), y.data());
   }
   parallel_ranges(pool, count, kernels::kChunkElements, [&](std::int64_t begin, std::int64_t end) {
@@ -106,7 +106,7 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
 }
 
 template <bool kImplicitOne>
-float value_of(const Fields& fields, std::uint32_t code) {
+float value_of(const CodeFields& fields, std::uint32_t code) {
   const std::uint32_t magnitude = code & ((std::uint32_t{1} << (fields.width - 1)) - 1);
   const auto field = static_cast<int>(magnitude >> fields.mantissa);
   const std::uint32_t one = std::uint32_t{1} << fields.mantissa;
@@ -119,7 +119,7 @@ float value_of(const Fields& fields, std::uint32_t code) {
 
 // The code of a value of the format; of any other float a code with another value.
 template <bool kImplicitOne>
-std::uint32_t code_of(const Fields& fields, float y) {
+std::uint32_t code_of(const CodeFields& fields, float y) {
   if (!std::isfinite(y) || y == 0) return 0;
   const int bits = fraction_bits<kImplicitOne>(fields);
   const int lowest = lowest_exponent<kImplicitOne>(fields);
@@ -134,7 +134,7 @@ std::uint32_t code_of(const Fields& fields, float y) {
 
 template <bool kImplicitOne>
 Codes encode(const QuantizerInput& input) {
-  const Fields fields(input.format);
+  const CodeFields fields(input.format);
   std::vector<float> y(input.x.size());
   quantize_reference<kImplicitOne>(input, y);
   Codes codes;
@@ -149,7 +149,7 @@ Codes encode(const QuantizerInput& input) {
 
 template <bool kImplicitOne>
 void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
-  const Fields fields(input.format);
+  const CodeFields fields(input.format);
   for (std::size_t i = 0; i < y.size(); ++i)
     y[i] = value_of<kImplicitOne>(fields, codes.elements[i]);
 }
@@ -158,7 +158,7 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
 template <bool kImplicitOne>
 std::string objection(const Format& format, const Observation& seen) {
   if (seen.magnitude() == 0) return "";
-  const Fields fields(format);
+  const CodeFields fields(format);
   const kernels::Minifloat values = grid<kImplicitOne>(fields);
   const int top = floor_log2(seen.magnitude()) + (kImplicitOne ? 0 : 1);
   return range_objection(
@@ -178,7 +178,7 @@ FormatDef format_def(std::string_view name, std::string_view summary) {
           .layout = [](const Format& format,
                        const Sizes&) { return CodeLayout{static_cast<int>(format["width"])}; },
           .fields = [](const Format& format) -> std::vector<CodeField> {
-            const Fields fields(format);
+            const CodeFields fields(format);
             return {{"sign", 1},
                     {"exponent", fields.exponent_width, fields.bias},
                     {kImplicitOne ? "fraction" : "mantissa", fields.mantissa}};

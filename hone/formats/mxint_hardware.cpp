@@ -13,11 +13,11 @@ namespace hone {
 namespace {
 
 // The parameters as numbers.
-struct Fields {
+struct CodeFields {
   int width;
   int exponent_width;
 
-  explicit Fields(const Format& format)
+  explicit CodeFields(const Format& format)
       : width(static_cast<int>(format["width"])),
         exponent_width(static_cast<int>(format["exponent_width"])) {}
 
@@ -30,12 +30,12 @@ struct Fields {
 };
 
 // Of the largest magnitude's power of two: no float has one above 127.
-int highest_top(const Fields& fields) {
+int highest_top(const CodeFields& fields) {
   return std::min(fields.highest_exponent() + fields.magnitude_bits(), 127);
 }
 
 BlockCoding fixed_coding(const Format& format) {
-  const Fields fields(format);
+  const CodeFields fields(format);
   const int m = fields.magnitude_bits();
   const double limit = fields.limit() - 1;
   return {
@@ -56,7 +56,7 @@ BlockCoding fixed_coding(const Format& format) {
 }
 
 MaseBlocks mase_blocks(const Format& format) {
-  const Fields fields(format);
+  const CodeFields fields(format);
   const scalar::MaseMxintHardware rule{static_cast<float>(fields.limit()), fields.bias(),
                                        fields.lowest_exponent(), fields.highest_exponent()};
   return {fields.width,
@@ -78,7 +78,7 @@ using Blocks = TwoModes<fixed_coding, mase_blocks>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
   if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
-  const Fields fields(input.format);
+  const CodeFields fields(input.format);
   const int m = fields.magnitude_bits();
   const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
   const kernels::BlockScale scale{1, fields.lowest_exponent() + m, highest_top(fields)};
@@ -104,7 +104,7 @@ FormatDef mxint_hardware_format() {
                          mode_parameter()},
           .layout = Blocks::Fixed::layout,
           .fields = [](const Format& format) -> std::vector<CodeField> {
-            return {{"integer", Fields(format).width}};
+            return {{"integer", CodeFields(format).width}};
           },
           .quantize_reference = Blocks::quantize_reference,
           .quantize = quantize,

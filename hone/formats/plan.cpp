@@ -7,10 +7,14 @@
 
 namespace hone {
 
-std::string_view to_string(Operand operand) {
-  constexpr std::string_view kNames[] = {"input", "weight", "bias", "output"};
-  return kNames[static_cast<std::size_t>(operand)];
+std::span<const EnumWord> enum_words(Operand) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(Operand::input), "input"},
+                                        {static_cast<int>(Operand::weight), "weight"},
+                                        {static_cast<int>(Operand::bias), "bias"},
+                                        {static_cast<int>(Operand::output), "output"}};
+  return kWords;
 }
+std::string_view to_string(Operand operand) { return word_of(operand); }
 
 const std::optional<Format>& LayerFormats::operator[](Operand operand) const {
   const std::optional<Format>* formats[] = {&input, &weight, &bias, &output};

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/formats/format.h"
 
 /// What of a model is quantized, and how.
@@ -15,6 +16,7 @@ namespace hone {
 enum class Operand : std::uint8_t { input, weight, bias, output };
 inline constexpr Operand kOperands[] = {Operand::input, Operand::weight, Operand::bias,
                                         Operand::output};
+std::span<const EnumWord> enum_words(Operand);
 std::string_view to_string(Operand operand);
 
 /// The formats of one operation's operands; what has none stays in full precision.

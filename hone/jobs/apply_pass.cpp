@@ -47,14 +47,14 @@ JobResult look(const PassJob& job, const Pass& pass, Context& context) {
   const Attributes found = with_context(fmt::format("in the pass {}", name), [&] {
     return findings(pass, source.model.graph, source.model.parameters);
   });
-  Json fields = Json::object();
+  PassFindings fields{.model = job.model, .pass = name};
   Facts facts;
   for (const auto& [key, value] : found.items()) {
-    fields[key] = to_json(value);
+    fields.found[std::string(key)] = to_json(value);
     const std::string* words = std::get_if<std::string>(&value);
     facts.rows.push_back({key, words != nullptr ? *words : to_string(value)});
   }
-  JobResult result{.fields = {{"model", job.model}, {"pass", name}, {"found", fields}},
+  JobResult result{.fields = hone::to_json(fields),
                    .document = {.title = fmt::format("{}: {}", job.model, name),
                                 .headline = {},
                                 .sections = {{"", {std::move(facts)}}},
@@ -103,6 +103,24 @@ std::optional<Model> changed_before_rounding(const TextModel& before, Model& aft
 
 }  // namespace
 
+const Fields& fields_of(const PassFields*) {
+  using P = PassFields;
+  static const Fields fields =
+      describe<P>("pass", "A pass that changed a model.", inlined<&P::change>(),
+                  field<&P::pass>("pass", "The pass with its options."),
+                  field<&P::output>("output", "The folder that was written."));
+  return fields;
+}
+
+const Fields& fields_of(const PassFindings*) {
+  using P = PassFindings;
+  static const Fields fields = describe<P>("pass_findings", "A pass that only inspected a model.",
+                                           field<&P::model>("model", "The model as it was named."),
+                                           field<&P::pass>("pass", "The pass with its options."),
+                                           field<&P::found>("found", "Its findings by name."));
+  return fields;
+}
+
 JobResult apply_pass(const PassJob& job, Context& context) {
   const Pass pass = parse_pass(job.pass, context.library.passes, context.library.formats);
   if (pass.def->look != nullptr) return look(job, pass, context);
@@ -139,8 +157,8 @@ JobResult apply_pass(const PassJob& job, Context& context) {
   const ModelChange change = measure_change(before, source, output.path(), data,
                                             job.texts.batch_size, context, document.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;
-  result.fields = to_json(change, job.model, data, labels);
-  result.fields.update({{"pass", name}, {"output", job.output.folder}});
+  result.fields = hone::to_json(
+      PassFields{model_change_result(change, job.model, data, labels), name, job.output.folder});
   describe_change(document, name, change, data, job.invocation.setting("data"), labels);
   document.output = job.output.folder;
   result.basis = basis_of(change, job.texts.data.options.source, data);

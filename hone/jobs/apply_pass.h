@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "hone/jobs/job_output.h"
@@ -18,6 +19,19 @@ struct PassJob {
   std::uint64_t seed = 42;     ///< of fresh weights
   Invocation invocation = {};  ///< for the report, the card and the record of the job
 };
+
+/// The result of a pass that changes a model.
+struct PassFields {
+  ModelChangeResult change;
+  std::string pass, output;
+};
+/// The result of a pass that only inspects a model.
+struct PassFindings {
+  std::string model, pass;
+  std::map<std::string, Json> found = {};
+};
+const Fields& fields_of(const PassFields*);
+const Fields& fields_of(const PassFindings*);
 
 /// Writes a copy of the model with the pass applied to its graph, with a report of the change; of a pass that only inspects the
 /// graph, returns its findings. Throws `UserError` as `open_model` and `transform`, where nothing changed, where a folder cannot

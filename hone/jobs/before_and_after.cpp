@@ -1,6 +1,9 @@
 #include "hone/jobs/before_and_after.h"
 
+#include <algorithm>
+
 #include "hone/base/text.h"
+#include "hone/metrics/verdict_text.h"
 #include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/train/text_examples.h"
@@ -32,35 +35,92 @@ std::vector<Gate> gates_of(const GateOptions& options, const Model& model,
 BeforeAndAfter measure_after(const Model& model, const Measurement& before,
                              const EncodedSplits& data, std::int64_t batch_size,
                              const std::vector<Gate>& gates, Context& context,
-                             const std::string& title) {
+                             const std::string& title, std::int64_t evaluations) {
   BeforeAndAfter both{.before = before,
                       .after = measure(model, data.test, batch_size, context, title),
                       .comparison = {},
-                      .verdict = {}};
+                      .verdict = {},
+                      .labels = model.facts.labels};
   const Truth truth = truth_of(data.test);
   both.comparison = compare(before.view(), both.after.view(), truth);
-  both.verdict = verdict(both.comparison.change, margin_for(gates, both.comparison.change.figure));
-  both.gates = judge(gates, before.view(), both.after.view(), truth);
+  both.gates = judge(gates, before.view(), both.after.view(), truth, evaluations);
+  const Verdict usual = verdict(both.comparison.change);
+  both.verdict = shown_verdict(both.gates, usual).value_or(usual);
   both.lost = lost_classes(before.view(), both.after.view(), truth);
   return both;
+}
+
+void overrule(BeforeAndAfter& both, const std::string& why) {
+  const auto inconclusive = [&](Verdict& one) {
+    if (one.kept()) one = overruled(one, why);
+  };
+  inconclusive(both.verdict);
+  GateVerdict& all = both.gates.verdict;
+  std::ranges::for_each(all.gates, inconclusive);
+  if (!all.kept()) return;
+  all.conclusion = Conclusion::inconclusive;
+  all.summary = all.gates.size() == 1 ? all.gates.front().summary : why;
 }
 
 void describe_change(Document& document, const std::string& label, const BeforeAndAfter& both,
                      const MeasuredPart& part) {
   const TaskEvaluation &before = both.before.evaluation, &after = both.after.evaluation;
-  document.tone = tone_of(both.verdict);
+  document.tone = both.gates.any() ? tone_of(both.gates) : Tone::plain;
   document.headline =
-      fmt::format("{}: {}", label, change_headline(before.value, after.value, both.verdict));
+      fmt::format("{}: {}", label,
+                  both.gates.any() ? gate_headline(both.gates)
+                                   : unjudged_headline(before.value, after.value, both.verdict));
   document.key_figures = {change_figure(before, after), flips_figure(both.comparison)};
+  const FigureChange& change = both.comparison.change;
+  document.evidence = fmt::format(
+      "{}: {}.", capitalized(name_and_size(part)),
+      both.gates.any() ? change_evidence(both.gates, both.verdict, change.differs, change.notes)
+                       : unjudged_text(both.verdict, change.differs, change.notes));
+  for (const std::string& sentence : lost_class_sentences(both.lost, both.labels))
+    document.evidence += fmt::format(" {}.", capitalized(sentence));
+}
+
+void describe_seeds(Document& document, const std::string& label, const std::vector<Json>& results,
+                    const SeedChanges& changes, const Verdict& verdict, const JudgedGates& gates,
+                    const std::string& part) {
+  const double before = figure_spread(results, "before").mean,
+               after = figure_spread(results, "after").mean;
+  document.tone = gates.any() ? tone_of(verdict) : Tone::plain;
+  document.headline = fmt::format("{}: {}", label,
+                                  gates.any() ? change_headline(before, after, verdict)
+                                              : unjudged_headline(before, after, verdict));
+  const bool differ =
+      std::ranges::all_of(changes.changes, [](const FigureChange& c) { return c.differs; });
   document.evidence =
-      fmt::format("{}: {}.", capitalized(name_and_size(part)), both.verdict.summary);
+      fmt::format("{}: {}.", capitalized(part),
+                  gates.any() ? verdict.summary
+                              : unjudged_text(verdict, differ, changes.notes,
+                                              {.over = fmt::format(" on average over {} seeds",
+                                                                   changes.changes.size())}));
+}
+
+const Fields& fields_of(const BeforeAndAfterResult*) {
+  using B = BeforeAndAfterResult;
+  static const Fields fields =
+      describe<B>("before_and_after", "The baseline and the model made of it.",
+                  field<&B::before>("before", "Of the baseline."),
+                  field<&B::after>("after", "Of the model made of it."),
+                  field<&B::comparison>("comparison", "The second beside the first."),
+                  field<&B::lost_classes>("lost_classes",
+                                          "Classes or labels whose recall fell significantly."));
+  return fields;
+}
+
+BeforeAndAfterResult before_and_after_result(const BeforeAndAfter& both,
+                                             const std::vector<std::string>& labels) {
+  return {.before = evaluation_result(both.before, labels),
+          .after = evaluation_result(both.after, labels),
+          .comparison = comparison_result(both.comparison, both.verdict),
+          .lost_classes = lost_class_results(both.lost, labels)};
 }
 
 Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels) {
-  Json json = {{"before", to_json(both.before, labels)},
-               {"after", to_json(both.after, labels)},
-               {"comparison", to_json(both.comparison, both.verdict)}};
-  if (!both.lost.empty()) json["lost_classes"] = to_json(both.lost, labels);
+  Json json = to_json(before_and_after_result(both, labels));
   if (both.gates.any()) json["gate"] = to_json(both.gates);
   return json;
 }
@@ -68,8 +128,6 @@ Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels)
 std::vector<std::string> concerns(const BeforeAndAfter& both,
                                   const std::vector<std::string>& labels, std::string_view change) {
   std::vector<std::string> sentences = concerns(both.after.evaluation, labels);
-  for (std::string& sentence : lost_class_sentences(both.lost, labels))
-    sentences.push_back(std::move(sentence));
   for (std::string& sentence : sentences) sentence = fmt::format("after {}, {}", change, sentence);
   return sentences;
 }

@@ -8,6 +8,7 @@
 #include "hone/study/evaluation_details.h"
 #include "hone/study/gates.h"
 #include "hone/study/measure.h"
+#include "hone/study/seeds.h"
 
 /// What every job that changes a model shows: the model as it was beside what was made of it, on the part that is reported.
 namespace hone {
@@ -23,29 +24,49 @@ struct BeforeAndAfter {
   Measurement before;
   Measurement after;
   TaskComparison comparison;
-  Verdict verdict;                   ///< on the metric by which the task is judged
-  JudgedGates gates = {};            ///< empty where none were asked for
-  std::vector<LostClass> lost = {};  ///< classes that lost significantly, whatever the gates
+  Verdict
+      verdict;  ///< on the metric by which the task is judged: that of its gate, if there is one
+  JudgedGates gates = {};                ///< empty where none were asked for
+  std::vector<LostClass> lost = {};      ///< classes that lost significantly, whatever the gates
+  std::vector<std::string> labels = {};  ///< names of the classes
 };
 
 /// The gates of these options for this model. Throws `UserError` as `gates_for`, and where there is no head whose answers could be
 /// held to them.
 std::vector<Gate> gates_of(const GateOptions& options, const Model& model, const std::string& name);
 
+/// `evaluations`: how many candidates were evaluated on the same examples; verdicts are corrected for them (`judge`).
 BeforeAndAfter measure_after(const Model& model, const Measurement& before,
                              const EncodedSplits& data, std::int64_t batch_size,
                              const std::vector<Gate>& gates, Context& context,
-                             const std::string& title = "after");
+                             const std::string& title = "after", std::int64_t evaluations = 1);
 
-/// Sets the headline, key figures and evidence of a document: how the metric changed on `part`. `label` names what was made.
+/// Makes the verdicts and gates that are within the limit inconclusive: something else decides, `why` says what (`overruled`).
+void overrule(BeforeAndAfter& both, const std::string& why);
+
+/// Sets the headline, key figures and evidence of a document: how the metric changed on `part`, and which classes lost. `label`
+/// names what was made.
 void describe_change(Document& document, const std::string& label, const BeforeAndAfter& both,
                      const MeasuredPart& part);
+/// The same of a job repeated with seeds, from their `results`; `verdict` is on their `changes`, and `part` the name and size of the
+/// split.
+void describe_seeds(Document& document, const std::string& label, const std::vector<Json>& results,
+                    const SeedChanges& changes, const Verdict& verdict, const JudgedGates& gates,
+                    const std::string& part);
 
-/// `before`, `after`, `comparison`, and `gate` where there are gates.
+/// The same in results.
+struct BeforeAndAfterResult {
+  EvaluationResult before = {}, after = {};
+  ComparisonResult comparison = {};
+  std::vector<LostClassResult> lost_classes = {};
+};
+const Fields& fields_of(const BeforeAndAfterResult*);
+BeforeAndAfterResult before_and_after_result(const BeforeAndAfter& both,
+                                             const std::vector<std::string>& labels);
+/// And `gate` where there are gates.
 Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels);
 
-/// What has to be known before the figures after a `change` ("quantizing") are looked at: see `concerns` of an evaluation, and
-/// each class that lost significantly.
+/// What has to be known before the figures after a `change` ("quantizing") are looked at: see `concerns` of an evaluation.
 std::vector<std::string> concerns(const BeforeAndAfter& both,
                                   const std::vector<std::string>& labels, std::string_view change);
 

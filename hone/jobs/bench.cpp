@@ -14,6 +14,7 @@
 #include "hone/models/adapter.h"
 #include "hone/passes/quantize.h"
 #include "hone/report/table.h"
+#include "hone/study/result.h"
 #include "hone/train/memory_check.h"
 
 namespace hone {
@@ -28,6 +29,8 @@ struct NativeKind {
   std::string_view name;  // in keys
   std::string_view products, unit;
   double (*measure)(ThreadPool&);
+  std::optional<double> BenchTimesResult::*peak;
+  std::optional<double> BenchTimesResult::*share;
 };
 
 // Where the processor has no products of bfloat16, they are multiply-adds of fp32.
@@ -37,9 +40,12 @@ double measure_bf16_products(ThreadPool& pool) {
 }
 
 constexpr NativeKind kNativeKinds[] = {
-    {PeakKind::int8_gops, "int8", "products of bytes", "GOP/s", kernels::measure_int8_gops},
-    {PeakKind::bf16_gflops, "bf16", "products of bfloat16", "GFLOP/s", measure_bf16_products},
-    {PeakKind::sign_gops, "sign", "products of signs", "GOP/s", kernels::measure_sign_gops}};
+    {PeakKind::int8_gops, "int8", "products of bytes", "GOP/s", kernels::measure_int8_gops,
+     &BenchTimesResult::peak_int8_gops, &BenchTimesResult::share_of_int8_peak},
+    {PeakKind::bf16_gflops, "bf16", "products of bfloat16", "GFLOP/s", measure_bf16_products,
+     &BenchTimesResult::peak_bf16_gflops, &BenchTimesResult::share_of_bf16_peak},
+    {PeakKind::sign_gops, "sign", "products of signs", "GOP/s", kernels::measure_sign_gops,
+     &BenchTimesResult::peak_sign_gops, &BenchTimesResult::share_of_sign_peak}};
 
 // Of fp32 multiply-adds on the host's threads; of products as a card computes them.
 double products_peak_gflops(const Session& session) {
@@ -64,22 +70,28 @@ ComputedGop computed_gop(const Graph& graph, const Bindings& bindings, const Ses
   return gop;
 }
 
-Table profile_table(const BenchTimes& result) {
+// The longest first.
+std::vector<KernelTimeResult> kernel_results(const BenchTimes& times) {
+  double total = 0;
+  for (const auto& [name, time] : times.kernels) total += time.seconds;
+  const std::int64_t runs = faster_half(times.runs);
+  std::vector<KernelTimeResult> rows;
+  for (const auto& [name, time] : times.kernels)
+    rows.push_back({.kernel = name,
+                    .calls = time.calls / runs,
+                    .ms = time.seconds * 1e3 / static_cast<double>(runs),
+                    .share = time.seconds / total});
+  std::ranges::sort(rows, std::ranges::greater(), &KernelTimeResult::ms);
+  return rows;
+}
+
+Table profile_table(const std::vector<KernelTimeResult>& kernels) {
   Table table({{"kernel", "Operation / kernel"},
                {"calls", "Calls per run"},
                {"ms", "ms per run"},
                {"share", "Share"}});
-  std::vector<std::pair<std::string, KernelTime>> rows(result.kernels.begin(),
-                                                       result.kernels.end());
-  std::ranges::sort(
-      rows, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
-  double total = 0;
-  for (const auto& [name, time] : rows) total += time.seconds;
-  const std::int64_t runs = faster_half(result.runs);
-  for (const auto& [name, time] : rows) {
-    table.add_row({name, time.calls / runs, real(time.seconds * 1e3 / static_cast<double>(runs), 3),
-                   percent(time.seconds / total)});
-  }
+  for (const KernelTimeResult& one : kernels)
+    table.add_row({one.kernel, one.calls, real(one.ms, 3), percent(one.share)});
   return table;
 }
 
@@ -110,44 +122,6 @@ Table times_table(const BenchTimes& times) {
   Table table(columns);
   table.add_row(std::move(row));
   return table;
-}
-
-Json to_json(const BenchTimes& times, const BenchJob& job) {
-  Json fields = {{"model", job.model},
-                 {"what", times.what},
-                 {"arithmetic", times.arithmetic},
-                 {"device", times.device},
-                 {"batch", job.options.batch},
-                 {"tokens", times.tokens},
-                 {"first_ms", times.first_ms},
-                 {"min_ms", times.min_ms},
-                 {"median_ms", times.median_ms},
-                 {"median_interval", times.median_interval ? Json({times.median_interval->low,
-                                                                   times.median_interval->high})
-                                                           : Json()},
-                 {"timed_runs", times.runs},
-                 {"gflop", times.gflop},
-                 {"computed_gflop", times.computed_gflop},
-                 {"peak_gflops", times.peak.value},
-                 {"peak_gflops_now", times.peak.measured_now},
-                 {"peak_date", times.peak.date},
-                 {"needed_bytes", static_cast<std::int64_t>(times.needed_bytes)},
-                 {"resident_bytes", times.resident_bytes},
-                 {"threads", times.threads}};
-  if (!job.adapter.empty()) fields["adapter"] = job.adapter;
-  if (!times.format.empty()) fields["format"] = times.format;
-  if (times.native.empty()) fields["share_of_peak"] = times.share_of_peak();
-  double all = 0;
-  for (const NativeKind& kind : kNativeKinds) {
-    const auto some = times.native.find(kind.kind);
-    if (some == times.native.end()) continue;
-    all += some->second.gop;
-    fields["native_gop"] = all;
-    fields[fmt::format("peak_{}", to_string(kind.kind))] = some->second.peak.value;
-    fields[fmt::format("share_of_{}_peak", kind.name)] = times.share_of(some->second);
-  }
-  if (job.profile) fields["kernels"] = to_json(profile_table(times));
-  return fields;
 }
 
 // "31.2% of 1,234 GFLOP/s of fp32 multiply-adds on 2 threads, measured now"
@@ -206,7 +180,8 @@ Section bench_reading_notes(const BenchTimes& times) {
   return section;
 }
 
-void describe_bench(const BenchTimes& times, const BenchJob& job, Document& document) {
+void describe_bench(const BenchTimes& times, const BenchFields& fields, const BenchJob& job,
+                    Document& document) {
   const std::int64_t batch = job.options.batch;
   document.title = times.what;
   document.headline = fmt::format("{} of {}: {} ms at batch size {} ({} examples/s)",
@@ -224,32 +199,148 @@ void describe_bench(const BenchTimes& times, const BenchJob& job, Document& docu
         "than cores.",
         three_digits(times.median_ms / times.min_ms));
   document.sections = {{"", {PageTable{times_table(times)}}}};
-  if (job.profile)
+  if (fields.kernels)
     document.sections.push_back(
         {"Time by kernel",
-         {PageTable{profile_table(times), fmt::format("Time per run, mean of the faster {} of {}.",
-                                                      faster_half(times.runs), times.runs)}}});
+         {PageTable{profile_table(*fields.kernels),
+                    fmt::format("Time per run, mean of the faster {} of {}.",
+                                faster_half(times.runs), times.runs)}}});
   document.sections.push_back(bench_reading_notes(times));
 }
 
 }  // namespace
 
-std::string faster_text(const Speedup& speedup) {
-  const double value = speedup.value;
-  const auto with_interval = [&](double low, double high) {
-    return speedup.interval ? fmt::format("95% CI {} to {}", three_digits(low), three_digits(high))
-                            : fmt::format("too few rounds for a 95% CI, which needs {}",
-                                          kFewestForMedianInterval);
-  };
-  const Interval interval = speedup.interval.value_or(Interval{value, value});
-  if (interval.low <= 1 && interval.high >= 1)
-    return fmt::format("no difference shown ({}×, {})", three_digits(value),
-                       with_interval(interval.low, interval.high));
-  if (value < 1)
-    return fmt::format("{}× slower ({})", three_digits(1 / value),
-                       with_interval(1 / interval.high, 1 / interval.low));
-  return fmt::format("{}× faster ({})", three_digits(value),
-                     with_interval(interval.low, interval.high));
+const Fields& fields_of(const BenchTimesResult*) {
+  using B = BenchTimesResult;
+  static constexpr std::string_view kOfPeak =
+      "Of the time of the fastest run, what `native_gop` of these would take at that peak; null as "
+      "the peak.";
+  static const Fields fields = describe<B>(
+      "model_times", "How long runs of a model take.", field<&B::model>("model", kModelMeaning),
+      field<&B::adapter>("adapter", "The adapter as it was named; null: none."),
+      field<&B::what>("what", kTimedMeaning),
+      field<&B::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&B::device>("device", kDeviceMeaning),
+      field<&B::format>("format", "Of its quantizers; null: it has none."),
+      field<&B::batch>("batch", Unit::examples, kBatchMeaning),
+      field<&B::tokens>("tokens", Unit::tokens, kTokensMeaning),
+      field<&B::first_ms>("first_ms", Unit::milliseconds, kFirstRunMeaning),
+      field<&B::min_ms>("min_ms", Unit::milliseconds, "Fastest run."),
+      field<&B::median_ms>("median_ms", Unit::milliseconds, "Median run."),
+      field<&B::median_interval>("median_interval", Unit::milliseconds,
+                                 "Its interval of at least 95%; null: of fewer than 6 runs."),
+      field<&B::timed_runs>("timed_runs", "Runs that count, after two that do not."),
+      field<&B::gflop>("gflop", Unit::gflop,
+                       "Products of one run by definition, two operations for a multiply-add."),
+      field<&B::computed_gflop>("computed_gflop", Unit::gflop,
+                                "All operations of one run, as their kernels compute them."),
+      field<&B::peak_gflops>(
+          "peak_gflops", Unit::gflop_per_second,
+          "Peak of this machine in fp32 multiply-adds; of a GPU in large products "
+          "of its arithmetic."),
+      field<&B::peak_gflops_now>("peak_gflops_now", Unit::gflop_per_second,
+                                 "The same as measured beside the runs."),
+      field<&B::peak_date>("peak_date", Unit::utc, "When the peak was measured."),
+      field<&B::share_of_peak>("share_of_peak", Unit::ratio,
+                               "Rate of the fastest run by that peak; null: some products are "
+                               "native."),
+      field<&B::native_gop>("native_gop",
+                            "Of `computed_gflop`, 10^9 operations in products of codes; null: none "
+                            "is native."),
+      field<&B::peak_int8_gops>(
+          "peak_int8_gops", Unit::gop_per_second,
+          "Peak of this machine in products of bytes; null: the run has none."),
+      field<&B::share_of_int8_peak>("share_of_int8_peak", Unit::ratio, kOfPeak),
+      field<&B::peak_bf16_gflops>("peak_bf16_gflops", Unit::gflop_per_second,
+                                  "Peak of this machine in products of bf16, or of fp32 where it "
+                                  "has no such products; null: the run has none."),
+      field<&B::share_of_bf16_peak>("share_of_bf16_peak", Unit::ratio, kOfPeak),
+      field<&B::peak_sign_gops>(
+          "peak_sign_gops", Unit::gop_per_second,
+          "Peak of this machine in products of signs; null: the run has none."),
+      field<&B::share_of_sign_peak>("share_of_sign_peak", Unit::ratio, kOfPeak),
+      field<&B::needed_bytes>("needed_bytes", Unit::bytes,
+                              "Predicted for a run: parameters, activations and workspace."),
+      field<&B::resident_bytes>("resident_bytes", Unit::bytes,
+                                "Peak resident memory of the process."),
+      field<&B::threads>("threads", kThreadsMeaning));
+  return fields;
+}
+
+const Fields& fields_of(const KernelTimeResult*) {
+  using K = KernelTimeResult;
+  static const Fields fields = describe<K>(
+      "kernel_time", "The time of a kernel.", field<&K::kernel>("kernel", "Operation / kernel."),
+      field<&K::calls>("calls", "Calls of one run."),
+      field<&K::ms>("ms", Unit::milliseconds, "Time of one run."),
+      field<&K::share>("share", Unit::share, "Of the time of all kernels."));
+  return fields;
+}
+
+const Fields& fields_of(const TimedWork*) {
+  using T = TimedWork;
+  static const Fields fields = describe<T>(
+      "timed_work", "What is timed.", field<&T::model>("model", kModelMeaning),
+      field<&T::adapter>("adapter", "The adapter as it was named; null: none."),
+      field<&T::what>("what", kTimedMeaning), field<&T::device>("device", kDeviceMeaning),
+      field<&T::threads>("threads", kThreadsMeaning),
+      field<&T::batch>("batch", Unit::examples, kBatchMeaning),
+      field<&T::tokens>("tokens", Unit::tokens, kTokensMeaning));
+  return fields;
+}
+
+TimedWork timed_work(const BenchJob& job, const BenchOptions& options, std::string text,
+                     Context& context) {
+  TimedWork work{.model = job.model,
+                 .what = std::move(text),
+                 .device = device_text(context.session()),
+                 .threads = context.pool.threads(),
+                 .batch = options.batch,
+                 .tokens = options.tokens};
+  if (!job.adapter.empty()) work.adapter = job.adapter;
+  return work;
+}
+
+const Fields& fields_of(const BenchFields*) {
+  using B = BenchFields;
+  static const Fields fields =
+      describe<B>("bench", "How long runs of a model take.", inlined<&B::times>(),
+                  field<&B::kernels>(
+                      "kernels", "The time by kernel, the longest first; null without --profile."));
+  return fields;
+}
+
+BenchTimesResult bench_times_result(const BenchTimes& times, const BenchJob& job) {
+  BenchTimesResult result{.model = job.model,
+                          .what = times.what,
+                          .arithmetic = std::string(times.arithmetic),
+                          .device = times.device,
+                          .format = times.format,
+                          .batch = job.options.batch,
+                          .tokens = times.tokens,
+                          .first_ms = times.first_ms,
+                          .min_ms = times.min_ms,
+                          .median_ms = times.median_ms,
+                          .median_interval = times.median_interval,
+                          .timed_runs = times.runs,
+                          .gflop = times.gflop,
+                          .computed_gflop = times.computed_gflop,
+                          .peak_gflops = times.peak.value,
+                          .peak_gflops_now = times.peak.measured_now,
+                          .peak_date = times.peak.date,
+                          .needed_bytes = static_cast<std::int64_t>(times.needed_bytes),
+                          .resident_bytes = static_cast<std::int64_t>(times.resident_bytes),
+                          .threads = times.threads};
+  if (!job.adapter.empty()) result.adapter = job.adapter;
+  if (times.native.empty()) result.share_of_peak = times.share_of_peak();
+  for (const NativeKind& kind : kNativeKinds) {
+    const auto some = times.native.find(kind.kind);
+    if (some == times.native.end()) continue;
+    result.native_gop = result.native_gop.value_or(0) + some->second.gop;
+    result.*kind.peak = some->second.peak.value;
+    result.*kind.share = times.share_of(some->second);
+  }
+  return result;
 }
 
 std::string native_peaks_text(const BenchTimes& times) {
@@ -275,9 +366,10 @@ Model bench_model(const BenchJob& job, Context& context) {
              : open_with_adapter(job.model, job.adapter, context, job.seed).model;
 }
 
-std::string bench_format(const Model& model, const BenchOptions& options) {
+std::optional<std::string> bench_format(const Model& model, const BenchOptions& options) {
   if (options.format) return to_string(*options.format);
-  return model.quantization ? summary(model.quantization->plan) : "";
+  if (model.quantization) return summary(model.quantization->plan);
+  return std::nullopt;
 }
 
 std::string_view bench_arithmetic(const Model& model, const BenchOptions& options,
@@ -287,14 +379,14 @@ std::string_view bench_arithmetic(const Model& model, const BenchOptions& option
 
 std::string bench_text(const Model& model, const std::string& name, const BenchOptions& options,
                        std::string_view how, std::string_view arithmetic) {
-  const std::string format = bench_format(model, options);
+  const std::optional<std::string> format = bench_format(model, options);
   const std::optional<ImageSize>& image = model.facts.limits.image;
   const std::string size =
       image ? fmt::format("{}x{}x{}", image->channels, image->height, image->width)
             : std::to_string(options.tokens);
   return fmt::format("hone {} {}, {}{}{}, {}{} {}x{}", how,
-                     options.train ? "training step" : "inference", arithmetic,
-                     format.empty() ? "" : " ", format, name,
+                     options.train ? "training step" : "inference", arithmetic, format ? " " : "",
+                     format.value_or(""), name,
                      adapters(model.graph).empty() ? "" : " with adapters", options.batch, size);
 }
 
@@ -371,8 +463,10 @@ BenchResult bench(const BenchJob& job, Context& context) {
   BenchResult result;
   result.times = bench(std::move(model), job.model, job.options, context);
   tell_notes(context, result.times.notes);
-  result.fields = to_json(result.times, job);
-  describe_bench(result.times, job, result.document);
+  BenchFields fields{.times = bench_times_result(result.times, job)};
+  if (job.profile) fields.kernels = kernel_results(result.times);
+  result.fields = to_json(fields);
+  describe_bench(result.times, fields, job, result.document);
   return result;
 }
 

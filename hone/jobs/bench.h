@@ -14,6 +14,18 @@
 
 namespace hone {
 
+// Meanings of fields of several results of `bench`.
+inline constexpr std::string_view kModelMeaning = "The model as it was named.";
+inline constexpr std::string_view kTimedMeaning = "What was timed.";
+inline constexpr std::string_view kDeviceMeaning =
+    "The device that ran it, with settings that its results depend on.";
+inline constexpr std::string_view kThreadsMeaning = "Threads that were used.";
+inline constexpr std::string_view kBatchMeaning = "Examples of a run.";
+inline constexpr std::string_view kTokensMeaning = "Of each text; an image counts as one.";
+inline constexpr std::string_view kFirstRunMeaning = "The first run, with preparation.";
+inline constexpr std::string_view kTimedRunsMeaning = "Runs that count.";
+inline constexpr std::string_view kRoundsMeaning = "Each of these runs, in their order.";
+
 /// Products of codes of one kind of arithmetic.
 struct NativeProducts {
   double gop = 0;  ///< of one run, 10^9 operations
@@ -25,8 +37,8 @@ struct BenchTimes {
   std::string what;
   std::string device;  ///< "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products in fp32"
   bool on_host = true;
-  std::string format;       ///< of the quantizers in what is timed; empty: there are none
-  std::int64_t tokens = 0;  ///< of each example
+  std::optional<std::string> format = {};  ///< of the quantizers in what is timed
+  std::int64_t tokens = 0;                 ///< of each example
   double first_ms = 0;
   double min_ms = 0;
   double median_ms = 0;
@@ -82,18 +94,66 @@ Model bench_model(const BenchJob& job, Context& context);
 /// How a piece of work is called: "hone interpreter inference, simulated mxint(bits=8), my-model 8x128". `how`: what runs it.
 std::string bench_text(const Model& model, const std::string& name, const BenchOptions& options,
                        std::string_view how, std::string_view arithmetic);
-/// The formats of the quantizers in what is timed; empty: there are none.
-std::string bench_format(const Model& model, const BenchOptions& options);
+/// The formats of the quantizers in what is timed, if it has any.
+std::optional<std::string> bench_format(const Model& model, const BenchOptions& options);
 /// How it computes, as `arithmetic_of_run` says.
 std::string_view bench_arithmetic(const Model& model, const BenchOptions& options,
                                   const Session& session);
 
+/// `BenchTimes` in results. What is not measured of this work is null.
+struct BenchTimesResult {
+  std::string model;
+  std::optional<std::string> adapter = {};
+  std::string what, arithmetic, device;
+  std::optional<std::string> format = {};
+  std::int64_t batch = 0, tokens = 0;
+  double first_ms = 0, min_ms = 0, median_ms = 0;
+  std::optional<Interval> median_interval = {};
+  std::int64_t timed_runs = 0;
+  double gflop = 0, computed_gflop = 0;
+  double peak_gflops = 0, peak_gflops_now = 0;
+  std::string peak_date = {};
+  std::optional<double> share_of_peak = {}, native_gop = {};
+  std::optional<double> peak_int8_gops = {}, share_of_int8_peak = {};
+  std::optional<double> peak_bf16_gflops = {}, share_of_bf16_peak = {};
+  std::optional<double> peak_sign_gops = {}, share_of_sign_peak = {};
+  std::int64_t needed_bytes = 0, resident_bytes = 0;
+  int threads = 0;
+};
+const Fields& fields_of(const BenchTimesResult*);
+BenchTimesResult bench_times_result(const BenchTimes& times, const BenchJob& job);
+
+/// The time of a kernel in one run.
+struct KernelTimeResult {
+  std::string kernel;
+  std::int64_t calls = 0;
+  double ms = 0, share = 0;
+};
+const Fields& fields_of(const KernelTimeResult*);
+
+/// What is timed, in results of calls and of mistakes.
+struct TimedWork {
+  std::string model;
+  std::optional<std::string> adapter = {};
+  std::string what, device;
+  int threads = 0;
+  std::int64_t batch = 0, tokens = 0;
+};
+const Fields& fields_of(const TimedWork*);
+/// `text`: of the work, see `bench_text`. `options`: those of the subject.
+TimedWork timed_work(const BenchJob& job, const BenchOptions& options, std::string text,
+                     Context& context);
+
+/// The result for programs.
+struct BenchFields {
+  BenchTimesResult times = {};
+  std::optional<std::vector<KernelTimeResult>> kernels = {};
+};
+const Fields& fields_of(const BenchFields*);
+
 struct BenchResult : JobResult {
   BenchTimes times;
 };
-
-/// "1.84× faster (95% CI 1.79 to 1.90)", "1.20× slower (95% CI …)", "no difference shown (1.01×, 95% CI …)".
-std::string faster_text(const Speedup& speedup);
 
 /// Times a model on this machine. Notes on its peak go to the context. Throws `UserError`, as `open_model` and `bench` of a model
 /// do; `Interrupted`.

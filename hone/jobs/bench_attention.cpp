@@ -95,7 +95,7 @@ struct AttentionRunner {
 };
 
 std::string description_of(const AttentionShape& shape) {
-  return fmt::format("{} texts, {} heads, {} tokens, heads of {}", shape.texts, shape.heads,
+  return fmt::format("batch size {}, {} heads, {} tokens, head size {}", shape.texts, shape.heads,
                      shape.tokens, shape.size);
 }
 
@@ -254,26 +254,24 @@ AttentionPeaks peaks_of(const std::vector<AttentionType>& types, Context& contex
 
 // ---- the result
 
-Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Json to_json(const AttentionTimes& times, const AttentionJob& job, const AttentionPeaks& peaks) {
-  Json fields = {{"dtype", times.type.name},
-                 {"impl", to_string(times.way)},
-                 {"first_ms", times.first_ms},
-                 {"min_ms", times.min_ms},
-                 {"median_ms", times.median_ms},
-                 {"timed_runs", times.runs},
-                 {"rounds_ms", times.rounds_ms},
-                 {"tflops", 1e-3 * times.gflops(job.shape)},
-                 {"peak_tflops", 1e-3 * times.peak_gflops},
-                 {"share_of_peak", times.share_of_peak(job.shape)},
-                 {"max_difference", optional_number(times.max_difference)},
-                 {"relative_difference", optional_number(times.relative_difference)},
-                 {"needed_bytes", static_cast<std::int64_t>(times.needed_bytes)}};
-  add_speedup(fields, times.speedup);
-  if (job.profile)
-    fields["operators"] = to_json(operator_table(times.operators, peaks.floors(times.type), 0));
-  return fields;
+AttentionTimesResult attention_result(const AttentionTimes& times, const AttentionJob& job,
+                                      const AttentionPeaks& peaks) {
+  AttentionTimesResult result{.dtype = std::string(times.type.name),
+                              .impl = times.way,
+                              .first_ms = times.first_ms,
+                              .min_ms = times.min_ms,
+                              .median_ms = times.median_ms,
+                              .timed_runs = times.runs,
+                              .rounds_ms = times.rounds_ms,
+                              .tflops = 1e-3 * times.gflops(job.shape),
+                              .peak_tflops = 1e-3 * times.peak_gflops,
+                              .share_of_peak = times.share_of_peak(job.shape),
+                              .speedup = times.speedup,
+                              .max_difference = times.max_difference,
+                              .relative_difference = times.relative_difference,
+                              .needed_bytes = static_cast<std::int64_t>(times.needed_bytes)};
+  if (job.profile) result.operators = operator_results(times.operators, peaks.floors(times.type));
+  return result;
 }
 
 Table attention_table(const std::vector<AttentionTimes>& all, const AttentionShape& shape) {
@@ -304,7 +302,7 @@ Table attention_table(const std::vector<AttentionTimes>& all, const AttentionSha
 // "fused 1.23 ms, 2.31× faster (95% CI 2.20 to 2.41), 45.0% of peak"
 std::string attention_text(const AttentionTimes& one, const AttentionShape& shape) {
   std::string text = fmt::format("{} {} ms", to_string(one.way), three_digits(one.median_ms));
-  if (one.speedup && one.way != AttentionWay::naive) text += ", " + faster_text(*one.speedup);
+  if (one.speedup && one.way != AttentionWay::naive) text += ", " + speedup_text(*one.speedup);
   return text + fmt::format(", {} of peak", share_text(one.share_of_peak(shape)));
 }
 
@@ -320,7 +318,7 @@ std::vector<const AttentionTimes*> shown_attentions(const std::vector<AttentionT
   return shown;
 }
 
-// "Fused attention: 2.31× the speed of naive in fp32, 3.10× in bf16"
+// "Fused attention: 2.31× faster than naive attention in fp32, 3.10× faster in bf16"
 std::string attention_headline(const std::vector<const AttentionTimes*>& shown,
                                const AttentionShape& shape) {
   std::string text;
@@ -331,9 +329,9 @@ std::string attention_headline(const std::vector<const AttentionTimes*>& shown,
                           three_digits(one->gflops(shape)));
       continue;
     }
-    text += fmt::format("{}{}×{} in {}", text.empty() ? "Fused attention: " : ", ",
-                        three_digits(one->speedup->value),
-                        text.empty() ? " the speed of naive attention" : "", one->type.name);
+    text += fmt::format("{}{} in {}", text.empty() ? "Fused attention: " : ", ",
+                        speedup_headline(*one->speedup, text.empty() ? "naive attention" : ""),
+                        one->type.name);
   }
   return text;
 }
@@ -377,6 +375,57 @@ void describe_attention(const AttentionJob& job, const AttentionPeaks& peaks,
 
 }  // namespace
 
+const Fields& fields_of(const AttentionTimesResult*) {
+  using A = AttentionTimesResult;
+  static const Fields fields = describe<A>(
+      "attention_times", "Attention of operands and results of one type, timed in turn.",
+      field<&A::dtype>("dtype", "Type of operands and results: fp32, bf16 or fp16."),
+      field<&A::impl>("impl",
+                      "naive: products, scale and softmax one after the other; fused: one "
+                      "operation."),
+      field<&A::first_ms>("first_ms", Unit::milliseconds, kFirstRunMeaning),
+      field<&A::min_ms>("min_ms", Unit::milliseconds, "Fastest run."),
+      field<&A::median_ms>("median_ms", Unit::milliseconds, "Median run."),
+      field<&A::timed_runs>("timed_runs", kTimedRunsMeaning),
+      field<&A::rounds_ms>("rounds_ms", Unit::milliseconds, kRoundsMeaning),
+      field<&A::tflops>("tflops", "10^12 operations a second of both products in the fastest run."),
+      field<&A::peak_tflops>(
+          "peak_tflops",
+          "Peak of the CPU in fp32 multiply-adds, or of the GPU in large products "
+          "of such operands."),
+      field<&A::share_of_peak>("share_of_peak", Unit::ratio,
+                               "Rate of the fastest run by that peak."),
+      inlined<&A::speedup>(),
+      field<&A::max_difference>("max_difference",
+                                "Largest difference from naive attention of the same operands in "
+                                "fp32; null: naive attention was not run."),
+      field<&A::relative_difference>("relative_difference", Unit::ratio,
+                                     "The same by the largest of those results; null likewise."),
+      field<&A::needed_bytes>("needed_bytes", Unit::bytes,
+                              "Predicted for a run: operands, values and workspace."),
+      field<&A::operators>("operators",
+                           "The time by operation, the longest first; a GPU is waited for after "
+                           "each. Null without --profile."));
+  return fields;
+}
+
+const Fields& fields_of(const BenchAttentionFields*) {
+  using B = BenchAttentionFields;
+  static const Fields fields = describe<B>(
+      "bench", "How long attention takes.", field<&B::what>("what", kTimedMeaning),
+      field<&B::device>("device", kDeviceMeaning), field<&B::threads>("threads", kThreadsMeaning),
+      field<&B::shape>("shape", "Texts, heads, tokens and size of a head."),
+      field<&B::gflop>("gflop", Unit::gflop, "Both products of one run."),
+      field<&B::times>("times", "Every type and implementation."));
+  return fields;
+}
+
+std::span<const EnumWord> enum_words(AttentionWay) {
+  static constexpr EnumWord words[] = {{static_cast<int>(AttentionWay::naive), "naive"},
+                                       {static_cast<int>(AttentionWay::fused), "fused"}};
+  return words;
+}
+
 std::string_view to_string(AttentionWay way) {
   return kAttentionWays[static_cast<std::size_t>(way)];
 }
@@ -410,16 +459,17 @@ AttentionResult bench_attention(const AttentionJob& job, Context& context) {
     progress.update(++done);
   }
   progress.finish();
-  Json rows = Json::array();
-  for (const AttentionTimes& times : result.times) rows.push_back(to_json(times, job, peaks));
   const std::string what =
       fmt::format("attention of {} on {}", description_of(job.shape), device_text(session));
-  result.fields = {{"what", what},
-                   {"device", device_text(session)},
-                   {"threads", context.pool.threads()},
-                   {"shape", {job.shape.texts, job.shape.heads, job.shape.tokens, job.shape.size}},
-                   {"gflop", job.shape.flops() * 1e-9},
-                   {"times", rows}};
+  BenchAttentionFields fields{
+      .what = what,
+      .device = device_text(session),
+      .threads = context.pool.threads(),
+      .shape = {job.shape.texts, job.shape.heads, job.shape.tokens, job.shape.size},
+      .gflop = job.shape.flops() * 1e-9};
+  for (const AttentionTimes& times : result.times)
+    fields.times.push_back(attention_result(times, job, peaks));
+  result.fields = to_json(fields);
   describe_attention(job, peaks, types, what, on_host, result);
   return result;
 }

@@ -20,6 +20,7 @@ namespace hone {
 enum class AttentionWay : std::uint8_t { naive, fused };
 inline constexpr std::string_view kAttentionWays[] = {"naive", "fused"};
 std::string_view to_string(AttentionWay way);
+std::span<const EnumWord> enum_words(AttentionWay);
 
 /// Types of operands and results, as people call them.
 struct AttentionType {
@@ -64,6 +65,31 @@ struct AttentionTimes {
   double gflops(const AttentionShape& shape) const { return shape.flops() / min_ms * 1e-6; }
   double share_of_peak(const AttentionShape& shape) const { return gflops(shape) / peak_gflops; }
 };
+
+/// `AttentionTimes` in results.
+struct AttentionTimesResult {
+  std::string dtype;
+  AttentionWay impl = AttentionWay::naive;
+  double first_ms = 0, min_ms = 0, median_ms = 0;
+  std::int64_t timed_runs = 0;
+  std::vector<double> rounds_ms = {};
+  double tflops = 0, peak_tflops = 0, share_of_peak = 0;
+  std::optional<Speedup> speedup = {};
+  std::optional<double> max_difference = {}, relative_difference = {};
+  std::int64_t needed_bytes = 0;
+  std::optional<std::vector<OperatorTimeResult>> operators = {};
+};
+const Fields& fields_of(const AttentionTimesResult*);
+
+/// The result for programs.
+struct BenchAttentionFields {
+  std::string what, device;
+  int threads = 0;
+  std::vector<std::int64_t> shape = {};
+  double gflop = 0;
+  std::vector<AttentionTimesResult> times = {};
+};
+const Fields& fields_of(const BenchAttentionFields*);
 
 struct AttentionResult : JobResult {
   std::vector<AttentionTimes> times;

@@ -9,6 +9,7 @@
 #include "hone/base/cpu.h"
 #include "hone/base/text.h"
 #include "hone/base/usage_check.h"
+#include "hone/jobs/bench.h"
 #include "hone/jobs/decode_on_card.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/times_in_turn.h"
@@ -198,51 +199,45 @@ float value_of(std::uint16_t bfloat16) {
   return std::bit_cast<float>(std::uint32_t{bfloat16} << 16);
 }
 
-Json to_json(const SpelledElement& spelled) {
+SpelledElementResult element_result(const SpelledElement& spelled) {
   const MxintElement& e = spelled.element;
-  return {{"element", spelled.index},
-          {"code", binary(e.mantissa, e.bits)},
-          {"mantissa", e.mantissa},
-          {"scale", e.scale},
-          {"sign", e.negative ? 1 : 0},
-          {"exponent", binary(e.scale, 8)},
-          {"fraction", binary(e.out, 7)},
-          {"unit", e.has_unit ? 1 : 0},
-          {"out", bfloat16_text(e.out)},
-          {"bias", bfloat16_text(e.bias)},
-          {"branch", e.subtracts_bias ? "out - bias" : "out"},
-          {"bfloat16", bfloat16_text(e.mase)},
-          {"value", value_of(e.mase)}};
+  return {.element = spelled.index,
+          .code = binary(e.mantissa, e.bits),
+          .mantissa = e.mantissa,
+          .scale = e.scale,
+          .sign = e.negative ? 1 : 0,
+          .exponent = binary(e.scale, 8),
+          .fraction = binary(e.out, 7),
+          .unit = e.has_unit ? 1 : 0,
+          .out = bfloat16_text(e.out),
+          .bias = bfloat16_text(e.bias),
+          .branch = e.subtracts_bias ? "out - bias" : "out",
+          .bfloat16 = bfloat16_text(e.mase),
+          .value = value_of(e.mase)};
 }
 
-Json to_json(const DequantizeTimes& times) {
-  Json tiles;
-  if (times.tiling) {
-    const DecodeTiling& t = *times.tiling;
-    tiles = {{"tile_rows", t.tile_rows}, {"tile_columns", t.tile_columns},
-             {"grid_x", t.grid_x()},     {"grid_y", t.grid_y(0)},
-             {"calls", t.calls},         {"threads", t.threads()}};
-  }
-  Json row = {{"elements", times.codes.count},
-              {"group", times.codes.group},
-              {"bytes", times.bytes},
-              {"min_ms", times.min_ms},
-              {"median_ms", times.median_ms},
-              {"timed_runs", times.runs},
-              {"gb_per_s", times.gbps()},
-              {"move_min_ms", times.move_min_ms},
-              {"move_median_ms", times.move_median_ms},
-              {"move_gb_per_s", times.move_gbps()},
-              {"share_of_bandwidth", times.share_of_bandwidth()},
-              {"in_cache", times.in_cache},
-              {"tiles", tiles}};
-  if (times.partition)
-    row["partition"] = {{"chunk_elements", times.partition->chunk_elements},
-                        {"chunks", times.partition->chunks},
-                        {"block_elements", times.partition->block_elements},
-                        {"vector_elements", times.partition->vector_elements},
-                        {"around_caches", times.partition->around_caches}};
-  return row;
+DecodeTimesResult decode_result(const DequantizeTimes& times) {
+  DecodeTimesResult result{.elements = times.codes.count,
+                           .group = times.codes.group,
+                           .bytes = times.bytes,
+                           .min_ms = times.min_ms,
+                           .median_ms = times.median_ms,
+                           .timed_runs = times.runs,
+                           .gb_per_s = times.gbps(),
+                           .move_min_ms = times.move_min_ms,
+                           .move_median_ms = times.move_median_ms,
+                           .move_gb_per_s = times.move_gbps(),
+                           .share_of_bandwidth = times.share_of_bandwidth(),
+                           .in_cache = times.in_cache,
+                           .partition = times.partition};
+  if (const auto& t = times.tiling)
+    result.tiles = {.tile_rows = t->tile_rows,
+                    .tile_columns = t->tile_columns,
+                    .grid_x = t->grid_x(),
+                    .grid_y = t->grid_y(0),
+                    .calls = t->calls,
+                    .threads = t->threads()};
+  return result;
 }
 
 std::string what_of(const DequantizeJob& job) {
@@ -258,41 +253,122 @@ void draw_first(const DequantizeJob& job, const MxintCodes& array) {
 
 }  // namespace
 
-std::vector<DequantizeTimes> times_of(const Json& fields) {
+std::vector<DequantizeTimes> times_of(const BenchDequantizeFields& fields) {
   std::vector<DequantizeTimes> all;
-  for (const Json& row : fields.at("times")) {
-    DequantizeTimes times{.codes = codes_of(row.at("elements"), row.at("group"), fields.at("bits")),
-                          .bytes = row.at("bytes"),
-                          .min_ms = row.at("min_ms"),
-                          .median_ms = row.at("median_ms"),
-                          .move_min_ms = row.at("move_min_ms"),
-                          .move_median_ms = row.at("move_median_ms"),
-                          .runs = row.at("timed_runs"),
-                          .in_cache = row.at("in_cache"),
-                          .partition = {},
+  for (const DecodeTimesResult& row : fields.times) {
+    DequantizeTimes times{.codes = codes_of(row.elements, row.group, fields.bits),
+                          .bytes = row.bytes,
+                          .min_ms = row.min_ms,
+                          .median_ms = row.median_ms,
+                          .move_min_ms = row.move_min_ms,
+                          .move_median_ms = row.move_median_ms,
+                          .runs = row.timed_runs,
+                          .in_cache = row.in_cache,
+                          .partition = row.partition,
                           .tiling = {}};
-    if (row.contains("partition")) {
-      const Json& ours = row.at("partition");
-      times.partition = {.chunk_elements = ours.at("chunk_elements"),
-                         .chunks = ours.at("chunks"),
-                         .block_elements = ours.at("block_elements"),
-                         .vector_elements = ours.at("vector_elements"),
-                         .around_caches = ours.at("around_caches")};
-    }
-    if (!row.at("tiles").is_null())
-      times.tiling = mase_cuda_tiling(times.codes.count, times.codes.group);
+    if (row.tiles) times.tiling = mase_cuda_tiling(row.elements, row.group);
     all.push_back(times);
   }
   return all;
 }
 
-std::vector<SpelledElement> spelled_of(const Json& fields) {
+std::vector<SpelledElement> spelled_of(const BenchDequantizeFields& fields) {
   std::vector<SpelledElement> spelled;
-  for (const Json& row : fields.at("spelled"))
-    spelled.push_back(
-        {row.at("element"),
-         kernels::spell_mxint(fields.at("bits"), row.at("mantissa"), row.at("scale"))});
+  for (const SpelledElementResult& row : fields.spelled)
+    spelled.push_back({row.element, kernels::spell_mxint(fields.bits, row.mantissa,
+                                                         static_cast<std::uint8_t>(row.scale))});
   return spelled;
+}
+
+const Fields& kernels::fields_of(const DequantizePartition*) {
+  using P = DequantizePartition;
+  static const Fields fields = describe<P>(
+      "decode_partition", "How threads of the CPU share the decoding of an array.",
+      field<&P::chunk_elements>("chunk_elements", "Elements that a thread takes at a time."),
+      field<&P::chunks>("chunks", "Chunks of the array."),
+      field<&P::block_elements>("block_elements", "Elements whose scales are widened at once."),
+      field<&P::vector_elements>("vector_elements", "Elements that one instruction decodes."),
+      field<&P::around_caches>("around_caches", "Whether results bypass the caches."));
+  return fields;
+}
+
+const Fields& fields_of(const DecodeTilesResult*) {
+  using D = DecodeTilesResult;
+  static const Fields fields = describe<D>(
+      "decode_tiles",
+      "How mase-cuda's kernel is called: a block of threads has a tile of the matrix whose columns "
+      "are the groups, a thread an element.",
+      field<&D::tile_rows>("tile_rows", "Elements of a group in a tile."),
+      field<&D::tile_columns>("tile_columns", "Groups in a tile."),
+      field<&D::grid_x>("grid_x", "Blocks along a group."),
+      field<&D::grid_y>("grid_y", "Blocks across the groups of the first call."),
+      field<&D::calls>("calls", "Calls of the kernel."),
+      field<&D::threads>("threads", "Threads of all blocks, those without an element included."));
+  return fields;
+}
+
+const Fields& fields_of(const DecodeTimesResult*) {
+  using D = DecodeTimesResult;
+  static const Fields fields = describe<D>(
+      "decode_times", "Decoding an array to memory, timed in turn with copying as many bytes.",
+      field<&D::elements>("elements", "Elements of the array."),
+      field<&D::group>("group", "Elements that share a scale."),
+      field<&D::bytes>("bytes", Unit::bytes, "Read and written: codes, scales and values."),
+      field<&D::min_ms>("min_ms", Unit::milliseconds, "Fastest run."),
+      field<&D::median_ms>("median_ms", Unit::milliseconds, "Median run."),
+      field<&D::timed_runs>("timed_runs", "Runs that count, of decoding and of copying each."),
+      field<&D::gb_per_s>("gb_per_s", Unit::gigabytes_per_second,
+                          "Those bytes in the fastest run."),
+      field<&D::move_min_ms>("move_min_ms", Unit::milliseconds, "Fastest run of copying them."),
+      field<&D::move_median_ms>("move_median_ms", Unit::milliseconds,
+                                "Median run of copying them."),
+      field<&D::move_gb_per_s>("move_gb_per_s", Unit::gigabytes_per_second,
+                               "Those bytes in the fastest run of copying."),
+      field<&D::share_of_bandwidth>("share_of_bandwidth", Unit::ratio,
+                                    "Fastest run of copying by the fastest run of decoding."),
+      field<&D::in_cache>("in_cache",
+                          "Whether the bytes fit into the last-level cache of the device."),
+      field<&D::partition>("partition", "How threads share the work; null: on a GPU."),
+      field<&D::tiles>(
+          "tiles",
+          "How mase-cuda cuts up the work on a GPU; null: it supports 8 bits and whole "
+          "groups only."));
+  return fields;
+}
+
+const Fields& fields_of(const SpelledElementResult*) {
+  using S = SpelledElementResult;
+  static const Fields fields = describe<S>(
+      "spelled_element",
+      "An element of MXINT decoded by the rule of mase-cuda. Bits of a bfloat16 are written as "
+      "sign, exponent and fraction.",
+      field<&S::element>("element", "Its index in the array."),
+      field<&S::code>("code", "Its bits, in two's complement."),
+      field<&S::mantissa>("mantissa", "The number m that they encode."),
+      field<&S::scale>("scale", "Scale of its group, from 0 to 255."),
+      field<&S::sign>("sign", "1: m is negative."),
+      field<&S::exponent>("exponent", "The bits of the scale."),
+      field<&S::fraction>("fraction", "|m| below the unit, as the fraction of a bfloat16."),
+      field<&S::unit>("unit", "The bit of |m| for the unit, |m| & 0x40, or 0x4 of 4 bits."),
+      field<&S::out>("out", "The bfloat16 of sign, exponent and fraction."),
+      field<&S::bias>("bias", "The bfloat16 of sign and exponent alone."),
+      field<&S::branch>("branch", "\"out - bias\" without the unit, else \"out\"."),
+      field<&S::bfloat16>("bfloat16", "The result."),
+      field<&S::value>("value", "The result as a number: m times a power of two."));
+  return fields;
+}
+
+const Fields& fields_of(const BenchDequantizeFields*) {
+  using B = BenchDequantizeFields;
+  static const Fields fields = describe<B>(
+      "bench", "How long the decoding of MXINT arrays takes.",
+      field<&B::what>("what", kTimedMeaning), field<&B::device>("device", kDeviceMeaning),
+      field<&B::bits>("bits", Unit::bits, "Of an element without its scale."),
+      field<&B::threads>("threads", kThreadsMeaning), field<&B::times>("times", "Every array."),
+      field<&B::spelled>("spelled",
+                         "Elements of the first array: one that subtracts the bias and one that "
+                         "does not, if it contains them."));
+  return fields;
 }
 
 Table spelled_table(const std::vector<SpelledElement>& spelled) {
@@ -416,7 +492,7 @@ void describe_decoding(const std::string& what, const std::string& where,
 
 DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
   usage_check(job.figure.empty() || job.bits == 8,
-              "`figure`: mase-cuda has elements of 8 bits alone, got {}; leave it out", job.bits);
+              "`figure`: mase-cuda supports 8-bit elements only, got {}; leave it out", job.bits);
   usage_check(job.figure.empty() || context.device->host_accessible(),
               "`figure`: draws how CPU threads share the work; leave it out, or the device");
   for (const char* extension : {".svg", ".png"})
@@ -436,13 +512,15 @@ DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
     progress.update(static_cast<std::int64_t>(result.times.size()));
   }
   progress.finish();
-  Json rows = Json::array(), spelled = Json::array();
-  for (const DequantizeTimes& times : result.times) rows.push_back(to_json(times));
-  for (const SpelledElement& element : result.spelled) spelled.push_back(to_json(element));
-  result.fields = {{"what", what_of(job)}, {"device", device_text(context.session())},
-                   {"bits", job.bits},     {"threads", context.pool.threads()},
-                   {"times", rows},        {"spelled", spelled}};
-  describe_decoding(what_of(job), ran_on(result.fields), result);
+  BenchDequantizeFields fields{.what = what_of(job),
+                               .device = device_text(context.session()),
+                               .bits = job.bits,
+                               .threads = context.pool.threads()};
+  for (const DequantizeTimes& times : result.times) fields.times.push_back(decode_result(times));
+  for (const SpelledElement& element : result.spelled)
+    fields.spelled.push_back(element_result(element));
+  result.fields = to_json(fields);
+  describe_decoding(fields.what, ran_on(fields.device, fields.threads), result);
   return result;
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hone/analysis/decode_tiles.h"
-#include "hone/base/json.h"
+#include "hone/base/fields.h"
 #include "hone/jobs/job_result.h"
 #include "hone/kernels/dequantize.h"
 #include "hone/report/table.h"
@@ -13,6 +13,10 @@
 
 /// Times the decoding of MXINT arrays to memory on the CPU or a GPU, against moving the same bytes.
 namespace hone {
+
+namespace kernels {
+const Fields& fields_of(const DequantizePartition*);
+}
 
 /// Which arrays to decode: every number of elements with every group size.
 struct DequantizeJob {
@@ -51,15 +55,55 @@ struct SpelledElement {
   kernels::MxintElement element;
 };
 
+/// How mase-cuda's kernel is called for an array.
+struct DecodeTilesResult {
+  std::int64_t tile_rows = 0, tile_columns = 0, grid_x = 0, grid_y = 0, calls = 0, threads = 0;
+};
+const Fields& fields_of(const DecodeTilesResult*);
+
+/// `DequantizeTimes` in results.
+struct DecodeTimesResult {
+  std::int64_t elements = 0, group = 0, bytes = 0;
+  double min_ms = 0, median_ms = 0;
+  std::int64_t timed_runs = 0;
+  double gb_per_s = 0;
+  double move_min_ms = 0, move_median_ms = 0, move_gb_per_s = 0, share_of_bandwidth = 0;
+  bool in_cache = false;
+  std::optional<kernels::DequantizePartition> partition = {};
+  std::optional<DecodeTilesResult> tiles = {};
+};
+const Fields& fields_of(const DecodeTimesResult*);
+
+/// `SpelledElement` in results.
+struct SpelledElementResult {
+  std::int64_t element = 0;
+  std::string code = {};
+  int mantissa = 0, scale = 0, sign = 0;
+  std::string exponent = {}, fraction = {};
+  int unit = 0;
+  std::string out = {}, bias = {}, branch = {}, bfloat16 = {};
+  double value = 0;
+};
+const Fields& fields_of(const SpelledElementResult*);
+
+/// The result for programs.
+struct BenchDequantizeFields {
+  std::string what, device;
+  int bits = 8, threads = 0;
+  std::vector<DecodeTimesResult> times = {};
+  std::vector<SpelledElementResult> spelled = {};
+};
+const Fields& fields_of(const BenchDequantizeFields*);
+
 struct DequantizeResult : JobResult {
   std::vector<DequantizeTimes> times;
   std::vector<SpelledElement>
       spelled;  ///< the first that subtracts the bias, and the first that does not
 };
 
-/// Reads the times and the elements back from the `fields` of a result.
-std::vector<DequantizeTimes> times_of(const Json& fields);
-std::vector<SpelledElement> spelled_of(const Json& fields);
+/// The times and the elements of a result.
+std::vector<DequantizeTimes> times_of(const BenchDequantizeFields& fields);
+std::vector<SpelledElement> spelled_of(const BenchDequantizeFields& fields);
 /// A row for each array, and a column for each element.
 Table times_table(const std::vector<DequantizeTimes>& times);
 Table spelled_table(const std::vector<SpelledElement>& spelled);

@@ -63,7 +63,7 @@ void time_calls(IterationTimes& times, const Model& model, const IterationsJob& 
     WayTimes& way = times.ways[i];
     const BenchWork& work = runners[i]->work;
     way.operations = std::ssize(work.graph.of_kind(NodeKind::operation));
-    way.moved_bytes = bytes_moved(work.graph, work.bindings);
+    way.moved_bytes = static_cast<std::int64_t>(bytes_moved(work.graph, work.bindings));
     if (job.process == IterationProcess::own) {
       way.fresh = {runners[i]->series};
     } else {
@@ -88,7 +88,7 @@ void time_fresh(WayTimes& times, const IterationsJob& job, Progress& progress, s
     const CommandEnding ending = run_own_command(words, fs::current_path());
     stop_if_interrupted();
     user_check(ending.code == 0, "a process of its own for {} failed: {}", times.way, ending.error);
-    const IterationTimes told = iteration_times_of(parse_json(ending.output, "its result"));
+    const IterationTimes told = from_json<IterationTimes>(parse_json(ending.output, "its result"));
     times.fresh.push_back(told.ways.front().fresh.front());
     times.process_ms.push_back(1e3 * ending.seconds);
     progress.update(++done);
@@ -121,58 +121,115 @@ std::int64_t ignored_of(const IterationsJob& job) {
   return job.iterations < kManyCalls ? job.iterations / kShareOfFew : kIgnored;
 }
 
-Json executors_json(const IterationTimes& times) {
-  Json all = Json::array();
-  for (const WayTimes& way : times.ways) {
-    Json fresh = Json::array();
-    for (const CallSeries& series : way.fresh) fresh.push_back(to_json(series));
-    all.push_back({{"executor", way.way},
-                   {"summary", find_execution_way(way.way).summary},
-                   {"warm", way.warm ? to_json(*way.warm) : Json()},
-                   {"fresh", fresh},
-                   {"process_ms", way.process_ms},
-                   {"operations", way.operations},
-                   {"moved_bytes", static_cast<std::int64_t>(way.moved_bytes)}});
-  }
-  return all;
-}
+}  // namespace
 
-Json to_json(const IterationTimes& times, const IterationsJob& job, const BenchOptions& options) {
-  Json fields = {{"model", job.work.model},
-                 {"what", times.what},
-                 {"device", times.device},
-                 {"threads", times.threads},
-                 {"batch", options.batch},
-                 {"tokens", options.tokens},
-                 {"iterations", times.iterations},
-                 {"ignored", times.ignored},
-                 {"executors", executors_json(times)},
-                 {"times", to_json(executor_table(times))},
-                 {"means", to_json(means_table(times))},
-                 {"comparisons", to_json(comparison_table(times))},
-                 {"findings", iteration_sentences(times)}};
-  if (!job.work.adapter.empty()) fields["adapter"] = job.work.adapter;
+std::string_view WayTimes::summary() const { return find_execution_way(way).summary; }
+
+const Fields& fields_of(const WayTimes*) {
+  using W = WayTimes;
+  static const Fields fields = describe<W>(
+      "executor_calls", "Times of an executor.", field<&W::way>("executor", "Its name."),
+      field<&W::summary>("summary", "What it does."),
+      field<&W::warm>("warm",
+                      "In a process that had run everything once, in turn with the others; null: "
+                      "not timed."),
+      field<&W::fresh>("fresh", "In new processes."),
+      field<&W::process_ms>("process_ms", Unit::milliseconds,
+                            "Of each new process from start to end, reading the model included."),
+      field<&W::operations>("operations", "Operations of its graph."),
+      field<&W::moved_bytes>("moved_bytes", Unit::bytes,
+                             "Read and written in a call, as if no cache held anything."));
   return fields;
 }
 
-}  // namespace
+const Fields& fields_of(const ExecutorTimesResult*) {
+  using E = ExecutorTimesResult;
+  static const Fields fields = describe<E>(
+      "executor_times",
+      "An executor in one kind of process; of several new processes the medians over them.",
+      field<&E::executor>("executor", "Its name."),
+      field<&E::process>("process", "fresh: new processes; warm: this one, after a first run."),
+      field<&E::processes>("processes", "Processes of that kind."),
+      field<&E::start_ms>("start_ms", Unit::milliseconds,
+                          "Until the first output: preparation and the first call."),
+      field<&E::start_min_ms>("start_min_ms", Unit::milliseconds,
+                              "In the fastest process; null: there was one."),
+      field<&E::start_max_ms>("start_max_ms", Unit::milliseconds,
+                              "In the slowest process; null: there was one."),
+      field<&E::first_ms>("first_ms", Unit::milliseconds, "The first call."),
+      field<&E::min_ms>("min_ms", Unit::milliseconds, "Fastest call that counts."),
+      field<&E::median_ms>("median_ms", Unit::milliseconds, "Median call."),
+      field<&E::median_low_ms>("median_low_ms", Unit::milliseconds,
+                               "Low end of its interval of at least 95% in one process, or the "
+                               "lowest median of several; null: fewer than six calls count."),
+      field<&E::median_high_ms>("median_high_ms", Unit::milliseconds,
+                                "The high end, or the highest median; null likewise."),
+      field<&E::p95_ms>("p95_ms", Unit::milliseconds,
+                        "95% of calls take no longer; null: fewer than 20 count."),
+      field<&E::counted>("counted", "Calls after those that are ignored."),
+      field<&E::calls_for_one_percent>(
+          "calls_for_one_percent",
+          "Calls that would make the median of one process accurate to "
+          "1%; null: these do, or there are several processes."));
+  return fields;
+}
 
-IterationTimes iteration_times_of(const Json& fields) {
-  IterationTimes times{.what = fields.at("what"),
-                       .device = fields.at("device"),
-                       .threads = fields.at("threads"),
-                       .iterations = fields.at("iterations"),
-                       .ignored = fields.at("ignored")};
-  for (const Json& one : fields.at("executors")) {
-    WayTimes way{.way = one.at("executor")};
-    if (!one.at("warm").is_null()) way.warm = call_series_of(one.at("warm"));
-    for (const Json& series : one.at("fresh")) way.fresh.push_back(call_series_of(series));
-    way.process_ms = one.at("process_ms").get<std::vector<double>>();
-    way.operations = one.at("operations");
-    way.moved_bytes = one.at("moved_bytes").get<double>();
-    times.ways.push_back(std::move(way));
-  }
-  return times;
+const Fields& fields_of(const LoopMeanResult*) {
+  using L = LoopMeanResult;
+  static const Fields fields = describe<L>(
+      "loop_mean", "What a loop of n calls gives.", field<&L::executor>("executor", "Its name."),
+      field<&L::process>("process", "fresh: new processes; warm: this one, after a first run."),
+      field<&L::n>("n", "Calls."),
+      field<&L::with_ready_ms>("with_ready_ms", Unit::milliseconds, "Mean with preparation."),
+      field<&L::mean_ms>("mean_ms", Unit::milliseconds, "Mean from the first call on."),
+      field<&L::later_ms>("later_ms", Unit::milliseconds,
+                          "Mean of n calls after those that are ignored, or of all there are."),
+      field<&L::with_ready_ratio>("with_ready_ratio", Unit::ratio,
+                                  "Times as fast as the first executor by the first mean; null: it "
+                                  "was not timed so, or is the only one."),
+      field<&L::mean_ratio>("mean_ratio", Unit::ratio, "The same by the second mean."),
+      field<&L::later_ratio>("later_ratio", Unit::ratio, "The same by the third mean."));
+  return fields;
+}
+
+const Fields& fields_of(const ExecutorComparisonResult*) {
+  using E = ExecutorComparisonResult;
+  static const Fields fields = describe<E>(
+      "executor_comparison", "An executor against the first in one kind of process.",
+      field<&E::executor>("executor", "Its name."),
+      field<&E::baseline>("baseline", "The first executor."),
+      field<&E::process>("process", "fresh: new processes; warm: this one, after a first run."),
+      inlined<&E::speedup>(),
+      field<&E::rounds_to_tell>("rounds_to_tell",
+                                "Rounds that would show a difference of this size with 80% power; "
+                                "null: no number would, or calls took no turns."),
+      field<&E::extra_ms>("extra_ms", Unit::milliseconds,
+                          "How much later the first output is there."),
+      field<&E::second_extra_ms>("second_extra_ms", Unit::milliseconds,
+                                 "How much longer the second call takes, above those that count; "
+                                 "weights are packed in it."),
+      field<&E::gain_ms>("gain_ms", Unit::milliseconds, "How much less a later call takes."),
+      field<&E::break_even_call>(
+          "break_even_call",
+          "The call from which on it is ahead; null: never, or no difference "
+          "per call is shown."),
+      field<&E::break_even_low>("break_even_low", "The earliest such call; null likewise."),
+      field<&E::break_even_high>("break_even_high", "The latest such call; null: perhaps never."));
+  return fields;
+}
+
+const Fields& fields_of(const IterationTimes*) {
+  using I = IterationTimes;
+  static const Fields fields = describe<I>(
+      "timed_calls", "A model timed call by call.", inlined<&I::work>(),
+      field<&I::iterations>("iterations", "Calls of each executor."),
+      field<&I::ignored>("ignored", "Calls at the beginning that medians leave out."),
+      field<&I::ways>("executors", "Every call of each executor; the first is the baseline."),
+      field<&I::times>("times", "The same in numbers."),
+      field<&I::means>("means", "Means of loops of n calls."),
+      field<&I::comparisons>("comparisons", "Every other executor against the first."),
+      field<&I::findings>("findings", "The same in sentences, and what was not shown."));
+  return fields;
 }
 
 IterationsResult bench_iterations(const IterationsJob& asked, Context& context) {
@@ -185,11 +242,10 @@ IterationsResult bench_iterations(const IterationsJob& asked, Context& context) 
   BenchOptions options = job.work.options;
   const Model model =
       bench_subject(bench_model(job.work, context), job.work.model, options, context);
-  IterationTimes times{.what = bench_text(model, job.work.model, options,
-                                          fmt::format("{}", fmt::join(job.ways, ", ")),
-                                          bench_arithmetic(model, options, session)),
-                       .device = device_text(session),
-                       .threads = context.pool.threads(),
+  const std::string what =
+      bench_text(model, job.work.model, options, fmt::format("{}", fmt::join(job.ways, ", ")),
+                 bench_arithmetic(model, options, session));
+  IterationTimes times{.work = timed_work(job.work, options, what, context),
                        .iterations = job.iterations,
                        .ignored = ignored_of(job)};
   for (const std::string& way : job.ways) times.ways.push_back({.way = way});
@@ -198,7 +254,7 @@ IterationsResult bench_iterations(const IterationsJob& asked, Context& context) 
   time_calls(times, model, job, options, session, context.progress);
   if (!job.figure.empty()) write_figure(iterations_figure(times), job.figure);
   IterationsResult result;
-  result.fields = to_json(times, job, options);
+  result.fields = to_json(times);
   result.document = iterations_document(times);
   result.times = std::move(times);
   return result;

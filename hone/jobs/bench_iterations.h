@@ -43,17 +43,61 @@ struct WayTimes {
   std::optional<CallSeries> warm = {};
   std::vector<CallSeries> fresh = {};
   std::vector<double> process_ms =
-      {};                       ///< of fresh ones from start to end, reading the model included
-  std::int64_t operations = 0;  ///< of its graph
-  double moved_bytes = 0;       ///< that they read and write in a call, as if no cache held any
-};
+      {};                        ///< of fresh ones from start to end, reading the model included
+  std::int64_t operations = 0;   ///< of its graph
+  std::int64_t moved_bytes = 0;  ///< that they read and write in a call, as if no cache held any
 
+  std::string_view summary() const;
+};
+const Fields& fields_of(const WayTimes*);
+
+/// An executor in one kind of process; of several processes the medians over them.
+struct ExecutorTimesResult {
+  std::string executor, process;
+  std::int64_t processes = 1;
+  double start_ms = 0;
+  std::optional<double> start_min_ms = {}, start_max_ms = {};
+  double first_ms = 0, min_ms = 0, median_ms = 0;
+  std::optional<double> median_low_ms = {}, median_high_ms = {}, p95_ms = {};
+  std::int64_t counted = 0;
+  std::optional<std::int64_t> calls_for_one_percent = {};
+};
+const Fields& fields_of(const ExecutorTimesResult*);
+
+/// What a loop of n calls gives.
+struct LoopMeanResult {
+  std::string executor, process;
+  std::int64_t n = 0;
+  double with_ready_ms = 0, mean_ms = 0, later_ms = 0;
+  std::optional<double> with_ready_ratio = {}, mean_ratio = {}, later_ratio = {};
+};
+const Fields& fields_of(const LoopMeanResult*);
+
+/// An executor against the first in one kind of process.
+struct ExecutorComparisonResult {
+  std::string executor, baseline, process;
+  std::optional<Speedup> speedup = {};
+  std::optional<std::int64_t> rounds_to_tell = {};
+  double extra_ms = 0, second_extra_ms = 0, gain_ms = 0;
+  std::optional<std::int64_t> break_even_call = {}, break_even_low = {}, break_even_high = {};
+};
+const Fields& fields_of(const ExecutorComparisonResult*);
+
+/// The result, for programs too.
 struct IterationTimes {
-  std::string what, device;
-  int threads = 0;
+  TimedWork work = {};
   std::int64_t iterations = 0, ignored = 0;
   std::vector<WayTimes> ways = {};
+
+  std::vector<ExecutorTimesResult> times() const;
+  /// Of n = 5, 20, 100 and all calls, counted in three ways, and the speedups they give against the first executor.
+  std::vector<LoopMeanResult> means() const;
+  /// Every other executor against the first, in each kind of process.
+  std::vector<ExecutorComparisonResult> comparisons() const;
+  /// The same, break-even calls, and where too little was measured, a sentence each.
+  std::vector<std::string> findings() const;
 };
+const Fields& fields_of(const IterationTimes*);
 
 struct IterationsResult : JobResult {
   IterationTimes times;
@@ -62,9 +106,6 @@ struct IterationsResult : JobResult {
 /// Times a model call by call. Throws `UserError` as `bench`, for unknown or repeated ways, for fewer than two calls, and
 /// where a process of its own fails; `Interrupted`.
 IterationsResult bench_iterations(const IterationsJob& job, Context& context);
-
-/// Reads the times back from the `fields` of a result.
-IterationTimes iteration_times_of(const Json& fields);
 
 // ---- the result for people
 
@@ -76,14 +117,10 @@ Table executor_table(const IterationTimes& times);
 Table graph_table(const IterationTimes& times);
 /// Preparation, stage by stage.
 Table stage_table(const IterationTimes& times);
-/// Means of n = 5, 20, 100 and all calls, counted in three ways, and the speedups they give against the first executor.
 Table means_table(const IterationTimes& times);
-/// Every other executor against the first, in each kind of process: speedup, break-even call.
 Table comparison_table(const IterationTimes& times);
 /// Speedups of every other executor against the first, call by call and between processes, a sentence each.
 std::vector<std::string> comparison_sentences(const IterationTimes& times);
-/// The same, break-even calls, and where too little was measured.
-std::vector<std::string> iteration_sentences(const IterationTimes& times);
 /// The time of each call, and the sum since the beginning.
 Figure iterations_figure(const IterationTimes& times);
 

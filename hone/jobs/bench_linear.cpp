@@ -352,37 +352,31 @@ Peak highest_bandwidth(double measured_now, Context& context) {
 
 // ---- told
 
-template <typename T>
-Json json_or_null(const T& value, bool is_there) {
-  return is_there ? Json(value) : Json();
-}
-
-Json to_json(const LinearTimes& times) {
-  const bool ran = times.was_run();
-  const auto text_of = [](const std::optional<Format>& format) {
-    return format ? Json(to_string(*format)) : Json();
-  };
-  Json fields = {{"rows", times.rows},
-                 {"impl", to_string(times.way)},
-                 {"format", text_of(times.format)},
-                 {"input_format", text_of(times.input_format)},
-                 {"not_run", json_or_null(times.not_run, !ran)},
-                 {"kernel", json_or_null(times.kernel, ran)},
-                 {"weight_bytes", json_or_null(times.weight_bytes, ran)},
-                 {"bytes", json_or_null(times.bytes, ran)},
-                 {"in_cache", json_or_null(times.in_cache, ran)},
-                 {"first_ms", json_or_null(times.first_ms, ran)},
-                 {"min_ms", json_or_null(times.min_ms, ran)},
-                 {"median_ms", json_or_null(times.median_ms, ran)},
-                 {"timed_runs", times.rounds_ms.size()},
-                 {"rounds_ms", times.rounds_ms},
-                 {"gflops", ran ? Json(times.gflops()) : Json()},
-                 {"gb_per_s", ran ? Json(times.gbps()) : Json()},
-                 {"share_of_bandwidth", ran ? Json(times.share_of_bandwidth()) : Json()},
-                 {"max_difference", json_or_null(times.max_difference, ran)},
-                 {"relative_difference", json_or_null(times.relative_difference, ran)}};
-  add_speedup(fields, times.speedup);
-  return fields;
+LinearTimesResult linear_times_result(const LinearTimes& times) {
+  LinearTimesResult result{.rows = times.rows,
+                           .impl = times.way,
+                           .timed_runs = std::ssize(times.rounds_ms),
+                           .rounds_ms = times.rounds_ms,
+                           .speedup = times.speedup};
+  if (times.format) result.format = to_string(*times.format);
+  if (times.input_format) result.input_format = to_string(*times.input_format);
+  if (!times.was_run()) {
+    result.not_run = times.not_run;
+    return result;
+  }
+  result.kernel = times.kernel;
+  result.weight_bytes = times.weight_bytes;
+  result.bytes = times.bytes;
+  result.in_cache = times.in_cache;
+  result.first_ms = times.first_ms;
+  result.min_ms = times.min_ms;
+  result.median_ms = times.median_ms;
+  result.gflops = times.gflops();
+  result.gb_per_s = times.gbps();
+  result.share_of_bandwidth = times.share_of_bandwidth();
+  result.max_difference = times.max_difference;
+  result.relative_difference = times.relative_difference;
+  return result;
 }
 
 Table linear_table(const std::vector<LinearTimes>& all) {
@@ -438,7 +432,7 @@ std::vector<FastestLinear> fastest_linears(const std::vector<LinearTimes>& all) 
 // "packed int(bits=4), 0.0412 ms, 5.10× faster (95% CI 4.90 to 5.30), 61.0% of the bandwidth of memory"
 std::string linear_text(const LinearTimes& one) {
   std::string text = fmt::format("{}, {} ms", one.name(), three_digits(one.median_ms));
-  if (one.speedup && one.way != ProductWay::fp32) text += ", " + faster_text(*one.speedup);
+  if (one.speedup && one.way != ProductWay::fp32) text += ", " + speedup_text(*one.speedup);
   if (!one.in_cache)
     text += fmt::format(", {} of the bandwidth of memory", share_text(one.share_of_bandwidth()));
   return text;
@@ -448,10 +442,9 @@ std::string linear_headline(const FastestLinear& fastest, const std::string& wha
   if (fastest.times == nullptr) return fmt::format("{}: nothing was run", what);
   const LinearTimes& one = *fastest.times;
   const bool compares = one.speedup && one.way != ProductWay::fp32;
-  return fmt::format(
-      "{}: fastest with {} is {}{} ({} ms)", what, rows_text(fastest.rows), one.name(),
-      compares ? fmt::format(", {}× the speed of fp32", three_digits(one.speedup->value)) : "",
-      three_digits(one.median_ms));
+  return fmt::format("{}: fastest with {} is {}{} ({} ms)", what, rows_text(fastest.rows),
+                     one.name(), compares ? ", " + speedup_headline(*one.speedup, "fp32") : "",
+                     three_digits(one.median_ms));
 }
 
 // Why some variants were not run, each reason once.
@@ -503,16 +496,82 @@ void describe_linear(const LinearResult& result, const LinearCopies& copies, con
             "measurements, so they can exceed 100% by the measurement error.",
             bandwidth.value, on_host ? "of reading" : "of copying, read plus written",
             provenance(bandwidth))},
-        Paragraph{
-            "packed: codes of the weight are decoded as they are read, inputs are floats. "
-            "native: inputs are rounded to codes too, in every run, and products are of codes. "
-            "Speedup: against fp32. Relative difference: the largest difference from the "
-            "result of the CPU in fp32, divided by the largest result; it includes the "
-            "rounding to the format."}},
+        Paragraph{"packed: the weight is decoded as it is read, inputs are floats. "
+                  "native: inputs are rounded too, in every run, and the product multiplies codes. "
+                  "Speedup: against fp32. Relative difference: the largest difference from the "
+                  "result of the CPU in fp32, divided by the largest result; it includes the "
+                  "rounding to the format."}},
        /*folded=*/true}};
 }
 
 }  // namespace
+
+const Fields& fields_of(const LinearTimesResult*) {
+  using L = LinearTimesResult;
+  static const Fields fields = describe<L>(
+      "linear_times",
+      "A linear layer with a number of rows in one implementation, timed in turn with the others. "
+      "What was not measured is null.",
+      field<&L::rows>("rows", "Of x: examples times tokens."),
+      field<&L::impl>("impl",
+                      "fp32, bf16: weight and values are floats; packed: the weight is stored in "
+                      "codes; native: x is rounded to codes too, in every run."),
+      field<&L::format>("format", "Of the weight; null: it is in floats."),
+      field<&L::input_format>("input_format", "Of x; null: it is in floats."),
+      field<&L::not_run>("not_run", "Why there are no times; null: there are."),
+      field<&L::kernel>("kernel", "Operation / kernel of the product."),
+      field<&L::weight_bytes>("weight_bytes", Unit::bytes,
+                              "Of the weight: codes, scales and states without padding."),
+      field<&L::bytes>("bytes", Unit::bytes, "Of weight, bias, x and y."),
+      field<&L::in_cache>("in_cache",
+                          "Whether all copies of the weight together fit into the last-level cache "
+                          "of the device."),
+      field<&L::first_ms>("first_ms", Unit::milliseconds,
+                          "Of the first run with so many rows; with preparation where it is the "
+                          "first of all."),
+      field<&L::min_ms>("min_ms", Unit::milliseconds, "Fastest run."),
+      field<&L::median_ms>("median_ms", Unit::milliseconds, "Median run."),
+      field<&L::timed_runs>("timed_runs", kTimedRunsMeaning),
+      field<&L::rounds_ms>("rounds_ms", Unit::milliseconds, kRoundsMeaning),
+      field<&L::gflops>("gflops", Unit::gflop_per_second,
+                        "Multiplications and additions of the fastest run."),
+      field<&L::gb_per_s>("gb_per_s", Unit::gigabytes_per_second,
+                          "Those bytes in the fastest run."),
+      field<&L::share_of_bandwidth>("share_of_bandwidth", Unit::ratio, "Of `bandwidth_gbps`."),
+      inlined<&L::speedup>(),
+      field<&L::max_difference>(
+          "max_difference",
+          "Largest difference from results of the CPU in fp32 with the weight "
+          "before it was rounded."),
+      field<&L::relative_difference>("relative_difference", Unit::ratio,
+                                     "The same by the largest of those results."));
+  return fields;
+}
+
+const Fields& fields_of(const BenchLinearFields*) {
+  using B = BenchLinearFields;
+  static const Fields fields = describe<B>(
+      "bench", "How long a linear layer takes.", field<&B::what>("what", kTimedMeaning),
+      field<&B::device>("device", kDeviceMeaning), field<&B::threads>("threads", kThreadsMeaning),
+      field<&B::inputs>("inputs", "Columns of x."), field<&B::outputs>("outputs", "Columns of y."),
+      field<&B::copies>("copies",
+                        "Copies of the weight, which runs use in turn so that it is read from "
+                        "memory."),
+      field<&B::cache_bytes>("cache_bytes", Unit::bytes, "Last-level cache of the device."),
+      field<&B::bandwidth_gbps>("bandwidth_gbps", Unit::gigabytes_per_second,
+                                "Peak of memory: of reading on a CPU, of copying on a GPU, read "
+                                "plus written."),
+      field<&B::times>("times", "Every number of rows, implementation and format."));
+  return fields;
+}
+
+std::span<const EnumWord> enum_words(ProductWay) {
+  static constexpr EnumWord words[] = {{static_cast<int>(ProductWay::fp32), "fp32"},
+                                       {static_cast<int>(ProductWay::bf16), "bf16"},
+                                       {static_cast<int>(ProductWay::packed), "packed"},
+                                       {static_cast<int>(ProductWay::native), "native"}};
+  return words;
+}
 
 std::string_view to_string(ProductWay way) { return kProductWays[static_cast<std::size_t>(way)]; }
 
@@ -593,20 +652,19 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
   const Peak bandwidth = highest_bandwidth(measured_gbps, context);
   for (LinearTimes& times : result.times) times.peak_gbps = bandwidth.value;
 
-  Json rows = Json::array();
-  for (const LinearTimes& times : result.times) rows.push_back(to_json(times));
   const std::string what =
       fmt::format("linear of {} inputs and {} outputs", grouped(job.inputs), grouped(job.outputs));
-  result.fields = {{"what", what},
-                   {"device", device_text(session)},
-                   {"threads", context.pool.threads()},
-                   {"inputs", job.inputs},
-                   {"outputs", job.outputs},
-                   {"copies", copies.copies},
-                   {"cache_bytes", copies.cache_bytes},
-                   {"bandwidth_gbps", bandwidth.value},
-                   {"times", rows}};
-  describe_linear(result, copies, bandwidth, what, ran_on(result.fields), job.runs,
+  BenchLinearFields fields{.what = what,
+                           .device = device_text(session),
+                           .threads = context.pool.threads(),
+                           .inputs = job.inputs,
+                           .outputs = job.outputs,
+                           .copies = copies.copies,
+                           .cache_bytes = copies.cache_bytes,
+                           .bandwidth_gbps = bandwidth.value};
+  for (const LinearTimes& times : result.times) fields.times.push_back(linear_times_result(times));
+  result.fields = to_json(fields);
+  describe_linear(result, copies, bandwidth, what, ran_on(fields.device, fields.threads), job.runs,
                   session.device.host_accessible(), result.document);
   return result;
 }

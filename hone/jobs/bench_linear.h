@@ -19,6 +19,7 @@ namespace hone {
 enum class ProductWay : std::uint8_t { fp32, bf16, packed, native };
 inline constexpr std::string_view kProductWays[] = {"fp32", "bf16", "packed", "native"};
 std::string_view to_string(ProductWay way);
+std::span<const EnumWord> enum_words(ProductWay);
 
 struct LinearJob {
   std::vector<std::int64_t> rows = {1, 4, 16, 64, 256};  ///< of x: texts times tokens
@@ -61,6 +62,33 @@ struct LinearTimes {
   double gbps() const { return static_cast<double>(bytes) / min_ms * 1e-6; }
   double share_of_bandwidth() const { return gbps() / peak_gbps; }
 };
+
+/// `LinearTimes` in results. What was not measured is null.
+struct LinearTimesResult {
+  std::int64_t rows = 0;
+  ProductWay impl = ProductWay::fp32;
+  std::optional<std::string> format = {}, input_format = {}, not_run = {}, kernel = {};
+  std::optional<std::int64_t> weight_bytes = {}, bytes = {};
+  std::optional<bool> in_cache = {};
+  std::optional<double> first_ms = {}, min_ms = {}, median_ms = {};
+  std::int64_t timed_runs = 0;
+  std::vector<double> rounds_ms = {};
+  std::optional<double> gflops = {}, gb_per_s = {}, share_of_bandwidth = {};
+  std::optional<Speedup> speedup = {};
+  std::optional<double> max_difference = {}, relative_difference = {};
+};
+const Fields& fields_of(const LinearTimesResult*);
+
+/// The result for programs.
+struct BenchLinearFields {
+  std::string what, device;
+  int threads = 0;
+  std::int64_t inputs = 0, outputs = 0, copies = 0;
+  std::uint64_t cache_bytes = 0;
+  double bandwidth_gbps = 0;
+  std::vector<LinearTimesResult> times = {};
+};
+const Fields& fields_of(const BenchLinearFields*);
 
 struct LinearResult : JobResult {
   std::vector<LinearTimes> times;

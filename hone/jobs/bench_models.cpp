@@ -10,6 +10,7 @@
 #include "hone/models/model_size.h"
 #include "hone/models/text_limit.h"
 #include "hone/report/table.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {
@@ -31,8 +32,8 @@ std::vector<Model> models_of(const ModelsJob& job, Context& context) {
     models.push_back(bench_model({.model = name, .seed = job.seed}, context));
     user_check(
         models.back().facts.limits.image == models.front().facts.limits.image,
-        "{} and {} do not read the same: compare models of texts, or models of images of one "
-        "size",
+        "{} and {} have different inputs; compare models that read texts, or models that read "
+        "images of one size",
         job.models.front(), name);
   }
   return models;
@@ -92,20 +93,6 @@ void time_rounds(std::vector<ModelRounds>& all,
   }
 }
 
-Json to_json(const ModelRounds& one) {
-  Json fields = {{"model", one.model},
-                 {"arithmetic", one.arithmetic},
-                 {"format", one.format.empty() ? Json() : Json(one.format)},
-                 {"weight_bytes", one.weight_bytes},
-                 {"first_ms", one.first_ms},
-                 {"min_ms", one.min_ms},
-                 {"median_ms", one.median_ms},
-                 {"timed_runs", one.rounds_ms.size()},
-                 {"rounds_ms", one.rounds_ms}};
-  add_speedup(fields, one.speedup);
-  return fields;
-}
-
 Table models_table(const std::vector<ModelRounds>& all) {
   Table table({{"model", "Model"},
                {"arithmetic", "Arithmetic"},
@@ -128,19 +115,15 @@ const ModelRounds& fastest_of(const std::vector<ModelRounds>& all) {
 // "small: 1.84× faster than my-model (12.3 → 6.7 ms)"
 std::string models_headline(const std::vector<ModelRounds>& all) {
   const ModelRounds &first = all.front(), &fastest = fastest_of(all);
-  const ModelRounds& told = all.size() == 2 ? all.back() : fastest;
-  if (&told == &first)
+  const ModelRounds& shown = all.size() == 2 ? all.back() : fastest;
+  if (&shown == &first)
     return fmt::format("{}: {} ms per run{}", first.model, three_digits(first.median_ms),
                        all.size() > 1 ? ", the fastest" : "");
-  const auto& interval = told.speedup.interval;
-  const double value = told.speedup.value;
-  const std::string change =
-      interval && interval->low <= 1 && interval->high >= 1
-          ? fmt::format("no difference in latency shown against {}", first.model)
-          : fmt::format("{}× {} than {}", three_digits(value >= 1 ? value : 1 / value),
-                        value >= 1 ? "faster" : "slower", first.model);
-  return fmt::format("{}: {} ({} → {} ms)", told.model, change, three_digits(first.median_ms),
-                     three_digits(told.median_ms));
+  const bool contradicted = shown.speedup.contradicts(first.median_ms, shown.median_ms);
+  return fmt::format("{}: {}{} ({}{} → {} ms)", shown.model,
+                     speedup_headline(shown.speedup, first.model),
+                     contradicted ? " in paired rounds" : "", contradicted ? "medians " : "",
+                     three_digits(first.median_ms), three_digits(shown.median_ms));
 }
 
 void describe_models(const std::vector<ModelRounds>& all, const std::string& what,
@@ -152,9 +135,9 @@ void describe_models(const std::vector<ModelRounds>& all, const std::string& wha
     document.key_figures.push_back(
         {one.model, fmt::format("{} ms{}", three_digits(one.median_ms),
                                 &one == &first ? std::string(", baseline")
-                                               : ", " + faster_text(one.speedup))});
+                                               : ", " + speedup_text(one.speedup))});
   document.evidence = fmt::format(
-      "Medians of {} rounds in turn of {}, {}; confidence intervals are of this process.",
+      "Medians of {} paired rounds of {}, {}. Confidence intervals cover this process only.",
       first.rounds_ms.size(), what, on);
   document.sections = {
       {"", {PageTable{models_table(all)}}},
@@ -163,12 +146,42 @@ void describe_models(const std::vector<ModelRounds>& all, const std::string& wha
             "Confidence intervals cover the rounds of this process. In another process memory "
             "is laid out differently and other programs may run: latencies of small models "
             "then change by tens of percent. Repeat the benchmark before you rely on it."},
+        Paragraph{"A speedup is the median ratio of paired rounds, which saw the same load. It "
+                  "can point another way than the two medians."},
         Paragraph{"Inputs are random, so the benchmark says nothing about predictions. `hone "
                   "compare` shows how they changed."}},
        /*folded=*/true}};
 }
 
 }  // namespace
+
+const Fields& fields_of(const ModelRounds*) {
+  using M = ModelRounds;
+  static const Fields fields = describe<M>(
+      "model_rounds", "A model timed in turn with others, at the same work.",
+      field<&M::model>("model", kModelMeaning),
+      field<&M::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&M::format>("format", "Of its quantizers; null: it has none."),
+      field<&M::weight_bytes>("weight_bytes", Unit::bytes, "Bytes of its weights in memory."),
+      field<&M::first_ms>("first_ms", Unit::milliseconds, kFirstRunMeaning),
+      field<&M::min_ms>("min_ms", Unit::milliseconds, "Fastest run."),
+      field<&M::median_ms>("median_ms", Unit::milliseconds, "Median run."),
+      field<&M::timed_runs>("timed_runs", kTimedRunsMeaning),
+      field<&M::rounds_ms>("rounds_ms", Unit::milliseconds, kRoundsMeaning),
+      inlined<&M::speedup>());
+  return fields;
+}
+
+const Fields& fields_of(const BenchModelsFields*) {
+  using B = BenchModelsFields;
+  static const Fields fields = describe<B>(
+      "bench", "How long models take in turn.", field<&B::what>("what", kTimedMeaning),
+      field<&B::device>("device", kDeviceMeaning), field<&B::threads>("threads", kThreadsMeaning),
+      field<&B::batch>("batch", Unit::examples, kBatchMeaning),
+      field<&B::tokens>("tokens", Unit::tokens, kTokensMeaning),
+      field<&B::models>("models", "Each model; the first is the baseline."));
+  return fields;
+}
 
 ModelsResult bench_models(const ModelsJob& job, Context& context) {
   HONE_ASSERT(!job.models.empty(), "there is a first model");
@@ -198,12 +211,14 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
   time_rounds(result.models, runners, options.runs, session, context.progress);
   const std::string what = fmt::format(
       "{} of {} on {}", options.train ? "training step" : "inference", size, device_text(session));
-  const int threads = context.pool.threads();
-  Json rows = Json::array();
-  for (const ModelRounds& one : result.models) rows.push_back(to_json(one));
-  result.fields = {{"what", what},           {"device", device_text(session)}, {"threads", threads},
-                   {"batch", options.batch}, {"tokens", options.tokens},       {"models", rows}};
-  describe_models(result.models, what, ran_on(result.fields), result.document);
+  const BenchModelsFields fields{.what = what,
+                                 .device = device_text(session),
+                                 .threads = context.pool.threads(),
+                                 .batch = options.batch,
+                                 .tokens = options.tokens,
+                                 .models = result.models};
+  result.fields = to_json(fields);
+  describe_models(result.models, what, ran_on(fields.device, fields.threads), result.document);
   return result;
 }
 

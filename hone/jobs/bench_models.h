@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,13 +21,25 @@ struct ModelsJob {
 /// Times of one model. All models took turns. Times are of one run, in milliseconds; short runs are timed many in a row.
 struct ModelRounds {
   std::string model;
-  std::string_view arithmetic = kFloat;  ///< as `arithmetic_of` says
-  std::string format = {};               ///< of its quantizers; empty: it has none
-  std::int64_t weight_bytes = 0;         ///< as they are held
+  std::string_view arithmetic = kFloat;    ///< as `arithmetic_of` says
+  std::optional<std::string> format = {};  ///< of its quantizers
+  std::int64_t weight_bytes = 0;           ///< as they are held
   double first_ms = 0, min_ms = 0, median_ms = 0;
   std::vector<double> rounds_ms = {};  ///< of each round, in their order
   Speedup speedup = {};                ///< against the first
+
+  std::int64_t timed_runs() const { return std::ssize(rounds_ms); }
 };
+const Fields& fields_of(const ModelRounds*);
+
+/// The result for programs.
+struct BenchModelsFields {
+  std::string what, device;
+  int threads = 0;
+  std::int64_t batch = 0, tokens = 0;
+  std::vector<ModelRounds> models = {};
+};
+const Fields& fields_of(const BenchModelsFields*);
 
 struct ModelsResult : JobResult {
   std::vector<ModelRounds> models;

@@ -121,10 +121,10 @@ NaiveMistake told_of_tries(std::string name, std::string what, std::vector<doubl
   std::ranges::sort(ms);
   NaiveMistake mistake{.name = std::move(name), .what = std::move(what)};
   mistake.ms = median_of_sorted(ms);
-  mistake.ratio = mistake.ms / honest_ms;
+  mistake.ratio = *mistake.ms / honest_ms;
   mistake.tries = std::ssize(ms);
   const Interval interval = median_interval(ms);
-  mistake.ratio_interval = {interval.low / honest_ms, interval.high / honest_ms};
+  mistake.ratio_interval = Interval{interval.low / honest_ms, interval.high / honest_ms};
   return mistake;
 }
 
@@ -154,7 +154,7 @@ NaiveMistake told_by_five(std::span<const double> honest, double honest_ms) {
           .what = "mean of five warm runs; the interval holds 95% of such means",
           .ms = median_of_sorted(means),
           .ratio = median_of_sorted(means) / honest_ms,
-          .ratio_interval = {spread.low / honest_ms, spread.high / honest_ms},
+          .ratio_interval = Interval{spread.low / honest_ms, spread.high / honest_ms},
           .tries = std::ssize(means)};
 }
 
@@ -182,56 +182,35 @@ Beginnings time_beginnings(const Model& model, const BenchOptions& options,
   return all;
 }
 
-Json to_json(const NaiveTimes& times, const NaiveJob& job) {
-  Json mistakes = Json::array();
-  for (const NaiveMistake& one : times.mistakes) {
-    const bool made = one.why_not.empty();
-    mistakes.push_back(
-        {{"mistake", one.name},
-         {"what", one.what},
-         {"why_not", made ? Json() : Json(one.why_not)},
-         {"ms", made ? Json(one.ms) : Json()},
-         {"ratio", made ? Json(one.ratio) : Json()},
-         {"ratio_interval", made ? Json{one.ratio_interval.low, one.ratio_interval.high} : Json()},
-         {"tries", one.tries}});
-  }
-  Json fields = {{"model", job.work.model},
-                 {"what", times.what},
-                 {"device", times.device},
-                 {"threads", times.threads},
-                 {"batch", job.work.options.batch},
-                 {"tokens", times.tokens},
-                 {"rounds", times.rounds},
-                 {"honest_ms", times.honest_ms},
-                 {"honest_interval", {times.honest_interval.low, times.honest_interval.high}},
-                 {"mistakes", mistakes}};
-  if (!job.work.adapter.empty()) fields["adapter"] = job.work.adapter;
+}  // namespace
+
+const Fields& fields_of(const NaiveMistake*) {
+  using N = NaiveMistake;
+  static const Fields fields = describe<N>(
+      "naive_mistake", "A mistake of measuring.", field<&N::name>("mistake", "Its name."),
+      field<&N::what>("what", "What is done differently."),
+      field<&N::why_not>("why_not", "Why it was not made; null: it was."),
+      field<&N::ms>("ms", Unit::milliseconds,
+                    "Latency measured with it, median of all tries; null: not made."),
+      field<&N::ratio>("ratio", Unit::ratio, "That by the correct latency; null: not made."),
+      field<&N::ratio_interval>("ratio_interval",
+                                "Its interval of at least 95%; of n = 5 that of 95% of such means. "
+                                "Null: not made."),
+      field<&N::tries>("tries", "How often it was made."));
   return fields;
 }
 
-}  // namespace
-
-NaiveTimes naive_times_of(const Json& fields) {
-  NaiveTimes times{
-      .what = fields.at("what"),
-      .device = fields.at("device"),
-      .threads = fields.at("threads"),
-      .honest_ms = fields.at("honest_ms"),
-      .honest_interval = {fields.at("honest_interval")[0], fields.at("honest_interval")[1]},
-      .rounds = fields.at("rounds")};
-  for (const Json& one : fields.at("mistakes")) {
-    NaiveMistake mistake{.name = one.at("mistake"), .what = one.at("what")};
-    mistake.tries = one.at("tries");
-    if (one.at("why_not").is_string()) {
-      mistake.why_not = one.at("why_not");
-    } else {
-      mistake.ms = one.at("ms");
-      mistake.ratio = one.at("ratio");
-      mistake.ratio_interval = {one.at("ratio_interval")[0], one.at("ratio_interval")[1]};
-    }
-    times.mistakes.push_back(std::move(mistake));
-  }
-  return times;
+const Fields& fields_of(const NaiveTimes*) {
+  using N = NaiveTimes;
+  static const Fields fields = describe<N>(
+      "naive_times", "How far mistakes of measuring change the measured latency.",
+      inlined<&N::work>(), field<&N::rounds>("rounds", "Rounds in which runs took turns."),
+      field<&N::correct_ms>("correct_ms", Unit::milliseconds,
+                            "Correct latency: the median of warm runs, nothing else timed."),
+      field<&N::correct_interval>("correct_interval", Unit::milliseconds,
+                                  "Its interval of at least 95%."),
+      field<&N::mistakes>("mistakes", "Each mistake alone."));
+  return fields;
 }
 
 Table naive_table(const NaiveTimes& times) {
@@ -240,17 +219,18 @@ Table naive_table(const NaiveTimes& times) {
                {"ratio", "Ratio to correct"},
                {"tries", "Tries"},
                {"what", "Description"}});
-  table.add_row({"none", real(times.honest_ms, 3),
-                 number_within(1, times.honest_interval.low / times.honest_ms,
-                               times.honest_interval.high / times.honest_ms),
+  table.add_row({"none", real(times.correct_ms, 3),
+                 number_within(1, times.correct_interval.low / times.correct_ms,
+                               times.correct_interval.high / times.correct_ms),
                  times.rounds, "median of warm runs, nothing else timed"});
   for (const NaiveMistake& one : times.mistakes) {
-    if (one.why_not.empty()) {
-      table.add_row({one.name, real(one.ms, 3),
-                     number_within(one.ratio, one.ratio_interval.low, one.ratio_interval.high),
+    if (one.ms) {
+      table.add_row({one.name, real(*one.ms, 3),
+                     number_within(one.ratio.value(), one.ratio_interval.value().low,
+                                   one.ratio_interval->high),
                      one.tries, one.what});
     } else {
-      table.add_row({one.name, absent, absent, absent, "not run: " + one.why_not});
+      table.add_row({one.name, absent, absent, absent, "not run: " + one.why_not.value()});
     }
   }
   return table;
@@ -260,25 +240,25 @@ namespace {
 
 void describe_mistakes(const NaiveTimes& times, Document& document) {
   const auto error_of = [](const NaiveMistake& one) {
-    return one.why_not.empty() ? std::abs(std::log(one.ratio)) : -1;
+    return one.ratio ? std::abs(std::log(*one.ratio)) : -1;
   };
   const NaiveMistake& worst = *std::ranges::max_element(times.mistakes, {}, error_of);
-  const std::string correct = fmt::format("{} ms", three_digits(times.honest_ms));
-  document.title = fmt::format("{}: benchmarking mistakes", times.what);
-  document.headline =
-      fmt::format("Costliest mistake: {}, {}× the correct latency ({} ms instead of {})",
-                  worst.name, three_digits(worst.ratio), three_digits(worst.ms), correct);
+  const std::string correct = fmt::format("{} ms", three_digits(times.correct_ms));
+  document.title = fmt::format("{}: benchmarking mistakes", times.work.what);
+  document.headline = fmt::format(
+      "Costliest mistake: {}, {}× the correct latency ({} ms instead of {})", worst.name,
+      three_digits(worst.ratio.value()), three_digits(worst.ms.value()), correct);
   document.key_figures = {
       {"Correct latency",
-       fmt::format("{} (95% CI {} to {})", correct, three_digits(times.honest_interval.low),
-                   three_digits(times.honest_interval.high))},
+       fmt::format("{} (95% CI {} to {})", correct, three_digits(times.correct_interval.low),
+                   three_digits(times.correct_interval.high))},
       {"Costliest mistake",
-       fmt::format("{}: {}× (95% CI {} to {})", worst.name, three_digits(worst.ratio),
-                   three_digits(worst.ratio_interval.low),
-                   three_digits(worst.ratio_interval.high))}};
+       fmt::format("{}: {}× (95% CI {} to {})", worst.name, three_digits(*worst.ratio),
+                   three_digits(worst.ratio_interval.value().low),
+                   three_digits(worst.ratio_interval->high))}};
   document.evidence =
       fmt::format("Medians of {} rounds in turn of {}; 95% CIs cover this process only.",
-                  times.rounds, times.what);
+                  times.rounds, times.work.what);
   document.sections = {
       {"", {PageTable{naive_table(times), "Each mistake alone."}}},
       {"How to read this",
@@ -292,7 +272,7 @@ void describe_mistakes(const NaiveTimes& times, Document& document) {
 NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   BenchOptions options = job.work.options;
   usage_check(!options.train && !options.lora,
-              "`pitfalls` is of inference: a training step needs dropout and gradients");
+              "`pitfalls` supports inference only: a training step needs dropout and gradients");
   usage_check(
       job.rounds >= static_cast<std::int64_t>(kFewestForMedianInterval),
       "`iterations`: expected at least {} with `pitfalls`: fewer have no confidence interval",
@@ -339,22 +319,20 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
 
   std::vector<double> sorted = ms[0];
   std::ranges::sort(sorted);
-  NaiveTimes times{.what = bench_text(model, job.work.model, options,
+  const std::string what = bench_text(model, job.work.model, options,
                                       device.host_accessible() ? "interpreter" : to_string(device),
-                                      bench_arithmetic(model, options, session)),
-                   .device = device_text(session),
-                   .threads = context.pool.threads(),
-                   .tokens = options.tokens,
-                   .honest_ms = median_of_sorted(sorted),
-                   .honest_interval = median_interval(sorted),
-                   .rounds = job.rounds};
+                                      bench_arithmetic(model, options, session));
+  NaiveTimes times{.work = timed_work(job.work, options, what, context),
+                   .rounds = job.rounds,
+                   .correct_ms = median_of_sorted(sorted),
+                   .correct_interval = median_interval(sorted)};
   times.mistakes = {
       told_of_tries("preparation timed",
                     "five calls with passes, planning and packing in the timed region",
-                    beginnings.with_ready_ms, times.honest_ms),
+                    beginnings.with_ready_ms, times.correct_ms),
       told_of_tries("no warm-up", "the first five calls of a prepared graph",
-                    beginnings.first_calls_ms, times.honest_ms),
-      told_by_five(ms[0], times.honest_ms),
+                    beginnings.first_calls_ms, times.correct_ms),
+      told_by_five(ms[0], times.correct_ms),
       told_in_turn("training mode", "dropout stays in the graph", ms[0], ms[1]),
       told_in_turn("copies timed",
                    "the batch is assembled and copied in, predictions are copied out", ms[0],
@@ -370,7 +348,7 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
                                      : recorded);
   times.mistakes.push_back(forgetful ? told_in_turn(anew.name, anew.what, ms[0], ms.back()) : anew);
   NaiveResult result;
-  result.fields = to_json(times, job);
+  result.fields = to_json(times);
   describe_mistakes(times, result.document);
   result.times = std::move(times);
   return result;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/data/encoded_set.h"
 #include "hone/jobs/execution_way.h"
 #include "hone/models/model_source.h"
@@ -39,6 +40,7 @@ struct StageTime {
   std::string name;  ///< "passes"
   double ms = 0;
 };
+const Fields& fields_of(const StageTime*);
 
 /// A graph with all that its runs need.
 struct BenchWork {

@@ -70,19 +70,21 @@ std::vector<double> CallSeries::cumulative_ms() const {
   return all;
 }
 
-Json to_json(const CallSeries& series) {
-  Json stages = Json::array();
-  for (const StageTime& stage : series.stages)
-    stages.push_back({{"stage", stage.name}, {"ms", stage.ms}});
-  return {{"stages", stages}, {"calls_ms", series.calls_ms}};
+const Fields& fields_of(const StageTime*) {
+  using S = StageTime;
+  static const Fields fields = describe<S>(
+      "stage_time", "A part of making work ready.", field<&S::name>("stage", "Its name."),
+      field<&S::ms>("ms", Unit::milliseconds, "Time that it took."));
+  return fields;
 }
 
-CallSeries call_series_of(const Json& series) {
-  CallSeries read;
-  for (const Json& stage : series.at("stages"))
-    read.stages.push_back({stage.at("stage"), stage.at("ms")});
-  read.calls_ms = series.at("calls_ms").get<std::vector<double>>();
-  return read;
+const Fields& fields_of(const CallSeries*) {
+  using C = CallSeries;
+  static const Fields fields =
+      describe<C>("call_series", "Calls of one executor in one process, one after the other.",
+                  field<&C::stages>("stages", "Preparation, stage by stage."),
+                  field<&C::calls_ms>("calls_ms", Unit::milliseconds, "Each call."));
+  return fields;
 }
 
 CallSummary summary_of(const CallSeries& series, std::size_t ignored) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/base/json.h"
+#include "hone/base/fields.h"
 #include "hone/jobs/bench_work.h"
 #include "hone/metrics/median.h"
 
@@ -29,9 +29,7 @@ struct CallSeries {
   std::vector<double> cumulative_ms() const;
 };
 
-/// `stages` and `calls_ms`.
-Json to_json(const CallSeries& series);
-CallSeries call_series_of(const Json& series);
+const Fields& fields_of(const CallSeries*);
 
 /// Calls behind the first `ignored`.
 struct CallSummary {

@@ -109,12 +109,36 @@ std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
   return named;
 }
 
+const Fields& fields_of(const ChoiceResult*) {
+  using C = ChoiceResult;
+  static const Fields fields = describe<C>(
+      "choice", "A choice among models, made on `split`, and the chosen ones measured once.",
+      field<&C::reported_split>("reported_split", "Split on which the chosen models are measured."),
+      field<&C::reported_cautions>("reported_cautions",
+                                   "What makes the numbers there too good, a few words each."),
+      field<&C::reported>("reported",
+                          "The baseline there, then the chosen models; empty: it is `split`."),
+      field<&C::summary>("summary", "The choice in a sentence."),
+      field<&C::findings>("findings", "Results of the chosen models, a sentence each."),
+      field<&C::seeds>("seeds", Unit::seeds, "Random seeds of the measurements."));
+  return fields;
+}
+
+ChoiceResult choice_result(const Choice& choice, const std::vector<std::string>& labels,
+                           std::string summary, std::vector<std::string> findings) {
+  return {.reported_split = choice.reported_part,
+          .reported_cautions = choice.reported_cautions,
+          .reported = measured_models(choice.reported, labels),
+          .summary = std::move(summary),
+          .findings = std::move(findings)};
+}
+
 Json to_json(const Choice& choice, const std::vector<std::string>& labels) {
   Json reported = Json::array();
   for (const ComparedModel& model : choice.reported) reported.push_back(to_json(model, labels));
-  return {{"part", choice.part},
+  return {{"split", choice.part},
           {"n", choice.parent.evaluation.examples},
-          {"reported_part", choice.reported_part},
+          {"reported_split", choice.reported_part},
           {"reported_cautions", choice.reported_cautions},
           {"reported", reported}};
 }
@@ -136,7 +160,7 @@ std::vector<Fact> chosen_figures(const Choice& choice,
 
 Table with_part(const Table& candidates, const Choice& choice) {
   std::vector<Column> columns = candidates.columns();
-  columns.push_back({"part", "Split"});
+  columns.push_back({"split", "Split"});
   columns.push_back({"n", "n"});
   Table whole(columns);
   for (std::vector<Cell> row : candidates.rows()) {

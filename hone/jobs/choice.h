@@ -77,6 +77,19 @@ std::vector<std::string> reported_findings(const Choice& choice);
 std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
                                                 const std::vector<const ComparedModel*>& chosen);
 
+/// A choice among models in results.
+struct ChoiceResult {
+  std::string reported_split;
+  std::vector<std::string> reported_cautions = {};
+  std::vector<MeasuredModelResult> reported = {};
+  std::string summary;
+  std::vector<std::string> findings = {};
+  std::int64_t seeds = 1;
+};
+const Fields& fields_of(const ChoiceResult*);
+ChoiceResult choice_result(const Choice& choice, const std::vector<std::string>& labels,
+                           std::string summary, std::vector<std::string> findings);
+
 /// `part`, `n`, `reported_part`, and `reported`: models with their measurements and comparisons. `labels` are the class
 /// names.
 Json to_json(const Choice& choice, const std::vector<std::string>& labels);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
 
 #include "hone/base/text.h"
 #include "hone/base/usage_check.h"
@@ -21,8 +21,9 @@ struct Candidate {
   ComparedModel model;  ///< compared with the best, unless it is the best
   std::int64_t bytes = 0;
   bool keeps_up = true;
-  JudgedGates gates =
-      {};  ///< those it has to pass, each compared with the best by the gate's metric
+  /// Those it has to pass, each beside the best by the gate's metric, and the labels of these.
+  JudgedGates gates = {};
+  std::vector<std::string> beside = {};
 };
 
 bool is_better(const Candidate& a, const Candidate& b) {
@@ -91,12 +92,13 @@ void judge_candidates(std::vector<Candidate>& candidates, std::size_t best,
   std::vector<std::vector<FigureChange>> changes(candidates.size());
   for (const Gate& gate : gates) {
     const std::optional<std::size_t> first = best_by(gate, candidates);
+    const ComparedModel& reference = candidates[first.value_or(best)].model;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       if (i == first) continue;
       to_pass[i].push_back(gate);
-      changes[i].push_back(gated_change(gate,
-                                        candidates[first.value_or(best)].model.measurement.view(),
+      changes[i].push_back(gated_change(gate, reference.measurement.view(),
                                         candidates[i].model.measurement.view(), truth));
+      candidates[i].beside.push_back(reference.label);
     }
   }
   const std::vector<JudgedGates> judged = judge_choice(to_pass, changes);
@@ -106,27 +108,12 @@ void judge_candidates(std::vector<Candidate>& candidates, std::size_t best,
   }
 }
 
-// Each class on which the chosen model is significantly worse than another, with the one it loses most to.
-std::vector<std::string> lost_beside_others(const std::vector<Candidate>& candidates,
-                                            std::size_t chosen, const Truth& truth,
-                                            const std::vector<std::string>& labels) {
-  std::map<std::int64_t, std::pair<LostClass, std::string>> worst;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (i == chosen) continue;
-    for (const LostClass& one : lost_classes(candidates[i].model.measurement.view(),
-                                             candidates[chosen].model.measurement.view(), truth,
-                                             std::ssize(candidates) - 1)) {
-      const auto [at, is_new] = worst.try_emplace(one.index, one, candidates[i].model.label);
-      if (!is_new && one.change < at->second.first.change)
-        at->second = {one, candidates[i].model.label};
-    }
-  }
-  std::vector<std::string> sentences;
-  for (const auto& [index, lost] : worst)
-    sentences.push_back(fmt::format("{}: compared with {}, {}", candidates[chosen].model.label,
-                                    lost.second,
-                                    lost_class_sentences({lost.first}, labels).front()));
-  return sentences;
+// The classes on which the chosen model is significantly worse than the best.
+std::vector<LostClass> lost_beside_best(const std::vector<Candidate>& candidates,
+                                        std::size_t chosen, std::size_t best, const Truth& truth) {
+  if (chosen == best) return {};
+  return lost_classes(candidates[best].model.measurement.view(),
+                      candidates[chosen].model.measurement.view(), truth);
 }
 
 // The condition on the smallest.
@@ -142,21 +129,6 @@ std::string rule_of(const ChooseJob& job, const std::vector<Gate>& gates) {
   return job.smallest ? "the smallest that is " + condition_of(gates) : "the best";
 }
 
-Table table_of(const std::vector<Candidate>& candidates, std::size_t best, std::size_t chosen) {
-  std::vector<Column> columns = {{"model", "Model"}, {"packed_bytes", "Size when packed"}};
-  const FigureName figure = candidates[best].model.measurement.evaluation.figure;
-  for (const Column& column : figure_columns(figure)) columns.push_back(column);
-  columns.push_back({"chosen", "Choice"});
-  Table table(std::move(columns));
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    std::vector<Cell> cells = {candidates[i].model.label, bytes(candidates[i].bytes)};
-    for (Cell& cell : figure_cells(candidates[i].model)) cells.push_back(std::move(cell));
-    cells.push_back(i == chosen ? Cell("chosen") : i == best ? Cell("best") : Cell(absent));
-    table.add_row(std::move(cells));
-  }
-  return table;
-}
-
 /// What was chosen, of which models.
 struct Choosing {
   const ChooseJob& job;
@@ -164,17 +136,106 @@ struct Choosing {
   std::size_t best, chosen;
   const std::vector<Gate>& gates;
   const MeasuredPart& part;
+  const std::vector<std::string>& labels;
+  std::vector<LostClass> lost = {};  ///< classes on which the chosen one is worse than the best
 };
 
+// What decides on a candidate's size: whether it passes the gates, or is shown to be worse than the best.
+Cell result_cell(const Choosing& c, std::size_t index) {
+  const Candidate& one = c.candidates[index];
+  if (one.gates.any()) return gates_cell(one.gates);
+  if (!c.gates.empty() || index == c.best) return "reference";
+  return one.keeps_up ? Cell("not shown to be worse") : toned("worse", Tone::bad);
+}
+
+Table table_of(const Choosing& c) {
+  const FigureName figure = c.candidates[c.best].model.measurement.evaluation.figure;
+  const std::vector<Column> of_figure = figure_columns(figure);
+  // Nobody asked for the limit of the verdict there.
+  const auto is_shown = [](const Column& column) { return column.key != "verdict"; };
+  std::vector<Column> columns = {{"model", "Model"}, {"packed_bytes", "Size when packed"}};
+  std::ranges::copy_if(of_figure, std::back_inserter(columns), is_shown);
+  if (c.job.smallest)
+    columns.push_back(c.gates.empty() ? Column{"keeps_up", "Beside the best"}
+                                      : Column{"gates", "Gates"});
+  columns.push_back({"chosen", "Choice"});
+  Table table(std::move(columns));
+  for (std::size_t i = 0; i < c.candidates.size(); ++i) {
+    const Candidate& one = c.candidates[i];
+    std::vector<Cell> cells = {one.model.label, bytes(one.bytes)};
+    const std::vector<Cell> own = figure_cells(one.model);
+    for (std::size_t k = 0; k < own.size(); ++k)
+      if (is_shown(of_figure[k])) cells.push_back(own[k]);
+    if (c.job.smallest) cells.push_back(result_cell(c, i));
+    cells.push_back(i == c.chosen ? Cell("chosen") : i == c.best ? Cell("best") : Cell(absent));
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+// The gates of these candidates, one by one; nothing where they have none to pass.
+std::optional<Table> gates_of(const std::vector<const Candidate*>& candidates) {
+  JudgedGates all;
+  std::vector<std::pair<std::string, std::string>> models;  // of each gate, with its reference
+  for (const Candidate* one : candidates)
+    for (std::size_t i = 0; i < one->gates.gates.size(); ++i) {
+      all.gates.push_back(one->gates.gates[i]);
+      all.changes.push_back(one->gates.changes[i]);
+      all.verdict.gates.push_back(one->gates.verdict.gates[i]);
+      models.emplace_back(one->model.label, one->beside[i]);
+    }
+  if (!all.any()) return std::nullopt;
+  const Table own = gate_table(all);
+  std::vector<Column> columns = {{"model", "Model"}, {"beside", "Compared with"}};
+  columns.insert(columns.end(), own.columns().begin(), own.columns().end());
+  Table table(std::move(columns));
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    std::vector<Cell> row = {models[i].first, models[i].second};
+    row.insert(row.end(), own.rows()[i].begin(), own.rows()[i].end());
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+// The gates of the chosen model, and those of the others, which are folded where they are many.
+void add_gates(const Choosing& c, std::vector<Section>& sections) {
+  constexpr std::size_t kMostRows = 8;
+  const Candidate& chosen = c.candidates[c.chosen];
+  std::vector<const Candidate*> others;
+  for (const Candidate& one : c.candidates)
+    if (&one != &chosen) others.push_back(&one);
+  if (std::optional<Table> own = gates_of({&chosen}))
+    sections[0].blocks.emplace_back(PageTable{
+        std::move(*own),
+        fmt::format("Gates of {}, each beside the best by its metric.", chosen.model.label)});
+  if (std::optional<Table> rest = gates_of(others)) {
+    const bool many = rest->rows().size() > kMostRows;
+    sections.push_back({"Gates of the other models", {PageTable{std::move(*rest)}}, many});
+  }
+}
+
 std::string headline_of(const Choosing& c) {
-  const std::string& label = c.candidates[c.chosen].model.label;
+  const Candidate& chosen = c.candidates[c.chosen];
+  const std::string& label = chosen.model.label;
   const std::size_t count = c.candidates.size();
-  if (!c.candidates[c.chosen].keeps_up)
+  if (!c.job.smallest) return fmt::format("{} is the best of {} models", label, count);
+  if (!chosen.keeps_up)
     return fmt::format("None of {} models is {}; {} is the best", count, condition_of(c.gates),
                        label);
-  return c.job.smallest ? fmt::format("{} is the smallest of {} models that is {}", label, count,
-                                      condition_of(c.gates))
-                        : fmt::format("{} is the best of {} models", label, count);
+  const bool is_tested = c.gates.empty() ? c.chosen != c.best : chosen.gates.any();
+  if (is_tested)
+    return fmt::format("{} is the smallest of {} models that is {}", label, count,
+                       condition_of(c.gates));
+  // It is what the others are compared with.
+  std::vector<std::string> metrics;
+  for (const Gate& gate : c.gates) metrics.push_back(gate.figure.text);
+  const std::string by = metrics.empty() ? "" : fmt::format(" by {}", fmt::join(metrics, ", "));
+  const bool is_least = std::ranges::all_of(
+      c.candidates, [&](const Candidate& one) { return one.bytes >= chosen.bytes; });
+  if (is_least)
+    return fmt::format("{} is the best{} and the smallest of {} models", label, by, count);
+  return fmt::format("{} is the best of {} models{}; no smaller one is {}", label, count, by,
+                     condition_of(c.gates));
 }
 
 // "On test, n = 4,000: accuracy 94.6% (95% CI 93.9 to 95.3); …"
@@ -187,6 +248,11 @@ std::string evidence_of(const Choosing& c) {
   if (c.chosen != c.best)
     text += fmt::format("; compared with {}, the best, {}", c.candidates[c.best].model.label,
                         change_sentence(*chosen.model.comparison));
+  for (const Gate& gate : c.gates)
+    if (std::ranges::find(chosen.gates.gates, gate.figure, &Gate::figure) ==
+        chosen.gates.gates.end())
+      text += fmt::format("; {} was not tested, as no model has a better {}", gate.text,
+                          gate.figure.text);
   return text;
 }
 
@@ -203,9 +269,11 @@ void describe(const Choosing& c, Document& document) {
                          : size_figure("Size when packed", static_cast<double>(best.bytes),
                                        static_cast<double>(chosen.bytes))};
   document.evidence = evidence_of(c) + ".";
-  document.sections = {{"",
-                        {PageTable{table_of(c.candidates, c.best, c.chosen),
-                                   "Each model against the best, on the same examples."}}}};
+  for (const std::string& sentence : lost_class_sentences(c.lost, c.labels))
+    document.evidence += fmt::format(" Compared with {}, {}.", best.model.label, sentence);
+  document.sections = {
+      {"", {PageTable{table_of(c), "Each model against the best, on the same examples."}}}};
+  add_gates(c, document.sections);
   if (c.job.split != "test")
     document.next = {
         {"Evaluate it on other examples",
@@ -264,12 +332,17 @@ JobResult choose_model(const ChooseJob& job, Context& context) {
       "others with `hone eval`",
       candidates[chosen].model.label));
   for (const std::string& warning : warnings_of(part, facts.labels)) notes.push_back(warning);
-  for (const std::string& sentence : lost_beside_others(candidates, chosen, truth, facts.labels))
-    notes.push_back(sentence);
   std::erase(notes, "");
   tell_warnings(context, notes);
   tell_measured(part, unknown, context, notes);
-  const Choosing choosing{job, candidates, best, chosen, gates, part};
+  const Choosing choosing{.job = job,
+                          .candidates = candidates,
+                          .best = best,
+                          .chosen = chosen,
+                          .gates = gates,
+                          .part = part,
+                          .labels = facts.labels,
+                          .lost = lost_beside_best(candidates, chosen, best, truth)};
   const std::string summary = fmt::format("{}; {}", headline_of(choosing), evidence_of(choosing));
   Json rows = Json::array();
   for (const Candidate& candidate : candidates) {
@@ -286,13 +359,14 @@ JobResult choose_model(const ChooseJob& job, Context& context) {
                  {"seeds", 1},
                  {"summary", summary},
                  {"models", rows}});
+  if (!choosing.lost.empty()) fields["lost_classes"] = to_json(choosing.lost, facts.labels);
   JobResult result;
   result.fields = std::move(fields);
   describe(choosing, result.document);
   result.document.notes = std::move(notes);
   result.basis = {"as in the table", 1, data_text(job.data.options.source, identity),
                   describe(part), "the choice is made on this split"};
-  result.gate = {.passed = candidates[chosen].keeps_up, .text = summary + ".", .summary = summary};
+  result.gate = GateOutcome{.passed = candidates[chosen].keeps_up, .summary = summary};
   if (output) {
     result.document.output = job.output.folder;
     write_report(result, job.invocation, output->path(), context);

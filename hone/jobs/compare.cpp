@@ -16,10 +16,8 @@ namespace {
 
 // Both models and what lies between them.
 Json to_json(const ModelComparison& c, const Verdict& verdict) {
-  ComparedModel second = c.second;
-  second.comparison.reset();  // it stands beside them
-  return {{"a", to_json(c.first, c.labels)},
-          {"b", to_json(second, c.labels)},
+  return {{"a", to_json(named_metrics(c.first, c.labels))},
+          {"b", to_json(named_metrics(c.second, c.labels))},
           {"comparison", to_json(c.comparison, verdict)}};
 }
 
@@ -83,13 +81,23 @@ struct MeasuredExamples {
   std::vector<Gate> gates;
 };
 
-// Which model is which, and how sure the change is.
-void describe_change(const CompareJob& job, const MeasuredExamples& measured,
-                     const TaskEvaluation& baseline, Outcome& outcome, Table table) {
+// How the gates ended; without gates `change`.
+std::string headline_of(const Outcome& outcome, const std::string& change) {
+  return capitalized(outcome.gates.any() ? gate_headline(outcome.gates) : change);
+}
+
+// How sure the change is.
+std::string evidence_of(const MeasuredExamples& measured, const Outcome& outcome, bool differs,
+                        const std::string& notes) {
+  return fmt::format("{}: {}.", capitalized(name_and_size(measured.part)),
+                     change_evidence(outcome.gates, outcome.verdict, differs, notes));
+}
+
+// Which model is which.
+void describe_models(const CompareJob& job, const TaskEvaluation& baseline, Outcome& outcome,
+                     Table table) {
   Document& document = outcome.document;
-  document.tone = tone_of(outcome.verdict);
-  document.evidence =
-      fmt::format("{}: {}.", capitalized(name_and_size(measured.part)), outcome.verdict.summary);
+  document.tone = outcome.gates.any() ? tone_of(outcome.gates) : tone_of(outcome.verdict);
   document.sections = {
       {"",
        {Facts{{{"A", job.first_name()}, {"B", job.second_name()}}}, PageTable{std::move(table)},
@@ -128,9 +136,7 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   const RightAnswers answers = right_answers(c.first.measurement.evaluation.task(), examples);
   outcome.gates = judge(measured.gates, parent, candidate, answers.truth());
   outcome.lost = lost_classes(parent, candidate, answers.truth());
-  for (const std::string& sentence : lost_class_sentences(outcome.lost, c.labels))
-    notes.push_back("B: " + sentence);
-  c.second.verdict = outcome.verdict;
+  c.second.verdict = shown_verdict(outcome.gates, outcome.verdict);
   outcome.result = to_json(c, outcome.verdict, texts);
   const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
   const std::vector<NamedEvaluation> evaluations = {
@@ -139,9 +145,14 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   for (const ComparedModel* model : {&c.first, &c.second})
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
-  outcome.document.headline = capitalized(change_headline(a.value, b.value, outcome.verdict));
+  outcome.document.headline =
+      headline_of(outcome, change_headline(a.value, b.value, outcome.verdict));
   outcome.document.key_figures = {change_figure(a, b), flips_figure(c.comparison)};
-  describe_change(job, measured, a, outcome, comparison_table({c.first, c.second}));
+  const FigureChange& change = c.comparison.change;
+  outcome.document.evidence = evidence_of(measured, outcome, change.differs, change.notes);
+  for (const std::string& sentence : lost_class_sentences(outcome.lost, c.labels))
+    outcome.document.evidence += fmt::format(" {}.", capitalized(sentence));
+  describe_models(job, a, outcome, comparison_table({c.first, c.second}));
   if (!texts.rows.empty())
     outcome.document.sections.push_back(
         {fmt::format("{} of {} changed predictions, correct → wrong first", texts.rows.size(),
@@ -182,11 +193,8 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
                     difference_cell(c.comparison)});
     if (figure == kAccuracy) rows.back().push_back(p_value(c.comparison.counted->mcnemar_p));
   }
-  std::vector<Column> columns = {{"seed", "Seed"},
-                                 {"a", "A"},
-                                 {"b", "B"},
-                                 {change_key(figure), "Change"},
-                                 difference_column(figure)};
+  std::vector<Column> columns = {
+      {"seed", "Seed"}, {"a", "A"}, {"b", "B"}, {"change", "Change"}, difference_column(figure)};
   if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
   Table table(std::move(columns));
   for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
@@ -202,11 +210,12 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   outcome.gates = judge_seeds(measured.gates, runs);
   outcome.result = runs_json(runs, figures);
   outcome.result["change"] = paired_json(changes, outcome.verdict);
-  outcome.document.headline =
-      fmt::format("{}, {} seeds",
-                  capitalized(change_headline(spread_of_a.mean, spread_of_b.mean, outcome.verdict)),
-                  seeds.size());
-  describe_change(job, measured, baseline, outcome, std::move(table));
+  outcome.document.headline = fmt::format(
+      "{}, {} seeds",
+      headline_of(outcome, change_headline(spread_of_a.mean, spread_of_b.mean, outcome.verdict)),
+      seeds.size());
+  outcome.document.evidence = evidence_of(measured, outcome, /*differs=*/false, "");
+  describe_models(job, baseline, outcome, std::move(table));
   for (const auto& [name, spread] : {std::pair{"A", &spread_of_a}, {"B", &spread_of_b}})
     outcome.document.sections[0].blocks.push_back(
         Paragraph{fmt::format("{}: {}.", name, seed_sentence(*spread))});
@@ -255,7 +264,7 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   tell_warnings(context, notes);
   tell_measured(part, {unknown_texts("A", first), unknown_texts("B", second)}, context, notes);
   Json result = subject_of(job.second, identity, part);
-  result["parent"] = job.first;
+  result["baseline"] = job.first;
   if (!job.second_adapter.empty()) result["adapter"] = job.second_adapter;
   if (!job.first_adapter.empty()) result["parent_adapter"] = job.first_adapter;
   result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
@@ -274,7 +283,7 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   compared.basis = {
       "as in the table", static_cast<std::int64_t>(std::max<std::size_t>(seeds.size(), 1)),
       data_text(job.data.options.source, identity), describe(part), "nothing is chosen"};
-  compared.gate = outcome_of(outcome.gates, name_and_size(part));
+  compared.gate = outcome_of(outcome.gates);
   if (output) {
     write_report(compared, job.invocation, output->path(), context);
     output->commit();

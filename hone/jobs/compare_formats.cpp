@@ -7,6 +7,17 @@
 
 namespace hone {
 
+const Fields& fields_of(const CompareFormatsFields*) {
+  using C = CompareFormatsFields;
+  static const Fields fields = describe<C>(
+      "compare-formats", "A model in several number formats.", inlined<&C::subject>(),
+      field<&C::formats>("formats", "The baseline, then every choice."),
+      field<&C::chosen>("chosen",
+                        "The choice with the fewest bits of those within the limit; null: none."),
+      inlined<&C::choice>(), field<&C::layers>("layers", "Every layer in every choice."));
+  return fields;
+}
+
 CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& context) {
   CompareFormatsResult result;
   Document& document = result.document;
@@ -27,9 +38,13 @@ CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& cont
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   const Table layers = layer_table(study.results);
   std::vector<std::string> doubts = concerns(compared_models(study), labels);
-  result.fields = subject_of(job.model, data.identity, data.measured_choice());
-  result.fields.update(to_json(study, labels));
-  result.fields["layers"] = to_json(layers);
+  CompareFormatsFields fields{
+      .subject = subject_result(job.model, data.identity, data.measured_choice()),
+      .formats = format_choices(study, labels),
+      .choice = choice_result(study.choice, labels, choice_verdict(study), choice_findings(study)),
+      .layers = format_layers(study.results)};
+  if (study.chosen) fields.chosen = study.results[*study.chosen].choice.label;
+  result.fields = to_json(fields);
   describe(study, document);
   document.title = fmt::format("{} in {} number formats", job.model, study.results.size());
   document.sections.push_back(choice_section(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,16 @@ struct CompareFormatsJob {
   JobOutput output = {};       ///< of a report; no folder: none is written
   Invocation invocation = {};  ///< for the report
 };
+
+/// The result for programs.
+struct CompareFormatsFields {
+  SubjectResult subject;
+  std::vector<FormatChoiceResult> formats = {};
+  std::optional<std::string> chosen = {};
+  ChoiceResult choice = {};
+  std::vector<FormatLayerResult> layers = {};
+};
+const Fields& fields_of(const CompareFormatsFields*);
 
 struct CompareFormatsResult : JobResult {
   FormatStudy study;

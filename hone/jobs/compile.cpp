@@ -55,21 +55,13 @@ std::vector<CompiledGroup> groups_of(const Graph& before, const Graph& after,
                         .nodes = is_fused ? found->operations : std::vector{node->name()},
                         .kernel = node->is("elementwise") ? "generated"
                                   : kernel == nullptr     ? "reference"
-                                                          : std::string(kernel->name),
-                        .reason = is_fused ? "" : reason_alone(*node)};
+                                                          : std::string(kernel->name)};
+    if (!is_fused) group.reason = reason_alone(*node);
     for (const std::string& name : group.nodes)
       group.operations.emplace_back(before.find(name)->op().name);
     groups.push_back(std::move(group));
   }
   return groups;
-}
-
-std::string refusals_of(const std::vector<KernelAnswer>& answers) {
-  std::vector<std::string> texts;
-  for (const KernelAnswer& answer : answers)
-    if (!answer.refusal.empty())
-      texts.push_back(fmt::format("{}: {}", answer.kernel->name, answer.refusal));
-  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 std::vector<CompiledKernel> kernels_of(const Graph& after, const Session& session) {
@@ -164,25 +156,30 @@ void measure_kernels(std::vector<CompiledKernel>& kernels, const BenchWork& work
                      const Graph& after, const RecordedRuns& recorded, const Floors& floors,
                      const Session& session) {
   for (CompiledKernel& kernel : kernels) {
+    double floor = 0, us = 0;
     for (const std::string& name : kernel.nodes) {
-      kernel.floor_us += floor_us(*after.find(name), work, floors, session);
-      kernel.us += 1e6 * median_seconds(recorded.fused.at(name));
+      floor += floor_us(*after.find(name), work, floors, session);
+      us += 1e6 * median_seconds(recorded.fused.at(name));
     }
+    kernel.floor_us = floor;
+    kernel.compiled_us = us;
   }
-  std::ranges::stable_sort(kernels, std::ranges::greater(), &CompiledKernel::us);
+  std::ranges::stable_sort(kernels, std::ranges::greater(), &CompiledKernel::compiled_us);
 }
 
 void measure_groups(std::vector<CompiledGroup>& groups, const BenchWork& work, const Graph& after,
                     const RecordedRuns& recorded, const Floors& floors, const Session& session) {
   for (CompiledGroup& group : groups) {
+    double bytes_apart = 0, apart_us = 0;
     for (const std::string& name : group.nodes) {
-      group.bytes_apart += bytes_moved(*work.graph.find(name), work.bindings);
-      group.apart_us += 1e6 * median_seconds(recorded.apart.at(name));
+      bytes_apart += bytes_moved(*work.graph.find(name), work.bindings);
+      apart_us += 1e6 * median_seconds(recorded.apart.at(name));
     }
     const Node& node = *after.find(group.name);
-    group.bytes = bytes_moved(node, work.bindings);
+    group.bytes_saved = bytes_apart - bytes_moved(node, work.bindings);
     group.floor_us = floor_us(node, work, floors, session);
-    group.us = 1e6 * median_seconds(recorded.fused.at(group.name));
+    group.interpreter_us = apart_us;
+    group.compiled_us = 1e6 * median_seconds(recorded.fused.at(group.name));
   }
 }
 
@@ -205,7 +202,7 @@ Floors measured_floors(const Graph& after, const Session& session, Context& cont
 
 // ---- the document
 
-Table groups_table(const CompileResult& result, bool measured) {
+Table groups_table(const std::vector<CompiledGroup>& groups, bool measured) {
   std::vector<Column> columns = {{"group", "Group"},
                                  {"operations", "Operations"},
                                  {"kernel", "Kernel"},
@@ -213,21 +210,22 @@ Table groups_table(const CompileResult& result, bool measured) {
   if (measured)
     columns.insert(columns.end(), {{"bytes_saved", "Bytes saved"},
                                    {"floor_us", "Floor (us)"},
-                                   {"apart_us", "Interpreter (us)"},
+                                   {"interpreter_us", "Interpreter (us)"},
                                    {"compiled_us", "Compiled (us)"}});
   Table table(columns);
-  for (const CompiledGroup& group : result.groups) {
+  for (const CompiledGroup& group : groups) {
     std::vector<Cell> row = {group.name, fmt::format("{}", fmt::join(group.operations, " ")),
-                             group.kernel, group.reason.empty() ? Cell(absent) : group.reason};
+                             group.kernel, group.reason ? Cell(*group.reason) : Cell(absent)};
     if (measured)
-      row.insert(row.end(), {Bytes{static_cast<std::int64_t>(group.bytes_apart - group.bytes)},
-                             real(group.floor_us, 1), real(group.apart_us, 1), real(group.us, 1)});
+      row.insert(row.end(),
+                 {Bytes{static_cast<std::int64_t>(*group.bytes_saved)}, real(*group.floor_us, 1),
+                  real(*group.interpreter_us, 1), real(*group.compiled_us, 1)});
     table.add_row(std::move(row));
   }
   return table;
 }
 
-Table kernels_table(const CompileResult& result, bool measured) {
+Table kernels_table(const std::vector<CompiledKernel>& kernels, bool measured) {
   std::vector<Column> columns = {{"operation", "Operation"},
                                  {"kernel", "Kernel"},
                                  {"calls", "Calls"},
@@ -237,12 +235,14 @@ Table kernels_table(const CompileResult& result, bool measured) {
                                    {"compiled_us", "Compiled (us)"},
                                    {"share_of_floor", "Floor / compiled"}});
   Table table(columns);
-  for (const CompiledKernel& kernel : result.kernels) {
+  for (const CompiledKernel& kernel : kernels) {
     std::vector<Cell> row = {kernel.operation, kernel.kernel, std::ssize(kernel.nodes),
-                             kernel.refused.empty() ? Cell(absent) : Cell(kernel.refused)};
-    if (measured)
-      row.insert(row.end(), {real(kernel.floor_us, 1), real(kernel.us, 1),
-                             kernel.us > 0 ? percent(kernel.floor_us / kernel.us) : Cell(absent)});
+                             refusals_cell(kernel.refused)};
+    if (measured) {
+      const std::optional<double> share = kernel.share_of_floor();
+      row.insert(row.end(), {real(*kernel.floor_us, 1), real(*kernel.compiled_us, 1),
+                             share ? percent(*share) : Cell(absent)});
+    }
     table.add_row(std::move(row));
   }
   return table;
@@ -258,25 +258,17 @@ Facts stages_facts(const CompileStages& s) {
            {"Second run, which packs weights", ms(s.second_run_ms)}}};
 }
 
-// "2.10× faster", with what is the other way round called so.
-std::string speed_headline(const TimesInTurn& times) {
-  const double speedup = times.speedup;
-  if (!times.shown_faster() && !times.shown_slower())
-    return "no difference in speed from the interpreter is shown";
-  return speedup >= 1 ? fmt::format("{}× faster than the interpreter", three_digits(speedup))
-                      : fmt::format("{}× slower than the interpreter", three_digits(1 / speedup));
-}
-
-void describe(const CompileResult& result, const CompileJob& job, const std::string& what,
+void describe(const CompileFields& result, const CompileJob& job,
+              const std::optional<TimesInTurn>& in_turn, const std::string& what,
               Document& document) {
   const std::string functions =
-      fmt::format("{} functions ({} generated now, {} from the cache)", result.loaded,
-                  result.compiled, result.loaded - result.compiled);
+      fmt::format("{} functions ({} generated now, {} from the cache)", result.functions,
+                  result.functions_made, result.functions - result.functions_made);
   document.title = what;
-  document.headline =
-      fmt::format("{}: {}", what, result.times ? speed_headline(*result.times) : functions);
-  if (result.times) {
-    const TimesInTurn& times = *result.times;
+  document.headline = fmt::format(
+      "{}: {}", what, in_turn ? speedup_headline(in_turn->ratio(), "the interpreter") : functions);
+  if (in_turn) {
+    const TimesInTurn& times = *in_turn;
     document.tone = times.shown_faster()   ? Tone::good
                     : times.shown_slower() ? Tone::bad
                                            : Tone::unclear;
@@ -292,9 +284,9 @@ void describe(const CompileResult& result, const CompileJob& job, const std::str
     groups.blocks.push_back(Paragraph{"Nothing to fuse: no operation is element-wise."});
   else
     groups.blocks.push_back(
-        PageTable{groups_table(result, job.explain), "Element-wise operations"});
+        PageTable{groups_table(result.groups, job.explain), "Element-wise operations"});
   groups.blocks.push_back(
-      PageTable{kernels_table(result, job.explain), "Kernels of all operations"});
+      PageTable{kernels_table(result.kernels, job.explain), "Kernels of all operations"});
   document.sections = {std::move(groups), {"Compile time", {stages_facts(result.stages)}}};
 }
 
@@ -307,46 +299,118 @@ std::string floor_note(const Floors& floors) {
       floors.bandwidth.value);
 }
 
-Json fields_of(const CompileResult& result, const CompileJob& job, const BenchOptions& options,
-               int threads) {
-  const CompileStages& s = result.stages;
-  Json fields = {{"model", job.work.model},
-                 {"batch", options.batch},
-                 {"tokens", options.tokens},
-                 {"train", options.train},
-                 {"threads", threads},
-                 {"llvm", compiler::llvm_version()},
-                 {"vector_lanes", compiler::vector_lanes()},
-                 {"functions", result.loaded},
-                 {"functions_made", result.compiled},
-                 {"stages_ms",
-                  {{"model", s.model_ms},
-                   {"passes", s.passes_ms},
-                   {"planning", s.planning_ms},
-                   {"code", s.code_ms},
-                   {"first_run", s.first_run_ms},
-                   {"second_run", s.second_run_ms}}},
-                 {"groups", to_json(groups_table(result, result.times.has_value()))},
-                 {"kernels", to_json(kernels_table(result, result.times.has_value()))}};
-  if (result.times) fields["times"] = to_json(*result.times, "interpreter", "compiled");
+}  // namespace
+
+std::optional<double> CompiledKernel::share_of_floor() const {
+  if (!compiled_us || *compiled_us <= 0) return std::nullopt;
+  return *floor_us / *compiled_us;
+}
+
+const Fields& fields_of(const CompileStages*) {
+  using S = CompileStages;
+  static const Fields fields = describe<S>(
+      "compile_stages", "The duration of each stage of compilation.",
+      field<&S::model_ms>("model", Unit::milliseconds, "Reading or making weights and graph."),
+      field<&S::passes_ms>("passes", Unit::milliseconds,
+                           "Gradients, fused attention and linear layers, batches."),
+      field<&S::planning_ms>("planning", Unit::milliseconds,
+                             "Fusing element-wise operations, choosing kernels."),
+      field<&S::code_ms>("code", Unit::milliseconds,
+                         "Generating code, or reading it from the cache."),
+      field<&S::first_run_ms>("first_run", Unit::milliseconds, "The first run."),
+      field<&S::second_run_ms>("second_run", Unit::milliseconds,
+                               "The second run, in which weights are packed."));
   return fields;
 }
 
-}  // namespace
+const Fields& fields_of(const CompiledGroup*) {
+  using G = CompiledGroup;
+  static const Fields fields = describe<G>(
+      "compiled_group", "Element-wise operations that were fused, or one that was not.",
+      field<&G::name>("group", "Its node."), omitted<&G::nodes>(),
+      field<&G::operations>("operations", "Its operations, in their order."),
+      field<&G::kernel>("kernel", "Kernel that runs it."),
+      field<&G::reason>("reason", "Why it was not fused; null: it was."),
+      field<&G::bytes_saved>("bytes_saved",
+                             "Bytes that are not read and written any more; null without "
+                             "--explain."),
+      field<&G::floor_us>("floor_us", Unit::microseconds,
+                          "Time to read and write its data, or to compute, at the peak of this "
+                          "machine; null without --explain."),
+      field<&G::interpreter_us>("interpreter_us", Unit::microseconds,
+                                "Its operations in the interpreter, medians; null without "
+                                "--explain."),
+      field<&G::compiled_us>("compiled_us", Unit::microseconds,
+                             "Compiled, the median; null without --explain."));
+  return fields;
+}
 
-CompileResult compile(const CompileJob& job, Context& context) {
+const Fields& fields_of(const CompiledKernel*) {
+  using K = CompiledKernel;
+  static const Fields fields = describe<K>(
+      "compiled_kernel", "Operations of a kind that one kernel runs.",
+      field<&K::operation>("operation", "Kind of the operations."),
+      field<&K::kernel>("kernel", "Kernel that runs them."), omitted<&K::nodes>(),
+      field<&K::calls>("calls", "In one run."),
+      field<&K::refused>("refused", "Kernels that were tried before and did not accept them."),
+      field<&K::floor_us>("floor_us", Unit::microseconds,
+                          "Time to read and write their data, or to compute, at the peak of this "
+                          "machine; null without --explain."),
+      field<&K::compiled_us>("compiled_us", Unit::microseconds,
+                             "Compiled, medians added up; null without --explain."),
+      field<&K::share_of_floor>("share_of_floor", Unit::ratio,
+                                "`floor_us` by `compiled_us`, above 1 with data in caches; null: "
+                                "no time was measured."));
+  return fields;
+}
+
+const Fields& fields_of(const CompiledTimes*) {
+  using T = CompiledTimes;
+  static const Fields fields =
+      describe<T>("compiled_times", "Interpreter and compiled, timed in turn on this machine.",
+                  field<&T::interpreter>("interpreter", "Operation by operation."),
+                  field<&T::compiled>("compiled", "With fused operations."),
+                  field<&T::speedup>("speedup", Unit::ratio,
+                                     "Median ratio of paired rounds; above 1: compiled is faster."),
+                  field<&T::speedup_interval>("speedup_interval", Unit::ratio,
+                                              "Its interval, at least 95%, by the sign test."));
+  return fields;
+}
+
+const Fields& fields_of(const CompileFields*) {
+  using C = CompileFields;
+  static const Fields fields = describe<C>(
+      "compile", "The operations of a model that are fused, and the code generated for the CPU.",
+      field<&C::model>("model", "The model as it was named."),
+      field<&C::batch>("batch", Unit::examples, "Per run."),
+      field<&C::tokens>("tokens", Unit::tokens, "Per example."),
+      field<&C::train>("train", "Compiled for a training step, not for inference."),
+      field<&C::threads>("threads", "Threads that were used."),
+      field<&C::llvm>("llvm", "Version of LLVM."),
+      field<&C::vector_lanes>("vector_lanes", "Floats in a vector."),
+      field<&C::functions>("functions", "Generated functions that the model runs."),
+      field<&C::functions_made>("functions_made", "Those that were not in the cache."),
+      field<&C::stages>("stages_ms", "The duration of each stage."),
+      field<&C::groups>("groups", "Element-wise operations, in their order."),
+      field<&C::kernels>("kernels",
+                         "Kernels of all operations but views; with --explain the slowest first."),
+      field<&C::times>("times", "Of whole runs; null without --explain."));
+  return fields;
+}
+
+JobResult compile(const CompileJob& job, Context& context) {
   if (const std::string missing = compiler::code_generation_missing(); !missing.empty())
     throw UserError(fmt::format("no code can be generated: {}", missing));
-  CompileResult result;
+  CompileFields fields{.model = job.work.model};
   std::optional<Model> model;
   BenchOptions options = job.work.options;
-  result.stages.model_ms = run_ms([&] {
+  fields.stages.model_ms = run_ms([&] {
     model = bench_subject(bench_model(job.work, context), job.work.model, options, context);
   });
   Session session = context.session();
   std::optional<BenchWork> work;
   std::string what;
-  result.stages.passes_ms = run_ms([&] {
+  fields.stages.passes_ms = run_ms([&] {
     Model& subject = *model;
     what = bench_text(subject, job.work.model, options, "compiled",
                       bench_arithmetic(subject, options, session));
@@ -361,29 +425,39 @@ CompileResult compile(const CompileJob& job, Context& context) {
   std::unique_ptr<Executable> executable;
   const double ready_ms = run_ms([&] { executable = session.executable(work->graph); });
   const compiler::CodeCounts counts = compiler::code_counts();
-  result.compiled = counts.compiled - before.compiled;
-  result.loaded = counts.loaded - before.loaded;
-  result.stages.code_ms = 1e3 * (counts.seconds - before.seconds);
-  result.stages.planning_ms = ready_ms - result.stages.code_ms;
-  result.stages.first_run_ms = run_ms([&] { work->run(*executable, session.device); });
-  result.stages.second_run_ms = run_ms([&] { work->run(*executable, session.device); });
-  result.groups = groups_of(work->graph, after, session);
-  result.kernels = kernels_of(after, session);
+  fields.functions_made = counts.compiled - before.compiled;
+  fields.functions = counts.loaded - before.loaded;
+  fields.stages.code_ms = 1e3 * (counts.seconds - before.seconds);
+  fields.stages.planning_ms = ready_ms - fields.stages.code_ms;
+  fields.stages.first_run_ms = run_ms([&] { work->run(*executable, session.device); });
+  fields.stages.second_run_ms = run_ms([&] { work->run(*executable, session.device); });
+  fields.groups = groups_of(work->graph, after, session);
+  fields.kernels = kernels_of(after, session);
   std::vector<std::string> notes;
   std::string floor;
+  std::optional<TimesInTurn> times;
   if (job.explain) {
     const auto apart = interpreted(work->graph, session);
     run_in_turn(*work, *apart, *executable, 2, session.device);
     const RecordedRuns recorded = run_in_turn(*work, *apart, *executable, job.runs, session.device);
     const Floors floors = measured_floors(after, session, context, notes);
-    measure_groups(result.groups, *work, after, recorded, floors, session);
-    measure_kernels(result.kernels, *work, after, recorded, floors, session);
-    result.times = compare_rounds(recorded.apart_ms, recorded.compiled_ms);
+    measure_groups(fields.groups, *work, after, recorded, floors, session);
+    measure_kernels(fields.kernels, *work, after, recorded, floors, session);
+    times = compare_rounds(recorded.apart_ms, recorded.compiled_ms);
+    fields.times =
+        CompiledTimes{times->before, times->after, times->speedup, times->speedup_interval};
     floor = floor_note(floors);
   }
   tell_notes(context, notes);
-  result.fields = fields_of(result, job, options, context.pool.threads());
-  describe(result, job, what, result.document);
+  fields.batch = options.batch;
+  fields.tokens = options.tokens;
+  fields.train = options.train;
+  fields.threads = context.pool.threads();
+  fields.llvm = compiler::llvm_version();
+  fields.vector_lanes = compiler::vector_lanes();
+  JobResult result;
+  result.fields = to_json(fields);
+  describe(fields, job, times, what, result.document);
   if (!floor.empty())
     result.document.sections.push_back({"How to read this", {Paragraph{floor}}, /*folded=*/true});
   result.document.notes = std::move(notes);

@@ -2,6 +2,7 @@
 
 #include "hone/jobs/bench.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/kernels.h"
 #include "hone/jobs/times_in_turn.h"
 
 namespace hone {
@@ -15,7 +16,7 @@ struct CompileJob {
   bool overwrite = false;   ///< replace the files of that folder
 };
 
-/// Milliseconds of each stage of compilation.
+/// The duration of each stage of compilation.
 struct CompileStages {
   double model_ms = 0;     ///< reading or making weights and graph
   double passes_ms = 0;    ///< gradients, fused attention and linears, memory checks
@@ -24,42 +25,64 @@ struct CompileStages {
   double first_run_ms = 0;
   double second_run_ms = 0;  ///< includes packing weights
 };
+const Fields& fields_of(const CompileStages*);
 
-/// Element-wise operations that were fused, or one that was not.
+/// Element-wise operations that were fused, or one that was not. What is measured is of `explain`.
 struct CompiledGroup {
   std::string name;                          ///< of its node
   std::vector<std::string> nodes = {};       ///< that were fused, in their order
   std::vector<std::string> operations = {};  ///< of these nodes: "add"
   std::string kernel;
-  std::string reason = {};  ///< why it was not fused; empty: it was
-  double bytes_apart = 0,
-         bytes = 0;             ///< read and written, by the single operations and by the fused one
-  double floor_us = 0;          ///< those bytes, or its operations, at the peak of this machine
-  double apart_us = 0, us = 0;  ///< medians over the runs
+  std::optional<std::string> reason = {};  ///< why it was not fused; none: it was
+  std::optional<double> bytes_saved = {};  ///< that are not read and written any more
+  std::optional<double> floor_us =
+      {};  ///< its bytes, or its operations, at the peak of this machine
+  std::optional<double> interpreter_us = {}, compiled_us = {};  ///< medians over the runs
 };
+const Fields& fields_of(const CompiledGroup*);
 
 /// Operations of a kind that one kernel runs, and why others did not accept them.
 struct CompiledKernel {
   std::string operation;
-  std::string kernel;        ///< "reference": none
-  std::string refused = {};  ///< "name: reason; …", of those that were tried before; empty: none
+  std::string kernel;  ///< "reference": none
   std::vector<std::string> nodes = {};
-  double floor_us = 0;  ///< of all, as of groups
-  double us = 0;        ///< of all, medians over the runs
-};
+  std::vector<KernelRefusal> refused = {};
+  std::optional<double> floor_us = {};     ///< of all, as of groups
+  std::optional<double> compiled_us = {};  ///< of all, medians over the runs
 
-struct CompileResult : JobResult {
-  CompileStages stages;
-  std::int64_t compiled = 0, loaded = 0;  ///< functions: generated now, and all
-  std::vector<CompiledGroup> groups = {};
-  std::vector<CompiledKernel> kernels =
-      {};  ///< of all operations but views, the slowest first if they were timed
-  std::optional<TimesInTurn> times = {};  ///< of interpreter and compiled, if they were timed
+  std::size_t calls() const { return nodes.size(); }
+  std::optional<double> share_of_floor() const;
 };
+const Fields& fields_of(const CompiledKernel*);
+
+/// The interpreter and the compiled graph in turn.
+struct CompiledTimes {
+  RoundTimes interpreter, compiled;
+  double speedup = 1;
+  Interval speedup_interval = {1, 1};
+};
+const Fields& fields_of(const CompiledTimes*);
+
+/// The result for programs.
+struct CompileFields {
+  std::string model;
+  std::int64_t batch = 0, tokens = 0;
+  bool train = false;
+  int threads = 0;
+  std::string llvm = {};
+  int vector_lanes = 0;
+  std::int64_t functions = 0, functions_made = 0;
+  CompileStages stages = {};
+  std::vector<CompiledGroup> groups = {};
+  /// Of all operations but views, the slowest first if they were timed.
+  std::vector<CompiledKernel> kernels = {};
+  std::optional<CompiledTimes> times = {};
+};
+const Fields& fields_of(const CompileFields*);
 
 /// Compiles a model for the CPU, so that its code is in the cache, and lists which operations were fused and which kernels run
 /// all. With `explain` it runs the model interpreted and compiled in turn, and compares times with their floors. Throws
 /// `UserError` as `bench`, and if no code can be generated.
-CompileResult compile(const CompileJob& job, Context& context);
+JobResult compile(const CompileJob& job, Context& context);
 
 }  // namespace hone

@@ -59,24 +59,57 @@ std::vector<std::string> copy_others(const fs::path& model, const fs::path& outp
 // Names of real tensors are far shorter; a damaged file may have one of megabytes.
 constexpr std::size_t kNameCharacters = 200;
 
-Table tensor_table(const Conversion& conversion) {
+std::vector<ConvertedTensorResult> tensor_results(const Conversion& conversion) {
+  std::vector<ConvertedTensorResult> tensors;
+  for (const ConvertedTensor& one : conversion.tensors) {
+    ConvertedTensorResult row{.tensor = shown_name(one.name, kNameCharacters),
+                              .type = std::string(info(one.dtype).safetensors),
+                              .shape = {one.sizes.begin(), one.sizes.end()}};
+    if (one.same_as.empty())
+      row.bytes = element_count(one.sizes) * static_cast<std::int64_t>(info(one.dtype).size_bytes);
+    else
+      row.same_as = shown_name(one.same_as, kNameCharacters);
+    tensors.push_back(std::move(row));
+  }
+  return tensors;
+}
+
+Table tensor_table(const std::vector<ConvertedTensorResult>& tensors) {
   Table table({{"tensor", "Tensor"},
                {"type", "Type"},
                {"shape", "Shape"},
                {"bytes", "Size"},
                {"same_as", "Stored as"}});
-  for (const ConvertedTensor& row : conversion.tensors) {
-    const std::int64_t size =
-        element_count(row.sizes) * static_cast<std::int64_t>(info(row.dtype).size_bytes);
-    const bool written = row.same_as.empty();
-    table.add_row({shown_name(row.name, kNameCharacters), info(row.dtype).safetensors, row.sizes,
-                   written ? bytes(size) : absent,
-                   written ? Cell(absent) : Cell(shown_name(row.same_as, kNameCharacters))});
-  }
+  for (const ConvertedTensorResult& row : tensors)
+    table.add_row({row.tensor, row.type, row.shape, row.bytes ? bytes(*row.bytes) : Cell(absent),
+                   row.same_as ? Cell(*row.same_as) : Cell(absent)});
   return table;
 }
 
 }  // namespace
+
+const Fields& fields_of(const ConvertedTensorResult*) {
+  using T = ConvertedTensorResult;
+  static const Fields fields = describe<T>(
+      "converted_tensor", "A tensor of a converted file.", field<&T::tensor>("tensor", "Its name."),
+      field<&T::type>("type", "Type of its elements, as safetensors calls it."),
+      field<&T::shape>("shape", "Its sizes."),
+      field<&T::bytes>("bytes", Unit::bytes, "Size as written; null: `same_as` has its elements."),
+      field<&T::same_as>("same_as", "The tensor that has its elements; null: it was written."));
+  return fields;
+}
+
+const Fields& fields_of(const ConvertFields*) {
+  using C = ConvertFields;
+  static const Fields fields = describe<C>(
+      "convert", "Weights converted to safetensors.",
+      field<&C::model>("model", "The model as it was named."),
+      field<&C::source>("source", "The file that was read."),
+      field<&C::tensors>("tensors", "All tensors."),
+      field<&C::copied>("copied", "Files that were copied."),
+      field<&C::bytes>("bytes", Unit::bytes, "Size of the elements that were written."));
+  return fields;
+}
 
 Conversion convert_weights(const fs::path& model, const fs::path& output) {
   const fs::path encoder = encoder_folder(model, read_module_list(model, json_reader()));
@@ -122,12 +155,12 @@ ConvertResult convert_model(const ConvertJob& job, const Context& context) {
   result.conversion = convert_weights(model, output.path());
   output.commit();
   const Conversion& conversion = result.conversion;
-  const Table table = tensor_table(conversion);
-  result.fields = {{"model", job.model},
-                   {"source", conversion.source},
-                   {"tensors", to_json(table)},
-                   {"copied", conversion.copied},
-                   {"bytes", conversion.bytes}};
+  const ConvertFields fields{.model = job.model,
+                             .source = conversion.source,
+                             .tensors = tensor_results(conversion),
+                             .copied = conversion.copied,
+                             .bytes = conversion.bytes};
+  result.fields = to_json(fields);
   Document& document = result.document;
   document.title = fmt::format("{} converted to safetensors", job.model);
   document.headline = fmt::format("{} → {}", conversion.source,
@@ -136,7 +169,7 @@ ConvertResult convert_model(const ConvertJob& job, const Context& context) {
                           {"Size", human_bytes(static_cast<double>(conversion.bytes))}};
   document.sections = {
       {"",
-       {PageTable{table},
+       {PageTable{tensor_table(fields.tensors)},
         Paragraph{fmt::format("Copied files: {}.",
                               conversion.copied.empty()
                                   ? "none"

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
 #include "hone/runtime/context.h"
@@ -42,6 +44,23 @@ struct ConvertJob {
   std::string model;  ///< as `find_model` takes it
   JobOutput output;
 };
+
+/// A tensor in the result.
+struct ConvertedTensorResult {
+  std::string tensor, type;
+  std::vector<std::int64_t> shape = {};
+  std::optional<std::int64_t> bytes = {};
+  std::optional<std::string> same_as = {};
+};
+/// The result for programs.
+struct ConvertFields {
+  std::string model, source;
+  std::vector<ConvertedTensorResult> tensors = {};
+  std::vector<std::string> copied = {};
+  std::uint64_t bytes = 0;
+};
+const Fields& fields_of(const ConvertedTensorResult*);
+const Fields& fields_of(const ConvertFields*);
 
 struct ConvertResult : JobResult {
   Conversion conversion;

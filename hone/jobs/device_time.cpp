@@ -34,11 +34,13 @@ std::string device_text(const Session& session) {
   return text;
 }
 
-std::string ran_on(const Json& fields) {
-  std::string device = fields.at("device");
+std::string ran_on(const std::string& device, int threads) {
   if (device != to_string(cpu())) return device;
-  const int threads = fields.at("threads");
   return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
+}
+
+std::string ran_on(const Json& fields) {
+  return ran_on(fields.at("device").get<std::string>(), fields.at("threads").get<int>());
 }
 
 std::function<double()> clock_of(Device& device) {

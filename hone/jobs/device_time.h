@@ -16,7 +16,9 @@ cuda::CudaDevice* card_of(Device& device);
 /// Where and with which values graphs run: "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products of fp32 in tf32, values in bf16".
 std::string device_text(const Session& session);
 
-/// For people, of results with the keys `device` and `threads`: "one thread", "2 threads", or the card.
+/// For people: "one thread", "2 threads", or the GPU. `device` is a `device_text`.
+std::string ran_on(const std::string& device, int threads);
+/// The same of a result with the keys `device` and `threads`.
 std::string ran_on(const Json& fields);
 
 /// A clock for `rounds_in_turn` of work that is put on the device's queue: readings wait for what was put there, and tell

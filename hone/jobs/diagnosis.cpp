@@ -94,19 +94,10 @@ Table diagnosis_table(const Diagnosis& diagnosis, double most_snr_db, std::size_
 
 Json operands_json(const Diagnosis& diagnosis) {
   Json rows = Json::array();
-  for (const Suggestion& s : diagnosis.operands) {
-    const bool same = s.before == s.after;
-    rows.push_back({{"layer", s.layer},
-                    {"operand", to_string(s.operand)},
-                    {"format", to_string(s.before)},
-                    {"snr_db", s.noise_before.snr_db()},
-                    {"clipped", s.noise_before.clipped_share()},
-                    {"flushed", s.noise_before.flushed_share()},
-                    {"smallest_step", s.noise_before.smallest_step},
-                    {"standard_deviation", s.noise_before.standard_deviation()},
-                    {"better", same ? Json() : Json(to_string(s.after))},
-                    {"better_snr_db", same ? Json() : Json(s.noise_after.snr_db())}});
-  }
+  for (const Suggestion& s : diagnosis.operands)
+    rows.push_back(to_json(operand_result(
+        {s.layer, s.operand, s.before, s.noise_before},
+        s.before == s.after ? std::nullopt : std::optional(s.after), s.noise_after)));
   return rows;
 }
 

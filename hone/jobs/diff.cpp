@@ -1,6 +1,5 @@
 #include "hone/jobs/diff.h"
 
-#include "hone/analysis/graph_difference.h"
 #include "hone/base/text.h"
 #include "hone/report/table.h"
 
@@ -22,18 +21,29 @@ std::string summary_of(const GraphDifference& graph, const ParameterDifferences&
                      graph.count(DifferenceKind::changed), graph.equal_operations, values);
 }
 
-Table table_of(const GraphDifference& graph) {
+std::vector<NodeDifferenceResult> results_of(const GraphDifference& graph) {
+  const auto if_any = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  std::vector<NodeDifferenceResult> results;
+  for (const NodeDifference& one : graph.differences)
+    results.push_back(
+        {one.kind, one.what, if_any(one.name), if_any(one.second_name), if_any(one.detail)});
+  return results;
+}
+
+Table table_of(const std::vector<NodeDifferenceResult>& differences) {
   Table table({{"difference", "Difference"},
                {"what", "What"},
                {"a", "In A"},
                {"b", "In B"},
                {"detail", "How"}});
-  const auto cell = [](const std::string& text) {
-    return text.empty() ? Cell(absent) : Cell(text);
+  const auto cell = [](const std::optional<std::string>& text) {
+    return text ? Cell(*text) : Cell(absent);
   };
-  for (const NodeDifference& one : graph.differences)
+  for (const NodeDifferenceResult& one : differences)
     table.add_row(
-        {to_string(one.kind), one.what, cell(one.name), cell(one.second_name), cell(one.detail)});
+        {to_string(one.difference), one.what, cell(one.a), cell(one.b), cell(one.detail)});
   return table;
 }
 
@@ -58,28 +68,38 @@ std::map<std::string, char> marks_of(const GraphDifference& graph, bool first) {
   return marks;
 }
 
-Json rows_of(const GraphDifference& graph) {
-  Json rows = Json::array();
-  for (const NodeDifference& one : graph.differences)
-    rows.push_back({{"difference", to_string(one.kind)},
-                    {"what", one.what},
-                    {"a", one.name.empty() ? Json(nullptr) : Json(one.name)},
-                    {"b", one.second_name.empty() ? Json(nullptr) : Json(one.second_name)},
-                    {"detail", one.detail}});
-  return rows;
-}
-
-Json rows_of(const ParameterDifferences& parameters) {
-  Json rows = Json::array();
-  for (const ParameterDifference& one : parameters.differing)
-    rows.push_back({{"parameter", one.name},
-                    {"elements", one.elements},
-                    {"differing", one.differing},
-                    {"largest", one.largest}});
-  return rows;
-}
-
 }  // namespace
+
+const Fields& fields_of(const NodeDifferenceResult*) {
+  using N = NodeDifferenceResult;
+  static const Fields fields =
+      describe<N>("node_difference", "A node that differs between two graphs.",
+                  field<&N::difference>("difference", "How it differs."),
+                  field<&N::what>("what", "Input, parameter, output, or the operation."),
+                  field<&N::a>("a", "Its name in A; null: A does not have it."),
+                  field<&N::b>("b", "Its name in B; null: B does not have it."),
+                  field<&N::detail>("detail", "What was changed; null: it is in one graph only."));
+  return fields;
+}
+
+const Fields& fields_of(const DiffFields*) {
+  using D = DiffFields;
+  static const Fields fields = describe<D>(
+      "diff", "Differences between two models.", field<&D::a>("a", "The first model."),
+      field<&D::b>("b", "The second model."),
+      field<&D::summary>("summary", "How they differ, in a sentence."),
+      field<&D::only_in_a>("only_in_a", "Operations that only A has."),
+      field<&D::only_in_b>("only_in_b", "Operations that only B has."),
+      field<&D::changed>("changed",
+                         "Operations of both with different attributes, types or inputs."),
+      field<&D::equal>("equal", "Operations that are equal."),
+      field<&D::differences>("differences", "Inputs, parameters, operations and outputs."),
+      field<&D::compared_parameters>("compared_parameters",
+                                     "Parameters of both with the same name and shape."),
+      field<&D::parameters>("parameters", "Those of them with different values."),
+      field<&D::file>("file", "The drawing of both; null: none was made."));
+  return fields;
+}
 
 JobResult diff_models(const DiffJob& job, Context& context) {
   std::vector<std::string> files;
@@ -92,7 +112,8 @@ JobResult diff_models(const DiffJob& job, Context& context) {
   const GraphDifference graph = difference(first, second);
   const ParameterDifferences parameters = difference(a.model.parameters, b.model.parameters);
   const std::string summary = summary_of(graph, parameters);
-  const Table nodes = table_of(graph);
+  const std::vector<NodeDifferenceResult> differences = results_of(graph);
+  const Table nodes = table_of(differences);
   if (!job.csv.empty()) write_file(job.csv, to_csv(nodes));
   if (!files.empty()) {
     const Drawing drawing = draw_beside(first,
@@ -109,17 +130,18 @@ JobResult diff_models(const DiffJob& job, Context& context) {
     for (const std::string& file : files) write_drawing(drawing, file);
   }
   JobResult result;
-  result.fields = {{"a", job.a},
-                   {"b", job.b},
-                   {"summary", summary},
-                   {"only_in_a", graph.count(DifferenceKind::only_in_first)},
-                   {"only_in_b", graph.count(DifferenceKind::only_in_second)},
-                   {"changed", graph.count(DifferenceKind::changed)},
-                   {"equal", graph.equal_operations},
-                   {"differences", rows_of(graph)},
-                   {"compared_parameters", parameters.compared},
-                   {"parameters", rows_of(parameters)},
-                   {"file", job.drawing.empty() ? Json(nullptr) : Json(job.drawing)}};
+  DiffFields fields{.a = job.a,
+                    .b = job.b,
+                    .summary = summary,
+                    .only_in_a = graph.count(DifferenceKind::only_in_first),
+                    .only_in_b = graph.count(DifferenceKind::only_in_second),
+                    .changed = graph.count(DifferenceKind::changed),
+                    .equal = graph.equal_operations,
+                    .differences = differences,
+                    .compared_parameters = parameters.compared,
+                    .parameters = parameters.differing};
+  if (!job.drawing.empty()) fields.file = job.drawing;
+  result.fields = to_json(fields);
   Document& document = result.document;
   document.title = fmt::format("{} and {}", job.a, job.b);
   document.headline = summary;

@@ -61,7 +61,7 @@ std::vector<float> logits_of(const Parent& parent, const std::vector<std::int64_
                       context.session());
   check_batches(predictor.graph(), some.lengths, batch_size, context.session(),
                 predictor.parameters(), fmt::format(" for {}", parent.name));
-  Progress progress("ask the parent", some.size(),
+  Progress progress("predictions of the teacher", some.size(),
                     {.unit = std::string(parent.texts.noun()), .output = context.progress});
   std::vector<float> logits =
       predictor.rows(some, batch_size, [&](std::int64_t done) { progress.update(done); });
@@ -124,11 +124,19 @@ void learn_from(Parent parent, const EncodedSet& own, const DistillJob& job, std
   training.parent_logits = all.logits;
 }
 
-Json to_json(const DistillJob& job) {
-  if (job.parent.empty()) return {};
-  return {{"parent", job.parent},
-          {"temperature", job.options.temperature},
-          {"alpha", job.options.alpha}};
+const Fields& fields_of(const DistillationResult*) {
+  using D = DistillationResult;
+  static const Fields fields =
+      describe<D>("distillation", "A distillation from a teacher.",
+                  field<&D::teacher>("teacher", "The teacher as it was named."),
+                  field<&D::temperature>("temperature", "Divisor of the logits."),
+                  field<&D::alpha>("alpha", Unit::share, "Weight of the loss of the labels."));
+  return fields;
+}
+
+std::optional<DistillationResult> distillation_result(const DistillJob& job) {
+  if (job.parent.empty()) return std::nullopt;
+  return DistillationResult{job.parent, job.options.temperature, job.options.alpha};
 }
 
 std::string to_text(const DistillJob& job) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/jobs/fine_tune.h"
 #include "hone/jobs/job_data.h"
 #include "hone/passes/distill.h"
@@ -51,8 +52,18 @@ void learn_from(Parent parent, const EncodedSet& own, const DistillJob& job, std
                 std::int64_t seeds, FineTuneOptions& training, Context& context,
                 ParentLogits* asked = nullptr);
 
-/// `parent`, `temperature`, `alpha`; null where there is none.
-Json to_json(const DistillJob& job);
+/// A distillation in results.
+struct DistillationResult {
+  std::string teacher;
+  double temperature = 0, alpha = 0;
+};
+const Fields& fields_of(const DistillationResult*);
+/// Nothing where there is none.
+std::optional<DistillationResult> distillation_result(const DistillJob& job);
+inline Json to_json(const DistillJob& job) {
+  const std::optional<DistillationResult> result = distillation_result(job);
+  return result ? to_json(*result) : Json();
+}
 /// What that does to the training loss; empty where there is none.
 std::string to_text(const DistillJob& job);
 

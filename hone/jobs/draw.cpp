@@ -3,12 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
 #include "hone/analysis/draw_page.h"
 #include "hone/base/text.h"
 #include "hone/base/usage_check.h"
+#include "hone/jobs/sensitivity.h"
 #include "hone/models/model_source.h"
 #include "hone/models/model_zeros.h"
 #include "hone/models/text_limit.h"
@@ -57,8 +59,37 @@ Graph drawn_graph(const TextModel& source, const DrawnInputs& inputs, bool train
   return graph;
 }
 
+std::span<const EnumWord> enum_words(ColouredBy) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(ColouredBy::kind), "kind"},
+                                        {static_cast<int>(ColouredBy::format), "format"},
+                                        {static_cast<int>(ColouredBy::sparsity), "sparsity"},
+                                        {static_cast<int>(ColouredBy::cost), "cost"},
+                                        {static_cast<int>(ColouredBy::sensitivity), "sensitivity"}};
+  return kWords;
+}
+
 std::vector<std::string> colour_names() {
-  return {"kind", "format", "sparsity", "cost", "sensitivity"};
+  std::vector<std::string> names;
+  for (const EnumWord& colour : enum_words(ColouredBy())) names.emplace_back(colour.word);
+  return names;
+}
+
+const Fields& fields_of(const DrawFields*) {
+  using D = DrawFields;
+  static const Fields fields = describe<D>(
+      "draw", "A drawing of a graph.", field<&D::model>("model", "The model as it was named."),
+      field<&D::file>("file", "The file that was written."),
+      field<&D::inputs>("inputs", "Inputs of the drawn graph."),
+      field<&D::outputs>("outputs", "Outputs of the drawn graph."),
+      field<&D::made_inside>("made_inside", "Operations that replace inputs that were left out."),
+      field<&D::nodes>("nodes", "Nodes of the graph: operations, inputs and parameters."),
+      field<&D::operations>("operations", "Operations of the graph."),
+      field<&D::drawn_operations>("drawn_operations", "Operations with a box of their own."),
+      field<&D::folded_layers>("folded_layers", "Layers drawn once with an equal layer."),
+      field<&D::boxed_modules>("boxed_modules", "Modules drawn as one box each."),
+      field<&D::boxed_operations>("boxed_operations", "Operations inside these."),
+      field<&D::color_by>("color_by", "The property that colors show."));
+  return fields;
 }
 
 namespace {
@@ -69,25 +100,26 @@ Colouring coloured_by_sensitivity(const std::string& folder, const Graph& graph)
              "`color_by` sensitivity needs results: give `sensitivity`, an output folder of `hone "
              "sensitivity`");
   const fs::path file = fs::path(folder) / "results.json";
-  const Json results = read_json(file);
-  const bool is_one = results.is_object() && results.contains("layers") &&
-                      results["layers"].is_array() && !results["layers"].empty() &&
-                      results["layers"][0].contains("divergence");
-  user_check(is_one, "{}: not a result of `hone sensitivity`", file.string());
+  const Json json = read_json(file);
+  user_check(value_at(json, "command") == "sensitivity", "{}: not a result of `hone sensitivity`",
+             file.string());
+  const auto results =
+      with_context(file.string(), [&] { return from_json<SensitivityFields>(json); });
+  user_check(results.subject.measured && !results.layers.empty(), "{}: no layer was measured",
+             file.string());
   std::map<std::string, double> most;
-  for (const Json& one : results["layers"]) {
-    const Json& divergence = one.at("divergence");
+  for (const LayerSensitivityResult& one : results.layers) {
     const double value =
-        divergence.is_null() ? std::numeric_limits<double>::infinity() : divergence.get<double>();
-    const auto [place, is_new] = most.emplace(one.at("layer").get<std::string>(), value);
+        std::isnan(one.divergence) ? std::numeric_limits<double>::infinity() : one.divergence;
+    const auto [place, is_new] = most.emplace(one.layer, value);
     if (!is_new) place->second = std::max(place->second, value);
   }
   const bool any =
       std::ranges::any_of(most, [&](const auto& one) { return graph.find(one.first) != nullptr; });
   user_check(any, "{}: none of its layers is in the model; its first one is {}", file.string(),
              most.begin()->first);
-  return coloured_by_figure(most, "largest divergence from the baseline, " +
-                                      results.value("part", std::string("unknown")) + " split");
+  return coloured_by_figure(
+      most, "largest divergence from the baseline, " + results.subject.measured->split + " split");
 }
 
 Colouring colouring_of(const DrawJob& job, const TextModel& source, const Graph& graph,
@@ -146,18 +178,18 @@ DrawResult draw_model(const DrawJob& job, Context& context) {
   }
   const Drawing& drawing = result.drawing;
   const Signature signature(graph, source.model.graph);
-  result.fields = {{"model", job.model},
-                   {"file", job.output},
-                   {"inputs", signature.inputs},
-                   {"outputs", signature.outputs},
-                   {"made_inside", signature.made_inside},
-                   {"nodes", graph.nodes().size()},
-                   {"operations", drawing.operations},
-                   {"drawn_operations", drawing.drawn},
-                   {"folded_layers", drawing.folded_layers},
-                   {"boxed_modules", drawing.modules},
-                   {"boxed_operations", drawing.boxed},
-                   {"colour", colour_names()[static_cast<std::size_t>(job.colour)]}};
+  result.fields = to_json(DrawFields{.model = job.model,
+                                     .file = job.output,
+                                     .inputs = signature.inputs,
+                                     .outputs = signature.outputs,
+                                     .made_inside = signature.made_inside,
+                                     .nodes = std::ssize(graph.nodes()),
+                                     .operations = drawing.operations,
+                                     .drawn_operations = drawing.drawn,
+                                     .folded_layers = drawing.folded_layers,
+                                     .boxed_modules = drawing.modules,
+                                     .boxed_operations = drawing.boxed,
+                                     .color_by = job.colour});
   result.document.title = fmt::format("The graph of {}", job.model);
   result.document.headline = capitalized(drawn_sentence(drawing));
   result.document.sections = {

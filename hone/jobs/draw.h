@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "hone/analysis/draw.h"
+#include "hone/base/fields.h"
 #include "hone/jobs/job_result.h"
 #include "hone/models/model_source.h"
 #include "hone/runtime/context.h"
@@ -18,6 +20,7 @@ struct DrawnInputs {
 
 /// The property that colours show, see colouring.h.
 enum class ColouredBy : std::uint8_t { kind, format, sparsity, cost, sensitivity };
+std::span<const EnumWord> enum_words(ColouredBy);
 /// Their names, in their order.
 std::vector<std::string> colour_names();
 
@@ -36,6 +39,16 @@ struct DrawJob {
   std::int64_t batch = 8, tokens = 0;  ///< of the run whose cost is drawn, as in `InspectJob`
   std::uint64_t seed = 42;
 };
+
+/// The result for programs.
+struct DrawFields {
+  std::string model, file;
+  std::vector<std::string> inputs = {}, outputs = {}, made_inside = {};
+  std::int64_t nodes = 0, operations = 0, drawn_operations = 0, folded_layers = 0;
+  std::int64_t boxed_modules = 0, boxed_operations = 0;
+  ColouredBy color_by = ColouredBy::kind;
+};
+const Fields& fields_of(const DrawFields*);
 
 struct DrawResult : JobResult {
   Drawing drawing;

@@ -13,10 +13,9 @@ namespace hone {
 namespace {
 
 // "simulated integer(width=8,frac=4)"
-std::string arithmetic_text(const Json& result) {
-  std::string text = result["arithmetic"];
-  if (result.contains("format")) text += " " + result["format"].get<std::string>();
-  return text;
+std::string arithmetic_text(const EvaluateFields& fields) {
+  return fields.format ? fmt::format("{} {}", fields.arithmetic, *fields.format)
+                       : fields.arithmetic;
 }
 
 // The same model in fp32, where that is another thing: `halves` is what was measured of it.
@@ -53,8 +52,8 @@ AgainstFp32 against_fp32(const TextModel& source, const Measurement& halves, con
 }
 
 // What people read of it.
-void describe_evaluation(EvaluateResult& result, const MeasuredPart& part, const ModelSize& size,
-                         const std::optional<AgainstFp32>& both,
+void describe_evaluation(EvaluateResult& result, const EvaluateFields& fields,
+                         const MeasuredPart& part, const std::optional<AgainstFp32>& both,
                          const std::vector<std::string>& labels) {
   const TaskEvaluation& e = result.measured.evaluation;
   Document& document = result.document;
@@ -64,7 +63,7 @@ void describe_evaluation(EvaluateResult& result, const MeasuredPart& part, const
       {"Throughput",
        fmt::format("{} examples/s", grouped(std::llround(static_cast<double>(e.examples) /
                                                          result.measured.seconds)))},
-      {"Arithmetic", arithmetic_text(result.fields)}};
+      {"Arithmetic", arithmetic_text(fields)}};
   if (both)
     document.sections.push_back({"Compared with fp32",
                                  {Paragraph{both->headline(part)},
@@ -76,10 +75,25 @@ void describe_evaluation(EvaluateResult& result, const MeasuredPart& part, const
   details.folded = labels.size() > kMostShown;
   if (details.folded) document.sections.push_back({"", {metrics_table(named, labels)}});
   document.sections.push_back(std::move(details));
-  document.sections.push_back({"", {Paragraph{to_text(size)}}});
+  document.sections.push_back({"", {Paragraph{to_text(fields.size)}}});
 }
 
 }  // namespace
+
+const Fields& fields_of(const EvaluateFields*) {
+  using E = EvaluateFields;
+  static const Fields fields = describe<E>(
+      "eval", "A model evaluated.", inlined<&E::subject>(),
+      field<&E::adapter>("adapter", "The adapter as it was named; null: none."),
+      field<&E::average_weight_bits>("average_weight_bits", Unit::bits, kWeightBitsMeaning),
+      field<&E::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&E::format>("format", "Of the layers; null: not quantized."), inlined<&E::measured>(),
+      field<&E::in_fp32>("in_fp32",
+                         "The same in fp32; null unless --precision asks for bf16 or fp16."),
+      field<&E::comparison>("comparison", "bf16 or fp16 beside fp32."),
+      field<&E::size>("size", "Size of the weights."));
+  return fields;
+}
 
 std::string AgainstFp32::headline(const MeasuredPart& part) const {
   return fmt::format("{} against fp32, {}: {}", halves.label, name_and_size(part), verdict.summary);
@@ -113,20 +127,20 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   const std::vector<std::string> doubts = concerns(result.measured.evaluation, labels);
   tell_warnings(context, doubts);
   document.notes.insert(document.notes.end(), doubts.begin(), doubts.end());
-  Json& fields = result.fields;
-  fields = subject_of(job.model, identity, texts.part);
-  if (!job.adapter.empty()) fields["adapter"] = job.adapter;
-  fields["average_weight_bits"] = average_weight_bits(source.model);
-  fields["arithmetic"] = arithmetic_of_run(forward_graph(source.model), context.session());
-  if (source.model.quantization) fields["format"] = summary(source.model.quantization->plan);
-  fields.update(to_json(result.measured, labels));
+  EvaluateFields fields{
+      .subject = subject_result(job.model, identity, texts.part),
+      .average_weight_bits = average_weight_bits(source.model),
+      .arithmetic = std::string(arithmetic_of_run(forward_graph(source.model), context.session())),
+      .measured = evaluation_result(result.measured, labels),
+      .size = size_with_adapter(source.model, source.folder, job.adapter)};
+  if (!job.adapter.empty()) fields.adapter = job.adapter;
+  if (source.model.quantization) fields.format = summary(source.model.quantization->plan);
   if (both) {
-    fields["in_fp32"] = to_json(both->full.measurement, labels);
-    fields["comparison"] = to_json(*both->halves.comparison, both->verdict);
+    fields.in_fp32 = evaluation_result(both->full.measurement, labels);
+    fields.comparison = comparison_result(*both->halves.comparison, both->verdict);
   }
-  const ModelSize size = size_with_adapter(source.model, source.folder, job.adapter);
-  fields["size"] = to_json(size);
-  describe_evaluation(result, texts.part, size, both, labels);
+  result.fields = to_json(fields);
+  describe_evaluation(result, fields, texts.part, both, labels);
   document.title = fmt::format("{} evaluated on {}", name, job.data.options.source);
   result.basis = {arithmetic_text(fields), 0, data_text(job.data.options.source, identity),
                   describe(texts.part), "this command chooses nothing on these examples"};

@@ -11,6 +11,7 @@
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/measure.h"
+#include "hone/study/result.h"
 
 namespace hone {
 
@@ -34,6 +35,20 @@ struct AgainstFp32 {
   /// "bf16 against fp32, test, n = 4,000: accuracy changed by …"
   std::string headline(const MeasuredPart& part) const;
 };
+
+/// The result for programs.
+struct EvaluateFields {
+  SubjectResult subject;
+  std::optional<std::string> adapter = {};
+  double average_weight_bits = 0;
+  std::string arithmetic;
+  std::optional<std::string> format = {};
+  EvaluationResult measured = {};
+  std::optional<EvaluationResult> in_fp32 = {};
+  std::optional<ComparisonResult> comparison = {};
+  ModelSize size = {};
+};
+const Fields& fields_of(const EvaluateFields*);
 
 struct EvaluateResult : JobResult {
   Measurement measured;

@@ -116,7 +116,7 @@ Json to_json(const Explanation& explanation, const Graph& graph) {
   Json tried;
   if (diagnosis.improved) {
     tried = to_json(*diagnosis.improved->comparison, *diagnosis.improved->verdict);
-    tried["part"] = diagnosis.part;
+    tried["split"] = diagnosis.part;
     tried["n"] = diagnosis.improved->measurement.evaluation.examples;
   }
   const Remedy& remedy = diagnosis.remedy;

@@ -60,50 +60,152 @@ ExportedModel open_exported(const ExportJob& job, Context& context) {
           std::move(answers), "logits",         limit};
 }
 
-struct WrittenBytes {
-  std::uint64_t bytes = 0;
-  Json files = Json::array(), weights = Json::array();
-  std::string weights_text = {};  // "12 KiB in int8, 3 KiB in fp32"
-};
-
-WrittenBytes bytes_written(const ExportedFiles& written) {
-  WrittenBytes sizes;
+ExportFields export_fields(const ExportJob& job, const ExportForm& form,
+                           const ExportedFiles& written, const std::vector<std::string>& notes) {
+  ExportFields fields{.model = job.model,
+                      .target = job.target,
+                      .output = job.output.folder,
+                      .weights = written.weights,
+                      .engines = form.engines,
+                      .notes = notes,
+                      .next = form.next.command,
+                      .graph = written.graph,
+                      .check = written.check,
+                      .layers = written.layers};
+  if (!job.adapter.empty()) fields.adapter = job.adapter;
   for (const auto& [path, bytes] : written.files) {
-    sizes.bytes += bytes;
-    sizes.files.push_back({{"file", path.filename().string()}, {"bytes", bytes}});
+    fields.bytes += bytes;
+    fields.files.push_back({path.filename().string(), bytes});
   }
-  using Row = std::pair<std::string, std::uint64_t>;
-  std::vector<Row> weights = written.weights;
-  std::ranges::stable_sort(weights, std::greater<>(), &Row::second);
+  std::ranges::stable_sort(fields.weights, std::greater<>(), &ExportedWeightsResult::bytes);
+  return fields;
+}
+
+// "12 KiB in int8, 3 KiB in fp32"; types of next to no bytes are left out.
+std::string weights_text(const ExportFields& fields) {
   std::vector<std::string> shown;
-  for (const auto& [type, bytes] : weights) {
-    sizes.weights.push_back({{"type", type}, {"bytes", bytes}});
-    if (1000 * bytes >= sizes.bytes)
+  for (const auto& [type, bytes] : fields.weights)
+    if (1000 * bytes >= fields.bytes)
       shown.push_back(fmt::format("{} in {}", human_bytes(static_cast<double>(bytes)), type));
-  }
-  sizes.weights_text = fmt::format("{}", fmt::join(shown, ", "));
-  return sizes;
+  return fmt::format("{}", fmt::join(shown, ", "));
+}
+
+// The folder's card says what other programs need.
+CardCopy exported_card(const ExportJob& job, const ExportedModel& exported, const ExportForm& form,
+                       const ExportFields& fields, const fs::path& folder) {
+  CardCopy copy{.name = job.output.name_of(folder, folder),
+                .how = fmt::format("Exported to {} by `{}`. All numbers here were measured on the "
+                                   "model before the export.",
+                                   form.title, job.invocation.command),
+                .library = std::string(form.library),
+                .weights = {fmt::format("The weights are in {}: {}.", fields.files.front().file,
+                                        weights_text(fields)),
+                            fmt::format("{} can load it; hone does not read {}.",
+                                        fmt::join(form.engines, " and "), form.title)},
+                .quantized = exported.source.model.quantization.has_value(),
+                .history = exported.model.facts.history};
+  for (const auto* notes : {&exported.notes, &form.notes})
+    for (const std::string& note : *notes) copy.weights.push_back(capitalized(note) + ".");
+  return copy;
 }
 
 // Everything of a folder but what the target writes.
 void complete_folder(const ExportJob& job, ExportedModel& exported, const ExportForm& form,
-                     const JobResult& result, const fs::path& folder, Context& context) {
-  const Model& model = exported.model;
-  Json config = config_beside(model);
+                     const CardCopy& card, const JobResult& result, const fs::path& folder,
+                     Context& context) {
+  Json config = config_beside(exported.model);
   config.update(form.config);
   write_file(folder / "config.json", to_document(config));
   // No other program reads fingerprints of training examples, and short texts can be guessed from them.
   exported.source.trained_on.reset();
   write_beside(exported.source, folder);
-  carry_card(exported.source.folder, exported.source.model, model,
-             fmt::format("Exported to {} by `{}`. All numbers here were measured on the model "
-                         "before the export.",
-                         form.title, job.invocation.command),
-             folder);
+  // The card of the base has neither the numbers nor the labels of an adapter; that of a classifier is none of embeddings.
+  const bool is_of_classes = exported.embeds() && exported.source.modules.empty();
+  if (job.adapter.empty() && !is_of_classes)
+    carry_card(exported.source.folder, exported.source.model, card, folder);
   write_report(result, job.invocation, folder, context);
 }
 
 }  // namespace
+
+std::span<const EnumWord> enum_words(ExportTarget) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(ExportTarget::onnx), "onnx"},
+      {static_cast<int>(ExportTarget::compressed_tensors), "compressed-tensors"}};
+  return kWords;
+}
+
+const Fields& fields_of(const ExportedFileResult*) {
+  using E = ExportedFileResult;
+  static const Fields fields = describe<E>("exported_file", "A file of an exported model.",
+                                           field<&E::file>("file", "Its name."),
+                                           field<&E::bytes>("bytes", Unit::bytes, "Its size."));
+  return fields;
+}
+
+const Fields& fields_of(const ExportedWeightsResult*) {
+  using E = ExportedWeightsResult;
+  static const Fields fields =
+      describe<E>("exported_weights", "Weights of one type in an exported model.",
+                  field<&E::type>("type",
+                                  "Type of the elements: fp32, fp16, bf16, fp8, int8, uint8, int4, "
+                                  "uint4, int32, int64 or bool."),
+                  field<&E::bytes>("bytes", Unit::bytes, "Their size."));
+  return fields;
+}
+
+const Fields& fields_of(const ExportedValueResult*) {
+  using E = ExportedValueResult;
+  static const Fields fields = describe<E>(
+      "exported_value", "An input or output of an exported graph.",
+      field<&E::name>("name", "Its name."),
+      field<&E::shape>("shape", "Its sizes; B: examples, S: tokens, other sizes are numbers."));
+  return fields;
+}
+
+const Fields& fields_of(const OnnxGraphResult*) {
+  using O = OnnxGraphResult;
+  static const Fields fields =
+      describe<O>("onnx_graph", "A graph of ONNX.",
+                  field<&O::opset>("opset", "Version of the operators of ONNX."),
+                  field<&O::ir_version>("ir_version", "Version of the file format of ONNX."),
+                  field<&O::inputs>("inputs", "Inputs of the graph."),
+                  field<&O::outputs>("outputs", "Outputs of the graph."),
+                  field<&O::nodes>("nodes", "Nodes in the graph."));
+  return fields;
+}
+
+const Fields& fields_of(const ExportedLayersResult*) {
+  using E = ExportedLayersResult;
+  static const Fields fields = describe<E>(
+      "exported_layers", "Linear layers that compressed-tensors stores alike.",
+      field<&E::format>("format", "Name of the layout in compressed-tensors."),
+      field<&E::weights>("weights",
+                         "Type of the weights, and what shares a scale: int4 in groups of 32."),
+      field<&E::inputs>("inputs", "The same of the inputs; null: they are not rounded."),
+      field<&E::count>("count", "Number of layers."));
+  return fields;
+}
+
+const Fields& fields_of(const ExportFields*) {
+  using E = ExportFields;
+  static const Fields fields = describe<E>(
+      "export", "A model exported for other engines.",
+      field<&E::model>("model", "The model as it was named."),
+      field<&E::adapter>("adapter", "The adapter as it was named; null: none."),
+      field<&E::target>("target", "The file format."),
+      field<&E::output>("output", "The folder or file that was written."),
+      field<&E::files>("files", "Files with the graph and the weights."),
+      field<&E::bytes>("bytes", Unit::bytes, "Size of these files."),
+      field<&E::weights>("weights", "Weights by their type, the largest share first."),
+      field<&E::engines>("engines", "Engines that run the file."),
+      field<&E::notes>("notes", "What the file does not express."),
+      field<&E::next>("next", "A command that runs the file."), inlined<&E::graph>(),
+      field<&E::check>("check",
+                       "The file in ONNX Runtime compared with hone; null: without --check."),
+      field<&E::layers>("layers", "Linear layers that are stored as codes; null: with --to onnx."));
+  return fields;
+}
 
 bool is_one_file(const ExportJob& job) {
   return job.target == ExportTarget::onnx && fs::path(job.output.folder).extension() == ".onnx";
@@ -129,29 +231,26 @@ JobResult export_model(const ExportJob& job, Context& context) {
   stop_if_interrupted();
 
   const ExportedFiles written = form.write(output ? output->path() : destination);
-  const WrittenBytes sizes = bytes_written(written);
+  const ExportFields fields = export_fields(job, form, written, notes);
   JobResult result;
-  result.fields = {{"model", job.model},   {"target", form.name},  {"output", destination.string()},
-                   {"files", sizes.files}, {"bytes", sizes.bytes}, {"weights", sizes.weights}};
-  result.fields.update(written.fields);
-  result.fields.update({{"engines", form.engines}, {"notes", notes}, {"next", form.next.command}});
-  if (!job.adapter.empty()) result.fields["adapter"] = job.adapter;
+  result.fields = to_json(fields);
   Document& document = result.document;
   document.title = fmt::format("{} exported", job.model);
   document.headline = fmt::format("{} exported as {}, {}", job.model, form.title,
-                                  human_bytes(static_cast<double>(sizes.bytes)));
+                                  human_bytes(static_cast<double>(fields.bytes)));
   document.key_figures = written.key_figures;
   document.key_figures.push_back({"Runs in", fmt::format("{}", fmt::join(form.engines, ", "))});
-  document.evidence = written.evidence;
-  Facts facts{{{"Weights", sizes.weights_text}}};
+  if (written.check) document.evidence = written.check->summary();
+  Facts facts{{{"Weights", weights_text(fields)}}};
   facts.rows.insert(facts.rows.end(), written.facts.begin(), written.facts.end());
   document.sections = {{"", {std::move(facts)}}};
   document.notes = notes;
   document.next = {form.next};
-  result.basis = basis_without_texts("fp32");
+  result.basis = written.basis.value_or(basis_without_texts("fp32"));
   if (output) {
     document.output = destination.string();
-    complete_folder(job, exported, form, result, output->path(), context);
+    const CardCopy card = exported_card(job, exported, form, fields, output->path());
+    complete_folder(job, exported, form, card, result, output->path(), context);
     output->commit();
   }
   return result;

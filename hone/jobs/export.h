@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "hone/base/json.h"
+#include "hone/base/fields.h"
 #include "hone/jobs/export_check.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
@@ -15,6 +17,7 @@ enum class ExportTarget : std::uint8_t {
   onnx,
   compressed_tensors,  ///< a folder that transformers and vLLM load, with weights in codes
 };
+std::span<const EnumWord> enum_words(ExportTarget target);
 
 /// Which model is to be exported, how, and where to.
 struct ExportJob {
@@ -30,6 +33,54 @@ struct ExportJob {
   std::uint64_t seed = 42;     ///< of fresh weights
   Invocation invocation = {};  ///< for the report and the record of the job
 };
+
+/// A file of an exported model.
+struct ExportedFileResult {
+  std::string file;
+  std::uint64_t bytes = 0;
+};
+/// Weights of one type in an exported model.
+struct ExportedWeightsResult {
+  std::string type;
+  std::uint64_t bytes = 0;
+};
+/// An input or output of an exported graph.
+struct ExportedValueResult {
+  std::string name, shape;
+};
+/// A graph of ONNX.
+struct OnnxGraphResult {
+  int opset = 0, ir_version = 0;
+  std::vector<ExportedValueResult> inputs = {}, outputs = {};
+  std::size_t nodes = 0;
+};
+/// Linear layers that compressed-tensors stores alike.
+struct ExportedLayersResult {
+  std::string format, weights;
+  std::optional<std::string> inputs = {};
+  std::size_t count = 0;
+};
+/// The result for programs.
+struct ExportFields {
+  std::string model;
+  std::optional<std::string> adapter = {};
+  ExportTarget target = ExportTarget::onnx;
+  std::string output = {};
+  std::vector<ExportedFileResult> files = {};
+  std::uint64_t bytes = 0;
+  std::vector<ExportedWeightsResult> weights = {};
+  std::vector<std::string> engines = {}, notes = {};
+  std::string next = {};
+  std::optional<OnnxGraphResult> graph = {};
+  std::optional<ExportCheckResult> check = {};
+  std::optional<std::vector<ExportedLayersResult>> layers = {};
+};
+const Fields& fields_of(const ExportedFileResult*);
+const Fields& fields_of(const ExportedWeightsResult*);
+const Fields& fields_of(const ExportedValueResult*);
+const Fields& fields_of(const OnnxGraphResult*);
+const Fields& fields_of(const ExportedLayersResult*);
+const Fields& fields_of(const ExportFields*);
 
 /// Writes a model for other engines. As ONNX it is the inference graph: a folder with its config, tokenizer and card, as Optimum and
 /// sentence-transformers load it, or one file. For compressed-tensors it is a folder with the weights of a quantized model.

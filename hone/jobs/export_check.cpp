@@ -51,6 +51,28 @@ std::vector<std::vector<std::int64_t>> batches_of(const ExampleSource& examples,
 
 }  // namespace
 
+const Fields& fields_of(const ExportCheckResult*) {
+  using E = ExportCheckResult;
+  static const Fields fields = describe<E>(
+      "export_check", "Outputs of ONNX Runtime compared with those of hone, on the same batches.",
+      field<&E::data>("data", "The data as it was named."),
+      field<&E::split>("split", "The split of the data."),
+      field<&E::examples>("examples", Unit::examples, "Compared; at most the first 2,000."),
+      field<&E::split_examples>("split_examples", Unit::examples, "In the split."),
+      field<&E::same_predictions>(
+          "same_predictions", Unit::examples,
+          "With the same predicted classes in both; null: the output is no classes."),
+      field<&E::largest_difference>("largest_difference", "Between two numbers of the output."),
+      field<&E::largest_value>("largest_value", "Largest magnitude in the output of hone."),
+      field<&E::batch_size>("batch_size", Unit::examples, "Per batch."),
+      field<&E::threads>("threads", "Threads used."),
+      field<&E::onnx_runtime>("onnx_runtime", "Version of ONNX Runtime."),
+      field<&E::hone_seconds>("hone_seconds", Unit::seconds, "Per example, in hone."),
+      field<&E::onnx_runtime_seconds>("onnx_runtime_seconds", Unit::seconds,
+                                      "Per example, in ONNX Runtime."));
+  return fields;
+}
+
 std::string python_for_check() {
   const std::optional<std::string> python = python_with_onnx_runtime();
   user_check(python.has_value(),
@@ -59,12 +81,16 @@ std::string python_for_check() {
   return *python;
 }
 
-Json check_export(const ExportCheck& check, const TextModel& source, const Graph& graph,
-                  const TextLimit& limit, const fs::path& file, const OnnxModel& onnx,
-                  const std::string& output, const std::string& python, Context& context) {
+ExportCheckResult check_export(const ExportCheck& check, const TextModel& source,
+                               const Graph& graph, const TextLimit& limit, const fs::path& file,
+                               const OnnxModel& onnx, const std::string& output,
+                               const std::string& python, Context& context) {
   const ModelFacts& facts = source.model.facts;
   TextRows rows =
       read_text_rows(check.data, check.split, facts.scheme(), source.trained_on, context.pool);
+  tell_notes(context, rows.notes);
+  tell_warnings(context, rows.warnings);
+  const auto in_split = static_cast<std::int64_t>(rows.rows.size());
   if (rows.rows.size() > kMostChecked) rows.rows.resize(kMostChecked);
   std::vector<Example> examples;
   for (const TextRow& row : rows.rows) examples.push_back(row.example());
@@ -108,38 +134,39 @@ Json check_export(const ExportCheck& check, const TextModel& source, const Graph
               named_classes(got.subspan(begin, width), facts.task());
   }
   const auto count = static_cast<double>(set.size());
-  Json fields = {{"data", check.data.source},
-                 {"split", rows.part},
-                 {"examples", set.size()},
-                 {"largest_difference", apart},
-                 {"largest_value", largest},
-                 {"batch_size", check.batch_size},
-                 {"threads", context.pool.threads()},
-                 {"onnx_runtime", runs.version},
-                 {"hone_seconds", hone_seconds / count},
-                 {"onnx_runtime_seconds",
-                  std::accumulate(runs.seconds.begin(), runs.seconds.end(), 0.0) / count}};
-  if (classes) fields["same_predictions"] = same;
-  return fields;
+  ExportCheckResult result{
+      .data = check.data.source,
+      .split = rows.part,
+      .examples = set.size(),
+      .split_examples = in_split,
+      .largest_difference = apart,
+      .largest_value = largest,
+      .batch_size = check.batch_size,
+      .threads = context.pool.threads(),
+      .onnx_runtime = runs.version,
+      .hone_seconds = hone_seconds / count,
+      .onnx_runtime_seconds =
+          std::accumulate(runs.seconds.begin(), runs.seconds.end(), 0.0) / count};
+  if (classes) result.same_predictions = same;
+  return result;
 }
 
-std::string check_text(const Json& check) {
-  const double difference = check["largest_difference"].get<double>(),
-               largest = check["largest_value"].get<double>();
+std::string ExportCheckResult::examples_text() const {
+  return examples == split_examples ? fmt::format("{} examples", grouped(examples))
+                                    : fmt::format("the first {} of {} examples", grouped(examples),
+                                                  grouped(split_examples));
+}
+
+std::string ExportCheckResult::summary() const {
   std::string text =
-      fmt::format("Checked on {} examples of {} in ONNX Runtime {}",
-                  grouped(check["examples"].get<std::int64_t>()), check["data"].get<std::string>(),
-                  check["onnx_runtime"].get<std::string>());
-  if (check.contains("same_predictions"))
-    text += fmt::format(": {} predictions are the same",
-                        grouped(check["same_predictions"].get<std::int64_t>()));
+      fmt::format("Checked on {} of {} in ONNX Runtime {}", examples_text(), data, onnx_runtime);
+  if (same_predictions)
+    text += fmt::format(": {} predictions are the same", grouped(*same_predictions));
   return text + fmt::format(
                     ". Largest difference: {:.3g} (largest value: {:.3g}). Time per example, batch "
                     "size {}, {} threads: {:.3g} ms in ONNX Runtime, {:.3g} ms in hone.",
-                    difference, largest, check["batch_size"].get<std::int64_t>(),
-                    check["threads"].get<std::int64_t>(),
-                    1e3 * check["onnx_runtime_seconds"].get<double>(),
-                    1e3 * check["hone_seconds"].get<double>());
+                    largest_difference, largest_value, batch_size, threads,
+                    1e3 * onnx_runtime_seconds, 1e3 * hone_seconds);
 }
 
 }  // namespace hone

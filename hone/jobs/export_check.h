@@ -1,8 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "hone/base/json.h"
+#include "hone/base/fields.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/jobs/text_rows.h"
 #include "hone/models/model_source.h"
@@ -21,16 +22,32 @@ struct ExportCheck {
   std::int64_t batch_size = 32;
 };
 
+/// Outputs of ONNX Runtime compared with those of hone, on the same batches.
+struct ExportCheckResult {
+  std::string data, split;
+  std::int64_t examples = 0, split_examples = 0;
+  std::optional<std::int64_t> same_predictions = {};
+  double largest_difference = 0, largest_value = 0;
+  std::int64_t batch_size = 0;
+  int threads = 0;
+  std::string onnx_runtime = {};
+  double hone_seconds = 0, onnx_runtime_seconds = 0;
+
+  /// "the first 2,000 of 3,000 examples"
+  std::string examples_text() const;
+  /// The result as sentences.
+  std::string summary() const;
+};
+const Fields& fields_of(const ExportCheckResult*);
+
 /// Throws `UserError` where no Python imports onnxruntime; else the Python that does.
 std::string python_for_check();
 
-/// Runs both on the same batches, of at most 2,000 examples, with the context's threads. `graph` is the forward graph of
-/// `source`, in training mode, whose one output the file calls `output`. Returns the fields of the schema's `export_check`.
-Json check_export(const ExportCheck& check, const TextModel& source, const Graph& graph,
-                  const TextLimit& limit, const fs::path& file, const OnnxModel& onnx,
-                  const std::string& output, const std::string& python, Context& context);
-
-/// The same as sentences.
-std::string check_text(const Json& check);
+/// Runs both on the same batches, of at most the first 2,000 examples, with the context's threads. `graph` is the forward graph of
+/// `source`, in training mode, whose one output the file calls `output`.
+ExportCheckResult check_export(const ExportCheck& check, const TextModel& source,
+                               const Graph& graph, const TextLimit& limit, const fs::path& file,
+                               const OnnxModel& onnx, const std::string& output,
+                               const std::string& python, Context& context);
 
 }  // namespace hone

@@ -37,13 +37,14 @@ std::string_view type_name(DType dtype) {
   }
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> coded_bytes_by_type(
-    const CompressedTensorsModel& coded) {
+std::vector<ExportedWeightsResult> coded_weights_by_type(const CompressedTensorsModel& coded) {
   std::map<std::string, std::uint64_t> bytes;
   for (const auto& [name, tensor] : coded.tensors)
     bytes[coded.float8.contains(name) ? "fp8" : std::string(type_name(tensor.dtype()))] +=
         tensor.size_bytes();
-  return {bytes.begin(), bytes.end()};
+  std::vector<ExportedWeightsResult> weights;
+  for (const auto& [type, size] : bytes) weights.push_back({type, size});
+  return weights;
 }
 
 // "int4 in groups of 32", "int8 per token".
@@ -92,8 +93,8 @@ ExportForm compressed_tensors_form(const ExportJob& job, ExportedModel& exported
              "{}: compressed-tensors expresses none of its quantized weights{}{}; {}, or write "
              "fp32 weights with `hone unpack --loadable transformers`",
              job.model, coded.notes.empty() ? "" : ": ", fmt::join(coded.notes, "; "), remedy);
-  ExportForm form{.name = "compressed-tensors",
-                  .title = "compressed-tensors",
+  ExportForm form{.title = "compressed-tensors",
+                  .library = "transformers",
                   .engines = {"transformers"},
                   .notes = {coded.notes.begin(), coded.notes.end()},
                   .next = command_with_transformers(job, exported),
@@ -110,17 +111,17 @@ ExportForm compressed_tensors_form(const ExportJob& job, ExportedModel& exported
     const fs::path file = folder / kWeightsFile;
     write_safetensors(file, coded.tensors, {{"format", "pt"}}, coded.float8);
     ExportedFiles written{.files = {{file, fs::file_size(file)}},
-                          .weights = coded_bytes_by_type(coded),
-                          .fields = {{"layers", Json::array()}}};
+                          .weights = coded_weights_by_type(coded)};
+    std::vector<ExportedLayersResult>& layers = written.layers.emplace();
     for (const CodedLayers& group : coded.groups) {
-      const std::string weights = scheme_text(group.weights),
-                        inputs = group.inputs.is_null() ? "" : scheme_text(group.inputs);
-      Json row = {{"format", group.format}, {"weights", weights}, {"count", group.names.size()}};
-      if (!inputs.empty()) row["inputs"] = inputs;
-      written.fields["layers"].push_back(std::move(row));
+      ExportedLayersResult& row =
+          layers.emplace_back(ExportedLayersResult{.format = group.format,
+                                                   .weights = scheme_text(group.weights),
+                                                   .count = group.names.size()});
+      if (!group.inputs.is_null()) row.inputs = scheme_text(group.inputs);
       written.facts.push_back({fmt::format("{} linear layers", group.names.size()),
-                               fmt::format("{}, weights in {}{}", group.format, weights,
-                                           inputs.empty() ? "" : ", inputs in " + inputs)});
+                               fmt::format("{}, weights in {}{}", row.format, row.weights,
+                                           row.inputs ? ", inputs in " + *row.inputs : "")});
     }
     return written;
   };

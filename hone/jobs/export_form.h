@@ -27,17 +27,19 @@ struct ExportedModel {
 /// What was written.
 struct ExportedFiles {
   std::vector<std::pair<fs::path, std::uint64_t>> files;
-  std::vector<std::pair<std::string, std::uint64_t>> weights;  ///< bytes by type
-  Json fields;                                                 ///< those of the target
+  std::vector<ExportedWeightsResult> weights;
+  std::optional<OnnxGraphResult> graph = {};
+  std::optional<ExportCheckResult> check = {};
+  std::optional<std::vector<ExportedLayersResult>> layers = {};
   std::vector<Fact> key_figures = {};
   std::vector<Fact> facts = {};
-  std::string evidence = {};  ///< a sentence: how well other engines agree
+  std::optional<Basis> basis = {};  ///< of the check
 };
 
 /// A model in the form of a target, before anything is written. It refers to the job, the model and the context.
 struct ExportForm {
-  std::string_view name;   ///< on the command line: "onnx"
-  std::string_view title;  ///< as people write it: "ONNX"
+  std::string_view title;    ///< as people write it: "ONNX"
+  std::string_view library;  ///< that loads a folder, as the hub calls it
   std::vector<std::string> engines;
   std::vector<std::string> notes;  ///< sentences: what the files do not express
   Json config = Json::object();    ///< keys of config.json

@@ -17,6 +17,8 @@ std::string_view name_of(OnnxType type) {
       return "fp16";
     case OnnxType::bf16:
       return "bf16";
+    case OnnxType::f8:
+      return "fp8";
     case OnnxType::u8:
       return "uint8";
     case OnnxType::i8:
@@ -33,18 +35,19 @@ std::string_view name_of(OnnxType type) {
   return "";
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> bytes_by_type(const OnnxModel& onnx) {
+std::vector<ExportedWeightsResult> weights_by_type(const OnnxModel& onnx) {
   std::map<std::string, std::uint64_t> bytes;
   for (const OnnxConstant& constant : onnx.constants)
     bytes[std::string(name_of(constant.type))] += constant.bytes;
-  return {bytes.begin(), bytes.end()};
+  std::vector<ExportedWeightsResult> weights;
+  for (const auto& [type, size] : bytes) weights.push_back({type, size});
+  return weights;
 }
 
-Json to_json(const std::vector<OnnxValue>& values) {
-  Json rows = Json::array();
-  for (const OnnxValue& value : values)
-    rows.push_back({{"name", value.name}, {"shape", to_string(value.shape)}});
-  return rows;
+std::vector<ExportedValueResult> value_results(const std::vector<OnnxValue>& values) {
+  std::vector<ExportedValueResult> results;
+  for (const OnnxValue& value : values) results.push_back({value.name, to_string(value.shape)});
+  return results;
 }
 
 std::string names_of(const std::vector<OnnxValue>& values) {
@@ -97,8 +100,8 @@ ExportForm onnx_form(const ExportJob& job, ExportedModel& exported, Context& con
   OnnxModel onnx = to_onnx(exported.graph, model.parameters, model.facts.architecture,
                            job.opset == 0 ? kUsualOpset : job.opset, job.dtype);
   onnx.metadata = metadata_of(job, model);
-  ExportForm form{.name = "onnx",
-                  .title = "ONNX",
+  ExportForm form{.title = "ONNX",
+                  .library = "onnx",
                   .engines = {"ONNX Runtime", "OpenVINO"},
                   .notes = {onnx.notes.begin(), onnx.notes.end()},
                   .next = next_command(job, exported),
@@ -106,21 +109,23 @@ ExportForm onnx_form(const ExportJob& job, ExportedModel& exported, Context& con
   form.write = [&job, &exported, &context, onnx = std::move(onnx)](const fs::path& path) {
     const fs::path file = is_one_file(job) ? path : path / kModelFile;
     ExportedFiles written{.files = write_onnx(onnx, file),
-                          .weights = bytes_by_type(onnx),
-                          .fields = {{"opset", onnx.opset},
-                                     {"ir_version", onnx_ir_version(onnx.opset)},
-                                     {"inputs", to_json(onnx.inputs)},
-                                     {"outputs", to_json(onnx.outputs)},
-                                     {"nodes", onnx.nodes.size()}},
+                          .weights = weights_by_type(onnx),
+                          .graph = OnnxGraphResult{.opset = onnx.opset,
+                                                   .ir_version = onnx_ir_version(onnx.opset),
+                                                   .inputs = value_results(onnx.inputs),
+                                                   .outputs = value_results(onnx.outputs),
+                                                   .nodes = onnx.nodes.size()},
                           .key_figures = {{"Opset", std::to_string(onnx.opset)}},
                           .facts = {{"Inputs", names_of(onnx.inputs)},
                                     {"Outputs", names_of(onnx.outputs)},
                                     {"IR version", std::to_string(onnx_ir_version(onnx.opset))}}};
     if (!job.check.data.source.empty()) {
-      const Json check = check_export(job.check, exported.source, exported.answers, exported.limit,
-                                      file, onnx, exported.output, python_for_check(), context);
-      written.evidence = check_text(check);
-      written.fields["check"] = check;
+      const ExportCheckResult& check = written.check.emplace(
+          check_export(job.check, exported.source, exported.answers, exported.limit, file, onnx,
+                       exported.output, python_for_check(), context));
+      written.basis = {std::string(arithmetic_of_run(exported.answers, context.session())), 0,
+                       check.data, fmt::format("{}: {}", check.split, check.examples_text()),
+                       "nothing was chosen; outputs of ONNX Runtime and hone were compared"};
     }
     return written;
   };

@@ -20,22 +20,13 @@
 namespace hone {
 namespace {
 
-Json to_json(const StepRecord& record) {
-  return {{"loss", record.loss},
-          {"grad_norm", record.grad_norm},
-          {"learning_rate", record.learning_rate},
-          {"epoch", record.epoch},
-          {"step", record.step}};
-}
-
-// What a line of the log says of an evaluation. The figures of single classes would make it long.
-Json to_json(const Measurement& measured, const std::vector<std::string>& labels,
-             const StepRecord& record) {
-  Json line = hone::to_json(measured, labels);
-  for (const char* key : {"eval_classes", "eval_confusion", "eval_labels", "eval_outputs"})
-    line.erase(key);
-  line["epoch"] = record.epoch;
-  line["step"] = record.step;
+EvaluationLine line_of(const Measurement& measured, const std::vector<std::string>& labels,
+                       const StepRecord& record) {
+  EvaluationLine line{evaluation_result(measured, labels), record.epoch, record.step};
+  line.evaluation.classes.reset();
+  line.evaluation.confusion.reset();
+  line.evaluation.labels.reset();
+  line.evaluation.outputs.reset();
   return line;
 }
 
@@ -149,7 +140,10 @@ class Run {
                           ? fmt::format("padding {:.0f}%", 100 * record.padding_share)
                           : "");
     };
-    callbacks.on_log = [&](const StepRecord& record) { log_.write(to_json(record)); };
+    callbacks.on_log = [&](const StepRecord& record) {
+      log_.write(to_json(StepLine{record.loss, record.grad_norm, record.learning_rate, record.epoch,
+                                  record.step}));
+    };
     callbacks.on_evaluate = [&](const StepRecord& record, const ParameterStore& parameters) {
       return evaluate(record, parameters);
     };
@@ -214,7 +208,7 @@ class Run {
     now.parameters = parameters;
     Measurement measured = validate(now);
     check_evaluation(measured.evaluation, record.step);
-    log_.write(to_json(measured, model_.facts.labels, record));
+    log_.write(to_json(line_of(measured, model_.facts.labels, record)));
     choose(measured.evaluation, record.step, parameters);
     progress_->say(evaluation_text(measured.evaluation, record));
     if (checkpoint_.selection.best_step == record.step) best_evaluated_ = {record.step, measured};
@@ -325,6 +319,33 @@ class Run {
 };
 
 }  // namespace
+
+const Fields& fields_of(const StepLine*) {
+  using L = StepLine;
+  static const Fields fields = describe<L>(
+      "training_step", "A logging step of a training.",
+      field<&L::loss>("loss", Unit::nats, "Mean since the previous line; null: it is no number.")
+          .or_null(),
+      field<&L::grad_norm>("grad_norm",
+                           "Norm of all gradients of the last step before clipping; null: it is "
+                           "no number.")
+          .or_null(),
+      field<&L::learning_rate>("learning_rate", "Of the last step."),
+      field<&L::epoch>("epoch", "Epochs so far."),
+      field<&L::step>("step", Unit::steps, "Steps so far."));
+  return fields;
+}
+
+const Fields& fields_of(const EvaluationLine*) {
+  using L = EvaluationLine;
+  static const Fields fields =
+      describe<L>("training_evaluation",
+                  "An evaluation during a training, without metrics of single classes, labels or "
+                  "numbers.",
+                  inlined<&L::evaluation>(), field<&L::epoch>("epoch", "Epochs so far."),
+                  field<&L::step>("step", Unit::steps, "Steps so far."));
+  return fields;
+}
 
 FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTuneOptions& options,
                          TrainingLog& log, Context& context) {

@@ -5,12 +5,27 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/jobs/training_log.h"
 #include "hone/models/encoding.h"
 #include "hone/study/measure.h"
 #include "hone/train/checkpoints.h"
 
 namespace hone {
+
+/// A line of training_log.jsonl: of a logging step, with the keys of Hugging Face's `log_history`.
+struct StepLine {
+  double loss = 0, grad_norm = 0, learning_rate = 0, epoch = 0;
+  std::int64_t step = 0;
+};
+/// Of an evaluation. Metrics of single classes, labels or numbers, which would make it long, are null.
+struct EvaluationLine {
+  EvaluationResult evaluation;
+  double epoch = 0;
+  std::int64_t step = 0;
+};
+const Fields& fields_of(const StepLine*);
+const Fields& fields_of(const EvaluationLine*);
 
 struct FineTuneOptions {
   TrainingOptions training;

@@ -257,28 +257,46 @@ std::vector<std::string> choice_findings(const FormatStudy& study) {
   return lines;
 }
 
-Json to_json(const FormatStudy& study, const std::vector<std::string>& labels) {
-  Json rows = Json::array();
-  const auto add = [&](const ComparedModel& model) {
-    rows.push_back({{"format", model.label}});
-    rows.back().update(to_json(model, labels));
-    rows.back().erase("model");
+const Fields& fields_of(const FormatChoiceResult*) {
+  using F = FormatChoiceResult;
+  static const Fields fields = describe<F>(
+      "format_choice", "A choice of formats for all linear layers of a model.",
+      field<&F::format>("format", "The choice: FORMAT, or WEIGHTS/INPUTS."),
+      field<&F::average_weight_bits>("average_weight_bits", Unit::bits, kWeightBitsMeaning),
+      field<&F::arithmetic>("arithmetic", kArithmeticMeaning), inlined<&F::measured>(),
+      field<&F::comparison>("comparison", "Beside the baseline; null: it is that."),
+      field<&F::packed_bytes>("packed_bytes", Unit::bytes,
+                              "Of all parameters, if packed; null: the baseline."),
+      field<&F::weight_snr_db>("weight_snr_db", Unit::decibels,
+                               "Of weights, the mean over the layers, each alone; null: not "
+                               "quantized, or nothing is lost.")
+          .or_null(),
+      field<&F::input_snr_db>("input_snr_db", Unit::decibels, "The same of inputs.").or_null(),
+      field<&F::output_snr_db>("output_snr_db", Unit::decibels, "The same of outputs.").or_null());
+  return fields;
+}
+
+std::vector<FormatChoiceResult> format_choices(const FormatStudy& study,
+                                               const std::vector<std::string>& labels) {
+  std::vector<FormatChoiceResult> rows;
+  const auto add = [&](const ComparedModel& model, const std::vector<OperandNoise>& noise) {
+    MeasuredModelResult measured = measured_model(model, labels);
+    NamedMetrics& metrics = measured.metrics;
+    rows.push_back({.format = std::move(metrics.model),
+                    .average_weight_bits = metrics.average_weight_bits,
+                    .arithmetic = std::move(metrics.arithmetic),
+                    .measured = std::move(metrics.measured),
+                    .comparison = std::move(measured.comparison),
+                    .weight_snr_db = mean_snr_db(noise, Operand::weight),
+                    .input_snr_db = mean_snr_db(noise, Operand::input),
+                    .output_snr_db = mean_snr_db(noise, Operand::output)});
   };
-  add(parent_row(study.choice, study.choice.parent));
+  add(parent_row(study.choice, study.choice.parent), {});
   for (const FormatResult& r : study.results) {
-    add(r.model);
-    rows.back().update({{"packed_bytes", static_cast<std::int64_t>(std::ceil(r.bytes))},
-                        {"weight_snr_db", mean_snr_db(r.noise, Operand::weight)},
-                        {"input_snr_db", mean_snr_db(r.noise, Operand::input)},
-                        {"output_snr_db", mean_snr_db(r.noise, Operand::output)}});
+    add(r.model, r.noise);
+    rows.back().packed_bytes = static_cast<std::int64_t>(std::ceil(r.bytes));
   }
-  Json json = to_json(study.choice, labels);
-  json.update({{"formats", rows},
-               {"chosen", study.chosen ? Json(study.results[*study.chosen].choice.label) : Json()},
-               {"summary", choice_verdict(study)},
-               {"findings", choice_findings(study)},
-               {"seeds", 1}});
-  return json;
+  return rows;
 }
 
 namespace {
@@ -396,22 +414,44 @@ Section choice_reading(const FormatStudy& study) {
   return section;
 }
 
+const Fields& fields_of(const FormatLayerResult*) {
+  using F = FormatLayerResult;
+  static const Fields fields = describe<F>(
+      "format_layer", "A layer in a choice of formats.",
+      field<&F::layer>("layer", "Name of the layer."), field<&F::format>("format", "The choice."),
+      field<&F::weight_snr_db>("weight_snr_db", Unit::decibels,
+                               "Of its weights; null: not quantized, or nothing is lost.")
+          .or_null(),
+      field<&F::input_snr_db>("input_snr_db", Unit::decibels, "Of its inputs.").or_null(),
+      field<&F::output_snr_db>("output_snr_db", Unit::decibels, "Of its outputs.").or_null());
+  return fields;
+}
+
+std::vector<FormatLayerResult> format_layers(const std::vector<FormatResult>& results) {
+  std::vector<std::string> layers;
+  for (const FormatResult& result : results)
+    for (const OperandNoise& one : result.noise)
+      if (std::ranges::find(layers, one.layer) == layers.end()) layers.push_back(one.layer);
+  std::vector<FormatLayerResult> rows;
+  for (const std::string& layer : layers)
+    for (const FormatResult& r : results)
+      rows.push_back({.layer = layer,
+                      .format = r.choice.label,
+                      .weight_snr_db = snr_of_layer(r.noise, layer, Operand::weight),
+                      .input_snr_db = snr_of_layer(r.noise, layer, Operand::input),
+                      .output_snr_db = snr_of_layer(r.noise, layer, Operand::output)});
+  return rows;
+}
+
 Table layer_table(const std::vector<FormatResult>& results) {
   Table table({{"layer", "Layer"},
                {"format", "Format"},
                {"weight_snr_db", "Weights (dB)"},
                {"input_snr_db", "Inputs (dB)"},
                {"output_snr_db", "Outputs (dB)"}});
-  std::vector<std::string> layers;
-  for (const FormatResult& result : results)
-    for (const OperandNoise& one : result.noise)
-      if (std::ranges::find(layers, one.layer) == layers.end()) layers.push_back(one.layer);
-  for (const std::string& layer : layers) {
-    for (const FormatResult& r : results)
-      table.add_row({layer, r.choice.label, snr_cell(snr_of_layer(r.noise, layer, Operand::weight)),
-                     snr_cell(snr_of_layer(r.noise, layer, Operand::input)),
-                     snr_cell(snr_of_layer(r.noise, layer, Operand::output))});
-  }
+  for (const FormatLayerResult& row : format_layers(results))
+    table.add_row({row.layer, row.format, snr_cell(row.weight_snr_db), snr_cell(row.input_snr_db),
+                   snr_cell(row.output_snr_db)});
   return table;
 }
 

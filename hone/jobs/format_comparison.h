@@ -59,9 +59,29 @@ std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study);
 std::string choice_verdict(const FormatStudy& study);
 /// The result of the chosen format on the reported split, or why the nearest one is not within the limit. Sentences.
 std::vector<std::string> choice_findings(const FormatStudy& study);
-/// The same for programs, with the choice: `formats`, each with its measurement and comparison, `chosen` (a format, or
-/// null), `summary`, `findings`. `labels` are the class names.
-Json to_json(const FormatStudy& study, const std::vector<std::string>& labels);
+/// A choice of formats in results.
+struct FormatChoiceResult {
+  std::string format;
+  double average_weight_bits = 32;
+  std::string arithmetic;
+  EvaluationResult measured = {};
+  std::optional<ComparisonResult> comparison = {};
+  std::optional<std::int64_t> packed_bytes = {};
+  double weight_snr_db = 0, input_snr_db = 0, output_snr_db = 0;
+};
+const Fields& fields_of(const FormatChoiceResult*);
+/// The baseline, then every choice. `labels` are the class names.
+std::vector<FormatChoiceResult> format_choices(const FormatStudy& study,
+                                               const std::vector<std::string>& labels);
+
+/// A layer in a choice of formats, in results.
+struct FormatLayerResult {
+  std::string layer, format;
+  double weight_snr_db = 0, input_snr_db = 0, output_snr_db = 0;
+};
+const Fields& fields_of(const FormatLayerResult*);
+std::vector<FormatLayerResult> format_layers(const std::vector<FormatResult>& results);
+
 /// Sets the headline, key figures and evidence.
 void describe(const FormatStudy& study, Document& document);
 /// The tables and, with a `stem`, the figure that is drawn as `stem`.svg and .png: margin SNR against bits, with the Pareto
@@ -70,7 +90,7 @@ Section choice_section(const FormatStudy& study, const std::optional<fs::path>& 
                        std::vector<std::string>& notes);
 /// What the columns mean, folded.
 Section choice_reading(const FormatStudy& study);
-/// One row for each layer and choice: SNR of weights, inputs and outputs.
+/// The layers as a table.
 Table layer_table(const std::vector<FormatResult>& results);
 
 }  // namespace hone

@@ -12,8 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr double kKeptSnrDb = 20;
-constexpr const char* kKept = "kept";
+constexpr double kAccurateSnrDb = 20;
 
 std::string formats_text(const std::optional<Format>& format) {
   return format ? to_string(*format) : "full precision";
@@ -37,16 +36,17 @@ double shown_snr(const Noise& noise) {
 
 Cell snr_or_none(double snr) { return std::isfinite(snr) ? real(snr, 1) : Cell(absent); }
 
-// "all 12 kept", "9 of 12 kept, 2 coarse, 1 clipped".
+// "all 12 accurate", "9 accurate, 2 coarse, 1 clipped".
 std::string verdicts_text(const std::vector<OperandNoise>& noise) {
-  std::map<std::string, int> counts;
+  std::map<NoiseVerdict, int> counts;
   for (const OperandNoise& one : noise) ++counts[verdict_of(one.noise)];
   std::vector<std::string> parts;
-  for (const auto& [verdict, count] : counts)
+  for (const auto& [verdict, count] : counts) {
+    const std::string word(word_of(verdict));
     if (static_cast<std::size_t>(count) == noise.size())
-      return count == 1 ? verdict : fmt::format("all {} {}", count, verdict);
-    else
-      parts.push_back(fmt::format("{} {}", count, verdict));
+      return count == 1 ? word : fmt::format("all {} {}", count, word);
+    parts.push_back(fmt::format("{} {}", count, word));
+  }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -59,7 +59,7 @@ std::vector<OperandNoise> noise_in(const std::vector<OperandVerdict>& operands, 
   return own;
 }
 
-bool is_lossy(const Noise& noise) { return shown_snr(noise) < kKeptSnrDb; }
+bool is_lossy(const Noise& noise) { return shown_snr(noise) < kAccurateSnrDb; }
 
 // Only the lossy ones.
 QuantizationPlan lossy_plan(const std::vector<OperandVerdict>& operands) {
@@ -102,23 +102,66 @@ FormatVerdicts judge_formats(const Model& unrounded, std::vector<std::string> la
   return verdicts;
 }
 
-std::string verdict_of(const Noise& noise) {
-  constexpr double kManyClipped = 1e-3, kManyFlushed = 1e-2;
-  if (shown_snr(noise) == INFINITY) return "exact";
-  if (!is_lossy(noise)) return kKept;
-  if (noise.clipped_share() >= kManyClipped && noise.clipped_share() > noise.flushed_share())
-    return "clipped";
-  return noise.flushed_share() >= kManyFlushed ? "flushed to zero" : "coarse";
+std::span<const EnumWord> enum_words(NoiseVerdict) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(NoiseVerdict::exact), "exact"},
+      {static_cast<int>(NoiseVerdict::accurate), "accurate"},
+      {static_cast<int>(NoiseVerdict::clipped), "clipped"},
+      {static_cast<int>(NoiseVerdict::flushed), "flushed to zero"},
+      {static_cast<int>(NoiseVerdict::coarse), "coarse"}};
+  return kWords;
 }
 
-Table formats_taken(const FormatVerdicts& verdicts) {
-  Table table({{"format", "Format"},
-               {"layers", "Layers"},
-               {"operand", "Operand"},
-               {"snr_db", "Mean SNR (dB)"},
-               {"clipped", "Clipped"},
-               {"flushed", "Flushed"},
-               {"verdict", "Verdict"}});
+NoiseVerdict verdict_of(const Noise& noise) {
+  constexpr double kManyClipped = 1e-3, kManyFlushed = 1e-2;
+  if (shown_snr(noise) == INFINITY) return NoiseVerdict::exact;
+  if (!is_lossy(noise)) return NoiseVerdict::accurate;
+  if (noise.clipped_share() >= kManyClipped && noise.clipped_share() > noise.flushed_share())
+    return NoiseVerdict::clipped;
+  return noise.flushed_share() >= kManyFlushed ? NoiseVerdict::flushed : NoiseVerdict::coarse;
+}
+
+const Fields& fields_of(const LayersInFormat*) {
+  using L = LayersInFormat;
+  static const Fields fields = describe<L>(
+      "layers_in_format", "The layers with one format, and the errors of their weights or inputs.",
+      field<&L::format>("format", "Of the layers; full precision: none.", "Format"),
+      field<&L::layers>("layers", "Number of layers.", "Layers"),
+      field<&L::operand>("operand", "weights or inputs; null: nothing is rounded.", "Operand"),
+      field<&L::snr_db>("snr_db", Unit::decibels,
+                        "Mean signal-to-noise ratio over the layers; null: nothing is lost.",
+                        "Mean SNR (dB)"),
+      field<&L::clipped>("clipped", Unit::share, "Values beyond the range; null: no values.",
+                         "Clipped"),
+      field<&L::flushed>("flushed", Unit::share, "Values that become zero; null: no values.",
+                         "Flushed"),
+      field<&L::verdict>("verdict", "Number of operands with each verdict.", "Verdict"));
+  return fields;
+}
+
+const Fields& fields_of(const OperandVerdictResult*) {
+  using O = OperandVerdictResult;
+  static const Fields fields = describe<O>(
+      "operand_verdict", "One operand of a layer in its format, judged.", inlined<&O::operand>(),
+      field<&O::zero_code>("zero_code", "The format has a code for 0."),
+      field<&O::verdict>("verdict",
+                         "accurate: a signal-to-noise ratio of 20 dB or more; below that the main "
+                         "cause of the error."));
+  return fields;
+}
+
+const Fields& fields_of(const FormatVerdictsResult*) {
+  using F = FormatVerdictsResult;
+  static const Fields fields = describe<F>(
+      "format_verdicts", "The errors of a model's formats, each operand alone.",
+      field<&F::formats>("formats", "Layers by format."),
+      field<&F::operands>("operands", "Weights and inputs of those layers, the noisiest first."));
+  return fields;
+}
+
+namespace {
+
+std::vector<LayersInFormat> layers_by_format(const FormatVerdicts& verdicts) {
   std::vector<std::pair<std::string, std::vector<std::string>>> takers;  // by format, most first
   for (const std::string& layer : verdicts.layers) {
     const LayerFormats* formats = formats_of(verdicts.plan, layer);
@@ -129,6 +172,7 @@ Table formats_taken(const FormatVerdicts& verdicts) {
   }
   std::ranges::stable_sort(takers, std::ranges::greater{},
                            [](const auto& taker) { return taker.second.size(); });
+  std::vector<LayersInFormat> rows;
   for (const auto& [format, layers] : takers) {
     bool any = false;
     for (const auto& [operand, name] :
@@ -142,13 +186,32 @@ Table formats_taken(const FormatVerdicts& verdicts) {
         all.clipped += one.noise.clipped;
         all.flushed += one.noise.flushed;
       }
-      table.add_row({format, std::ssize(layers), name, snr_or_none(mean_snr_db(own, operand)),
-                     percent(all.clipped_share(), 2), percent(all.flushed_share(), 2),
-                     verdicts_text(own)});
+      rows.push_back({.format = format,
+                      .layers = std::ssize(layers),
+                      .operand = name,
+                      .snr_db = mean_snr_db(own, operand),
+                      .clipped = all.clipped_share(),
+                      .flushed = all.flushed_share(),
+                      .verdict = verdicts_text(own)});
     }
     if (!any)
-      table.add_row({format, std::ssize(layers), absent, absent, absent, absent, "not rounded"});
+      rows.push_back({.format = format, .layers = std::ssize(layers), .verdict = "not rounded"});
   }
+  return rows;
+}
+
+}  // namespace
+
+Table formats_taken(const FormatVerdicts& verdicts) {
+  std::vector<Column> columns;
+  for (const FieldDef& field : fields<LayersInFormat>().rows)
+    columns.push_back({std::string(field.key), std::string(field.header)});
+  Table table(std::move(columns));
+  for (const LayersInFormat& row : layers_by_format(verdicts))
+    table.add_row({row.format, row.layers, row.operand ? Cell(*row.operand) : Cell(absent),
+                   row.snr_db ? snr_or_none(*row.snr_db) : Cell(absent),
+                   row.clipped ? percent(*row.clipped, 2) : Cell(absent),
+                   row.flushed ? percent(*row.flushed, 2) : Cell(absent), row.verdict});
   return table;
 }
 
@@ -172,32 +235,21 @@ Table operand_verdicts(const FormatVerdicts& verdicts, std::size_t most_rows) {
         {layer, std::string(to_string(operand)), to_string(format), snr_or_none(noise.snr_db()),
          percent(noise.clipped_share(), 2), percent(noise.flushed_share(), 2),
          spread > 0 ? real(static_cast<double>(noise.smallest_step) / spread, 3) : Cell(absent),
-         one.has_zero ? "has a code" : "no code", verdict_of(noise),
+         one.has_zero ? "has a code" : "no code", std::string(word_of(verdict_of(noise))),
          one.better ? Cell(to_string(*one.better)) : Cell(absent),
          one.better ? snr_or_none(one.noise_with_better.snr_db()) : Cell(absent)});
   }
   return table;
 }
 
-Json to_json(const FormatVerdicts& verdicts) {
-  Json operands = Json::array();
-  for (const OperandVerdict& one : verdicts.operands) {
-    const auto& [layer, operand, format, noise] = one.noise;
-    operands.push_back(
-        {{"layer", layer},
-         {"operand", to_string(operand)},
-         {"format", to_string(format)},
-         {"snr_db", noise.snr_db()},
-         {"clipped", noise.clipped_share()},
-         {"flushed", noise.flushed_share()},
-         {"smallest_step", noise.smallest_step},
-         {"standard_deviation", noise.standard_deviation()},
-         {"zero_code", one.has_zero},
-         {"verdict", verdict_of(noise)},
-         {"better", one.better ? Json(to_string(*one.better)) : Json()},
-         {"better_snr_db", one.better ? Json(one.noise_with_better.snr_db()) : Json()}});
-  }
-  return {{"formats", to_json(formats_taken(verdicts))}, {"operands", operands}};
+FormatVerdictsResult format_verdicts_result(const FormatVerdicts& verdicts) {
+  FormatVerdictsResult result{.formats = layers_by_format(verdicts)};
+  for (const OperandVerdict& one : verdicts.operands)
+    result.operands.push_back(
+        {.operand = operand_result(one.noise, one.better, one.noise_with_better),
+         .zero_code = one.has_zero,
+         .verdict = verdict_of(one.noise.noise)});
+  return result;
 }
 
 }  // namespace hone

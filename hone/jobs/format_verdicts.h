@@ -31,9 +31,39 @@ FormatVerdicts judge_formats(const Model& unrounded, std::vector<std::string> la
                              const QuantizationPlan& plan, const EncodedSet& training_texts,
                              const CalibrationRun& run, Context& context);
 
-/// The verdict on an operand: "exact"; "kept", an SNR of 20 dB or more; else "clipped", if at least one of a thousand values is
-/// beyond the format's range and more than become zero; "flushed to zero", if one of a hundred does; else "coarse".
-std::string verdict_of(const Noise& noise);
+/// The verdict on an operand: exact; accurate, an SNR of 20 dB or more; else clipped, if at least one of a thousand values is
+/// beyond the format's range and more than become zero; flushed to zero, if one of a hundred does; else coarse.
+enum class NoiseVerdict : std::uint8_t { exact, accurate, clipped, flushed, coarse };
+std::span<const EnumWord> enum_words(NoiseVerdict);
+NoiseVerdict verdict_of(const Noise& noise);
+
+/// The layers with one format, and the errors of their weights or inputs.
+struct LayersInFormat {
+  std::string format;
+  std::int64_t layers = 0;
+  std::optional<std::string> operand = {};  ///< "weights" or "inputs"
+  std::optional<double> snr_db = {}, clipped = {}, flushed = {};
+  std::string verdict;  ///< how many operands have which
+};
+const Fields& fields_of(const LayersInFormat*);
+
+struct OperandVerdictResult {
+  OperandResult operand;
+  bool zero_code = true;
+  NoiseVerdict verdict = NoiseVerdict::exact;
+};
+const Fields& fields_of(const OperandVerdictResult*);
+
+/// The verdicts for programs.
+struct FormatVerdictsResult {
+  std::vector<LayersInFormat> formats;
+  std::vector<OperandVerdictResult> operands = {};
+};
+const Fields& fields_of(const FormatVerdictsResult*);
+FormatVerdictsResult format_verdicts_result(const FormatVerdicts& verdicts);
+inline Json to_json(const FormatVerdicts& verdicts) {
+  return to_json(format_verdicts_result(verdicts));
+}
 
 /// The formats of the layers, with counts, and the errors of their weights and inputs: mean SNR, shares clipped and flushed to
 /// zero, and the verdicts.
@@ -41,7 +71,4 @@ Table formats_taken(const FormatVerdicts& verdicts);
 /// A row for each operand: format, SNR, shares clipped and flushed, the smallest step against the spread of the values, whether
 /// there is a code for 0, verdict, and the better format. At most `most_rows`; 0: all.
 Table operand_verdicts(const FormatVerdicts& verdicts, std::size_t most_rows);
-/// Both for programs: {"formats", "operands"}.
-Json to_json(const FormatVerdicts& verdicts);
-
 }  // namespace hone

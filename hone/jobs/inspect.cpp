@@ -16,6 +16,7 @@
 #include "hone/passes/pack.h"
 #include "hone/passes/quantize.h"
 #include "hone/report/table.h"
+#include "hone/study/result.h"
 #include "hone/train/training_graph.h"
 
 namespace hone {
@@ -32,16 +33,23 @@ std::map<std::string, Zeros> zeros_by_module(const std::vector<Zeros>& parameter
   return modules;
 }
 
-Table parameter_table(const InspectResult& result) {
+std::vector<ModuleParametersResult> module_results(const InspectResult& result) {
+  std::map<std::string, Zeros> zeros = zeros_by_module(result.zeros);
+  std::vector<ModuleParametersResult> modules;
+  for (const ModuleParameters& m : result.modules)
+    modules.push_back(
+        {m.module, m.trainable + m.frozen, m.trainable, m.frozen, zeros[m.module].share()});
+  return modules;
+}
+
+Table parameter_table(const std::vector<ModuleParametersResult>& modules) {
   Table table({{"module", "Module"},
                {"parameters", "Parameters"},
                {"trainable", "Trainable"},
                {"frozen", "Frozen"},
-               {"zeros", "Zeros"}});
-  std::map<std::string, Zeros> zeros = zeros_by_module(result.zeros);
-  for (const ModuleParameters& m : result.modules)
-    table.add_row({m.module, m.trainable + m.frozen, m.trainable, m.frozen,
-                   percent(zeros[m.module].share(), 2)});
+               {"zero_share", "Zeros"}});
+  for (const ModuleParametersResult& m : modules)
+    table.add_row({m.module, m.parameters, m.trainable, m.frozen, percent(m.zero_share, 2)});
   return table;
 }
 
@@ -97,16 +105,16 @@ std::string graph_history_text(const History& history) {
   return text;
 }
 
-Json limits_of(const TextModel& source) {
+InputLimitsResult limits_of(const TextModel& source) {
   const InputLimits& limits = source.model.facts.limits;
   if (limits.image)
-    return {{"channels", limits.image->channels},
-            {"height", limits.image->height},
-            {"width", limits.image->width}};
-  return {{"tokens", limits.tokens},
-          {"vocabulary", limits.vocabulary},
-          {"token_types", limits.token_types},
-          {"truncation", to_string(text_limit({}, source).truncation)}};
+    return {.channels = limits.image->channels,
+            .height = limits.image->height,
+            .width = limits.image->width};
+  return {.tokens = limits.tokens,
+          .vocabulary = limits.vocabulary,
+          .token_types = limits.token_types,
+          .truncation = std::string(to_string(text_limit({}, source).truncation))};
 }
 
 Table cost_table(const InspectResult& result, const InspectJob& job, const InputLimits& limits,
@@ -149,44 +157,38 @@ std::string bits_text(const AverageBits& bits, BitCount count) {
       quantized, display_text(hone::bits(bits.data)));
 }
 
-Json to_json(const AverageBits& bits, BitCount count) {
-  return {{"counted", count == BitCount::stored ? "stored" : "width_and_fraction"},
-          {"weights", bits.weights},
-          {"all_parameters", bits.all_parameters},
-          {"quantized_parameters", bits.quantized_parameters},
-          {"data", bits.data}};
-}
-
-Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t tokens,
-             const TextModel& source) {
+InspectFields fields_for(const InspectResult& result, const InspectJob& job, std::int64_t tokens,
+                         const TextModel& source) {
   const Model& model = source.model;
   const ModelFacts& facts = model.facts;
-  return {{"model", job.model},
-          {"architecture", facts.architecture},
-          {"labels", labels_of(model)},
-          {"task", facts.problem_type ? Json(to_string(*facts.problem_type)) : Json()},
-          {"limits", limits_of(source)},
-          {"history", facts.history.passes},
-          {"history_complete", facts.history.complete},
-          {"graph", result.graph},
-          {"parameters_by_module", to_json(parameter_table(result))},
-          {"parameters", result.totals.all()},
-          {"trainable_parameters", result.totals.trainable},
-          {"frozen_parameters", result.totals.frozen},
-          {"zeros", total(result.zeros).zeros},
-          {"bits", to_json(result.bits, job.bit_count)},
-          {"batch", job.batch},
-          {"tokens", tokens},
-          {"flops", result.flops},
-          {"computed_flops", result.inference.flops},
-          {"training_step_flops", result.training_flops},
-          {"training_step_computed_flops", result.training_step.flops},
-          {"parameter_bytes", result.inference.parameter_bytes},
-          {"inference_peak_value_bytes", result.inference.peak_value_bytes},
-          {"training_parameter_bytes", result.training_step.parameter_bytes},
-          {"training_moment_bytes", result.training_step.moment_bytes},
-          {"training_peak_gradient_bytes", result.training_step.peak_gradient_bytes},
-          {"training_peak_value_bytes", result.training_step.peak_value_bytes}};
+  InspectFields fields{.model = job.model,
+                       .architecture = facts.architecture,
+                       .labels = labels_of(model),
+                       .limits = limits_of(source),
+                       .history = facts.history.passes,
+                       .history_complete = facts.history.complete,
+                       .graph = result.graph,
+                       .modules = module_results(result),
+                       .parameters = result.totals.all(),
+                       .trainable_parameters = result.totals.trainable,
+                       .frozen_parameters = result.totals.frozen,
+                       .zeros = total(result.zeros).zeros,
+                       .bits = {job.bit_count, result.bits.weights, result.bits.all_parameters,
+                                result.bits.quantized_parameters, result.bits.data},
+                       .batch = job.batch,
+                       .tokens = tokens,
+                       .flops = result.flops,
+                       .computed_flops = result.inference.flops,
+                       .training_step_flops = result.training_flops,
+                       .training_step_computed_flops = result.training_step.flops,
+                       .parameter_bytes = result.inference.parameter_bytes,
+                       .inference_peak_value_bytes = result.inference.peak_value_bytes,
+                       .training_parameter_bytes = result.training_step.parameter_bytes,
+                       .training_moment_bytes = result.training_step.moment_bytes,
+                       .training_peak_gradient_bytes = result.training_step.peak_gradient_bytes,
+                       .training_peak_value_bytes = result.training_step.peak_value_bytes};
+  if (facts.problem_type) fields.task = to_string(*facts.problem_type);
+  return fields;
 }
 
 // Returns the number of files in the folder's record, after comparing them. A shipped folder may lack the fingerprints of
@@ -214,9 +216,113 @@ std::size_t verify_files(const std::string& folder) {
 
 }  // namespace
 
+std::span<const EnumWord> enum_words(BitCount) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(BitCount::stored), "stored"},
+      {static_cast<int>(BitCount::width_and_fraction), "width_and_fraction"}};
+  return kWords;
+}
+
+const Fields& fields_of(const ModuleParametersResult*) {
+  using M = ModuleParametersResult;
+  static const Fields fields = describe<M>(
+      "module_parameters", "Parameters of one module.", field<&M::module>("module", "Its name."),
+      field<&M::parameters>("parameters", "Number of parameters."),
+      field<&M::trainable>("trainable", "Number of these that training changes."),
+      field<&M::frozen>("frozen", "Number of these that training does not change."),
+      field<&M::zero_share>("zero_share", Unit::share, "Zeros, packed parameters decoded."));
+  return fields;
+}
+
+const Fields& fields_of(const InputLimitsResult*) {
+  using L = InputLimitsResult;
+  static const Fields fields = describe<L>(
+      "input_limits", "Inputs that a model takes.",
+      field<&L::tokens>("tokens", Unit::tokens,
+                        "Maximum per text, special tokens included; null for images."),
+      field<&L::vocabulary>("vocabulary", Unit::tokens,
+                            "Rows of the embedding table; null for images."),
+      field<&L::token_types>("token_types",
+                             "Number of token types, 0 if none are read and 1 if pairs of texts "
+                             "are not supported; null for images."),
+      field<&L::truncation>(
+          "truncation",
+          "Tokens of longer texts that are kept: head, tail or head_tail; null for images."),
+      field<&L::channels>("channels", "Channels of an image; null for texts."),
+      field<&L::height>("height", "Height of an image; null for texts."),
+      field<&L::width>("width", "Width of an image; null for texts."));
+  return fields;
+}
+
+const Fields& fields_of(const AverageBitsResult*) {
+  using B = AverageBitsResult;
+  static const Fields fields = describe<B>(
+      "average_bits", "Bits per element.",
+      field<&B::counted>("counted",
+                         "Stored bits, shared scales included, or width plus fraction with "
+                         "--added_bits."),
+      field<&B::weights>("weights", Unit::bits, kWeightBitsMeaning),
+      field<&B::all_parameters>("all_parameters", Unit::bits,
+                                "Of all parameters, biases, norms and embedding tables included."),
+      field<&B::quantized_parameters>("quantized_parameters",
+                                      "Number of parameters with a format."),
+      field<&B::data>("data", Unit::bits, "Of all values that products read and compute."));
+  return fields;
+}
+
+const Fields& fields_of(const InspectFields*) {
+  using I = InspectFields;
+  static const Fields fields = describe<I>(
+      "inspect", "Structure and cost of a model.",
+      field<&I::model>("model", "The model as it was named."),
+      field<&I::architecture>("architecture", "The model_type of its config.json."),
+      field<&I::labels>("labels", "The classes by their number; empty without a head."),
+      field<&I::task>("task", "The problem_type of its config.json; null: it has none."),
+      field<&I::limits>("limits", "Inputs that it takes."),
+      field<&I::history>("history", "Passes that changed its graph, in order."),
+      field<&I::history_complete>("history_complete", "False: passes before these are unknown."),
+      field<&I::graph>("graph", "The training graph in its text form."),
+      field<&I::modules>("parameters_by_module", "Each module."),
+      field<&I::parameters>("parameters", "Number of parameters."),
+      field<&I::trainable_parameters>("trainable_parameters",
+                                      "Number of these that training changes."),
+      field<&I::frozen_parameters>("frozen_parameters",
+                                   "Number of these that training does not change."),
+      field<&I::zeros>("zeros", "Number of parameters that are 0."),
+      field<&I::bits>("bits", "Bits per element that are stored and read."),
+      field<&I::batch>("batch", Unit::examples, "For the costs."),
+      field<&I::tokens>("tokens", Unit::tokens, "Per text, for the costs."),
+      field<&I::flops>("flops", Unit::flop,
+                       "Products of one run, two operations per multiply-add."),
+      field<&I::computed_flops>("computed_flops", Unit::flop,
+                                "All operations of one run, prepared for inference."),
+      field<&I::training_step_flops>("training_step_flops", Unit::flop,
+                                     "Products of one training step."),
+      field<&I::training_step_computed_flops>("training_step_computed_flops", Unit::flop,
+                                              "All operations of one training step with AdamW."),
+      field<&I::parameter_bytes>("parameter_bytes", Unit::bytes, "Parameters."),
+      field<&I::inference_peak_value_bytes>("inference_peak_value_bytes", Unit::bytes,
+                                            "Peak of the intermediate values of a run."),
+      field<&I::training_parameter_bytes>("training_parameter_bytes", Unit::bytes,
+                                          "Parameters and optimizer moments."),
+      field<&I::training_moment_bytes>("training_moment_bytes", Unit::bytes,
+                                       "The optimizer moments among these."),
+      field<&I::training_peak_gradient_bytes>(
+          "training_peak_gradient_bytes", Unit::bytes,
+          "Gradients of parameters when intermediate values take most."),
+      field<&I::training_peak_value_bytes>(
+          "training_peak_value_bytes", Unit::bytes,
+          "Peak of the intermediate values of a training step, gradients included."),
+      field<&I::verified_files>("verified_files",
+                                "Number of files that are as they were written; null without "
+                                "--verify."));
+  return fields;
+}
+
 InspectResult inspect_model(const InspectJob& job, Context& context) {
   if (!job.csv.empty()) check_output_file(job.csv, job.overwrite);
-  const std::size_t verified = job.verify ? verify_files(job.model) : 0;
+  std::optional<std::int64_t> verified;
+  if (job.verify) verified = static_cast<std::int64_t>(verify_files(job.model));
   const TextModel source = open_model(job.model, context, job.seed);
   tell_warnings(context, source.model.warnings);
   const ModelFacts& facts = source.model.facts;
@@ -240,9 +346,10 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   result.zeros = zeros_of(source.model, context.session());
   if (result.totals.trainable > 0) add_training_step(training, {}, context.session());
   result.training_step = cost(training, bindings);
-  result.fields = to_json(result, job, tokens, source);
-  if (job.verify) result.fields["verified_files"] = verified;
-  Table counts = parameter_table(result);
+  InspectFields fields = fields_for(result, job, tokens, source);
+  fields.verified_files = verified;
+  result.fields = to_json(fields);
+  Table counts = parameter_table(fields.modules);
   if (!job.csv.empty()) write_file(job.csv, to_csv(counts));
   counts.add_row({"all", result.totals.all(), result.totals.trainable, result.totals.frozen,
                   percent(total(result.zeros).share(), 2)});
@@ -253,8 +360,8 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
       fmt::format("{} parameters, {}, {} GFLOP for inference of {}", grouped(result.totals.all()),
                   human_bytes(static_cast<double>(result.inference.parameter_bytes)),
                   three_digits(result.flops / 1e9), run_size_text(job.batch, tokens, facts.limits));
-  if (job.verify)
-    document.evidence = fmt::format("All {} files are as they were written.", verified);
+  if (verified)
+    document.evidence = fmt::format("All {} files are as they were written.", *verified);
   document.sections = {
       {"",
        {Paragraph{facts_text(source)}, Preformatted{graph_history_text(facts.history)},

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include "hone/analysis/parameters.h"
 #include "hone/analysis/precision.h"
 #include "hone/analysis/sparsity.h"
+#include "hone/base/fields.h"
 #include "hone/jobs/job_result.h"
 #include "hone/runtime/context.h"
 
@@ -26,6 +29,52 @@ struct InspectJob {
   bool overwrite = false;
   std::uint64_t seed = 42;
 };
+
+std::span<const EnumWord> enum_words(BitCount);
+
+/// Parameters of a module in the result.
+struct ModuleParametersResult {
+  std::string module;
+  std::int64_t parameters = 0, trainable = 0, frozen = 0;
+  double zero_share = 0;
+};
+/// What a model can be given, in the result: texts or images.
+struct InputLimitsResult {
+  std::optional<std::int64_t> tokens = {}, vocabulary = {}, token_types = {};
+  std::optional<std::string> truncation = {};
+  std::optional<std::int64_t> channels = {}, height = {}, width = {};
+};
+/// `AverageBits` in the result.
+struct AverageBitsResult {
+  BitCount counted = BitCount::stored;
+  double weights = 32, all_parameters = 32;
+  std::int64_t quantized_parameters = 0;
+  double data = 32;
+};
+/// The result for programs.
+struct InspectFields {
+  std::string model, architecture;
+  std::vector<std::string> labels = {};
+  std::optional<std::string> task = {};
+  InputLimitsResult limits = {};
+  std::vector<std::string> history = {};
+  bool history_complete = true;
+  std::string graph;
+  std::vector<ModuleParametersResult> modules = {};
+  std::int64_t parameters = 0, trainable_parameters = 0, frozen_parameters = 0, zeros = 0;
+  AverageBitsResult bits = {};
+  std::int64_t batch = 0, tokens = 0;
+  double flops = 0, computed_flops = 0;
+  double training_step_flops = 0, training_step_computed_flops = 0;
+  std::int64_t parameter_bytes = 0, inference_peak_value_bytes = 0;
+  std::int64_t training_parameter_bytes = 0, training_moment_bytes = 0;
+  std::int64_t training_peak_gradient_bytes = 0, training_peak_value_bytes = 0;
+  std::optional<std::int64_t> verified_files = {};
+};
+const Fields& fields_of(const ModuleParametersResult*);
+const Fields& fields_of(const InputLimitsResult*);
+const Fields& fields_of(const AverageBitsResult*);
+const Fields& fields_of(const InspectFields*);
 
 struct InspectResult : JobResult {
   std::string graph;  ///< as text, of training

@@ -85,6 +85,7 @@ std::vector<std::int64_t> loop_lengths(std::int64_t calls) {
 
 Cell milliseconds(double ms) { return real(ms, ms < 10 ? 3 : ms < 1000 ? 2 : 1); }
 Cell milliseconds(const std::optional<double>& ms) { return ms ? milliseconds(*ms) : Cell(absent); }
+Cell whole(const std::optional<std::int64_t>& value) { return value ? Cell(*value) : Cell(absent); }
 
 /// Another way against the first in one kind of process.
 struct WayComparison {
@@ -197,8 +198,7 @@ std::set<std::string> ways_alike(
 std::string turns_sentence(const std::string& way, const std::string& first,
                            const WayComparison& found) {
   std::string text =
-      fmt::format("{} against {}, call by call: {}", way, first,
-                  faster_text({found.turns->speedup, found.turns->speedup_interval}));
+      fmt::format("{} against {}, call by call: {}", way, first, speedup_text(*found.turns));
   if (shows_difference(found)) return text + ".";
   return text + (found.rounds_to_tell
                      ? fmt::format(
@@ -274,13 +274,41 @@ std::string iterations_headline(
 
 }  // namespace
 
+std::vector<ExecutorTimesResult> IterationTimes::times() const {
+  std::vector<ExecutorTimesResult> rows;
+  for (const WayTimes& way : ways)
+    for (const Told& one : told_of(way, ignored)) {
+      ExecutorTimesResult row{.executor = one.way,
+                              .process = one.process,
+                              .processes = std::ssize(one.all),
+                              .start_ms = one.start_ms.value,
+                              .first_ms = one.first_ms.value,
+                              .min_ms = one.summary.min_ms,
+                              .median_ms = one.median_ms.value,
+                              .p95_ms = one.summary.p95_ms,
+                              .counted = static_cast<std::int64_t>(one.summary.calls)};
+      if (one.all.size() > 1) {
+        row.start_min_ms = one.start_ms.low;
+        row.start_max_ms = one.start_ms.high;
+      } else {
+        row.calls_for_one_percent = one.summary.calls_for_one_percent;
+      }
+      if (one.has_ends()) {
+        row.median_low_ms = one.median_ms.low;
+        row.median_high_ms = one.median_ms.high;
+      }
+      rows.push_back(std::move(row));
+    }
+  return rows;
+}
+
 Table executor_table(const IterationTimes& times) {
   Table table({{"executor", "Executor"},
                {"process", "Process"},
                {"processes", "Processes"},
                {"start_ms", "First output (ms)"},
-               {"start_least_ms", "Least"},
-               {"start_most_ms", "Most"},
+               {"start_min_ms", "Min"},
+               {"start_max_ms", "Max"},
                {"first_ms", "First call (ms)"},
                {"min_ms", "Minimum (ms)"},
                {"median_ms", "Median (ms)"},
@@ -289,22 +317,13 @@ Table executor_table(const IterationTimes& times) {
                {"p95_ms", "p95 (ms)"},
                {"counted", "Calls counted"},
                {"calls_for_one_percent", "Calls for 1%"}});
-  for (const WayTimes& way : times.ways)
-    for (const Told& one : told_of(way, times.ignored)) {
-      const bool several = one.all.size() > 1;
-      const auto end = [](bool known, double ms) {
-        return known ? milliseconds(ms) : Cell(absent);
-      };
-      const std::optional<std::int64_t> would_do =
-          several ? std::nullopt : one.summary.calls_for_one_percent;
-      table.add_row({one.way, one.process, std::ssize(one.all), milliseconds(one.start_ms.value),
-                     end(several, one.start_ms.low), end(several, one.start_ms.high),
-                     milliseconds(one.first_ms.value), milliseconds(one.summary.min_ms),
-                     milliseconds(one.median_ms.value), end(one.has_ends(), one.median_ms.low),
-                     end(one.has_ends(), one.median_ms.high), milliseconds(one.summary.p95_ms),
-                     static_cast<std::int64_t>(one.summary.calls),
-                     would_do ? Cell(*would_do) : Cell(absent)});
-    }
+  for (const ExecutorTimesResult& one : times.times())
+    table.add_row({one.executor, one.process, one.processes, milliseconds(one.start_ms),
+                   milliseconds(one.start_min_ms), milliseconds(one.start_max_ms),
+                   milliseconds(one.first_ms), milliseconds(one.min_ms),
+                   milliseconds(one.median_ms), milliseconds(one.median_low_ms),
+                   milliseconds(one.median_high_ms), milliseconds(one.p95_ms), one.counted,
+                   whole(one.calls_for_one_percent)});
   return table;
 }
 
@@ -314,8 +333,9 @@ Table graph_table(const IterationTimes& times) {
                {"moved_bytes", "Memory traffic per call"},
                {"moved_share", "Share of the first"}});
   for (const WayTimes& way : times.ways)
-    table.add_row({way.way, way.operations, bytes(static_cast<std::int64_t>(way.moved_bytes)),
-                   percent(way.moved_bytes / times.ways.front().moved_bytes)});
+    table.add_row({way.way, way.operations, bytes(way.moved_bytes),
+                   percent(static_cast<double>(way.moved_bytes) /
+                           static_cast<double>(times.ways.front().moved_bytes))});
   return table;
 }
 
@@ -336,6 +356,43 @@ Table stage_table(const IterationTimes& times) {
   return table;
 }
 
+std::vector<LoopMeanResult> IterationTimes::means() const {
+  std::vector<LoopMeanResult> rows;
+  const auto skipped = static_cast<std::size_t>(ignored);
+  for (const WayTimes& way : ways)
+    for (const Told& one : told_of(way, ignored)) {
+      const std::optional<Told> first = same_process(*this, one);
+      for (const std::int64_t length : loop_lengths(iterations)) {
+        const auto n = static_cast<std::size_t>(length);
+        const std::size_t later = std::min(n, one.all.front().calls_ms.size() - skipped);
+        // The middle of the means of the processes.
+        const auto values = [&](const Told& told) {
+          const auto middle = [&](auto&& mean) {
+            return within_all(of_each(told.all, mean)).value;
+          };
+          return std::array{middle([&](const CallSeries& s) { return s.mean_with_ready_ms(n); }),
+                            middle([&](const CallSeries& s) { return s.mean_ms(n, 0); }),
+                            middle([&](const CallSeries& s) { return s.mean_ms(later, skipped); })};
+        };
+        const auto own = values(one);
+        LoopMeanResult row{.executor = way.way,
+                           .process = one.process,
+                           .n = length,
+                           .with_ready_ms = own[0],
+                           .mean_ms = own[1],
+                           .later_ms = own[2]};
+        if (first && ways.size() > 1) {
+          const auto others = values(*first);
+          row.with_ready_ratio = others[0] / own[0];
+          row.mean_ratio = others[1] / own[1];
+          row.later_ratio = others[2] / own[2];
+        }
+        rows.push_back(std::move(row));
+      }
+    }
+  return rows;
+}
+
 Table means_table(const IterationTimes& times) {
   std::vector<Column> columns = {{"executor", "Executor"},
                                  {"process", "Process"},
@@ -349,40 +406,48 @@ Table means_table(const IterationTimes& times) {
                                    {"mean_ratio", "Speedup of all calls"},
                                    {"later_ratio", "Speedup after warm-up"}});
   Table table(columns);
-  const auto ignored = static_cast<std::size_t>(times.ignored);
-  for (const WayTimes& way : times.ways)
-    for (const Told& one : told_of(way, times.ignored)) {
-      const std::optional<Told> first = same_process(times, one);
-      for (const std::int64_t length : loop_lengths(times.iterations)) {
-        const auto n = static_cast<std::size_t>(length);
-        const std::size_t later = std::min(n, one.all.front().calls_ms.size() - ignored);
-        // The middle of the means of the processes.
-        const auto values = [&](const Told& told) {
-          const auto middle = [&](auto&& mean) {
-            return within_all(of_each(told.all, mean)).value;
-          };
-          return std::array{middle([&](const CallSeries& s) { return s.mean_with_ready_ms(n); }),
-                            middle([&](const CallSeries& s) { return s.mean_ms(n, 0); }),
-                            middle([&](const CallSeries& s) { return s.mean_ms(later, ignored); })};
-        };
-        const auto own = values(one);
-        std::vector<Cell> row = {way.way,
-                                 one.process,
-                                 length,
-                                 milliseconds(own[0]),
-                                 milliseconds(own[1]),
-                                 milliseconds(own[2])};
-        for (std::size_t i = 0; compares && i < own.size(); ++i)
-          row.push_back(first ? significant(values(*first)[i] / own[i]) : Cell(absent));
-        table.add_row(std::move(row));
-      }
-    }
+  for (const LoopMeanResult& one : times.means()) {
+    std::vector<Cell> row = {one.executor,
+                             one.process,
+                             one.n,
+                             milliseconds(one.with_ready_ms),
+                             milliseconds(one.mean_ms),
+                             milliseconds(one.later_ms)};
+    if (compares)
+      for (const std::optional<double>& ratio :
+           {one.with_ready_ratio, one.mean_ratio, one.later_ratio})
+        row.push_back(ratio ? significant(*ratio) : Cell(absent));
+    table.add_row(std::move(row));
+  }
   return table;
+}
+
+std::vector<ExecutorComparisonResult> IterationTimes::comparisons() const {
+  std::vector<ExecutorComparisonResult> rows;
+  const auto found_all = comparisons_of(*this);
+  const std::set<std::string> alike = ways_alike(found_all);
+  for (const auto& [way, found] : found_all) {
+    ExecutorComparisonResult row{.executor = way,
+                                 .baseline = ways.front().way,
+                                 .process = found.process,
+                                 .rounds_to_tell = found.rounds_to_tell,
+                                 .extra_ms = found.extra_ms.value,
+                                 .second_extra_ms = found.second_extra_ms,
+                                 .gain_ms = found.gain_ms.value};
+    if (found.turns) row.speedup = found.turns->ratio();
+    if (!alike.contains(way)) {
+      row.break_even_call = found.even.call;
+      if (found.even.call) row.break_even_low = found.even.low;
+      row.break_even_high = found.even.high;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 Table comparison_table(const IterationTimes& times) {
   Table table({{"executor", "Executor"},
-               {"beside", "Baseline"},
+               {"baseline", "Baseline"},
                {"process", "Process"},
                {"speedup", "Speedup"},
                {"rounds_to_tell", "Rounds needed"},
@@ -392,22 +457,12 @@ Table comparison_table(const IterationTimes& times) {
                {"break_even_call", "Break-even call"},
                {"break_even_low", "Earliest"},
                {"break_even_high", "Latest"}});
-  const auto whole = [](const std::optional<std::int64_t>& value) {
-    return value ? Cell(*value) : Cell(absent);
-  };
-  const auto comparisons = comparisons_of(times);
-  const std::set<std::string> alike = ways_alike(comparisons);
-  for (const auto& [way, found] : comparisons) {
-    const BreakEven even = alike.contains(way) ? BreakEven() : found.even;
-    table.add_row({way, times.ways.front().way, found.process,
-                   found.turns
-                       ? number_within(found.turns->speedup, found.turns->speedup_interval.low,
-                                       found.turns->speedup_interval.high)
-                       : Cell(absent),
-                   whole(found.rounds_to_tell), milliseconds(found.extra_ms.value),
-                   milliseconds(found.second_extra_ms), milliseconds(found.gain_ms.value),
-                   whole(even.call), even.call ? Cell(even.low) : Cell(absent), whole(even.high)});
-  }
+  for (const ExecutorComparisonResult& one : times.comparisons())
+    table.add_row({one.executor, one.baseline, one.process, speedup_cell(one.speedup),
+                   whole(one.rounds_to_tell), milliseconds(one.extra_ms),
+                   milliseconds(one.second_extra_ms), milliseconds(one.gain_ms),
+                   whole(one.break_even_call), whole(one.break_even_low),
+                   whole(one.break_even_high)});
   return table;
 }
 
@@ -423,16 +478,16 @@ std::vector<std::string> comparison_sentences(const IterationTimes& times) {
   return sentences;
 }
 
-std::vector<std::string> iteration_sentences(const IterationTimes& times) {
-  std::vector<std::string> sentences = comparison_sentences(times);
-  const std::string& first = times.ways.front().way;
-  const auto comparisons = comparisons_of(times);
-  const std::set<std::string> alike = ways_alike(comparisons);
-  for (const auto& [way, found] : comparisons)
+std::vector<std::string> IterationTimes::findings() const {
+  std::vector<std::string> sentences = comparison_sentences(*this);
+  const std::string& first = ways.front().way;
+  const auto found_all = comparisons_of(*this);
+  const std::set<std::string> alike = ways_alike(found_all);
+  for (const auto& [way, found] : found_all)
     sentences.push_back(even_sentence(way, first, found, !alike.contains(way)));
-  for (const WayTimes& way : times.ways) {
+  for (const WayTimes& way : ways) {
     const CallSeries& series = way.warm ? *way.warm : way.fresh.front();
-    const std::string sentence = precision_sentence(way, series, times.ignored);
+    const std::string sentence = precision_sentence(way, series, ignored);
     if (!sentence.empty()) sentences.push_back(sentence);
   }
   return sentences;
@@ -460,26 +515,25 @@ Figure iterations_figure(const IterationTimes& times) {
       each.series.push_back(std::move(calls));
       sum.series.push_back(std::move(sums));
     }
-  return {.title = times.what, .panels = {each, sum}, .width = 1100};
+  return {.title = times.work.what, .panels = {each, sum}, .width = 1100};
 }
 
 Document iterations_document(const IterationTimes& times) {
   const auto comparisons = comparisons_of(times);
-  Document document{.title = times.what, .headline = iterations_headline(times, comparisons)};
+  Document document{.title = times.work.what, .headline = iterations_headline(times, comparisons)};
   for (const WayTimes& way : times.ways) {
     const Told one = usual_calls(way, times.ignored);
     std::string text = fmt::format("{} ms per call", three_digits(one.median_ms.value));
     if (const TimesInTurn* turns = turns_of(comparisons, way.way))
-      text += ", " + faster_text({turns->speedup, turns->speedup_interval});
+      text += ", " + speedup_text(*turns);
     document.key_figures.push_back({way.way, text + fmt::format("; first output after {} ms",
                                                                 three_digits(one.start_ms.value))});
   }
   document.evidence =
       fmt::format("Medians of {} calls of each executor, without the first {}, of {}.",
-                  times.iterations, times.ignored, times.what);
+                  times.iterations, times.ignored, times.work.what);
   std::vector<Block> findings;
-  for (const std::string& sentence : iteration_sentences(times))
-    findings.emplace_back(Paragraph{sentence});
+  for (const std::string& sentence : times.findings()) findings.emplace_back(Paragraph{sentence});
   document.sections = {{"", {PageTable{executor_table(times)}}}};
   if (times.ways.size() > 1)
     document.sections.push_back(

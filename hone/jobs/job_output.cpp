@@ -5,7 +5,7 @@
 namespace hone {
 
 OutputFolderOptions JobOutput::options() const {
-  return {.overwrite = overwrite, .role = job_file_role, .earlier_role = earlier_job_file_role};
+  return {.overwrite = overwrite, .role = job_file_role};
 }
 
 OutputFolderOptions JobOutput::resumable(const JobResume& arguments) const {

@@ -26,18 +26,18 @@ Facts facts_of(const Json& object) {
   return facts;
 }
 
-Facts machine_facts(const Machine& machine, int threads) {
-  Facts facts = {{{"hone", hone_version()},
-                  {"Processor", machine.processor},
-                  {"Threads", fmt::format("{} of {} processors", threads, machine.processors)},
-                  {"Instruction sets",
-                   fmt::format("{}; kernels run with {}", fmt::join(machine.instruction_sets, ", "),
-                               machine.vector_target)},
-                  {"Memory", human_bytes(static_cast<double>(machine.memory.total_bytes))},
-                  {"System", machine.system},
-                  {"Compiler", machine.compiler}}};
-  for (const LibraryVersion& library : machine.libraries)
-    facts.rows.push_back({library.name, library.version});
+Facts machine_facts(const Machine& machine) {
+  Facts facts = {
+      {{"hone", machine.hone},
+       {"Processor", machine.processor},
+       {"Threads", fmt::format("{} of {} processors", machine.threads, machine.processors)},
+       {"Instruction sets",
+        fmt::format("{}; kernels run with {}", fmt::join(machine.instruction_sets, ", "),
+                    machine.vector_target)},
+       {"Memory", human_bytes(static_cast<double>(machine.memory_bytes))},
+       {"System", machine.system},
+       {"Compiler", machine.compiler}}};
+  for (const auto& [name, version] : machine.libraries) facts.rows.push_back({name, version});
   return facts;
 }
 
@@ -48,7 +48,7 @@ std::string seeds_text(std::int64_t seeds) {
 
 // The document with what every report ends with.
 Document whole(const JobResult& result, const Invocation& invocation, const std::string& start,
-               double seconds, const Machine& machine, int threads) {
+               double seconds, const Machine& machine) {
   const Basis& basis = result.basis;
   Document whole = result.document;
   whole.subtitle = fmt::format("hone {}, {}, took {}", hone_version(), start, clock_text(seconds));
@@ -61,11 +61,25 @@ Document whole(const JobResult& result, const Invocation& invocation, const std:
                                     {"Protocol", basis.protocol}}}}});
   whole.sections.push_back({"Run it again", {Preformatted{invocation.command}}});
   whole.sections.push_back({"Settings", {facts_of(invocation.settings)}, /*folded=*/true});
-  whole.sections.push_back({"Machine", {machine_facts(machine, threads)}, /*folded=*/true});
+  whole.sections.push_back({"Machine", {machine_facts(machine)}, /*folded=*/true});
   return whole;
 }
 
 }  // namespace
+
+const Fields& fields_of(const SettingsFields*) {
+  using S = SettingsFields;
+  static const Fields fields = describe<S>(
+      "settings.json",
+      "How a job was run: in every output folder. `results.json` beside it is what the command "
+      "prints.",
+      field<&S::command_line>("command_line", "A command line that does the same again."),
+      field<&S::settings>("settings",
+                          "Every argument with its value, given or default; flags are booleans."),
+      field<&S::start>("start", Unit::utc, "When it began, ISO 8601."),
+      field<&S::seconds>("seconds", Unit::seconds, "How long it took."));
+  return fields;
+}
 
 std::string data_text(const std::string& source, const DataIdentity& identity) {
   if (identity.hash.empty()) return source;
@@ -87,32 +101,31 @@ Basis basis_of(const std::string& source, const EncodedSplits& data, std::string
   for (const PartFacts& facts : data.identity.parts)
     if (!facts.sample.empty() && facts.part != "validation")
       splits += fmt::format("; {}: {}", facts.part, facts.sample);
-  const bool honest = data.protocol == Protocol::honest;
-  return {std::move(arithmetic), seeds, data_text(source, data.identity), splits,
-          honest ? "choices are made on the validation split (honest)"
-                 : "choices are made on the test split, so its numbers are too good (original)"};
+  const char* protocol = data.protocol != Protocol::honest
+                             ? "choices are made on the test split, so its numbers are too good"
+                         : data.measured.facts.part == "validation"
+                             ? "choices are made on the validation split, and so are results"
+                             : "choices are made on the validation split";
+  return {std::move(arithmetic), seeds, data_text(source, data.identity), splits, protocol};
 }
 
 void write_report(const JobResult& result, const Invocation& invocation, const fs::path& folder,
                   const Context& context) {
-  const Machine machine = this_machine();
+  const Machine machine = this_machine(context.pool.threads());
   const std::string start = utc_text(invocation.start);
   const double seconds =
       std::chrono::duration<double>(std::chrono::system_clock::now() - invocation.start).count();
-  Json machine_json = to_json(machine);
-  machine_json["threads"] = context.pool.threads();
-  write_file(folder / "settings.json",
-             to_document(result_of(invocation.name, {{"command_line", invocation.command},
-                                                     {"settings", invocation.settings},
-                                                     {"start", start},
-                                                     {"seconds", seconds}})));
-  write_file(folder / "machine.json", to_document(result_of(invocation.name, machine_json)));
+  const SettingsFields settings{.command_line = invocation.command,
+                                .settings = invocation.settings,
+                                .start = start,
+                                .seconds = seconds};
+  write_file(folder / "settings.json", to_document(result_of(invocation.name, to_json(settings))));
+  write_file(folder / "machine.json", to_document(result_of(invocation.name, to_json(machine))));
   if (!result.fields.is_null()) write_results(invocation.name, result.fields, folder);
   std::string log = fmt::format("{} {}\n", start, invocation.command);
   for (const std::string& note : result.document.notes) log += note + "\n";
   write_file(folder / "run.log", log + fmt::format("done after {}\n", clock_text(seconds)));
-  const Document document =
-      whole(result, invocation, start, seconds, machine, context.pool.threads());
+  const Document document = whole(result, invocation, start, seconds, machine);
   write_file(folder / "report.html", to_html(document));
   write_file(folder / "report.md", to_markdown(document));
 }

@@ -86,6 +86,15 @@ Result finished(const OutputFolder& folder, const JobOutput& output) {
   return result;
 }
 
+/// settings.json
+struct SettingsFields {
+  std::string command_line;
+  Json settings = {};
+  std::string start;
+  double seconds = 0;
+};
+const Fields& fields_of(const SettingsFields*);
+
 /// Writes the files above into an existing folder. Throws `UserError` when one cannot be written.
 void write_report(const JobResult& result, const Invocation& invocation, const fs::path& folder,
                   const Context& context);

@@ -1,19 +1,19 @@
 #include "hone/jobs/kernels.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "hone/base/text.h"
 #include "hone/cuda/kernels.h"
 #include "hone/jobs/bench.h"
 #include "hone/jobs/device_time.h"
-#include "hone/runtime/kernel_choice.h"
 #include "hone/train/remove_padding.h"
 #include "hone/train/training_graph.h"
 
 namespace hone {
 namespace {
 
-constexpr std::string_view kLayouts[] = {"dense", "matrices", "rows", "strided"};
 // By `KernelValues`.
 constexpr std::string_view kValues[] = {"f32", "f32, bf16, f16", "bf16"};
 constexpr std::string_view kReference = "reference", kHost = "cpu";
@@ -34,20 +34,46 @@ std::string arithmetic_of_kernel(const Kernel& kernel) {
 
 std::string yes_or_no(bool yes) { return yes ? "yes" : "no"; }
 
-void add_rows(Table& table, const OpDef& op, const KernelTable& kernels,
+void add_rows(std::vector<KernelRow>& rows, const OpDef& op, const KernelTable& kernels,
               const std::vector<const Kernel*>& own, const std::string& device) {
   for (const Kernel& kernel : kernels) {
     if (!is_row_of(kernel, op) || (!device.empty() && kernel.device != device)) continue;
     const bool of_plugin = std::ranges::any_of(
         own, [&](const Kernel* one) { return one->run == kernel.run && one->name == kernel.name; });
-    table.add_row({op.name, kernel.device, kernel.name,
-                   kLayouts[static_cast<std::size_t>(kernel.layout)],
-                   kValues[static_cast<std::size_t>(kernel.values)], arithmetic_of_kernel(kernel),
-                   yes_or_no(kernel.prepare != nullptr),
-                   yes_or_no(kernel.workspace_bytes != nullptr), of_plugin ? "plugin" : "hone"});
+    rows.push_back({.operation = std::string(op.name),
+                    .device = std::string(kernel.device),
+                    .kernel = std::string(kernel.name),
+                    .layout = kernel.layout,
+                    .values = std::string(kValues[static_cast<std::size_t>(kernel.values)]),
+                    .arithmetic = arithmetic_of_kernel(kernel),
+                    .prepares = kernel.prepare != nullptr,
+                    .workspace = kernel.workspace_bytes != nullptr,
+                    .origin = of_plugin ? "plugin" : "hone"});
   }
   if (device.empty() || device == kHost)
-    table.add_row({op.name, kHost, kReference, "strided", "all", "fp64", "no", "no", "hone"});
+    rows.push_back({.operation = std::string(op.name),
+                    .device = std::string(kHost),
+                    .kernel = std::string(kReference),
+                    .values = "all",
+                    .arithmetic = "fp64",
+                    .origin = "hone"});
+}
+
+Table table_of(const std::vector<KernelRow>& rows) {
+  Table table({{"operation", "Operation"},
+               {"device", "Device"},
+               {"kernel", "Kernel"},
+               {"layout", "Layout"},
+               {"values", "Values"},
+               {"arithmetic", "Arithmetic"},
+               {"prepares", "Weights prepared"},
+               {"workspace", "Workspace"},
+               {"origin", "Origin"}});
+  for (const KernelRow& row : rows)
+    table.add_row({row.operation, row.device, row.kernel, std::string(word_of(row.layout)),
+                   row.values, row.arithmetic, yes_or_no(row.prepares), yes_or_no(row.workspace),
+                   row.origin});
+  return table;
 }
 
 // The graph of the model as it is run.
@@ -63,21 +89,29 @@ Graph run_graph(const Model& model, bool train, const Session& session) {
   return graph;
 }
 
-std::string refusals_text(const std::vector<KernelAnswer>& answers) {
-  std::string text;
-  for (const KernelAnswer& answer : answers)
-    if (!answer.refusal.empty())
-      text +=
-          fmt::format("{}{}: {}", text.empty() ? "" : "; ", answer.kernel->name, answer.refusal);
-  return text;
+NodeKernel kernel_of(const Node& node, const Session& session) {
+  const Kernel* kernel = find_kernel(session.library.kernels, node, session.device);
+  NodeKernel row{.node = node.name(),
+                 .operation = std::string(node.op().name),
+                 .kernel = std::string(kernel == nullptr ? kReference : kernel->name),
+                 .arithmetic = kernel == nullptr ? "fp64" : arithmetic_of_kernel(*kernel),
+                 .prepares = kernel != nullptr && kernel->prepare != nullptr};
+  row.refused =
+      refusals_of(kernel_answers(session.library.kernels, call_site(node), session.device));
+  return row;
 }
 
-Json refusals_json(const std::vector<KernelAnswer>& answers) {
-  Json all = Json::array();
-  for (const KernelAnswer& answer : answers)
-    if (!answer.refusal.empty())
-      all.push_back({{"kernel", answer.kernel->name}, {"reason", answer.refusal}});
-  return all;
+Table table_of(const std::vector<NodeKernel>& nodes) {
+  Table table({{"node", "Node"},
+               {"operation", "Operation"},
+               {"kernel", "Kernel"},
+               {"arithmetic", "Arithmetic"},
+               {"prepares", "Weights prepared"},
+               {"refused", "Not accepted by"}});
+  for (const NodeKernel& one : nodes)
+    table.add_row({one.node, one.operation, one.kernel, one.arithmetic, yes_or_no(one.prepares),
+                   refusals_cell(one.refused)});
+  return table;
 }
 
 }  // namespace
@@ -90,34 +124,105 @@ std::vector<const Kernel*> plugin_kernels(const Library& library) {
   return others;
 }
 
-Table kernel_table(const Library& library, const std::string& device) {
-  Table table({{"operation", "Operation"},
-               {"device", "Device"},
-               {"kernel", "Kernel"},
-               {"layout", "Layout"},
-               {"values", "Values"},
-               {"arithmetic", "Arithmetic"},
-               {"prepares", "Weights prepared"},
-               {"workspace", "Workspace"},
-               {"origin", "Origin"}});
+std::span<const EnumWord> enum_words(Layout) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(Layout::dense), "dense"},
+                                        {static_cast<int>(Layout::matrices), "matrices"},
+                                        {static_cast<int>(Layout::rows), "rows"},
+                                        {static_cast<int>(Layout::strided), "strided"}};
+  return kWords;
+}
+
+const Fields& fields_of(const KernelRow*) {
+  using K = KernelRow;
+  static const Fields fields = describe<K>(
+      "kernel_row", "A kernel. The first kernel of an operation that accepts a node runs it.",
+      field<&K::operation>("operation", "Operation that it runs."),
+      field<&K::device>("device", "Kind of device."),
+      field<&K::kernel>("kernel", "Its name; reference: the last to be tried."),
+      field<&K::layout>("layout",
+                        "Layout of inputs: without gaps, with steps between matrices or rows, or "
+                        "any strides."),
+      field<&K::values>("values", "Types of values that it accepts."),
+      field<&K::arithmetic>("arithmetic",
+                            "Of its products: fp32, fp64 of references, or the type of codes."),
+      field<&K::prepares>("prepares", "It prepares constant weights once."),
+      field<&K::workspace>("workspace", "It needs memory beside its results."),
+      field<&K::origin>("origin", "hone, or plugin."));
+  return fields;
+}
+
+const Fields& fields_of(const KernelsFields*) {
+  static const Fields fields = describe<KernelsFields>(
+      "kernels", "The kernels of operations.",
+      field<&KernelsFields::kernels>("kernels", "All kernels, by operation."));
+  return fields;
+}
+
+const Fields& fields_of(const KernelRefusal*) {
+  static const Fields fields =
+      describe<KernelRefusal>("kernel_refusal", "Why a kernel does not run an operation.",
+                              field<&KernelRefusal::kernel>("kernel", "Its name."),
+                              field<&KernelRefusal::reason>("reason", "The reason."));
+  return fields;
+}
+
+std::vector<KernelRefusal> refusals_of(const std::vector<KernelAnswer>& answers) {
+  std::vector<KernelRefusal> refusals;
+  for (const KernelAnswer& answer : answers)
+    if (!answer.refusal.empty())
+      refusals.push_back({std::string(answer.kernel->name), std::string(answer.refusal)});
+  return refusals;
+}
+
+Cell refusals_cell(const std::vector<KernelRefusal>& refusals) {
+  std::vector<std::string> texts;
+  for (const KernelRefusal& refusal : refusals)
+    texts.push_back(fmt::format("{}: {}", refusal.kernel, refusal.reason));
+  return texts.empty() ? Cell(absent) : Cell(fmt::format("{}", fmt::join(texts, "; ")));
+}
+
+const Fields& fields_of(const NodeKernel*) {
+  using N = NodeKernel;
+  static const Fields fields = describe<N>(
+      "node_kernel", "An operation of a model's graph as it is run.",
+      field<&N::node>("node", "Its name."), field<&N::operation>("operation", "Its kind."),
+      field<&N::kernel>("kernel", "Kernel that runs it; reference: no other accepts it."),
+      field<&N::arithmetic>("arithmetic", "Of its products."),
+      field<&N::prepares>("prepares", "The kernel prepares constant weights once."),
+      field<&N::refused>("refused", "Kernels that were tried before and did not accept it."));
+  return fields;
+}
+
+const Fields& fields_of(const ModelKernelsFields*) {
+  using M = ModelKernelsFields;
+  static const Fields fields = describe<M>(
+      "kernels", "The kernels of a model.", field<&M::model>("model", "The model as it was named."),
+      field<&M::what>("what", "What is run."),
+      field<&M::device>("device", "Device that runs it, with what its results depend on."),
+      field<&M::nodes>("nodes", "Every operation, in the order in which they run."));
+  return fields;
+}
+
+std::vector<KernelRow> kernel_rows(const Library& library, const std::string& device) {
+  std::vector<KernelRow> rows;
   KernelTable kernels = library.kernels;
   for (const Kernel& kernel : cuda::kernels())
     if (!is_in(kernel, kernels)) kernels.push_back(kernel);
   const std::vector<const Kernel*> own = plugin_kernels(library);
-  for (const auto& [name, op] : library.ops) add_rows(table, op, kernels, own, device);
-  return table;
+  for (const auto& [name, op] : library.ops) add_rows(rows, op, kernels, own, device);
+  return rows;
 }
 
 JobResult list_kernels(const Library& library, const std::string& device) {
-  const Table table = kernel_table(library, device);
+  const KernelsFields fields{kernel_rows(library, device)};
   JobResult result;
-  result.fields = {{"kernels", to_json(table)}};
+  result.fields = to_json(fields);
   Document& document = result.document;
   document.title = "Kernels";
-  document.headline = fmt::format("{} kernels", grouped(std::ssize(table.rows())));
+  document.headline = fmt::format("{} kernels", grouped(std::ssize(fields.kernels)));
   document.sections = {
       {"",
-       {PageTable{table},
+       {PageTable{table_of(fields.kernels)},
         Paragraph{"The kernels of an operation are tried in order, and the first that accepts a "
                   "node runs it. `hone kernels --model MODEL` shows which, and why others did "
                   "not."}}}};
@@ -128,45 +233,24 @@ JobResult kernels_of_model(const KernelsJob& job, Context& context) {
   const Session session = context.session();
   const Model model = bench_model({.model = job.model, .seed = job.seed}, context);
   const Graph graph = run_graph(model, job.train, session);
-  Table table({{"node", "Node"},
-               {"operation", "Operation"},
-               {"kernel", "Kernel"},
-               {"arithmetic", "Arithmetic"},
-               {"prepares", "Weights prepared"},
-               {"refused", "Not accepted by"}});
-  Json nodes = Json::array();
-  std::int64_t without_kernel = 0;
-  for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
-    const auto answers = kernel_answers(session.library.kernels, call_site(*node), session.device);
-    const std::string name(kernel == nullptr ? kReference : kernel->name),
-        arithmetic = kernel == nullptr ? "fp64" : arithmetic_of_kernel(*kernel),
-        refused = refusals_text(answers);
-    const bool prepares = kernel != nullptr && kernel->prepare != nullptr;
-    without_kernel += kernel == nullptr ? 1 : 0;
-    table.add_row({node->name(), node->op().name, name, arithmetic, yes_or_no(prepares),
-                   refused.empty() ? Cell(absent) : Cell(refused)});
-    nodes.push_back({{"node", node->name()},
-                     {"operation", node->op().name},
-                     {"kernel", name},
-                     {"arithmetic", arithmetic},
-                     {"prepares", prepares},
-                     {"refused", refusals_json(answers)}});
-  }
-  const std::string what =
-      fmt::format("{} of {}", job.train ? "a training step" : "inference", job.model);
+  ModelKernelsFields fields{
+      .model = job.model,
+      .what = fmt::format("{} of {}", job.train ? "a training step" : "inference", job.model),
+      .device = device_text(session)};
+  for (const Node* node : graph.of_kind(NodeKind::operation))
+    fields.nodes.push_back(kernel_of(*node, session));
+  const auto without_kernel = std::ranges::count(fields.nodes, kReference, &NodeKernel::kernel);
   JobResult result;
-  result.fields = {
-      {"model", job.model}, {"what", what}, {"device", device_text(session)}, {"nodes", nodes}};
+  result.fields = to_json(fields);
   Document& document = result.document;
-  document.title = fmt::format("Kernels of {}", what);
-  document.headline = capitalized(fmt::format("{} on {}: {} operations, {} without a fast kernel",
-                                              what, device_text(session),
-                                              grouped(std::ssize(nodes)), grouped(without_kernel)));
+  document.title = fmt::format("Kernels of {}", fields.what);
+  document.headline = capitalized(
+      fmt::format("{} on {}: {} operations, {} without a fast kernel", fields.what, fields.device,
+                  grouped(std::ssize(fields.nodes)), grouped(without_kernel)));
   document.sections = {
       {"",
-       {PageTable{table}, Paragraph{"Kernels are tried in order; the first that accepts a node "
-                                    "runs it."}}}};
+       {PageTable{table_of(fields.nodes)},
+        Paragraph{"Kernels are tried in order; the first that accepts a node runs it."}}}};
   return result;
 }
 

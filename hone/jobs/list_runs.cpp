@@ -10,21 +10,19 @@
 namespace hone {
 namespace {
 
-Json to_json(const RankedRuns& ranked, const Runs& runs) {
-  Json groups = Json::array(), skipped = Json::array();
-  const auto known = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-  for (std::size_t i = 0; i < ranked.groups.size(); ++i) {
-    const RunGroup& g = ranked.groups[i];
-    groups.push_back({{"group", i + 1},
-                      {"data", known(g.data)},
-                      {"data_hash", known(g.data_hash)},
-                      {"part", known(g.part)},
-                      {"n", g.n == 0 ? Json() : Json(g.n)},
-                      {"texts_hash", known(g.texts_hash)}});
-  }
-  for (const SkippedPath& one : runs.skipped)
-    skipped.push_back({{"path", one.path}, {"reason", one.reason}});
-  return {{"runs", ranked.rows}, {"groups", groups}, {"skipped", skipped}};
+RunsFields runs_fields(const RankedRuns& ranked, const Runs& runs) {
+  RunsFields fields{.skipped = runs.skipped};
+  const auto known = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  for (const RunGroup& group : ranked.groups)
+    fields.groups.push_back({.group = fields.groups.size() + 1,
+                             .data = known(group.data),
+                             .data_hash = known(group.data_hash),
+                             .split = known(group.part),
+                             .n = group.n == 0 ? std::nullopt : std::optional(group.n),
+                             .examples_hash = known(group.texts_hash)});
+  return fields;
 }
 
 // Drawn into the page alone, which goes without it if it cannot be drawn.
@@ -73,6 +71,37 @@ void write_page(const RunsJob& job, const Table& table, Document page, const Run
 
 }  // namespace
 
+const Fields& fields_of(const RunGroupResult*) {
+  using R = RunGroupResult;
+  static const Fields fields = describe<R>(
+      "run_group", "Runs that were measured on the same examples; only these can be ranked.",
+      field<&R::group>("group", "Its number, from 1."),
+      field<&R::data>("data", "The data as it was named; null: unknown."),
+      field<&R::data_hash>("data_hash", "`hash` of the data; null: unknown."),
+      field<&R::split>("split", "The split: train, validation, test or all; null: unknown."),
+      field<&R::n>("n", Unit::examples, "Number of examples; null: unknown."),
+      field<&R::examples_hash>("examples_hash",
+                               "Fingerprint of the examples; null: unknown, and the data, split "
+                               "and number identify them."));
+  return fields;
+}
+
+const Fields& fields_of(const SkippedPath*) {
+  static const Fields fields =
+      describe<SkippedPath>("skipped_path", "A path that is not an output folder.",
+                            field<&SkippedPath::path>("path", "The path."),
+                            field<&SkippedPath::reason>("reason", "Why it was skipped."));
+  return fields;
+}
+
+const Fields& fields_of(const RunsFields*) {
+  static const Fields fields = describe<RunsFields>(
+      "runs", "Output folders of earlier jobs.",
+      field<&RunsFields::groups>("groups", "Which runs can be ranked."),
+      field<&RunsFields::skipped>("skipped", "Paths that are not output folders."));
+  return fields;
+}
+
 RunsResult list_runs(const RunsJob& job, const Context& context) {
   const Runs runs = read_runs(job.folders);
   RunsResult result;
@@ -82,7 +111,8 @@ RunsResult list_runs(const RunsJob& job, const Context& context) {
   user_check(!result.ranked.rows.empty(), "there is no output folder among them");
   std::vector<std::string> common;
   const Table table = runs_table(result.ranked, job.columns, common);
-  result.fields = to_json(result.ranked, runs);
+  result.fields = {{"runs", result.ranked.rows}};
+  result.fields.update(to_json(runs_fields(result.ranked, runs)));
   Document& document = result.document;
   document.title = job.title;
   const std::size_t count = table.rows().size();

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/jobs/job_result.h"
 #include "hone/jobs/runs_table.h"
 #include "hone/runtime/context.h"
@@ -19,6 +21,22 @@ struct RunsJob {
   bool overwrite = false;  ///< replace them
   std::string title = {};  ///< of the page
 };
+
+/// Runs that were measured on the same examples, in results.
+struct RunGroupResult {
+  std::size_t group = 0;
+  std::optional<std::string> data = {}, data_hash = {}, split = {};
+  std::optional<std::int64_t> n = {};
+  std::optional<std::string> examples_hash = {};
+};
+/// The result for programs, beside the `runs` themselves.
+struct RunsFields {
+  std::vector<RunGroupResult> groups = {};
+  std::vector<SkippedPath> skipped = {};
+};
+const Fields& fields_of(const RunGroupResult*);
+const Fields& fields_of(const SkippedPath*);
+const Fields& fields_of(const RunsFields*);
 
 struct RunsResult : JobResult {
   RankedRuns ranked;

@@ -4,7 +4,6 @@
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/model_card.h"
-#include "hone/models/adapter.h"
 #include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
 #include "hone/study/result.h"
@@ -18,6 +17,19 @@ constexpr std::string_view kRoundedAgain =
     "of the adapter beside the model";
 
 }  // namespace
+
+const Fields& fields_of(const MergeFields*) {
+  using M = MergeFields;
+  static const Fields fields = describe<M>(
+      "lora", "An adapter merged into its model; before: the adapter beside the model.",
+      inlined<&M::change>(), field<&M::adapter>("adapter", "The adapter as it was named."),
+      field<&M::lora>("lora", "Size of the adapter."),
+      field<&M::rounded_again>("rounded_again",
+                               "Whether the merged weights were rounded to the model's formats "
+                               "again."),
+      field<&M::output>("output", "The folder that was written."));
+  return fields;
+}
 
 JobResult merge_adapter(const MergeJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
@@ -43,14 +55,15 @@ JobResult merge_adapter(const MergeJob& job, Context& context) {
   const ModelChange change = measure_change(before, source, output.path(), data,
                                             job.texts.batch_size, context, document.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;
-  result.fields = to_json(change, job.model, data, labels, "with_adapter", "merged");
-  result.fields.update({{"adapter", job.adapter},
-                        {"lora", to_json(adapter)},
-                        {"rounded_again", rounds},
-                        {"output", job.output.folder}});
+  result.fields =
+      to_json(MergeFields{.change = model_change_result(change, job.model, data, labels),
+                          .adapter = job.adapter,
+                          .lora = adapter,
+                          .rounded_again = rounds,
+                          .output = job.output.folder});
   describe_change(document,
-                  fmt::format("{} merged into {} linear layer{}", job.adapter, adapter.linears,
-                              adapter.linears == 1 ? "" : "s"),
+                  fmt::format("{} merged into {} linear layer{}", job.adapter,
+                              adapter.linear_layers, adapter.linear_layers == 1 ? "" : "s"),
                   change, data, job.invocation.setting("data"), labels);
   document.output = job.output.folder;
   result.basis = basis_of(change, job.texts.data.options.source, data);

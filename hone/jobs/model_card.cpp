@@ -26,7 +26,8 @@ constexpr double kRarelyFound = 0.5;             // recall
 constexpr std::size_t kMostConfusedClasses = 6;  // with a column for each
 
 constexpr std::string_view kWeightsTitle = "## Weights, and who can load them\n",
-                           kTakesTitle = "## What it takes\n";
+                           kTakesTitle = "## What it takes\n",
+                           kOriginTitle = "## How it was made\n";
 
 /// A line of figures: what was measured where.
 struct Row {
@@ -48,7 +49,9 @@ bool is_changed(const ModelCard& card) {
   return command == "pass" || command == "lora" || command == "trim";
 }
 
-bool is_adapter(const ModelCard& card) { return card.result.contains("lora") && !is_changed(card); }
+bool is_adapter(const ModelCard& card) {
+  return value_at(card.result, "lora").is_object() && !is_changed(card);
+}
 bool is_pruned(const ModelCard& card) { return text_at(card.result, "command") == "prune"; }
 bool is_shrunk(const ModelCard& card) { return text_at(card.result, "command") == "shrink"; }
 
@@ -65,7 +68,7 @@ std::string code(const std::string& name) {
 
 std::vector<Row> rows_of(const ModelCard& card) {
   const Json& result = card.result;
-  const std::string part = text_at(result, "part");
+  const std::string part = text_at(result, "split");
   std::vector<Row> rows;
   const auto add = [&](const std::string& what, const std::string& where, const char* key) {
     if (value_at(result, key).is_object()) rows.push_back({what, where, &result[key]});
@@ -247,7 +250,9 @@ std::string introduction(const ModelCard& card, const Model& model) {
                      what_it_does(model.facts.task(), fmt::format("{}", fmt::join(labels, ", "))));
 }
 
-bool model_is_of_labels(const Json& comparison) { return comparison.contains("answer_flip_share"); }
+bool model_is_of_labels(const Json& comparison) {
+  return !value_at(comparison, "answer_flip_share").is_null();
+}
 
 std::string figures(const ModelCard& card) {
   std::string text = "## Figures\n\n";
@@ -256,10 +261,10 @@ std::string figures(const ModelCard& card) {
     return text +
            (is_changed(card)
                 ? "Its answers were not measured. Figures of the model before are not its own.\n\n"
-                : "It was measured on nothing: the data had no part for that.\n\n");
+                : "It was measured on nothing: the data had no split for that.\n\n");
   const FigureName figure = figure_of(*rows.back().measurement);
-  text += fmt::format("| | part | n | {} | 95% interval | {} | loss |\n", figure.text,
-                      baseline_answer(figure).substr(figure == kAccuracy ? 4 : 0));
+  text += fmt::format("| | split | n | {} | 95% interval | constant prediction | loss |\n",
+                      figure.text);
   text += "|---|---|---|---|---|---|---|\n";
   for (const Row& row : rows) {
     const Json& m = *row.measurement;
@@ -284,7 +289,7 @@ std::string figures(const ModelCard& card) {
     const std::string sentence =
         text_at(comparison, comparison.contains("summary") ? "summary" : "verdict");
     text += fmt::format("Against the model before: {}.", sentence);
-    if (comparison.contains("flip_share"))
+    if (!value_at(comparison, "flip_share").is_null())
       text += fmt::format(" {} that differ: {} (95% CI {}).",
                           model_is_of_labels(comparison) ? "Texts with answers" : "Predictions",
                           percent_text(value_at(comparison, "flip_share"), kDifferenceDigits),
@@ -315,8 +320,8 @@ std::string share_text(const Json& figures, const char* key) {
 
 // Figures of each class, or of each label; of numbers there are none.
 const Json& of_classes_or_labels(const Json& measurement) {
-  return value_at(measurement,
-                  measurement.contains("eval_labels") ? "eval_labels" : "eval_classes");
+  return value_at(measurement, value_at(measurement, "eval_labels").is_object() ? "eval_labels"
+                                                                                : "eval_classes");
 }
 
 // How each class was told from the others, on the part the model is judged by, and of a few what its texts were taken for.
@@ -327,7 +332,7 @@ std::string classes(const ModelCard& card) {
   const Json& of_class = of_classes_or_labels(measurement);
   const Json& confusion = value_at(measurement, "eval_confusion");
   const bool confused = confusion.is_array() && of_class.size() <= kMostConfusedClasses;
-  const bool several = measurement.contains("eval_labels");
+  const bool several = value_at(measurement, "eval_labels").is_object();
   std::string header = fmt::format("| {} | examples | precision | recall | F1 |",
                                    several ? "label" : "class"),
               line = "|---|---|---|---|---|", body;
@@ -347,7 +352,7 @@ std::string classes(const ModelCard& card) {
     ++row;
   }
   return fmt::format(
-      "## {}\n\nOn the {} part, n = {}; in brackets the 95% interval:\n\n{}\n{}\n{}\n",
+      "## {}\n\nOn the {} split, n = {}; in brackets the 95% interval:\n\n{}\n{}\n{}\n",
       several ? "Labels" : "Classes", rows.back().part,
       grouped(measurement.value("eval_samples", std::int64_t{0})), header, line, body);
 }
@@ -377,11 +382,11 @@ std::string history_text(const History& history) {
 std::string origin(const ModelCard& card, const Model& model) {
   const Json& r = card.result;
   const Json& data = value_at(r, "data");
-  std::string text = fmt::format("## How it was made\n\nBy hone {}:\n\n```sh\n{}\n```\n\n",
+  std::string text = fmt::format("{}\nBy hone {}:\n\n```sh\n{}\n```\n\n", kOriginTitle,
                                  hone_version(), card.command_line);
   std::string parts;
-  for (const Json& part : value_at(data, "parts"))
-    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", text_at(part, "part"),
+  for (const Json& part : value_at(data, "splits"))
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", text_at(part, "split"),
                          grouped(part.value("rows", std::int64_t{0})));
   if (!text_at(data, "source").empty())
     text += fmt::format("- data: {}{}{}\n", code(text_at(data, "source")),
@@ -430,20 +435,52 @@ std::string weights_section(const ModelCard& card, const Model& model, Truncatio
   if (truncation == Truncation::head_tail) sentences.emplace_back(kHeadTailElsewhere);
   if (const Json& elsewhere = value_at(r, "as_transformers"); elsewhere.is_object())
     sentences.push_back(
-        fmt::format("Measured on the {} part, n = {}: {} {} in `transformers`, {} here.",
-                    text_at(r, "part"), to_line(value_at(elsewhere, "eval_samples")),
+        fmt::format("Measured on the {} split, n = {}: {} {} in `transformers`, {} here.",
+                    text_at(r, "split"), to_line(value_at(elsewhere, "eval_samples")),
                     figure_of(elsewhere).text, hone::share_text(figure_estimate(elsewhere).value),
                     hone::share_text(figure_estimate(value_at(r, "after")).value)));
   return weights_section(sentences);
 }
 
+// The end of the section that begins at `at`.
+std::size_t section_end(const std::string& card, std::size_t at) {
+  const std::size_t end = card.find("\n## ", at);
+  return end == std::string::npos ? card.size() : end + 1;
+}
+
 // Takes the section with this title out; where it stood, or npos.
 std::size_t erase_section(std::string& card, std::string_view title) {
   const std::size_t at = card.find(title);
-  if (at == std::string::npos) return at;
-  const std::size_t end = card.find("\n## ", at);
-  card.erase(at, end == std::string::npos ? end : end + 1 - at);
+  if (at != std::string::npos) card.erase(at, section_end(card, at) - at);
   return at;
+}
+
+void replace_history(std::string& card, const History& before, const History& history) {
+  const std::size_t begin = card.find(kOriginTitle);
+  if (begin == std::string::npos) return;
+  const std::size_t end = section_end(card, begin);
+  const std::string listed = history_text(before);
+  const std::size_t at = listed.empty() ? end - 1 : card.find(listed, begin);
+  if (at < end) card.replace(at, listed.size(), history_text(history));
+}
+
+// The name stands in the title and the metadata.
+void rename(std::string& card, const std::string& name) {
+  const auto replace_line = [&](std::string_view start, const std::string& text) {
+    const std::size_t at = card.find(start);
+    if (at == std::string::npos) return;
+    const std::size_t begin = at + start.size();
+    card.replace(begin, card.find('\n', begin) - begin, text);
+  };
+  replace_line("\nmodel-index:\n- name: ", yaml(name));
+  replace_line("\n# ", name);
+}
+
+std::string_view tokens_read(Truncation truncation) {
+  return truncation == Truncation::head   ? "the first tokens"
+         : truncation == Truncation::tail ? "the last tokens"
+                                          : "a quarter of them from the beginning, the others from "
+                                            "the end";
 }
 
 // A sentence for each thing that it should not be trusted with.
@@ -461,26 +498,26 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, const
     const std::int64_t n = m.value("eval_samples", std::int64_t{0});
     if (n < kFewTexts)
       lines.push_back(fmt::format(
-          "Its {} was measured on {} {}s only ({} part): 95% intervals of so few are wide, here "
+          "Its {} was measured on {} {}s only ({} split): 95% intervals of so few are wide, here "
           "{}.",
           figure_of(m).text, grouped(n), kind, row.part,
           interval_text(value_at(m, fmt::format("eval_{}_interval", figure_of(m).key)))));
     if (value_at(m, "eval_only_predicts").is_string())
       lines.push_back(
-          fmt::format("It predicts one class only: every {} of the {} part was taken for {}.", kind,
-                      row.part, code(m["eval_only_predicts"].get<std::string>())));
+          fmt::format("It predicts one class only: every {} of the {} split was taken for {}.",
+                      kind, row.part, code(m["eval_only_predicts"].get<std::string>())));
     for (const auto& [label, figures] : of_classes_or_labels(m).items()) {
       const Json& recall = value_at(figures, "recall");
       if (recall.is_number() && recall.get<double>() < kRarelyFound)
-        lines.push_back(fmt::format("{} is found in {} of cases ({} part, {} such {}s).",
+        lines.push_back(fmt::format("{} is found in {} of cases ({} split, {} such {}s).",
                                     code(label), percent_text(recall), row.part,
                                     grouped(figures.value("support", std::int64_t{0})), kind));
     }
   }
   // What was only quantized has learnt nothing from this data.
   const bool learnt = r.value("steps", std::int64_t{0}) > 0;
-  for (const Json& part : value_at(data, "parts"))
-    if (learnt && text_at(part, "part") == "train")
+  for (const Json& part : value_at(data, "splits"))
+    if (learnt && text_at(part, "split") == "train")
       for (const auto& [label, rows] : value_at(part, "classes").items())
         if (rows.is_number() && rows.get<std::int64_t>() < kFewOfAClass)
           lines.push_back(fmt::format("It has seen {} {}s of {} in training.", to_line(rows), kind,
@@ -506,13 +543,13 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, const
         image->height, image->width));
     return lines;
   }
-  lines.push_back(fmt::format(
-      "Texts of more than {} tokens are cut{}, and {}, also one that is about something "
-      "else.{}",
-      cut.tokens, kept_tokens_text(cut.truncation), every,
-      cut.truncation == Truncation::head_tail
-          ? " `transformers` does not know this way to cut and keeps the last ones."
-          : ""));
+  lines.push_back(
+      fmt::format("Texts of more than {} tokens are cut: it reads {}.{}", cut.tokens,
+                  tokens_read(cut.truncation),
+                  cut.truncation == Truncation::head_tail
+                      ? " `transformers` has no such truncation and reads the last ones."
+                      : ""));
+  lines.push_back(fmt::format("{}, also one that is about something else.", capitalized(every)));
   return lines;
 }
 
@@ -537,29 +574,40 @@ void write_model_card(const ModelCard& card, const Model& model, const fs::path&
   write_file(folder / "README.md", to_markdown(card, model, cut));
 }
 
-std::string carried_card(std::string card, const Model& before, const Model& model,
-                         const std::string& how) {
+CardCopy card_copy(const Model& model, std::string name, std::string how) {
+  return {.name = std::move(name),
+          .how = std::move(how),
+          .library = library_name(model),
+          .weights = about_weights(model),
+          .quantized = model.quantization.has_value(),
+          .history = model.facts.history};
+}
+
+std::string carried_card(std::string card, const Model& before, const CardCopy& copy) {
   const auto replace = [&](const std::string& from, const std::string& to) {
     if (const std::size_t at = card.find(from); at != std::string::npos && !from.empty())
       card.replace(at, from.size(), to);
   };
   replace("library_name: transformers\n", "library_name: hone\n");
-  replace("library_name: hone\n", fmt::format("library_name: {}\n", library_name(model)));
-  replace(format_tags(before), format_tags(model));
+  replace("library_name: hone\n", fmt::format("library_name: {}\n", copy.library));
+  if (!copy.quantized) replace(format_tags(before), "");
   erase_section(card, kTakesTitle);
-  std::vector<std::string> sentences = about_weights(model);
-  sentences.insert(sentences.begin(), how);
+  std::vector<std::string> sentences = copy.weights;
+  sentences.insert(sentences.begin(), copy.how);
   const std::string section = weights_section(sentences);
   const std::size_t at = erase_section(card, kWeightsTitle);
   if (at == std::string::npos) return card + "\n" + section;
-  return card.insert(at, section);
+  card.insert(at, section);
+  replace_history(card, before.facts.history, copy.history);
+  rename(card, copy.name);
+  return card;
 }
 
-void carry_card(const fs::path& from, const Model& before, const Model& model,
-                const std::string& how, const fs::path& folder) {
+void carry_card(const fs::path& from, const Model& before, const CardCopy& copy,
+                const fs::path& folder) {
   const fs::path file = from / "README.md";
   if (from.empty() || !path_exists(file)) return;
-  write_file(folder / "README.md", carried_card(read_file(file), before, model, how));
+  write_file(folder / "README.md", carried_card(read_file(file), before, copy));
 }
 
 }  // namespace hone

@@ -31,13 +31,26 @@ std::string to_markdown(const ModelCard& card, const Model& model, const CardCut
 /// Writes it as `folder`/README.md; texts are cut as the tokenizer's files in the folder say, and the card. Throws `UserError`.
 void write_model_card(const ModelCard& card, const Model& model, const fs::path& folder);
 
-/// The card of the model `before` for a copy of it whose weights are kept in another way, `model`: what the card says of weights, who can load
-/// them and what they take is replaced. `how` is a sentence that says which command made the copy, and whose figures the card has.
-std::string carried_card(std::string card, const Model& before, const Model& model,
-                         const std::string& how);
+/// A copy of a model whose weights are stored in another way, for its card.
+struct CardCopy {
+  std::string name;     ///< of the copy: of its folder
+  std::string how;      ///< a sentence: which command made it, and whose metrics the card has
+  std::string library;  ///< that loads it, as the hub calls it
+  std::vector<std::string>
+      weights;  ///< sentences: how they are stored, and which programs load them
+  bool quantized = false;
+  History history = {};
+};
+
+/// The copy `model`, in a folder as `save_model` writes it.
+CardCopy card_copy(const Model& model, std::string name, std::string how);
+
+/// The card of the model `before` for a copy of it. Replaces its name, what it says of weights, passes and who can load them, and
+/// leaves out what the model takes. The title of a card that hone did not write stays.
+std::string carried_card(std::string card, const Model& before, const CardCopy& copy);
 
 /// Writes that into `folder`, where the model has a card in `from`, which may be empty.
-void carry_card(const fs::path& from, const Model& before, const Model& model,
-                const std::string& how, const fs::path& folder);
+void carry_card(const fs::path& from, const Model& before, const CardCopy& copy,
+                const fs::path& folder);
 
 }  // namespace hone

@@ -99,28 +99,17 @@ std::string parameters_text(const ModelChange& change) {
   return text;
 }
 
-// "1.52 → 0.22 ms"
-std::string ms_change(double before, double after) {
-  return fmt::format("{} → {} ms", three_digits(before), three_digits(after));
-}
-
 std::string times_text(const ModelChange& change) {
   const TimesInTurn& times = change.times;
-  return fmt::format("Latency of {}: {}, {}. Medians of {} paired rounds; the fastest took {}.",
-                     change.timed, ms_change(times.before.median_ms, times.after.median_ms),
-                     speedup_text(times), kTimedRounds,
-                     ms_change(times.before.min_ms, times.after.min_ms));
+  return fmt::format("Latency of {}: {}. Medians of {} paired rounds; the fastest took {} → {} ms.",
+                     change.timed, latency_change_text(times), kTimedRounds,
+                     three_digits(times.before.min_ms), three_digits(times.after.min_ms));
 }
 
 std::vector<Fact> key_figures_of(const ModelChange& change) {
-  const TimesInTurn& times = change.times;
-  return {
-      size_figure("Size", static_cast<double>(change.size_before.memory_bytes),
-                  static_cast<double>(change.size.memory_bytes)),
-      {fmt::format("Latency ({})", change.timed),
-       fmt::format(
-           "{} ({} to {}× as fast)", ms_change(times.before.median_ms, times.after.median_ms),
-           three_digits(times.speedup_interval.low), three_digits(times.speedup_interval.high))}};
+  return {size_figure("Size", static_cast<double>(change.size_before.memory_bytes),
+                      static_cast<double>(change.size.memory_bytes)),
+          {fmt::format("Latency ({})", change.timed), latency_change_text(change.times)}};
 }
 
 Table answers_table(const ModelChange& change) {
@@ -211,27 +200,64 @@ ModelChange measure_change(const TextModel& before, const TextModel& after, cons
   return change;
 }
 
-Json to_json(const ModelChange& change, const std::string& model,
-             const std::optional<EncodedSplits>& data, const std::vector<std::string>& labels,
-             const std::string& before_name, const std::string& after_name) {
-  Json fields = data ? subject_of(model, data->identity, data->measured) : Json{{"model", model}};
-  Json operations = Json::array();
-  for (const OperationCount& count : change.operations)
-    operations.push_back(
-        {{"operation", count.operation}, {"before", count.before}, {"after", count.after}});
-  Json times = {{"batch", change.batch}, {"tokens", change.tokens}};
-  times.update(to_json(change.times, before_name, after_name));
-  fields.update({{"operations", operations},
-                 {"parameters_before", change.size_before.parameters},
-                 {"parameters", change.size.parameters},
-                 {"size_before", to_json(change.size_before)},
-                 {"size", to_json(change.size)},
-                 {"times", times},
-                 {"arithmetic", change.arithmetic},
-                 {"no_gradient", change.no_gradient.empty() ? Json() : Json(change.no_gradient)}});
-  fields.update(to_json(change.others));
-  if (change.answers) fields.update(to_json(*change.answers, labels));
+const Fields& fields_of(const OperationCount*) {
+  using O = OperationCount;
+  static const Fields fields =
+      describe<O>("operation_count", "Operations of one kind in the training graph of a model.",
+                  field<&O::operation>("operation", "The kind."),
+                  field<&O::before>("before", "How many the baseline has."),
+                  field<&O::after>("after", "How many the changed model has."));
   return fields;
+}
+
+const Fields& fields_of(const ChangeTimes*) {
+  using T = ChangeTimes;
+  static const Fields fields =
+      describe<T>("change_times", "Latency of a model before and after a change.",
+                  field<&T::batch>("batch", Unit::examples, "Batch size."),
+                  field<&T::tokens>("tokens", Unit::tokens, "Per text."), inlined<&T::times>());
+  return fields;
+}
+
+const Fields& fields_of(const ModelChangeResult*) {
+  using M = ModelChangeResult;
+  static const Fields fields = describe<M>(
+      "model_change", "A model changed without training, before and after.",
+      field<&M::model>("model", "The model as it was named."),
+      field<&M::data>("data", "The data the metric was measured on; null without --data."),
+      inlined<&M::measured>(), field<&M::operations>("operations", "Each kind of operation."),
+      field<&M::parameters_before>("parameters_before", "Number of parameters of the baseline."),
+      field<&M::parameters>("parameters", "Number of parameters."),
+      field<&M::size_before>("size_before", "Size of the baseline's weights."),
+      field<&M::size>("size", "Size of the weights."), field<&M::times>("times", "Latency."),
+      field<&M::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&M::no_gradient>("no_gradient",
+                             "Why the model can no longer be trained; null: it can, or the "
+                             "baseline could not either."),
+      inlined<&M::loading>(), inlined<&M::answers>());
+  return fields;
+}
+
+ModelChangeResult model_change_result(const ModelChange& change, const std::string& model,
+                                      const std::optional<EncodedSplits>& data,
+                                      const std::vector<std::string>& labels) {
+  ModelChangeResult result{.model = model,
+                           .operations = change.operations,
+                           .parameters_before = change.size_before.parameters,
+                           .parameters = change.size.parameters,
+                           .size_before = change.size_before,
+                           .size = change.size,
+                           .times = {change.batch, change.tokens, change.times},
+                           .arithmetic = std::string(change.arithmetic),
+                           .loading = loading_result(change.others)};
+  if (data) {
+    SubjectResult subject = subject_result(model, data->identity, data->measured);
+    result.data = std::move(subject.data);
+    result.measured = std::move(subject.measured);
+  }
+  if (!change.no_gradient.empty()) result.no_gradient = change.no_gradient;
+  if (change.answers) result.answers = before_and_after_result(*change.answers, labels);
+  return result;
 }
 
 std::vector<std::string> lines_of(const ModelChange& change) {

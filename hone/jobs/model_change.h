@@ -8,6 +8,7 @@
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/models/model_size.h"
 
@@ -32,6 +33,7 @@ struct OperationCount {
   std::string operation;
   std::int64_t before = 0, after = 0;
 };
+const Fields& fields_of(const OperationCount*);
 
 struct ModelChange {
   std::vector<OperationCount> operations;  ///< kinds of the baseline in their order, then new ones
@@ -53,11 +55,30 @@ ModelChange measure_change(const TextModel& before, const TextModel& after, cons
                            const std::optional<EncodedSplits>& data, std::int64_t batch_size,
                            Context& context, std::vector<std::string>& notes);
 
-/// The fields of a result, `times` with these names: `operations`, `parameters`, `size`, …, and with `data` its split, `before`,
-/// `after` and `comparison`.
-Json to_json(const ModelChange& change, const std::string& model,
-             const std::optional<EncodedSplits>& data, const std::vector<std::string>& labels,
-             const std::string& before_name = "before", const std::string& after_name = "after");
+/// Latency before and after in results.
+struct ChangeTimes {
+  std::int64_t batch = 0, tokens = 0;
+  TimesInTurn times = {};
+};
+/// `ModelChange` in results.
+struct ModelChangeResult {
+  std::string model;
+  std::optional<DataResult> data = {};
+  std::optional<MeasuredSplitResult> measured = {};
+  std::vector<OperationCount> operations = {};
+  std::int64_t parameters_before = 0, parameters = 0;
+  ModelSize size_before = {}, size = {};
+  ChangeTimes times = {};
+  std::string arithmetic;
+  std::optional<std::string> no_gradient = {};
+  LoadingResult loading = {};
+  std::optional<BeforeAndAfterResult> answers = {};
+};
+const Fields& fields_of(const ChangeTimes*);
+const Fields& fields_of(const ModelChangeResult*);
+ModelChangeResult model_change_result(const ModelChange& change, const std::string& model,
+                                      const std::optional<EncodedSplits>& data,
+                                      const std::vector<std::string>& labels);
 
 /// Sentences on operations, parameters, bytes and latency, for a model card.
 std::vector<std::string> lines_of(const ModelChange& change);

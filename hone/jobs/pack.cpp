@@ -22,6 +22,7 @@
 #include "hone/passes/prune.h"
 #include "hone/runtime/packed_kernels.h"
 #include "hone/study/change_headline.h"
+#include "hone/study/result.h"
 #include "hone/train/memory_check.h"
 
 namespace hone {
@@ -71,14 +72,14 @@ std::string native_hint(const MemoryAccount& account, const FormatTable& formats
     if (row.part != WeightPart::product || row.format == kUnpackedFormat) continue;
     const Format weight = parse_format(row.format, formats);
     if (native_objection(weight).empty())
-      inputs.insert(to_string(native_input(weight, formats)));
+      inputs.insert(shell_word(to_string(native_input(weight, formats))));
     else
       weights += (weights.empty() ? "" : ", ") + row.format;
   }
   if (!inputs.empty())
-    return fmt::format(" For native products, give {} {}.", input_setting,
-                       fmt::join(inputs, " or "));
-  return weights.empty() ? "" : fmt::format(" There is no native product for {} weights.", weights);
+    return fmt::format(" For native products, pack it again with {} {}, which rounds inputs.",
+                       input_setting, fmt::join(inputs, " or "));
+  return weights.empty() ? "" : fmt::format(" Native products do not support {} weights.", weights);
 }
 
 std::string arithmetic_text(const MemoryAccount& account, std::string_view arithmetic,
@@ -141,7 +142,7 @@ void describe_packed(Document& document, const PackJob& job, const MemoryAccount
                       fmt::format("hone predict {} \"some text\"", shell_word(job.output.folder))}};
   document.sections = {
       {"",
-       {PageTable{account_table(account)},
+       {PageTable{account_table(account_result(account))},
         Paragraph{
             arithmetic_text(account, arithmetic, formats, job.invocation.setting("input_format"))},
         figure_block(
@@ -154,6 +155,31 @@ void describe_packed(Document& document, const PackJob& job, const MemoryAccount
 }
 
 }  // namespace
+
+const Fields& fields_of(const PackFields*) {
+  using P = PackFields;
+  static const Fields fields = describe<P>(
+      "pack", "A model whose weights are stored in the codes of their formats.",
+      field<&P::model>("model", "The model as it was named."),
+      field<&P::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&P::rounded>("rounded", "Whether this command rounded the weights to formats."),
+      field<&P::account>("account", "What the bytes of the weights are for."),
+      field<&P::output>("output", "The folder that was written."));
+  return fields;
+}
+
+const Fields& fields_of(const UnpackFields*) {
+  using U = UnpackFields;
+  static const Fields fields = describe<U>(
+      "unpack", "A packed model with its weights in fp32 again.",
+      field<&U::model>("model", "The model as it was named."),
+      field<&U::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&U::size>("size", "Size of the weights."),
+      field<&U::shapes>("shapes", "The sizes of the encoder; null: the model reads images."),
+      field<&U::shape_passes>("shape_passes", "Passes that changed shapes, in order."),
+      inlined<&U::loading>(), field<&U::output>("output", "The folder that was written."));
+  return fields;
+}
 
 PackResult pack_model(const PackJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
@@ -196,18 +222,19 @@ PackResult pack_model(const PackJob& job, Context& context) {
   stop_if_interrupted();
   write_model(source, output.path());
   if (!rounds)
-    carry_card(source.folder, before, source.model,
-               fmt::format("Packed by `{}`: the same values in fewer bytes. The numbers here are "
-                           "those of the model before packing.",
-                           job.invocation.command),
+    carry_card(source.folder, before,
+               card_copy(source.model, job.output.name_of(output.path(), output.path()),
+                         fmt::format("Packed by `{}`: the same values in fewer bytes. The numbers "
+                                     "here are those of the model before packing.",
+                                     job.invocation.command)),
                output.path());
   result.account = memory_account(model, output.path(), context.session());
   const std::string_view arithmetic = arithmetic_of_run(forward_graph(model), context.session());
-  result.fields = {{"model", job.model},
-                   {"arithmetic", arithmetic},
-                   {"rounded", rounds},
-                   {"account", to_json(result.account)},
-                   {"output", job.output.folder}};
+  result.fields = to_json(PackFields{.model = job.model,
+                                     .arithmetic = std::string(arithmetic),
+                                     .rounded = rounds,
+                                     .account = account_result(result.account),
+                                     .output = job.output.folder});
   result.basis = basis_without_texts(arithmetic);
   describe_packed(document, job, result.account, arithmetic, !source.images, output.path(),
                   context.library.formats);
@@ -220,14 +247,16 @@ PackResult pack_model(const PackJob& job, Context& context) {
 JobResult unpack_model(const UnpackJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, 0);
-  user_check(has_packed_weights(source.model.graph), "{}: is not packed; its weights are in fp32",
-             job.model);
+  const Model before = source.model;
+  const bool packed = has_packed_weights(before.graph);
+  // What else keeps transformers from loading it may go with the formats.
+  user_check(packed || (job.loadable && transformers_loading(before).unpacks),
+             "{}: is not packed; its weights are in fp32. {}", job.model, loading_text(before));
   // Pages of codes are released as their values are made.
   predict_memory(static_cast<double>(resident_bytes()) +
                  bytes_beside(source.model.graph, plain_graph(source.model)));
-  const Model packed = source.model;
   if (job.loadable) {
-    source.model = for_other_programs(packed, context.session());
+    source.model = for_other_programs(before, context.session());
     const TransformersLoading loading = transformers_loading(source.model);
     user_check(
         loading.loads(),
@@ -238,22 +267,23 @@ JobResult unpack_model(const UnpackJob& job, Context& context) {
   }
   stop_if_interrupted();
   write_model(source, output.path());
-  carry_card(source.folder, packed, source.model,
-             fmt::format("Unpacked by `{}`. The numbers here are those of the packed model.",
-                         job.invocation.command),
+  carry_card(source.folder, before,
+             card_copy(source.model, job.output.name_of(output.path(), output.path()),
+                       fmt::format("Unpacked by `{}`. The numbers here are those of the model "
+                                   "before unpacking.",
+                                   job.invocation.command)),
              output.path());
   const ModelSize size = model_size(source.model, output.path());
   const std::string_view arithmetic = arithmetic_of(source.model.graph);
   const TransformersLoading loading = transformers_loading(source.model);
-  JobResult result{.basis = basis_without_texts(arithmetic)};
-  result.fields = {{"model", job.model},
-                   {"arithmetic", arithmetic},
-                   {"size", to_json(size)},
-                   {"shape_passes", shape_passes(source.model)},
-                   {"output", job.output.folder}};
-  if (const std::optional<EncoderShapes> shapes = encoder_shapes(source.model))
-    result.fields["shapes"] = to_json(*shapes);
-  result.fields.update(to_json(loading));
+  JobResult result{.fields = to_json(UnpackFields{.model = job.model,
+                                                  .arithmetic = std::string(arithmetic),
+                                                  .size = size,
+                                                  .shapes = encoder_shapes(source.model),
+                                                  .shape_passes = shape_passes(source.model),
+                                                  .loading = loading_result(loading),
+                                                  .output = job.output.folder}),
+                   .basis = basis_without_texts(arithmetic)};
   Document& document = result.document;
   document.title = fmt::format("{} unpacked", job.model);
   document.headline = fmt::format("Unpacked to fp32: {} on disk, loaded by {}",

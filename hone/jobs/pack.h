@@ -2,10 +2,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
 #include "hone/jobs/recipe.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/models/memory_account.h"
 #include "hone/runtime/context.h"
 
@@ -21,6 +23,15 @@ struct PackJob {
   std::uint64_t seed = 42;     ///< of fresh weights
   Invocation invocation = {};  ///< for the report and the record of the job
 };
+
+/// The result of `pack` for programs.
+struct PackFields {
+  std::string model, arithmetic;
+  bool rounded = false;
+  MemoryAccountResult account = {};
+  std::string output = {};
+};
+const Fields& fields_of(const PackFields*);
 
 struct PackResult : JobResult {
   MemoryAccount account;  ///< of the packed model
@@ -40,8 +51,20 @@ struct UnpackJob {
   Invocation invocation = {};  ///< for the report and the record of the job
 };
 
+/// The result of `unpack` for programs.
+struct UnpackFields {
+  std::string model, arithmetic;
+  ModelSize size = {};
+  std::optional<EncoderShapes> shapes = {};
+  std::vector<std::string> shape_passes = {};
+  LoadingResult loading = {};
+  std::string output = {};
+};
+const Fields& fields_of(const UnpackFields*);
+
 /// Writes a copy of a packed model with fp32 weights behind its quantizers, and reports which programs load it
-/// (`transformers_loading`). Throws `UserError` for a model that is not packed, and with `loadable` for one that no config builds.
+/// (`transformers_loading`). With `loadable` also of a model that is not packed, where that makes transformers load it. Throws
+/// `UserError` for other models that are not packed, and with `loadable` for one that no config builds.
 JobResult unpack_model(const UnpackJob& job, Context& context);
 
 }  // namespace hone

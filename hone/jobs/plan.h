@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hone/analysis/precision.h"
+#include "hone/base/fields.h"
 #include "hone/jobs/job_result.h"
 #include "hone/jobs/recipe.h"
 #include "hone/runtime/context.h"
@@ -20,6 +21,27 @@ struct PlanJob {
           0;  ///< batch size and tokens per text, for the sizes of inputs; 0: see `tokens_of_run`
   std::uint64_t seed = 42;
 };
+
+/// One operand of a layer in the result.
+struct PlannedOperand {
+  std::string layer, operation;
+  Operand operand = Operand::input;
+  std::vector<std::int64_t> shape = {};
+  std::string format;
+  double average_bits = 32;
+  std::int64_t fp32_bytes = 0, packed_bytes = 0;
+};
+/// The result for programs.
+struct PlanFields {
+  std::string model;
+  std::vector<PlannedOperand> operands = {};
+  std::int64_t parameters = 0, quantized_parameters = 0;
+  double average_weight_bits = 32;
+  std::int64_t fp32_bytes = 0, packed_bytes = 0;
+  std::string arithmetic;
+};
+const Fields& fields_of(const PlannedOperand*);
+const Fields& fields_of(const PlanFields*);
 
 struct PlanResult : JobResult {
   std::vector<PlannedTensor> tensors;  ///< every quantized operand

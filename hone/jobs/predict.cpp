@@ -36,8 +36,8 @@ class Asked {
   Asked(const PredictJob& job, Context& context) {
     if (job.question == Question::embedding) {
       user_check(job.adapter.empty(),
-                 "`adapter`: adapters come with a head and answer with its labels; merge it for "
-                 "embeddings (`hone lora merge`)");
+                 "`adapter`: an adapter predicts labels with its own head; for embeddings, merge "
+                 "it into the model first (`hone lora merge`)");
       embedder_ = open_embedding_model(job.model, context, job.seed);
       return;
     }
@@ -122,8 +122,8 @@ void tell_of_model(const PredictJob& job, const Asked& asked, bool pairs, const 
                                 : "; its config.json has no problem_type, and CrossEncoder and "
                                   "the pipelines of transformers do the same")});
   if (!model.prompt.empty())
-    tell_notes(context, {fmt::format("'{}' stands in front of every text, of a pair the first: "
-                                     "the default prompt of the model",
+    tell_notes(context, {fmt::format("hone puts the model's default prompt, '{}', before every "
+                                     "text, or the first text of a pair",
                                      one_line(model.prompt, 100))});
 }
 

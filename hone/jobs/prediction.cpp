@@ -23,13 +23,6 @@ namespace hone {
 namespace {
 
 using WhichRows = PredictionField::Rows;
-using Labels = std::vector<std::string>;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 // A number with as few digits as give back the float.
 double short_number(float value) {
   char digits[32];
@@ -40,14 +33,23 @@ double short_number(float value) {
   return static_cast<float>(number) == value ? number : static_cast<double>(value);
 }
 
-Json short_numbers(const std::vector<float>& values) {
-  Json list = Json::array();
-  for (const float value : values) list.push_back(short_number(value));
-  return list;
+template <typename T>
+NumbersOrNull numbers_of(const std::vector<T>& values) {
+  NumbersOrNull numbers;
+  for (const T value : values)
+    numbers.push_back(std::isfinite(value) ? std::optional<double>(value) : std::nullopt);
+  return numbers;
+}
+
+NumbersOrNull short_numbers(const std::vector<float>& values) {
+  NumbersOrNull numbers;
+  for (const float value : values)
+    numbers.push_back(std::isfinite(value) ? std::optional(short_number(value)) : std::nullopt);
+  return numbers;
 }
 
 // A number, or of several an object.
-Json value_of(const Prediction& p, const Labels& labels) {
+Json value_of(const Prediction& p, const std::vector<std::string>& labels) {
   const auto number = [&](std::size_t i) {
     return std::isfinite(p.values[i]) ? Json(short_number(p.values[i])) : Json();
   };
@@ -57,67 +59,173 @@ Json value_of(const Prediction& p, const Labels& labels) {
   return values;
 }
 
-Json predicted_labels(const Prediction& p, const Labels& labels) {
-  if (!p.has_number) return nullptr;
-  Json given = Json::array();
+std::vector<std::string> predicted_labels(const Prediction& p,
+                                          const std::vector<std::string>& labels) {
+  std::vector<std::string> given;
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (says_yes(p.logits[i])) given.push_back(labels[i]);
   return given;
 }
 
+ReadTextResult read_text_result(const Prediction& p, const PredictionSubject& subject) {
+  ReadTextResult read{.id = p.row.id,
+                      .text = p.row.text,
+                      .text_pair = p.row.text_pair,
+                      .gold = p.row.gold_value,
+                      .cut = p.cut,
+                      .input_ids = p.input_ids};
+  if (subject.many_files) read.file = p.row.file;
+  if (read.gold.is_null() && p.row.gold) read.gold = *p.row.gold;
+  return read;
+}
+
+PredictionResult prediction_result(const Prediction& p, const PredictionSubject& subject) {
+  PredictionResult result{.read = read_text_result(p, subject),
+                          .label = p.label,
+                          .score = p.score,
+                          .labels = subject.labels,
+                          .logits = numbers_of(p.logits)};
+  if (subject.task == Task::regression)
+    result.value = value_of(p, subject.labels);
+  else
+    result.probabilities = numbers_of(p.probabilities);
+  if (subject.task == Task::multi_label && p.has_number)
+    result.predicted_labels = predicted_labels(p, subject.labels);
+  return result;
+}
+
 }  // namespace
+
+const Fields& fields_of(const ReadTextResult*) {
+  using R = ReadTextResult;
+  static const Fields fields = describe<R>(
+      "read_text", "An example as a model read it.",
+      field<&R::id>("id",
+                    "Number of its line (a header is line 1) or of its row, from 1, or its id in "
+                    "the data."),
+      field<&R::file>("file", "The file of that line or row; null: there are not several."),
+      field<&R::text>("text", "The text."),
+      field<&R::text_pair>("text_pair", "The second text; null: there is none."),
+      field<&R::gold>("gold",
+                      "The label in the data: a text, a number, an object of several numbers, or "
+                      "a list of labels; null: none."),
+      field<&R::cut>("cut", "Whether the example was longer than `input_ids`."),
+      field<&R::input_ids>("input_ids", "Ids of its tokens."));
+  return fields;
+}
+
+const Fields& fields_of(const PredictionResult*) {
+  using P = PredictionResult;
+  static const Fields fields = describe<P>(
+      "prediction", "An example and what a model predicts for it.", inlined<&P::read>(),
+      field<&P::label>("label",
+                       "The class with the largest logit; null: another task, or a logit is not "
+                       "finite."),
+      field<&P::score>("score", Unit::share, "Its probability; null: as `label`."),
+      field<&P::value>("value",
+                       "The number, or an object of several by name; null: another task, or not "
+                       "finite."),
+      field<&P::predicted_labels>("predicted_labels",
+                                  "Labels with a probability of at least one half; null: another "
+                                  "task, or a logit is not finite."),
+      field<&P::labels>("labels",
+                        "Classes, labels or numbers, in the order of the following lists."),
+      field<&P::probabilities>("probabilities",
+                               "Of each class (softmax) or label (sigmoid), or by the activation "
+                               "of a cross-encoder; null: a model of numbers, or not finite."),
+      field<&P::logits>("logits", "Of each class, label or number; null: not finite."));
+  return fields;
+}
+
+const Fields& fields_of(const EmbeddingResult*) {
+  using E = EmbeddingResult;
+  static const Fields fields = describe<E>(
+      "embedding", "An example and its embedding.", inlined<&E::read>(),
+      field<&E::embedding>("embedding",
+                           "The vector, with as many digits as give back the fp32 numbers; null: "
+                           "not finite."));
+  return fields;
+}
+
+const Fields& fields_of(const NamedDataResult*) {
+  static const Fields fields = describe<NamedDataResult>(
+      "named_data", "Data by its name.",
+      field<&NamedDataResult::source>("source",
+                                      "As it was named: a file, a folder, a glob or "
+                                      "synth:NAME?…"));
+  return fields;
+}
+
+const Fields& fields_of(const PredictFields*) {
+  using P = PredictFields;
+  static const Fields fields = describe<P>(
+      "predict", "The prediction for one example; the command prints one line for each.",
+      field<&P::model>("model", "The model as it was named."),
+      field<&P::data>("data", "The data of the example; null: the texts were given."),
+      field<&P::split>("split", "The split: train, validation, test or all; null: as `data`."),
+      inlined<&P::prediction>());
+  return fields;
+}
+
+const Fields& fields_of(const EmbedFields*) {
+  using E = EmbedFields;
+  static const Fields fields = describe<E>(
+      "embed", "The embedding of one example; the command prints one line for each.",
+      field<&E::model>("model", "The model as it was named."),
+      field<&E::data>("data", "The data of the example; null: the texts were given."),
+      field<&E::split>("split", "The split: train, validation, test or all; null: as `data`."),
+      field<&E::pooling>("pooling",
+                         "How hidden states become a vector: cls, max, mean, "
+                         "mean_sqrt_len_tokens, or several joined, as cls+mean."),
+      field<&E::normalized>("normalized", "Whether vectors are scaled to length 1."),
+      inlined<&E::embedded>());
+  return fields;
+}
+
+Json predict_fields(const Prediction& prediction, const PredictionSubject& subject) {
+  std::optional<NamedDataResult> data;
+  std::optional<std::string> split;
+  if (!subject.data.empty()) {
+    data = NamedDataResult{subject.data};
+    split = subject.part;
+  }
+  if (subject.question == Question::label)
+    return to_json(PredictFields{.model = subject.model,
+                                 .data = data,
+                                 .split = split,
+                                 .prediction = prediction_result(prediction, subject)});
+  return to_json(EmbedFields{.model = subject.model,
+                             .data = data,
+                             .split = split,
+                             .pooling = subject.pooling,
+                             .normalized = subject.normalized,
+                             .embedded = {.read = read_text_result(prediction, subject),
+                                          .embedding = short_numbers(prediction.embedding)}});
+}
 
 const std::vector<PredictionField>& prediction_fields() {
   static const std::vector<PredictionField> fields = {
-      {"id", [](const Prediction& p, const Labels&) { return p.row.id; }},
-      {"file", [](const Prediction& p, const Labels&) { return Json(p.row.file); },
-       WhichRows::of_many_files},
-      {"text", [](const Prediction& p, const Labels&) { return Json(p.row.text); }},
-      {"text_pair", [](const Prediction& p, const Labels&) { return or_null(p.row.text_pair); },
-       WhichRows::pairs},
-      {"label",
-       [](const Prediction& p, const Labels&) { return or_null(p.label); },
-       WhichRows::all,
-       Question::label,
-       false,
-       {Task::single_label}},
-      {"score",
-       [](const Prediction& p, const Labels&) { return or_null(p.score); },
-       WhichRows::all,
-       Question::label,
-       false,
-       {Task::single_label}},
-      {"value", value_of, WhichRows::all, Question::label, false, {Task::regression}, true},
-      {"predicted_labels",
-       predicted_labels,
-       WhichRows::all,
-       Question::label,
-       false,
-       {Task::multi_label}},
-      {"gold",
-       [](const Prediction& p, const Labels&) {
-         return p.row.gold_value.is_null() ? or_null(p.row.gold) : p.row.gold_value;
-       },
-       WhichRows::labelled,
-       std::nullopt,
-       false,
-       {},
-       true},
-      {"cut", [](const Prediction& p, const Labels&) { return Json(p.cut); }},
-      {"embedding", [](const Prediction& p, const Labels&) { return short_numbers(p.embedding); },
-       WhichRows::all, Question::embedding},
-      {"labels", [](const Prediction&, const Labels& labels) { return Json(labels); },
-       WhichRows::all, Question::label, true},
-      {"probabilities",
-       [](const Prediction& p, const Labels&) { return Json(p.probabilities); },
-       WhichRows::all,
-       Question::label,
-       true,
-       {Task::single_label, Task::multi_label}},
-      {"logits", [](const Prediction& p, const Labels&) { return Json(p.logits); }, WhichRows::all,
-       Question::label, true},
-      {"input_ids", [](const Prediction& p, const Labels&) { return Json(p.input_ids); },
-       WhichRows::all, std::nullopt, true},
+      {.name = "id"},
+      {.name = "file", .of = WhichRows::of_many_files},
+      {.name = "text"},
+      {.name = "text_pair", .of = WhichRows::pairs},
+      {.name = "label", .answers = Question::label, .tasks = {Task::single_label}},
+      {.name = "score", .answers = Question::label, .tasks = {Task::single_label}},
+      {.name = "value",
+       .answers = Question::label,
+       .tasks = {Task::regression},
+       .of_outputs = true},
+      {.name = "predicted_labels", .answers = Question::label, .tasks = {Task::multi_label}},
+      {.name = "gold", .of = WhichRows::labelled, .of_outputs = true},
+      {.name = "cut"},
+      {.name = "embedding", .answers = Question::embedding},
+      {.name = "labels", .answers = Question::label, .list = true},
+      {.name = "probabilities",
+       .answers = Question::label,
+       .list = true,
+       .tasks = {Task::single_label, Task::multi_label}},
+      {.name = "logits", .answers = Question::label, .list = true},
+      {.name = "input_ids", .list = true},
   };
   return fields;
 }
@@ -162,7 +270,7 @@ std::string lacking(const PredictionSubject& subject, const PredictionField& fie
     case WhichRows::labelled:
       return subject.labelled ? "" : "the data has no labels (gold); give `label_column`";
     case WhichRows::of_many_files:
-      return subject.many_files ? "" : "all texts are of one file";
+      return subject.many_files ? "" : "all texts come from one file";
     case WhichRows::all:
       break;
   }
@@ -348,10 +456,11 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
 }
 
 Json to_json(const Prediction& prediction, std::span<const PredictionField> fields,
-             const std::vector<std::string>& labels) {
+             const PredictionSubject& subject) {
+  const Json all = predict_fields(prediction, subject);
   Json json = Json::object();
   for (const PredictionField& field : fields)
-    json[std::string(field.name)] = field.value(prediction, labels);
+    json[std::string(field.name)] = all.at(std::string(field.name));
   return json;
 }
 
@@ -381,9 +490,10 @@ std::string csv_header(std::span<const PredictionField> fields, const Prediction
 
 std::string to_csv(const Prediction& prediction, std::span<const PredictionField> fields,
                    const PredictionSubject& subject) {
+  const Json values = to_json(prediction, fields, subject);
   std::vector<std::string> cells;
   for (const PredictionField& field : fields) {
-    const Json value = field.value(prediction, subject.labels);
+    const Json& value = values.at(std::string(field.name));
     if (!has_columns(field, subject))
       cells.push_back(csv_cell(value));
     else

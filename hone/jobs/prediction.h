@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/base/json.h"
+#include "hone/base/fields.h"
 #include "hone/frontends/huggingface/score_activation.h"
 #include "hone/jobs/text_rows.h"
 #include "hone/models/embedding_model.h"
@@ -56,6 +56,64 @@ struct Prediction {
   bool has_number = true;  ///< none of the logits, or of the embedding, is a NaN or an infinity
 };
 
+/// An example as a model read it, in results.
+struct ReadTextResult {
+  Json id = {};
+  std::optional<std::string> file = {};
+  std::string text = {};
+  std::optional<std::string> text_pair = {};
+  Json gold = {};
+  bool cut = false;
+  std::vector<std::int32_t> input_ids = {};
+};
+/// Numbers, null where they are not finite.
+using NumbersOrNull = std::vector<std::optional<double>>;
+/// An example and what a model predicts for it, in results.
+struct PredictionResult {
+  ReadTextResult read = {};
+  std::optional<std::string> label = {};
+  std::optional<double> score = {};
+  Json value = {};
+  std::optional<std::vector<std::string>> predicted_labels = {};
+  std::vector<std::string> labels = {};
+  std::optional<NumbersOrNull> probabilities = {};
+  NumbersOrNull logits = {};
+};
+/// An example and its embedding, in results.
+struct EmbeddingResult {
+  ReadTextResult read = {};
+  NumbersOrNull embedding = {};
+};
+/// Data of which the name is known before the last row is read, in results.
+struct NamedDataResult {
+  std::string source;
+};
+/// A line of the result for programs.
+struct PredictFields {
+  std::string model;
+  std::optional<NamedDataResult> data = {};
+  std::optional<std::string> split = {};
+  PredictionResult prediction = {};
+};
+/// A line of the result with embeddings.
+struct EmbedFields {
+  std::string model;
+  std::optional<NamedDataResult> data = {};
+  std::optional<std::string> split = {};
+  std::string pooling = {};
+  bool normalized = false;
+  EmbeddingResult embedded = {};
+};
+const Fields& fields_of(const ReadTextResult*);
+const Fields& fields_of(const PredictionResult*);
+const Fields& fields_of(const EmbeddingResult*);
+const Fields& fields_of(const NamedDataResult*);
+const Fields& fields_of(const PredictFields*);
+const Fields& fields_of(const EmbedFields*);
+
+/// `PredictFields`, or of embeddings `EmbedFields`.
+Json predict_fields(const Prediction& prediction, const PredictionSubject& subject);
+
 /// Answers one question about texts, in batches. A text's figures are the same bits whatever is answered with it: it is
 /// padded to the next multiple of 8 tokens always, and only texts that are as long then share a batch.
 class TextPredictor {
@@ -91,10 +149,9 @@ class TextPredictor {
   void check_memory_for(std::int64_t batch, std::int64_t tokens);
 };
 
-/// What is told of a prediction: `--fields`.
+/// A key of a prediction that `--fields` can choose.
 struct PredictionField {
   std::string_view name;
-  Json (*value)(const Prediction&, const std::vector<std::string>& labels);
   enum class Rows { all, pairs, labelled, of_many_files } of = Rows::all;  ///< rows that have it
   std::optional<Question> answers = {};  ///< the question that has it; none: any
   bool list = false;             ///< CSV has it only when it is asked for, as JSON in one cell
@@ -111,9 +168,9 @@ const PredictionField& find_prediction_field(const std::string& name);
 std::vector<PredictionField> choose_fields(const std::vector<std::string>& names,
                                            const PredictionSubject& subject, bool csv);
 
-/// An object of the fields; `labels` are the model's.
+/// An object of the fields.
 Json to_json(const Prediction& prediction, std::span<const PredictionField> fields,
-             const std::vector<std::string>& labels);
+             const PredictionSubject& subject);
 /// A line of RFC 4180 with their names, and one with their values.
 std::string csv_header(std::span<const PredictionField> fields, const PredictionSubject& subject);
 std::string to_csv(const Prediction& prediction, std::span<const PredictionField> fields,

@@ -88,15 +88,8 @@ std::string PredictionLines::lines(const std::vector<Prediction>& predictions) c
 }
 
 Json PredictionLines::to_json_line(const Prediction& prediction) const {
-  const Json fields = to_json(prediction, fields_, subject_.labels);
-  if (chosen_) return fields;
-  Json row = {{"model", subject_.model}};
-  if (!subject_.data.empty())
-    row.update({{"data", {{"source", subject_.data}}}, {"part", subject_.part}});
-  if (subject_.question == Question::embedding)
-    row.update({{"pooling", subject_.pooling}, {"normalized", subject_.normalized}});
-  row.update(fields);
-  return result_of("predict", row);
+  return chosen_ ? to_json(prediction, fields_, subject_)
+                 : result_of("predict", predict_fields(prediction, subject_));
 }
 
 std::string PredictionLines::table_row(const Prediction& p) const {

@@ -68,17 +68,25 @@ Section reading_notes(const BenchTimes& times, const Floors& floors) {
 
 }  // namespace
 
+const Fields& fields_of(const ProfileFields*) {
+  using P = ProfileFields;
+  static const Fields fields = describe<P>(
+      "profile", "Where the time of a model goes on this machine.", inlined<&P::times>(),
+      field<&P::copy_gbps>("copy_gbps", Unit::gigabytes_per_second,
+                           "Peak of copying memory on this machine, bytes read and written."),
+      field<&P::operators>("operators",
+                           "Every operation and kernel, or node with --by node, the longest "
+                           "first."));
+  return fields;
+}
+
 ProfileResult profile(const ProfileJob& job, Context& context) {
   std::optional<OutputFolder> output;
   if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
   BenchJob work = job.work;
   work.options.records = true;
   ProfileResult result;
-  {
-    const BenchResult timed = bench(work, context);
-    result.times = timed.times;
-    result.fields = timed.fields;
-  }
+  result.times = bench(work, context).times;
   const BenchTimes& times = result.times;
   const RunProfile& recorded = *times.recorded;
   Document& document = result.document;
@@ -87,8 +95,9 @@ ProfileResult profile(const ProfileJob& job, Context& context) {
   const std::vector<OperatorTime>& asked = job.by_node ? recorded.operators : kinds;
   const Table all = operator_table(asked, floors, 0),
               shown = operator_table(asked, floors, static_cast<std::size_t>(job.rows));
-  result.fields["operators"] = to_json(all);
-  result.fields["copy_gbps"] = floors.bandwidth.value;
+  result.fields = to_json(ProfileFields{.times = bench_times_result(times, work),
+                                        .copy_gbps = floors.bandwidth.value,
+                                        .operators = operator_results(asked, floors)});
   describe(times, kinds, floors, document);
   document.title = fmt::format("Profile of {}", job.work.model);
   document.sections = {{"", {PageTable{shown}}}};

@@ -3,6 +3,7 @@
 #include "hone/jobs/bench.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/run_profile.h"
 
 namespace hone {
 
@@ -15,6 +16,14 @@ struct ProfileJob {
   JobOutput output = {};       ///< of timeline, roofline and report; no folder: none is written
   Invocation invocation = {};  ///< for the report
 };
+
+/// The result for programs.
+struct ProfileFields {
+  BenchTimesResult times = {};
+  double copy_gbps = 0;
+  std::vector<OperatorTimeResult> operators = {};
+};
+const Fields& fields_of(const ProfileFields*);
 
 struct ProfileResult : JobResult {
   BenchTimes times;

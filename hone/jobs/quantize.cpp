@@ -145,7 +145,8 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   std::vector<ComparedModel> compared = {
       {"baseline", average_weight_bits(run.parent.model), run.before, std::nullopt,
        arithmetic_of(run.parent.model.graph)},
-      {run.label(), weight_bits, both.after, both.comparison, kSimulated, both.verdict}};
+      {run.label(), weight_bits, both.after, both.comparison, kSimulated,
+       both.gates.any() ? std::optional(both.verdict) : std::nullopt}};
   const auto& labels = model.model.facts.labels;
   quantized.result = run.subject();
   quantized.result.update({{"method", job.qat ? "qat" : "ptq"},
@@ -181,7 +182,7 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
     quantized.result["as_transformers"]["comparison"] =
         to_json(elsewhere.comparison, elsewhere.verdict);
     compared.push_back({"as transformers computes it", weight_bits, elsewhere.after,
-                        elsewhere.comparison, kSimulated, elsewhere.verdict});
+                        elsewhere.comparison, kSimulated});
   }
   const std::string caveat = caveat_of({quantized.result});
   Section result{"", {PageTable{comparison_table(compared), run.caption(caveat)}}};
@@ -227,7 +228,7 @@ Section layer_section(const QuantizeRun& run, const std::optional<Explanation>& 
                       std::vector<std::string>& notes) {
   const std::string title =
       fmt::format("What is left of each layer's {}, {}",
-                  explanation ? "operands, each alone, without training" : "weights",
+                  explanation ? "operands, one layer at a time, without training" : "weights",
                   summary(run.options.plan));
   std::vector<Block> blocks = layer_figure(
       explanation ? layer_bars(explanation->diagnosis, run.graph()) : std::move(weights), title,
@@ -255,7 +256,7 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, QuantizeResult result) 
   result.document = std::move(quantized.document);
   result.fields = std::move(quantized.result);
   result.verdict = quantized.verdict;
-  result.gate = outcome_of(quantized.gates, run.part());
+  result.gate = outcome_of(quantized.gates);
   write_report(result, job.invocation, folder, run.context);
   run.output.commit();
   for (const auto& lines : {quantized.doubts, quantized.notes}) tell_warnings(run.context, lines);
@@ -309,13 +310,10 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
   made.fields = result;
   made.basis.seeds = job.seeds;
   made.verdict = change;
-  made.gate = outcome_of(gates, run.part());
+  made.gate = outcome_of(gates);
   Document& document = made.document;
-  document.tone = tone_of(change);
-  document.headline = fmt::format("{}, {} seeds: {}", run.label(), job.seeds,
-                                  change_headline(figure_spread(results, "before").mean,
-                                                  figure_spread(results, "after").mean, change));
-  document.evidence = fmt::format("{}: {}.", capitalized(run.part()), change.summary);
+  describe_seeds(document, fmt::format("{}, {} seeds", run.label(), job.seeds), results, changes,
+                 change, gates, run.part());
   document.output = job.output.folder;
   std::vector<std::string> undrawn;
   const Figure dots = seed_figure(
@@ -346,10 +344,10 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
 
 QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   usage_check(job.seeds == 1 || job.qat,
-              "`seeds` repeats training with `qat`; quantizing by rounding alone draws nothing at "
-              "random, so all seeds would give the same model");
+              "`seeds` needs `qat`: quantization without training is deterministic, so all seeds "
+              "would give the same model");
   usage_check(job.distill.parent.empty() || job.qat,
-              "`distill` is a way to train; with `qat` the quantized model learns from a parent");
+              "`distill` needs `qat`, which trains the quantized model with a teacher");
   QuantizeResult result;
   CompressOptions options{
       .qat = job.qat, .fine_tune = job.training, .calibration = job.calibration};
@@ -381,7 +379,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   const std::size_t calibration_texts = calibration_rows(parent.model, data, options).size();
   if (calibration_texts > 0) {
     result.document.notes.push_back(fmt::format(
-        "calibrated on {} of {} training texts, drawn by seed {}",
+        "calibrated on {} of {} training examples, sampled with seed {}",
         grouped(static_cast<long long>(calibration_texts)), grouped(data.train.size()), job.seed));
     tell_notes(context, {result.document.notes.back()});
   }

@@ -44,24 +44,14 @@ std::string describe(const EncodedSet& set) {
   return fmt::format("{} texts, fingerprint {}", set.size(), hash.text());
 }
 
-// In the identity of a run; not there in those of versions before it was counted, which was 1.
-constexpr const char* kNumericsKey = "numerics";
+// In the identity of a run.
+constexpr const char *kNumericsKey = "numerics", *kCommandKey = "command";
 
+// 0: a record that somebody changed.
 int numerics_of(const FolderRecord& record) {
   const bool counted = record.job.is_object() && record.job.contains(kNumericsKey) &&
                        record.job[kNumericsKey].is_number_integer();
-  return counted ? record.job[kNumericsKey].get<int>() : 1;
-}
-
-// The command; not there in those of versions before it was kept.
-constexpr const char* kCommandKey = "command";
-
-// Model and data by their names, where their contents were not kept.
-Json identity_by_name(const Json& settings) {
-  Json identity = result_settings(settings);
-  for (const char* key : {"MODEL", "data"})
-    if (settings.contains(key)) identity[key] = settings[key];
-  return identity;
+  return counted ? record.job[kNumericsKey].get<int>() : 0;
 }
 
 std::string value_text(const Json& identity, const std::string& key) {
@@ -103,13 +93,8 @@ std::vector<std::string> lost_files(const FolderRecord& record, const fs::path& 
 
 // The run that is asked for against the one of a record, but for their numerics: a line for each
 // difference.
-std::vector<std::string> differences_from(const FolderRecord& record, const fs::path& folder,
-                                          const Invocation& invocation, const Json& identity) {
-  const Json& defaults = invocation.defaults;
-  if (record.by_name) {
-    const Json settings = read_json(folder / "settings.json").at("settings");
-    return differences(identity_by_name(settings), identity_by_name(invocation.settings), defaults);
-  }
+std::vector<std::string> differences_from(const FolderRecord& record, const Invocation& invocation,
+                                          const Json& identity) {
   if (!record.job.is_object())
     return {fmt::format("\n  {} tells of a job that is not one to go on with", kRecordFile)};
   Json then = record.job, now = identity;
@@ -117,7 +102,7 @@ std::vector<std::string> differences_from(const FolderRecord& record, const fs::
     then.erase(key);
     now.erase(key);
   }
-  return differences(then, now, defaults);
+  return differences(then, now, invocation.defaults);
 }
 
 // What another command left is not to be gone on with. `way_out`: what to do instead.
@@ -143,9 +128,7 @@ std::string command_of(const FolderRecord& record, const fs::path& folder) {
   } catch (const UserError&) {
     return "";  // no such file, or none to rely on
   }
-  // Versions before records kept the whole line.
-  const std::vector<std::string> words = split(command, ' ');
-  return words.size() > 1 && words[0] == "hone" ? words[1] : command;
+  return command;
 }
 
 Json result_settings(Json settings) {
@@ -182,7 +165,7 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
     if (!output.options().overwrite)
       check_command(*finished, output.destination(), invocation.name,
                     "Give another output folder, or `overwrite`");
-    const auto lines = differences_from(*finished, output.destination(), invocation, identity);
+    const auto lines = differences_from(*finished, invocation, identity);
     const auto lost = lost_files(*finished, output.destination());
     if (lines.empty() && lost.empty()) return false;
     user_check(output.options().overwrite || lines.empty(),
@@ -210,7 +193,7 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
   if (!interrupted->finished && interrupted->job.is_object())
     for (const std::string& bound : bounds)
       if (interrupted->job.contains(bound)) identity_then[bound] = interrupted->job[bound];
-  const auto lines = differences_from(*interrupted, output.path(), invocation, identity_then);
+  const auto lines = differences_from(*interrupted, invocation, identity_then);
   user_check(lines.empty(),
              "{}: this is another run than the one that was interrupted, and cannot go on with its "
              "checkpoints:{}\nGive the same command, or start again with `overwrite` and without "

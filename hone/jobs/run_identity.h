@@ -30,7 +30,7 @@ Json run_identity(const Json& settings, const ParameterStore& parameters, const 
 
 /// Begins a run in its folder; with `resume`, goes on in what an interrupted one left, or begins where there is nothing
 /// to go on with. Returns false when the same run is finished: there is nothing left to do, the result stands at the
-/// destination. Finished runs of versions before records are known by their settings. `bounds` are settings that say how
+/// destination. `bounds` are settings that say how
 /// far a run goes and nothing of the way: an interrupted one may go on to others.
 ///
 /// Throws `UserError` when another command made the folder, or the interrupted run is of other numerics; with every difference when another run was

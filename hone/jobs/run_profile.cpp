@@ -109,11 +109,50 @@ double Floors::memory_seconds(const OperatorTime& one) const {
   return one.bytes * one.calls / (bandwidth.value * 1e9);
 }
 
-std::string_view Floors::bound_by(const OperatorTime& one) const {
+Bound Floors::bound_by(const OperatorTime& one) const {
   const double memory = memory_seconds(one), compute = compute_seconds(one);
-  if (std::max(memory, compute) < kBoundShare * one.seconds) return "neither";
-  if (memory <= compute) return "compute";
-  return memory > one.seconds ? "caches" : "memory";
+  if (std::max(memory, compute) < kBoundShare * one.seconds) return Bound::neither;
+  if (memory <= compute) return Bound::compute;
+  return memory > one.seconds ? Bound::caches : Bound::memory;
+}
+
+std::span<const EnumWord> enum_words(Bound) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(Bound::compute), "compute"},
+                                        {static_cast<int>(Bound::memory), "memory"},
+                                        {static_cast<int>(Bound::caches), "caches"},
+                                        {static_cast<int>(Bound::neither), "neither"}};
+  return kWords;
+}
+
+const Fields& fields_of(const OperatorTimeResult*) {
+  using O = OperatorTimeResult;
+  static const Fields fields = describe<O>(
+      "operator_time", "The time of operations in a run, against the peak of this machine.",
+      field<&O::operation>("operation", "Its name; of nodes theirs.", "Operation"),
+      field<&O::kernel>("kernel", "Kernel that computed it; null: several.", "Kernel"),
+      field<&O::calls>("calls", "In one run.", "Calls"),
+      field<&O::ms>("ms", Unit::milliseconds, "In one run.", "ms"),
+      field<&O::share>("share", Unit::share, "Of the time of all operations.", "Share"),
+      field<&O::call_us>("call_us", Unit::microseconds, "Of one call.", "Per call (us)"),
+      field<&O::gflops>("gflops", Unit::gflop_per_second,
+                        "Rate of operations; null: it computes next to nothing.", "GFLOP/s"),
+      field<&O::share_of_peak>("share_of_peak", Unit::ratio,
+                               "Of the peak of its kernel's arithmetic; null as `gflops`.",
+                               "Peak share"),
+      field<&O::gbps>("gbps", Unit::gigabytes_per_second,
+                      "Operands and results read and written, as if no cache held them; null: "
+                      "none are.",
+                      "GB/s"),
+      field<&O::share_of_bandwidth>("share_of_bandwidth", Unit::ratio,
+                                    "Of `copy_gbps`; above 1 with data in caches.", "Memory share"),
+      field<&O::flop_per_byte>("flop_per_byte", "Operations for each byte; null: either is none.",
+                               "FLOP/byte"),
+      field<&O::bound_by>("bound_by",
+                          "The resource that takes longer at its peak; caches: memory would take "
+                          "longer than the operation did; neither: the peak time is less than a "
+                          "quarter of the time; null: nothing is computed or moved.",
+                          "Bound by"));
+  return fields;
 }
 
 std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes) {
@@ -136,48 +175,65 @@ std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes) {
   return rows;
 }
 
+std::vector<OperatorTimeResult> operator_results(const std::vector<OperatorTime>& operators,
+                                                 const Floors& floors, std::size_t most) {
+  std::vector<OperatorTime> sorted = operators;
+  std::ranges::stable_sort(sorted, std::ranges::greater(), &OperatorTime::seconds);
+  double total = 0;
+  for (const OperatorTime& one : sorted) total += one.seconds;
+  const std::size_t shown = most > 0 ? std::min(most, sorted.size()) : sorted.size();
+  std::vector<OperatorTimeResult> rows;
+  const auto add = [&](const std::string& name, double seconds, double calls) {
+    rows.push_back({.operation = name,
+                    .calls = std::llround(calls),
+                    .ms = seconds * 1e3,
+                    .share = seconds / total,
+                    .call_us = seconds * 1e6 / calls});
+  };
+  for (const OperatorTime& one : std::span(sorted).first(shown)) {
+    add(one.name, one.seconds, one.calls);
+    OperatorTimeResult& row = rows.back();
+    row.kernel = one.kernel;
+    const double flops = one.flops * one.calls, bytes = one.bytes * one.calls;
+    if (flops > 0) {
+      row.gflops = flops / one.seconds / 1e9;
+      row.share_of_peak = floors.compute_seconds(one) / one.seconds;
+    }
+    if (bytes > 0) {
+      row.gbps = bytes / one.seconds / 1e9;
+      row.share_of_bandwidth = floors.memory_seconds(one) / one.seconds;
+    }
+    if (flops > 0 && bytes > 0) row.flop_per_byte = flops / bytes;
+    if (flops + bytes > 0) row.bound_by = floors.bound_by(one);
+  }
+  if (shown == sorted.size()) return rows;
+  double seconds = 0, calls = 0;
+  for (const OperatorTime& one : std::span(sorted).subspan(shown)) {
+    seconds += one.seconds;
+    calls += one.calls;
+  }
+  add(fmt::format("{} others", sorted.size() - shown), seconds, calls);
+  return rows;
+}
+
 Table operator_table(const std::vector<OperatorTime>& operators, const Floors& floors,
                      std::size_t most) {
-  std::vector<OperatorTime> rows = operators;
-  std::ranges::stable_sort(rows, std::ranges::greater(), &OperatorTime::seconds);
-  double total = 0;
-  for (const OperatorTime& row : rows) total += row.seconds;
-  Table table({{"operation", "Operation"},
-               {"kernel", "Kernel"},
-               {"calls", "Calls"},
-               {"ms", "ms"},
-               {"share", "Share"},
-               {"call_us", "Per call (us)"},
-               {"gflops", "GFLOP/s"},
-               {"share_of_peak", "Peak share"},
-               {"gbps", "GB/s"},
-               {"share_of_bandwidth", "Memory share"},
-               {"flop_per_byte", "FLOP/byte"},
-               {"bound_by", "Bound by"}});
-  double rest_seconds = 0, rest_calls = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const OperatorTime& row = rows[i];
-    if (most > 0 && i >= most) {
-      rest_seconds += row.seconds;
-      rest_calls += row.calls;
-      continue;
-    }
-    const double flops = row.flops * row.calls, bytes = row.bytes * row.calls;
-    const auto rate = [&](double count) { return real(count / row.seconds / 1e9, 1); };
-    table.add_row({row.name, row.kernel, std::llround(row.calls), real(row.seconds * 1e3, 3),
-                   percent(row.seconds / total), real(row.seconds * 1e6 / row.calls, 1),
-                   flops > 0 ? rate(flops) : Cell(absent),
-                   flops > 0 ? percent(floors.compute_seconds(row) / row.seconds) : Cell(absent),
-                   bytes > 0 ? rate(bytes) : Cell(absent),
-                   bytes > 0 ? percent(floors.memory_seconds(row) / row.seconds) : Cell(absent),
-                   flops > 0 && bytes > 0 ? real(flops / bytes, 2) : Cell(absent),
-                   flops + bytes == 0 ? Cell(absent) : Cell(floors.bound_by(row))});
-  }
-  if (rest_calls > 0)
-    table.add_row({fmt::format("{} others", rows.size() - most), absent, std::llround(rest_calls),
-                   real(rest_seconds * 1e3, 3), percent(rest_seconds / total),
-                   real(rest_seconds * 1e6 / rest_calls, 1), absent, absent, absent, absent, absent,
-                   absent});
+  std::vector<Column> columns;
+  for (const FieldDef& field : fields<OperatorTimeResult>().rows)
+    columns.push_back({std::string(field.key), std::string(field.header)});
+  Table table(std::move(columns));
+  const auto number = [](const std::optional<double>& value, int digits) {
+    return value ? real(*value, digits) : Cell(absent);
+  };
+  const auto share = [](const std::optional<double>& value) {
+    return value ? percent(*value) : Cell(absent);
+  };
+  for (const OperatorTimeResult& row : operator_results(operators, floors, most))
+    table.add_row({row.operation, row.kernel ? Cell(*row.kernel) : Cell(absent), row.calls,
+                   real(row.ms, 3), percent(row.share), real(row.call_us, 1), number(row.gflops, 1),
+                   share(row.share_of_peak), number(row.gbps, 1), share(row.share_of_bandwidth),
+                   number(row.flop_per_byte, 2),
+                   row.bound_by ? Cell(std::string(word_of(*row.bound_by))) : Cell(absent)});
   return table;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/base/file.h"
 #include "hone/base/thread_trace.h"
 #include "hone/report/figure.h"
@@ -69,6 +70,13 @@ class RunRecorder {
   std::optional<ThreadTrace> threads_;
 };
 
+/// The resource that limits an operation: the one that would take longer at its peak, compute or memory; caches if the operation
+/// took less than memory would; neither if that is less than `kBoundShare` of the time it took, so that overhead and waiting
+/// dominate.
+enum class Bound : std::uint8_t { compute, memory, caches, neither };
+std::span<const EnumWord> enum_words(Bound);
+inline constexpr double kBoundShare = 0.25;
+
 /// The peak of this machine, 10^9 per second.
 struct Floors {
   Peak fp32;                             ///< multiply-adds, operations
@@ -79,17 +87,28 @@ struct Floors {
   /// Seconds that the operations take at that rate, and that the bytes take to and from memory.
   double compute_seconds(const OperatorTime& one) const;
   double memory_seconds(const OperatorTime& one) const;
-  /// The one that would take longer, "compute" or "memory"; "caches" if the operation took less than memory would; "neither" if
-  /// that is less than `kBoundShare` of the time it took, so that overhead and waiting dominate.
-  std::string_view bound_by(const OperatorTime& one) const;
+  Bound bound_by(const OperatorTime& one) const;
 };
-inline constexpr double kBoundShare = 0.25;
+
+/// One operation, or several of one kind, against the peak of the machine.
+struct OperatorTimeResult {
+  std::string operation;
+  std::optional<std::string> kernel = {};
+  std::int64_t calls = 0;
+  double ms = 0, share = 0, call_us = 0;
+  std::optional<double> gflops = {}, share_of_peak = {}, gbps = {}, share_of_bandwidth = {},
+                        flop_per_byte = {};
+  std::optional<Bound> bound_by = {};
+};
+const Fields& fields_of(const OperatorTimeResult*);
+/// The longest first. `most`: rows, the rest is one more; 0: all.
+std::vector<OperatorTimeResult> operator_results(const std::vector<OperatorTime>& operators,
+                                                 const Floors& floors, std::size_t most = 0);
 
 /// The operators of one operation and kernel together, the longest first.
 std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes);
 
-/// A row for each: calls, time and its share, time per call, operations and bytes per second against the peak, operations per
-/// byte, and by which it is bound. `most`: rows, the rest is one more; 0: all.
+/// The same as a table.
 Table operator_table(const std::vector<OperatorTime>& operators, const Floors& floors,
                      std::size_t most);
 

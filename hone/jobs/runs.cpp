@@ -48,39 +48,38 @@ void take(Json& row, const Json& from, std::initializer_list<const char*> keys) 
     if (!value_at(from, key).is_null()) row[key] = from[key];
 }
 
-// Recall was an object of the classes before each of them had figures of its own.
-bool is_of_classes(const std::string& key, const Json& value) {
-  return key == "eval_recall" && value.is_object();
-}
-
 void take_measurement(Json& row, const Json& measurement) {
   if (!measurement.is_object()) return;
   for (const auto& [key, value] : measurement.items())
-    if (key.starts_with("eval_") && !value.is_null() && !is_of_classes(key, value))
-      row[key] = value;
+    if (key.starts_with("eval_") && !value.is_null()) row[key] = value;
   if (!value_at(measurement, "eval_samples").is_null()) row["n"] = measurement["eval_samples"];
-}
-
-// Earlier versions wrote a sentence.
-bool is_verdict(const Json& value) {
-  return value == to_string(Conclusion::within_limit) ||
-         value == to_string(Conclusion::exceeds_limit) ||
-         value == to_string(Conclusion::inconclusive);
 }
 
 void take_comparison(Json& row, const Json& comparison) {
   take(row, comparison,
-       {"flips", "flip_share", "flip_interval", "only_parent_right", "only_candidate_right",
-        "answer_flip_share", "mean_shift", "distinct_texts", "differing_texts", "change_half_width",
-        "figure", "mcnemar_p", "margin_snr_db", "margin", "p_value", "candidates",
-        "examples_needed", "seeds_needed", "summary"});
-  // The change of the figure by which the task is judged.
-  if (comparison.is_object())
-    for (const auto& [key, value] : comparison.items())
-      if ((key.ends_with("_change") || key.ends_with("_change_interval")) && !value.is_null())
-        row[key] = value;
-  if (const Json& verdict = value_at(comparison, "verdict"); is_verdict(verdict))
-    row["verdict"] = verdict;
+       {"flips",
+        "flip_share",
+        "flip_interval",
+        "only_baseline_right",
+        "only_candidate_right",
+        "answer_flip_share",
+        "mean_shift",
+        "distinct_examples",
+        "differing_examples",
+        "change_half_width",
+        "metric",
+        "change",
+        "change_interval",
+        "mcnemar_p",
+        "margin_snr_db",
+        "margin",
+        "p_value",
+        "grounds",
+        "candidates",
+        "examples_needed",
+        "seeds_needed",
+        "summary",
+        "verdict"});
 }
 
 // What its figures are to be read with.
@@ -92,10 +91,10 @@ void take_cautions(Json& row, const Json& figures) {
     row["cautions"] = words;
 }
 
-// The key of the figure by which what was measured is judged; earlier versions measured accuracy alone.
+// The key of the metric by which a measurement is judged; "" where nothing was measured.
 std::string figure_key(const Json& measurement) {
-  const Json& name = value_at(measurement, "eval_figure");
-  return name.is_string() ? "eval_" + name.get<std::string>() : "eval_accuracy";
+  const Json& name = value_at(measurement, "eval_metric");
+  return name.is_string() ? "eval_" + name.get<std::string>() : "";
 }
 
 bool is_measured(const Json& value) {
@@ -107,8 +106,7 @@ void take_spread(Json& row, const std::string& key, const Json& spread) {
   constexpr double kFewestSeeds = 5;
   if (value_at(spread, "mean").is_number()) row[key] = spread["mean"];
   if (!value_at(spread, "seeds").is_number() || spread["seeds"] < kFewestSeeds) return;
-  const Json& interval =
-      value_at(spread, spread.contains("mean_interval") ? "mean_interval" : "interval");
+  const Json& interval = value_at(spread, "mean_interval");
   if (interval.is_array() && interval.size() == 2 && interval[0].is_number() &&
       interval[1].is_number()) {
     row[key + "_interval"] = interval;
@@ -139,39 +137,9 @@ Json model_row(const Json& row, const Json& model) {
   return own;
 }
 
-// A row of a table that was written before there was a schema.
-Json old_table_row(const Json& row, const Json& cells) {
-  Json own = row;
-  const Json& label = value_at(cells, cells.contains("format") ? "format" : "model");
-  if (label.is_string()) own["variant"] = label;
-  take(own, cells, {"arithmetic", "margin_snr_db", "mcnemar_p"});
-  for (const auto& [from, to] : {std::pair{"accuracy", "eval_accuracy"},
-                                 {"loss", "eval_loss"},
-                                 {"flips", "flip_share"},
-                                 {"average_bits", "average_weight_bits"},
-                                 {"average_weight_bits", "average_weight_bits"}})
-    if (value_at(cells, from).is_number()) own[to] = cells[from];
-  if (value_at(cells, "accuracy_low").is_number() && value_at(cells, "accuracy_high").is_number())
-    own["eval_accuracy_interval"] = {cells["accuracy_low"], cells["accuracy_high"]};
-  return own;
-}
-
-// The spread of the figure over seeds, by part; null where there is none.
-const Json& figure_spreads(const Json& result) {
-  static const Json none;
-  for (const auto& [key, value] : result.items())
-    if (key.ends_with("_spread") && key != "loss_spread") return value;
-  return none;
-}
-
-/// What was measured, in any of the forms that results have had; none: nothing that is known here.
+/// What was measured; none: nothing.
 std::vector<Json> measured_rows(const Json& row, const Json& result) {
   std::vector<Json> rows;
-  if (result.is_array()) {  // the tables of widths, demo and formats before there was a schema
-    for (const Json& cells : result)
-      if (value_at(cells, "accuracy").is_number()) rows.push_back(old_table_row(row, cells));
-    return rows;
-  }
   for (const char* key : {"models", "formats"})
     if (value_at(result, key).is_array())
       for (const Json& model : result[key])
@@ -188,11 +156,11 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
                              : value_at(result, figure_key(result)).is_null() ? part
                                                                               : "";
   if (repeated) {
-    const Json& spreads = figure_spreads(result);
+    const Json& spreads = value_at(result, "metric_spread");
     std::string key = judged;
     for (const char* name : {"validation", "test"})
       if (key.empty() && spreads.is_object() && spreads.contains(name)) key = name;
-    const std::string measured = value_at(own, "part").is_string() ? own["part"] : Json(key);
+    const std::string measured = value_at(own, "split").is_string() ? own["split"] : Json(key);
     if (spreads.is_object() && spreads.contains(measured)) key = measured;
     take_comparison(own, value_at(result, "change"));
     // What all seeds were measured on.
@@ -201,26 +169,26 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
       own["n"] = first[key]["eval_samples"];
     take_cautions(own, value_at(first, key));
     const std::string figure = figure_key(value_at(first, key));
-    take_spread(own, figure, spreads.is_object() ? value_at(spreads, key) : value_at(result, key));
-    take(own, value_at(first, key), {"eval_figure", "eval_majority_share", "eval_baseline"});
+    take_spread(own, figure, value_at(spreads, key));
+    take(own, value_at(first, key), {"eval_metric", "eval_majority_share", "eval_baseline"});
     for (const Json& run : result["runs"]) {
       if (is_measured(value_at(run, key))) own[figure + "_values"].push_back(run[key][figure]);
       if (value_at(value_at(run, "comparison"), "flip_share").is_number())
         own["flip_share_values"].push_back(run["comparison"]["flip_share"]);
     }
     if (own.contains("flip_share_values")) own["flip_share"] = mean_of(own["flip_share_values"]);
-    if (key == "test" || key == "validation") own["part"] = key;
+    if (key == "test" || key == "validation") own["split"] = key;
   } else {
     const Json& measurement = judged.empty() ? result : value_at(result, judged);
     take_measurement(own, measurement);
     take_cautions(own, measurement);
     if (measurement.is_object()) take(own, measurement, {"average_weight_bits", "arithmetic"});
-    if (judged == "test" || judged == "validation") own["part"] = judged;
+    if (judged == "test" || judged == "validation") own["split"] = judged;
     take_comparison(own, value_at(result, "comparison"));
   }
   // What all gates say together goes before what the metric says alone.
   const Json& gated = value_at(value_at(result, "gate"), "verdict");
-  if (is_verdict(gated)) own["verdict"] = gated;
+  if (!gated.is_null()) own["verdict"] = gated;
   if (own.contains(figure_key(own))) rows.push_back(own);
   return rows;
 }
@@ -246,9 +214,9 @@ Json job_row(const fs::path& folder, const Json& settings_file, const Json& resu
   if (value_at(settings, "data").is_string() && settings["data"] != "")
     row["data"] = settings["data"];
   if (value_at(settings, "split").is_string() && settings["split"] != "")
-    row["part"] = settings["split"];
+    row["split"] = settings["split"];
   take(row, result,
-       {"command", "model", "part", "n", "texts_hash", "format", "method", "arithmetic",
+       {"command", "model", "split", "n", "examples_hash", "format", "method", "arithmetic",
         "average_weight_bits", "seed", "seeds", "steps", "weights_of_step", "protocol"});
   take_cautions(row, result);
   // Of both models of a comparison; the second is the one it is about.
@@ -289,7 +257,7 @@ RunFolder unfinished(const fs::path& folder) {
         step = std::max(step, line["step"].get<std::int64_t>());
       if (!is_measured(line)) continue;
       take_measurement(row, line);
-      row["part"] = "validation";
+      row["split"] = "validation";
     }
   }
   for (const char* name : {"resume.json", "record.json"}) {
@@ -303,7 +271,7 @@ RunFolder unfinished(const fs::path& folder) {
   return {folder, {row}};
 }
 
-// Anybody's folder may be called so; before there was a record only what training writes told ours.
+// Anybody's folder may be called so.
 bool is_interrupted(const fs::path& folder) {
   if (is_file(folder / "results.json") || is_file(folder / "settings.json")) return false;
   const bool trained = is_file(folder / "training_log.jsonl") || newest_checkpoint(folder) > 0;
@@ -316,8 +284,7 @@ bool is_interrupted(const fs::path& folder) {
 RunFolder read_folder(const fs::path& folder) {
   if (is_interrupted(folder)) return unfinished(folder);
   const Json settings = read_if_there(folder / "settings.json");
-  Json result = read_if_there(folder / "results.json");
-  if (result.is_null()) result = read_if_there(folder / "formats.json");
+  const Json result = read_if_there(folder / "results.json");
   RunFolder run{folder, {}};
   const bool ours =
       value_at(settings, "settings").is_object() || value_at(result, "schema_version").is_number();

@@ -37,9 +37,9 @@ constexpr RunColumn kColumns[] = {
     {"data", "Data"},
     {"data_hash", "Data hash"},
     {"protocol", "Protocol"},
-    {"part", "Split"},
+    {"split", "Split"},
     {"n", "n"},
-    {"texts_hash", "Examples hash"},
+    {"examples_hash", "Examples hash"},
     {"seeds", "Seeds"},
     {"seed", "Seed"},
     {"steps", "Steps"},
@@ -48,9 +48,7 @@ constexpr RunColumn kColumns[] = {
     {"eval_f1_micro", "Micro F1", RunColumn::share},
     {"eval_majority_share", "Majority", RunColumn::share},
     {"eval_loss", "Loss", RunColumn::number, 4},
-    {"accuracy_change", "Change (points)", RunColumn::points},
-    {"r2_change", "Change of R² (points)", RunColumn::points},
-    {"f1_micro_change", "Change of micro F1 (points)", RunColumn::points},
+    {"change", "Change (points)", RunColumn::points},
     {"margin", "Margin (points)", RunColumn::points},
     {"verdict", "Verdict"},
     {"flip_share", "Predictions changed", RunColumn::flips},
@@ -70,7 +68,7 @@ constexpr std::string_view kUnasked[] = {"folder",
                                          "variant",
                                          "format",
                                          "data",
-                                         "part",
+                                         "split",
                                          "n",
                                          "seeds",
                                          "eval_accuracy",
@@ -81,9 +79,7 @@ constexpr std::string_view kUnasked[] = {"folder",
                                          "margin",
                                          "verdict",
                                          "flip_share",
-                                         "accuracy_change",
-                                         "r2_change",
-                                         "f1_micro_change",
+                                         "change",
                                          "average_weight_bits",
                                          "protocol",
                                          "cautions"};
@@ -140,9 +136,9 @@ std::string resolve_key(const std::string& name, const std::vector<Json>& rows) 
 RunGroup group_of(const Json& row) {
   const Json majority = row.contains("eval_majority_share") ? row["eval_majority_share"] : Json();
   return {
-      row.value("data", ""),       row.value("data_hash", ""),
-      row.value("part", ""),       row.value("n", std::int64_t{0}),
-      row.value("texts_hash", ""), majority.is_number() ? majority.get<double>() : std::nan("")};
+      row.value("data", ""),          row.value("data_hash", ""),
+      row.value("split", ""),         row.value("n", std::int64_t{0}),
+      row.value("examples_hash", ""), majority.is_number() ? majority.get<double>() : std::nan("")};
 }
 
 // Examples and data are identified by their fingerprints, wherever they are stored.
@@ -233,7 +229,7 @@ std::vector<std::string> telling_columns(const std::vector<Json>& rows,
   // Metrics by which tasks are judged are shown wherever they were measured.
   constexpr std::string_view kFigures[] = {"eval_accuracy", "eval_r2", "eval_f1_micro"};
   // `groups_note` has these.
-  constexpr std::string_view kOfGroups[] = {"data", "part", "n", "eval_majority_share"};
+  constexpr std::string_view kOfGroups[] = {"data", "split", "n", "eval_majority_share"};
   const auto consider = [&](const std::string& key) {
     if (!is_constant(rows, "group") && among(kOfGroups, key) && is_constant_in_groups(rows, key))
       return;

@@ -8,7 +8,6 @@
 #include "hone/passes/quantize.h"
 #include "hone/study/change_headline.h"
 #include "hone/study/measure.h"
-#include "hone/study/result.h"
 
 namespace hone {
 namespace {
@@ -58,7 +57,7 @@ void describe(const SensitivityStudy& study, const std::string& measured_on, Doc
 // A row says which examples it was measured on, so that the file can be read alone.
 Table with_part(const Table& table, const MeasuredPart& measured, std::int64_t n) {
   std::vector<Column> columns = table.columns();
-  columns.push_back({"part", "Split"});
+  columns.push_back({"split", "Split"});
   columns.push_back({"n", "n"});
   Table whole(columns);
   for (std::vector<Cell> row : table.rows()) {
@@ -78,6 +77,21 @@ std::string cost_text(const VariantRows& cost) {
 }
 
 }  // namespace
+
+const Fields& fields_of(const SensitivityFields*) {
+  using S = SensitivityFields;
+  static const Fields fields = describe<S>(
+      "sensitivity", "How predictions change when one layer is rounded or pruned alone.",
+      inlined<&S::subject>(),
+      field<&S::layers>("layers", "Each linear layer with each change, the most sensitive first."),
+      field<&S::groups>("groups", "Groups of layers that shared a run of the baseline."),
+      field<&S::stored_bytes>("stored_bytes", Unit::bytes,
+                              "Predicted peak of the stored activations before changed layers."),
+      field<&S::computed_flops>("computed_flops", Unit::flop, "Of all operations of all runs."),
+      field<&S::separate_computed_flops>("separate_computed_flops", Unit::flop,
+                                         "The same without shared runs."));
+  return fields;
+}
 
 SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& context) {
   SensitivityResult result;
@@ -99,12 +113,13 @@ SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& contex
   const Table table = sensitivity_table(study);
   const std::string measured_on =
       part_text(data.measured.facts.part, study.model, cautions(data.measured));
-  result.fields = subject_of(job.model, data.identity, data.measured);
-  result.fields["layers"] = to_json(table);
-  result.fields["groups"] = study.cost.groups;
-  result.fields["kept_bytes"] = static_cast<std::int64_t>(study.cost.kept_bytes);
-  result.fields["computed_flops"] = study.cost.flops;
-  result.fields["apart_computed_flops"] = study.cost.apart_flops;
+  result.fields =
+      to_json(SensitivityFields{.subject = subject_result(job.model, data.identity, data.measured),
+                                .layers = layer_sensitivity_results(study),
+                                .groups = study.cost.groups,
+                                .stored_bytes = static_cast<std::int64_t>(study.cost.kept_bytes),
+                                .computed_flops = study.cost.flops,
+                                .separate_computed_flops = study.cost.apart_flops});
   write_file(output.path() / "sensitivity.csv",
              to_csv(with_part(table, data.measured, data.test.size())));
   document.title = fmt::format("Layers of {}, each alone with {} change{}", job.model,

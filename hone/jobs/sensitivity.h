@@ -7,6 +7,7 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
 #include "hone/study/layer_sensitivity.h"
+#include "hone/study/result.h"
 
 namespace hone {
 
@@ -22,6 +23,15 @@ struct SensitivityJob {
   JobOutput output = {};
   Invocation invocation = {};
 };
+
+/// The result for programs.
+struct SensitivityFields {
+  SubjectResult subject;
+  std::vector<LayerSensitivityResult> layers = {};
+  std::int64_t groups = 0, stored_bytes = 0;
+  double computed_flops = 0, separate_computed_flops = 0;
+};
+const Fields& fields_of(const SensitivityFields*);
 
 struct SensitivityResult : JobResult {
   SensitivityStudy study;

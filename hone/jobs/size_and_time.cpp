@@ -1,5 +1,7 @@
 #include "hone/jobs/size_and_time.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "hone/base/text.h"
@@ -20,11 +22,24 @@ std::string parameters_text(std::int64_t after, std::int64_t before) {
 
 std::string bytes_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
 
-Json to_json(const RoundTimes& times) {
-  return {{"min_ms", times.min_ms}, {"median_ms", times.median_ms}};
+// Rounds vary so much that the speedup says little.
+bool is_noisy(const TimesInTurn& times) {
+  constexpr double kWide = 1.5;  // of the upper end of the interval by the lower one
+  return times.speedup_interval.high > kWide * times.speedup_interval.low;
 }
 
 }  // namespace
+
+std::string noise_warning(const std::vector<ModelTimes>& times) {
+  std::vector<std::string> sizes;
+  for (const ModelTimes& one : times)
+    if (is_noisy(one.times)) sizes.push_back(std::to_string(one.at_a_time));
+  if (sizes.empty()) return "";
+  return fmt::format(
+      "Latencies at batch size {} varied between rounds: other programs were running, or there are "
+      "more threads than cores. Repeat with `hone bench` on an idle machine.",
+      fmt::join(sizes, " and "));
+}
 
 std::string times_line(const ModelTimes& one, int threads) {
   const TimesInTurn& times = one.times;
@@ -35,11 +50,11 @@ std::string times_line(const ModelTimes& one, int threads) {
                                  : fmt::format(" of {:.1f} tokens on average (baseline {:.1f})",
                                                one.tokens_after, one.tokens);
   return fmt::format(
-      "Latency at batch size {}: {} → {} ms per {}, {}. Medians of {} paired rounds of {} {}{} "
-      "with {}; the fastest rounds took {} → {} ms.",
-      one.at_a_time, three_digits(times.before.median_ms), three_digits(times.after.median_ms),
-      texts ? "text" : "image", speedup_text(times), kTimedRounds, grouped(one.texts), one.noun,
-      tokens, threads == 1 ? "one thread" : fmt::format("{} threads", threads),
+      "Latency at batch size {}: {}. Medians of {} paired rounds of {} {}{} with {}; the fastest "
+      "rounds took {} → {} ms.",
+      one.at_a_time, latency_change_text(times, texts ? "ms per text" : "ms per image"),
+      kTimedRounds, grouped(one.texts), one.noun, tokens,
+      threads == 1 ? "one thread" : fmt::format("{} threads", threads),
       three_digits(times.before.min_ms), three_digits(times.after.min_ms));
 }
 
@@ -66,6 +81,8 @@ std::vector<std::string> lines_of(const SizeAndTime& found) {
     lines.push_back(fmt::format("Packed, the weights would take {} (baseline {}).",
                                 bytes_text(after.packed_bytes), bytes_text(before.packed_bytes)));
   for (const ModelTimes& one : found.times) lines.push_back(times_line(one, found.threads));
+  if (std::string warning = noise_warning(found.times); !warning.empty())
+    lines.push_back(std::move(warning));
   return lines;
 }
 
@@ -74,12 +91,8 @@ std::vector<Fact> size_and_latency_figures(const SizeAndTime& found) {
                                            static_cast<double>(found.size_before.memory_bytes),
                                            static_cast<double>(found.size.memory_bytes))};
   for (const ModelTimes& one : found.times)
-    figures.push_back(
-        {fmt::format("Latency (batch size {})", one.at_a_time),
-         fmt::format("{} → {} ms ({} to {}× as fast)", three_digits(one.times.before.median_ms),
-                     three_digits(one.times.after.median_ms),
-                     three_digits(one.times.speedup_interval.low),
-                     three_digits(one.times.speedup_interval.high))});
+    figures.push_back({fmt::format("Latency (batch size {})", one.at_a_time),
+                       latency_change_text(one.times) + (is_noisy(one.times) ? ", noisy" : "")});
   return figures;
 }
 
@@ -89,29 +102,56 @@ Section size_and_latency_section(const SizeAndTime& found) {
   return section;
 }
 
-Json to_json(const SizeAndTime& found) {
-  Json times = Json::array();
-  for (const ModelTimes& one : found.times)
-    times.push_back(
-        {{"texts_at_a_time", one.at_a_time},
-         {"texts", one.texts},
-         {"tokens_before", one.tokens},
-         {"tokens_after", one.tokens_after},
-         {"before", to_json(one.times.before)},
-         {"after", to_json(one.times.after)},
-         {"speedup", one.times.speedup},
-         {"speedup_interval", {one.times.speedup_interval.low, one.times.speedup_interval.high}}});
-  Json json = {{"size_before", to_json(found.size_before)},
-               {"size", to_json(found.size)},
-               {"times", times},
-               {"threads", found.threads}};
-  json.update(to_json(found.loading));
-  return json;
+const Fields& fields_of(const ShapeTimesResult*) {
+  using S = ShapeTimesResult;
+  static const Fields fields = describe<S>(
+      "shape_times", "The latency of one example before and after a change.",
+      field<&S::batch_size>("batch_size", Unit::examples,
+                            "Examples of a batch, padded to the longest of them."),
+      field<&S::examples>("examples", Unit::examples, "Examples that were timed."),
+      field<&S::tokens_before>("tokens_before", "Tokens of a text on average, without padding."),
+      field<&S::tokens_after>("tokens_after", "The same by the tokenizer of the changed model."),
+      inlined<&S::times>());
+  return fields;
 }
 
-Json to_json(const TransformersLoading& loading) {
-  return {{"others_load", loading.loads()},
-          {"others_load_reason", loading.loads() ? Json() : Json(loading.reason)}};
+const Fields& fields_of(const SizeAndTimeResult*) {
+  using S = SizeAndTimeResult;
+  static const Fields fields =
+      describe<S>("size_and_time", "Size and latency of a compressed model beside its baseline.",
+                  field<&S::size_before>("size_before", "Size of the weights of the baseline."),
+                  field<&S::size>("size", "Size of the weights."),
+                  field<&S::times>("times", "Latencies of batches, then of single examples."),
+                  field<&S::threads>("threads", "Threads that were used."), inlined<&S::loading>());
+  return fields;
+}
+
+SizeAndTimeResult size_and_time_result(const SizeAndTime& found) {
+  SizeAndTimeResult result{.size_before = found.size_before,
+                           .size = found.size,
+                           .threads = found.threads,
+                           .loading = loading_result(found.loading)};
+  for (const ModelTimes& one : found.times)
+    result.times.push_back({.batch_size = one.at_a_time,
+                            .examples = one.texts,
+                            .tokens_before = one.tokens,
+                            .tokens_after = one.tokens_after,
+                            .times = one.times});
+  return result;
+}
+
+const Fields& fields_of(const LoadingResult*) {
+  using L = LoadingResult;
+  static const Fields fields = describe<L>(
+      "loading", "Which programs load the folder of a model.",
+      field<&L::others_load>("others_load", "Whether transformers loads and computes it."),
+      field<&L::others_load_reason>("others_load_reason", "Why it does not; null: it does."));
+  return fields;
+}
+
+LoadingResult loading_result(const TransformersLoading& loading) {
+  if (loading.loads()) return {};
+  return {.others_load = false, .others_load_reason = loading.reason};
 }
 
 }  // namespace hone

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/frontends/huggingface/other_programs.h"
 #include "hone/jobs/native/native_times.h"
 #include "hone/models/model_size.h"
@@ -27,8 +29,11 @@ SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, cons
 /// Sentences on parameters, bytes and latency.
 std::vector<std::string> lines_of(const SizeAndTime& found);
 
-/// "Latency at batch size 32: 0.75 → 0.41 ms per text, 1.84 times as fast (95% CI 1.79 to 1.90). …"
+/// "Latency at batch size 32: 0.75 → 0.41 ms per text, 1.84× faster (95% CI 1.79 to 1.90). …"
 std::string times_line(const ModelTimes& one, int threads);
+
+/// Says at which batch sizes rounds varied so much that a speedup says little; "": at none.
+std::string noise_warning(const std::vector<ModelTimes>& times);
 
 /// {"Size", "2.82 MiB → 181 KiB (16× smaller)"}, and the latency at each batch size.
 std::vector<Fact> size_and_latency_figures(const SizeAndTime& found);
@@ -36,10 +41,32 @@ std::vector<Fact> size_and_latency_figures(const SizeAndTime& found);
 /// `lines_of` as a folded section.
 Section size_and_latency_section(const SizeAndTime& found);
 
-/// `size_before`, `size`, `times`, `threads`, and those of the loading.
-Json to_json(const SizeAndTime& found);
+/// `TransformersLoading` in results.
+struct LoadingResult {
+  bool others_load = true;
+  std::optional<std::string> others_load_reason = {};
+};
+const Fields& fields_of(const LoadingResult*);
+LoadingResult loading_result(const TransformersLoading& loading);
+inline Json to_json(const TransformersLoading& loading) { return to_json(loading_result(loading)); }
 
-/// `others_load`, `others_load_reason`.
-Json to_json(const TransformersLoading& loading);
+/// The latency of one example before and after a change.
+struct ShapeTimesResult {
+  std::int64_t batch_size = 1, examples = 0;
+  double tokens_before = 0, tokens_after = 0;
+  TimesInTurn times = {};
+};
+const Fields& fields_of(const ShapeTimesResult*);
+
+/// `SizeAndTime` in results.
+struct SizeAndTimeResult {
+  ModelSize size_before = {}, size = {};
+  std::vector<ShapeTimesResult> times = {};
+  int threads = 1;
+  LoadingResult loading = {};
+};
+const Fields& fields_of(const SizeAndTimeResult*);
+SizeAndTimeResult size_and_time_result(const SizeAndTime& found);
+inline Json to_json(const SizeAndTime& found) { return to_json(size_and_time_result(found)); }
 
 }  // namespace hone

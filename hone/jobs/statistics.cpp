@@ -2,7 +2,6 @@
 
 #include "hone/base/text.h"
 #include "hone/passes/quantize.h"
-#include "hone/study/result.h"
 
 namespace hone {
 namespace {
@@ -13,11 +12,9 @@ void describe(const std::vector<TensorStatistics>& all, Document& document) {
   double most = 0;
   std::int64_t not_finite = 0;
   for (const TensorStatistics& one : all) {
-    not_finite += one.values.seen().not_finite();
-    if (one.values.count() == 0) continue;
-    const auto median = static_cast<double>(one.values.seen().magnitude_quantile(0.5));
-    const double ratio =
-        median > 0 ? static_cast<double>(one.values.seen().magnitude()) / median : 0;
+    not_finite += one.not_finite();
+    const double median = one.median_magnitude().value_or(0);
+    const double ratio = median > 0 ? *one.max_magnitude() / median : 0;
     if (ratio <= most) continue;
     most = ratio;
     widest = &one;
@@ -35,6 +32,16 @@ void describe(const std::vector<TensorStatistics>& all, Document& document) {
 
 }  // namespace
 
+const Fields& fields_of(const StatisticsFields*) {
+  using S = StatisticsFields;
+  static const Fields fields = describe<S>(
+      "statistics", "Statistics of the weights and activations of a model.", inlined<&S::subject>(),
+      field<&S::examples>("examples", Unit::examples, "Examples the activations are of."),
+      field<&S::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&S::tensors>("tensors", "Operands and outputs, in the order of the graph."));
+  return fields;
+}
+
 StatisticsResult measure_statistics(const StatisticsJob& job, Context& context) {
   StatisticsResult result;
   Document& document = result.document;
@@ -45,10 +52,11 @@ StatisticsResult measure_statistics(const StatisticsJob& job, Context& context) 
   result.tensors = measure_statistics(source.model, job.layers, data.test, context);
   const std::string arithmetic(arithmetic_of(source.model.graph));
   const Table table = statistics_table(result.tensors);
-  result.fields = subject_of(job.model, data.identity, data.measured);
-  result.fields["texts"] = data.test.size();
-  result.fields["arithmetic"] = arithmetic;
-  result.fields["tensors"] = to_json(table);
+  result.fields =
+      to_json(StatisticsFields{.subject = subject_result(job.model, data.identity, data.measured),
+                               .examples = data.test.size(),
+                               .arithmetic = arithmetic,
+                               .tensors = result.tensors});
   write_file(output.path() / "statistics.csv", to_csv(table));
   write_file(output.path() / "histograms.csv", to_csv(histogram_table(result.tensors)));
   describe(result.tensors, document);

@@ -6,6 +6,7 @@
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/study/result.h"
 #include "hone/study/tensor_statistics.h"
 
 namespace hone {
@@ -20,6 +21,15 @@ struct StatisticsJob {
   JobOutput output = {};
   Invocation invocation = {};
 };
+
+/// The result for programs.
+struct StatisticsFields {
+  SubjectResult subject;
+  std::int64_t examples = 0;
+  std::string arithmetic;
+  std::vector<TensorStatistics> tensors = {};
+};
+const Fields& fields_of(const StatisticsFields*);
 
 struct StatisticsResult : JobResult {
   std::vector<TensorStatistics> tensors;

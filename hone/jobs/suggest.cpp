@@ -22,18 +22,59 @@ Table suggestion_table(const std::vector<Suggestion>& suggestions) {
   return table;
 }
 
-// The table, and what rounding does to each operand as it was given.
-Json suggestions_json(const std::vector<Suggestion>& suggestions, const Table& table) {
-  Json rows = to_json(table);
-  for (std::size_t i = 0; i < suggestions.size(); ++i)
-    rows[i].update({{"clipped", suggestions[i].noise_before.clipped_share()},
-                    {"flushed", suggestions[i].noise_before.flushed_share()},
-                    {"smallest_step", suggestions[i].noise_before.smallest_step},
-                    {"standard_deviation", suggestions[i].noise_before.standard_deviation()}});
+std::vector<SuggestionResult> suggestion_results(const std::vector<Suggestion>& suggestions) {
+  std::vector<SuggestionResult> rows;
+  for (const Suggestion& s : suggestions)
+    rows.push_back({.layer = s.layer,
+                    .operand = s.operand,
+                    .before = to_string(s.before),
+                    .before_snr_db = s.noise_before.snr_db(),
+                    .after = to_string(s.after),
+                    .after_snr_db = s.noise_after.snr_db(),
+                    .clipped = s.noise_before.clipped_share(),
+                    .flushed = s.noise_before.flushed_share(),
+                    .smallest_step = s.noise_before.smallest_step,
+                    .standard_deviation = s.noise_before.standard_deviation()});
   return rows;
 }
 
 }  // namespace
+
+const Fields& fields_of(const SuggestionResult*) {
+  using S = SuggestionResult;
+  static const Fields fields = describe<S>(
+      "suggestion", "Better parameters for one operand of a layer.",
+      field<&S::layer>("layer", "Name of the layer."),
+      field<&S::operand>("operand", "Of the layer."),
+      field<&S::before>("before", "The given format."),
+      field<&S::before_snr_db>("before_snr_db", Unit::decibels,
+                               "Its signal-to-noise ratio; null: nothing is lost, or all is zero.")
+          .or_null(),
+      field<&S::after>("after", "The suggested format."),
+      field<&S::after_snr_db>("after_snr_db", Unit::decibels, "Its signal-to-noise ratio.")
+          .or_null(),
+      field<&S::clipped>("clipped", Unit::share,
+                         "Values beyond the range of the given format; null: no values.")
+          .or_null(),
+      field<&S::flushed>("flushed", Unit::share,
+                         "Values that become zero in the given format; null: no values.")
+          .or_null(),
+      field<&S::smallest_step>("smallest_step",
+                               "Smallest magnitude that is not zero; 0: there is none."),
+      field<&S::standard_deviation>("standard_deviation", "Of the values; null: no values.")
+          .or_null());
+  return fields;
+}
+
+const Fields& fields_of(const SuggestFields*) {
+  using S = SuggestFields;
+  static const Fields fields = describe<S>(
+      "suggest", "Better parameters of a number format, layer by layer.", inlined<&S::subject>(),
+      field<&S::suggestions>("suggestions", "Every operand."),
+      field<&S::models>("models", "The baseline, with the given format, with the suggestions."),
+      inlined<&S::choice>(), field<&S::recipe>("recipe", "The suggestions as a recipe (TOML)."));
+  return fields;
+}
 
 SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
   if (!job.recipe.empty()) check_output_file(job.recipe, job.overwrite);
@@ -57,10 +98,13 @@ SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
   result.recipe = to_recipe(with_suggestions(options.plan, suggestions), plain_graph(model));
   if (!job.recipe.empty()) write_file(job.recipe, result.recipe);
   const Table table = suggestion_table(suggestions);
-  result.fields = subject_of(job.model, data.identity, data.measured_choice());
-  result.fields.update(to_json(result.trial, labels));
-  result.fields["suggestions"] = suggestions_json(suggestions, table);
-  result.fields["recipe"] = result.recipe;
+  const Choice& choice = result.trial.choice;
+  result.fields = to_json(SuggestFields{
+      .subject = subject_result(job.model, data.identity, data.measured_choice()),
+      .suggestions = suggestion_results(suggestions),
+      .models = measured_models(result.trial.models(), labels),
+      .choice = choice_result(choice, labels, summary_of(result.trial), reported_findings(choice)),
+      .recipe = result.recipe});
   describe(result.trial, document);
   document.title = fmt::format("{}: better parameters of {}", job.model, to_string(job.format));
   document.sections.push_back(details_section(chosen_evaluations(result.trial), labels));

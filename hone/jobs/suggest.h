@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_result.h"
@@ -20,6 +21,27 @@ struct SuggestJob {
   std::string recipe = {};  ///< file to write the suggestions to; empty: none
   bool overwrite = false;   ///< replace that file
 };
+
+/// Better parameters for one operand of a layer, in results.
+struct SuggestionResult {
+  std::string layer;
+  Operand operand = Operand::weight;
+  std::string before;
+  double before_snr_db = 0;
+  std::string after;
+  double after_snr_db = 0, clipped = 0, flushed = 0, smallest_step = 0, standard_deviation = 0;
+};
+const Fields& fields_of(const SuggestionResult*);
+
+/// The result for programs.
+struct SuggestFields {
+  SubjectResult subject;
+  std::vector<SuggestionResult> suggestions = {};
+  std::vector<MeasuredModelResult> models = {};
+  ChoiceResult choice = {};
+  std::string recipe;
+};
+const Fields& fields_of(const SuggestFields*);
 
 struct SuggestResult : JobResult {
   SuggestionTrial trial;

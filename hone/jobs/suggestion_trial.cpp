@@ -6,16 +6,12 @@
 #include "hone/study/change_headline.h"
 
 namespace hone {
-namespace {
-
 std::string summary_of(const SuggestionTrial& trial) {
   const std::string found = finding(trial.suggested, trial.choice.made_on());
   if (!trial.is_as_given) return found;
   return "Nothing better was found: no parameters of these formats lose less at no more bits. " +
          found;
 }
-
-}  // namespace
 
 SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
                                 const CompressOptions& options,
@@ -42,17 +38,6 @@ SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
 
 std::vector<NamedEvaluation> chosen_evaluations(const SuggestionTrial& trial) {
   return chosen_evaluations(trial.choice, {&trial.suggested});
-}
-
-Json to_json(const SuggestionTrial& trial, const std::vector<std::string>& labels) {
-  Json models = Json::array();
-  for (const ComparedModel& model : trial.models()) models.push_back(to_json(model, labels));
-  Json json = to_json(trial.choice, labels);
-  json.update({{"models", models},
-               {"summary", summary_of(trial)},
-               {"findings", reported_findings(trial.choice)},
-               {"seeds", 1}});
-  return json;
 }
 
 void describe(const SuggestionTrial& trial, Document& document) {

@@ -32,8 +32,8 @@ SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
 /// The baseline and the suggested model (see `chosen_evaluations` of a choice).
 std::vector<NamedEvaluation> chosen_evaluations(const SuggestionTrial& trial);
 
-/// The choice with `models`, `summary` and `findings`. `labels` are the class names.
-Json to_json(const SuggestionTrial& trial, const std::vector<std::string>& labels);
+/// The finding about the suggested model, in a sentence or two.
+std::string summary_of(const SuggestionTrial& trial);
 /// Sets the headline, key figures and evidence, and adds the tables.
 void describe(const SuggestionTrial& trial, Document& document);
 

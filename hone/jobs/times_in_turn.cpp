@@ -94,6 +94,41 @@ std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<vo
   return ms;
 }
 
+const Fields& fields_of(const RoundTimes*) {
+  using R = RoundTimes;
+  static const Fields fields =
+      describe<R>("round_times", "Times over several rounds.",
+                  field<&R::min_ms>("min_ms", Unit::milliseconds, "Fastest run."),
+                  field<&R::median_ms>("median_ms", Unit::milliseconds, "Median run."));
+  return fields;
+}
+
+const Fields& fields_of(const Speedup*) {
+  using S = Speedup;
+  static const Fields fields = describe<S>(
+      "speedup", "How many times as fast one piece of work is as another.",
+      field<&S::value>("speedup", Unit::ratio,
+                       "Median ratio of paired rounds; above 1 is faster. Null: nothing to compare "
+                       "with."),
+      field<&S::interval>("speedup_interval",
+                          "Its interval of at least 95%, by the sign test; null: of fewer than 6 "
+                          "rounds, or of the baseline itself."));
+  return fields;
+}
+
+const Fields& fields_of(const TimesInTurn*) {
+  using T = TimesInTurn;
+  static const Fields fields = describe<T>(
+      "paired_times", "Times before and after a change, measured in paired rounds.",
+      field<&T::before>("before", "The baseline."), field<&T::after>("after", "The changed model."),
+      field<&T::speedup>("speedup", Unit::ratio,
+                         "Median over the rounds of the time before by the time after; above 1 is "
+                         "faster."),
+      field<&T::speedup_interval>("speedup_interval",
+                                  "Its interval of at least 95%, by the sign test."));
+  return fields;
+}
+
 TimesInTurn compare_rounds(std::span<const double> before_ms, std::span<const double> after_ms) {
   const Speedup speedup = speedup_of(before_ms, after_ms);
   return {.before = times_of(before_ms),
@@ -118,13 +153,6 @@ Cell speedup_cell(const std::optional<Speedup>& speedup) {
   return number_within(speedup->value, speedup->interval->low, speedup->interval->high);
 }
 
-void add_speedup(Json& fields, const std::optional<Speedup>& speedup) {
-  fields["speedup"] = speedup ? Json(speedup->value) : Json();
-  fields["speedup_interval"] = speedup && speedup->interval
-                                   ? Json({speedup->interval->low, speedup->interval->high})
-                                   : Json();
-}
-
 TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,
                          std::int64_t rounds, const std::function<void()>& on_round,
                          const std::function<double()>& now_seconds) {
@@ -144,13 +172,44 @@ Json to_json(const TimesInTurn& times, const std::string& before_name,
           {"speedup_interval", {times.speedup_interval.low, times.speedup_interval.high}}};
 }
 
-std::string speedup_text(const TimesInTurn& times) {
-  const char* const opening = times.shown_faster()   ? ""
-                              : times.shown_slower() ? "slower: "
-                                                     : "no difference is shown: ";
-  return fmt::format("{}{} times as fast (95% CI {} to {})", opening, three_digits(times.speedup),
-                     three_digits(times.speedup_interval.low),
-                     three_digits(times.speedup_interval.high));
+namespace {
+
+// "1.84× faster in paired rounds (95% CI 1.79 to 1.90)"
+std::string speedup_text(const Speedup& speedup, std::string_view rounds) {
+  const std::string value = three_digits(speedup.value) + "×";
+  if (!speedup.interval)
+    return fmt::format("{}, too few rounds for a 95% CI, which needs {}", value,
+                       kFewestForMedianInterval);
+  const std::string interval = fmt::format("95% CI {} to {}", three_digits(speedup.interval->low),
+                                           three_digits(speedup.interval->high));
+  if (speedup.shown_faster()) return fmt::format("{} faster{} ({})", value, rounds, interval);
+  if (speedup.shown_slower()) return fmt::format("{} as fast{} ({})", value, rounds, interval);
+  return fmt::format("no measurable speedup ({}, {})", value, interval);
+}
+
+}  // namespace
+
+std::string speedup_text(const Speedup& speedup) { return speedup_text(speedup, ""); }
+
+std::string speedup_headline(const Speedup& speedup, std::string_view baseline) {
+  const auto against = [&](std::string text, std::string_view word) {
+    return baseline.empty() ? text : fmt::format("{} {} {}", text, word, baseline);
+  };
+  const std::string value = three_digits(speedup.value) + "×";
+  if (!speedup.interval) return against(value + " as fast", "as") + " in too few rounds to be sure";
+  if (speedup.shown_faster()) return against(value + " faster", "than");
+  if (speedup.shown_slower()) return against(value + " as fast", "as");
+  return against("no measurable speedup", "over");
+}
+
+std::string latency_change_text(const TimesInTurn& times, std::string_view unit) {
+  const double before = times.before.median_ms, after = times.after.median_ms;
+  const std::string medians =
+      fmt::format("{} → {} {}", three_digits(before), three_digits(after), unit);
+  if (times.ratio().contradicts(before, after))
+    return fmt::format("medians {}, but {}", medians,
+                       speedup_text(times.ratio(), " in paired rounds"));
+  return fmt::format("{}, {}", medians, speedup_text(times));
 }
 
 }  // namespace hone

@@ -4,8 +4,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/base/json.h"
 #include "hone/metrics/median.h"
 #include "hone/report/table.h"
@@ -21,6 +23,7 @@ namespace hone {
 struct RoundTimes {
   double min_ms = 0, median_ms = 0;
 };
+const Fields& fields_of(const RoundTimes*);
 
 /// Of a clock that never goes backwards; the origin is any.
 double steady_seconds();
@@ -32,14 +35,32 @@ double run_ms(const std::function<void()>& work);
 /// Of each of `runs` runs one after the other, rising. Throws `Interrupted`.
 std::vector<double> runs_ms(const std::function<void()>& work, std::int64_t runs);
 
+/// How many times as fast one piece of work is as another: the median ratio of paired rounds. It can point another way than the ratio of
+/// the medians: paired rounds saw the same load.
+struct Speedup {
+  double value = 1;
+  std::optional<Interval> interval = {};  ///< as `median_interval`; none of too few rounds
+
+  bool shown_faster() const { return interval && interval->low > 1; }
+  bool shown_slower() const { return interval && interval->high < 1; }
+  /// Whether these medians point the other way than what is shown.
+  bool contradicts(double before_ms, double after_ms) const {
+    return (shown_faster() && after_ms >= before_ms) || (shown_slower() && after_ms <= before_ms);
+  }
+};
+const Fields& fields_of(const Speedup*);
+
 struct TimesInTurn {
   RoundTimes before, after;
   double speedup = 1;  ///< median over the rounds of the time before by that after; above 1: faster
   Interval speedup_interval = {1, 1};  ///< at least 95%, see `median_interval`
 
-  bool shown_faster() const { return speedup_interval.low > 1; }
-  bool shown_slower() const { return speedup_interval.high < 1; }
+  Speedup ratio() const { return {speedup, speedup_interval}; }
+  bool shown_faster() const { return ratio().shown_faster(); }
+  bool shown_slower() const { return ratio().shown_slower(); }
 };
+
+const Fields& fields_of(const TimesInTurn*);
 
 /// Milliseconds of one run of each piece of work, in each of `rounds` rounds, of which every one begins with the next. Before
 /// them each runs twice, uncounted; what takes less than a millisecond is run many times a round. `on_round` is told of each
@@ -52,16 +73,9 @@ std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<vo
 /// What rounds of two pieces of work tell of them: in the order of time, as many of each, `kFewestForMedianInterval` at least.
 TimesInTurn compare_rounds(std::span<const double> before_ms, std::span<const double> after_ms);
 
-/// How often one piece of work is as fast as another: the median of the ratios of rounds in turn.
-struct Speedup {
-  double value = 1;
-  std::optional<Interval> interval = {};  ///< as `median_interval`; none of too few rounds
-};
 Speedup speedup_of(std::span<const double> before_ms, std::span<const double> after_ms);
 /// "1.84 (1.79 to 1.90)", "1.84", "–".
 Cell speedup_cell(const std::optional<Speedup>& speedup);
-/// Under the keys `speedup` and `speedup_interval`, null where there is none.
-void add_speedup(Json& fields, const std::optional<Speedup>& speedup);
 
 /// Rounds for work that takes long: the third and the tenth ratio in order are the interval.
 inline constexpr std::int64_t kTimedRounds = 12;
@@ -76,7 +90,17 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
 Json to_json(const TimesInTurn& times, const std::string& before_name,
              const std::string& after_name);
 
-/// "1.84 times as fast (95% CI 1.79 to 1.90)", "no difference is shown: 0.98 times as fast (…)", "slower: 0.81 times as fast (…)".
-std::string speedup_text(const TimesInTurn& times);
+/// "1.84× faster (95% CI 1.79 to 1.90)", "0.937× as fast (95% CI 0.843 to 0.983)", "no measurable speedup (1.02×, 95% CI 0.957 to
+/// 1.12)": faster or slower only if the whole interval is.
+std::string speedup_text(const Speedup& speedup);
+inline std::string speedup_text(const TimesInTurn& times) { return speedup_text(times.ratio()); }
+
+/// The same for a headline, without the interval: "1.84× faster", "0.937× as fast", "no measurable speedup", each against `baseline`
+/// if it has a name.
+std::string speedup_headline(const Speedup& speedup, std::string_view baseline = {});
+
+/// The medians and the speedup: "1.52 → 0.22 ms, 6.6× faster (95% CI 5.9 to 13)", "medians 0.145 → 0.153 ms, but 1.04× faster in paired
+/// rounds (95% CI …)".
+std::string latency_change_text(const TimesInTurn& times, std::string_view unit = "ms");
 
 }  // namespace hone

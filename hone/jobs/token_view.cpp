@@ -23,6 +23,20 @@ Encoding encode(const Tokenizer& tokenizer, const Example& example, std::size_t 
 
 }  // namespace
 
+const Fields& fields_of(const TokenView*) {
+  using T = TokenView;
+  static const Fields fields = describe<T>(
+      "tokenized_text", "A text as tokens.", field<&T::part>("split", "The split it is in."),
+      field<&T::row>("row", "Its number in the split, from 1."), omitted<&T::example>(),
+      field<&T::text>("text", "The text."),
+      field<&T::text_pair>("text_pair", "The second text; null: there is none."),
+      field<&T::tokens>("tokens", "Its tokens as in the vocabulary, special ones included."),
+      omitted<&T::shown>(), field<&T::input_ids>("input_ids", "The ids of these tokens."),
+      field<&T::cut_tokens>("cut_tokens", Unit::tokens, "Removed by truncation."),
+      field<&T::unknown_words>("unknown_words", "Words that became the unknown token."));
+  return fields;
+}
+
 TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length,
                       std::optional<Truncation> truncation) {
   TokenView view{.example = example};
@@ -71,18 +85,6 @@ std::string to_text(const TokenView& view, std::size_t columns) {
         "; unknown: {}",
         one_line(fmt::format("{}", fmt::join(view.unknown_words, " ")), kShownCharacters));
   return printable(text) + '\n';
-}
-
-Json to_json(const TokenView& view) {
-  Json json = {{"part", view.part},
-               {"row", view.row},
-               {"text", view.example.text},
-               {"tokens", view.tokens},
-               {"input_ids", view.input_ids},
-               {"cut_tokens", view.cut_tokens},
-               {"unknown_words", view.unknown_words}};
-  if (view.example.text_pair) json["text_pair"] = *view.example.text_pair;
-  return json;
 }
 
 }  // namespace hone

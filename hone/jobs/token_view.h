@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/base/json.h"
+#include "hone/base/fields.h"
 #include "hone/data/data_set.h"
 #include "hone/text/tokenizer.h"
 
@@ -19,7 +19,11 @@ struct TokenView {
   std::vector<std::string> shown = {};          ///< the same as people read them
   std::int64_t cut_tokens = 0;                  ///< removed by truncation
   std::vector<std::string> unknown_words = {};  ///< of the whole text, normalized, in order
+
+  const std::string& text() const { return example.text; }
+  const std::optional<std::string>& text_pair() const { return example.text_pair; }
 };
+const Fields& fields_of(const TokenView*);
 
 /// `max_length` and `truncation` as in `Tokenizer::encode`.
 TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length,
@@ -35,6 +39,5 @@ TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::s
 ///
 /// Byte-level tokens are shown as the text they spell, a space as "␣", bytes within a character as \xf0.
 std::string to_text(const TokenView& view, std::size_t columns);
-Json to_json(const TokenView& view);
 
 }  // namespace hone

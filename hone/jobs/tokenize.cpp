@@ -11,6 +11,7 @@
 #include "hone/models/text_limit.h"
 #include "hone/models/vocabulary.h"
 #include "hone/report/table.h"
+#include "hone/text/utf8.h"
 
 namespace hone {
 namespace {
@@ -40,7 +41,7 @@ TokenFacts token_facts(const std::string& part, const EncodedSet& set, const Tok
 }
 
 Table facts_table(const std::vector<TokenFacts>& parts) {
-  Table table({{"part", "Split"},
+  Table table({{"split", "Split"},
                {"n", "Texts"},
                {"tokens", "Tokens"},
                {"median_tokens", "Median"},
@@ -53,9 +54,8 @@ Table facts_table(const std::vector<TokenFacts>& parts) {
                {"grouped_padding_share", "Padding, grouped"}});
   for (const TokenFacts& f : parts)
     table.add_row({f.part, f.texts, f.tokens, f.median_tokens, f.p90_tokens, f.p99_tokens,
-                   f.longest_tokens, f.cut,
-                   percent(static_cast<double>(f.unknown) / static_cast<double>(f.tokens), 2),
-                   percent(f.padding), percent(f.grouped_padding)});
+                   f.longest_tokens, f.cut, percent(f.unknown_share(), 2), percent(f.padding),
+                   percent(f.grouped_padding)});
   return table;
 }
 
@@ -71,12 +71,6 @@ struct TokenizerOfModel {
   std::string source;                               ///< of the vocabulary, for people
   std::optional<std::int64_t> training_texts = {};  ///< that it was learnt from
 };
-
-Json to_json(const TokenizerOfModel& model) {
-  Json json = {{"vocab_size", model.tokenizer.vocabulary_size()}, {"source", model.source}};
-  if (model.training_texts) json["training_texts"] = *model.training_texts;
-  return json;
-}
 
 DataSet read_data(const TokenizeJob& job, bool labelled, Context& context) {
   DataOptions options = job.data;
@@ -149,12 +143,6 @@ std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer,
   return views;
 }
 
-Json to_json(const std::vector<TokenView>& views) {
-  Json rows = Json::array();
-  for (const TokenView& view : views) rows.push_back(to_json(view));
-  return rows;
-}
-
 DataIdentity identity_of(const TokenizeJob& job, const DataSet& data,
                          const std::vector<TokenFacts>& parts) {
   DataIdentity identity;
@@ -197,6 +185,55 @@ void describe(const TokenizeJob& job, const TokenizerOfModel& model, const TextL
 
 }  // namespace
 
+const Fields& fields_of(const TokenFacts*) {
+  using T = TokenFacts;
+  static const Fields fields = describe<T>(
+      "token_facts", "The tokens of one split.", field<&T::part>("split", "Name of the split."),
+      field<&T::texts>("n", Unit::examples, "Number of texts."),
+      field<&T::tokens>("tokens", Unit::tokens, "Number of tokens in all texts."),
+      field<&T::median_tokens>("median_tokens", Unit::tokens, "Median of a text."),
+      field<&T::p90_tokens>("p90_tokens", Unit::tokens, "90% of the texts have at most as many."),
+      field<&T::p99_tokens>("p99_tokens", Unit::tokens, "99% of the texts have at most as many."),
+      field<&T::longest_tokens>("longest_tokens", Unit::tokens, "Length of the longest text."),
+      field<&T::cut>("cut_texts", Unit::examples, "Texts that were truncated."),
+      omitted<&T::unknown>(),
+      field<&T::unknown_share>("unknown_share", Unit::share, "Of the tokens that are unknown."),
+      field<&T::padding>("padding_share", Unit::share, "Of the positions in shuffled batches."),
+      field<&T::grouped_padding>("grouped_padding_share", Unit::share,
+                                 "Of the positions in batches grouped by length."));
+  return fields;
+}
+
+const Fields& fields_of(const VocabularyResult*) {
+  using V = VocabularyResult;
+  static const Fields fields = describe<V>(
+      "vocabulary", "The vocabulary of a tokenizer.",
+      field<&V::vocab_size>("vocab_size", Unit::tokens, "Number of tokens."),
+      field<&V::source>("source", "Where they come from."),
+      field<&V::training_texts>("training_texts", Unit::examples,
+                                "Texts they were learnt from; null: they were not learnt here."));
+  return fields;
+}
+
+const Fields& fields_of(const TokenizeFields*) {
+  using T = TokenizeFields;
+  static const Fields fields = describe<T>(
+      "tokenize", "A dataset as tokens.",
+      field<&T::model>("model", "The model whose tokenizer was used, as it was named."),
+      field<&T::data>("data", "The data, without its labels."),
+      field<&T::vocabulary>("vocabulary", "The vocabulary of the tokenizer."),
+      field<&T::texts>("texts", "The first texts of every split, as many as --examples."),
+      field<&T::splits>("splits", "Every split that has texts."),
+      field<&T::max_seq_length>("max_seq_length", Unit::tokens, "Longer texts are truncated."),
+      field<&T::truncation>("truncation",
+                            "Tokens of a longer text that are kept: head, tail or head_tail."),
+      field<&T::batch_size>("batch_size", Unit::examples, "Of the shares of padding."),
+      field<&T::threads>("threads", "Threads used."),
+      field<&T::read_seconds>("read_seconds", Unit::seconds, "Time to read the data."),
+      field<&T::tokenize_seconds>("tokenize_seconds", Unit::seconds, "Time to tokenize it."));
+  return fields;
+}
+
 TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   DataSet data = read_data(job, /*labelled=*/false, context);
@@ -220,23 +257,26 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
     const EncodedSet set = encode_examples(context.pool, model.tokenizer, *examples, limit.tokens,
                                            Task::single_label, limit.truncation);
     tokenize_seconds += seconds_since(middle);
+    if (set.replaced_bytes > 0)
+      tell_warnings(context, {fmt::format("{}: {}", name, not_utf8_warning(set.replaced_bytes))});
     result.parts.push_back(token_facts(name, set, model.tokenizer, job.batch_size));
   }
   result.views = views_of(data, model.tokenizer, limit, job.texts);
-  const Table table = facts_table(result.parts);
   const DataIdentity identity = identity_of(job, data, result.parts);
   const int threads = context.pool.threads();
-  result.fields = {{"model", job.model},
-                   {"data", to_json(identity)},
-                   {"vocabulary", to_json(model)},
-                   {"texts", to_json(result.views)},
-                   {"parts", to_json(table)},
-                   {"max_seq_length", limit.tokens},
-                   {"truncation", to_string(limit.truncation)},
-                   {"batch", job.batch_size},
-                   {"threads", threads},
-                   {"read_seconds", read_seconds},
-                   {"tokenize_seconds", tokenize_seconds}};
+  result.fields = to_json(TokenizeFields{.model = job.model,
+                                         .data = data_result(identity),
+                                         .vocabulary = {.vocab_size = result.vocab_size,
+                                                        .source = model.source,
+                                                        .training_texts = model.training_texts},
+                                         .texts = result.views,
+                                         .splits = result.parts,
+                                         .max_seq_length = limit.tokens,
+                                         .truncation = to_string(limit.truncation),
+                                         .batch_size = job.batch_size,
+                                         .threads = threads,
+                                         .read_seconds = read_seconds,
+                                         .tokenize_seconds = tokenize_seconds});
   const auto texts_per_second = static_cast<long long>(static_cast<double>(identity.rows) /
                                                        (read_seconds + tokenize_seconds));
   describe(job, model, limit, result);

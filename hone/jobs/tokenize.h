@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/data/data_facts.h"
 #include "hone/jobs/job_result.h"
 #include "hone/jobs/token_view.h"
 #include "hone/models/text_limit.h"
@@ -29,13 +30,41 @@ struct TokenFacts {
   std::string part;
   std::int64_t texts = 0;
   std::int64_t tokens = 0;
-  std::int64_t cut = 0;      ///< truncated texts
-  std::int64_t unknown = 0;  ///< unknown tokens
   std::int64_t median_tokens = 0, p90_tokens = 0, p99_tokens = 0,
                longest_tokens = 0;  ///< of a text
+  std::int64_t cut = 0;             ///< truncated texts
+  std::int64_t unknown = 0;         ///< unknown tokens
   double padding = 0;               ///< share of the positions in shuffled batches
   double grouped_padding = 0;       ///< the same, grouped by length
+
+  double unknown_share() const {
+    return static_cast<double>(unknown) / static_cast<double>(tokens);
+  }
 };
+const Fields& fields_of(const TokenFacts*);
+
+/// A vocabulary in results.
+struct VocabularyResult {
+  std::int64_t vocab_size = 0;
+  std::string source = {};
+  std::optional<std::int64_t> training_texts = {};
+};
+const Fields& fields_of(const VocabularyResult*);
+
+/// The result for programs.
+struct TokenizeFields {
+  std::string model;
+  DataResult data = {};
+  VocabularyResult vocabulary = {};
+  std::vector<TokenView> texts = {};
+  std::vector<TokenFacts> splits = {};
+  std::size_t max_seq_length = 0;
+  std::string truncation = {};
+  std::int64_t batch_size = 0;
+  int threads = 0;
+  double read_seconds = 0, tokenize_seconds = 0;
+};
+const Fields& fields_of(const TokenizeFields*);
 
 struct TokenizeResult : JobResult {
   std::vector<TokenFacts> parts;

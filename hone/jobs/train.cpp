@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "hone/base/printable.h"
@@ -13,14 +14,10 @@
 #include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/run_identity.h"
-#include "hone/models/adapter.h"
-#include "hone/models/model_size.h"
 #include "hone/models/unrounded.h"
-#include "hone/models/vocabulary.h"
+#include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/learning_check.h"
-#include "hone/study/result.h"
-#include "hone/study/seeds.h"
 
 namespace hone {
 namespace {
@@ -32,59 +29,56 @@ const std::vector<NamedFigures>& figures_of_parts() {
   return figures;
 }
 
-// What the figures of all parts are to be read with, where there are several.
-std::vector<std::string> common_cautions(const Json& result) {
+// What the metrics of both splits are to be read with.
+std::vector<std::string> common_cautions(const TrainFields& fields) {
   std::vector<std::string> common;
-  if (!result.contains(kParts[0]) || !result.contains(kParts[1])) return common;
-  const Json& others = result[kParts[1]]["cautions"];
-  for (const Json& caution : result[kParts[0]]["cautions"])
+  if (!fields.validation || !fields.test) return common;
+  const std::vector<std::string>& others = fields.test->split.cautions;
+  for (const std::string& caution : fields.validation->split.cautions)
     if (std::ranges::find(others, caution) != others.end()) common.push_back(caution);
   return common;
 }
 
-// What the figures of one part are to be read with, and not those of all.
-std::vector<std::string> own_cautions(const Json& result, const std::string& part) {
-  const std::vector<std::string> common = common_cautions(result);
-  std::vector<std::string> own = result[part]["cautions"];
+// What the metrics of one split are to be read with, and not those of both.
+std::vector<std::string> own_cautions(const TrainFields& fields, const std::string& part) {
+  const std::vector<std::string> common = common_cautions(fields);
+  std::vector<std::string> own = fields.split(part)->split.cautions;
   std::erase_if(own, [&](const std::string& caution) {
     return std::ranges::find(common, caution) != common.end();
   });
   return own;
 }
 
-// Of both parts together; empty where there is nothing of the kind.
-std::string cautions_line(const Json& result) {
-  const std::vector<std::string> common = common_cautions(result);
-  return common.empty() ? "" : fmt::format("Both parts: {}.", fmt::join(common, ", "));
+// Of both splits together; empty where there is nothing of the kind.
+std::string cautions_line(const TrainFields& fields) {
+  const std::vector<std::string> common = common_cautions(fields);
+  return common.empty() ? "" : fmt::format("Both splits: {}.", fmt::join(common, ", "));
 }
 
-Table results_table(const Json& result) {
-  const char* first = result.contains(kParts[0]) ? kParts[0] : kParts[1];
-  const FigureName figure = figure_of(value_at(result, first));
+// A row for each split that was measured.
+Table results_table(const std::vector<NamedEvaluation>& measured) {
+  const FigureName& figure = measured.front().evaluation.figure;
   Table table(
       {{"split", "Split"},
        {"examples", "Examples"},
        {figure.key, figure_title(figure)},
        figure == kAccuracy ? Column{"majority_share", "Majority"} : Column{"baseline", "Baseline"},
        {"loss", "Loss"}});
-  for (const char* part : kParts) {
-    if (!result.contains(part)) continue;
-    const Json& e = result[part];
+  for (const auto& [part, e, cautions] : measured) {
     std::string name = part;
-    for (const std::string& caution : own_cautions(result, part)) name += ", " + caution;
-    table.add_row(
-        {name, e["eval_samples"].get<std::int64_t>(), figure_estimate(e), percent(baseline_of(e)),
-         e["eval_loss"].is_null() ? Cell(absent) : real(e["eval_loss"].get<double>(), 4)});
+    for (const std::string& caution : cautions) name += ", " + caution;
+    table.add_row({name, e.examples, figure_cell(e), percent(e.baseline), real(e.loss, 4)});
   }
   return table;
 }
 
 /// One training from its start to the model in `folder`, and what the report needs of it.
 struct Trained {
-  Json result;
+  TrainFields fields;
   std::vector<NamedEvaluation> measured;
   std::vector<std::string> labels;
-  std::string size;  ///< of the weights, for people
+  std::string before;  ///< what the training began with, for people
+  std::string size;    ///< of the weights, for people
   Section curve;
   std::vector<std::string> doubts;  ///< about the figures
   std::vector<std::string> notes;
@@ -104,9 +98,9 @@ struct TrainRun {
   FineTuneOptions training;  ///< the job's, with what its parent says
 
   /// Of the two parts that are measured, the last one that has texts is what the job is judged by.
-  Json subject() const {
-    return subject_of(job.model, data.identity,
-                      data.test.size() > 0 ? data.measured : data.measured_validation);
+  SubjectResult subject() const { return subject_result(job.model, data.identity, judged()); }
+  const MeasuredPart& judged() const {
+    return data.test.size() > 0 ? data.measured : data.measured_validation;
   }
 };
 
@@ -119,11 +113,6 @@ void add_doubts(const TrainingLog& log, Trained& trained) {
   const auto& [part, evaluation, doubts] = trained.measured.back();
   for (std::string& sign : signs_of_no_learning(log.steps(), part, evaluation, trained.labels))
     trained.doubts.push_back(std::move(sign));
-}
-
-Json loss_fell_json(const TrainingLog& log) {
-  const std::optional<bool> fell = loss_fell(log.steps());
-  return fell ? Json(*fell) : Json();
 }
 
 /// What a training begins with.
@@ -139,31 +128,24 @@ LoraOptions options_of_adapters(const TrainJob& job, std::uint64_t seed, const M
 }
 
 // Fresh factors change no answer, so this is the base, on the part that the training is judged by.
-Json before_training(const TrainRun& run, const Model& adapted) {
-  const bool test = run.data.test.size() > 0;
-  const EncodedSet& set = test ? run.data.test : run.data.validation;
-  if (set.size() == 0) return {};
-  const Measurement base = measure(adapted, set, run.training.eval_batch_size, run.context,
-                                   "before training", ProgressEnd::vanishes);
-  Json json = to_json(base, adapted.facts.labels);
-  json.update(to_json(test ? run.data.measured : run.data.measured_validation));
-  return json;
+std::optional<Measurement> before_training(const TrainRun& run, const Model& adapted) {
+  const EncodedSet& set = run.data.test.size() > 0 ? run.data.test : run.data.validation;
+  if (set.size() == 0) return std::nullopt;
+  return measure(adapted, set, run.training.eval_batch_size, run.context, "before training",
+                 ProgressEnd::vanishes);
 }
 
 // "Before training, on test, n = 2,000: accuracy 81.9 ± 1.7%."
-std::string before_text(const Json& result) {
-  if (!result.contains("before")) return "";
-  const Json& before = result["before"];
-  return fmt::format("Before training, on {}, n = {}: {} {}{}", before["part"].get<std::string>(),
-                     grouped(before["n"].get<std::int64_t>()), figure_title(figure_of(before)),
-                     display_text(figure_estimate(before)),
-                     result["before_fresh_head"] ? ", of a head as it was drawn." : ".");
+std::string before_text(const TaskEvaluation& before, const std::string& part, bool fresh_head) {
+  return fmt::format("Before training, on {}, n = {}: {} {}{}", part, grouped(before.examples),
+                     figure_title(before.figure), display_text(figure_cell(before)),
+                     fresh_head ? ", of a head as it was drawn." : ".");
 }
 
 Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const fs::path& folder) {
   const TrainJob& job = run.job;
   TextModel& source = start.model;
-  const Json before = job.lora ? before_training(run, source.model) : Json();
+  const auto before = job.lora ? before_training(run, source.model) : std::optional<Measurement>();
   source.trained_on = run.trained_on;
   FineTuneOptions options = run.training;
   options.training.seed = seed;
@@ -187,28 +169,34 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
   const TrainingResult& t = tuned.training;
   const double examples = static_cast<double>(t.examples), steps = static_cast<double>(t.steps);
   Trained trained;
-  trained.result = run.subject();
-  trained.result.update({{"train_loss", t.steps > 0 ? Json(t.mean_loss) : Json()},
-                         {"train_runtime", t.seconds},
-                         {"train_samples_per_second", examples / t.seconds},
-                         {"train_steps_per_second", steps / t.seconds},
-                         {"train_samples", run.data.train.size()},
-                         {"steps", t.steps},
-                         {"loss_fell", loss_fell_json(log)},
-                         {"ended_early", t.end == TrainingEnd::early},
-                         {"weights_of_step", tuned.weights_of_step},
-                         {"protocol", to_string(run.data.protocol)},
-                         {"seed", seed},
-                         {"seeds", 1}});
-  if (!before.is_null())
-    trained.result.update({{"before", before}, {"before_fresh_head", source.model.fresh_head()}});
-  if (run.vocabulary) trained.result["vocabulary"] = to_json(*run.vocabulary, run.data.train);
-  if (Json distill = to_json(job.distill); !distill.is_null())
-    trained.result["distill"] = std::move(distill);
   trained.labels = source.model.facts.labels;
-  if (!tuned.class_weights.empty())
+  trained.fields = TrainFields{.subject = run.subject(),
+                               .train_loss = t.steps > 0 ? t.mean_loss : std::nan(""),
+                               .train_runtime = t.seconds,
+                               .train_samples_per_second = examples / t.seconds,
+                               .train_steps_per_second = steps / t.seconds,
+                               .train_samples = run.data.train.size(),
+                               .steps = t.steps,
+                               .loss_fell = loss_fell(log.steps()),
+                               .ended_early = t.end == TrainingEnd::early,
+                               .weights_of_step = tuned.weights_of_step,
+                               .protocol = to_string(run.data.protocol),
+                               .seed = seed,
+                               .distill = distillation_result(job.distill)};
+  TrainFields& fields = trained.fields;
+  if (before) {
+    fields.before = SplitEvaluationResult{evaluation_result(*before, trained.labels),
+                                          measured_split_result(run.judged())};
+    fields.before_fresh_head = source.model.fresh_head();
+    trained.before =
+        before_text(before->evaluation, run.judged().facts.part, *fields.before_fresh_head);
+  }
+  if (run.vocabulary) fields.vocabulary = learnt_vocabulary_result(*run.vocabulary, run.data.train);
+  if (!tuned.class_weights.empty()) {
+    fields.class_weights.emplace();
     for (std::size_t c = 0; c < trained.labels.size(); ++c)
-      trained.result["class_weights"][trained.labels[c]] = tuned.class_weights[c];
+      fields.class_weights->emplace_back(trained.labels[c], tuned.class_weights[c]);
+  }
   // What these weights do on the validation part is known already when the last evaluation, or the best, was of them.
   std::optional<Measurement> known = std::move(tuned.validation);
   std::vector<Proportion> right;
@@ -218,21 +206,20 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
     if (set.size() == 0) continue;
     if (!known || !(validation || run.data.protocol == Protocol::original))
       known = measure(source.model, set, options.eval_batch_size, run.context, part);
-    trained.result[part] = to_json(*known, trained.labels);
-    const MeasuredPart& measured = validation ? run.data.measured_validation : run.data.measured;
-    trained.result[part].update(to_json(measured));
+    std::optional<SplitEvaluationResult>& result = validation ? fields.validation : fields.test;
+    result = SplitEvaluationResult{
+        evaluation_result(*known, trained.labels),
+        measured_split_result(validation ? run.data.measured_validation : run.data.measured)};
     if (const Evaluation* e = known->evaluation.classes())
       right.push_back({e->correct, e->examples, e->evidence});
     trained.measured.push_back({part, known->evaluation});
   }
-  for (NamedEvaluation& one : trained.measured)
-    one.cautions = own_cautions(trained.result, one.name);
+  for (NamedEvaluation& one : trained.measured) one.cautions = own_cautions(fields, one.name);
   add_doubts(log, trained);
   // Under the original protocol both are the same texts.
   if (right.size() == 2 && run.data.protocol == Protocol::honest) {
-    const Interval gap = difference_interval(right[0], right[1]);
-    trained.result["validation_test_gap"] = right[0].share() - right[1].share();
-    trained.result["validation_test_gap_interval"] = {gap.low, gap.high};
+    fields.validation_test_gap = right[0].share() - right[1].share();
+    fields.validation_test_gap_interval = difference_interval(right[0], right[1]);
   }
   trained.curve = learning_curve_section(log, job.model + " trained; one seed",
                                          folder / "learning_curve", trained.notes);
@@ -244,19 +231,18 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
   }
   if (job.lora) {
     write_adapter(source, origin, folder);
-    const AdapterSize size = adapter_size(source.model, folder);
-    trained.size = to_text(size);
-    trained.result["lora"] = to_json(size);
+    fields.lora = adapter_size(source.model, folder);
+    trained.size = to_text(*fields.lora);
   } else {
     write_model(source, folder);
   }
-  const ModelSize size = model_size(source.model, folder);
-  if (!job.lora) trained.size = to_text(size);
-  trained.result["size"] = to_json(size);
-  write_results("train", trained.result, folder);
+  fields.size = model_size(source.model, folder);
+  if (!job.lora) trained.size = to_text(fields.size);
+  const Json result = to_json(fields);
+  write_results("train", result, folder);
   write_model_card({job.output.name_of(folder, run.output.path()),
                     run.job.invocation.command,
-                    result_of("train", trained.result),
+                    result_of("train", result),
                     {trained.size},
                     run.job.data.cut.max_seq_length},
                    source.model, folder);
@@ -270,63 +256,57 @@ constexpr const char* kNothingMeasured =
 std::string headline(const Trained& trained) {
   if (trained.measured.empty()) return kNothingMeasured;
   const auto& [part, evaluation, doubts] = trained.measured.back();
-  return figure_headline(part_text(part, trained.result[part]), evaluation);
+  return figure_headline(part_text(part, evaluation, trained.fields.split(part)->split.cautions),
+                         evaluation);
 }
 
 // "Trained for 500 steps in 1:29; the model has the weights of step 400"
-std::string choice_text(const TrainJob& job, const Json& result) {
+std::string choice_text(const TrainJob& job, const TrainFields& fields) {
   std::string text = fmt::format("Trained for {} steps in {}; the model has the weights of step {}",
-                                 grouped(result["steps"].get<std::int64_t>()),
-                                 clock_text(result["train_runtime"].get<double>()),
-                                 grouped(result["weights_of_step"].get<std::int64_t>()));
-  if (result["ended_early"]) text += "; stopped early, as no evaluation improved";
-  if (result.contains("validation_test_gap")) {
-    const Json& interval = result["validation_test_gap_interval"];
-    text +=
-        fmt::format("; accuracy on validation minus test: {} points (95% CI {} to {})",
-                    points_text(result["validation_test_gap"].get<double>()),
-                    points_text(interval[0].get<double>()), points_text(interval[1].get<double>()));
-  }
-  if (result.contains("class_weights")) text += "; class weights apply to the training loss only";
+                                 grouped(fields.steps), clock_text(fields.train_runtime),
+                                 grouped(fields.weights_of_step));
+  if (fields.ended_early) text += "; stopped early, as no evaluation improved";
+  if (const std::optional<Interval>& interval = fields.validation_test_gap_interval)
+    text += fmt::format("; accuracy on validation minus test: {} points (95% CI {} to {})",
+                        points_text(*fields.validation_test_gap), points_text(interval->low),
+                        points_text(interval->high));
+  if (fields.class_weights) text += "; class weights apply to the training loss only";
   if (job.training.training.label_smoothing_factor > 0)
     text += "; label smoothing applies to the training loss only";
   if (const std::string distilled = to_text(job.distill); !distilled.empty())
     text += "; " + distilled;
-  if (result["protocol"] == "original")
+  if (fields.protocol == to_string(Protocol::original))
     text += "; protocol original: choices were made on the test split, so its result is too good";
   return text;
 }
 
 void report_one(const TrainRun& run, const Trained& trained, JobResult& result) {
-  const Json& fields = trained.result;
-  const Json& loss = fields["train_loss"];
+  const TrainFields& fields = trained.fields;
   Document& document = result.document;
   document.headline = headline(trained);
   document.key_figures = {
-      {"Mean training loss", loss.is_null() ? "–" : fmt::format("{:.4f}", loss.get<double>())},
+      {"Mean training loss", display_text(real(fields.train_loss, 4))},
       {"Throughput",
-       fmt::format("{} examples/s",
-                   grouped(std::llround(fields["train_samples_per_second"].get<double>())))}};
+       fmt::format("{} examples/s", grouped(std::llround(fields.train_samples_per_second)))}};
   document.evidence = choice_text(run.job, fields) + ".";
   document.sections = {{"", {}}, trained.curve};
   std::vector<Block>& blocks = document.sections[0].blocks;
   if (!trained.measured.empty())
-    blocks.push_back(PageTable{results_table(fields), cautions_line(fields)});
-  if (const std::string before = before_text(fields); !before.empty())
-    blocks.push_back(Paragraph{before});
+    blocks.push_back(PageTable{results_table(trained.measured), cautions_line(fields)});
+  if (!trained.before.empty()) blocks.push_back(Paragraph{trained.before});
   blocks.push_back(Paragraph{trained.size});
   if (!trained.measured.empty())
     document.sections.push_back(details_section(trained.measured, trained.labels));
   for (const auto& lines : {trained.doubts, trained.notes})
     document.notes.insert(document.notes.end(), lines.begin(), lines.end());
-  result.fields = fields;
+  result.fields = to_json(fields);
 }
 
 // Of the part the job is judged by, and of the other.
 std::vector<std::string> sentences_of(const std::vector<Json>& results) {
   std::vector<std::string> sentences;
   for (const char* part : {kParts[1], kParts[0]})
-    if (results.front().contains(part))
+    if (value_at(results.front(), part).is_object())
       sentences.push_back(figure_headline_of_seeds(results, {part, part}));
   if (sentences.empty()) sentences.emplace_back(kNothingMeasured);
   return sentences;
@@ -352,17 +332,36 @@ std::vector<Json> results_of_seeds(const TrainRun& run,
   return results;
 }
 
+TrainSeedsFields fields_of_seeds(const TrainRun& run, const std::vector<Json>& results) {
+  TrainSeedsFields fields{.subject = run.subject(), .protocol = to_string(run.data.protocol)};
+  for (const Json& result : results) {
+    TrainFields one = from_json<TrainFields>(result);
+    fields.runs.push_back({one.seed, std::move(one.validation), std::move(one.test)});
+    if (fields.runs.size() > 1) continue;
+    fields.size = one.size;
+    fields.lora = one.lora;
+    fields.vocabulary = std::move(one.vocabulary);
+    fields.class_weights = std::move(one.class_weights);
+    fields.distill = std::move(one.distill);
+  }
+  fields.seeds = std::ssize(fields.runs);
+  for (const char* part : kParts) {
+    if (!value_at(results.front(), part).is_object()) continue;
+    std::vector<double> losses;
+    for (const Json& result : results)
+      losses.push_back(number_or_nan(result.at(part).at("eval_loss")));
+    fields.metric_spread.emplace_back(part, figure_spread(results, part));
+    fields.loss_spread.emplace_back(part, seed_spread(losses));
+  }
+  return fields;
+}
+
 void report_seeds(const TrainRun& run, const std::vector<Json>& results, JobResult& result) {
   const std::vector<NamedFigures>& figures = figures_of_parts();
-  Json& summary = result.fields;
-  summary = run.subject();
-  summary["protocol"] = to_string(run.data.protocol);
-  for (const char* key : {"size", "lora", "vocabulary", "class_weights", "distill"})
-    if (results.front().contains(key)) summary[key] = results.front()[key];
-  summary.update(runs_json(results, figures));
+  result.fields = to_json(fields_of_seeds(run, results));
   Document& document = result.document;
-  const char* part = results.front().contains("test") ? "test" : "validation";
-  const bool measured = results.front().contains(part);
+  const char* part = run.data.test.size() > 0 ? "test" : "validation";
+  const bool measured = value_at(results.front(), part).is_object();
   const std::vector<std::string> sentences = sentences_of(results);
   document.headline = sentences.front();
   result.basis.seeds = static_cast<std::int64_t>(results.size());
@@ -481,6 +480,95 @@ Start open_for_training(const TrainJob& job, const std::optional<LearntVocabular
 }
 
 }  // namespace
+
+const Fields& fields_of(const SplitEvaluationResult*) {
+  using S = SplitEvaluationResult;
+  static const Fields fields = describe<S>("split_evaluation", "A measurement of one split.",
+                                           inlined<&S::evaluation>(), inlined<&S::split>());
+  return fields;
+}
+
+namespace {
+
+constexpr std::string_view kOfValidation = "The validation split; null: there is none.",
+                           kOfTest = "The test split; null: there is none.",
+                           kAdapterMeaning = "Size of the adapter; null without --lora.",
+                           kVocabularyMeaning =
+                               "The vocabulary that was learnt; null: the model had one.",
+                           kClassWeightsMeaning =
+                               "Weight of each class in the loss; null without --class_weights.",
+                           kDistillMeaning = "The distillation; null without --distill.",
+                           kProtocolMeaning =
+                               "honest: choices are made on the validation split; original: on "
+                               "the test split.";
+
+}  // namespace
+
+const Fields& fields_of(const TrainFields*) {
+  using T = TrainFields;
+  static const Fields fields = describe<T>(
+      "train", "A training of one seed.", inlined<&T::subject>(),
+      field<&T::train_loss>("train_loss", Unit::nats, "Mean over all steps; null: there were none.")
+          .or_null(),
+      field<&T::train_runtime>("train_runtime", Unit::seconds, "Duration."),
+      field<&T::train_samples_per_second>("train_samples_per_second", Unit::examples_per_second,
+                                          "Throughput."),
+      field<&T::train_steps_per_second>("train_steps_per_second", Unit::steps_per_second,
+                                        "Throughput in steps."),
+      field<&T::train_samples>("train_samples", Unit::examples, "Size of the training split."),
+      field<&T::steps>("steps", Unit::steps, "Steps done."),
+      field<&T::loss_fell>("loss_fell",
+                           "Whether the mean loss of the last tenth of the steps, five at least, "
+                           "is below that of the first; null under ten steps."),
+      field<&T::ended_early>("ended_early", "Whether it stopped because no evaluation improved."),
+      field<&T::weights_of_step>("weights_of_step", "The step whose weights the model has."),
+      field<&T::protocol>("protocol", kProtocolMeaning),
+      field<&T::seed>("seed", "Random seed of order, dropout and fresh weights."),
+      field<&T::seeds>("seeds", Unit::seeds, "Number of seeds."),
+      field<&T::before>("before",
+                        "The model without the adapter, on the split that judges the training; "
+                        "null without --lora, and without such a split."),
+      field<&T::before_fresh_head>("before_fresh_head",
+                                   "Whether its head, or a part of it, was untrained; null where "
+                                   "`before` is."),
+      field<&T::vocabulary>("vocabulary", kVocabularyMeaning),
+      field<&T::distill>("distill", kDistillMeaning),
+      field<&T::class_weights>("class_weights", kClassWeightsMeaning),
+      field<&T::validation>("validation", kOfValidation), field<&T::test>("test", kOfTest),
+      field<&T::validation_test_gap>("validation_test_gap", Unit::difference,
+                                     "Accuracy on validation minus test; null unless both exist "
+                                     "and differ, and for other tasks."),
+      field<&T::validation_test_gap_interval>("validation_test_gap_interval", Unit::difference,
+                                              "Its 95% interval, by Newcombe's method."),
+      field<&T::lora>("lora", kAdapterMeaning), field<&T::size>("size", "Size of the weights."));
+  return fields;
+}
+
+const Fields& fields_of(const TrainRunResult*) {
+  using R = TrainRunResult;
+  static const Fields fields = describe<R>(
+      "train_run", "One seed of a training.", field<&R::seed>("seed", "Random seed."),
+      field<&R::validation>("validation", kOfValidation), field<&R::test>("test", kOfTest));
+  return fields;
+}
+
+const Fields& fields_of(const TrainSeedsFields*) {
+  using T = TrainSeedsFields;
+  static const Fields fields = describe<T>(
+      "train_seeds", "A training of several seeds.", inlined<&T::subject>(),
+      field<&T::protocol>("protocol", kProtocolMeaning),
+      field<&T::size>("size", "Size of the weights of one seed."),
+      field<&T::lora>("lora", kAdapterMeaning),
+      field<&T::vocabulary>("vocabulary", kVocabularyMeaning),
+      field<&T::class_weights>("class_weights", kClassWeightsMeaning),
+      field<&T::distill>("distill", kDistillMeaning),
+      field<&T::seeds>("seeds", Unit::seeds, "Number of seeds."),
+      field<&T::runs>("runs", "Each seed."),
+      field<&T::metric_spread>("metric_spread",
+                               "The metric by which the task is judged over the seeds, by split."),
+      field<&T::loss_spread>("loss_spread", "The loss over the seeds, by split."));
+  return fields;
+}
 
 JobResult train_model(const TrainJob& job, Context& context) {
   JobResult result;

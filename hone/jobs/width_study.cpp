@@ -11,11 +11,12 @@
 #include "hone/jobs/candidate_curve.h"
 
 namespace hone {
-namespace {
 
-std::string text_of(const FixedPointWidth& width) {
+std::string to_string(const FixedPointWidth& width) {
   return fmt::format("{}.{}", width.width, width.frac);
 }
+
+namespace {
 
 // The order of the tests, fixed before anything is measured.
 std::vector<std::size_t> widest_first(const std::vector<FixedPointWidth>& widths) {
@@ -51,7 +52,7 @@ Figure width_figure(const WidthStudy& study) {
   const std::vector<WidthResult>& results = study.results;
   Axis width{.label = "Format (width.fraction, bits)"};
   for (const WidthResult& result : results)
-    width.ticks.push_back({static_cast<double>(result.width.width), text_of(result.width)});
+    width.ticks.push_back({static_cast<double>(result.width.width), to_string(result.width)});
   return candidate_figure(
       fmt::format("Fixed point, simulated; {}; one seed", study.choice.made_on()), study.choice,
       "fp32", width,
@@ -69,7 +70,7 @@ std::size_t widest(const WidthStudy& study) {
 std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept,
                          ComparedModel WidthResult::*model, const char* method) {
   const WidthResult& shown = study.results[kept.value_or(widest(study))];
-  const std::string width = text_of(shown.width);
+  const std::string width = to_string(shown.width);
   const std::string where = !kept                   ? "at no width"
                             : kept == widest(study) ? fmt::format("at {}, the widest,", width)
                                                     : fmt::format("from {} on", width);
@@ -95,7 +96,7 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
   for (const std::size_t index : order) {
     WidthResult& result = study.results[index];
     result.width = options.widths[index];
-    const std::string name = text_of(result.width);
+    const std::string name = to_string(result.width);
     CompressOptions compression{.plan = one_format(parent, format_of(result.width, context)),
                                 .fine_tune = options.qat};
     compression.calibration.seed = options.qat.training.seed;
@@ -163,30 +164,13 @@ std::vector<std::string> width_findings(const WidthStudy& study) {
   const auto not_kept = [&](const char* method, const ComparedModel& model) {
     lines.push_back(
         fmt::format("{}, the widest ({}) is not shown to be within the limit on {}: {}.", method,
-                    text_of(first.width), study.choice.made_on(), model.verdict->summary));
+                    to_string(first.width), study.choice.made_on(), model.verdict->summary));
   };
   if (!study.kept_ptq) not_kept("By rounding alone", first.ptq);
   if (!study.kept_qat) not_kept("With training", first.qat);
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;
-}
-
-Json to_json(const WidthStudy& study, const std::vector<std::string>& labels) {
-  const auto name = [&](const std::optional<std::size_t>& kept) {
-    return kept ? Json(text_of(study.results[*kept].width)) : Json();
-  };
-  Json models = Json::array();
-  for (const ComparedModel& model : compared_models(study))
-    models.push_back(to_json(model, labels));
-  Json json = to_json(study.choice, labels);
-  json.update({{"models", models},
-               {"kept_ptq", name(study.kept_ptq)},
-               {"kept_qat", name(study.kept_qat)},
-               {"summary", width_verdict(study)},
-               {"findings", width_findings(study)},
-               {"seeds", 1}});
-  return json;
 }
 
 namespace {
@@ -198,7 +182,7 @@ std::string headline_of(const WidthStudy& study) {
   if (!study.kept_ptq && !study.kept_qat)
     return fmt::format("No width of fixed point is shown to be within {}", limit);
   const auto from = [&](const std::optional<std::size_t>& kept, const char* method) {
-    return kept ? fmt::format("from {} on with {}", text_of(study.results[*kept].width), method)
+    return kept ? fmt::format("from {} on with {}", to_string(study.results[*kept].width), method)
                 : fmt::format("at no width with {}", method);
   };
   return fmt::format("Fixed point is within {} {}, {}", limit, from(study.kept_ptq, "PTQ"),

@@ -16,6 +16,9 @@ struct FixedPointWidth {
   std::int64_t frac = 0;   ///< bits behind the binary point
 };
 
+/// "8.4"
+std::string to_string(const FixedPointWidth& width);
+
 struct WidthStudyOptions {
   std::vector<FixedPointWidth> widths = {{6, 3}, {8, 4}, {12, 6}, {16, 8}, {24, 12}, {32, 16}};
   FineTuneOptions qat;  ///< how each width is trained
@@ -48,9 +51,6 @@ std::vector<ComparedModel> compared_models(const WidthStudy& study);
 std::vector<NamedEvaluation> chosen_evaluations(const WidthStudy& study);
 /// All of them as a table.
 Table width_table(const WidthStudy& study);
-/// The same for programs, with the choice: `models`, `kept_ptq` and `kept_qat` ("8.4", or null), `summary`, `findings`.
-/// `labels` are the class names.
-Json to_json(const WidthStudy& study, const std::vector<std::string>& labels);
 
 /// From which width on accuracy is within the limit, by rounding alone and with training, with the change there, the split and
 /// the number of examples.

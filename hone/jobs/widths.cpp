@@ -6,6 +6,18 @@
 
 namespace hone {
 
+const Fields& fields_of(const WidthsFields*) {
+  using W = WidthsFields;
+  static const Fields fields = describe<W>(
+      "widths", "A model in fixed point of several widths.", inlined<&W::subject>(),
+      field<&W::models>("models", "The baseline, then PTQ and QAT of every width."),
+      field<&W::narrowest_ptq>("narrowest_ptq",
+                               "The narrowest width within the limit, as all wider ones are, by "
+                               "rounding alone: \"8.4\"; null: none."),
+      field<&W::narrowest_qat>("narrowest_qat", "The same with training."), inlined<&W::choice>());
+  return fields;
+}
+
 WidthsResult study_widths(const WidthsJob& job, Context& context) {
   WidthsResult result;
   Document& document = result.document;
@@ -26,14 +38,19 @@ WidthsResult study_widths(const WidthsJob& job, Context& context) {
   const WidthStudy study = study_widths(source.model, data, options, context);
   document.title = fmt::format("{} in fixed point of {} widths", job.model, study.results.size());
   document.output = job.output.folder;
-  result.fields = subject_of(job.model, data.identity, data.measured_choice());
+  WidthsFields fields{
+      .subject = subject_result(job.model, data.identity, data.measured_choice()),
+      .models = measured_models(compared_models(study), labels),
+      .choice = choice_result(study.choice, labels, width_verdict(study), width_findings(study))};
+  if (study.kept_ptq) fields.narrowest_ptq = to_string(study.results[*study.kept_ptq].width);
+  if (study.kept_qat) fields.narrowest_qat = to_string(study.results[*study.kept_qat].width);
   result.basis = basis_of(job.data.options.source, data, "simulated fixed point");
   std::vector<std::string> undrawn;
   describe(study, output.path() / "fixed_point", document, undrawn);
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   if (!chosen.empty()) document.sections.push_back(details_section(chosen, labels));
-  finish_study(study.choice, width_table(study), compared_models(study), to_json(study, labels),
-               labels, undrawn, result, job.invocation, output, context);
+  finish_study(study.choice, width_table(study), compared_models(study), to_json(fields), labels,
+               undrawn, result, job.invocation, output, context);
   result.study = study;
   return result;
 }

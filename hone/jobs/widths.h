@@ -25,6 +25,15 @@ struct WidthsJob {
   Invocation invocation = {};  ///< for the report and the record of the run
 };
 
+/// The result for programs.
+struct WidthsFields {
+  SubjectResult subject;
+  std::vector<MeasuredModelResult> models = {};
+  std::optional<std::string> narrowest_ptq = {}, narrowest_qat = {};
+  ChoiceResult choice = {};
+};
+const Fields& fields_of(const WidthsFields*);
+
 struct WidthsResult : JobResult {
   std::optional<WidthStudy> study = {};  ///< nothing where the results were there already
 };

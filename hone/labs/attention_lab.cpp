@@ -212,7 +212,7 @@ std::string headline_of_attention(const TimedAttention& one, const LabRun& run) 
   const Json *naive = way_of(found, "fp32", "naive"), *fused = way_of(found, "fp32", "fused");
   return fmt::format("Fused attention of {} in fp32 on {}: {}, with {} of memory instead of {}",
                      one.name(), ran_on(found),
-                     faster_text(speedup_of(rounds_of(*naive), rounds_of(*fused))),
+                     speedup_text(speedup_of(rounds_of(*naive), rounds_of(*fused))),
                      human_bytes(fused->at("needed_bytes").get<double>()),
                      human_bytes(naive->at("needed_bytes").get<double>()));
 }

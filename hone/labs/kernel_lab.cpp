@@ -135,7 +135,7 @@ Table kernels_overview(const Json& found, const OtherDevice& other) {
   return table;
 }
 
-// "mine supports gelu f32[B, S, 512] (inference); against the reference it is right; against hone's vector: 1.43× slower (…)"
+// "mine supports gelu f32[B, S, 512] (inference); against the reference it is right; against hone's vector: 0.70× as fast (…)"
 std::string sentence_of(const Json& check) {
   const Json& refusal = check.at("refusal");
   std::string text =
@@ -148,9 +148,10 @@ std::string sentence_of(const Json& check) {
   const Json& times = check.at("times");
   if (!times.is_object()) return text;
   const Json& ends = times.at("speedup_interval");
-  return text + fmt::format("; against hone's {}: {}", check.at("built_in").get<std::string>(),
-                            faster_text({times.at("speedup").get<double>(),
-                                         Interval{ends[0].get<double>(), ends[1].get<double>()}}));
+  return text +
+         fmt::format("; against hone's {}: {}", check.at("built_in").get<std::string>(),
+                     speedup_text(Speedup{times.at("speedup").get<double>(),
+                                          Interval{ends[0].get<double>(), ends[1].get<double>()}}));
 }
 
 LabReport report_kernels(const LabRun& run) {

@@ -71,12 +71,6 @@ LabCost total_cost(const std::vector<LabStage>& stages, const Json& done) {
   return total;
 }
 
-Json to_json(const LabCost& cost) {
-  return {{"seconds", cost.seconds},
-          {"memory_bytes", static_cast<std::int64_t>(cost.memory_bytes)},
-          {"disk_bytes", static_cast<std::int64_t>(cost.disk_bytes)}};
-}
-
 std::string about(double seconds) { return clock_text(std::max(1.0, seconds)); }
 
 // "Lab 4.3, quick: about 0:40; 120 MiB of memory …", and a line for each stage.
@@ -138,14 +132,15 @@ void work_through(LabRun& run, const std::vector<LabStage>& stages, Json& second
   }
 }
 
-Json stages_json(const std::vector<LabStage>& stages, const Json& seconds) {
-  Json rows = Json::array();
+std::vector<LabStageResult> stage_results(const std::vector<LabStage>& stages,
+                                          const Json& seconds) {
+  std::vector<LabStageResult> results;
   for (const LabStage& stage : stages)
-    rows.push_back({{"stage", stage.name},
-                    {"what", stage.what},
-                    {"estimated", to_json(stage.cost)},
-                    {"seconds", seconds.at(stage.name)}});
-  return rows;
+    results.push_back({.stage = stage.name,
+                       .what = stage.what,
+                       .estimated = stage.cost,
+                       .seconds = seconds.at(stage.name).get<double>()});
+  return results;
 }
 
 Section cost_section(const std::vector<LabStage>& stages, const Json& seconds) {
@@ -161,7 +156,8 @@ Section cost_section(const std::vector<LabStage>& stages, const Json& seconds) {
   return {"Cost", {PageTable{table, "Predictions were made before the work began."}}, true};
 }
 
-JobResult lab_result(const Lab& lab, const LabRun& run, LabReport found) {
+JobResult lab_result(const Lab& lab, const LabRun& run, LabReport found,
+                     std::vector<LabStageResult> stages) {
   JobResult result{.fields = Json::object(), .document = std::move(found.document)};
   Document& document = result.document;
   document.title = fmt::format("Lab {}: {}", lab.name, lab.title);
@@ -173,13 +169,13 @@ JobResult lab_result(const Lab& lab, const LabRun& run, LabReport found) {
   } else {
     result.basis = {found.arithmetic, 1, found.data, "none", "nothing is chosen"};
   }
-  result.fields.update({{"lab", lab.name},
-                        {"title", lab.title},
-                        {"fidelity", to_string(run.job.fidelity)},
-                        {"seed", run.job.seed},
-                        {"seeds", 1},
-                        {"summary", document.headline},
-                        {"notes", document.notes}});
+  result.fields.update(to_json(LabFields{.lab = lab.name,
+                                         .title = lab.title,
+                                         .fidelity = run.job.fidelity,
+                                         .seed = run.job.seed,
+                                         .summary = document.headline,
+                                         .notes = document.notes,
+                                         .stages = std::move(stages)}));
   result.fields.update(found.results);
   document.output = run.job.output.folder;
   return result;
@@ -194,6 +190,64 @@ void check_input(const Lab& lab, const LabJob& job) {
 }
 
 }  // namespace
+
+const Fields& fields_of(const LabCost*) {
+  using L = LabCost;
+  static const Fields fields = describe<L>(
+      "lab_cost", "Estimated cost of a stage.",
+      field<&L::seconds>("seconds", Unit::seconds, "Time."), omitted<&L::memory_bytes>(),
+      omitted<&L::disk_bytes>(),
+      field<&L::whole_memory_bytes>("memory_bytes", Unit::bytes, "Memory beside the data."),
+      field<&L::whole_disk_bytes>("disk_bytes", Unit::bytes,
+                                  "Space on the disk, some of it for a while."));
+  return fields;
+}
+
+const Fields& fields_of(const LabStageResult*) {
+  using L = LabStageResult;
+  static const Fields fields =
+      describe<L>("lab_stage", "A stage of a lab.", field<&L::stage>("stage", "Its name."),
+                  field<&L::what>("what", "What it does."),
+                  field<&L::estimated>("estimated", "Its cost, estimated before the work began."),
+                  field<&L::seconds>("seconds", Unit::seconds, "Time that it took."));
+  return fields;
+}
+
+const Fields& fields_of(const LabFields*) {
+  using L = LabFields;
+  static const Fields fields = describe<L>(
+      "lab_facts", "The keys of all labs that are not pipelines.",
+      field<&L::lab>("lab", "Name of the lab."), field<&L::title>("title", "What it measures."),
+      field<&L::fidelity>("fidelity", "How much of it was run."),
+      field<&L::seed>("seed", "Seed of order, dropout and fresh weights."),
+      field<&L::seeds>("seeds", Unit::seeds, "Number of seeds."),
+      field<&L::summary>("summary", "The result in a sentence or two."),
+      field<&L::notes>("notes", "Substitutions and warnings, and figures that were not drawn."),
+      field<&L::stages>("stages", "Its stages and their cost."));
+  return fields;
+}
+
+const Fields& fields_of(const PipelineLabFields*) {
+  using L = PipelineLabFields;
+  static const Fields fields = describe<L>(
+      "pipeline_lab", "The lab of a pipeline.", field<&L::lab>("lab", "Name of the lab."),
+      field<&L::fidelity>("fidelity", "How much of it was run."));
+  return fields;
+}
+
+const Fields& fields_of(const LabRowResult*) {
+  using L = LabRowResult;
+  static const Fields fields = describe<L>("lab_row", "A lab.", field<&L::lab>("lab", "Its name."),
+                                           field<&L::title>("title", "What it measures."),
+                                           field<&L::costs>("costs", "What it takes to run."));
+  return fields;
+}
+
+const Fields& fields_of(const LabListFields*) {
+  static const Fields fields = describe<LabListFields>(
+      "lab_list", "The list of labs.", field<&LabListFields::labs>("labs", "All labs."));
+  return fields;
+}
 
 LabRates measured_rates(Context& context) {
   if (cuda::CudaDevice* const card = card_of(*context.device))
@@ -245,8 +299,7 @@ JobResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
   work_through(run, stages, seconds);
   LabReport found = lab.report(run);
   tell_warnings(context, found.document.notes);
-  JobResult result = lab_result(lab, run, std::move(found));
-  result.fields["stages"] = stages_json(stages, seconds);
+  JobResult result = lab_result(lab, run, std::move(found), stage_results(stages, seconds));
   result.document.sections.push_back(cost_section(stages, seconds));
   write_report(result, job.invocation, output.path(), context);
   output.commit();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/jobs/job_result.h"
 #include "hone/labs/subject.h"
 
@@ -49,7 +50,47 @@ struct LabCost {
   double seconds = 0;
   double memory_bytes = 0;
   double disk_bytes = 0;
+
+  std::int64_t whole_memory_bytes() const { return static_cast<std::int64_t>(memory_bytes); }
+  std::int64_t whole_disk_bytes() const { return static_cast<std::int64_t>(disk_bytes); }
 };
+
+const Fields& fields_of(const LabCost*);
+
+/// A stage of a lab in results.
+struct LabStageResult {
+  std::string stage, what;
+  LabCost estimated = {};
+  double seconds = 0;
+};
+/// What the results of all labs have that are not pipelines, beside those measured.
+struct LabFields {
+  std::string lab, title;
+  Fidelity fidelity = Fidelity::quick;
+  std::uint64_t seed = 0;
+  std::int64_t seeds = 1;
+  std::string summary = {};
+  std::vector<std::string> notes = {};
+  std::vector<LabStageResult> stages = {};
+};
+/// What the results of labs that are pipelines have beside those of the pipeline.
+struct PipelineLabFields {
+  std::string lab;
+  Fidelity fidelity = Fidelity::quick;
+};
+/// A lab in the list of them.
+struct LabRowResult {
+  std::string lab, title, costs;
+};
+/// The result of `hone lab` without NAME.
+struct LabListFields {
+  std::vector<LabRowResult> labs;
+};
+const Fields& fields_of(const LabStageResult*);
+const Fields& fields_of(const LabFields*);
+const Fields& fields_of(const PipelineLabFields*);
+const Fields& fields_of(const LabRowResult*);
+const Fields& fields_of(const LabListFields*);
 
 /// What the device of the context does in a second, for estimates; measured in a fraction of one.
 struct LabRates {

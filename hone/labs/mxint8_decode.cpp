@@ -132,7 +132,7 @@ Section element_section(const Json& found, const fs::path& folder,
       "is "
       "subtracted: the bias, ±2^(E - 127). The mantissa is not shifted."});
   section.blocks.push_back(PageTable{
-      spelled_table(spelled_of(found)),
+      spelled_table(spelled_of(from_json<BenchDequantizeFields>(found))),
       "Two timed elements, one of each branch; bfloat16 as sign, exponent and fraction."});
   section.blocks.push_back(
       PageTable{decode_exceptions(),
@@ -201,7 +201,7 @@ Table decode_exceptions() {
 
 LabPart decode_part(const LabRun& run) {
   const Json& found = run.found.at("decode");
-  const std::vector<DequantizeTimes> times = times_of(found);
+  const std::vector<DequantizeTimes> times = times_of(from_json<BenchDequantizeFields>(found));
   write_file(run.folder() / "decode.csv", to_csv(times_table(times)));
   LabPart part;
   part.results = {{"decode", found}};

@@ -181,8 +181,9 @@ Json packed_by(const PackingRule& rule, const fs::path& scratch, bool with_kept,
   const fs::path folder = scratch / rule.key;
   fs::create_directories(folder);
   save_model(model, folder);
-  Json found = {{"rule", rule.key},
-                {"account", to_json(memory_account(model, folder, context.session()))}};
+  Json found = {
+      {"rule", rule.key},
+      {"account", to_json(account_result(memory_account(model, folder, context.session())))}};
   if (with_kept) found["kept_in_fp32"] = kept_parameters(model);
   return found;
 }

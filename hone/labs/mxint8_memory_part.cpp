@@ -105,7 +105,7 @@ void add_process_steps(const Json& shape, std::size_t index, std::vector<SavingS
 std::vector<NamedSteps> accounts_of(const Json& shape) {
   std::vector<NamedSteps> accounts;
   for (const Json& rule : shape.at("rules"))
-    accounts.push_back({rule_name(rule), saving_steps(rule.at("account"))});
+    accounts.push_back({rule_name(rule), from_json<MemoryAccountResult>(rule.at("account")).steps});
   if (!is_measurable(shape)) return accounts;
   for (std::size_t i = 0; i < accounts.size(); ++i)
     add_process_steps(shape, i + 1, accounts[i].steps);

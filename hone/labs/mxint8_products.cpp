@@ -190,7 +190,7 @@ Json study_linears(LabRun& run, const ProductSizes& sizes) {
     progress.update(std::ssize(layers));
   }
   progress.finish();
-  return {{"part", part.name}, {"texts", texts.size()}, {"layers", layers}};
+  return {{"split", part.name}, {"texts", texts.size()}, {"layers", layers}};
 }
 
 // ---- what follows from it for the mixed model

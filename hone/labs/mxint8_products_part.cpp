@@ -30,7 +30,7 @@ Table answers_table(const Json& found) {
   const FigureName figure = figure_of(found.at("models")[0]);
   Table table({{"model", "Model"},
                {figure.key, figure_title(figure)},
-               {change_key(figure), "Change"},
+               {"change", "Change"},
                {"flips", "Flips"},
                {"verdict", "Verdict"},
                {"margin_snr_db", "Margin SNR (dB)"},
@@ -41,10 +41,9 @@ Table answers_table(const Json& found) {
   for (const Json& model : found.at("models")) {
     const Json& logits = model.at("logits");
     std::vector<Cell> row = {model.at("model").get<std::string>(), figure_estimate(model)};
-    if (model.contains("comparison")) {
-      const Json& c = model.at("comparison");
-      row.push_back(interval_at(c, change_key(figure), Quantity::points));
-      row.push_back(c.contains("flip_share")
+    if (const Json& c = model.at("comparison"); !c.is_null()) {
+      row.push_back(interval_at(c, "change", Quantity::points));
+      row.push_back(!c.at("flip_share").is_null()
                         ? Cell(Estimate{at_number(c, "flip_share"), c["flip_interval"][0],
                                         c["flip_interval"][1], Quantity::flips})
                         : Cell(absent));
@@ -159,9 +158,8 @@ Figure work_figure(const Json& found, const LabRun& run) {
                  panel(
                      "Output against fp32", "Margin SNR (dB)",
                      [](const Json& m) {
-                       return m.contains("comparison")
-                                  ? at_number(m.at("comparison"), "margin_snr_db")
-                                  : std::nan("");
+                       const Json& c = m.at("comparison");
+                       return c.is_null() ? std::nan("") : at_number(c, "margin_snr_db");
                      },
                      1)},
       .width = 1100,
@@ -169,7 +167,7 @@ Figure work_figure(const Json& found, const LabRun& run) {
 }
 
 std::string rule_text(const Json& sensitivity, const std::string& reported_part) {
-  const auto part = sensitivity.at("part").get<std::string>();
+  const auto part = sensitivity.at("split").get<std::string>();
   return fmt::format(
       "Mixed: each linear was evaluated alone in W8A8 on the first {} examples of {}. The linears "
       "with the largest errors of the margin, which make half of the sum, keep fp32 inputs "

@@ -220,7 +220,7 @@ Table overview_table(const std::vector<FoundTimes>& all, const OtherDevice& othe
       const auto ratio = [&](const char* process, std::int64_t n, const char* key) {
         return beside == nullptr ? Cell(absent) : ratio_at(means, way.way, process, n, key);
       };
-      table.add_row({one.work.name(), one.times.device, way.way, real(fresh.at("start_ms"), 2),
+      table.add_row({one.work.name(), one.times.work.device, way.way, real(fresh.at("start_ms"), 2),
                      real(warm.at("median_ms"), 3), speedup, even(beside_fresh), even(beside),
                      ratio("fresh", 5, "with_ready_ratio"), ratio("fresh", 20, "with_ready_ratio"),
                      ratio("fresh", 100, "with_ready_ratio"), ratio("warm", 100, "later_ratio"),
@@ -251,7 +251,7 @@ Table published_speeds() {
 
 void add_section(LabReport& report, const FoundTimes& one, const fs::path& folder) {
   Section section{one.work.name(), {}, /*folded=*/true};
-  for (const std::string& sentence : iteration_sentences(one.times))
+  for (const std::string& sentence : one.times.findings())
     section.blocks.push_back(Paragraph{sentence});
   section.blocks.push_back(
       figure_block(iterations_figure(one.times), folder / ("calls_" + one.work.stage()),
@@ -264,7 +264,7 @@ void add_section(LabReport& report, const FoundTimes& one, const fs::path& folde
           "them, from and to the smallest and largest. Warm: one process that had run everything "
           "once, where executors took turns; from and to are the 95% confidence interval of the "
           "median. Medians leave out the first {} calls.",
-          one.times.device, one.times.threads, one.times.ignored)});
+          one.times.work.device, one.times.work.threads, one.times.ignored)});
   section.blocks.push_back(
       PageTable{means_table(one.times),
                 "Means of a loop of n calls. Speedups are against the first executor."});
@@ -293,14 +293,14 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
   std::vector<std::pair<std::string, Table>> executors, means, comparisons, mistakes;
   const std::vector<TimedModel> models = models_of(run, usual);
   for (const SpeedWork& work : works_of(models)) {
-    all.push_back({work, iteration_times_of(run.found.at(work.stage()))});
+    all.push_back({work, from_json<IterationTimes>(run.found.at(work.stage()))});
     executors.emplace_back(work.name(), executor_table(all.back().times));
     means.emplace_back(work.name(), means_table(all.back().times));
     comparisons.emplace_back(work.name(), comparison_table(all.back().times));
   }
   for (const TimedModel& model : timed_wholly(models))
     mistakes.emplace_back(SpeedWork{model, model.batches.front(), false}.name(),
-                          naive_table(naive_times_of(run.found.at(naive_stage(model)))));
+                          naive_table(from_json<NaiveTimes>(run.found.at(naive_stage(model)))));
   const Table overview = overview_table(all, other_device(run.context));
   const fs::path& folder = run.folder();
   const Column work = {"work", "Work"};

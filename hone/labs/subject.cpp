@@ -89,6 +89,13 @@ std::string_view to_string(Fidelity fidelity) {
   return kFidelities[static_cast<std::size_t>(fidelity)];
 }
 
+std::span<const EnumWord> enum_words(Fidelity) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(Fidelity::quick), kFidelities[0]},
+                                        {static_cast<int>(Fidelity::paper), kFidelities[1]},
+                                        {static_cast<int>(Fidelity::full), kFidelities[2]}};
+  return kWords;
+}
+
 Fidelity parse_fidelity(std::string_view word) {
   const auto found = std::ranges::find(kFidelities, word);
   user_check(found != std::end(kFidelities), "expected quick, paper or full, got '{}'", word);

@@ -178,7 +178,7 @@ std::optional<std::int32_t> only_predicted_class(const Evaluation& e) {
 }
 
 std::string without_prediction_text(std::int64_t without, std::int64_t examples) {
-  return fmt::format("{} of {} texts have no prediction: the model's outputs are no finite numbers",
+  return fmt::format("{} of {} examples have no prediction: the model's outputs are not finite",
                      grouped(without), grouped(examples));
 }
 
@@ -187,14 +187,14 @@ std::vector<std::string> concerns(const Evaluation& e, const std::vector<std::st
   if (const auto only = only_predicted_class(e)) {
     const auto label = static_cast<std::size_t>(*only);
     sentences.push_back(fmt::format(
-        "the model predicts one class only: all {} texts are taken for '{}', which {} of them are",
+        "the model predicts one class only, '{1}': right for {2} of {0} examples",
         grouped(e.examples), shown_name(labels[label]), grouped(e.of_class[label].support)));
   } else {
     std::vector<std::string> never;
     for (std::size_t c = 0; c < e.of_class.size(); ++c)
       if (e.of_class[c].support > 0 && e.of_class[c].predicted == 0)
         never.push_back(
-            fmt::format("'{}' ({} texts)", shown_name(labels[c]), grouped(e.of_class[c].support)));
+            fmt::format("'{}' (n = {})", shown_name(labels[c]), grouped(e.of_class[c].support)));
     constexpr std::size_t kNamed = 6;
     const std::size_t more = never.size() - std::min(never.size(), kNamed);
     never.resize(never.size() - more);

@@ -21,9 +21,14 @@ std::int64_t effective_examples(std::int64_t examples, double evidence) {
   return std::llround(static_cast<double>(examples) * evidence);
 }
 
+bool is_notably_less(std::int64_t effective, std::int64_t examples) {
+  return 20 * (examples - effective) > examples;
+}
+
 std::string sample_size_text(std::int64_t examples, std::int64_t effective) {
   std::string text = "n = " + grouped(examples);
-  if (effective != examples) text += fmt::format(" (effective {})", grouped(effective));
+  if (is_notably_less(effective, examples))
+    text += fmt::format(" (effective {})", grouped(effective));
   return text;
 }
 

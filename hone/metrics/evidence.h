@@ -20,7 +20,10 @@ double evidence(std::span<const std::int32_t> texts);
 /// n times its evidence, rounded: the effective sample size.
 std::int64_t effective_examples(std::int64_t examples, double evidence);
 
-/// "n = 1,072"; with fewer effective ones: "n = 1,072 (effective 850)".
+/// Whether the effective size is below the number of examples by more than 5%. Less than that is not worth a reader's time.
+bool is_notably_less(std::int64_t effective, std::int64_t examples);
+
+/// "n = 1,072"; with notably fewer effective ones: "n = 1,072 (effective 850)".
 std::string sample_size_text(std::int64_t examples, std::int64_t effective);
 
 /// What a figure stands on: "validation, n = 1,072". What it is to be read with stands behind: "test, n = 400, 80 trained

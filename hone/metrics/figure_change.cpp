@@ -170,7 +170,7 @@ FigureChange paired_change(const FigureName& figure, double change,
             .examples = examples,
             .evidence = evidence(texts),
             .change = std::numeric_limits<double>::quiet_NaN(),
-            .notes = sums.count == 1 ? "; there is one text alone" : ""};
+            .notes = sums.count == 1 ? "; there is only one example" : ""};
   return ratio_change(figure, examples, evidence(texts),
                       {change, sums.half_width(), sums.count, sums.differ});
 }

@@ -7,7 +7,13 @@ namespace hone {
 FigureName figure_name(std::string_view key) {
   for (const FigureName& figure : {kAccuracy, kR2, kMicroF1, kSubsetAccuracy})
     if (figure.key == key) return figure;
-  fail("a result is judged by the figure '{}', which this version does not know", key);
+  fail("'{}' is no metric that a task is judged by", key);
+}
+
+void read_field_text(const std::string& key, FigureName& name) {
+  name = {key, key};
+  for (const FigureName& known : {kAccuracy, kR2, kMicroF1, kSubsetAccuracy})
+    if (known.key == key) name = known;
 }
 
 }  // namespace hone

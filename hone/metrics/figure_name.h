@@ -7,7 +7,7 @@ namespace hone {
 
 /// A metric by which models are judged, as programs and people call it. Greater is better, and 1 the most there is.
 struct FigureName {
-  std::string key;               ///< in results: `eval_r2`, `r2_change`
+  std::string key;               ///< in results: `eval_r2`
   std::string text;              ///< in sentences: "R²"
   bool may_be_negative = false;  ///< else it is a share, from 0 on
 
@@ -23,5 +23,10 @@ inline const FigureName kSubsetAccuracy = {"subset_accuracy", "subset accuracy"}
 
 /// The one of these four with this key. Throws `UserError` for an unknown key, as results of another version may have.
 FigureName figure_name(std::string_view key);
+
+/// In results, the key.
+inline const std::string& field_text(const FigureName& name) { return name.key; }
+/// One of these four, or a metric that only gates know.
+void read_field_text(const std::string& key, FigureName& name);
 
 }  // namespace hone

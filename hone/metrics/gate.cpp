@@ -179,7 +179,17 @@ Gate gate_on(const GateWords& words, std::string_view text, const LabelScheme& s
 
 }  // namespace
 
-void check_gate_syntax(std::string_view text) { words_of(text); }
+void check_gate_syntax(std::string_view text) {
+  const GateWords words = words_of(text);
+  const std::string name = usual_name(words.metric);
+  const auto has_it = [&](Task task) { return metric_called(task, name) != nullptr; };
+  if (is_of_class(name) || std::ranges::any_of(kTasks, has_it)) return;
+  std::vector<std::string> known(std::begin(kMetricsOfClass), std::end(kMetricsOfClass));
+  for (const Task task : kTasks)
+    for (const Metric& metric : metrics(task)) known.emplace_back(metric.name);
+  fail("gate '{}': there is no metric '{}'{}", text, words.metric,
+       did_you_mean(words.metric, known));
+}
 
 Gate parse_gate(std::string_view text, const LabelScheme& scheme) {
   const GateWords words = words_of(text);

@@ -26,8 +26,8 @@ struct Gate {
   std::string text;   ///< as it was typed
 };
 
-/// Throws `UserError` with what is expected unless `text` reads `metric>=-points` or `metric(class)>=-points`, whatever metrics
-/// and classes there are. A point is 0.01; spaces and quotes around the class are allowed.
+/// Throws `UserError` with what is expected unless `text` reads `metric>=-points` or `metric(class)>=-points` with a metric of any
+/// task, whatever classes there are. A point is 0.01; spaces and quotes around the class are allowed.
 void check_gate_syntax(std::string_view text);
 
 /// The gate that `text` describes. `macro_f1` is `f1_macro`; `recall` alone is of class 1 where there are two classes, as

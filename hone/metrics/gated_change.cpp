@@ -273,7 +273,7 @@ FigureChange change_unless_it_rests_on_one(const Gate& gate, double change,
       std::ranges::any_of(contributions.values, [](double part) { return std::isnan(part); });
   FigureChange c =
       paired_change(gate.figure, rests_on_one ? kNotANumber : change, contributions, texts);
-  if (rests_on_one && !std::isnan(change)) c.notes = "; it rests on a single text";
+  if (rests_on_one && !std::isnan(change)) c.notes = "; it depends on a single example";
   return c;
 }
 
@@ -333,12 +333,12 @@ std::string why_undefined(const Gate& gate, const TaskEvaluation& parent,
                           const TaskEvaluation& candidate) {
   std::string why;
   for (const auto& [whose, e] :
-       {std::pair("parent", &parent), std::pair("candidate", &candidate)}) {
+       {std::pair("baseline", &parent), std::pair("candidate", &candidate)}) {
     if (!std::isnan(gated_value(gate, *e))) continue;
     if (gate.metric == "precision" && gate.of_class)
       why += fmt::format("; the {} never predicts {}", whose, shown_name(gate.class_name));
     else if (e->without_prediction > 0)
-      why += fmt::format("; {} of {} predictions of the {} are no finite numbers",
+      why += fmt::format("; {} of {} predictions of the {} are not finite",
                          grouped(e->without_prediction), grouped(e->examples), whose);
   }
   if (!why.empty()) return why;
@@ -380,6 +380,8 @@ std::vector<FigureChange> gated_changes(std::span<const Gate> gates, const Logit
   return changes;
 }
 
+std::string gated_examples(const Gate& gate) { return gate.of_class ? unit_of(gate) : "examples"; }
+
 FigureChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
                           const Truth& truth) {
   return gated_changes({&gate, 1}, parent, candidate, truth).front();
@@ -392,12 +394,14 @@ GateVerdict all_together(std::span<const Gate> gates, std::vector<Verdict> verdi
               gates.size(), verdicts.size());
   GateVerdict all{.gates = std::move(verdicts)};
   std::vector<std::string> lost, unclear, kept;
-  for (const Verdict& v : all.gates) {
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    const Verdict& v = all.gates[i];
     std::string change = std::isnan(v.change)
                              ? fmt::format("{}, which is not defined", v.figure.text)
                              : fmt::format("{} {}", v.figure.text, points_text(v.change));
     if (v.examples_needed)
-      change += fmt::format(" ({} examples needed)", about_text(*v.examples_needed));
+      change +=
+          fmt::format(" ({} {} needed)", about_text(*v.examples_needed), gated_examples(gates[i]));
     (v.kept()                                    ? kept
      : v.conclusion == Conclusion::exceeds_limit ? lost
                                                  : unclear)

@@ -31,6 +31,9 @@ FigureChange gated_change(const Gate& gate, const Logits& parent, const Logits& 
 std::vector<FigureChange> gated_changes(std::span<const Gate> gates, const Logits& parent,
                                         const Logits& candidate, const Truth& truth);
 
+/// What a gate counts: "examples", "examples of legal", "examples predicted as legal".
+std::string gated_examples(const Gate& gate);
+
 /// All gates together.
 struct GateVerdict {
   std::vector<Verdict> gates;  ///< one per gate, in their order

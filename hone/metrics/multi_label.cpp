@@ -355,7 +355,7 @@ MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& can
   result.micro_f1 = micro_f1_change(before, after, differ, texts);
   result.micro_f1.notes += differing_text(result.flips, std::ssize(targets), "answer");
   if (result.flips > 0)  // tables count texts
-    result.micro_f1.notes += fmt::format(", on {} of {} texts", grouped(result.subset.flips),
+    result.micro_f1.notes += fmt::format(", on {} of {} examples", grouped(result.subset.flips),
                                          grouped(result.subset.examples));
   return result;
 }
@@ -368,13 +368,13 @@ std::vector<std::string> concerns(const MultiLabelEvaluation& e,
       std::ranges::all_of(e.of_label, [](const ClassFigures& one) { return one.predicted == 0; });
   if (predicts_none && std::ranges::any_of(e.of_label, never)) {
     sentences.push_back(
-        fmt::format("the model predicts no label at all on {} texts", grouped(e.examples)));
+        fmt::format("the model predicts no label for any of {} examples", grouped(e.examples)));
   } else if (std::ranges::any_of(e.of_label, never)) {
     std::vector<std::string> names;
     for (std::size_t l = 0; l < e.of_label.size(); ++l)
       if (never(e.of_label[l]))
         names.push_back(
-            fmt::format("'{}' ({} texts)", shown_name(labels[l]), grouped(e.of_label[l].support)));
+            fmt::format("'{}' (n = {})", shown_name(labels[l]), grouped(e.of_label[l].support)));
     constexpr std::size_t kNamed = 6;
     const std::size_t more = names.size() - std::min(names.size(), kNamed);
     names.resize(names.size() - more);

@@ -79,7 +79,7 @@ Interval fisher_interval(double r, double variance, std::int64_t examples, doubl
 std::string without_number_text(std::string_view whose, std::int64_t without,
                                 std::int64_t examples) {
   return without == 0 ? ""
-                      : fmt::format("; {} of {} predictions of the {} are no finite numbers",
+                      : fmt::format("; {} of {} predictions of the {} are not finite",
                                     grouped(without), grouped(examples), whose);
 }
 
@@ -310,7 +310,7 @@ RegressionComparison compare_regression(const Outputs& parent, const Outputs& ca
   if (defined) {
     result.r2.notes += shift_text(result.mean_shift);
   } else {
-    result.r2.notes += without_number_text("parent", result.parent_without, result.examples) +
+    result.r2.notes += without_number_text("baseline", result.parent_without, result.examples) +
                        without_number_text("candidate", result.candidate_without, result.examples) +
                        (total > 0 ? "" : "; all targets are the same");
   }
@@ -326,10 +326,10 @@ std::vector<std::string> concerns(const RegressionEvaluation& e) {
   }
   if (std::isnan(e.errors.r2)) {
     sentences.push_back(fmt::format(
-        "all {} targets are the same: no variance is there to be explained", grouped(e.examples)));
+        "all {} targets are the same, so there is no variance to explain", grouped(e.examples)));
   } else if (e.of_output.size() == 1 && std::isnan(e.pearson)) {
     sentences.push_back(
-        fmt::format("the model gives the same number for all {} texts", grouped(e.examples)));
+        fmt::format("the model predicts the same number for all {} examples", grouped(e.examples)));
   } else if (e.errors.r2 <= 0) {
     sentences.push_back(fmt::format(
         "the model is no better than always giving the mean: its root mean squared error is "

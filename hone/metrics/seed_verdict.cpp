@@ -56,7 +56,7 @@ void plan_seeds(Verdict& v, const SeedSpread& s, const MeanHalves& mean,
 // By the mean, for other seeds and texts.
 Verdict verdict_by_mean(const SeedChanges& changes, const SeedSpread& s, Verdict v) {
   const MeanHalves mean = mean_halves(changes.changes);
-  v.grounds = Grounds::seeds_and_texts;
+  v.grounds = Grounds::seeds_and_examples;
   const double least =
       changes.figure().may_be_negative ? -std::numeric_limits<double>::infinity() : -1;
   v.change_interval = {std::max(least, s.mean - std::hypot(s.mean - s.interval->low, mean.below)),

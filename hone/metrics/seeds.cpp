@@ -47,6 +47,22 @@ double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 }  // namespace
 
+const Fields& fields_of(const SeedSpread*) {
+  using S = SeedSpread;
+  static const Fields fields = describe<S>(
+      "seed_spread", "A metric over several random seeds.",
+      field<&S::count>("seeds", Unit::seeds, "How many."),
+      field<&S::mean>("mean", "Mean; null: a value is no number.").or_null(),
+      field<&S::least>("min", "Smallest value.").or_null(),
+      field<&S::greatest>("max", "Largest value.").or_null(),
+      field<&S::values>("values", "One per seed, in their order."),
+      field<&S::deviation>("standard_deviation", "Of the sample; null under five seeds."),
+      field<&S::interval>("mean_interval",
+                          "95% interval of the mean (Student's t), for other seeds on the same "
+                          "examples; null under five seeds, and where all values are equal."));
+  return fields;
+}
+
 SeedSpread seed_spread(std::span<const double> values) {
   HONE_ASSERT(!values.empty(), "the spread of nothing");
   SeedSpread s;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/metrics/figure_name.h"
 #include "hone/metrics/proportion.h"
 
@@ -25,6 +26,7 @@ struct SeedSpread {
   /// claim that another seed cannot differ.
   std::optional<Interval> interval;
 };
+const Fields& fields_of(const SeedSpread*);
 
 /// Of any figure. `values` must not be empty.
 SeedSpread seed_spread(std::span<const double> values);

@@ -22,12 +22,11 @@ struct Tested {
   double kept_p = 1, lost_p = 1;
   double score = kNormal975;
   std::int64_t candidates = 1;
-  const char* correction = "Holm";
 };
 
-// "inconclusive with n = 400 for the allowed drop of 0.50", "inconclusive with n = 400 for the allowed drop of 0.50 after Holm's
-// correction for 4 candidates (alone: within limit)"
-std::string undecided_text(const Verdict& v, const FigureChange& c, const char* correction) {
+// "inconclusive with n = 400 for the allowed drop of 0.50", "inconclusive with n = 400 for the allowed drop of 0.50 after
+// correction for 4 comparisons (alone: within limit)"
+std::string undecided_text(const Verdict& v, const FigureChange& c) {
   const Interval& alone = *v.change_interval;
   const bool within = alone.low >= -v.margin, exceeds = alone.high < -v.margin;
   const std::string unit = c.unit.empty() ? "" : " " + c.unit;
@@ -36,8 +35,7 @@ std::string undecided_text(const Verdict& v, const FigureChange& c, const char* 
                   sample_size_text(c.examples, effective_examples(c.examples, c.evidence)), unit,
                   limit_text(v.margin));
   if (v.candidates > 1 && (within || exceeds))
-    text += fmt::format(" after {}'s correction for {} candidates (alone: {})", correction,
-                        v.candidates,
+    text += fmt::format(" after correction for {} comparisons (alone: {})", v.candidates,
                         to_string(within ? Conclusion::within_limit : Conclusion::exceeds_limit));
   return text;
 }
@@ -72,7 +70,7 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
   v.examples_needed = planned_texts(c.plan, c.change, margin, tested.score);
   const bool worse = c.differs && c.interval && c.interval->high < 0;
   v.summary = fmt::format("{}{}, {}{}; {}", change_text(v), worse ? ", a significant drop" : "",
-                          undecided_text(v, c, tested.correction), c.notes,
+                          undecided_text(v, c), c.notes,
                           plan_text(v.examples_needed, v.change, margin, kMostExamples,
                                     {.unit = plan_unit(c), .condition = condition_text(c.plan)}));
   return v;
@@ -85,13 +83,60 @@ double score_at_margin(const FigureChange& c, double margin) {
 
 }  // namespace
 
-std::string to_string(Conclusion conclusion) {
-  if (conclusion == Conclusion::within_limit) return "within limit";
-  return conclusion == Conclusion::exceeds_limit ? "exceeds limit" : "inconclusive";
+std::span<const EnumWord> enum_words(Conclusion) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(Conclusion::within_limit), "within limit"},
+      {static_cast<int>(Conclusion::exceeds_limit), "exceeds limit"},
+      {static_cast<int>(Conclusion::inconclusive), "inconclusive"}};
+  return kWords;
 }
+std::string to_string(Conclusion conclusion) { return std::string(word_of(conclusion)); }
 
-std::string to_string(Grounds grounds) {
-  return grounds == Grounds::each_seed ? "each_seed" : "seeds_and_texts";
+std::span<const EnumWord> enum_words(Grounds) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(Grounds::seeds_and_examples), "seeds_and_examples"},
+      {static_cast<int>(Grounds::each_seed), "each_seed"}};
+  return kWords;
+}
+std::string to_string(Grounds grounds) { return std::string(word_of(grounds)); }
+
+const Fields& fields_of(const Verdict*) {
+  using V = Verdict;
+  static const Fields fields = describe<V>(
+      "verdict", "Whether a metric stays within the allowed drop.",
+      field<&V::conclusion>(
+          "verdict",
+          "within limit: the whole interval of the change is above -margin (non-inferiority); "
+          "exceeds limit: the whole interval is below; inconclusive: too few examples or seeds."),
+      field<&V::figure>("metric", "The metric that is judged."),
+      field<&V::margin>("margin", Unit::difference,
+                        "Allowed drop; negative: the gain that is required."),
+      field<&V::change>("change", Unit::difference,
+                        "Metric minus that of the baseline, over seeds their mean; null: not "
+                        "defined.")
+          .or_null(),
+      field<&V::change_interval>("change_interval", Unit::difference,
+                                 "95% interval of the change, of this candidate alone; null: not "
+                                 "defined, or under five seeds."),
+      field<&V::p_value>("p_value",
+                         "One-sided, of a drop by the margin or more: within the limit is 0.025 at "
+                         "most; null over seeds.")
+          .or_null(),
+      field<&V::candidates>("candidates",
+                            "Number of candidates and gates the p-value is corrected for."),
+      field<&V::grounds>(
+          "grounds",
+          "Over seeds: the mean over the seeds, for other seeds and other examples "
+          "(seeds_and_examples), or each seed alone, for these seeds and other examples "
+          "(each_seed); null: one seed."),
+      field<&V::examples_needed>(
+          "examples_needed", Unit::examples,
+          "About how many different examples would decide an inconclusive verdict four times out "
+          "of five, if the true change is the one seen; null: decided, or no number would do."),
+      field<&V::seeds_needed>("seeds_needed", Unit::seeds,
+                              "The same in seeds; null: decided, or more seeds would not do."),
+      field<&V::summary>("summary", "The verdict as a clause."));
+  return fields;
 }
 
 Verdict verdict(const Comparison& comparison, double margin) {
@@ -135,8 +180,13 @@ Verdict verdict_of_look(const FigureChange& change, std::int64_t looks, double m
                     {.kept_p = of_all(normal_tail(score)),
                      .lost_p = of_all(normal_tail(-score)),
                      .score = normal_above(kVerdictLevel / static_cast<double>(looks)),
-                     .candidates = looks,
-                     .correction = "Bonferroni"});
+                     .candidates = looks});
+}
+
+Verdict overruled(Verdict verdict, const std::string& why) {
+  verdict.conclusion = Conclusion::inconclusive;
+  verdict.summary = fmt::format("{}, {}", change_text(verdict), why);
+  return verdict;
 }
 
 std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidates, double margin) {
@@ -144,11 +194,8 @@ std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidat
   bool going_on = true;
   for (const FigureChange& candidate : candidates) {
     Verdict v = verdict(candidate, margin);
-    if (!going_on && v.kept()) {
-      v.conclusion = Conclusion::inconclusive;
-      v.summary =
-          change_text(v) + ", not tested, as the candidate before it is not within the limit";
-    }
+    if (!going_on && v.kept())
+      v = overruled(v, "not tested, as the candidate before it is not within the limit");
     going_on = going_on && v.kept();
     verdicts.push_back(std::move(v));
   }

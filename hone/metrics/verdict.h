@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/metrics/comparison.h"
 #include "hone/metrics/figure_change.h"
 
@@ -23,14 +24,16 @@ enum class Conclusion {
   exceeds_limit,  ///< the whole interval lies below
   inconclusive    ///< the interval contains minus the margin: there are too few examples
 };
+std::span<const EnumWord> enum_words(Conclusion);
 /// "within limit", "exceeds limit", "inconclusive".
 std::string to_string(Conclusion conclusion);
 
 /// What a verdict over seeds stands on, and so of what it speaks (hone/metrics/seed_verdict.h).
 enum class Grounds {
-  seeds_and_texts,  ///< the mean over the seeds: of other seeds and other texts
-  each_seed         ///< the texts of each seed alone: of these seeds, and other texts
+  seeds_and_examples,  ///< the mean over the seeds: of other seeds and other texts
+  each_seed            ///< the texts of each seed alone: of these seeds, and other texts
 };
+std::span<const EnumWord> enum_words(Grounds);
 std::string to_string(Grounds grounds);
 
 /// How often kept, and how often lost, is claimed falsely.
@@ -69,6 +72,7 @@ struct Verdict {
 
   bool kept() const { return conclusion == Conclusion::within_limit; }
 };
+const Fields& fields_of(const Verdict*);
 
 /// The rule, by Tango's score at a loss of `margin`: kept and lost are each claimed falsely in 2.5% of cases, as is usual
 /// for non-inferiority (an enumeration of all outcomes finds at most 2.7% from 172 examples on, 3.0% with 50).
@@ -93,6 +97,10 @@ std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> changes,
 /// correction for their number makes good: what is chosen in the end is to be measured on other texts.
 Verdict verdict_of_look(const FigureChange& change, std::int64_t looks,
                         double margin = kUsualMargin);
+
+/// The verdict where something else decides that the limit is not shown to hold: inconclusive, with `why` as a clause after the
+/// change.
+Verdict overruled(Verdict verdict, const std::string& why);
 
 /// The verdicts on candidates whose order was fixed beforehand, the safest first: each is tested at its full level, and
 /// after the first that is not kept none is called kept any more. That needs no correction (fixed-sequence testing:

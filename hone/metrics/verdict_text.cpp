@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
 
@@ -32,6 +34,16 @@ std::string decided_text(const Verdict& v, bool differ, const ChangeWords& words
       v.margin < 0 ? (v.kept() ? "at least" : "less than") : (v.kept() ? "within" : "more than");
   return fmt::format("{}{}, {} {}", change_text(v, words), significant, beside,
                      limit_text(v.margin));
+}
+
+std::string unjudged_text(const Verdict& v, bool differ, const std::string& notes,
+                          const ChangeWords& words) {
+  if (std::isnan(v.change)) return fmt::format("{} is not defined{}", v.figure.text, notes);
+  const bool seen = differ && v.change_interval;
+  const char* significant = seen && v.change_interval->low > 0    ? ", a significant gain"
+                            : seen && v.change_interval->high < 0 ? ", a significant drop"
+                                                                  : "";
+  return change_text(v, words) + significant + notes;
 }
 
 std::string differing_text(std::int64_t count, std::int64_t of, std::string_view what) {

@@ -26,6 +26,11 @@ std::string limit_text(double margin);
 /// 0.50". `differ`: that the exact test, which asks for more where few predictions differ, finds a change too.
 std::string decided_text(const Verdict& verdict, bool differ, const ChangeWords& words = {});
 
+/// A change for which nobody asked for a limit: "accuracy changed by -0.30 points (95% CI -0.44 to -0.17), a significant drop", and
+/// `notes`. `differ` as above.
+std::string unjudged_text(const Verdict& verdict, bool differ, const std::string& notes,
+                          const ChangeWords& words = {});
+
 /// How many of those that were compared differ, each a `what`: "; 12 of 4,000 predictions changed"; "; no prediction changed".
 std::string differing_text(std::int64_t count, std::int64_t of, std::string_view what);
 /// "; predictions move by 0.02 on average"; "; no prediction changed".

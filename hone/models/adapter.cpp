@@ -303,7 +303,7 @@ void write_adapter(const TextModel& adapted, const AdapterOrigin& origin, const 
 }
 
 AdapterSize adapter_size(const Model& adapted, const fs::path& folder) {
-  AdapterSize size{.linears = std::ssize(adapters(adapted.graph))};
+  AdapterSize size{.linear_layers = std::ssize(adapters(adapted.graph))};
   size.parameters = model_size(adapted, {}).parameters;
   size.trained = total_parameters(adapted.graph).trainable;
   for (const auto& [name, tensor] : adapted.parameters.tensors())
@@ -318,7 +318,7 @@ std::string to_text(const AdapterSize& size) {
       "Trained: {} of {} parameters ({}), adapters of {} linear{}", grouped(size.trained),
       grouped(size.parameters),
       share_text(static_cast<double>(size.trained) / static_cast<double>(size.parameters)),
-      size.linears, size.linears == 1 ? "" : "s");
+      size.linear_layers, size.linear_layers == 1 ? "" : "s");
   if (size.disk_bytes)
     text += fmt::format("; {} on disk, beside the base's {} in memory",
                         human_bytes(static_cast<double>(*size.disk_bytes)),
@@ -326,12 +326,18 @@ std::string to_text(const AdapterSize& size) {
   return text + ".";
 }
 
-Json to_json(const AdapterSize& size) {
-  return {{"linears", size.linears},
-          {"trained", size.trained},
-          {"parameters", size.parameters},
-          {"base_bytes", size.base_bytes},
-          {"disk_bytes", size.disk_bytes ? Json(*size.disk_bytes) : Json()}};
+const Fields& fields_of(const AdapterSize*) {
+  using A = AdapterSize;
+  static const Fields fields = describe<A>(
+      "adapter_size", "A low-rank adapter beside its model.",
+      field<&A::linear_layers>("linear_layers", "Linear layers with an adapter."),
+      field<&A::trained>("trained",
+                         "Trained parameters, those of modules trained as a whole included."),
+      field<&A::parameters>("parameters", "All parameters, those of the model included."),
+      field<&A::base_bytes>("base_bytes", Unit::bytes, "Untrained parameters in memory."),
+      field<&A::disk_bytes>("disk_bytes", Unit::bytes,
+                            "File of the trained parameters; null: there is none."));
+  return fields;
 }
 
 ModelSize size_with_adapter(const Model& adapted, const fs::path& folder, const fs::path& adapter) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "hone/base/fields.h"
 #include "hone/models/adapter_folder.h"
 #include "hone/models/model_size.h"
 #include "hone/models/model_source.h"
@@ -55,18 +56,17 @@ void write_adapter(const TextModel& adapted, const AdapterOrigin& origin, const 
 
 /// What is trained of a model with adapters, and what is not.
 struct AdapterSize {
-  std::int64_t linears = 0;     ///< that have adapters
-  std::int64_t trained = 0;     ///< parameters, modules that are trained themselves included
-  std::int64_t parameters = 0;  ///< all of them, the base included
-  std::int64_t base_bytes = 0;  ///< of what is not trained, in memory
+  std::int64_t linear_layers = 0;  ///< that have adapters
+  std::int64_t trained = 0;        ///< parameters, modules that are trained themselves included
+  std::int64_t parameters = 0;     ///< all of them, the base included
+  std::int64_t base_bytes = 0;     ///< of what is not trained, in memory
   std::optional<std::int64_t> disk_bytes = {};  ///< of what is trained
 };
 /// `folder`: where it was written to; empty: nowhere.
 AdapterSize adapter_size(const Model& adapted, const fs::path& folder);
 /// "Trained: 29,964 of 4,416,142 parameters (0.7%), adapters of 14 linears; 121.45 KiB on disk, beside the base's 16.73 MiB."
 std::string to_text(const AdapterSize& size);
-/// Keys as in the struct; `disk_bytes` null where it is not known.
-Json to_json(const AdapterSize& size);
+const Fields& fields_of(const AdapterSize*);
 
 /// What a base in `folder` takes with the adapter that lies in `adapter` on it: the files of both. Without one, where that is
 /// empty, as `model_size`.

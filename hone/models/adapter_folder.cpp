@@ -26,8 +26,9 @@ bool ends_in(std::string_view names, std::string_view linear) {
 // Of all keys but those that are read, and those that change nothing of how an adapter computes (which linears have one, and
 // which modules came along, the tensors say), only what switches them off is known.
 bool is_known(std::string_view key) {
-  constexpr std::string_view kRead[] = {"r",    "lora_alpha",   "lora_dropout",  "use_rslora",
-                                        "bias", "rank_pattern", "alpha_pattern", "target_modules"};
+  constexpr std::string_view kRead[] = {"peft_type",     "r",    "lora_alpha",   "lora_dropout",
+                                        "use_rslora",    "bias", "rank_pattern", "alpha_pattern",
+                                        "target_modules"};
   // PEFT takes fan_in_fan_out for false on linears.
   constexpr std::string_view kTold[] = {"auto_mapping",
                                         "base_model_name_or_path",
@@ -47,7 +48,6 @@ bool is_known(std::string_view key) {
 }
 
 bool is_off(std::string_view key, const Json& value) {
-  if (key == "peft_type") return value == "LORA";
   // What adapters begin with; by the other ways the base is changed, too.
   if (key == "init_lora_weights")
     return value.is_boolean() || value == "gaussian" || value == "orthogonal";
@@ -64,6 +64,12 @@ double number_of(const Json& config, const char* key, double otherwise, const st
 
 LoraOptions read_options(const Json& config, const std::string& where) {
   user_check(config.is_object(), "{}: expected an object", where);
+  // Keys of other kinds of adapters mean nothing here.
+  const Json& type = config.value("peft_type", Json("LORA"));
+  user_check(type == "LORA",
+             "{}: peft_type is {}, which is not supported; hone supports LORA, with or without "
+             "rsLoRA, on linear layers",
+             where, to_line(type));
   for (const auto& [key, value] : config.items())
     user_check(is_known(key) || is_off(key, value),
                "{}: {} is {}, which is not supported; hone computes LoRA and rsLoRA of linears",
@@ -214,7 +220,8 @@ void read_base(const Json& base, const std::string& where, AdapterFolder& adapte
                      is_text(base.value("problem_type", Json())) &&
                      base.value("labels", Json()).is_array() &&
                      std::ranges::all_of(base["labels"], is_text);
-  user_check(whole, "{}: expected the texts fingerprint and problem_type, and a list of labels",
+  user_check(whole,
+             "{}: expected the strings `fingerprint` and `problem_type`, and the list `labels`",
              where);
   adapter.base_fingerprint = base["fingerprint"];
   adapter.labels = with_context(where, [&] {

@@ -27,9 +27,8 @@ std::vector<std::string> embedding_notes(const EmbeddingModel& model) {
     notes.push_back(fmt::format("only the first {} numbers of each are kept (truncate_dim of {})",
                                 *modules.kept_width, kPromptsFile));
   if (!modules.prompt.empty())
-    notes.push_back(
-        fmt::format("'{}' stands in front of every text, the default prompt of the model",
-                    one_line(modules.prompt, 100)));
+    notes.push_back(fmt::format("every text is preceded by '{}', the default prompt of the model",
+                                one_line(modules.prompt, 100)));
   return notes;
 }
 

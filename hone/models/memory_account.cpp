@@ -158,39 +158,6 @@ MemoryAccount memory_account(const Model& model, const fs::path& folder, const S
   return account;
 }
 
-Table account_table(const MemoryAccount& account) {
-  Table table({{"part", "Weights"},
-               {"format", "Format"},
-               {"tensors", "Tensors"},
-               {"elements", "Elements"},
-               {"fp32_bytes", "In fp32"},
-               {"code_bytes", "Codes"},
-               {"shared_bytes", "Scales"},
-               {"padding_bytes", "Padding"},
-               {"bytes", "In all"},
-               {"saving", "Saved"}});
-  const auto saving = [](std::int64_t kept, std::int64_t before) -> Cell {
-    if (before == 0) return absent;
-    return percent(1 - static_cast<double>(kept) / static_cast<double>(before), 2);
-  };
-  AccountRow all;
-  for (const AccountRow& row : account.rows) {
-    table.add_row({std::string(to_string(row.part)), row.format, row.tensors, row.elements,
-                   bytes(row.fp32_bytes), bytes(row.code_bytes), bytes(row.shared_bytes),
-                   bytes(row.padding_bytes), bytes(row.bytes()),
-                   saving(row.bytes(), row.fp32_bytes)});
-    all.tensors += row.tensors;
-    all.elements += row.elements;
-    all.code_bytes += row.code_bytes;
-    all.shared_bytes += row.shared_bytes;
-    all.padding_bytes += row.padding_bytes;
-  }
-  table.add_row({"all", absent, all.tensors, all.elements, bytes(account.fp32_bytes),
-                 bytes(all.code_bytes), bytes(all.shared_bytes), bytes(all.padding_bytes),
-                 bytes(account.bytes), saving(account.bytes, account.fp32_bytes)});
-  return table;
-}
-
 std::vector<SavingStep> saving_steps(const MemoryAccount& account) {
   using Kind = SavingStep::Kind;
   const double theoretical = account.theoretical_saving();
@@ -250,45 +217,128 @@ std::vector<std::string> reasons(const MemoryAccount& account) {
   return lines;
 }
 
-namespace {
-
-constexpr std::string_view kStepKinds[] = {"theoretical", "reason", "measured"};
-
-}  // namespace
-
-Json to_json(const MemoryAccount& account) {
-  Json steps = Json::array();
-  for (const SavingStep& step : saving_steps(account))
-    steps.push_back({{"kind", kStepKinds[static_cast<std::size_t>(step.kind)]},
-                     {"name", step.name},
-                     {"bytes", step.bytes},
-                     {"change", step.change},
-                     {"saving", step.saving}});
-  return {{"parts", to_json(account_table(account))},
-          {"fp32_bytes", account.fp32_bytes},
-          {"memory_bytes", account.bytes},
-          {"disk_bytes", account.file_bytes ? Json(*account.file_bytes) : Json()},
-          {"transient_bytes", account.transient_bytes},
-          {"theoretical_saving", account.theoretical_saving()},
-          {"memory_saving", account.resident_saving()},
-          {"disk_saving", account.file_bytes ? Json(account.saving(*account.file_bytes)) : Json()},
-          {"steps", steps},
-          {"reasons", reasons(account)}};
+std::span<const EnumWord> enum_words(SavingStep::Kind) {
+  using Kind = SavingStep::Kind;
+  static constexpr EnumWord kWords[] = {{static_cast<int>(Kind::theoretical), "theoretical"},
+                                        {static_cast<int>(Kind::reason), "reason"},
+                                        {static_cast<int>(Kind::measured), "measured"}};
+  return kWords;
 }
 
-std::vector<SavingStep> saving_steps(const Json& account) {
-  std::vector<SavingStep> steps;
-  for (const Json& step : account.at("steps")) {
-    const auto kind = std::ranges::find(kStepKinds, step.at("kind").get<std::string>());
-    steps.push_back({.kind = static_cast<SavingStep::Kind>(kind - std::begin(kStepKinds)),
-                     .name = step.at("name"),
-                     .bytes = step.at("bytes"),
-                     .change = step.at("change"),
-                     .saving = step.at("saving")});
+const Fields& fields_of(const SavingStep*) {
+  using S = SavingStep;
+  static const Fields fields = describe<S>(
+      "saving_step", "A step from the saving of the formats to the measured one.",
+      field<&S::kind>("kind",
+                      "theoretical: of the weights that have formats; reason: why less is saved; "
+                      "measured: in memory or on disk."),
+      field<&S::name>("name", "Its name."),
+      field<&S::bytes>("bytes", Unit::bytes,
+                       "Size of what the reason is about, or of everything measured."),
+      field<&S::change>("change", "Change of the saving by the reason."),
+      field<&S::saving>("saving", "The saving after this step, as a share of `fp32_bytes`."));
+  return fields;
+}
+
+const Fields& fields_of(const AccountRowResult*) {
+  using A = AccountRowResult;
+  static const Fields fields = describe<A>(
+      "account_row", "Weights of one kind that are stored alike.",
+      field<&A::part>("part",
+                      "products, embeddings, head, biases, norms' gains, buffers and states, or "
+                      "all."),
+      field<&A::format>("format", "Their format; fp32: not packed; null: of the row of all."),
+      field<&A::tensors>("tensors", "Number of tensors."),
+      field<&A::elements>("elements", "Elements in them."),
+      field<&A::fp32_bytes>("fp32_bytes", Unit::bytes, "Size in fp32; 0 for what formats added."),
+      field<&A::code_bytes>("code_bytes", Unit::bytes, "Size of the codes, or of the values."),
+      field<&A::shared_bytes>("shared_bytes", Unit::bytes,
+                              "Size of scales and of the state of the format."),
+      field<&A::padding_bytes>("padding_bytes", Unit::bytes,
+                               "Size of the padding to whole panels and bytes."),
+      field<&A::bytes>("bytes", Unit::bytes, "Size in all."),
+      field<&A::saving>("saving", Unit::share,
+                        "Saved of `fp32_bytes`; null: formats added these weights."));
+  return fields;
+}
+
+const Fields& fields_of(const MemoryAccountResult*) {
+  using M = MemoryAccountResult;
+  static const Fields fields = describe<M>(
+      "account", "What the bytes of a packed model are for.",
+      field<&M::parts>("parts", "Weights of one kind and format each, and all of them."),
+      field<&M::fp32_bytes>("fp32_bytes", Unit::bytes, "Size of all weights in fp32."),
+      field<&M::memory_bytes>("memory_bytes", Unit::bytes, "Size as they are stored in memory."),
+      field<&M::disk_bytes>("disk_bytes", Unit::bytes,
+                            "Size of the file of weights; null: there is no file."),
+      field<&M::transient_bytes>("transient_bytes", Unit::bytes,
+                                 "The largest weight that a run unpacks as a whole."),
+      field<&M::theoretical_saving>(
+          "theoretical_saving", Unit::share,
+          "1 - bits / 32 of the packed weights, counting scales and nothing else."),
+      field<&M::memory_saving>("memory_saving", Unit::share, "Saved of `fp32_bytes` in memory."),
+      field<&M::disk_saving>("disk_saving", Unit::share,
+                             "Saved of them on disk; null: there is no file."),
+      field<&M::steps>("steps", "From the theoretical saving to the measured ones."),
+      field<&M::reasons>("reasons", "The steps as sentences."));
+  return fields;
+}
+
+MemoryAccountResult account_result(const MemoryAccount& account) {
+  MemoryAccountResult result{.parts = {},
+                             .fp32_bytes = account.fp32_bytes,
+                             .memory_bytes = account.bytes,
+                             .disk_bytes = account.file_bytes,
+                             .transient_bytes = account.transient_bytes,
+                             .theoretical_saving = account.theoretical_saving(),
+                             .memory_saving = account.resident_saving(),
+                             .steps = saving_steps(account),
+                             .reasons = reasons(account)};
+  if (account.file_bytes) result.disk_saving = account.saving(*account.file_bytes);
+  AccountRowResult all{.part = "all", .fp32_bytes = account.fp32_bytes, .bytes = account.bytes};
+  const auto set_saving = [](AccountRowResult& row) {
+    if (row.fp32_bytes > 0)
+      row.saving = 1 - static_cast<double>(row.bytes) / static_cast<double>(row.fp32_bytes);
+  };
+  for (const AccountRow& row : account.rows) {
+    set_saving(result.parts.emplace_back(AccountRowResult{.part = std::string(to_string(row.part)),
+                                                          .format = row.format,
+                                                          .tensors = row.tensors,
+                                                          .elements = row.elements,
+                                                          .fp32_bytes = row.fp32_bytes,
+                                                          .code_bytes = row.code_bytes,
+                                                          .shared_bytes = row.shared_bytes,
+                                                          .padding_bytes = row.padding_bytes,
+                                                          .bytes = row.bytes()}));
+    all.tensors += row.tensors;
+    all.elements += row.elements;
+    all.code_bytes += row.code_bytes;
+    all.shared_bytes += row.shared_bytes;
+    all.padding_bytes += row.padding_bytes;
   }
-  return steps;
+  set_saving(all);
+  result.parts.push_back(std::move(all));
+  return result;
 }
 
+Table account_table(const MemoryAccountResult& account) {
+  Table table({{"part", "Weights"},
+               {"format", "Format"},
+               {"tensors", "Tensors"},
+               {"elements", "Elements"},
+               {"fp32_bytes", "In fp32"},
+               {"code_bytes", "Codes"},
+               {"shared_bytes", "Scales"},
+               {"padding_bytes", "Padding"},
+               {"bytes", "In all"},
+               {"saving", "Saved"}});
+  for (const AccountRowResult& row : account.parts)
+    table.add_row({row.part, row.format ? Cell(*row.format) : absent, row.tensors, row.elements,
+                   bytes(row.fp32_bytes), bytes(row.code_bytes), bytes(row.shared_bytes),
+                   bytes(row.padding_bytes), bytes(row.bytes),
+                   row.saving ? percent(*row.saving, 2) : absent});
+  return table;
+}
 Figure account_figure(const std::vector<NamedSteps>& accounts, const std::string& title) {
   constexpr int kAround = 100, kBar = 12;
   // The rows of all accounts, each in the order of its own.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/base/json.h"
+#include "hone/base/fields.h"
 #include "hone/models/model_source.h"
 #include "hone/report/figure.h"
 #include "hone/report/table.h"
@@ -62,9 +62,6 @@ struct MemoryAccount {
 /// `folder` is where the model lies; empty for one that was never saved. `session`: which weights its runs unpack.
 MemoryAccount memory_account(const Model& model, const fs::path& folder, const Session& session);
 
-/// A row for each row, and what they add up to.
-Table account_table(const MemoryAccount& account);
-
 /// A place on the way from what the formats save to what was measured.
 struct SavingStep {
   enum class Kind : std::uint8_t {
@@ -73,19 +70,42 @@ struct SavingStep {
     measured,     ///< what is saved: of the tensors in memory, of the file
   };
   Kind kind = Kind::reason;
-  std::string name;        ///< "embeddings in fp32"
+  std::string name = {};   ///< "embeddings in fp32"
   std::int64_t bytes = 0;  ///< that the reason takes; in all, of what was measured
   double change = 0;       ///< of the saving, by the reason
   double saving = 0;       ///< what is left of it, a share of all weights in fp32
 };
+std::span<const EnumWord> enum_words(SavingStep::Kind kind);
 /// From the theoretical saving down to what was measured; none where nothing is packed. The changes add up.
 std::vector<SavingStep> saving_steps(const MemoryAccount& account);
 /// A line for each of them: "embeddings in fp32 (15.2 MiB): -67.20 points".
 std::vector<std::string> reasons(const MemoryAccount& account);
 
-/// For programs: what `docs/reference/json.md` calls an account, and the steps of one again.
-Json to_json(const MemoryAccount& account);
-std::vector<SavingStep> saving_steps(const Json& account);
+/// Weights of one part that are stored alike, in results; the last row is of all weights.
+struct AccountRowResult {
+  std::string part;
+  std::optional<std::string> format = {};
+  std::int64_t tensors = 0, elements = 0;
+  std::int64_t fp32_bytes = 0, code_bytes = 0, shared_bytes = 0, padding_bytes = 0, bytes = 0;
+  std::optional<double> saving = {};
+};
+/// An account in results.
+struct MemoryAccountResult {
+  std::vector<AccountRowResult> parts;
+  std::int64_t fp32_bytes = 0, memory_bytes = 0;
+  std::optional<std::int64_t> disk_bytes = {};
+  std::int64_t transient_bytes = 0;
+  double theoretical_saving = 0, memory_saving = 0;
+  std::optional<double> disk_saving = {};
+  std::vector<SavingStep> steps = {};
+  std::vector<std::string> reasons = {};
+};
+const Fields& fields_of(const SavingStep*);
+const Fields& fields_of(const AccountRowResult*);
+const Fields& fields_of(const MemoryAccountResult*);
+MemoryAccountResult account_result(const MemoryAccount& account);
+/// The rows of `parts`.
+Table account_table(const MemoryAccountResult& account);
 
 /// The steps of an account beside those of others of the same model.
 struct NamedSteps {

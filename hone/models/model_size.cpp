@@ -84,15 +84,24 @@ std::string to_text(const ModelSize& size) {
   return text + "." + embedding_hint(size);
 }
 
-Json to_json(const ModelSize& size) {
-  return {{"parameters", size.parameters},
-          {"memory_bytes", size.memory_bytes},
-          {"disk_bytes", size.disk_bytes ? Json(*size.disk_bytes) : Json()},
-          {"packed_bytes", size.packed_bytes},
-          {"packed_embedding_bytes", size.packed_embedding_bytes},
-          {"quantized", size.quantized},
-          {"packed", size.packed},
-          {"embeddings_quantized", size.embeddings_quantized}};
+const Fields& fields_of(const ModelSize*) {
+  using S = ModelSize;
+  static const Fields fields = describe<S>(
+      "size", "Size of a model's weights.",
+      field<&S::parameters>("parameters", "Number of elements.", "Parameters"),
+      field<&S::memory_bytes>("memory_bytes", Unit::bytes, "In memory.", "In memory"),
+      field<&S::disk_bytes>("disk_bytes", Unit::bytes,
+                            "Of the weight files; null: the model was never saved.", "On disk"),
+      field<&S::packed_bytes>("packed_bytes", Unit::bytes,
+                              "Codes and scales in the formats of the weights, fp32 without one.",
+                              "Packed"),
+      field<&S::packed_embedding_bytes>("packed_embedding_bytes", Unit::bytes,
+                                        "Of these, the embedding tables."),
+      field<&S::quantized>("quantized", "Whether any weight is quantized."),
+      field<&S::packed>("packed", "Whether weights are stored in their formats."),
+      field<&S::embeddings_quantized>("embeddings_quantized",
+                                      "Whether the embedding tables are quantized."));
+  return fields;
 }
 
 }  // namespace hone

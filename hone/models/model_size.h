@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "hone/base/fields.h"
 #include "hone/models/model_source.h"
 
 namespace hone {
@@ -31,7 +32,6 @@ std::optional<std::int64_t> weight_file_bytes(const fs::path& folder);
 /// yet); packed they would take 15.4 MiB. …". Says where embeddings are half of that or more.
 std::string to_text(const ModelSize& size);
 
-/// Keys as in the struct; `disk_bytes` null where it is not known.
-Json to_json(const ModelSize& size);
+const Fields& fields_of(const ModelSize*);
 
 }  // namespace hone

@@ -70,12 +70,12 @@ std::vector<std::string> changes(const std::string& name, const EncoderConfig& b
   std::vector<std::string> lines;
   if (!keys.empty())
     lines.push_back(fmt::format(
-        "{}: no tokenizer lies beside it, so the model is made for another vocabulary and has {}",
+        "{}: there is no tokenizer beside it, so the model gets another vocabulary and has {}",
         name, fmt::join(keys, " and ")));
   if (tokenizer_class != Architecture().tokenizer_class)
     lines.push_back(fmt::format(
-        "{}: its vocabulary is one of word pieces (BertTokenizer), not of byte pairs ({}), which "
-        "are not learnt here; put vocab.json and merges.txt, or tokenizer.json, beside it for "
+        "{}: its vocabulary is WordPiece (BertTokenizer), not byte pairs ({}), which hone "
+        "cannot train; put vocab.json and merges.txt, or tokenizer.json, beside it for "
         "those",
         name, tokenizer_class));
   return lines;
@@ -312,7 +312,7 @@ TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& cont
 }
 
 void check_reads_texts(const ModelFacts& facts, const std::string& name, std::string_view what) {
-  user_check(!facts.limits.image, "{}: it reads images; {} is of models of texts alone", name,
+  user_check(!facts.limits.image, "{}: it reads images; {} needs a model that reads texts", name,
              what);
 }
 
@@ -350,9 +350,8 @@ void check_has_head(const TextModel& source, const std::string& name) {
 
 std::string untrained_warning(const TextModel& source, const std::string& name) {
   if (!source.trained_on || !source.trained_on->untrained()) return "";
-  return fmt::format(
-      "{} is not trained: its {} as drawn at random, and its figures are those of chance", name,
-      source.trained_on->nothing() ? "weights are" : "head is");
+  return fmt::format("{} is not trained: its {} random, so its metrics are those of chance", name,
+                     source.trained_on->nothing() ? "weights are" : "head is");
 }
 
 void write_beside(const TextModel& source, const fs::path& folder) {

@@ -58,7 +58,7 @@ std::string reason(const TextLimit& limit) {
 std::int64_t tokens_of_run(std::int64_t wanted, const InputLimits& limits) {
   constexpr std::int64_t kUsual = 128;
   user_check(!limits.image || wanted <= limits.tokens,
-             "`tokens` is of texts and the model reads images; leave it out");
+             "`tokens` applies to texts, and the model reads images; leave it out");
   user_check(wanted <= limits.tokens, "`tokens`: the model has {} positions, got {}", limits.tokens,
              wanted);
   return wanted > 0 ? wanted : std::min(kUsual, limits.tokens);

@@ -46,10 +46,11 @@ bool learns_vocabulary(const VocabularyOptions& options) {
   const char* setting = rules.vocab_size > 0 ? "`vocab_size`"
                         : rules.lowercase    ? "`lowercase`"
                                              : "`strip_accents`";
-  user_check(fresh || !rules.given(),
-             "{}: {} has its vocabulary; only fresh weights of a model of texts (tiny, base, a "
-             "config.json without a tokenizer beside it) learn one",
-             setting, options.model);
+  user_check(
+      fresh || !rules.given(),
+      "{}: {} has its vocabulary; only a new text model (tiny, base, or a config.json without "
+      "a tokenizer beside it) learns one",
+      setting, options.model);
   if (fresh && !rules.given() && fresh_facts(options.model).limits.image) return false;
   if (fresh && rules.given()) check_reads_texts(fresh_facts(options.model), options.model, setting);
   return fresh && (rules.given() || !options.data.starts_with(kSyntheticPrefix));
@@ -95,11 +96,23 @@ std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet
       tokens_per_text(train), marks);
 }
 
-Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train) {
-  return {{"vocab_size", vocabulary.tokenizer.vocabulary_size()},
-          {"source", fmt::format("learnt from {} training texts", grouped(vocabulary.texts))},
-          {"training_texts", vocabulary.texts},
-          {"tokens_per_text", tokens_per_text(train)}};
+const Fields& fields_of(const LearntVocabularyResult*) {
+  using V = LearntVocabularyResult;
+  static const Fields fields = describe<V>(
+      "learnt_vocabulary", "A vocabulary learnt by a training.",
+      field<&V::vocab_size>("vocab_size", Unit::tokens, "Number of word pieces."),
+      field<&V::source>("source", "Where they come from."),
+      field<&V::training_texts>("training_texts", "Number of texts they were learnt from."),
+      field<&V::tokens_per_text>("tokens_per_text", Unit::tokens, "Mean over the training split."));
+  return fields;
+}
+
+LearntVocabularyResult learnt_vocabulary_result(const LearntVocabulary& vocabulary,
+                                                const EncodedSet& train) {
+  return {.vocab_size = vocabulary.tokenizer.vocabulary_size(),
+          .source = fmt::format("learnt from {} training texts", grouped(vocabulary.texts)),
+          .training_texts = vocabulary.texts,
+          .tokens_per_text = tokens_per_text(train)};
 }
 
 std::string unknown_warning(std::int64_t unknown, std::int64_t tokens, const std::string& name) {
@@ -130,9 +143,8 @@ std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts
   if (pieces <= kMostPieces) return "";
   return fmt::format(
       "{}: {} and cuts them into {:.1f} pieces each, {:.1f} tokens a text (`hone tokenize` shows "
-      "how). It is of other texts, for another language, or was learnt from few words: take a "
-      "model made of texts such as these, or learn a vocabulary from more of them (`hone train "
-      "tiny`)",
+      "how). It was made for other texts or another language, or from few words: use a model "
+      "trained on such texts, or learn a vocabulary from more of them (`hone train tiny`)",
       name, kSpelledWords, pieces, tokens_per_text(texts));
 }
 

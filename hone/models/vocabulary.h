@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "hone/base/json.h"
+#include "hone/base/fields.h"
 #include "hone/data/encoded_set.h"
 #include "hone/runtime/context.h"
 #include "hone/text/tokenizer.h"
@@ -50,8 +50,16 @@ std::optional<LearntVocabulary> learn_vocabulary(const VocabularyOptions& option
 
 /// "vocabulary of 8,192 word pieces learnt from 18,000 training texts: 29.8 tokens a text"; `train` are these texts.
 std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet& train);
-/// The same for programs: vocab_size, source, training_texts, tokens_per_text.
-Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train);
+/// The same in results.
+struct LearntVocabularyResult {
+  std::int64_t vocab_size = 0;
+  std::string source;
+  std::int64_t training_texts = 0;
+  double tokens_per_text = 0;
+};
+const Fields& fields_of(const LearntVocabularyResult*);
+LearntVocabularyResult learnt_vocabulary_result(const LearntVocabulary& vocabulary,
+                                                const EncodedSet& train);
 
 /// What such a warning says, whatever its figures.
 inline constexpr const char* kSpelledWords = "the vocabulary does not know these words";

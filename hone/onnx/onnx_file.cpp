@@ -203,6 +203,7 @@ std::uint64_t onnx_bytes(OnnxType type, std::int64_t count) {
       return (elements + 1) / 2;
     case OnnxType::u8:
     case OnnxType::i8:
+    case OnnxType::f8:
     case OnnxType::boolean:
       break;
   }

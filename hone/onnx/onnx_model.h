@@ -24,6 +24,7 @@ enum class OnnxType : int {
   boolean = 9,
   f16 = 10,
   bf16 = 16,
+  f8 = 17,  ///< E4M3 without infinities
   u4 = 21,
   i4 = 22,
 };

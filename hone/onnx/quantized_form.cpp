@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "hone/formats/code_table.h"
 #include "hone/onnx/operations.h"
 #include "hone/passes/pack.h"
 
@@ -46,7 +47,7 @@ std::optional<WholeUnits> whole_units(const CodeUnits& units) {
 }
 
 // A packed matrix as DequantizeLinear has it: (code - zero point) * scale.
-struct WholeMatrix {
+struct CodedMatrix {
   PackedTensor tensor;
   OnnxType type = OnnxType::i8;
   std::int64_t rows = 0, columns = 0;
@@ -68,21 +69,44 @@ std::optional<OnnxType> type_for(const WholeUnits& units, bool zero_points, int 
   return std::nullopt;
 }
 
-std::optional<WholeMatrix> whole_matrix(const OnnxBuilder& to, Node& unpack) {
+// The type of a format's codes, and the codes as that type has them.
+struct StoredCodes {
+  OnnxType type;
+  float step;  // what a value of 1 stands for
+  std::vector<int> of_codes;
+};
+
+std::optional<StoredCodes> stored_codes(const CodeUnits& units, bool zero_points,
+                                        const PackedTensor& tensor, int opset) {
+  constexpr int kFirstWithEightBitFloats = 19;
+  if (units.half || units.divides) return std::nullopt;
+  if (const std::optional<WholeUnits> whole = whole_units(units))
+    if (const std::optional<OnnxType> type = type_for(*whole, zero_points, opset))
+      return StoredCodes{*type, whole->step, whole->of_codes};
+  if (zero_points || opset < kFirstWithEightBitFloats) return std::nullopt;
+  ThreadPool alone(1);
+  const std::optional<Recoding> recoding = recoded(units, kFp8Codes);
+  const bool fits =
+      recoding &&
+      (recoding->has_all() || recoding->covers(element_codes(
+                                  tensor.layout, tensor.packed.codes.data<std::uint8_t>(), alone)));
+  return fits ? std::optional(StoredCodes{OnnxType::f8, recoding->step, recoding->codes})
+              : std::nullopt;
+}
+
+std::optional<CodedMatrix> coded_matrix(const OnnxBuilder& to, Node& unpack) {
   constexpr int kFirstWithBlocks = 21;
-  WholeMatrix matrix{.tensor = packed_tensor(unpack, to.parameters())};
+  CodedMatrix matrix{.tensor = packed_tensor(unpack, to.parameters())};
   const PackedTensor& tensor = matrix.tensor;
   const std::optional<CodeUnits> units = units_of(tensor.input());
   if (!units) return std::nullopt;
-  const std::optional<WholeUnits> whole = whole_units(*units);
-  if (!whole) return std::nullopt;
   const bool has_zeros = units->shared_zero_points || !units->offsets.empty();
-  const std::optional<OnnxType> type = type_for(*whole, has_zeros, to.opset());
-  if (!type) return std::nullopt;
-  matrix.type = *type;
+  const std::optional<StoredCodes> stored = stored_codes(*units, has_zeros, tensor, to.opset());
+  if (!stored) return std::nullopt;
+  matrix.type = stored->type;
   matrix.rows = tensor.layout.matrix.rows;
   matrix.columns = tensor.layout.matrix.columns;
-  matrix.of_codes = whole->of_codes;
+  matrix.of_codes = stored->of_codes;
   if (units->group > 0) {
     if (tensor.sizes.size() != 2) return std::nullopt;  // rows are no axis
     matrix.groups = (matrix.columns + units->group - 1) / units->group;
@@ -92,8 +116,8 @@ std::optional<WholeMatrix> whole_matrix(const OnnxBuilder& to, Node& unpack) {
   tensor.with_rows(&*units, [&](const PackedRows& rows) {
     for (std::int64_t row = 0; row < (units->group > 0 ? matrix.rows : 1); ++row)
       for (std::int64_t group = 0; group < std::max<std::int64_t>(1, matrix.groups); ++group) {
-        matrix.scales.push_back(rows.scale(row, group) * whole->step);
-        if (has_zeros) matrix.zero_points.push_back(-rows.offset(row, group) / whole->step);
+        matrix.scales.push_back(rows.scale(row, group) * stored->step);
+        if (has_zeros) matrix.zero_points.push_back(-rows.offset(row, group) / stored->step);
       }
   });
   const float largest = matrix.type == OnnxType::u4 ? 15 : 255;
@@ -104,7 +128,7 @@ std::optional<WholeMatrix> whole_matrix(const OnnxBuilder& to, Node& unpack) {
   return fit ? std::optional(std::move(matrix)) : std::nullopt;
 }
 
-// Whole numbers as the bytes of the type.
+// Codes as the bytes of the type.
 std::vector<std::byte> bytes_of(OnnxType type, const std::vector<int>& codes) {
   const bool four = type == OnnxType::i4 || type == OnnxType::u4;
   std::vector<std::byte> bytes(onnx_bytes(type, std::ssize(codes)));
@@ -117,7 +141,7 @@ std::vector<std::byte> bytes_of(OnnxType type, const std::vector<int>& codes) {
   return bytes;
 }
 
-std::vector<int> codes_of(const WholeMatrix& m, bool transposed) {
+std::vector<int> codes_of(const CodedMatrix& m, bool transposed) {
   ThreadPool alone(1);
   const std::vector<std::uint16_t> elements =
       element_codes(m.tensor.layout, m.tensor.packed.codes.data<std::uint8_t>(), alone);
@@ -130,11 +154,11 @@ std::vector<int> codes_of(const WholeMatrix& m, bool transposed) {
   return codes;
 }
 
-Sizes sizes_of(const WholeMatrix& m, bool transposed) {
+Sizes sizes_of(const CodedMatrix& m, bool transposed) {
   return transposed ? Sizes{m.columns, m.rows} : m.tensor.sizes;
 }
 
-std::string codes_constant(OnnxBuilder& to, const std::string& parameter, const WholeMatrix& m,
+std::string codes_constant(OnnxBuilder& to, const std::string& parameter, const CodedMatrix& m,
                            bool transposed) {
   const std::int64_t count = m.rows * m.columns;
   return to.constant({.name = parameter + "_quantized",
@@ -148,7 +172,7 @@ std::string codes_constant(OnnxBuilder& to, const std::string& parameter, const 
 
 // Of scales and zero points: () of a tensor, (rows) of rows, (rows, groups) or (groups, rows) of groups.
 template <typename T>
-std::vector<T> laid_out(const WholeMatrix& m, const std::vector<T>& of_groups, bool transposed) {
+std::vector<T> laid_out(const CodedMatrix& m, const std::vector<T>& of_groups, bool transposed) {
   if (!transposed || m.groups <= 1) return of_groups;
   std::vector<T> turned;
   for (std::int64_t group = 0; group < m.groups; ++group)
@@ -156,13 +180,13 @@ std::vector<T> laid_out(const WholeMatrix& m, const std::vector<T>& of_groups, b
       turned.push_back(of_groups[static_cast<std::size_t>(row * m.groups + group)]);
   return turned;
 }
-Sizes group_sizes(const WholeMatrix& m, bool transposed) {
+Sizes group_sizes(const CodedMatrix& m, bool transposed) {
   if (m.groups == 0) return {};
   if (m.groups == 1) return {m.rows};
   return transposed ? Sizes{m.groups, m.rows} : Sizes{m.rows, m.groups};
 }
 
-std::string scales_constant(OnnxBuilder& to, const std::string& parameter, const WholeMatrix& m,
+std::string scales_constant(OnnxBuilder& to, const std::string& parameter, const CodedMatrix& m,
                             bool transposed) {
   return to.constant({.name = parameter + "_scale",
                       .type = OnnxType::f32,
@@ -174,7 +198,7 @@ std::string scales_constant(OnnxBuilder& to, const std::string& parameter, const
 }
 
 std::string zero_points_constant(OnnxBuilder& to, const std::string& parameter,
-                                 const WholeMatrix& m, bool transposed) {
+                                 const CodedMatrix& m, bool transposed) {
   if (m.zero_points.empty()) return "";
   const std::vector<int> zeros(m.zero_points.begin(), m.zero_points.end());
   return to.constant({.name = parameter + "_zero_point",
@@ -185,7 +209,7 @@ std::string zero_points_constant(OnnxBuilder& to, const std::string& parameter,
                                    const ByteSink& sink) { sink(bytes); }});
 }
 
-std::string dequantized(OnnxBuilder& to, Node& unpack, const WholeMatrix& m, bool transposed) {
+std::string dequantized(OnnxBuilder& to, Node& unpack, const CodedMatrix& m, bool transposed) {
   const std::string parameter = packed_parameter(unpack);
   std::vector<std::string> inputs = {codes_constant(to, parameter, m, transposed),
                                      scales_constant(to, parameter, m, transposed)};
@@ -200,7 +224,7 @@ std::string dequantized(OnnxBuilder& to, Node& unpack, const WholeMatrix& m, boo
   return to.add("DequantizeLinear", std::move(inputs), std::move(attributes));
 }
 
-// What has no form as whole numbers.
+// What has no form as codes and scales.
 std::string values_constant(OnnxBuilder& to, Node& unpack) {
   const PackedTensor tensor = packed_tensor(unpack, to.parameters());
   to.note(
@@ -231,7 +255,7 @@ bool is_dynamic_in_eight_bits(const Format& format) {
 }
 
 // Whether a matrix is one of int8 with scales of rows or of all, which products of integers take.
-bool is_of_integers(const std::optional<WholeMatrix>& matrix) {
+bool is_of_integers(const std::optional<CodedMatrix>& matrix) {
   return matrix && matrix->groups <= 1 && matrix->type == OnnxType::i8;
 }
 
@@ -241,7 +265,7 @@ bool is_rounded_by_products(const OnnxBuilder& to, Node& quantizer) {
   return std::ranges::all_of(quantizer.users(), [&](Node* user) {
     return user->is("linear") && user->input(0) == quantizer.result() &&
            is_packed_weight(user->input(1)) &&
-           is_of_integers(whole_matrix(to, *user->input(1).node));
+           is_of_integers(coded_matrix(to, *user->input(1).node));
   });
 }
 
@@ -293,10 +317,10 @@ std::string rounded_by_known_scale(OnnxBuilder& to, Node& quantizer) {
 std::string packed_matrix(OnnxBuilder& to, Value x, Node& unpack) {
   std::string& name = to.shared(unpack.result(), "matrix");
   if (!name.empty()) return name;
-  const std::optional<WholeMatrix> matrix = whole_matrix(to, unpack);
+  const std::optional<CodedMatrix> matrix = coded_matrix(to, unpack);
   if (matrix) {
     const bool rounded = x.node->is("quantize") && to.name_of(x) != to.name_of(x.node->input(0));
-    to.note(rounded ? kSaturation : kRoundedInputs);
+    if (matrix->type != OnnxType::f8) to.note(rounded ? kSaturation : kRoundedInputs);
     return name = dequantized(to, unpack, *matrix, /*transposed=*/true);
   }
   return name = to.add("Transpose", {values_constant(to, unpack)},
@@ -306,7 +330,7 @@ std::string packed_matrix(OnnxBuilder& to, Value x, Node& unpack) {
 // Of what a quantizer rounds by scales of its own values, and of whole numbers. Empty where it is none.
 std::string whole_product(OnnxBuilder& to, Value x, Node& unpack) {
   if (!x.node->is("quantize") || !is_rounded_by_products(to, *x.node)) return "";
-  const std::optional<WholeMatrix> matrix = whole_matrix(to, unpack);
+  const std::optional<CodedMatrix> matrix = coded_matrix(to, unpack);
   const Format& format = x.node->attributes().get<Format>("format");
   to.note(kSaturation);
   to.note(
@@ -344,7 +368,7 @@ std::string packed_weight(OnnxBuilder& to, Node& unpack) {
   const bool asked = std::ranges::all_of(
       users, [](const Node* user) { return user->is("linear") || user->is("embedding"); });
   if (asked) return "";
-  const std::optional<WholeMatrix> matrix = whole_matrix(to, unpack);
+  const std::optional<CodedMatrix> matrix = coded_matrix(to, unpack);
   return matrix ? dequantized(to, unpack, *matrix, /*transposed=*/false)
                 : values_constant(to, unpack);
 }
@@ -355,9 +379,9 @@ std::string packed_product(OnnxBuilder& to, Value x, Node& unpack) {
 }
 
 std::string packed_rows(OnnxBuilder& to, Node& unpack, const std::string& ids) {
-  const std::optional<WholeMatrix> matrix = whole_matrix(to, unpack);
+  const std::optional<CodedMatrix> matrix = coded_matrix(to, unpack);
   if (!matrix) return to.add("Gather", {values_constant(to, unpack), ids});
-  const WholeMatrix& m = *matrix;
+  const CodedMatrix& m = *matrix;
   const bool whole_bytes = m.type == OnnxType::i8 || m.type == OnnxType::u8;
   if (m.groups > 1 || !whole_bytes || !m.zero_points.empty())
     return to.add("Gather", {dequantized(to, unpack, m, /*transposed=*/false), ids});

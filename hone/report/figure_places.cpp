@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -54,14 +56,24 @@ class Marks {
   std::multimap<double, Mark> marks_;
 };
 
+// What a point may be moved within: it passes no point of another number. `pixels` are those of all points, rising.
+Range room_of(double x, const std::vector<double>& pixels) {
+  constexpr double kSame = 1;  // nobody reads less off an axis
+  const auto above = std::ranges::upper_bound(pixels, x + kSame);
+  const auto at = std::ranges::lower_bound(pixels, x - kSame);
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  return {at == pixels.begin() ? -kNone : *std::prev(at), above == pixels.end() ? kNone : *above};
+}
+
 // The nearest place for it, first to the right; where many crowd, markers cover each other in part.
-double free_pixel(double x, const Mark& mark, const Marks& marks, const Box& plot,
-                  double farthest) {
+double free_pixel(double x, const Mark& mark, const Marks& marks, const Box& plot, double farthest,
+                  const Range& room) {
   for (const double apart : {kMarker, kMarker / 2, kMarker / 4}) {
     for (double away = 0; away <= farthest; away += apart + 1) {
       for (const double side : {1.0, -1.0}) {
         const double place = x + side * away;
-        const bool inside = away == 0 || (plot.left + kMarker / 2 <= place && place <= plot.right);
+        const bool inside = away == 0 || (plot.left + kMarker / 2 <= place && place <= plot.right &&
+                                          room.low < place && place < room.high);
         if (inside && marks.leave_room(place, mark, apart)) return place;
       }
     }
@@ -71,6 +83,12 @@ double free_pixel(double x, const Mark& mark, const Marks& marks, const Box& plo
 
 void dodge(const Panel& panel, const PanelLayout& layout, std::vector<std::vector<Place>>& places) {
   const bool names = !panel.x.ticks.empty() && !panel.x.logarithmic;
+  std::vector<double> pixels;
+  for (const Series& series : panel.series)
+    if (has_marker_each(series))
+      for (const Point& point : series.points)
+        if (const double x = layout.pixel_x(point.x); std::isfinite(x)) pixels.push_back(x);
+  std::ranges::sort(pixels);
   Marks marks;
   for (std::size_t i = 0; i < panel.series.size(); ++i) {
     const Series& series = panel.series[i];
@@ -80,8 +98,8 @@ void dodge(const Panel& panel, const PanelLayout& layout, std::vector<std::vecto
       const double x = layout.pixel_x(point.x);
       const Mark mark = mark_of(i, series, point, layout);
       if (!std::isfinite(x + mark.low + mark.high)) continue;
-      const double drawn =
-          free_pixel(x, mark, marks, layout.plot, names ? kFarthestFromName : kFarthest);
+      const double drawn = free_pixel(x, mark, marks, layout.plot,
+                                      names ? kFarthestFromName : kFarthest, room_of(x, pixels));
       marks.add(drawn, mark);
       if (drawn == x) continue;
       const Box& plot = layout.plot;

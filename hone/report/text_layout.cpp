@@ -76,7 +76,13 @@ std::string shortened_to(std::string_view text, std::size_t columns, std::size_t
   return head + std::string(kEllipsis) + tail;
 }
 
-// With `shell`, spaces within single quotes belong to the word.
+// Whether the space at `i` stands between an option and its value.
+bool is_before_value(std::string_view line, std::size_t i, std::string_view word) {
+  return word.size() > 1 && word.starts_with('-') && word.find_first_of(" =") == word.npos &&
+         i + 1 < line.size() && line[i + 1] != '-' && line[i + 1] != ' ';
+}
+
+// With `shell`, spaces within single quotes belong to the word, and so do those between an option and its value.
 std::vector<Word> words_of(std::string_view line, bool shell) {
   std::vector<Word> words;
   bool quoted = false, after_space = true;
@@ -84,7 +90,10 @@ std::vector<Word> words_of(std::string_view line, bool shell) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     if (shell && c == '\'') quoted = !quoted;
-    if (c == ' ' && !quoted && (shell || !is_within_figure(line, i))) {
+    const bool is_inside =
+        shell ? quoted || (!after_space && is_before_value(line, i, words.back().text))
+              : is_within_figure(line, i);
+    if (c == ' ' && !is_inside) {
       space += c;
       after_space = true;
       continue;
@@ -97,13 +106,29 @@ std::vector<Word> words_of(std::string_view line, bool shell) {
   return words;
 }
 
+// Options and their values as words of their own where both together are wider than `columns`.
+std::vector<Word> split_pairs(const std::vector<Word>& words, std::size_t columns) {
+  std::vector<Word> split;
+  for (const Word& word : words) {
+    const std::size_t space = word.text.starts_with('-') ? word.text.find(' ') : word.text.npos;
+    if (space == word.text.npos || display_width(word.text) <= columns) {
+      split.push_back(word);
+      continue;
+    }
+    split.push_back({word.space, word.text.substr(0, space)});
+    split.push_back({" ", word.text.substr(space + 1)});
+  }
+  return split;
+}
+
 // `tail` ends every line but the last.
 std::vector<std::string> broken(std::string_view line, std::size_t columns, std::size_t indent,
                                 std::string_view tail) {
   if (columns == 0 || display_width(line) <= columns) return {std::string(line)};
   std::vector<std::string> lines = {""};
   std::size_t width = 0;
-  const std::vector<Word> words = words_of(line, !tail.empty());
+  const std::vector<Word> words =
+      split_pairs(words_of(line, !tail.empty()), columns - std::min(columns, indent + tail.size()));
   const auto last_word = [&](const Word& word) { return &word == &words.back(); };
   for (const Word& word : words) {
     const std::size_t word_width = display_width(word.text);

@@ -52,7 +52,7 @@ std::vector<std::string> broken_line(std::string_view line, std::size_t columns)
 std::string stacked(const std::vector<std::string>& parts, std::size_t columns);
 
 /// Text of several lines, each broken as above. A line that is a command ("  hone train …") is broken so that a shell
-/// reads it as one: with a backslash at the end of its lines, and not within quotes.
+/// reads it as one: with a backslash at the end of its lines, and not within quotes or between an option and its value.
 std::string fitted(std::string_view text, std::size_t columns);
 
 }  // namespace hone

@@ -53,7 +53,7 @@ std::string compiler_name() {
 #endif
 }
 
-std::vector<LibraryVersion> library_versions() {
+std::vector<std::pair<std::string, std::string>> library_versions() {
   return {{"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
                               FMT_VERSION % 100)},
           {"Highway", kernels::highway_version()},
@@ -107,33 +107,40 @@ std::optional<std::uint64_t> memory_limit_bytes(const fs::path& root) {
   return limit;
 }
 
-Machine this_machine() {
-  return {.processor = cpu_model(),
+Machine this_machine(int threads) {
+  const MachineMemory memory = machine_memory();
+  return {.hone = hone_version(),
+          .processor = cpu_model(),
           .processors = available_processors(),
+          .threads = threads,
           .instruction_sets = names(instruction_sets()),
           .vector_target = kernels::vector_target(),
-          .memory = machine_memory(),
+          .memory_bytes = memory.total_bytes,
+          .memory_available_bytes = memory.available_bytes,
           .memory_limit_bytes = memory_limit_bytes(),
           .system = system_name(),
           .compiler = compiler_name(),
           .libraries = library_versions()};
 }
 
-Json to_json(const Machine& machine) {
-  Json libraries = Json::object();
-  for (const LibraryVersion& library : machine.libraries) libraries[library.name] = library.version;
-  return {{"hone", hone_version()},
-          {"processor", machine.processor},
-          {"processors", machine.processors},
-          {"instruction_sets", machine.instruction_sets},
-          {"vector_target", machine.vector_target},
-          {"memory_bytes", machine.memory.total_bytes},
-          {"memory_available_bytes", machine.memory.available_bytes},
-          {"memory_limit_bytes",
-           machine.memory_limit_bytes ? Json(*machine.memory_limit_bytes) : Json()},
-          {"system", machine.system},
-          {"compiler", machine.compiler},
-          {"libraries", libraries}};
+const Fields& fields_of(const Machine*) {
+  using M = Machine;
+  static const Fields fields = describe<M>(
+      "machine", "The machine and the program.", field<&M::hone>("hone", "Version of hone."),
+      field<&M::processor>("processor", "Name of the CPU."),
+      field<&M::processors>("processors", "Logical CPUs that this process may use."),
+      field<&M::threads>("threads", "Threads that are used."),
+      field<&M::instruction_sets>("instruction_sets", "Of those that hone uses."),
+      field<&M::vector_target>("vector_target", "Vector instructions of the kernels."),
+      field<&M::memory_bytes>("memory_bytes", Unit::bytes, "Memory of the machine."),
+      field<&M::memory_available_bytes>("memory_available_bytes", Unit::bytes,
+                                        "Memory that is free."),
+      field<&M::memory_limit_bytes>("memory_limit_bytes", Unit::bytes,
+                                    "Memory that this process may have; null: all of it."),
+      field<&M::system>("system", "Operating system."),
+      field<&M::compiler>("compiler", "Compiler of the program."),
+      field<&M::libraries>("libraries", "Versions of libraries, by names."));
+  return fields;
 }
 
 }  // namespace hone

@@ -596,9 +596,9 @@ std::string native_objection(const Format& weight, InputScales scales) {
   if (is_symmetric_int(weight) || is_signs(weight)) return "";
   if (!is_bfloat16(weight) && integer_block(weight) == 0)
     return fmt::format(
-        "products of weights in {} and rounded inputs are not of codes on this version; those of "
-        "int(bits=2 to 8), also in groups of 16 to 256, binary, ternary, bf16, mxint(bits=2 to 8) "
-        "in blocks of 16 to 256, and mxfp(element=e2m1) are",
+        "native computation does not support weights in {}; it supports int(bits=2 to 8), also in "
+        "groups of 16 to 256, binary, ternary, bf16, mxint(bits=2 to 8) in blocks of 16 to 256, "
+        "and mxfp(element=e2m1)",
         to_string(weight));
   if (!calibrated) return "";
   return fmt::format(
@@ -612,8 +612,8 @@ std::string native_objection(const Format& weight, InputScales scales) {
 Format native_input(const Format& weight, const FormatTable& formats, InputScales scales) {
   const std::string objection = native_objection(weight, scales);
   user_check(native_objection(weight).empty(),
-             "{}; give one of these, or keep inputs in fp32: `hone quantize --weight_format '{}'` "
-             "and `hone pack` store and multiply codes of weights alone",
+             "{}. Give one of these, or store the weights in few bits with inputs in fp32: `hone "
+             "quantize --weight_format '{}'`, then `hone pack`",
              objection, to_string(weight));
   user_check(objection.empty(), "{}", objection);
   if (is_bfloat16(weight)) return weight;

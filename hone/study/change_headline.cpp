@@ -11,11 +11,6 @@
 namespace hone {
 namespace {
 
-// "94.6% → 94.7%"
-std::string values_text(double before, double after) {
-  return fmt::format("{} → {}", share_text(before), share_text(after));
-}
-
 // "0.5 points", "1 point"
 std::string points_of(double share) {
   const double points = std::abs(100 * share);
@@ -24,9 +19,17 @@ std::string points_of(double share) {
 
 }  // namespace
 
+std::string values_text(double before, double after) {
+  return fmt::format("{} → {}", share_text(before), share_text(after));
+}
+
 std::string change_headline(double before, double after, const Verdict& verdict) {
+  return change_headline(values_text(before, after), verdict);
+}
+
+std::string change_headline(const std::string& values, const Verdict& verdict) {
   const std::string_view metric = verdict.figure.text;
-  const std::string values = values_text(before, after), points = points_of(verdict.margin);
+  const std::string points = points_of(verdict.margin);
   const bool gain = verdict.margin < 0;
   switch (verdict.conclusion) {
     case Conclusion::within_limit:
@@ -40,6 +43,14 @@ std::string change_headline(double before, double after, const Verdict& verdict)
   }
   return fmt::format("{} {}, inconclusive for a {} of {}", metric, values, gain ? "gain" : "limit",
                      points);
+}
+
+std::string unjudged_headline(double before, double after, const Verdict& v) {
+  std::string text = fmt::format("{} {}", v.figure.text, values_text(before, after));
+  if (v.change_interval)
+    text += fmt::format(" ({} points, 95% CI {} to {})", points_text(v.change),
+                        points_text(v.change_interval->low), points_text(v.change_interval->high));
+  return text;
 }
 
 Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after) {

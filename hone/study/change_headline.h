@@ -9,10 +9,18 @@
 /// What a document says first of a compressed model beside its baseline.
 namespace hone {
 
+/// "94.6% → 94.7%"
+std::string values_text(double before, double after);
+
 /// "accuracy within 0.5 points (94.6% → 94.7%)", "accuracy dropped by more than 0.5 points (94.6% → 91.2%)",
 /// "accuracy 94.6% → 94.2%, inconclusive for a limit of 0.5 points".
 /// `before`, `after`: values of the metric.
 std::string change_headline(double before, double after, const Verdict& verdict);
+/// The same with `values`: "94.6% → 94.7%", "-0.30 points".
+std::string change_headline(const std::string& values, const Verdict& verdict);
+
+/// The same where nobody asked for a limit: "accuracy 94.6% → 91.2% (-3.40 points, 95% CI -4.12 to -2.70)".
+std::string unjudged_headline(double before, double after, const Verdict& verdict);
 
 /// The metric by which the task is judged: {"Accuracy", "94.6% → 94.7% (+0.10 points)"}.
 Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after);

@@ -1,5 +1,6 @@
 #include "hone/study/comparison_table.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace hone {
@@ -48,8 +49,6 @@ Column difference_column(const FigureName& figure) {
   return {"flips", "Predictions changed"};
 }
 
-std::string change_key(const FigureName& figure) { return fmt::format("{}_change", figure.key); }
-
 Cell verdict_cell(const Verdict& verdict) {
   const Tone tone = verdict.kept()                                   ? Tone::good
                     : verdict.conclusion == Conclusion::inconclusive ? Tone::unclear
@@ -58,9 +57,8 @@ Cell verdict_cell(const Verdict& verdict) {
 }
 
 std::vector<Column> figure_columns(const FigureName& figure) {
-  std::vector<Column> columns = {{figure.key, figure_title(figure)},
-                                 {change_key(figure), "Change (points)"},
-                                 difference_column(figure)};
+  std::vector<Column> columns = {
+      {figure.key, figure_title(figure)}, {"change", "Change (points)"}, difference_column(figure)};
   if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
   columns.push_back({"verdict", "Result"});
   columns.push_back({"loss", "Loss"});
@@ -82,21 +80,26 @@ std::vector<Cell> figure_cells(const ComparedModel& model) {
 
 Table comparison_table(const std::vector<ComparedModel>& models) {
   const FigureName& figure = models.front().measurement.evaluation.figure;
-  Table table({{"model", "Model"},
-               {figure.key, figure_title(figure)},
-               {change_key(figure), "Change (points)"},
-               difference_column(figure),
-               {"verdict", "Result"},
-               {"loss", "Loss"},
-               {"average_bits", "Bits per weight"},
-               {"arithmetic", "Arithmetic"}});
+  const bool judged = std::ranges::any_of(
+      models, [](const ComparedModel& model) { return model.verdict.has_value(); });
+  std::vector<Column> columns = {{"model", "Model"},
+                                 {figure.key, figure_title(figure)},
+                                 {"change", "Change (points)"},
+                                 difference_column(figure)};
+  if (judged) columns.push_back({"verdict", "Result"});
+  columns.insert(
+      columns.end(),
+      {{"loss", "Loss"}, {"average_bits", "Bits per weight"}, {"arithmetic", "Arithmetic"}});
+  Table table(std::move(columns));
   for (const ComparedModel& model : models) {
     const TaskEvaluation& e = model.measurement.evaluation;
     const auto& c = model.comparison;
-    table.add_row({model.label, figure_cell(e), c ? change_cell(c->change) : Cell(absent),
-                   c ? difference_cell(*c) : Cell(absent),
-                   model.verdict ? verdict_cell(*model.verdict) : Cell(absent), real(e.loss, 4),
-                   bits(model.average_weight_bits), std::string(model.arithmetic)});
+    std::vector<Cell> row = {model.label, figure_cell(e), c ? change_cell(c->change) : Cell(absent),
+                             c ? difference_cell(*c) : Cell(absent)};
+    if (judged) row.push_back(model.verdict ? verdict_cell(*model.verdict) : Cell(absent));
+    row.insert(row.end(),
+               {real(e.loss, 4), bits(model.average_weight_bits), std::string(model.arithmetic)});
+    table.add_row(std::move(row));
   }
   return table;
 }
@@ -126,15 +129,43 @@ std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
   return sentences;
 }
 
-Json to_json(const ComparedModel& model, const std::vector<std::string>& labels) {
-  Json json = {{"model", model.label},
-               {"average_weight_bits", model.average_weight_bits},
-               {"arithmetic", model.arithmetic}};
-  json.update(to_json(model.measurement, labels));
+const Fields& fields_of(const NamedMetrics*) {
+  using N = NamedMetrics;
+  static const Fields fields = describe<N>(
+      "named_metrics", "A model and its metrics.",
+      field<&N::model>("model", "Its name, or how it was made."),
+      field<&N::average_weight_bits>("average_weight_bits", Unit::bits, kWeightBitsMeaning),
+      field<&N::arithmetic>("arithmetic", kArithmeticMeaning), inlined<&N::measured>());
+  return fields;
+}
+
+NamedMetrics named_metrics(const ComparedModel& model, const std::vector<std::string>& labels) {
+  return {model.label, model.average_weight_bits, std::string(model.arithmetic),
+          evaluation_result(model.measurement, labels)};
+}
+
+const Fields& fields_of(const MeasuredModelResult*) {
+  using M = MeasuredModelResult;
+  static const Fields fields = describe<M>(
+      "measured_model", "A model among several that were made from one.", inlined<&M::metrics>(),
+      field<&M::comparison>("comparison", "Beside the baseline; null: it is that."));
+  return fields;
+}
+
+MeasuredModelResult measured_model(const ComparedModel& model,
+                                   const std::vector<std::string>& labels) {
+  MeasuredModelResult result{.metrics = named_metrics(model, labels)};
   if (model.comparison)
-    json["comparison"] = to_json(
+    result.comparison = comparison_result(
         *model.comparison, model.verdict ? *model.verdict : verdict(model.comparison->change));
-  return json;
+  return result;
+}
+
+std::vector<MeasuredModelResult> measured_models(const std::vector<ComparedModel>& models,
+                                                 const std::vector<std::string>& labels) {
+  std::vector<MeasuredModelResult> results;
+  for (const ComparedModel& model : models) results.push_back(measured_model(model, labels));
+  return results;
 }
 
 Tone tone_of(const Verdict& verdict) {

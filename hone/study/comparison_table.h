@@ -7,6 +7,7 @@
 #include "hone/passes/quantize.h"
 #include "hone/report/table.h"
 #include "hone/study/measure.h"
+#include "hone/study/result.h"
 
 namespace hone {
 
@@ -37,17 +38,37 @@ std::vector<Cell> figure_cells(const ComparedModel& model);
 /// label in front.
 std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
                                   const std::vector<std::string>& labels);
-/// The same of one model for programs, with its measurement and, unless it is the parent, its comparison. `labels` are
-/// the names of the classes.
-Json to_json(const ComparedModel& model, const std::vector<std::string>& labels);
+
+/// A model and its metrics in results.
+struct NamedMetrics {
+  std::string model;
+  double average_weight_bits = 32;
+  std::string arithmetic;
+  EvaluationResult measured = {};
+};
+const Fields& fields_of(const NamedMetrics*);
+/// `labels` are the names of the classes.
+NamedMetrics named_metrics(const ComparedModel& model, const std::vector<std::string>& labels);
+
+/// A model among several that were made from one, in results.
+struct MeasuredModelResult {
+  NamedMetrics metrics;
+  std::optional<ComparisonResult> comparison = {};
+};
+const Fields& fields_of(const MeasuredModelResult*);
+MeasuredModelResult measured_model(const ComparedModel& model,
+                                   const std::vector<std::string>& labels);
+std::vector<MeasuredModelResult> measured_models(const std::vector<ComparedModel>& models,
+                                                 const std::vector<std::string>& labels);
+inline Json to_json(const ComparedModel& model, const std::vector<std::string>& labels) {
+  return to_json(measured_model(model, labels));
+}
 
 /// Cells of such tables, each with its 95% interval.
 Cell figure_cell(const TaskEvaluation& evaluation);
 /// The same in a sentence: "80.6% (95% CI 79.4 to 81.8)".
 std::string figure_sentence(const TaskEvaluation& evaluation);
 Cell change_cell(const FigureChange& change);
-/// The key of that column: "accuracy_change".
-std::string change_key(const FigureName& figure);
 /// What a candidate changes, in a sentence: "+0.00 points, 95%: -0.38 to +0.38; 0.00% flips, 95%: 0.00 to 0.38".
 std::string change_sentence(const TaskComparison& comparison);
 /// By how much answers differ: the share of flips; of numbers how far they move on average.

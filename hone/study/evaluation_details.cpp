@@ -113,14 +113,14 @@ std::string caption_of_seeds(const std::vector<Json>& results, const NamedFigure
       count < kFewestSeeds ? "" : " (95%, where they differ, for other seeds on the same texts)"));
 }
 
-// Results of before these figures have none.
+// A split that was not measured, and metrics of other tasks, are null.
 std::vector<Details> details_of_seeds(const std::vector<Json>& results,
                                       const std::vector<NamedFigures>& figures) {
   std::vector<Details> all;
   for (const NamedFigures& one : figures) {
     const auto all_have = [&](const char* key) {
       return std::ranges::all_of(results, [&](const Json& result) {
-        return result.contains(one.key) && result[one.key].contains(key);
+        return !value_at(value_at(result, one.key), key).is_null();
       });
     };
     const auto add = [&](Task task, const char* key, Table table, std::size_t means) -> Details& {

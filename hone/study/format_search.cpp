@@ -211,6 +211,47 @@ std::optional<Format>& format_of(QuantizationPlan& plan, const Suggestion& opera
 
 }  // namespace
 
+const Fields& fields_of(const OperandResult*) {
+  using O = OperandResult;
+  static const Fields fields = describe<O>(
+      "operand", "One operand of a layer in its format.",
+      field<&O::layer>("layer", "Name of the layer."),
+      field<&O::operand>("operand", "Of the layer."), field<&O::format>("format", "Its format."),
+      field<&O::snr_db>("snr_db", Unit::decibels,
+                        "Signal-to-noise ratio; null: nothing is lost, or all is zero.")
+          .or_null(),
+      field<&O::clipped>("clipped", Unit::share, "Values beyond the range; null: no values.")
+          .or_null(),
+      field<&O::flushed>("flushed", Unit::share, "Values that become zero; null: no values.")
+          .or_null(),
+      field<&O::smallest_step>("smallest_step",
+                               "Smallest magnitude that is not zero; 0: there is none."),
+      field<&O::standard_deviation>("standard_deviation", "Of the values; null: no values.")
+          .or_null(),
+      field<&O::better>("better", "The format with better parameters at no more bits; null: none."),
+      field<&O::better_snr_db>("better_snr_db", Unit::decibels,
+                               "Its signal-to-noise ratio; null: nothing is lost, or no better "
+                               "format."));
+  return fields;
+}
+
+OperandResult operand_result(const OperandNoise& one, const std::optional<Format>& better,
+                             const Noise& noise_with_better) {
+  OperandResult result{.layer = one.layer,
+                       .operand = one.operand,
+                       .format = to_string(one.format),
+                       .snr_db = one.noise.snr_db(),
+                       .clipped = one.noise.clipped_share(),
+                       .flushed = one.noise.flushed_share(),
+                       .smallest_step = one.noise.smallest_step,
+                       .standard_deviation = one.noise.standard_deviation()};
+  if (better) {
+    result.better = to_string(*better);
+    result.better_snr_db = noise_with_better.snr_db();
+  }
+  return result;
+}
+
 QuantizationPlan with_suggestions(QuantizationPlan plan,
                                   const std::vector<Suggestion>& suggestions) {
   for (const Suggestion& s : suggestions) format_of(plan, s) = s.after;

@@ -38,6 +38,20 @@ std::vector<Suggestion> suggest(const Model& model, const QuantizationPlan& plan
                                 const EncodedSet& data, const CalibrationRun& run, double most_bits,
                                 Context& context);
 
+/// What rounding does to one operand of a layer, in results.
+struct OperandResult {
+  std::string layer;
+  Operand operand = Operand::weight;
+  std::string format;
+  double snr_db = 0, clipped = 0, flushed = 0, smallest_step = 0, standard_deviation = 0;
+  std::optional<std::string> better = {};
+  std::optional<double> better_snr_db = {};
+};
+const Fields& fields_of(const OperandResult*);
+/// `better`: the same format with better parameters, and its noise; none: there are none.
+OperandResult operand_result(const OperandNoise& noise, const std::optional<Format>& better,
+                             const Noise& noise_with_better);
+
 /// The plan with the suggestions in it.
 QuantizationPlan with_suggestions(QuantizationPlan plan,
                                   const std::vector<Suggestion>& suggestions);

@@ -12,57 +12,61 @@
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
 #include "hone/metrics/planning.h"
+#include "hone/metrics/verdict_text.h"
+#include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/measure.h"
 
 namespace hone {
 namespace {
 
-// What a verdict over seeds reads again is all here.
-Json to_json(const FigureChange& c) {
-  Json json = {{"examples", c.examples},
-               {"evidence", c.evidence},
-               {"before", finite_or_null(c.parent)},
-               {"after", finite_or_null(c.candidate)},
-               {"unit", c.unit}};
-  if (c.counted)
-    json.update({{"only_parent_right", c.counted->only_parent},
-                 {"only_candidate_right", c.counted->only_candidate},
-                 {"mcnemar_p", c.counted->mcnemar_p}});
-  else
-    json.update({{"distinct_texts", c.texts},
-                 {"differing_texts", c.differing_texts},
-                 {"change_half_width", finite_or_null(c.half_width)}});
-  return json;
-}
-
-FigureChange change_from(const Gate& gate, const Json& json) {
-  const std::int64_t examples = json.at("examples");
-  const double evidence = json.at("evidence");
+// What `gate_result` kept of it.
+FigureChange change_from(const Gate& gate, const GatedChangeResult& result) {
   FigureChange change;
-  if (json.at("change_interval").is_null())
+  const std::int64_t examples = result.examples.value();
+  const double evidence = result.evidence.value();
+  if (!result.verdict.change_interval)
     change = {.examples = examples, .evidence = evidence, .change = std::nan("")};
-  else if (json.contains("only_parent_right"))
+  else if (result.only_baseline_right)
     change = accuracy_change({.examples = examples,
                               .evidence = evidence,
                               .flip_interval = {},
-                              .only_parent = json.at("only_parent_right"),
-                              .only_candidate = json.at("only_candidate_right"),
-                              .mcnemar_p = json.at("mcnemar_p")});
+                              .only_parent = *result.only_baseline_right,
+                              .only_candidate = *result.only_candidate_right,
+                              .mcnemar_p = *result.mcnemar_p});
   else
     change = ratio_change(gate.figure, examples, evidence,
-                          {json.at("change"), json.at("change_half_width"),
-                           json.at("distinct_texts"), json.at("differing_texts")});
+                          {result.verdict.change, result.change_half_width.value_or(std::nan("")),
+                           *result.distinct_examples, *result.differing_examples});
   change.figure = gate.figure;
-  change.unit = json.at("unit");
-  change.parent = number_or_nan(json.at("before"));
-  change.candidate = number_or_nan(json.at("after"));
+  change.unit = result.unit.value_or("");
+  change.parent = result.before.value_or(std::nan(""));
+  change.candidate = result.after.value_or(std::nan(""));
   return change;
 }
 
 std::string words_of(Conclusion conclusion) {
   if (conclusion == Conclusion::within_limit) return "passed";
   return conclusion == Conclusion::exceeds_limit ? "failed" : "inconclusive";
+}
+
+std::int64_t effective_of(const FigureChange& change) {
+  return effective_examples(change.examples, change.evidence);
+}
+
+// "= 0.012", "< 1e-300"
+std::string p_text(double p) {
+  const std::string text = display_text(p_value(p));
+  return text.starts_with('<') ? text : "= " + text;
+}
+
+// "recall of legal within 2 points (81.2% → 80.9%)", over seeds "… (-0.30 points)".
+std::string headline_of(const JudgedGates& judged, std::size_t gate) {
+  const Verdict& verdict = judged.verdict.gates[gate];
+  if (std::isnan(verdict.change)) return fmt::format("{} is not defined", verdict.figure.text);
+  if (judged.changes.empty())
+    return change_headline(points_text(verdict.change) + " points", verdict);
+  return change_headline(judged.changes[gate].parent, judged.changes[gate].candidate, verdict);
 }
 
 // The one gate is on the metric by which the task is judged, so that headline and table tell all of it.
@@ -81,14 +85,18 @@ std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& schem
     user_check(same == gates.end() - 1, "two gates are on {}: '{}' and '{}'; leave one out",
                gates.back().figure.text, same->text, text);
   }
-  if (!options.max_drop_points) return gates;
-  const Gate judged = parse_gate(
-      fmt::format("{}>={:.17g}", metrics(scheme.task).front().name, -*options.max_drop_points),
-      scheme);
-  if (std::ranges::find(gates, judged.figure, &Gate::figure) == gates.end()) {
-    gates.insert(gates.begin(), judged);
-    gates.front().text = fmt::format("{}>={:g}", judged.metric, -*options.max_drop_points);
-  }
+  const std::optional<double> drop =
+      options.max_drop_points ? options.max_drop_points : options.usual_drop_points;
+  if (!drop) return gates;
+  Gate judged =
+      parse_gate(fmt::format("{}>={:.17g}", metrics(scheme.task).front().name, -*drop), scheme);
+  const auto same = std::ranges::find(gates, judged.figure, &Gate::figure);
+  user_check(same == gates.end() || !options.max_drop_points,
+             "two gates are on {}: `max_drop` {:g} and '{}'; leave one out", judged.figure.text,
+             *drop, same == gates.end() ? "" : same->text);
+  if (same != gates.end()) return gates;
+  judged.text = fmt::format("{}>={:g}", judged.metric, -*drop);
+  gates.insert(gates.begin(), std::move(judged));
   return gates;
 }
 
@@ -124,6 +132,7 @@ ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, 
   ParentJudged judged{.passes = shows(evaluations)};
   if (judged.passes) return judged;
   judged.hardest = hardest(judged_once_of(evaluations));
+  judged.counted = gated_examples(*std::ranges::find(gates, judged.hardest.figure, &Gate::figure));
   std::int64_t low = 0, high = evaluations;  // the more evaluations, the harder
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
@@ -138,8 +147,8 @@ std::string too_few_sentence(const ParentJudged& judged, const std::string& meas
   if (judged.passes) return "";
   std::vector<std::string> ways;
   if (judged.hardest.examples_needed)
-    ways.push_back(fmt::format("{} examples for {}", about_text(*judged.hardest.examples_needed),
-                               judged.hardest.figure.text));
+    ways.push_back(fmt::format("{} {} for {}", about_text(*judged.hardest.examples_needed),
+                               judged.counted, judged.hardest.figure.text));
   if (judged.evaluations_that_show > 0)
     ways.push_back(fmt::format("{} {}", option, judged.evaluations_that_show));
   return fmt::format(
@@ -163,44 +172,104 @@ JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>&
   JudgedGates judged{.gates = gates};
   if (!judged.any()) return judged;
   std::vector<SeedChanges> changes(gates.size());
-  for (const Json& result : results)
+  for (const Json& result : results) {
+    const auto judged_before = from_json<GateResult>(result.at("gate"));
     for (std::size_t i = 0; i < gates.size(); ++i) {
-      FigureChange change = change_from(gates[i], result.at("gate").at("gates").at(i));
+      FigureChange change = change_from(gates[i], judged_before.gates.at(i));
       changes[i].before.push_back(change.parent);
       changes[i].after.push_back(change.candidate);
       changes[i].changes.push_back(std::move(change));
     }
+  }
   judged.verdict = judge_gates_of_seeds(gates, changes);
   return judged;
 }
 
-Json to_json(const JudgedGates& judged) {
-  Json rows = Json::array();
+const Fields& fields_of(const GatedChangeResult*) {
+  using G = GatedChangeResult;
+  static const Fields fields = describe<G>(
+      "gated_change", "One gate.",
+      field<&G::gate>("gate", "As it was given; that of --max_drop as METRIC>=-POINTS."),
+      field<&G::of_class>("class", "Its class or label; null: of the whole."),
+      inlined<&G::verdict>(),
+      field<&G::examples>("examples", Unit::examples, "Those the metric is computed from."),
+      field<&G::evidence>("evidence", Unit::share,
+                          "Of each example, as some repeat others; null over seeds."),
+      field<&G::before>("before", "Metric of the baseline; null: not defined, or over seeds."),
+      field<&G::after>("after", "Metric of the candidate; null: not defined, or over seeds."),
+      field<&G::unit>("unit", "Which examples are counted where not all are."),
+      field<&G::only_baseline_right>("only_baseline_right", Unit::examples,
+                                     "Correct to wrong; null for metrics that are no proportions."),
+      field<&G::only_candidate_right>(
+          "only_candidate_right", Unit::examples,
+          "Wrong to correct; null for metrics that are no proportions."),
+      field<&G::mcnemar_p>("mcnemar_p", "McNemar's exact test on these two."),
+      field<&G::distinct_examples>("distinct_examples", Unit::examples,
+                                   "Different ones; null for proportions."),
+      field<&G::differing_examples>(
+          "differing_examples", Unit::examples,
+          "Of these, those on which the two differ; null for proportions."),
+      field<&G::change_half_width>("change_half_width",
+                                   "Half of the interval of the change before it was cut to the "
+                                   "possible; null for proportions."));
+  return fields;
+}
+
+const Fields& fields_of(const GateResult*) {
+  using G = GateResult;
+  static const Fields fields = describe<G>(
+      "gate", "Whether all gates hold.",
+      field<&G::passed>("passed", "Whether all are within their limits."),
+      field<&G::verdict>("verdict", "exceeds limit: one gate does; else inconclusive if one is."),
+      field<&G::summary>("summary", "The same in a sentence."),
+      field<&G::gates>("gates", "One by one."));
+  return fields;
+}
+
+GateResult gate_result(const JudgedGates& judged) {
+  GateResult result{judged.verdict.kept(), judged.verdict.conclusion, judged.verdict.summary, {}};
   for (std::size_t i = 0; i < judged.gates.size(); ++i) {
     const Gate& gate = judged.gates[i];
-    const Verdict& v = judged.verdict.gates[i];
-    Json row = {
-        {"gate", gate.text},
-        {"metric", gate.metric},
-        {"class", gate.of_class ? Json(gate.class_name) : Json()},
-    };
-    row.update(verdict_json(v, "change"));
-    if (!judged.changes.empty()) row.update(to_json(judged.changes[i]));
-    rows.push_back(std::move(row));
+    GatedChangeResult row{.gate = gate.text, .verdict = judged.verdict.gates[i]};
+    if (gate.of_class) row.of_class = gate.class_name;
+    row.verdict.figure.key = gate.metric;
+    if (!judged.changes.empty()) {
+      const FigureChange& c = judged.changes[i];
+      row.examples = c.examples;
+      row.evidence = c.evidence;
+      row.before = c.parent;
+      row.after = c.candidate;
+      row.unit = c.unit;
+      if (c.counted) {
+        row.only_baseline_right = c.counted->only_parent;
+        row.only_candidate_right = c.counted->only_candidate;
+        row.mcnemar_p = c.counted->mcnemar_p;
+      } else {
+        row.distinct_examples = c.texts;
+        row.differing_examples = c.differing_texts;
+        row.change_half_width = c.half_width;
+      }
+    }
+    result.gates.push_back(std::move(row));
   }
-  return {{"passed", judged.verdict.kept()},
-          {"verdict", to_string(judged.verdict.conclusion)},
-          {"summary", judged.verdict.summary},
-          {"gates", rows}};
+  return result;
+}
+
+std::optional<GateResult> gate_result_if_any(const JudgedGates& judged) {
+  return judged.any() ? std::optional(gate_result(judged)) : std::nullopt;
 }
 
 Table gate_table(const JudgedGates& judged) {
   const bool one_seed = !judged.changes.empty();
+  const bool of_classes =
+      std::ranges::any_of(judged.gates, [](const Gate& gate) { return gate.of_class.has_value(); });
+  const bool repeat = std::ranges::any_of(
+      judged.changes, [](const FigureChange& c) { return effective_of(c) != c.examples; });
   std::vector<Column> columns = {{"gate", "Gate"}};
-  if (one_seed)
-    for (const auto& [key, title] :
-         {std::pair{"examples", "n"}, {"before", "Before"}, {"after", "After"}})
-      columns.push_back({key, title});
+  if (of_classes) columns.push_back({"counted", "Counts"});
+  if (one_seed) columns.push_back({"examples", "n"});
+  if (repeat) columns.push_back({"effective_examples", "Effective n"});
+  if (one_seed) columns.insert(columns.end(), {{"before", "Before"}, {"after", "After"}});
   columns.insert(columns.end(), {{"change", "Change (points)"},
                                  {"verdict", "Verdict"},
                                  {"examples_needed", "Examples needed"}});
@@ -208,9 +277,12 @@ Table gate_table(const JudgedGates& judged) {
   for (std::size_t i = 0; i < judged.gates.size(); ++i) {
     const Verdict& v = judged.verdict.gates[i];
     std::vector<Cell> row = {judged.gates[i].text};
+    if (of_classes) row.emplace_back(gated_examples(judged.gates[i]));
     if (one_seed) {
       const FigureChange& change = judged.changes[i];
-      row.insert(row.end(), {change.examples, percent(change.parent), percent(change.candidate)});
+      row.emplace_back(change.examples);
+      if (repeat) row.emplace_back(effective_of(change));
+      row.insert(row.end(), {percent(change.parent), percent(change.candidate)});
     }
     row.push_back(v.change_interval
                       ? points_within(v.change, v.change_interval->low, v.change_interval->high)
@@ -220,6 +292,41 @@ Table gate_table(const JudgedGates& judged) {
     table.add_row(std::move(row));
   }
   return table;
+}
+
+Cell gates_cell(const JudgedGates& judged) {
+  return toned(words_of(judged.verdict.conclusion), tone_of(judged));
+}
+
+std::string gate_headline(const JudgedGates& judged) {
+  if (judged.gates.size() == 1) return headline_of(judged, 0);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < judged.gates.size(); ++i)
+    if (judged.verdict.gates[i].conclusion == judged.verdict.conclusion)
+      parts.push_back(headline_of(judged, i));
+  const std::string outcome = words_of(judged.verdict.conclusion);
+  return fmt::format("{} gates {}: {}",
+                     parts.size() == judged.gates.size()
+                         ? std::to_string(parts.size())
+                         : fmt::format("{} of {}", parts.size(), judged.gates.size()),
+                     outcome, fmt::join(parts, ", "));
+}
+
+Tone tone_of(const JudgedGates& judged) {
+  return tone_of(Verdict{.conclusion = judged.verdict.conclusion});
+}
+
+std::optional<Verdict> shown_verdict(const JudgedGates& judged, const Verdict& usual) {
+  if (!judged.any()) return usual;
+  const auto on_it = std::ranges::find(judged.gates, usual.figure, &Gate::figure);
+  if (on_it == judged.gates.end()) return std::nullopt;
+  return judged.verdict.gates[static_cast<std::size_t>(on_it - judged.gates.begin())];
+}
+
+std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,
+                            const std::string& notes) {
+  if (const std::optional<Verdict> shown = shown_verdict(judged, usual)) return shown->summary;
+  return unjudged_text(usual, differs, notes);
 }
 
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on) {
@@ -236,20 +343,33 @@ std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& mea
   return {PageTable{gate_table(judged), gate_text(judged, measured_on)}};
 }
 
-std::optional<GateOutcome> outcome_of(const JudgedGates& judged, const std::string& measured_on) {
+std::optional<GateOutcome> outcome_of(const JudgedGates& judged) {
   if (!judged.any()) return std::nullopt;
-  return GateOutcome{judged.verdict.kept(), gate_text(judged, measured_on), judged.verdict.summary};
+  return GateOutcome{judged.verdict.kept(), judged.verdict.summary};
 }
 
-Json to_json(const std::vector<LostClass>& lost, const std::vector<std::string>& labels) {
-  Json rows = Json::array();
+const Fields& fields_of(const LostClassResult*) {
+  using L = LostClassResult;
+  static const Fields fields = describe<L>(
+      "lost_class",
+      "A class, or label, whose recall fell significantly: McNemar's exact test on its examples, "
+      "corrected for all classes (Holm), 5%.",
+      field<&L::name>("class", "Its name."),
+      field<&L::examples>("examples", Unit::examples, "Examples of the class."),
+      field<&L::recall_change>("recall_change", Unit::difference, "After minus before."),
+      field<&L::recall_change_interval>("recall_change_interval", Unit::difference,
+                                        "95% interval, of this class alone."),
+      field<&L::p_value>("p_value", "Corrected."));
+  return fields;
+}
+
+std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lost,
+                                                const std::vector<std::string>& labels) {
+  std::vector<LostClassResult> results;
   for (const LostClass& one : lost)
-    rows.push_back({{"class", labels[static_cast<std::size_t>(one.index)]},
-                    {"examples", one.examples},
-                    {"recall_change", one.change},
-                    {"recall_change_interval", {one.interval.low, one.interval.high}},
-                    {"p_value", one.p_value}});
-  return rows;
+    results.push_back({labels[static_cast<std::size_t>(one.index)], one.examples, one.change,
+                       one.interval, one.p_value});
+  return results;
 }
 
 std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost,
@@ -257,11 +377,12 @@ std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost
   std::vector<std::string> sentences;
   for (const LostClass& one : lost)
     sentences.push_back(fmt::format(
-        "recall of '{}' fell by {:.1f} points (95% CI {} to {}; n = {}; McNemar p = {:.2g}, "
-        "corrected for all classes)",
-        shown_name(labels[static_cast<std::size_t>(one.index)]), -100 * one.change,
-        points_text(one.interval.low), points_text(one.interval.high), grouped(one.examples),
-        one.p_value));
+        "recall of '{}' fell by {} points (95% CI {} to {}; n = {}; McNemar p {}, corrected for "
+        "all "
+        "classes)",
+        shown_name(labels[static_cast<std::size_t>(one.index)]),
+        rounded_text(-100 * one.change, kDifferenceDigits), points_text(one.interval.low),
+        points_text(one.interval.high), grouped(one.examples), p_text(one.p_value)));
   return sentences;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/base/fields.h"
 #include "hone/base/json.h"
 #include "hone/metrics/gate.h"
 #include "hone/metrics/gated_change.h"
@@ -21,12 +22,14 @@ namespace hone {
 struct GateOptions {
   std::optional<double> max_drop_points = {};  ///< of the metric by which the task is judged
   std::vector<std::string> gates = {};         ///< as `parse_gate` takes them: "recall(legal)>=-2"
+  std::optional<double> usual_drop_points =
+      {};  ///< of that metric, where neither of them limits it
 
   bool any() const { return max_drop_points || !gates.empty(); }
 };
 
-/// The gates of these options for a model that says this: that of `max_drop_points` first, unless a gate is on the same metric.
-/// Throws `UserError`, as `parse_gate` does, and for two gates on one metric.
+/// The gates of these options for a model that says this: that of `max_drop_points` first. Throws `UserError`, as `parse_gate` does,
+/// and for two limits on one metric.
 std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& scheme);
 
 /// What of the metric by which a task is judged may be lost: the margin of the gate on it, else `kUsualMargin`.
@@ -53,7 +56,8 @@ JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Lo
 /// expected to pass. A gate that asks for a gain, or allows no loss, is not for the parent to pass.
 struct ParentJudged {
   bool passes = true;
-  Verdict hardest = {};  ///< the gate that is the hardest to pass
+  Verdict hardest = {};      ///< the gate that is the hardest to pass
+  std::string counted = {};  ///< what its `examples_needed` are: "examples of legal"
   std::int64_t evaluations_that_show =
       0;  ///< so many, fewer than those asked for, would show it; 0: not even one
 };
@@ -71,19 +75,58 @@ std::string too_few_sentence(const ParentJudged& judged, const std::string& meas
 std::vector<JudgedGates> judge_choice(const std::vector<std::vector<Gate>>& gates,
                                       const std::vector<std::vector<FigureChange>>& changes);
 
+/// A gate in results. Counts are those of one seed, null over seeds.
+struct GatedChangeResult {
+  std::string gate;  ///< as it was typed
+  std::optional<std::string> of_class = {};
+  Verdict verdict = {};
+  std::optional<std::int64_t> examples = {};
+  std::optional<double> evidence = {}, before = {}, after = {};
+  std::optional<std::string> unit = {};
+  std::optional<std::int64_t> only_baseline_right = {}, only_candidate_right = {};
+  std::optional<double> mcnemar_p = {};
+  std::optional<std::int64_t> distinct_examples = {}, differing_examples = {};
+  std::optional<double> change_half_width = {};
+};
+/// All gates in results.
+struct GateResult {
+  bool passed = true;
+  Conclusion verdict = Conclusion::within_limit;
+  std::string summary;
+  std::vector<GatedChangeResult> gates;
+};
+const Fields& fields_of(const GatedChangeResult*);
+const Fields& fields_of(const GateResult*);
+GateResult gate_result(const JudgedGates& judged);
+/// The same where there are gates.
+std::optional<GateResult> gate_result_if_any(const JudgedGates& judged);
+inline Json to_json(const JudgedGates& judged) { return to_json(gate_result(judged)); }
+
 /// The gates over the seeds of a repeated job, from the `gate` of each result.
 JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>& results);
 
-/// `passed`, `verdict`, `summary`, and the gates one by one.
-Json to_json(const JudgedGates& judged);
-
-/// A row for each gate: examples, the metric before and after, the change with its interval, the verdict, and how many examples would
-/// tell.
+/// A row for each gate: which examples it counts, how many there are and how many they count for, the metric before and after, the change
+/// with its interval, the verdict, and how many examples would tell.
 Table gate_table(const JudgedGates& judged);
+/// "passed", "failed" or "inconclusive".
+Cell gates_cell(const JudgedGates& judged);
 /// "Gates on test, n = 200: passed; …". Of a single gate on the metric of the headline the word alone.
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on);
 /// The same with the table, for a document; nothing without gates.
 std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& measured_on);
+
+/// How the gates ended, for a headline. Of one gate: "recall of legal within 2 points (81.2% → 80.9%)". Of several those that decide: "1 of 2
+/// gates failed: macro F1 dropped by more than 0.5 points (89.7% → 88.0%)". There is one gate at least.
+std::string gate_headline(const JudgedGates& judged);
+Tone tone_of(const JudgedGates& judged);
+/// The verdict to show of the metric by which the task is judged: that of the gate on it; without gates `usual`, and nothing where all
+/// gates are on other metrics, so that nobody asked for a limit on this one.
+std::optional<Verdict> shown_verdict(const JudgedGates& judged, const Verdict& usual);
+/// How sure the change of that metric is, with the verdict that is shown: its summary, else the change alone. `notes` follow that;
+/// `differs`: an exact test finds a change too.
+std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,
+                            const std::string& notes);
+
 /// The work is done, and its result does not pass a gate. The program then ends with `kGateFailed`, for scripts.
 class GateFailure : public Error {
   using Error::Error;
@@ -93,15 +136,26 @@ inline constexpr int kGateFailed = 3;
 /// Whether a job's result passed its gates.
 struct GateOutcome {
   bool passed = true;
-  std::string text = {};     ///< for people
-  std::string summary = {};  ///< for programs
+  std::string summary = {};  ///< a clause
 };
 /// Nothing where there are no gates.
-std::optional<GateOutcome> outcome_of(const JudgedGates& judged, const std::string& measured_on);
+std::optional<GateOutcome> outcome_of(const JudgedGates& judged);
 
-/// Each class that lost significantly: `class`, `examples`, `recall_change` with its interval, `p_value`.
-Json to_json(const std::vector<LostClass>& lost, const std::vector<std::string>& labels);
-/// A sentence for each of them, without its full stop.
+/// A class, or label, whose recall fell significantly.
+struct LostClassResult {
+  std::string name;
+  std::int64_t examples = 0;
+  double recall_change = 0;
+  Interval recall_change_interval = {};
+  double p_value = 1;
+};
+const Fields& fields_of(const LostClassResult*);
+std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lost,
+                                                const std::vector<std::string>& labels);
+inline Json to_json(const std::vector<LostClass>& lost, const std::vector<std::string>& labels) {
+  return to_json(lost_class_results(lost, labels));
+}
+/// A sentence for each of them, without its full stop: "recall of 'tech' fell by 4.09 points (…)".
 std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost,
                                               const std::vector<std::string>& labels);
 

@@ -241,6 +241,21 @@ std::vector<Divergence> measure_allocations(
   return divergences;
 }
 
+namespace {
+
+// The most sensitive first.
+std::vector<const LayerSensitivity*> ranked(const SensitivityStudy& study) {
+  std::vector<const LayerSensitivity*> layers;
+  for (const LayerSensitivity& one : study.layers) layers.push_back(&one);
+  const auto rank = [](const LayerSensitivity* one) {  // what is no number at all comes first
+    return std::isnan(one->divergence.mean) ? -HUGE_VAL : -one->divergence.mean;
+  };
+  std::ranges::stable_sort(layers, {}, rank);
+  return layers;
+}
+
+}  // namespace
+
 Table sensitivity_table(const SensitivityStudy& study) {
   constexpr int kDigits = 6;  // of 8 bits and more divergences are of millionths
   const FigureName& figure = study.model.figure;
@@ -249,19 +264,60 @@ Table sensitivity_table(const SensitivityStudy& study) {
                {"divergence", "Divergence"},
                {"divergence_low", "95% from"},
                {"divergence_high", "to"},
-               {"figure_change", fmt::format("Change of {}", figure.text)},
+               {"metric_change", fmt::format("Change of {}", figure.text)},
                difference_column(figure)});
-  std::vector<const LayerSensitivity*> ranked;
-  for (const LayerSensitivity& one : study.layers) ranked.push_back(&one);
-  const auto rank = [](const LayerSensitivity* one) {  // what is no number at all comes first
-    return std::isnan(one->divergence.mean) ? -HUGE_VAL : -one->divergence.mean;
-  };
-  std::ranges::stable_sort(ranked, {}, rank);
-  for (const LayerSensitivity* one : ranked)
+  for (const LayerSensitivity* one : ranked(study))
     table.add_row({one->layer, one->change, real(one->divergence.mean, kDigits),
                    real(one->divergence.low, kDigits), real(one->divergence.high, kDigits),
                    change_cell(one->comparison.change), difference_cell(one->comparison)});
   return table;
+}
+
+const Fields& fields_of(const LayerSensitivityResult*) {
+  using L = LayerSensitivityResult;
+  static const Fields fields = describe<L>(
+      "layer_sensitivity", "One layer changed, all others unchanged.",
+      field<&L::layer>("layer", "Name of the operation."),
+      field<&L::change>("change",
+                        "The format of all its operands, or the share of its weights removed."),
+      field<&L::divergence>("divergence",
+                            "Mean divergence from the baseline's predictions, in nats for classes "
+                            "and labels; null: a prediction is no number.")
+          .or_null(),
+      field<&L::divergence_interval>("divergence_interval",
+                                     "Its 95% interval; null for fewer than two examples."),
+      field<&L::metric_change>("metric_change", Unit::difference,
+                               "Change of the metric; null: it is not defined."),
+      field<&L::metric_change_interval>("metric_change_interval",
+                                        "Its 95% interval; null: the metric is not defined."),
+      field<&L::flip_share>("flip_share", Unit::share, "Predictions changed; null for regression."),
+      field<&L::flip_interval>("flip_interval", Unit::share,
+                               "Its 95% interval; null for regression."),
+      field<&L::mean_shift>("mean_shift",
+                            "Mean absolute change of predictions, in the unit of the targets; null "
+                            "unless the task is regression."));
+  return fields;
+}
+
+std::vector<LayerSensitivityResult> layer_sensitivity_results(const SensitivityStudy& study) {
+  std::vector<LayerSensitivityResult> rows;
+  for (const LayerSensitivity* one : ranked(study)) {
+    const Divergence& divergence = one->divergence;
+    const TaskComparison& c = one->comparison;
+    LayerSensitivityResult row{
+        .layer = one->layer, .change = one->change, .divergence = divergence.mean};
+    if (!std::isnan(divergence.low)) row.divergence_interval = {divergence.low, divergence.high};
+    if (c.change.interval) row.metric_change = c.change.change;
+    row.metric_change_interval = c.change.interval;
+    if (c.counted) {
+      row.flip_share = c.counted->flip_share;
+      row.flip_interval = c.counted->flip_interval;
+    } else {
+      row.mean_shift = c.mean_shift;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace hone

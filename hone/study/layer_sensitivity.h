@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/data/encoded_set.h"
 #include "hone/metrics/task_evaluation.h"
 #include "hone/models/model_source.h"
@@ -75,5 +76,19 @@ std::vector<Divergence> measure_allocations(
 
 /// The layers, the most sensitive first.
 Table sensitivity_table(const SensitivityStudy& study);
+
+/// A row of the same in results.
+struct LayerSensitivityResult {
+  std::string layer, change;
+  double divergence = 0;
+  std::optional<Interval> divergence_interval = {};
+  std::optional<double> metric_change = {};
+  std::optional<Interval> metric_change_interval = {};
+  std::optional<double> flip_share = {};
+  std::optional<Interval> flip_interval = {};
+  std::optional<double> mean_shift = {};
+};
+const Fields& fields_of(const LayerSensitivityResult*);
+std::vector<LayerSensitivityResult> layer_sensitivity_results(const SensitivityStudy& study);
 
 }  // namespace hone

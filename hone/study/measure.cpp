@@ -17,67 +17,60 @@
 namespace hone {
 namespace {
 
-Json interval(const Interval& i) {
-  return Json::array({finite_or_null(i.low), finite_or_null(i.high)});
-}
-
-Json to_json(const ClassFigures& one) {
-  return {{"precision", finite_or_null(one.figures.precision)},
-          {"precision_interval", interval(one.precision_interval)},
-          {"recall", finite_or_null(one.figures.recall)},
-          {"recall_interval", interval(one.recall_interval)},
-          {"f1", finite_or_null(one.figures.f1)},
-          {"support", one.support},
-          {"predicted", one.predicted}};
+ClassResult class_result(const ClassFigures& one) {
+  return {one.figures.precision, one.precision_interval, one.figures.recall,
+          one.recall_interval,   one.figures.f1,         one.support,
+          one.predicted};
 }
 
 // A row per label, in the order of the classes; a column per prediction.
-Json confusion_rows(const Evaluation& e) {
-  Json rows = Json::array();
+std::vector<std::vector<std::int64_t>> confusion_rows(const Evaluation& e) {
+  std::vector<std::vector<std::int64_t>> rows;
   const auto width = static_cast<std::ptrdiff_t>(e.of_class.size());
   for (auto at = e.confusion.begin(); at != e.confusion.end(); at += width)
-    rows.push_back(std::vector<std::int64_t>(at, at + width));
+    rows.emplace_back(at, at + width);
   return rows;
 }
 
-void put(Json& json, const Evaluation& e, const std::vector<std::string>& labels) {
-  if (e.of_class.size() == 2) json["eval_auc_interval"] = interval(e.auc.interval);
-  json["eval_majority_share"] = finite_or_null(e.majority_share);
-  Json classes = Json::object();
-  for (std::size_t c = 0; c < e.of_class.size(); ++c) classes[labels[c]] = to_json(e.of_class[c]);
-  json["eval_classes"] = classes;
-  json["eval_confusion"] = confusion_rows(e);
-  const std::optional<std::int32_t> only = only_predicted_class(e);
-  json["eval_only_predicts"] = only ? Json(labels[static_cast<std::size_t>(*only)]) : Json();
+void put(EvaluationResult& result, const Evaluation& e, const std::vector<std::string>& labels) {
+  if (e.of_class.size() == 2) result.intervals.emplace_back("auc", e.auc.interval);
+  result.majority_share = e.majority_share;
+  result.classes.emplace();
+  for (std::size_t c = 0; c < e.of_class.size(); ++c)
+    result.classes->emplace_back(labels[c], class_result(e.of_class[c]));
+  result.confusion = confusion_rows(e);
+  if (const std::optional<std::int32_t> only = only_predicted_class(e))
+    result.only_predicts = labels[static_cast<std::size_t>(*only)];
 }
 
-void put(Json& json, const MultiLabelEvaluation& e, const std::vector<std::string>& labels) {
-  json["eval_subset_accuracy_interval"] = interval(e.subset_accuracy_interval);
-  json["eval_labels"] = Json::object();
-  for (std::size_t l = 0; l < e.of_label.size(); ++l) {
-    Json& one = json["eval_labels"][labels[l]] = to_json(e.of_label[l]);
-    one["auc"] = finite_or_null(e.auc_of_label[l].value);
-    one["auc_interval"] = interval(e.auc_of_label[l].interval);
-  }
+void put(EvaluationResult& result, const MultiLabelEvaluation& e,
+         const std::vector<std::string>& labels) {
+  result.intervals.emplace_back("subset_accuracy", e.subset_accuracy_interval);
+  result.labels.emplace();
+  for (std::size_t l = 0; l < e.of_label.size(); ++l)
+    result.labels->emplace_back(labels[l],
+                                LabelResult{class_result(e.of_label[l]), e.auc_of_label[l].value,
+                                            e.auc_of_label[l].interval});
 }
 
-void put(Json& json, const RegressionEvaluation& e, const std::vector<std::string>& labels) {
+void put(EvaluationResult& result, const RegressionEvaluation& e,
+         const std::vector<std::string>& labels) {
   if (e.of_output.size() == 1) {
-    json["eval_pearson_interval"] = interval(e.of_output[0].pearson.interval);
-    json["eval_spearman_interval"] = interval(e.of_output[0].spearman.interval);
+    result.intervals.emplace_back("pearson", e.of_output[0].pearson.interval);
+    result.intervals.emplace_back("spearman", e.of_output[0].spearman.interval);
   }
-  json["eval_baseline_rmse"] = finite_or_null(e.baseline.rmse);
-  json["eval_outputs"] = Json::object();
+  result.baseline_rmse = e.baseline.rmse;
+  result.outputs.emplace();
   for (std::size_t o = 0; o < e.of_output.size(); ++o) {
     const auto& [errors, pearson, spearman] = e.of_output[o];
-    json["eval_outputs"][labels[o]] = {{"r2", finite_or_null(errors.r2)},
-                                       {"rmse", finite_or_null(errors.rmse)},
-                                       {"mae", finite_or_null(errors.mae)},
-                                       {"pearson", finite_or_null(pearson.value)},
-                                       {"pearson_interval", interval(pearson.interval)},
-                                       {"spearman", finite_or_null(spearman.value)},
-                                       {"spearman_interval", interval(spearman.interval)}};
+    result.outputs->emplace_back(
+        labels[o], OutputResult{errors.r2, errors.rmse, errors.mae, pearson.value, pearson.interval,
+                                spearman.value, spearman.interval});
   }
+}
+
+std::vector<std::string> metrics_with_intervals() {
+  return {"accuracy", "r2", "f1_micro", "auc", "subset_accuracy", "pearson", "spearman"};
 }
 
 std::string key_of(const FigureName& figure) { return fmt::format("eval_{}", figure.key); }
@@ -111,8 +104,7 @@ std::string figure_headline(const std::string& measured_on, const TaskEvaluation
 }
 
 FigureName figure_of(const Json& measurement) {
-  const Json& name = value_at(measurement, "eval_figure");
-  return name.is_string() ? figure_name(name.get<std::string>()) : kAccuracy;
+  return figure_name(measurement.at("eval_metric").get<std::string>());
 }
 
 Estimate figure_estimate(const Json& measurement) {
@@ -122,74 +114,174 @@ Estimate figure_estimate(const Json& measurement) {
 }
 
 double baseline_of(const Json& measurement) {
-  const char* key = measurement.contains("eval_baseline") ? "eval_baseline" : "eval_majority_share";
-  const Json& baseline = measurement.at(key);
-  return baseline.is_number() ? baseline.get<double>() : std::nan("");
+  return number_or_nan(measurement.at("eval_baseline"));
 }
 
 std::string baseline_text(const Json& measurement) {
   return baseline_text(figure_of(measurement), baseline_of(measurement));
 }
 
-Json to_json(const Measurement& measurement, const std::vector<std::string>& labels) {
+const Fields& fields_of(const ClassResult*) {
+  using C = ClassResult;
+  static const Fields fields = describe<C>(
+      "class_metrics", "Metrics of one class.",
+      field<&C::precision>("precision", Unit::share,
+                           "Examples of it among those predicted as it; null: none was.")
+          .or_null(),
+      field<&C::precision_interval>("precision_interval", Unit::share, "Wilson's 95% interval."),
+      field<&C::recall>("recall", Unit::share,
+                        "Examples of it that were found; null: there are none.")
+          .or_null(),
+      field<&C::recall_interval>("recall_interval", Unit::share, "Wilson's 95% interval."),
+      field<&C::f1>("f1", Unit::share, "Harmonic mean of the two.").or_null(),
+      field<&C::support>("support", Unit::examples, "Examples of the class."),
+      field<&C::predicted>("predicted", Unit::examples, "Examples predicted as it."));
+  return fields;
+}
+
+const Fields& fields_of(const LabelResult*) {
+  using L = LabelResult;
+  static const Fields fields = describe<L>(
+      "label_metrics", "Metrics of one label.", inlined<&L::of_class>(),
+      field<&L::auc>("auc", Unit::share,
+                     "Area under the ROC curve; null where all examples have the label, or none.")
+          .or_null(),
+      field<&L::auc_interval>("auc_interval", Unit::share, "95% interval."));
+  return fields;
+}
+
+const Fields& fields_of(const OutputResult*) {
+  using O = OutputResult;
+  static const Fields fields = describe<O>(
+      "output_metrics", "Metrics of one number.",
+      field<&O::r2>("r2", "Share of the variance that is explained.").or_null(),
+      field<&O::rmse>("rmse", "Root mean squared error.").or_null(),
+      field<&O::mae>("mae", "Mean absolute error.").or_null(),
+      field<&O::pearson>("pearson", "Correlation with the targets.").or_null(),
+      field<&O::pearson_interval>("pearson_interval", Unit::difference, "By Fisher's z."),
+      field<&O::spearman>("spearman", "Rank correlation.").or_null(),
+      field<&O::spearman_interval>("spearman_interval", Unit::difference, "By Fisher's z."));
+  return fields;
+}
+
+const Fields& fields_of(const EvaluationResult*) {
+  using E = EvaluationResult;
+  static const Fields fields = describe<E>(
+      "evaluation", "A model's metrics on labelled examples.",
+      field<&E::metric>("eval_metric", "The metric by which the task is judged."),
+      spread<&E::metrics>("eval_", metric_names, "", Unit::none,
+                          "Metrics of the task; precision, recall and F1 with 0/0 as 0 in means. "
+                          "The loss is that of training, without class weights. Null: not "
+                          "defined.")
+          .or_null(),
+      spread<&E::intervals>("eval_", metrics_with_intervals, "_interval", Unit::none,
+                            "95% interval of the metric by which the task is judged, and of "
+                            "others that have one."),
+      field<&E::baseline>("eval_baseline",
+                          "The metric of a constant prediction: the most frequent class, the "
+                          "mean, or the most frequent value of each label.")
+          .or_null(),
+      field<&E::majority_share>("eval_majority_share", Unit::share,
+                                "Share of the most frequent class; null for other tasks."),
+      field<&E::baseline_rmse>("eval_baseline_rmse",
+                               "Root mean squared error of predicting the mean; null unless the "
+                               "task is regression."),
+      field<&E::classes>("eval_classes", "By class; null for other tasks."),
+      field<&E::confusion>("eval_confusion", Unit::examples,
+                           "A row for each label, a column for each prediction, in the order of "
+                           "the classes; null for other tasks."),
+      field<&E::only_predicts>("eval_only_predicts",
+                               "The only class that is ever predicted; null: there are several."),
+      field<&E::labels>("eval_labels", "By label; null unless the task is multi-label."),
+      field<&E::outputs>("eval_outputs", "By number; null unless the task is regression."),
+      field<&E::without_prediction>("eval_without_prediction", Unit::examples,
+                                    "Examples with logits that are no finite numbers."),
+      field<&E::samples>("eval_samples", Unit::examples, "Examples that were measured."),
+      field<&E::effective_samples>("eval_effective_samples", Unit::examples,
+                                   "Different examples that would say as much as these (Kish); "
+                                   "the basis of intervals."),
+      field<&E::runtime>("eval_runtime", Unit::seconds, "Duration."),
+      field<&E::samples_per_second>("eval_samples_per_second", Unit::examples_per_second,
+                                    "Throughput."));
+  return fields;
+}
+
+EvaluationResult evaluation_result(const Measurement& measurement,
+                                   const std::vector<std::string>& labels) {
   const TaskEvaluation& e = measurement.evaluation;
-  Json json = {{"eval_figure", e.figure.key}};
+  EvaluationResult result{
+      .metric = e.figure,
+      .baseline = e.baseline,
+      .without_prediction = e.without_prediction,
+      .samples = e.examples,
+      .effective_samples = effective_examples(e.examples, e.evidence),
+      .runtime = measurement.seconds,
+      .samples_per_second = static_cast<double>(e.examples) / measurement.seconds};
   for (const Metric& metric : metrics(e.task())) {
     if (metric.of_two_classes && measurement.outputs != 2) continue;
-    const std::string key = fmt::format("eval_{}", metric.name);
-    json[key] = finite_or_null(metric.value(e));
-    if (metric.name == e.figure.key) json[key + "_interval"] = interval(e.interval);
+    result.metrics.emplace_back(metric.name, metric.value(e));
+    if (metric.name == e.figure.key) result.intervals.emplace_back(metric.name, e.interval);
   }
-  json["eval_baseline"] = finite_or_null(e.baseline);
-  std::visit([&](const auto& figures) { put(json, figures, labels); }, e.figures);
-  json["eval_without_prediction"] = e.without_prediction;
-  json["eval_samples"] = e.examples;
-  json["eval_effective_samples"] = effective_examples(e.examples, e.evidence);
-  json["eval_runtime"] = measurement.seconds;
-  json["eval_samples_per_second"] = static_cast<double>(e.examples) / measurement.seconds;
-  return json;
+  std::visit([&](const auto& figures) { put(result, figures, labels); }, e.figures);
+  return result;
 }
 
-Json verdict_json(const Verdict& v, const std::string& change) {
-  Json json = {{"verdict", to_string(v.conclusion)},
-               {"margin", v.margin},
-               {change, finite_or_null(v.change)},
-               {change + "_interval", v.change_interval ? interval(*v.change_interval) : Json()},
-               {"p_value", finite_or_null(v.p_value)},
-               {"candidates", v.candidates},
-               {"examples_needed", v.examples_needed ? Json(*v.examples_needed) : Json()},
-               {"summary", v.summary}};
-  if (v.grounds) json["grounds"] = to_string(*v.grounds);
-  if (v.seeds_needed) json["seeds_needed"] = *v.seeds_needed;
-  return json;
+const Fields& fields_of(const ComparisonResult*) {
+  using C = ComparisonResult;
+  static const Fields fields = describe<C>(
+      "comparison", "A model beside its baseline on the same examples.",
+      field<&C::flips>("flips", Unit::examples,
+                       "Predictions changed, right or wrong; multi-label: examples with any. Null "
+                       "for regression."),
+      field<&C::flip_share>("flip_share", Unit::share, "The same as a share of the examples."),
+      field<&C::flip_interval>("flip_interval", Unit::share, "Wilson's 95% interval."),
+      field<&C::only_baseline_right>("only_baseline_right", Unit::examples,
+                                     "Correct to wrong. Null for regression."),
+      field<&C::only_candidate_right>("only_candidate_right", Unit::examples,
+                                      "Wrong to correct. Null for regression."),
+      field<&C::mcnemar_p>("mcnemar_p",
+                           "Two-sided p-value of McNemar's exact test on these two. Null for "
+                           "regression."),
+      field<&C::answer_flip_share>("answer_flip_share", Unit::share,
+                                   "Labels that changed; null unless the task is multi-label."),
+      field<&C::mean_shift>("mean_shift",
+                            "Mean absolute change of predictions, in the unit of the targets; "
+                            "null unless the task is regression."),
+      field<&C::distinct_examples>("distinct_examples", Unit::examples,
+                                   "Different ones, the basis of the interval of the change; null "
+                                   "for accuracy."),
+      field<&C::differing_examples>("differing_examples", Unit::examples,
+                                    "Of these, those on which the two differ; null for accuracy."),
+      field<&C::change_half_width>("change_half_width",
+                                   "Half of the interval of the change before it was cut to the "
+                                   "possible; null for accuracy."),
+      field<&C::margin_snr_db>("margin_snr_db", Unit::decibels,
+                               "Signal to noise of the margins between classes, of logits "
+                               "(multi-label), or of numbers about their mean; null: nothing "
+                               "differs, or a logit is no number.")
+          .or_null(),
+      inlined<&C::verdict>());
+  return fields;
 }
 
-Json to_json(const Verdict& v) {
-  Json json = {{"figure", v.figure.key}};
-  json.update(verdict_json(v, fmt::format("{}_change", v.figure.key)));
-  return json;
-}
-
-Json to_json(const TaskComparison& c, const Verdict& v) {
-  Json json = Json::object();
+ComparisonResult comparison_result(const TaskComparison& c, const Verdict& v) {
+  ComparisonResult result{.margin_snr_db = c.snr_db, .verdict = v};
   if (c.counted) {
-    json = {{"flips", c.counted->flips},
-            {"flip_share", finite_or_null(c.counted->flip_share)},
-            {"flip_interval", interval(c.counted->flip_interval)},
-            {"only_parent_right", c.counted->only_parent},
-            {"only_candidate_right", c.counted->only_candidate},
-            {"mcnemar_p", c.counted->mcnemar_p}};
+    result.flips = c.counted->flips;
+    result.flip_share = c.counted->flip_share;
+    result.flip_interval = c.counted->flip_interval;
+    result.only_baseline_right = c.counted->only_parent;
+    result.only_candidate_right = c.counted->only_candidate;
+    result.mcnemar_p = c.counted->mcnemar_p;
   }
-  if (c.change.figure == kMicroF1) json["answer_flip_share"] = finite_or_null(c.answer_flip_share);
-  if (c.change.figure == kR2) json["mean_shift"] = finite_or_null(c.mean_shift);
+  if (c.change.figure == kMicroF1) result.answer_flip_share = c.answer_flip_share;
+  if (c.change.figure == kR2) result.mean_shift = c.mean_shift;
   if (!(c.change.figure == kAccuracy)) {
-    json["distinct_texts"] = c.change.texts;
-    json["differing_texts"] = c.change.differing_texts;
-    json["change_half_width"] = finite_or_null(c.change.half_width);
+    result.distinct_examples = c.change.texts;
+    result.differing_examples = c.change.differing_texts;
+    result.change_half_width = c.change.half_width;
   }
-  json["margin_snr_db"] = finite_or_null(c.snr_db);
-  json.update(to_json(v));
-  return json;
+  return result;
 }
 
 }  // namespace hone

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/data/encoded_set.h"
 #include "hone/metrics/task_evaluation.h"
 #include "hone/metrics/verdict.h"
@@ -32,7 +33,7 @@ std::string figure_headline(const std::string& measured_on, const TaskEvaluation
 /// The figure at the begin of a sentence: "Accuracy", "R²", "Micro F1".
 std::string figure_title(const FigureName& figure);
 
-/// The name of the figure by which what a result has measured is judged (`eval_figure`); of results of before that key, accuracy.
+/// The name of the figure by which what a result has measured is judged (`eval_metric`).
 FigureName figure_of(const Json& measurement);
 /// Its value and interval there; NaN where it is not defined.
 Estimate figure_estimate(const Json& measurement);
@@ -40,18 +41,74 @@ Estimate figure_estimate(const Json& measurement);
 double baseline_of(const Json& measurement);
 std::string baseline_text(const Json& measurement);
 
-/// With Hugging Face's keys: eval_loss, eval_accuracy, eval_f1, eval_runtime, … (see hone/metrics/metric.h), the figures
-/// of each class with the confusion matrix, of each label or of each number, by their names. What is not defined is null.
-Json to_json(const Measurement& measurement, const std::vector<std::string>& labels);
+/// Metrics of one class, or of one label.
+struct ClassResult {
+  double precision = 0;
+  Interval precision_interval = {};
+  double recall = 0;
+  Interval recall_interval = {};
+  double f1 = 0;
+  std::int64_t support = 0, predicted = 0;
+};
+struct LabelResult {
+  ClassResult of_class;
+  double auc = 0;
+  Interval auc_interval = {};
+};
+/// Metrics of one number of a regression.
+struct OutputResult {
+  double r2 = 0, rmse = 0, mae = 0, pearson = 0;
+  Interval pearson_interval = {};
+  double spearman = 0;
+  Interval spearman_interval = {};
+};
+const Fields& fields_of(const ClassResult*);
+const Fields& fields_of(const LabelResult*);
+const Fields& fields_of(const OutputResult*);
 
-/// verdict, figure, margin, the change of the figure with its interval (accuracy_change, r2_change, …), examples_needed,
-/// summary; of seeds grounds and seeds_needed.
-Json to_json(const Verdict& verdict);
+/// A measurement in results, with the keys of Hugging Face's Trainer: eval_loss, eval_accuracy, … What does not apply to the task is
+/// null.
+struct EvaluationResult {
+  template <typename T>
+  using ByName = std::vector<std::pair<std::string, T>>;
 
-/// The same without the figure; `change` is the key of its change.
-Json verdict_json(const Verdict& verdict, const std::string& change);
+  FigureName metric = kAccuracy;    ///< by which the task is judged
+  ByName<double> metrics = {};      ///< of the task, see hone/metrics/metric.h
+  ByName<Interval> intervals = {};  ///< of those that have one
+  double baseline = 0;              ///< `TaskEvaluation::baseline`
+  std::optional<double> majority_share = {}, baseline_rmse = {};
+  std::optional<ByName<ClassResult>> classes = {};
+  std::optional<std::vector<std::vector<std::int64_t>>> confusion = {};  ///< (labels, predictions)
+  std::optional<std::string> only_predicts = {};
+  std::optional<ByName<LabelResult>> labels = {};
+  std::optional<ByName<OutputResult>> outputs = {};
+  std::int64_t without_prediction = 0, samples = 0, effective_samples = 0;
+  double runtime = 0, samples_per_second = 0;
+};
+const Fields& fields_of(const EvaluationResult*);
+/// `labels` are the names of classes, labels or numbers.
+EvaluationResult evaluation_result(const Measurement& measurement,
+                                   const std::vector<std::string>& labels);
+inline Json to_json(const Measurement& measurement, const std::vector<std::string>& labels) {
+  return to_json(evaluation_result(measurement, labels));
+}
 
-/// "parent" and "candidate" beside each other: flips, McNemar, margin SNR, and the verdict; what of these the task has.
-Json to_json(const TaskComparison& comparison, const Verdict& verdict);
+/// Two models on the same examples in results. What does not apply to the task is null.
+struct ComparisonResult {
+  std::optional<std::int64_t> flips = {};
+  std::optional<double> flip_share = {};
+  std::optional<Interval> flip_interval = {};
+  std::optional<std::int64_t> only_baseline_right = {}, only_candidate_right = {};
+  std::optional<double> mcnemar_p = {}, answer_flip_share = {}, mean_shift = {};
+  std::optional<std::int64_t> distinct_examples = {}, differing_examples = {};
+  std::optional<double> change_half_width = {};
+  double margin_snr_db = 0;
+  Verdict verdict = {};
+};
+const Fields& fields_of(const ComparisonResult*);
+ComparisonResult comparison_result(const TaskComparison& comparison, const Verdict& verdict);
+inline Json to_json(const TaskComparison& comparison, const Verdict& verdict) {
+  return to_json(comparison_result(comparison, verdict));
+}
 
 }  // namespace hone

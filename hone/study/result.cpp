@@ -11,9 +11,18 @@ Json result_of(std::string_view command, const Json& fields) {
   return result;
 }
 
-Json subject_of(const std::string& model, const DataIdentity& data, const MeasuredPart& part) {
-  Json subject = {{"model", model}, {"data", to_json(data)}};
-  if (part.facts.rows > 0) subject.update(to_json(part));
+const Fields& fields_of(const SubjectResult*) {
+  using S = SubjectResult;
+  static const Fields fields = describe<S>(
+      "subject", "What a result is about.", field<&S::model>("model", "The model as it was named."),
+      field<&S::data>("data", "The data."), inlined<&S::measured>());
+  return fields;
+}
+
+SubjectResult subject_result(const std::string& model, const DataIdentity& data,
+                             const MeasuredPart& part) {
+  SubjectResult subject{model, data_result(data), {}};
+  if (part.facts.rows > 0) subject.measured = measured_split_result(part);
   return subject;
 }
 
@@ -42,7 +51,8 @@ std::vector<std::string> cautions_of(const Json& figures) {
   for (const Json& caution : at(figures, "cautions"))
     if (caution.is_string()) words.push_back(caution);
   const Json n = at(figures, "n"), effective = at(figures, "effective_n");
-  if (n.is_number_integer() && effective.is_number_integer() && n != effective)
+  if (n.is_number_integer() && effective.is_number_integer() &&
+      is_notably_less(effective.get<std::int64_t>(), n.get<std::int64_t>()))
     words.push_back("effective n = " + grouped(effective.get<std::int64_t>()));
   return words;
 }

@@ -17,9 +17,27 @@ inline constexpr int kSchemaVersion = 1;
 /// `schema_version` and `command`, and the keys of `fields` behind them.
 Json result_of(std::string_view command, const Json& fields);
 
-/// What a result is about: `model`, `data`, and of the part that was measured its name, `part`, its rows, `n`, and what
-/// is known of them; of a part without rows nothing.
-Json subject_of(const std::string& model, const DataIdentity& data, const MeasuredPart& part);
+/// What keys that many results have mean.
+inline constexpr std::string_view kArithmeticMeaning =
+    "fp32; bf16, fp16: values are, sums are in fp32; simulated: values are rounded, sums are in "
+    "fp32; packed: weights are stored in their formats, too; native: products are of codes as "
+    "well.";
+inline constexpr std::string_view kWeightBitsMeaning =
+    "Of linear and convolution weights, shared scales included; 32 for those without a format.";
+
+/// What a result is about.
+struct SubjectResult {
+  std::string model;
+  DataResult data = {};
+  std::optional<MeasuredSplitResult> measured = {};  ///< nothing of a split without rows
+};
+const Fields& fields_of(const SubjectResult*);
+SubjectResult subject_result(const std::string& model, const DataIdentity& data,
+                             const MeasuredPart& part);
+inline Json subject_of(const std::string& model, const DataIdentity& data,
+                       const MeasuredPart& part) {
+  return to_json(subject_result(model, data, part));
+}
 
 /// The keys of an object, in their order.
 std::vector<std::string> keys_of(const Json& object);

@@ -72,14 +72,15 @@ Cell with_interval(const Json& figures, const std::string& key, const std::strin
 }
 
 std::vector<NamedFigures> those_in(const Json& result, std::vector<NamedFigures> figures) {
-  std::erase_if(figures, [&](const NamedFigures& one) { return !result.contains(one.key); });
+  std::erase_if(figures,
+                [&](const NamedFigures& one) { return !value_at(result, one.key).is_object(); });
   return figures;
 }
 
 }  // namespace
 
 Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures) {
-  const bool compared = results.front().contains("comparison");
+  const bool compared = value_at(results.front(), "comparison").is_object();
   const std::vector<NamedFigures> present = those_in(results.front(), figures);
   const FigureName figure =
       present.empty() ? kAccuracy : figure_of(results.front().at(present.front().key));
@@ -90,7 +91,7 @@ Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigure
     columns.push_back({one.key + "_loss", fmt::format("Loss ({})", one.key)});
   }
   if (compared) {
-    columns.push_back({change_key(figure), "Change"});
+    columns.push_back({"change", "Change"});
     columns.push_back(difference_column(figure));
   }
   Table table(std::move(columns));
@@ -103,9 +104,8 @@ Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigure
     }
     if (compared) {
       const Json& comparison = result.at("comparison");
-      row.push_back(with_interval(comparison, change_key(figure), change_key(figure) + "_interval",
-                                  points_within));
-      row.push_back(comparison.contains("flip_share")
+      row.push_back(with_interval(comparison, "change", "change_interval", points_within));
+      row.push_back(!comparison.at("flip_share").is_null()
                         ? with_interval(comparison, "flip_share", "flip_interval", flips_within)
                         : real(number_or_nan(comparison.at("mean_shift")), 4));
     }
@@ -150,7 +150,6 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
 
 Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>& figures) {
   Json rows = Json::array(), figure = Json::object(), loss = Json::object();
-  std::string spread = "accuracy_spread";
   for (const Json& result : results) {
     rows.push_back({{"seed", result.at("seed")}});
     for (const char* key : {"comparison", "lost_classes", "gate"})
@@ -158,22 +157,11 @@ Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>
   }
   for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
     for (std::size_t i = 0; i < results.size(); ++i) rows[i][key] = results[i].at(key);
-    spread = fmt::format("{}_spread", figure_of(results.front().at(key)).key);
     figure[key] = to_json(figure_spread(results, key));
     loss[key] = to_json(seed_spread(values(results, key, "eval_loss")));
   }
-  return {{"seeds", results.size()}, {"runs", rows}, {spread, figure}, {"loss_spread", loss}};
-}
-
-Json to_json(const SeedSpread& s) {
   return {
-      {"seeds", s.count},
-      {"values", s.values},
-      {"mean", s.mean},
-      {"least", s.least},
-      {"greatest", s.greatest},
-      {"standard_deviation", s.deviation ? Json(*s.deviation) : Json()},
-      {"mean_interval", s.interval ? Json::array({s.interval->low, s.interval->high}) : Json()}};
+      {"seeds", results.size()}, {"runs", rows}, {"metric_spread", figure}, {"loss_spread", loss}};
 }
 
 std::string seed_sentence(const SeedSpread& s) {
@@ -205,21 +193,20 @@ Comparison counted(const Json& measurement, const Json& comparison) {
           .evidence = evidence_of(measurement),
           .flip_share = number_or_nan(comparison.at("flip_share")),
           .flip_interval = {},
-          .only_parent = comparison.at("only_parent_right"),
+          .only_parent = comparison.at("only_baseline_right"),
           .only_candidate = comparison.at("only_candidate_right"),
           .mcnemar_p = comparison.at("mcnemar_p")};
 }
 
 FigureChange ratio_change_of(const FigureName& figure, const Json& measurement,
                              const Json& comparison) {
-  const std::string key = change_key(figure);
-  const Json& interval = comparison.at(key + "_interval");
+  const Json& interval = comparison.at("change_interval");
   const std::int64_t examples = samples_of(measurement);
   if (interval.is_null()) return {.figure = figure, .examples = examples, .change = std::nan("")};
   return ratio_change(
       figure, examples, evidence_of(measurement),
-      {number_or_nan(comparison.at(key)), number_or_nan(comparison.at("change_half_width")),
-       comparison.at("distinct_texts"), comparison.at("differing_texts")});
+      {number_or_nan(comparison.at("change")), number_or_nan(comparison.at("change_half_width")),
+       comparison.at("distinct_examples"), comparison.at("differing_examples")});
 }
 
 double mean_of(const std::vector<Json>& comparisons, const char* key) {
@@ -248,15 +235,25 @@ SeedChanges seed_changes(const std::vector<Json>& results, const std::string& be
   return changes;
 }
 
+const Fields& fields_of(const SeedChangeResult*) {
+  using S = SeedChangeResult;
+  static const Fields fields = describe<S>(
+      "seed_change", "The change of a metric between two models, paired by seed.",
+      inlined<&S::spread>(),
+      field<&S::paired_t_test_p>("paired_t_test_p",
+                                 "Two-sided p-value of the paired t-test; null under five seeds, "
+                                 "and where all changes are equal."),
+      inlined<&S::verdict>());
+  return fields;
+}
+
 Json paired_json(const SeedChanges& changes, const Verdict& verdict) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < changes.before.size(); ++i)
     differences.push_back(changes.after[i] - changes.before[i]);
   const std::optional<double> p = paired_t_test(differences);
-  Json json = to_json(change_spread(changes.figure(), changes.before, changes.after));
-  json["paired_t_test_p"] = p ? Json(*p) : Json();
-  json.update(to_json(verdict));
-  return json;
+  return to_json(
+      SeedChangeResult{change_spread(changes.figure(), changes.before, changes.after), p, verdict});
 }
 
 namespace {
@@ -268,7 +265,7 @@ std::vector<std::string> doubts_of(const Json& figures) {
   if (only.is_string())
     doubts.push_back(fmt::format("the model predicts one class only, '{}',",
                                  shown_name(only.get<std::string>())));
-  if (!only.is_string() && figures.contains("eval_classes"))
+  if (!only.is_string() && figures.value("eval_classes", Json()).is_object())
     for (const auto& [label, one] : figures["eval_classes"].items())
       if (one.value("support", 0) > 0 && one.value("predicted", 1) == 0)
         doubts.push_back(fmt::format("the model never predicts '{}'", shown_name(label)));

@@ -42,12 +42,9 @@ SeedSpread figure_spread(const std::vector<Json>& results, const std::string& pa
 /// "Accuracy on test, n = 500: 83.2% on average over 5 seeds …; the most frequent class alone makes 50.1%."
 std::string figure_headline_of_seeds(const std::vector<Json>& results, const NamedFigures& figures);
 
-/// What programs read of the same: `runs`, a row per seed with its measurements, and beside them `accuracy_spread` (or
-/// that of the figure of another task) and `loss_spread`, by the keys of `figures`.
+/// What programs read of the same: `runs`, a row per seed with its measurements, and beside them `metric_spread` and
+/// `loss_spread`, by the keys of `figures`.
 Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
-
-/// Values, mean, least and greatest, deviation and interval of the mean; null where few seeds tell none.
-Json to_json(const SeedSpread& spread);
 
 /// "83.20% on average over 5 seeds (95% for other seeds on the same texts: 82.90 to 83.50; standard deviation 0.24 points,
 /// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10% with 3 seeds; it
@@ -58,7 +55,13 @@ std::string seed_sentence(const SeedSpread& figures);
 SeedChanges seed_changes(const std::vector<Json>& results, const std::string& before = "before",
                          const std::string& after = "after");
 
-/// The change seed by seed: its spread, the paired t-test and the verdict.
+/// The change seed by seed in results.
+struct SeedChangeResult {
+  SeedSpread spread;
+  std::optional<double> paired_t_test_p = {};
+  Verdict verdict = {};
+};
+const Fields& fields_of(const SeedChangeResult*);
 Json paired_json(const SeedChanges& changes, const Verdict& verdict);
 
 /// What speaks against the `figures`, a sentence for all seeds of which it does: "after, test: the model predicts one class

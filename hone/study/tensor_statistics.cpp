@@ -217,41 +217,92 @@ int decimals_of(double largest) {
   return std::clamp(kDigits - 1 - static_cast<int>(std::floor(std::log10(largest))), 0, kMost);
 }
 
-double magnitude(const TensorStatistics& one, double share) {
-  return one.values.count() == 0 ? 0
-                                 : static_cast<double>(one.values.seen().magnitude_quantile(share));
+// Nothing where no value is finite.
+std::optional<double> if_any(const ValueStatistics& values,
+                             double (*figure)(const ValueStatistics&)) {
+  return values.count() == 0 ? std::nullopt : std::optional(figure(values));
 }
 
 }  // namespace
+
+std::optional<double> TensorStatistics::minimum() const {
+  return if_any(values, [](const auto& v) { return static_cast<double>(v.seen().minimum()); });
+}
+std::optional<double> TensorStatistics::maximum() const {
+  return if_any(values, [](const auto& v) { return static_cast<double>(v.seen().maximum()); });
+}
+std::optional<double> TensorStatistics::mean() const {
+  return if_any(values, [](const auto& v) { return v.mean(); });
+}
+std::optional<double> TensorStatistics::standard_deviation() const {
+  return if_any(values, [](const auto& v) { return v.standard_deviation(); });
+}
+std::optional<double> TensorStatistics::median_magnitude() const {
+  return if_any(values, [](const auto& v) {
+    return static_cast<double>(v.seen().magnitude_quantile(kMedian));
+  });
+}
+std::optional<double> TensorStatistics::p999_magnitude() const {
+  return if_any(values, [](const auto& v) {
+    return static_cast<double>(v.seen().magnitude_quantile(kNearlyAll));
+  });
+}
+std::optional<double> TensorStatistics::max_magnitude() const {
+  return if_any(values, [](const auto& v) { return static_cast<double>(v.seen().magnitude()); });
+}
+std::optional<double> TensorStatistics::zero_share() const {
+  return if_any(values, [](const auto& v) { return v.zero_share(); });
+}
+
+const Fields& fields_of(const TensorStatistics*) {
+  using T = TensorStatistics;
+  static const Fields fields = describe<T>(
+      "tensor_statistics", "Values that a layer reads or writes.",
+      field<&T::layer>("layer", "Name of the operation."),
+      field<&T::operand>("operand", "Their role in the operation."),
+      field<&T::tensor>("tensor", "Name of the value, after masks, thresholds and quantizers."),
+      omitted<&T::values>(), field<&T::count>("values", "Number of finite values."),
+      field<&T::minimum>("minimum", "Smallest value; null: no value is finite."),
+      field<&T::maximum>("maximum", "Largest value; null: no value is finite."),
+      field<&T::mean>("mean", "Mean; null: no value is finite."),
+      field<&T::standard_deviation>("standard_deviation",
+                                    "Of the population; null: no value is finite."),
+      field<&T::median_magnitude>("median_magnitude",
+                                  "Median magnitude, accurate to 1/64; null: no value is finite."),
+      field<&T::p999_magnitude>(
+          "p999_magnitude",
+          "99.9th percentile of the magnitudes, accurate to 1/64; null: no value is finite."),
+      field<&T::max_magnitude>("max_magnitude", "Largest magnitude; null: no value is finite."),
+      field<&T::zero_share>("zero_share", Unit::share, "Zeros; null: no value is finite."),
+      field<&T::not_finite>("not_finite", "Number of infinities and NaN."));
+  return fields;
+}
 
 Table statistics_table(const std::vector<TensorStatistics>& all) {
   Table table({{"layer", "Layer"},
                {"operand", "Operand"},
                {"tensor", "Tensor"},
                {"values", "Values"},
-               {"minimum", "Least"},
-               {"maximum", "Most"},
+               {"minimum", "Min"},
+               {"maximum", "Max"},
                {"mean", "Mean"},
                {"standard_deviation", "Standard deviation"},
                {"median_magnitude", "|x|, median"},
                {"p999_magnitude", "|x|, 99.9%"},
-               {"magnitude", "|x|, largest"},
-               {"zeros", "Zeros"},
+               {"max_magnitude", "|x|, max"},
+               {"zero_share", "Zeros"},
                {"not_finite", "Not finite"}});
   for (const TensorStatistics& one : all) {
-    const ValueStatistics& values = one.values;
-    const bool any = values.count() > 0;
-    const int digits = any ? decimals_of(static_cast<double>(values.seen().magnitude())) : 0;
-    const auto number = [&](double value) -> Cell {
-      return any ? real(value, digits) : Cell(absent);
+    const int digits = decimals_of(one.max_magnitude().value_or(0));
+    const auto number = [&](std::optional<double> value) {
+      return value ? real(*value, digits) : Cell(absent);
     };
-    table.add_row(
-        {one.layer, std::string(to_string(one.operand)), one.tensor, values.count(),
-         number(static_cast<double>(values.seen().minimum())),
-         number(static_cast<double>(values.seen().maximum())), number(values.mean()),
-         number(values.standard_deviation()), number(magnitude(one, kMedian)),
-         number(magnitude(one, kNearlyAll)), number(static_cast<double>(values.seen().magnitude())),
-         any ? percent(values.zero_share(), 2) : Cell(absent), values.seen().not_finite()});
+    const std::optional<double> zeros = one.zero_share();
+    table.add_row({one.layer, to_string(one.operand), one.tensor, one.count(),
+                   number(one.minimum()), number(one.maximum()), number(one.mean()),
+                   number(one.standard_deviation()), number(one.median_magnitude()),
+                   number(one.p999_magnitude()), number(one.max_magnitude()),
+                   zeros ? percent(*zeros, 2) : Cell(absent), one.not_finite()});
   }
   return table;
 }
@@ -285,13 +336,13 @@ Figure statistics_figure(const std::vector<TensorStatistics>& all, const std::st
         largest{.label = "largest", .draw = Draw::points};
     for (const TensorStatistics& one : all) {
       if (one.operand != operand) continue;
-      const auto add = [&](Series& series, double value) {
-        if (value > 0 && std::isfinite(value))
-          series.points.push_back({.x = value, .y = place(one.layer), .name = one.layer});
+      const auto add = [&](Series& series, std::optional<double> value) {
+        if (value > 0 && std::isfinite(*value))
+          series.points.push_back({.x = *value, .y = place(one.layer), .name = one.layer});
       };
-      add(median, magnitude(one, kMedian));
-      if (one.values.count() >= kFewest) add(nearly_all, magnitude(one, kNearlyAll));
-      add(largest, static_cast<double>(one.values.seen().magnitude()));
+      add(median, one.median_magnitude());
+      if (one.count() >= kFewest) add(nearly_all, one.p999_magnitude());
+      add(largest, one.max_magnitude());
     }
     panel.series = {largest, nearly_all, median};
     // The names stand once, at the left.

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/data/encoded_set.h"
 #include "hone/formats/observation.h"
 #include "hone/models/model_source.h"
@@ -53,7 +55,20 @@ struct TensorStatistics {
   Operand operand = Operand::input;
   std::string tensor;  ///< the value that is read or given: behind masks, thresholds and quantizers
   ValueStatistics values;
+
+  std::int64_t count() const { return values.count(); }
+  std::int64_t not_finite() const { return values.seen().not_finite(); }
+  // Nothing where no value is finite.
+  std::optional<double> minimum() const;
+  std::optional<double> maximum() const;
+  std::optional<double> mean() const;
+  std::optional<double> standard_deviation() const;
+  std::optional<double> median_magnitude() const;
+  std::optional<double> p999_magnitude() const;
+  std::optional<double> max_magnitude() const;
+  std::optional<double> zero_share() const;
 };
+const Fields& fields_of(const TensorStatistics*);
 
 /// Looks at what the layers that the globs name read and give, as the model stands: masked and quantized where it is. Weights
 /// are looked at once, values over `texts` one after the other, so that nothing is padding. In the order of the graph.

@@ -189,7 +189,7 @@ VariantRows rows_of_variants(const Variant& base, std::size_t count,
                              const ExampleSource& data, const VariantRuns& runs,
                              const Session& session,
                              const std::function<void(std::int64_t)>& on_progress) {
-  user_check(data.size() > 0, "nothing to look at: there are no texts");
+  user_check(data.size() > 0, "there are no examples to measure on");
   HONE_ASSERT(count > 0, "no variants");
   VariantRunner runner(base, data, runs, session, count);
   runner.tell(on_progress);

@@ -34,14 +34,13 @@ FileRole role(const fs::path& path) {
 }
 
 OutputFolderOptions options(bool overwrite = false) {
-  return {.overwrite = overwrite, .role = role, .earlier_role = role};
+  return {.overwrite = overwrite, .role = role};
 }
 OutputFolderOptions resumable(bool resume = false, bool overwrite = false) {
   return {.overwrite = overwrite,
           .resumable = true,
           .resume = resume,
           .role = role,
-          .earlier_role = role,
           .is_progress = [](const fs::path& path) { return path.filename() == "moments"; }};
 }
 
@@ -107,7 +106,6 @@ TEST(OutputFolder, RecordsEveryFileItWrote) {
   const std::optional<FolderRecord> record = read_record(path);
   ASSERT_TRUE(record.has_value());
   EXPECT_TRUE(record->finished);
-  EXPECT_FALSE(record->by_name);
   ASSERT_EQ(record->files.size(), 2u);
   EXPECT_EQ(record->files.at("x"), recorded(path / "x"));
   EXPECT_EQ(record->files.at("inner/y").size, 0u);
@@ -176,7 +174,6 @@ TEST(OutputFolder, ReplacesNoFolderWithADamagedRecord) {
     expect_user_error(reason, [&] { OutputFolder out(path, resumable(true)); });
     EXPECT_EQ(record_fault(path).substr(0, path.string().size()), path.string());
     EXPECT_FALSE(read_record(path).has_value());
-    EXPECT_FALSE(mark_of(path).has_value());
     EXPECT_EQ(names_in(path), (Names{"record.json", "settings.json", "x"}));
   }
   write_file(path / "record.json", whole);
@@ -219,56 +216,6 @@ TEST(OutputFolder, MovesWhatOthersPutThereOrChangedIntoTheNewOne) {
   EXPECT_EQ(read_file(path / "notes.txt"), "mine");
   const std::set<std::string> kept = {read_file(path / "x.kept"), read_file(path / "x.kept-2")};
   EXPECT_EQ(kept, (std::set<std::string>{"mine now", "mine again"}));
-}
-
-// Folders of versions before records have settings.json, which says when the job ended, and no fingerprints.
-class EarlierFolder : public testing::Test {
- protected:
-  // The settings of a job that began so long ago, or will, and took a second.
-  static std::string settings(std::chrono::seconds ago) {
-    const std::time_t start =
-        std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() - ago);
-    return fmt::format(
-        R"({{"command": "hone train x", "settings": {{}}, "start": "{:%Y-%m-%dT%H:%M:%SZ}", "seconds": 1}})",
-        fmt::gmtime(start));
-  }
-
-  const TemporaryFolder folder_;
-  const fs::path path_ = folder_.path() / "model";
-};
-
-TEST_F(EarlierFolder, IsReplacedFileByFile) {
-  fill(path_, {{"settings.json", settings(std::chrono::seconds(0))},
-               {"x", "old"},
-               {"y", "edited"},
-               {"thesis.txt", "years"},
-               {"sub/thesis.txt", "years"}});
-  fs::last_write_time(path_ / "y", fs::file_time_type::clock::now() + std::chrono::hours(1));
-  const std::string messages = messages_of([&] { make(path_, {{"y", "new"}}, true); });
-  EXPECT_EQ(files_in(path_), (Files{{"y", "new"},
-                                    {"y.kept", "edited"},
-                                    {"thesis.txt", "years"},
-                                    {"sub/thesis.txt", "years"}}));
-  EXPECT_NE(messages.find("y: is newer than the job that wrote its folder; kept as"),
-            std::string::npos)
-      << messages;
-}
-
-// What was put there later, the file that marks the folder too, however old it says it is; and all where a start cannot
-// be read.
-TEST_F(EarlierFolder, KeepsWhatMayBeSomebodyElses) {
-  const std::string unreadable =
-      R"({"command": "hone train x", "settings": {}, "start": "", "seconds": 1})";
-  const std::string endless =
-      R"({"command": "hone train x", "settings": {}, "start": "2024-02-29T00:00:00Z", "seconds": 1e300})";
-  for (const std::string& mark : {settings(std::chrono::seconds(20)), unreadable, endless}) {
-    fill(path_, {{"settings.json", mark}, {"x", "old"}});
-    for (const char* name : {"settings.json", "x"})
-      fs::last_write_time(path_ / name, fs::file_time_type::clock::now() - std::chrono::hours(9));
-    messages_of([&] { make(path_, {{"x", "new"}}, true); });
-    EXPECT_EQ(files_in(path_), (Files{{"x", "new"}, {"x.kept", "old"}, {"settings.json", mark}}));
-    fs::remove_all(path_);
-  }
 }
 
 TEST(OutputFolder, RefusesFiles) {

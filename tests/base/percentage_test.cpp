@@ -35,6 +35,16 @@ TEST(Percentage, HasNoSignOnAZero) {
   EXPECT_EQ(points_text(0.0), "+0.00");
 }
 
+// Two ways to the same number read alike: what arithmetic loses of a half does not decide.
+TEST(Percentage, RoundsHalvesAwayFromZero) {
+  EXPECT_EQ(points_text(0.00325), "+0.33");
+  EXPECT_EQ(points_text(0.92250 - 0.91925), "+0.33");
+  EXPECT_EQ(points_text(0.91925 - 0.92250), "-0.33");
+  EXPECT_EQ(points_text(-0.00025), "-0.03");
+  EXPECT_EQ(percent_number(0.00325, 2), "0.33");
+  EXPECT_EQ(share_text(0.9225), "92.3%");
+}
+
 TEST(Percentage, OfNoNumberIsADash) {
   EXPECT_EQ(share_text(std::numeric_limits<double>::quiet_NaN()), "–");
   EXPECT_EQ(points_text(std::numeric_limits<double>::quiet_NaN()), "–");

@@ -57,14 +57,14 @@ class AllocateCommand : public ::testing::Test {
 TEST_F(AllocateCommand, KeepsWithinTheBudgetAndLeavesWhatOthersTake) {
   const Json results = run_json(allocate("average_bits<=6", {"-o", "out"}), folder());
   EXPECT_LE(results["average_bits"].get<double>(), 6);
-  EXPECT_EQ(results["chosen_on"]["part"], "validation");
+  EXPECT_EQ(results["chosen_on"]["split"], "validation");
   const Json& points = results["points"];
   const auto chosen =
-      std::ranges::find_if(points, [](const Json& point) { return point["chosen"] == "yes"; });
+      std::ranges::find_if(points, [](const Json& point) { return point["chosen"] == true; });
   ASSERT_NE(chosen, points.end());
   EXPECT_EQ((*chosen)["trial"], results["trial"]);
   for (const Json& point : points)
-    if (point["within"] == "yes") {
+    if (point["within"] == true) {
       EXPECT_LE((*chosen)["divergence"], point["divergence"]);
     }
   for (const char* file : {"study.db", "allocation.csv", "allocation.svg", "points.csv",
@@ -145,7 +145,7 @@ TEST_F(AllocateCommand, TimesLayersAloneAndWhatIsChosenAsAWhole) {
   const Json results = run_json(words, folder());
   EXPECT_LE(results["average_bits"].get<double>(), 20);
   const Json& latency = results["latency"];
-  EXPECT_EQ(latency["texts_at_a_time"], 2);
+  EXPECT_EQ(latency["batch_size"], 2);
   EXPECT_EQ(latency["tokens"], 8);
   EXPECT_GT(latency["predicted_ms"].get<double>(), 0);
   EXPECT_GT(latency["after"]["median_ms"].get<double>(), 0);
@@ -161,7 +161,7 @@ TEST_F(AllocateCommand, TimesLayersAloneAndWhatIsChosenAsAWhole) {
   EXPECT_LE(all["latency"]["predicted_ms"].get<double>(), 1000);
   EXPECT_EQ(all["budgets"].size(), 3u);
   EXPECT_EQ(all["front_costs"], 0);
-  EXPECT_LE(all["least_predicted"], all["predicted"]);
+  EXPECT_LE(all["min_predicted"], all["predicted"]);
   words.back() = "none";
   words[5] = "latency_ms<=1e-9,average_bits<=20";
   const Ending ending = run_hone(words, folder());

@@ -47,11 +47,12 @@ TEST(Card, OfATrainedModelHasItsFiguresAndWhatTheyStandOn) {
                                        to_line(result["validation"]["eval_accuracy"])));
   for (const char* unknown : {"license", "language", "base_model"})
     EXPECT_EQ(card.metadata.find(unknown), std::string::npos) << unknown;
+  expect_in(card.text, "| | split | n | accuracy | 95% interval | constant prediction | loss |\n");
   expect_in(card.text, "| this model | validation | 4 | ");
   expect_in(card.text, "hone train tiny --data reviews.csv --max_steps 1 -o model");
   expect_in(card.text, "- seed: 42\n");
   expect_in(card.text, "It tells `bad`, `good` apart.");
-  expect_in(card.text, "Its accuracy was measured on 4 texts only (validation part)");
+  expect_in(card.text, "Its accuracy was measured on 4 texts only (validation split)");
   EXPECT_EQ(card.text.find("simulated"), std::string::npos);
 }
 
@@ -72,7 +73,7 @@ TEST(Card, OfAQuantizedModelSaysWhatWasLostAndWhatOthersMakeOfIt) {
   expect_in(card.text, "It is not smaller or faster yet");
   expect_in(card.text, "ignore quantizers of inputs and outputs");
   expect_in(card.text,
-            "- Measured on the validation part, n = 4: accuracy 50.0% in `transformers`, ");
+            "- Measured on the validation split, n = 4: accuracy 50.0% in `transformers`, ");
 }
 
 TEST(Card, OfWeightsAloneSaysNothingOfInputs) {
@@ -111,7 +112,7 @@ TEST(Card, OfTheOriginalProtocolHasOneMarkedFigure) {
   const Card card = card_of(folder.path() / "out");
   expect_yaml(card.metadata);
   EXPECT_EQ(card.metadata.find("split: validation"), std::string::npos) << card.metadata;
-  expect_in(card.metadata, "all held for choices");
+  expect_in(card.metadata, "all used for choices");
   EXPECT_EQ(card.text.find("| this model | validation |"), std::string::npos) << card.text;
   expect_in(card.text, "To be read with: test: ");
 }
@@ -134,7 +135,7 @@ TEST(Card, OfGeneratedTextsSaysSo) {
 TEST(Card, TellsTheClassesApartOnThePartThatIsReported) {
   const std::string text = card_of(workshop() / "model").text;
   const Json measured = read_json(workshop() / "model/results.json")["validation"];
-  expect_in(text, "## Classes\n\nOn the validation part, n = 4; in brackets the 95% interval:\n");
+  expect_in(text, "## Classes\n\nOn the validation split, n = 4; in brackets the 95% interval:\n");
   expect_in(
       text,
       "| class | examples | precision | recall | F1 | taken for `bad` | taken for `good` |\n");

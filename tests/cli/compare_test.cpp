@@ -31,7 +31,7 @@ TEST(Compare, TellsWhatChanged) {
   ASSERT_GT(flips, 0) << "the test shows nothing";
   EXPECT_EQ(result["a"]["eval_samples"], kReviews);
   EXPECT_EQ(result["model"], "coarse");
-  EXPECT_EQ(result["parent"], "trained");
+  EXPECT_EQ(result["baseline"], "trained");
   EXPECT_EQ(result["n"], kReviews);
   EXPECT_EQ(result["a"]["arithmetic"], "fp32");
   EXPECT_EQ(result["b"]["arithmetic"], "simulated");
@@ -48,7 +48,7 @@ TEST(Compare, TellsWhatChanged) {
     EXPECT_GT(changed["swing"].get<double>(), 0);
   }
   // What B lost stands first.
-  const int lost = comparison["only_parent_right"];
+  const int lost = comparison["only_baseline_right"];
   for (std::size_t i = 0; i < result["changed"].size(); ++i)
     EXPECT_EQ(result["changed"][i]["a"] == result["changed"][i]["label"],
               static_cast<int>(i) < lost);
@@ -58,7 +58,7 @@ TEST(Compare, ShowsPeopleATableAVerdictAndTheTexts) {
   const Ending ending = run_well(
       {"compare", "trained", "coarse", "--data", "reviews.csv", "--split", "all"}, models());
   for (const char* text : {"A: trained", "B: coarse", "exceeds limit",
-                           "All, n = 40, 36 trained on, 4 held for choices: accuracy changed by",
+                           "All, n = 40, 36 trained on, 4 used for choices: accuracy changed by",
                            "20 changed predictions", "film ", "good → bad"})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text << "\n" << ending.output;
 }
@@ -110,7 +110,7 @@ TEST(Compare, PairsTheSeedsOfRepeatedJobs) {
   EXPECT_EQ(result["seeds"], 2);
   ASSERT_EQ(result["runs"].size(), 2u);
   EXPECT_EQ(result["runs"][0]["seed"], 42);
-  EXPECT_EQ(result["part"], "train");
+  EXPECT_EQ(result["split"], "train");
   EXPECT_EQ(result["change"]["seeds"], 2);
   const std::string shown =
       run_well({"compare", "slow", "fast", "--data", models() / "reviews.csv", "--split", "train"},

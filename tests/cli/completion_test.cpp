@@ -80,6 +80,39 @@ TEST_F(BashCompletion, KnowsTheParametersOfFormats) {
                    "int(bits=15", "int(bits=16"}));
   EXPECT_TRUE(std::ranges::count(of_format("'mxint("), "mxint(block="));
   EXPECT_EQ(of_format("'int(no"), Words{});
+  EXPECT_EQ(of_format("'mxi"), (Words{"mxint", "mxint_hardware"}));
+}
+
+TEST_F(BashCompletion, OffersAParameterOnce) {
+  const Words rest = offers({"hone", "quantize", "my-model", "--format", "'int(bits=4,"});
+  EXPECT_TRUE(std::ranges::count(rest, "int(bits=4,per=row"));
+  EXPECT_TRUE(std::ranges::none_of(
+      rest, [](const std::string& word) { return word.starts_with("int(bits=4,bits="); }));
+}
+
+TEST_F(BashCompletion, KnowsListsOfFormats) {
+  const auto of_list = [&](const std::string& word) {
+    return offers({"hone", "allocate", "my-model", "--formats", word});
+  };
+  EXPECT_EQ(of_list("mxi"), (Words{"mxint", "mxint_hardware"}));
+  EXPECT_EQ(of_list("bf16,no"), Words{"bf16,none"});
+  EXPECT_EQ(of_list("'int(bits=4,per=row),tern"), Words{"int(bits=4,per=row),ternary"});
+  EXPECT_EQ(of_list("'int(bits=4),int(bits=4,gr"),
+            (Words{"int(bits=4),int(bits=4,group=", "int(bits=4),int(bits=4,group=0"}));
+  EXPECT_EQ(offers({"hone", "compare-formats", "my-model", "--candidate", "ternary/no"}),
+            Words{"ternary/none"});
+}
+
+TEST_F(BashCompletion, OffersNoneWhereItStandsForFp32) {
+  EXPECT_EQ(offers({"hone", "quantize", "my-model", "--input_format", "no"}), Words{"none"});
+  EXPECT_EQ(offers({"hone", "quantize", "my-model", "--native", "no"}), Words{});
+}
+
+TEST_F(BashCompletion, OffersMetricsForGates) {
+  EXPECT_EQ(offers({"hone", "compare", "my-model", "my-model", "--gate", "'f1_ma"}),
+            Words{"f1_macro>=-"});
+  for (const std::string& gate : offers({"hone", "compare", "my-model", "my-model", "--gate", ""}))
+    EXPECT_TRUE(gate.ends_with(">=-") && !gate.starts_with("loss")) << gate;
 }
 
 // "expected a, b or c, got": the words that an option takes.

@@ -57,7 +57,7 @@ TEST(Data, OfAFolderIsUsedPartByPart) {
   EXPECT_EQ(result["test"]["eval_samples"], 6);
   for (const char* note :
        {"note: the text is column 'review'", "note: the label is column 'sentiment'",
-        "note: validation: 10 texts of the data's own part"})
+        "note: validation: 10 examples of the data's validation split"})
     EXPECT_NE(ending.messages.find(note), std::string::npos) << ending.messages;
   const Json config = read_json(folder.path() / "model/config.json");
   EXPECT_EQ(config["label2id"], Json({{"bad", 0}, {"good", 1}}));
@@ -73,7 +73,7 @@ TEST(Data, WhoseTestSplitHasNoLabelsIsMeasuredWithoutItAndPredicted) {
   folder.file("kaggle/test.csv", "id,text\n0,a fine film\n1,a dull film\n");
   folder.file("kaggle/sample_submission.csv", "id,target\n0,0\n1,0\n");
   const Ending trained = run_well(train("kaggle", {"--json"}), folder.path());
-  EXPECT_NE(trained.messages.find("left out: the test texts, for they have no labels"),
+  EXPECT_NE(trained.messages.find("left out: the test split, because it has no labels"),
             std::string::npos)
       << trained.messages;
   EXPECT_TRUE(
@@ -117,8 +117,9 @@ TEST(Data, WithoutAValidationPartLendsSomeOfTrain) {
   const Reviews folder;
   fs::remove(folder.path() / "hub/data/validation-00000-of-00001.csv.gz");
   const Ending ending = run_well(train("hub", {"--json"}), folder.path());
-  EXPECT_NE(ending.messages.find("note: validation: 3 of 30 training texts, set aside by seed 42"),
-            std::string::npos)
+  EXPECT_NE(
+      ending.messages.find("note: validation: 3 of 30 training examples, set aside by seed 42"),
+      std::string::npos)
       << ending.messages;
   const Json result = json_lines(ending.output).at(0);
   EXPECT_EQ(result["train_samples"], 27);
@@ -128,7 +129,7 @@ TEST(Data, WithoutAValidationPartLendsSomeOfTrain) {
 TEST(Data, UnderTheOriginalProtocolIsChosenByOnTest) {
   const Reviews folder;
   const Ending ending = run_well(train("hub", {"--protocol", "original", "--json"}), folder.path());
-  EXPECT_NE(ending.messages.find("note: validation: the test part: choices are made on it"),
+  EXPECT_NE(ending.messages.find("note: validation: the test split: choices are made on it"),
             std::string::npos)
       << ending.messages;
   const Json result = json_lines(ending.output).at(0);
@@ -136,7 +137,7 @@ TEST(Data, UnderTheOriginalProtocolIsChosenByOnTest) {
   expect_refusal(
       {"eval", "model", "--data", "hub/data/train-00000-of-00001.csv.gz", "--protocol", "original"},
       folder.path(),
-      "--protocol original chooses on the test part, which the data does "
+      "--protocol original chooses on the test split, which the data does "
       "not have (hub/data/train-00000-of-00001.csv.gz: 30 examples)");
 }
 
@@ -262,6 +263,10 @@ TEST(Data, ThatIsNotUtf8IsCountedOrRefused) {
       << ending.messages;
   Words strict = eval;
   strict.push_back("--strict_utf8");
+  const Ending tokens =
+      run_well({"tokenize", workshop() / "model", "--data", "latin.csv"}, folder.path());
+  EXPECT_NE(tokens.messages.find("1 ill-formed bytes were read as U+FFFD"), std::string::npos)
+      << tokens.messages;
   expect_refusal(strict, folder.path(), "latin.csv: line 2: the text is not UTF-8");
 }
 
@@ -371,9 +376,9 @@ TEST(Data, OfOnesOwnTeachesFreshWeightsItsWords) {
       run_json({"tokenize", "tiny", "--data", "films.csv", "--examples", "1"}, folder.path());
   EXPECT_EQ(shown["vocabulary"]["vocab_size"],
             std::count(vocabulary.begin(), vocabulary.end(), '\n'));
-  ASSERT_EQ(shown["parts"].size(), 2);
-  EXPECT_EQ(shown["parts"][0]["n"], 54);
-  EXPECT_EQ(shown["parts"][1]["part"], "validation");
+  ASSERT_EQ(shown["splits"].size(), 2);
+  EXPECT_EQ(shown["splits"][0]["n"], 54);
+  EXPECT_EQ(shown["splits"][1]["split"], "validation");
 }
 
 TEST(Data, ThatIsBuiltInKeepsItsVocabulary) {
@@ -412,7 +417,7 @@ TEST(Data, IsShownAsTokens) {
                        "2",        "--max_seq_length",   "10"};
   const Json shown = run_json(words, folder.path())["texts"];
   ASSERT_EQ(shown.size(), 2);
-  EXPECT_EQ(shown[0]["part"], "train");
+  EXPECT_EQ(shown[0]["split"], "train");
   EXPECT_EQ(shown[0]["row"], 1);
   EXPECT_EQ(shown[0]["tokens"].size(), shown[0]["input_ids"].size());
   EXPECT_EQ(shown[0]["tokens"].front(), "[CLS]");
@@ -440,9 +445,9 @@ TEST(Data, IsSaidAsTokens) {
   const Words words = {"tokenize", workshop() / "model", "--data", "texts.csv", "--batch_size",
                        "3",        "--max_seq_length",   "100"};
   const Json result = run_json(words, folder.path());
-  ASSERT_EQ(result["parts"].size(), 1);
-  const Json& part = result["parts"][0];
-  EXPECT_EQ(part["part"], "train");
+  ASSERT_EQ(result["splits"].size(), 1);
+  const Json& part = result["splits"][0];
+  EXPECT_EQ(part["split"], "train");
   EXPECT_EQ(part["n"], 3);
   EXPECT_EQ(part["longest_tokens"], 100);
   EXPECT_EQ(part["cut_texts"], 1);

@@ -99,9 +99,9 @@ TEST(Devices, WithoutADriverAreRefused) {
   expect_failures(1, {"no GPU can be used: NVIDIA's driver: libcuda.so.1 is not installed",
                       "leave --device out to compute on the processor"});
   const Json found = doctors_findings();
-  EXPECT_EQ(found["cards"], Json::array());
-  EXPECT_EQ(found["cards_missing"], "NVIDIA's driver: libcuda.so.1 is not installed");
-  EXPECT_EQ(found["card_peaks"], Json::object());
+  EXPECT_EQ(found["gpus"], Json::array());
+  EXPECT_EQ(found["gpus_missing"], "NVIDIA's driver: libcuda.so.1 is not installed");
+  EXPECT_EQ(found["gpu_peaks"], Json::object());
   for (const Json& problem : found["problems"])
     EXPECT_EQ(problem.get<std::string>().find("NVIDIA"), std::string::npos)
         << "a machine without a card lacks nothing: " << problem;
@@ -118,8 +118,8 @@ TEST(Devices, WithAnOldDriverAreRefused) {
   const std::string what = "NVIDIA's driver is too old: it is for CUDA 11.4, hone needs 12.0";
   expect_failures(1, {what, "leave --device out to compute on the processor"});
   const Json found = doctors_findings();
-  EXPECT_EQ(found["cards"], Json::array());
-  EXPECT_EQ(found["cards_missing"], what);
+  EXPECT_EQ(found["gpus"], Json::array());
+  EXPECT_EQ(found["gpus_missing"], what);
 }
 
 TEST(Devices, ThatAreOldAreRefused) {
@@ -128,9 +128,9 @@ TEST(Devices, ThatAreOldAreRefused) {
       "cuda:0 (Card of the tests) has compute capability 7.0; hone's kernels need 8.0";
   expect_failures(1, {what, "leave --device out to compute on the processor"});
   const Json found = doctors_findings();
-  EXPECT_EQ(found["cards"].size(), 1);
-  EXPECT_EQ(found["card_peaks"], Json::object());
-  EXPECT_TRUE(found["cards_missing"].get<std::string>().starts_with(what));
+  EXPECT_EQ(found["gpus"].size(), 1);
+  EXPECT_EQ(found["gpu_peaks"], Json::object());
+  EXPECT_TRUE(found["gpus_missing"].get<std::string>().starts_with(what));
   expect_problem(found, what);
 }
 
@@ -155,8 +155,8 @@ TEST(Devices, WithoutACompilerAreShownByDoctorWithWhatToDo) {
   fs::create_symlink(drivers / "libcuda.so.1", folder.path() / "libnvrtc.so.13");
   const DriverIn driver(folder.path(), "");
   const Json found = doctors_findings();
-  EXPECT_EQ(found["cards"].size(), 1);
-  EXPECT_EQ(found["cards_missing"],
+  EXPECT_EQ(found["gpus"].size(), 1);
+  EXPECT_EQ(found["gpus_missing"],
             "NVRTC, which compiles kernels: libnvrtc.so.13 is too old: it has no nvrtcVersion; "
             "install it of CUDA 12 or 13, or put its folder into LD_LIBRARY_PATH");
   expect_problem(found, "install it of CUDA 12 or 13, or put its folder into LD_LIBRARY_PATH");
@@ -226,12 +226,12 @@ TEST(Devices, RunAllJobs) {
 TEST(Devices, AreDescribedByDoctor) {
   const CardOfTests card;
   const Json found = doctors_findings();
-  EXPECT_EQ(found["cards"],
+  EXPECT_EQ(found["gpus"],
             (Json{"Card of the tests, 2 GiB, 100 multiprocessors, compute capability 8.0"}));
-  EXPECT_EQ(found["cards_missing"], nullptr);
+  EXPECT_EQ(found["gpus_missing"], nullptr);
   for (const char* peak :
        {"fp32_tflops", "tf32_tflops", "bf16_tflops", "int8_tops", "copy_gb_per_s"})
-    EXPECT_GT(found["card_peaks"][peak], 0) << peak;
+    EXPECT_GT(found["gpu_peaks"][peak], 0) << peak;
 }
 
 // The example of docs/developers/adding-a-kernel.md.
@@ -295,8 +295,8 @@ TEST(Devices, ComputeInBf16OnTheProcessor) {
   EXPECT_EQ(in_bf16["arithmetic"], "bf16");
   EXPECT_EQ(in_bf16["in_fp32"]["eval_loss"], in_fp32["eval_loss"]);
   EXPECT_NE(in_bf16["eval_loss"], in_fp32["eval_loss"]);
-  EXPECT_TRUE(in_bf16["comparison"].contains("flips"));
-  EXPECT_FALSE(in_fp32.contains("in_fp32"));
+  EXPECT_TRUE(in_bf16["comparison"]["flips"].is_number());
+  EXPECT_TRUE(in_fp32["in_fp32"].is_null());
 
   // The same bits with any number of threads.
   const auto train = [&](const char* name, const char* threads) {

@@ -288,5 +288,18 @@ TEST_F(Refusal, OfDrawingsNamesTheChoices) {
          {"draw", "tiny", "-o", "graph.dot", "--inputs", "labels"});
 }
 
+// `hone shrink` writes `unproven` instead of `model` if no candidate passes.
+TEST_F(Refusal, OfAMissingModelNamesThoseBesideIt) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / "small/unproven");
+  fs::copy_file(workshop() / "model/config.json", folder.path() / "small/unproven/config.json");
+  const Ending ending = run_hone({"predict", "small/model", "a text"}, folder.path());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("small contains small/unproven"), std::string::npos)
+      << ending.messages;
+  for (const char* word : {"Hugging Face", "hf download"})
+    EXPECT_EQ(ending.messages.find(word), std::string::npos) << ending.messages;
+}
+
 }  // namespace
 }  // namespace hone::testing

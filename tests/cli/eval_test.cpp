@@ -98,7 +98,7 @@ TEST(Eval, WarnsOfAModelThatPredictsOneClassOnly) {
   write_safetensors(weights, tensors, {{"format", "pt"}});
   const std::string data = workshop() / "reviews.csv";
   const std::string warning =
-      "the model predicts one class only: all 40 texts are taken for 'good', which 20 of them are";
+      "the model predicts one class only, 'good': right for 20 of 40 examples";
   const Ending ending =
       run_well({"eval", "model", "--data", data, "--split", "all", "--json"}, folder.path());
   EXPECT_NE(ending.messages.find("warning: " + warning), std::string::npos) << ending.messages;
@@ -130,7 +130,7 @@ TEST(Eval, LeavesAReportWhereItIsAskedTo) {
   const double accuracy = result["eval_accuracy"];
   for (const std::string& part :
        {fmt::format(
-            "<h1>Accuracy on all, n = 40, 36 trained on, 4 held for choices: {:.1f}% (95% CI ",
+            "<h1>Accuracy on all, n = 40, 36 trained on, 4 used for choices: {:.1f}% (95% CI ",
             100 * accuracy),
         std::string("none; nothing is random"), std::string("taken for good"),
         std::string("<dd>fp32</dd>")})

@@ -33,6 +33,7 @@ TEST(Export, WritesAFolderWithConfigAndTokenizer) {
   EXPECT_EQ(result["inputs"][0]["shape"], "[B, S]");
   EXPECT_EQ(result["weights"][0]["type"], "fp32");
   EXPECT_TRUE(result["notes"].empty());
+  for (const char* key : {"adapter", "check", "layers"}) EXPECT_EQ(result.at(key), nullptr) << key;
   const std::vector<std::string> written = entries(folder.path() / "exported");
   for (const char* name : {"model.onnx", "config.json", "vocab.txt", "record.json"})
     EXPECT_NE(std::ranges::find(written, name), written.end()) << name;
@@ -40,6 +41,36 @@ TEST(Export, WritesAFolderWithConfigAndTokenizer) {
   // The folder is replaced only when that is asked for.
   const std::vector<std::string> again = {"export", workshop() / "model", "-o", "exported"};
   EXPECT_EQ(run_hone(again, folder.path()).code, 1);
+}
+
+// The card of a copy that hone does not read is not that of its model.
+TEST(Export, TheCardSaysWhoLoadsTheFolder) {
+  const TemporaryFolder folder;
+  run_well({"quantize", workshop() / "model", "--weight_format", "int(bits=8,per=row)", "--data",
+            workshop() / "reviews.csv", "-o", "rounded"},
+           folder.path());
+  run_well({"pack", "rounded", "-o", "packed"}, folder.path());
+  const auto has = [&](const std::string& name, const std::string& text) {
+    return read_file(folder.path() / name / "README.md").find(text) != std::string::npos;
+  };
+  const auto expect_true_card = [&](const std::string& name, const std::string& library) {
+    EXPECT_TRUE(has(name, fmt::format("library_name: {}\n", library))) << name;
+    EXPECT_TRUE(has(name, fmt::format("\n# {}\n", name))) << name;
+    EXPECT_TRUE(has(name, fmt::format("\n- name: \"{}\"\n", name))) << name;
+    EXPECT_TRUE(has(name, "- quantized\n")) << name;
+    EXPECT_FALSE(has(name, "Only hone loads it")) << name;
+    EXPECT_FALSE(has(name, "weights are packed")) << name;
+  };
+  run_well({"export", "packed", "--to", "onnx", "-o", "graph"}, folder.path());
+  expect_true_card("graph", "onnx");
+  EXPECT_TRUE(has("graph", "The weights are in model.onnx: "));
+  EXPECT_TRUE(has("graph", "ONNX Runtime"));
+  run_well({"export", "packed", "--to", "compressed-tensors", "-o", "coded"}, folder.path());
+  expect_true_card("coded", "transformers");
+  EXPECT_TRUE(has("coded", "The weights are in model.safetensors: "));
+  // An embedding has no classes.
+  run_well({"export", "packed", "--embed", "-o", "embeds"}, folder.path());
+  EXPECT_FALSE(fs::exists(folder.path() / "embeds/README.md"));
 }
 
 TEST(Export, WritesAFile) {
@@ -69,6 +100,9 @@ TEST(Export, StoresQuantizedWeightsInFewBitsAndSaysWhatItCannot) {
   EXPECT_TRUE(holds(weights("mxint(bits=8)", "blocks"), "int8"));
   EXPECT_TRUE(holds(weights("int(bits=4,group=32)", "groups"), "int4"));
   EXPECT_TRUE(holds(weights("int(bits=4,group=32,asymmetric=true)", "zeros"), "uint4"));
+  EXPECT_TRUE(holds(weights("mxfp(element=e2m1)", "halves"), "int8"));
+  EXPECT_TRUE(holds(weights("mxfp(element=e4m3)", "fp8"), "fp8"));
+  EXPECT_TRUE(holds(weights("minifloat_ieee(width=8,exponent_width=4)", "rows"), "fp8"));
   const Json values = weights("nf4", "values");
   EXPECT_FALSE(holds(values, "int8"));
   EXPECT_NE(values["notes"].dump().find("nf4"), std::string::npos) << values["notes"];
@@ -210,7 +244,7 @@ TEST(Export, CompressedTensorsHaveTheSameWeights) {
     EXPECT_EQ(result["layers"][0]["format"], one.format);
     EXPECT_EQ(result["layers"][0]["weights"], one.weights);
     EXPECT_EQ(result["layers"][0]["count"], 12);
-    EXPECT_EQ(result["layers"][0].contains("inputs"), one.input != std::string("none"));
+    EXPECT_EQ(result["layers"][0]["inputs"].is_null(), one.input == std::string("none"));
     const Json config = read_json(folder.path() / "exported/config.json");
     const Json& group = config["quantization_config"]["config_groups"]["group_0"];
     EXPECT_EQ(config["quantization_config"]["format"], one.format);
@@ -354,8 +388,22 @@ TEST(Export, LongChecksTheFileInOnnxRuntime) {
       {"export", model, "--check", workshop() / "reviews.csv", "--split", "all", "-o", "exported"},
       folder.path())["check"];
   EXPECT_EQ(check["examples"], kReviews);
+  EXPECT_EQ(check["split_examples"], kReviews);
+  const std::string report = read_file(folder.path() / "exported/report.md");
+  EXPECT_NE(report.find("reviews.csv"), std::string::npos) << report;
+  EXPECT_EQ(report.find("no text was read"), std::string::npos) << report;
   EXPECT_EQ(check["same_predictions"], kReviews);
   EXPECT_LE(check["largest_difference"].get<double>(), 1e-4 * check["largest_value"].get<double>());
+  for (const char* format : {"mxfp(element=e4m3)", "minifloat_ieee(width=8,exponent_width=4)"}) {
+    SCOPED_TRACE(format);
+    run_well({"pack", model, "--weight_format", format, "-o", "packed", "--overwrite"},
+             folder.path());
+    const Json packed = run_json({"export", "packed", "--check", workshop() / "reviews.csv",
+                                  "--split", "all", "-o", "exported", "--overwrite"},
+                                 folder.path())["check"];
+    EXPECT_LE(packed["largest_difference"].get<double>(),
+              1e-4 * packed["largest_value"].get<double>());
+  }
 }
 
 }  // namespace

@@ -256,7 +256,7 @@ TEST(Formats, ComparesChoicesOnAModel) {
   EXPECT_EQ(result["formats"][2]["input_snr_db"], nullptr);
   EXPECT_EQ(result["layers"].size(), 14 * 2);
   EXPECT_EQ(result["n"], kReviews / 10);
-  EXPECT_EQ(result["part"], "validation");
+  EXPECT_EQ(result["split"], "validation");
   EXPECT_EQ(result["chosen"], nullptr);
   EXPECT_NE(result["summary"].get<std::string>().find("none is shown to keep the accuracy"),
             std::string::npos);
@@ -267,7 +267,7 @@ TEST(Formats, ComparesChoicesOnAModel) {
   const std::vector<std::string> rows =
       split(read_file(folder.path() / "tables/formats.csv"), '\n');
   EXPECT_NE(rows[0].find("mcnemar_p,verdict,loss,"), std::string::npos) << rows[0];
-  EXPECT_TRUE(rows[0].ends_with(",part,n\r")) << rows[0];
+  EXPECT_TRUE(rows[0].ends_with(",split,n\r")) << rows[0];
   EXPECT_TRUE(rows[1].ends_with(",validation,4\r")) << rows[1];
   EXPECT_EQ(entries(folder.path() / "tables"),
             (std::vector<std::string>{"formats.csv", "formats.gp", "formats.png", "formats.svg",
@@ -334,7 +334,7 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
   with_report[3] = "synth:lookup?n=8000";
   run_well(with_report, folder.path());
   expect_shown(read_page(folder.path() / "original/report.html"),
-               "test, n = 1,600, untrained weights, all held for choices: texts of each");
+               "test, n = 1,600, untrained weights, all used for choices: texts of each");
 }
 
 TEST(Formats, SuggestsARecipeThatQuantizeTakes) {

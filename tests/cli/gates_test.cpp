@@ -76,10 +76,12 @@ TEST(Gates, OfMaxDropIsThatOnTheMainMetric) {
   const Json drop = gate_of({"--max_drop", "1.5"}), gate = gate_of({"--gate", "accuracy>=-1.5"});
   EXPECT_EQ(drop, gate);
   EXPECT_EQ(drop["gates"][0]["margin"], 0.015);
-  // A gate takes the place of it.
-  const Json both = gate_of({"--max_drop", "1.5", "--gate", "accuracy>=-30"});
-  ASSERT_EQ(both["gates"].size(), 1u);
-  EXPECT_EQ(both["gates"][0]["margin"], 0.3);
+  const Ending both = run_hone({"compare", "model", "coarse", "--data", "tickets", "--max_drop",
+                                "1.5", "--gate", "accuracy>=-30"},
+                               tickets());
+  EXPECT_EQ(both.code, 1);
+  for (const char* limit : {"--max_drop 1.5", "accuracy>=-30"})
+    EXPECT_NE(both.messages.find(limit), std::string::npos) << both.messages;
 }
 
 TEST(Gates, NameClassesThatLostWhateverTheyAre) {
@@ -92,9 +94,9 @@ TEST(Gates, NameClassesThatLostWhateverTheyAre) {
   EXPECT_LE(lost["p_value"], 0.05);
   const Ending shown = run_well({"compare", "model", "coarse", "--data", "tickets"}, tickets());
   EXPECT_NE(
-      shown.messages.find(fmt::format("recall of '{}' fell by", lost["class"].get<std::string>())),
+      shown.output.find(fmt::format("ecall of '{}' fell by", lost["class"].get<std::string>())),
       std::string::npos)
-      << shown.messages;
+      << shown.output;
 }
 
 TEST(Gates, JudgeCopiesChoicesAndTrials) {
@@ -161,10 +163,31 @@ TEST(Gates, OfChoicesAreBesideTheBestByEachMetric) {
     ASSERT_EQ(one["gate"]["gates"].size(), 1u) << "by the other metric it is the best";
     EXPECT_EQ(one["gate"]["gates"][0]["gate"], gate);
   }
-  EXPECT_NE(ending.messages.find("recall of 'legal' fell by"), std::string::npos)
-      << ending.messages;
+  EXPECT_FALSE(result.contains("lost_classes")) << "the best is compared with nothing";
   const Ending passed = choose("recall(tech)>=-1");
   EXPECT_EQ(passed.code, 0) << passed.messages;
+}
+
+// The limit that nobody asked for is not shown.
+TEST(Gates, AreTheHeadlineWhereThereAreAny) {
+  const Ending ending =
+      run_hone({"compare", "model", "coarse", "--data", "tickets", "--gate", "recall(legal)>=-1"},
+               tickets());
+  EXPECT_EQ(ending.code, 3) << ending.messages;
+  EXPECT_TRUE(ending.output.starts_with("Recall of legal ")) << ending.output;
+  EXPECT_EQ(ending.output.find("drop of 0.50"), std::string::npos) << ending.output;
+}
+
+TEST(Gates, OfChoicesAreShownOneByOne) {
+  const Ending ending =
+      run_hone({"choose", "model", "coarse", "--smallest", "--gate", "recall(legal)>=-100",
+                "--data", "tickets", "-o", "choice", "--overwrite"},
+               tickets());
+  const std::string page = read_file(tickets() / "choice/report.md");
+  for (const char* part : {"Gates", "Compared with", "Examples needed", "recall(legal)"}) {
+    EXPECT_NE(ending.output.find(part), std::string::npos) << ending.output;
+    EXPECT_NE(page.find(part), std::string::npos) << page;
+  }
 }
 
 // No trial can pass with 30 examples, which is told before any is run, with what would do.
@@ -179,8 +202,15 @@ TEST(Gates, OfSearchesThatNoTrialPassesEndIt) {
                tickets());
   EXPECT_EQ(ending.code, 3) << ending.messages;
   for (const char* part : {"not even the baseline compared with itself would be shown",
-                           "examples for recall of legal", "none of 2 trials is shown to pass"})
+                           "examples of legal for recall of legal"})
     EXPECT_NE(ending.messages.find(part), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.output.find("one of 2 trials is shown to pass"), std::string::npos)
+      << ending.output;
+  EXPECT_FALSE(fs::exists(folder.path() / "none.partial"));
+  EXPECT_TRUE(fs::exists(folder.path() / "none/study.db"));
+  EXPECT_FALSE(fs::exists(folder.path() / "none/best"));
+  const Json result = parse_json(read_file(folder.path() / "none/results.json"), "results");
+  EXPECT_EQ(result["excluded_by_gates"].size(), 2u);
 }
 
 TEST(Gates, RefuseWhatTheModelDoesNotHave) {
@@ -194,6 +224,7 @@ TEST(Gates, RefuseWhatTheModelDoesNotHave) {
   refused("loss>=-1", 1, "not counted in points");
   refused("recall(legal)=-2", 2, "there is no >=");
   refused("accuracy>=much", 2, "accuracy>=much");
+  refused("f1_macroo>=-1", 2, "did you mean 'f1_macro'?");
   const Ending twice = compare("coarse", {"macro_f1>=-1", "f1_macro>=-2"});
   EXPECT_EQ(twice.code, 1);
   EXPECT_NE(twice.messages.find("two gates are on macro F1"), std::string::npos) << twice.messages;

@@ -70,6 +70,7 @@ TEST(Help, ShowsFewOptionsOnOneLineEach) {
 TEST(Help, ShowsEveryOptionWhenAskedForAll) {
   const std::string common = help_of("train"), all = all_help_of("train");
   EXPECT_EQ(common.find("--adam_beta1"), std::string::npos);
+  EXPECT_NE(common.find("--validation_split"), std::string::npos);
   EXPECT_NE(common.find("More options: hone train --help-all"), std::string::npos);
   EXPECT_NE(all.find("--adam_beta1"), std::string::npos);
   EXPECT_EQ(all.find("More options"), std::string::npos);

@@ -172,7 +172,7 @@ TEST_F(Images, AreReadByModelsInFormats) {
 TEST_F(Images, ArePrunedWeightByWeight) {
   const Json pruned = run_json(
       {"prune", "learnt", "--sparsity", "0.5", "--data", "pictures", "-o", "pruned"}, folder());
-  EXPECT_EQ(pruned["part"], "validation");
+  EXPECT_EQ(pruned["split"], "validation");
   expect_refusal(
       "there are no neurons in the graph that could go",
       {"prune", "learnt", "--structure", "neurons", "--data", "pictures", "-o", "narrow"});
@@ -187,7 +187,11 @@ TEST_F(Images, AreProfiledByOperation) {
 
 TEST_F(Images, HaveASizeThatInspectTells) {
   const Json facts = run_json({"inspect", "learnt"}, folder());
-  EXPECT_EQ(facts["limits"], (Json{{"channels", 3}, {"height", kEdge}, {"width", kEdge}}));
+  const Json& limits = facts["limits"];
+  EXPECT_EQ(limits["channels"], 3);
+  EXPECT_EQ(limits["height"], kEdge);
+  EXPECT_EQ(limits["width"], kEdge);
+  EXPECT_EQ(limits["tokens"], nullptr);
   EXPECT_NE(run_well({"inspect", "learnt"}, folder()).output.find("images of 3 x 12 x 12"),
             std::string::npos);
 }
@@ -204,7 +208,7 @@ TEST_F(Images, AreTimed) {
           .output;
   EXPECT_NE(mistakes.find("not run: batch norms by running statistics"), std::string::npos)
       << mistakes;
-  expect_refusal("--tokens is of texts and the model reads images",
+  expect_refusal("--tokens applies to texts, and the model reads images",
                  {"bench", "learnt", "--tokens", "128"});
 }
 
@@ -215,11 +219,11 @@ TEST_F(Images, AreNotWhatModelsOfTextsRead) {
 }
 
 TEST_F(Images, AreNotWhatCommandsForTextsTake) {
-  expect_refusal("learnt: it reads images; a tokenizer is of models of texts alone",
+  expect_refusal("learnt: it reads images; a tokenizer needs a model that reads texts",
                  {"tokenize", "learnt", "--data", "pictures"});
-  expect_refusal("learnt: it reads images; an embedding is of models of texts alone",
+  expect_refusal("learnt: it reads images; an embedding needs a model that reads texts",
                  {"predict", "learnt", "a.png", "--embed"});
-  expect_refusal("learnt: it reads images; a vocabulary is of models of texts alone",
+  expect_refusal("learnt: it reads images; a vocabulary needs a model that reads texts",
                  {"trim", "learnt", "--data", "pictures", "-o", "trimmed"});
 }
 

@@ -151,7 +151,7 @@ TEST(Inspect, VerifiesThatFilesAreAsTheyWereWritten) {
   std::string bytes = read_file(file);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);  // still a number
   write_file(file, bytes);
-  EXPECT_FALSE(run_json({"inspect", packed}, workshop()).contains("verified_files"));
+  EXPECT_TRUE(run_json({"inspect", packed}, workshop())["verified_files"].is_null());
   const Ending damaged = run_hone({"inspect", packed, "--verify"}, workshop());
   EXPECT_EQ(damaged.code, 1);
   EXPECT_NE(damaged.messages.find("files are not as they were written: parameters.safetensors has "
@@ -203,7 +203,7 @@ TEST(Inspect, TellsBitsZerosAndWhatTakesMemory) {
   EXPECT_EQ(of_packed["zeros"], of_rounded["zeros"]);
   EXPECT_GT(of_rounded["zeros"], plain["zeros"]);
   EXPECT_LT(of_packed["parameter_bytes"], of_rounded["parameter_bytes"]);
-  EXPECT_TRUE(read_file(csv).starts_with("module,parameters,trainable,frozen,zeros\r\n"));
+  EXPECT_TRUE(read_file(csv).starts_with("module,parameters,trainable,frozen,zero_share\r\n"));
   const Ending again = run_hone({"inspect", rounded, "--csv", csv}, workshop());
   EXPECT_EQ(again.code, 1);
   EXPECT_NE(again.messages.find("modules.csv"), std::string::npos) << again.messages;

@@ -84,7 +84,7 @@ TEST_F(Lora, TellsWhatIsTrained) {
   const Json results = read_json(folder() / "adapter/results.json");
   // bert-tiny's shape: A and B of query and value in two layers, and the classifier.
   EXPECT_EQ(results["lora"]["trained"], 2 * 2 * 4 * (128 + 128) + 2 * 128 + 2);
-  EXPECT_EQ(results["lora"]["linears"], 4);
+  EXPECT_EQ(results["lora"]["linear_layers"], 4);
   EXPECT_EQ(results["lora"]["disk_bytes"],
             fs::file_size(folder() / "adapter/adapter_model.safetensors"));
   const std::string page = read_page(folder() / "adapter/report.html");
@@ -109,7 +109,7 @@ TEST_F(Lora, IsTheSameMerged) {
   EXPECT_EQ(merged["rounded_again"], false);
   EXPECT_EQ(merged["size"]["parameters"].get<std::int64_t>() + 2 * 2 * 4 * (128 + 128),
             merged["lora"]["parameters"].get<std::int64_t>());
-  EXPECT_GT(merged["times"]["with_adapter"]["min_ms"].get<double>(), 0);
+  EXPECT_GT(merged["times"]["before"]["min_ms"].get<double>(), 0);
   EXPECT_FALSE(fs::exists(folder() / "merged/graph.hone"));  // others load it
   expect_near(logits({"merged"}), logits({"model", "--adapter", "adapter"}), 1e-6);
   EXPECT_NE(
@@ -133,7 +133,7 @@ TEST_F(Lora, OfOneBaseThereAreSeveral) {
   EXPECT_EQ(read_json(folder() / "other/base.json"), read_json(folder() / "adapter/base.json"));
   run_well(training({"-o", "seeds", "--seeds", "2"}, "2"), folder());
   EXPECT_NE(weights("seeds/seed-42"), weights("seeds/seed-43"));
-  EXPECT_EQ(read_json(folder() / "seeds/results.json")["lora"]["linears"], 4);
+  EXPECT_EQ(read_json(folder() / "seeds/results.json")["lora"]["linear_layers"], 4);
 }
 
 TEST_F(Lora, AfterAKillGivesTheSameBits) {
@@ -276,7 +276,7 @@ TEST_F(Lora, SaysWhatCannotBe) {
                  {"eval", "model", "--adapter", "model", "--data", "reviews.csv"});
   expect_refusal("--adapter: tiny has fresh weights",
                  {"bench", "tiny", "--adapter", "adapter", "--runs", "1"});
-  expect_refusal("answer with its labels",
+  expect_refusal("predicts labels with its own head",
                  {"predict", "model", "--adapter", "adapter", "--embed", "fine"});
   expect_refusal("the adapter", {"lora", "merge", "model", "--adapter", "adapter", "-o", "adapter",
                                  "--overwrite"});
@@ -321,7 +321,7 @@ TEST_F(Lora, IsTrainedOnANativeBase) {
   words[1] = "native_base";
   run_well(words, folder());
   const Json result = read_json(folder() / "on_native/results.json");
-  EXPECT_EQ(result["lora"]["linears"], 4);
+  EXPECT_EQ(result["lora"]["linear_layers"], 4);
   const Json measured = run_json(
       {"eval", "native_base", "--adapter", "on_native", "--data", "reviews.csv"}, folder());
   EXPECT_EQ(measured["arithmetic"], "native");
@@ -330,7 +330,7 @@ TEST_F(Lora, IsTrainedOnANativeBase) {
 
 TEST_F(Lora, TellsTheBaseBeforeTraining) {
   const Json result = read_json(folder() / "adapter/results.json");
-  const std::string part = result["before"]["part"];
+  const std::string part = result["before"]["split"];
   const Json base = run_json({"eval", "model", "--data", "reviews.csv", "--split", part}, folder());
   EXPECT_EQ(result["before"]["eval_accuracy"], base["eval_accuracy"]);
   EXPECT_EQ(result["before"]["n"], base["n"]);

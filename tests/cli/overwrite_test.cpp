@@ -211,26 +211,6 @@ TEST_F(Overwrite, PutsNoReportInThePlaceOfAModel) {
   run_well(joined(reports[1], {"report", "--overwrite"}), folder());
 }
 
-TEST_F(Overwrite, KnowsTheFoldersOfVersionsBeforeRecords) {
-  run_well(joined(kTrain, {"-o", "new"}), folder());
-  fs::remove(at("new/record.json"));
-  fs::remove(at("new/README.md"));  // nor had they these
-  fs::remove(at("new/report.md"));
-  fs::remove(at("new/trained_on.safetensors"));
-  for (const char* file : {"README.md", "report.md", "trained_on.safetensors"})
-    fs::remove(at("new/checkpoint-2") / file);
-  write_file(at("new/thesis.tex"), "years");
-  run_well({"eval", "new", "--data", "reviews.csv"}, folder());
-  const Ending report =
-      run_hone({"eval", "model", "--data", "reviews.csv", "-o", "new", "--overwrite"}, folder());
-  EXPECT_EQ(report.code, 2) << report.messages;
-  EXPECT_NE(report.messages.find("new: holds a model made by `hone train`"), std::string::npos);
-  run_well({"convert", "model", "-o", "new", "--overwrite"}, folder());
-  EXPECT_EQ(entries(at("new")),
-            (Words{"README.md", "config.json", "model.safetensors", "record.json", "thesis.tex",
-                   "tokenizer_config.json", "trained_on.safetensors", "vocab.txt"}));
-}
-
 // Whoever lets a job write a new file adds its name to hone/base/job_files.cpp; else --overwrite takes it for
 // somebody else's.
 TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {

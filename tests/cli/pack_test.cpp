@@ -65,8 +65,7 @@ TEST(Pack, MakesGroupsNativeWithInputsInBlocksAndNeverNf4) {
                                    workshop() / "reviews.csv", "-o", "native"},
                                   folder.path());
   EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.messages.find("products of weights in nf4(block=64) and rounded inputs are not "
-                                  "of codes on this version"),
+  EXPECT_NE(refused.messages.find("native computation does not support weights in nf4(block=64)"),
             std::string::npos)
       << refused.messages;
 }
@@ -94,6 +93,21 @@ TEST(Pack, SaysWhatCannotBeDoneWithPackedModels) {
         << ending.messages;
     EXPECT_FALSE(fs::exists(folder.path() / "out"));
   }
+}
+
+// Other programs load it as it is, which the refusal says.
+TEST(Pack, UnpackingOfASimulatedModelSaysWhoCanLoadIt) {
+  const TemporaryFolder folder;
+  run_well({"quantize", workshop() / "model", "--format", "int(bits=8)", "--data",
+            workshop() / "reviews.csv", "-o", "simulated"},
+           folder.path());
+  const Ending refused =
+      run_hone({"unpack", "simulated", "--loadable", "transformers", "-o", "plain"}, folder.path());
+  EXPECT_EQ(refused.code, kUserError);
+  EXPECT_NE(refused.messages.find("simulated: is not packed"), std::string::npos);
+  EXPECT_NE(refused.messages.find("`transformers` and hone load it"), std::string::npos)
+      << refused.messages;
+  EXPECT_FALSE(fs::exists(folder.path() / "plain"));
 }
 
 // Text, fields and card say which programs load the folder.
@@ -126,11 +140,21 @@ TEST(Pack, UnpackingSaysWhatItWroteAndWhoCanLoadIt) {
   EXPECT_EQ(loads, dense["others_load_reason"].is_null());
   expect_in(card("dense"), {loads ? "library_name: transformers\n" : "library_name: hone\n",
                             "- Unpacked by `hone unpack packed -o dense",
-                            "The numbers here are those of the packed model.\n",
+                            "The numbers here are those of the model before unpacking.\n",
                             "- It is not smaller or faster yet: "});
   EXPECT_EQ(card("dense").find("weights are packed"), std::string::npos) << card("dense");
   EXPECT_EQ(card("dense").find("## What it takes"), std::string::npos)
       << "that is the packed one's";
+  // Name and passes are those of the copy, as its config.json has them.
+  EXPECT_TRUE(card("dense").find("\n# dense\n") != std::string::npos) << card("dense");
+  for (const char* name : {"packed", "dense"}) {
+    const Json passes = read_json(folder.path() / name / "config.json")["hone_history"]["passes"];
+    EXPECT_GT(passes.size(), 0U);
+    for (const Json& pass : passes) {
+      const std::string text = pass;
+      expect_in(card(name), {"- pass over its graph: `" + text.substr(0, text.find('('))});
+    }
+  }
   const Ending plain =
       run_well({"unpack", "packed", "--loadable", "transformers", "-o", "plain"}, folder.path());
   expect_in(plain.output,

@@ -178,7 +178,7 @@ TEST(Passes, LeaveWhatOtherJobsLeave) {
   const Json run = run_json({"pass", model, "replace_by_identity", "names=bert.pooler.dense",
                              "--data", data, "--split", "all", "-o", "less"},
                             folder.path());
-  EXPECT_EQ(run["part"], "all");
+  EXPECT_EQ(run["split"], "all");
   EXPECT_EQ(run["n"], kReviews);
   EXPECT_EQ(
       run["before"]["eval_accuracy"],

@@ -196,6 +196,7 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   EXPECT_EQ(best["stands_for"], best["result"]["chosen"]);
   for (const Json& stage : all) {
     EXPECT_GT(stage["peak_bytes"], 1 << 20) << stage["stage"];
+    EXPECT_EQ(stage.at("failure"), nullptr) << stage["stage"];
     expect_predicted(stage);
   }
 }
@@ -593,6 +594,12 @@ TEST_F(PipelineTest, SaysWhereItIsWrongBeforeAnythingRuns) {
       {"[stage.a]\nrun = \"pack\"\nMODEL = \"absent\"", "line 3: stage a: MODEL: "},
       {"[stage.a]\nrun = \"draw\"\nMODEL = \"tiny\"\noutput = \"../x.svg\"",
        "line 4: stage a: output: expected a name in the stage's folder"},
+      {train + data + "[stage.b]\nbest_of = [\"{a}\", \"{c}\"]\n" + data +
+           "gate = \"accuracy>=-1\"\n[stage.c]\nrun = \"train\"\nMODEL = \"tiny\"\n" + data,
+       "line 8: stage b: --gate requires --smallest"},
+      {"[stage.a]\nrun = \"compare\"\nA = \"tiny\"\nB = \"tiny\"\n" + data +
+           "gate = \"f1_macroo>=-1\"",
+       "line 6: stage a: --gate: "},
       {train + data + "[common]\nwidths = \"8.4\"",
        "line 6: common: no stage's command has an option 'widths'"},
   };
@@ -689,6 +696,7 @@ max_drop = 0
   EXPECT_EQ(results("other")["stages"][1]["exit_code"], 3);
   EXPECT_EQ(results("other")["failed_gates"], Json({"gate"}));
   EXPECT_NE(ending.output.find("Gates not passed gate"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.messages.find("gate: accuracy>="), std::string::npos) << ending.messages;
 }
 
 TEST_F(PipelineTest, WhatOthersPutIntoItsFolderStays) {

@@ -16,16 +16,16 @@ weight = "integer(width=4,frac=2)"
 bias = "none"
 )toml");
   const Json plan = run_json({"plan", "tiny", "--recipe", "recipe.toml"}, folder.path());
-  ASSERT_EQ(plan["layers"].size(), 14 * 3 - 1);
-  const Json& last = plan["layers"].back();
+  ASSERT_EQ(plan["operands"].size(), 14 * 3 - 1);
+  const Json& last = plan["operands"].back();
   EXPECT_EQ(last["layer"], "classifier");
   EXPECT_EQ(last["operand"], "weight");
   EXPECT_EQ(last["format"], "integer(width=4,frac=2)");
   EXPECT_EQ(last["average_bits"], 4);
   EXPECT_EQ(last["fp32_bytes"], 2 * 128 * 4);
   EXPECT_EQ(last["packed_bytes"], 2 * 128 / 2);
-  EXPECT_EQ(last["arithmetic"], "simulated");
-  EXPECT_EQ(plan["layers"][0]["shape"], (Json{8, 128, 128}));
+  EXPECT_EQ(plan["arithmetic"], "simulated");
+  EXPECT_EQ(plan["operands"][0]["shape"], (Json{8, 128, 128}));
   const auto whole = plan["fp32_bytes"].get<double>(), packed = plan["packed_bytes"].get<double>();
   const auto quantized = plan["quantized_parameters"].get<double>();
   EXPECT_NEAR(packed, whole - 3 * quantized - 128, 1);
@@ -41,7 +41,7 @@ TEST(Plan, PutsFlagsOverTheRecipe) {
        "op = 'matmul', input = 'integer(width=16,frac=8)'"},
       folder.path());
   std::map<std::string, int> counts;
-  for (const Json& row : plan["layers"])
+  for (const Json& row : plan["operands"])
     ++counts[fmt::format("{} {} {}", row["operation"].get<std::string>(),
                          row["operand"].get<std::string>(), row["format"].get<std::string>())];
   EXPECT_EQ(counts, (std::map<std::string, int>{{"linear input integer(width=8,frac=4)", 8},

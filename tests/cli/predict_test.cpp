@@ -30,7 +30,7 @@ TEST(Predict, ShowsWhatTheModelSawAndSaid) {
   EXPECT_EQ(said["score"], std::max(probabilities[0], probabilities[1]));
   EXPECT_EQ(said["labels"], Json({"bad", "good"}));
   EXPECT_EQ(said["cut"], false);
-  EXPECT_FALSE(said.contains("gold"));
+  EXPECT_TRUE(said["gold"].is_null());
 }
 
 TEST(Predict, ReadsManyTextsWithoutLabels) {
@@ -50,9 +50,8 @@ TEST(Predict, ReadsManyTextsWithoutLabels) {
     alone["id"] = row + 1;
     Json of_file = said[static_cast<std::size_t>(row)];
     EXPECT_EQ(of_file["data"], Json({{"source", "texts.csv"}}));
-    EXPECT_EQ(of_file["part"], "all");
-    of_file.erase("data");
-    of_file.erase("part");
+    EXPECT_EQ(of_file["split"], "all");
+    of_file["data"] = of_file["split"] = nullptr;
     EXPECT_EQ(of_file, alone);
   }
 }
@@ -81,7 +80,7 @@ TEST(Predict, GivesNoLabelToWhatIsNoNumber) {
   const Json said = json_lines(json.output).at(0);
   EXPECT_TRUE(said["label"].is_null());
   EXPECT_TRUE(said["probabilities"][0].is_null());
-  EXPECT_NE(json.messages.find("warning: 1 of 1 texts have no prediction"), std::string::npos)
+  EXPECT_NE(json.messages.find("warning: 1 of 1 examples have no prediction"), std::string::npos)
       << json.messages;
   const Ending table = run_well({"predict", "model", "a fine film"}, folder.path());
   EXPECT_NE(table.output.find("none (not a number)"), std::string::npos) << table.output;
@@ -214,9 +213,9 @@ TEST(Predict, SaysTheSameBitsHoweverTheTextsCome) {
   EXPECT_EQ(hone.wait(), 0);
   // But for the name of the file.
   std::string elsewhere = of_file;
-  const std::string named = R"("data":{"source":"texts.txt"},"part":"all",)";
+  const std::string named = R"("data":{"source":"texts.txt"},"split":"all",)";
   for (std::size_t at = elsewhere.find(named); at != std::string::npos; at = elsewhere.find(named))
-    elsewhere.erase(at, named.size());
+    elsewhere.replace(at, named.size(), R"("data":null,"split":null,)");
   EXPECT_TRUE(of_stream == elsewhere);
 }
 
@@ -294,7 +293,7 @@ TEST(Predict, NumbersTheRowsOfArraysAndOfEachFile) {
              run_well({"predict", workshop() / "model", "--data", data, "--split", "all", "--json"},
                       folder.path())
                  .output))
-      places.emplace_back(row.value("file", ""), row["id"].get<int>());
+      places.emplace_back(row["file"].is_null() ? "" : row["file"], row["id"].get<int>());
     return places;
   };
   using Places = std::vector<std::pair<std::string, int>>;
@@ -493,10 +492,10 @@ TEST(Predict, RefusesWhatItCannotTell) {
   refuses(2, "did you mean 'label'?", {"a film", "--json", "--fields", "id,lable"});
   refuses(1, "--fields: the data has no labels (gold)",
           {"--data", "texts.csv", "--json", "--fields", "gold"});
-  refuses(1, "--fields: all texts are of one file",
+  refuses(1, "--fields: all texts come from one file",
           {"--data", "texts.csv", "--json", "--fields", "file"});
   refuses(2, "--fields: id is there twice", {"a film", "--json", "--fields", "id,text,id"});
-  refuses(2, "--fields chooses what programs get; add --json or --output FILE",
+  refuses(2, "--fields selects fields of --json and --output FILE; add one of them",
           {"a film", "--fields", "id"});
   refuses(2, "-o: expected a file that ends in .jsonl or .csv, got 'said.xlsx'",
           {"a film", "-o", "said.xlsx"});

@@ -213,8 +213,8 @@ TEST_F(Pruning, IsStudiedBySparsity) {
                                 folder());
   EXPECT_EQ(results["models"].size(), 1 + 2 * 2);
   EXPECT_NE(results["models"][1]["model"].get<std::string>().find("10.0%, l1"), std::string::npos);
-  EXPECT_TRUE(results["kept"].contains("l1"));
-  EXPECT_TRUE(results["kept"].contains("random"));
+  EXPECT_TRUE(results["max_sparsity"].contains("l1"));
+  EXPECT_TRUE(results["max_sparsity"].contains("random"));
   EXPECT_EQ(results["trained"], false);
   const std::vector<std::string> files = entries(folder() / "study");
   for (const char* file : {"results.csv", "report.html", "sparsity.tsv"})

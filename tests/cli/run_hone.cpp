@@ -203,6 +203,14 @@ const fs::path& workshop() {
   return folder.path();
 }
 
+void leave_interrupted(const fs::path& finished, const fs::path& partial) {
+  fs::copy(finished, partial, fs::copy_options::recursive);
+  for (const char* name : {"results.json", "settings.json"}) fs::remove(partial / name);
+  Json record = read_json(partial / "record.json");
+  record["finished"] = false;
+  write_file(partial / "record.json", to_document(record));
+}
+
 std::string trained_longer(const TemporaryFolder& folder) {
   const std::string model = (folder.path() / "longer").string();
   run_well({"train", "tiny", "--data", "reviews.csv", "--max_steps", "3", "-o", model}, workshop());

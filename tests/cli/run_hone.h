@@ -71,6 +71,9 @@ std::vector<std::string> shell_words(std::string_view line);
 const fs::path& workshop();
 inline constexpr int kReviews = 40;
 
+/// Leaves `partial` as a training that wrote `finished` leaves it when it is interrupted.
+void leave_interrupted(const fs::path& finished, const fs::path& partial);
+
 /// The path of a model in `folder` that learnt from the workshop's data for three steps: its answers
 /// differ from text to text, after one step hardly.
 std::string trained_longer(const TemporaryFolder& folder);

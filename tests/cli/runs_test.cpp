@@ -12,9 +12,6 @@
 namespace hone::testing {
 namespace {
 
-/// Folders of every command, as the version before there was a schema wrote them, without weights.
-fs::path old_runs() { return test_data() / "cli/old_runs"; }
-
 // The rows by the last part of their folder's name, and of several models by the model.
 std::map<std::string, Json> by_name(const Json& result) {
   std::map<std::string, Json> rows;
@@ -27,49 +24,46 @@ std::map<std::string, Json> by_name(const Json& result) {
   return rows;
 }
 
-TEST(Runs, ReadsWhatVersionsBeforeTheSchemaWrote) {
-  const auto rows = by_name(run_json({"runs", old_runs()}, workshop()));
-  const std::vector<std::string> names = {"compare",
-                                          "eval",
-                                          "formats bf16",
-                                          "formats fp32",
-                                          "formats ternary/none",
-                                          "interrupted.partial",
-                                          "qat",
-                                          "quantize",
-                                          "seeds",
-                                          "train",
-                                          "widths PTQ integer(width=8,frac=4)",
-                                          "widths QAT integer(width=8,frac=4)",
-                                          "widths fp32"};
+TEST(Runs, ReadsFoldersOfEveryKind) {
+  const TemporaryFolder folder;
+  const std::string data = workshop() / "reviews.csv";
+  const auto run = [&](std::vector<std::string> line, const char* output) {
+    line.insert(line.end(), {"--data", data, "-o", output});
+    run_well(line, folder.path());
+  };
+  run({"train", "tiny", "--max_steps", "3", "--lr", "1e-3"}, "train");
+  run({"train", "tiny", "--max_steps", "1", "--seeds", "2"}, "seeds");
+  run({"eval", "train", "--split", "all"}, "eval");
+  run({"quantize", "train", "--weight_format", "int(bits=4)"}, "quantize");
+  run({"compare", "train", "quantize"}, "compare");
+  run({"compare-formats", "train", "--candidate", "bf16"}, "formats");
+  leave_interrupted(folder.path() / "train", folder.path() / "interrupted.partial");
+  const auto rows = by_name(run_json({"runs", folder.path()}, folder.path()));
   std::vector<std::string> found;
   for (const auto& [name, row] : rows) found.push_back(name);
-  ASSERT_EQ(found, names);
-  const auto file = [](const char* name) { return read_json(old_runs() / name); };
+  ASSERT_EQ(found, (std::vector<std::string>{"compare", "eval", "formats bf16", "formats fp32",
+                                             "interrupted.partial", "quantize", "seeds", "train"}));
+  const auto result = [&](const char* name) {
+    return read_json(folder.path() / name / "results.json");
+  };
   EXPECT_EQ(rows.at("train")["command"], "train");
-  EXPECT_EQ(rows.at("train")["part"], "validation");
-  EXPECT_EQ(rows.at("train")["n"], 4);
-  EXPECT_EQ(rows.at("train")["eval_loss"], file("train/results.json")["validation"]["eval_loss"]);
+  EXPECT_EQ(rows.at("train")["split"], "validation");
+  EXPECT_EQ(rows.at("train")["eval_loss"], result("train")["validation"]["eval_loss"]);
   EXPECT_EQ(rows.at("train")["settings"]["learning_rate"], 1e-3);
-  EXPECT_EQ(rows.at("eval")["n"], 40);
-  EXPECT_FALSE(rows.at("eval").contains("part")) << "it was not written down";
-  EXPECT_EQ(rows.at("quantize")["average_weight_bits"], 6);
-  EXPECT_EQ(rows.at("quantize")["eval_loss"], file("quantize/results.json")["after"]["eval_loss"]);
+  EXPECT_EQ(rows.at("eval")["n"], result("eval")["n"]);
+  EXPECT_EQ(rows.at("eval")["split"], "all");
+  EXPECT_EQ(rows.at("quantize")["eval_loss"], result("quantize")["after"]["eval_loss"]);
   EXPECT_EQ(rows.at("compare")["model"], "quantize");
   EXPECT_EQ(rows.at("compare")["arithmetic"], "simulated");
-  EXPECT_EQ(rows.at("compare")["flip_share"], 0);
+  EXPECT_EQ(rows.at("compare")["flip_share"], result("compare")["comparison"]["flip_share"]);
   EXPECT_EQ(rows.at("seeds")["seeds"], 2);
-  EXPECT_EQ(rows.at("seeds")["eval_accuracy"], file("seeds/results.json")["validation"]["mean"]);
-  EXPECT_FALSE(rows.at("seeds").contains("eval_accuracy_interval")) << "two seeds tell none";
+  EXPECT_EQ(rows.at("seeds")["eval_accuracy"],
+            result("seeds")["metric_spread"]["validation"]["mean"]);
+  EXPECT_FALSE(rows.at("seeds").contains("eval_accuracy_interval")) << "two seeds have none";
   EXPECT_EQ(rows.at("formats bf16")["average_weight_bits"], 16);
   EXPECT_EQ(rows.at("formats bf16")["model"], "train");
-  EXPECT_EQ(rows.at("widths fp32")["eval_accuracy"], 0.25);
-  const Json& interrupted = rows.at("interrupted.partial");
-  EXPECT_EQ(interrupted["state"], "unfinished");
-  EXPECT_EQ(interrupted["step"], 12);
-  EXPECT_EQ(interrupted["part"], "validation");
-  EXPECT_EQ(interrupted["n"], 30);
-  EXPECT_EQ(interrupted["settings"]["max_steps"], 300);
+  EXPECT_EQ(rows.at("interrupted.partial")["state"], "unfinished");
+  EXPECT_EQ(rows.at("interrupted.partial")["step"], 3);
 }
 
 // Of a few seeds the values of each, as with their accuracies.
@@ -176,7 +170,7 @@ TEST(Runs, OfOtherTextsAreNotRankedTogether) {
       {"runs", "third", "first", "second", "--sort", "accuracy", "--reverse"}, trainings());
   ASSERT_EQ(result["groups"].size(), 2u);
   EXPECT_EQ(result["groups"][0]["data"], "synth:lookup?n=300&test=60");
-  EXPECT_EQ(result["groups"][1]["part"], "validation");
+  EXPECT_EQ(result["groups"][1]["split"], "validation");
   EXPECT_EQ(result["runs"][0]["group"], 1);
   EXPECT_EQ(result["runs"][0]["folder"], "third");
   EXPECT_EQ(result["runs"][1]["group"], 2);
@@ -262,7 +256,7 @@ TEST(Runs, OfSeedsSayWhatTheirIntervalIsOfBesideAllElse) {
   // So few steps may leave all seeds alike, which have no interval.
   const fs::path file = folder.path() / "seeds/results.json";
   Json result = read_json(file);
-  result["accuracy_spread"]["validation"]["mean_interval"] = {0.4, 0.6};
+  result["metric_spread"]["validation"]["mean_interval"] = {0.4, 0.6};
   write_file(file, to_document(result));
   const Json row = run_json({"runs", "seeds"}, folder.path())["runs"][0];
   EXPECT_EQ(row["eval_accuracy_values"].size(), 5u);
@@ -314,8 +308,10 @@ TEST(Runs, SkipsWhatIsNoneAndSaysSo) {
 TEST(Runs, AreDrawnOverEachOtherOnOnePage) {
   const TemporaryFolder out;
   const fs::path page = out.path() / "page.html";
-  run_well({"runs", "first", "second", old_runs() / "interrupted.partial", "--html", page},
+  leave_interrupted(trainings() / "third", out.path() / "interrupted.partial");
+  run_well({"runs", "first", "second", out.path() / "interrupted.partial", "--html", page},
            trainings());
+  fs::remove_all(out.path() / "interrupted.partial");
   const std::string text = read_file(page);
   for (const char* there : {"<svg", "Trainings laid over each other", "first", "second",
                             "interrupted.<wbr>partial", "cannot be ranked"})

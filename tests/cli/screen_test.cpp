@@ -88,7 +88,13 @@ TEST(Screen, TablesAndSentencesFitEveryWidth) {
 }
 
 TEST(Screen, ManyRunsAreATableWhereItFits) {
-  const std::vector<std::string> command = {"runs", test_data() / "cli/old_runs"};
+  const TemporaryFolder folder;
+  for (const char* format :
+       {"int(bits=2)", "int(bits=3)", "int(bits=4)", "int(bits=5)", "int(bits=6)", "int(bits=8)"})
+    run_well({"quantize", workshop() / "model", "--weight_format", format, "--data",
+              workshop() / "reviews.csv", "-o", folder.path() / format},
+             folder.path());
+  const std::vector<std::string> command = {"runs", folder.path()};
   for (const unsigned short columns : std::initializer_list<unsigned short>{80, 160}) {
     const std::string shown = on_terminal(command, columns, "NO_COLOR", "1");
     EXPECT_NE(shown.find("\nFolder"), std::string::npos) << columns << "\n" << shown;

@@ -126,7 +126,7 @@ TEST_F(SearchCommand, EndsWhereNoPointIsLeftAndKeepsItsWinner) {
               best["figures"]["accuracy"].get<double>() -
                   0.01 * best["figures"]["average_bits"].get<double>(),
               1e-12);
-  EXPECT_EQ(results["chosen_on"]["part"], "validation");
+  EXPECT_EQ(results["chosen_on"]["split"], "validation");
   for (const char* file : {"study.db", "trials.csv", "report.html", "optimization_history.svg",
                            "best/config.json", "best/trained_on.safetensors"})
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
@@ -547,7 +547,7 @@ TEST_F(SearchCommand, SaysWhatCannotBeSearched) {
                        {"--pruner", "median"})
                 .find("flips of the objective is known only when a trial has ended"),
             std::string::npos);
-  EXPECT_NE(refusal(search("bits.toml", {"--join"}), 2).find("--join takes part in a study"),
+  EXPECT_NE(refusal(search("bits.toml", {"--join"}), 2).find("--join works on a study"),
             std::string::npos);
 }
 

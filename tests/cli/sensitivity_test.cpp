@@ -26,13 +26,14 @@ class SensitivityCommand : public ::testing::Test {
 TEST_F(SensitivityCommand, RanksLayersOnTheValidationPart) {
   const Json results = run_json(
       words({"--formats", "int(bits=8),bf16", "--sparsities", "0.5", "-o", "out"}), folder_.path());
-  EXPECT_EQ(results["part"], "validation");
+  EXPECT_EQ(results["split"], "validation");
   EXPECT_EQ(results["layers"].size() % 3, 0u);
-  EXPECT_LT(results["computed_flops"].get<double>(), results["apart_computed_flops"].get<double>());
+  EXPECT_LT(results["computed_flops"].get<double>(),
+            results["separate_computed_flops"].get<double>());
   const std::vector<std::string> rows =
       split(read_file(folder_.path() / "out/sensitivity.csv"), '\n');
   EXPECT_EQ(rows.size(), results["layers"].size() + 2);
-  EXPECT_TRUE(rows[0].ends_with(",part,n\r")) << rows[0];
+  EXPECT_TRUE(rows[0].ends_with(",split,n\r")) << rows[0];
   const std::string measured_on = fmt::format(",validation,{}\r", results["n"].get<std::int64_t>());
   EXPECT_TRUE(rows[1].ends_with(measured_on)) << rows[1];
 }

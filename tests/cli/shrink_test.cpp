@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "hone/base/text.h"
 #include "hone/search/storage/storage.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
@@ -44,8 +45,42 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   EXPECT_NE(ending.output.find("No candidate was shown to be within the limit"), std::string::npos)
       << ending.output;
   for (const Json& step : found["candidates"]) EXPECT_NE(step["verdict"], "within limit");
+  // One result has one verdict.
+  EXPECT_EQ(found["gate"]["verdict"], "inconclusive");
+  EXPECT_EQ(found["comparison"]["verdict"], "inconclusive");
+  for (const char* file : {"out/report.md", "out/unproven/README.md"})
+    EXPECT_EQ(read_file(folder() / file).find("within the allowed drop"), std::string::npos)
+        << file;
+  EXPECT_NE(ending.output.find("The search ended after "), std::string::npos) << ending.output;
+  // Nothing is within the limit, and all candidates are listed.
+  const Ending listed = run_well({"study", "out/study.db", "shrink"}, folder());
+  for (const Json& step : found["candidates"])
+    EXPECT_NE(listed.output.find(split(step["recipe"].get<std::string>(), ' ')[0]),
+              std::string::npos)
+        << listed.output;
+  EXPECT_EQ(listed.output.find("Importance"), std::string::npos) << listed.output;
   EXPECT_LT(found["size"]["memory_bytes"], found["size_before"]["memory_bytes"]);
   run_well({"predict", "out/unproven", "some text"}, folder());
+}
+
+// The weights of the first run, and who has them says so.
+TEST_F(ShrinkCommand, MarksCandidatesThatAnEarlierRunHasTrained) {
+  const std::string training = "max_steps = 2\nbatch = 4\nlearning_rate = 1e-3\n";
+  write_file(folder() / "space.toml",
+             "maximize = \"accuracy\"\nminimize = \"packed_bytes\"\n"
+             "[structure]\nneurons = [0, 0.5]\n[training]\n" +
+                 training);
+  const auto trained_before = [&](const std::string& output) {
+    run_well({"shrink", "model", "--data", "reviews.csv", "--recipe", "space.toml", "--max_drop",
+              "99", "--goal", "size", "--max_evaluations", "1", "-o", output},
+             folder());
+    const Json candidates = results(output)["candidates"];
+    EXPECT_EQ(candidates.size(), 1u);
+    EXPECT_EQ(candidates[0]["candidate"], 1);
+    return candidates[0]["trained_before"];
+  };
+  EXPECT_EQ(trained_before("first"), "no");
+  EXPECT_EQ(trained_before("second"), "yes");
 }
 
 // With all that may be lost there is always something to take.
@@ -112,7 +147,7 @@ TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
   // Each look was chosen, and none was taken twice.
   std::set<std::string> configurations;
   for (const Json& step : results("out")["candidates"]) {
-    EXPECT_NE(step["step"], "");
+    EXPECT_NE(step["recipe"], "");
     EXPECT_GT(step["predicted_seconds"], 0);
   }
   const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
@@ -274,6 +309,7 @@ TEST_F(ShrinkCommand, ForTransformersWithoutFormatsWritesOneFolder) {
   EXPECT_FALSE(found.contains("packed"));
   EXPECT_FALSE(fs::exists(folder() / "out/model"));
   EXPECT_TRUE(fs::exists(folder() / "out/transformers/model.safetensors"));
+  EXPECT_EQ(read_file(folder() / "out/report.md").find("their formats"), std::string::npos);
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ TEST(StatisticsCommand, WritesTablesHistogramsAndAFigure) {
   const Json results =
       run_json({"statistics", "model", "--data", "reviews.csv", "--split", "all", "-o", "out"},
                folder.path());
-  EXPECT_EQ(results["part"], "all");
+  EXPECT_EQ(results["split"], "all");
   EXPECT_EQ(results["arithmetic"], "fp32");
-  EXPECT_GT(results["texts"].get<int>(), 0);
+  EXPECT_GT(results["examples"].get<int>(), 0);
   const fs::path out = folder.path() / "out";
   EXPECT_EQ(split(read_file(out / "statistics.csv"), '\n').size(),
             results["tensors"].size() + 2);  // the header, and nothing behind the last newline

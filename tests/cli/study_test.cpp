@@ -142,6 +142,22 @@ TEST_F(StudyCommand, ShowsTheParetoFrontOfSeveralObjectives) {
   EXPECT_EQ(text.find("0.7000   6.0000"), std::string::npos) << "trial 1 dominates it\n" << text;
 }
 
+TEST_F(StudyCommand, ShowsCompleteTrialsWhereNoneIsWithinTheLimits) {
+  const auto storage = open_storage(file().string());
+  const Study strict = storage->create_study("strict", {Direction::maximize, Direction::minimize});
+  for (const double a : {0.9, 0.8}) {
+    Trial trial = trial_of(a, a);
+    trial.values = {a, 8};
+    trial.system_attributes["constraints"] = {0.1};
+    storage->create_trial(strict.id, trial);
+  }
+  storage->close();
+  const std::string text = said({"strict"});
+  EXPECT_NE(text.find("none shown to be within the limits"), std::string::npos) << text;
+  for (const char* value : {"0.9000", "0.8000"})
+    EXPECT_NE(text.find(value), std::string::npos) << text;
+}
+
 TEST_F(StudyCommand, LeavesAFolderWithFiguresByOptunasNames) {
   said({"first", "-o", "shown"});
   for (const char* name : {"optimization_history.svg", "param_importances.svg", "slice.svg",

@@ -58,7 +58,7 @@ TEST_F(TrainedModel, IsMeasuredOnWhatTrainingSetAside) {
     Words words = {"reviews.csv"};
     words.insert(words.end(), more.begin(), more.end());
     const Json result = eval(words);
-    EXPECT_EQ(result["part"], "validation");
+    EXPECT_EQ(result["split"], "validation");
     EXPECT_EQ(result["n"], 20);
     EXPECT_EQ(result["trained_on_rows"], 0);
     EXPECT_EQ(result["chosen_on_rows"], 20);
@@ -68,8 +68,7 @@ TEST_F(TrainedModel, IsMeasuredOnWhatTrainingSetAside) {
   const Ending ending = eval_messages({"reviews.csv"});
   EXPECT_TRUE(
       says(ending,
-           "note: measured on validation, n = 20, all held for choices: the 20 of 200 texts that "
-           "training set aside"))
+           "note: measured on validation, n = 20: the 20 of 200 examples that training set aside"))
       << ending.messages;
 }
 
@@ -83,7 +82,7 @@ TEST_F(TrainedModel, KnowsItsTextsInAnotherOrderAndAmongNewOnes) {
   EXPECT_NEAR(backwards["eval_loss"], forwards["eval_loss"], 20 * 0x1p-52);
   folder_.file("grown.csv", reviews(0, 260));
   const Json grown = eval({"grown.csv"});
-  EXPECT_EQ(grown["part"], "validation");
+  EXPECT_EQ(grown["split"], "validation");
   EXPECT_EQ(grown["n"], 80);
   EXPECT_EQ(grown["trained_on_rows"], 0);
   EXPECT_EQ(grown["chosen_on_rows"], 20);
@@ -91,11 +90,11 @@ TEST_F(TrainedModel, KnowsItsTextsInAnotherOrderAndAmongNewOnes) {
 
 TEST_F(TrainedModel, SaysHowMuchOfItsTrainingTextsItIsMeasuredOn) {
   const Json train = eval({"reviews.csv", "--split", "train"});
-  EXPECT_EQ(train["part"], "train");
+  EXPECT_EQ(train["split"], "train");
   EXPECT_EQ(train["n"], 180);
   EXPECT_EQ(train["trained_on_rows"], 180);
   EXPECT_TRUE(says(eval_messages({"reviews.csv", "--split", "train"}),
-                   "warning: train: all 180 texts were trained on"));
+                   "warning: train: the model was trained on all 180 examples"));
   const Json all = eval({"reviews.csv", "--split", "all"});
   EXPECT_EQ(all["n"], 200);
   EXPECT_EQ(all["trained_on_rows"], 180);
@@ -106,8 +105,8 @@ TEST_F(TrainedModel, SaysItBesideEveryFigure) {
   const std::string said = eval_messages({"reviews.csv", "--split", "train"}).output;
   EXPECT_NE(said.find("train, n = 180, all trained on"), std::string::npos) << said;
   const Json all = eval({"reviews.csv", "--split", "all"});
-  EXPECT_EQ(all["cautions"], Json({"180 trained on", "20 held for choices"}));
-  EXPECT_EQ(eval({"reviews.csv"})["cautions"], Json({"all held for choices"}));
+  EXPECT_EQ(all["cautions"], Json({"180 trained on", "20 used for choices"}));
+  EXPECT_EQ(eval({"reviews.csv"})["cautions"], Json({"all used for choices"}));
 
   const Ending gate = run_well({"compare", "model", "model", "--data", "reviews.csv", "--split",
                                 "train", "--max_drop", "50", "-o", "gate"},
@@ -140,22 +139,22 @@ TEST_F(TrainedModel, IsNoSurerByTextsThatRepeat) {
   for (int end = 0; end < 2; ++end)
     EXPECT_NEAR(thrice["eval_accuracy_interval"][end].get<double>(),
                 once["eval_accuracy_interval"][end].get<double>(), 1e-14);
-  EXPECT_TRUE(
-      says(eval_messages({"thrice.csv", "--split", "all"}),
-           "warning: all: 60 of 90 rows repeat the text of another one; intervals and verdicts "
-           "rest on an effective sample size of 30 "));
+  EXPECT_TRUE(says(eval_messages({"thrice.csv", "--split", "all"}),
+                   "warning: all: 60 of 90 rows repeat an earlier one; intervals and "
+                   "verdicts use an effective sample size of 30, "));
 }
 
 TEST_F(TrainedModel, SaysHowManyTextsOfOtherDataItWasTrainedOn) {
   folder_.file("other.csv", reviews(190, 500));
   const Json other = eval({"other.csv"});
-  EXPECT_EQ(other["part"], "all");
+  EXPECT_EQ(other["split"], "all");
   EXPECT_EQ(other["n"], 310);
   const int trained = other["trained_on_rows"], chosen = other["chosen_on_rows"];
   EXPECT_GT(trained, 0);
   EXPECT_EQ(trained + chosen, 10);
-  EXPECT_TRUE(says(eval_messages({"other.csv"}),
-                   fmt::format("warning: all: {} of 310 texts were trained on", trained)));
+  EXPECT_TRUE(
+      says(eval_messages({"other.csv"}),
+           fmt::format("warning: all: the model was trained on {} of 310 examples", trained)));
 }
 
 TEST_F(TrainedModel, PassesItsMemoryOn) {
@@ -163,7 +162,7 @@ TEST_F(TrainedModel, PassesItsMemoryOn) {
   const Json quantized = run_json({"quantize", "model", "--format", "int(bits=8)", data[0], data[1],
                                    "--seed", "7", "-o", "quantized"},
                                   path());
-  EXPECT_EQ(quantized["part"], "validation");
+  EXPECT_EQ(quantized["split"], "validation");
   EXPECT_EQ(quantized["n"], 20);
   EXPECT_EQ(quantized["trained_on_rows"], 0);
   EXPECT_EQ(quantized["calibration_texts"], 180);
@@ -173,7 +172,7 @@ TEST_F(TrainedModel, PassesItsMemoryOn) {
   EXPECT_EQ(trained["n"], 20);
   for (const char* model : {"quantized", "trained"}) {
     const Json again = run_json({"eval", model, data[0], data[1]}, path());
-    EXPECT_EQ(again["part"], "validation") << model;
+    EXPECT_EQ(again["split"], "validation") << model;
     EXPECT_EQ(again["n"], 20) << model;
     EXPECT_EQ(again["trained_on_rows"], 0) << model;
     EXPECT_EQ(again["calibrated_on_rows"], 0) << model;
@@ -181,7 +180,7 @@ TEST_F(TrainedModel, PassesItsMemoryOn) {
               (model == std::string("quantized") ? quantized : trained)["after"]["eval_loss"]);
   }
   const Json compared = run_json({"compare", "model", "quantized", data[0], data[1]}, path());
-  EXPECT_EQ(compared["part"], "validation");
+  EXPECT_EQ(compared["split"], "validation");
   EXPECT_EQ(compared["n"], 20);
   const Json more = run_json(
       {"train", "model", data[0], data[1], "--seed", "9", "--max_steps", "1", "-o", "further"},
@@ -209,14 +208,14 @@ TEST_F(TrainedModel, MayForget) {
   train("forgetful", {"--no_row_hashes"});
   EXPECT_FALSE(fs::exists(path() / "forgetful/trained_on.safetensors"));
   const Json result = run_json({"eval", "forgetful", "--data", "reviews.csv"}, path());
-  EXPECT_EQ(result["part"], "all");
+  EXPECT_EQ(result["split"], "all");
   EXPECT_EQ(result["n"], 200);
   for (const char* key : {"trained_on_rows", "chosen_on_rows"})
     EXPECT_TRUE(result[key].is_null()) << key;
   const Ending ending = run_well({"eval", "forgetful", "--data", "reviews.csv"}, path());
-  EXPECT_TRUE(says(ending,
-                   "note: forgetful: there is no record of what it was trained on; these texts may "
-                   "be among it"))
+  EXPECT_TRUE(says(
+      ending,
+      "note: forgetful: there is no record of its training data, which may include these examples"))
       << ending.messages;
   run_well({"quantize", "model", "--format", "int(bits=8)", "--data", "reviews.csv",
             "--no_row_hashes", "-o", "quantized"},
@@ -267,13 +266,14 @@ TEST_F(TrainedModel, NamesTheRowsThatStandInTwoParts) {
   folder_.file("parts/train.csv", reviews(0, 100));
   folder_.file("parts/test.csv", reviews(98, 150));
   const Words words = {"train", "tiny", "--data", "parts", "--max_steps", "1", "-o", "of_parts"};
-  EXPECT_TRUE(says(run_well(words, path()),
-                   "warning: 2 of 52 test texts are in the training part too, which flatters the "
-                   "figures: parts/test.csv: line 2 is parts/train.csv: line 100; parts/test.csv: "
-                   "line 3 is parts/train.csv: line 101"));
+  EXPECT_TRUE(
+      says(run_well(words, path()),
+           "warning: 2 of 52 test examples are also in the training split, so the metrics are too "
+           "optimistic: parts/test.csv: line 2 is parts/train.csv: line 100; parts/test.csv: "
+           "line 3 is parts/train.csv: line 101"));
   const Json of_parts = read_json(path() / "of_parts/results.json");
-  for (const Json& part : of_parts["data"]["parts"]) {
-    if (part["part"] != "test") continue;
+  for (const Json& part : of_parts["data"]["splits"]) {
+    if (part["split"] != "test") continue;
     EXPECT_EQ(part["duplicates"]["parts/test.csv: line 3"], "parts/train.csv: line 101");
   }
 }
@@ -287,9 +287,9 @@ TEST_F(TrainedModel, TellsOfPredictionsWhichDataTheyAreOf) {
   const Json whole = row({"--data", "reviews.csv"}),
              part = row({"--data", "reviews.csv", "--split", "validation"}), one = row({"a text"});
   EXPECT_EQ(whole["data"], Json({{"source", "reviews.csv"}}));
-  EXPECT_EQ(whole["part"], "all");
-  EXPECT_EQ(part["part"], "validation");
-  EXPECT_FALSE(one.contains("data") || one.contains("part"));
+  EXPECT_EQ(whole["split"], "all");
+  EXPECT_EQ(part["split"], "validation");
+  EXPECT_TRUE(one["data"].is_null() && one["split"].is_null());
 }
 
 // By notes that --quiet leaves out alone, nobody would know.
@@ -311,7 +311,7 @@ TEST_F(TrainedModel, OfWhichNothingIsKnownSaysSoBesideItsFigures) {
   const Ending further = run_well(
       {"train", "model", "--data", "parts", "--max_steps", "1", "--quiet", "-o", "further"},
       path());
-  EXPECT_NE(further.output.find("Both parts: may be trained on."), std::string::npos)
+  EXPECT_NE(further.output.find("Both splits: may be trained on."), std::string::npos)
       << further.output;
   EXPECT_EQ(further.output.rfind(", may be trained on"),
             further.output.find(", may be trained on: "))
@@ -322,8 +322,7 @@ TEST_F(TrainedModel, IsNamedWhereOneOfTwoHasNoRecord) {
   run_well({"convert", "model", "-o", "other"}, path());
   fs::remove(path() / "other/trained_on.safetensors");
   const Ending ending = run_well({"compare", "model", "other", "--data", "reviews.csv"}, path());
-  EXPECT_TRUE(says(ending, "note: B: there is no record of what it was trained on"))
-      << ending.messages;
+  EXPECT_TRUE(says(ending, "note: B: there is no record of its training data")) << ending.messages;
   EXPECT_FALSE(says(ending, "A: there is no record")) << ending.messages;
   EXPECT_FALSE(says(ending, "A or B")) << ending.messages;
 }
@@ -335,7 +334,7 @@ TEST_F(TrainedModel, WithoutAHeadIsRememberedAsUntrained) {
                 [](const auto& tensor) { return tensor.first.starts_with("classifier."); });
   fs::remove(path() / "model/trained_on.safetensors");
   write_safetensors(path() / "model/model.safetensors", weights.tensors, {{"format", "pt"}});
-  const std::string warning = "q is not trained: its head is as drawn at random";
+  const std::string warning = "q is not trained: its head is random";
   for (const Words& more : {Words{}, Words{"--no_row_hashes", "--overwrite"}}) {
     Words words = {"quantize", "model",       "--format", "int(bits=8)",
                    "--data",   "reviews.csv", "-o",       "q"};
@@ -370,7 +369,7 @@ TEST_F(TrainedModel, InAFolderWithADamagedRecordIsOneOfWhichNothingIsKnown) {
   const Words again = {"train", "model", "--data", "reviews.csv", "--max_steps", "1", "-o", "more"};
   EXPECT_TRUE(says(run_well(again, path()), warning));
   EXPECT_EQ(run_json({"eval", "more", "--data", "reviews.csv"}, path())["cautions"],
-            Json({"may be trained on", "all held for choices"}));
+            Json({"may be trained on", "all used for choices"}));
 }
 
 TEST_F(TrainedModel, WithADamagedMemoryIsRefused) {
@@ -400,9 +399,9 @@ TEST_F(TrainedModel, GivesTheIdentityOfTheData) {
   EXPECT_EQ(data["rows"], 200);
   EXPECT_EQ(data["hash"], copy["hash"]);
   EXPECT_EQ(data["hash"], read_json(path() / "model/results.json")["data"]["hash"]);
-  EXPECT_EQ(data["parts"], copy["parts"]);
-  EXPECT_EQ(data["parts"][0]["part"], "train");
-  EXPECT_EQ(data["parts"][0]["rows"], 180);
+  EXPECT_EQ(data["splits"], copy["splits"]);
+  EXPECT_EQ(data["splits"][0]["split"], "train");
+  EXPECT_EQ(data["splits"][0]["rows"], 180);
   folder_.file("other.csv", reviews(0, 199));
   EXPECT_NE(eval({"other.csv"})["data"]["hash"], data["hash"]);
 }
@@ -415,7 +414,7 @@ TEST_F(TrainedModel, KnowsItsTextsInCapitals) {
     capitals.replace(at, 6, "REVIEW");
   folder_.file("capitals.csv", capitals);
   const Json result = eval({"capitals.csv"});
-  EXPECT_EQ(result["part"], "validation");
+  EXPECT_EQ(result["split"], "validation");
   EXPECT_EQ(result["n"], 20);
   EXPECT_EQ(result["eval_accuracy"], eval({"reviews.csv"})["eval_accuracy"]);
 }
@@ -434,15 +433,17 @@ TEST_F(TrainedModel, SaysWhatWasChosenOnAPartOfTheDataItself) {
        {Words{"parts/validation.csv"}, Words{"parts", "--split", "validation"}}) {
     const auto [json, ending] = measured(words);
     EXPECT_EQ(json["n"], 40);
-    EXPECT_EQ(json["cautions"], Json::array({"all held for choices"}));
-    EXPECT_TRUE(says(ending, "n = 40, all held for choices: ")) << ending.messages;
+    EXPECT_EQ(json["cautions"], Json::array({"all used for choices"}));
+    EXPECT_EQ(says(ending, "n = 40, all used for choices: "), words.size() == 1)
+        << "the name of the validation split says so\n"
+        << ending.messages;
   }
-  EXPECT_TRUE(says(measured({"parts/validation.csv"}).second,
-                   "warning: all: 40 of 40 texts were held for choices; what was chosen on them "
-                   "flatters the figures"));
+  EXPECT_TRUE(says(
+      measured({"parts/validation.csv"}).second,
+      "warning: all: 40 of 40 examples were used for choices, so the metrics are too optimistic"));
   const auto [json, ending] = measured({"parts"});
   EXPECT_EQ(json["cautions"], Json::array());
-  EXPECT_FALSE(says(ending, "held for choices")) << ending.messages;
+  EXPECT_FALSE(says(ending, "used for choices")) << ending.messages;
 }
 
 TEST_F(TrainedModel, PredictsWhatTrainingSetAside) {
@@ -468,7 +469,7 @@ TEST_F(TrainedModel, PredictsWhatTrainingSetAside) {
   EXPECT_EQ(train, all);
   EXPECT_TRUE(
       says(run_well({"predict", "model", "--data", "reviews.csv", "--split", "validation"}, path()),
-           "note: validation: the 20 of 200 texts that training set aside"));
+           "note: validation: the 20 of 200 examples that training set aside"));
   folder_.file("other.csv", reviews(300, 400));
   const Ending refused =
       run_hone({"predict", "model", "--data", "other.csv", "--split", "validation"}, path());
@@ -478,8 +479,7 @@ TEST_F(TrainedModel, PredictsWhatTrainingSetAside) {
       << refused.messages;
 }
 
-// What earlier versions wrote has no record.
-TEST_F(TrainedModel, OfAnEarlierVersionIsMeasuredOnAllAndSaysWhatIsUnknown) {
+TEST_F(TrainedModel, WithoutARecordIsMeasuredOnAllAndSaysWhatIsUnknown) {
   fs::remove(path() / "model/trained_on.safetensors");
   const Json result = eval({"reviews.csv"});
   EXPECT_EQ(result["n"], 200);

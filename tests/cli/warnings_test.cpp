@@ -31,7 +31,7 @@ TEST(Warnings, OfSeveralStagesAreShownOnceAndThenCounted) {
   folder.file("evals.toml", pipeline);
   const std::string said =
       run_well({"run", "evals.toml", "--no_cache", "-o", "out"}, folder.path()).messages;
-  EXPECT_EQ(count_of("in the training part too, which flatters", said), 1) << said;
+  EXPECT_EQ(count_of("also in the training split, so", said), 1) << said;
   EXPECT_EQ(count_of("shown before", said), 2) << said;
 }
 

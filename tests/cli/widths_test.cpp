@@ -46,16 +46,15 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
   const std::string page = read_page(folder.path() / "widths/report.html");
   for (const char* part :
        {"No width of fixed point is shown to be within 0.5 points",
-        "on validation, n = 4, all held for choices", "<p>Nothing was chosen.</p>",
+        "on validation, n = 4, all used for choices", "<p>Nothing was chosen.</p>",
         "PTQ integer(<wbr>width=16,<wbr>frac=8)", "<dd>simulated fixed point</dd>",
         "variation over seeds", "<dd>reviews.csv; 40 texts, fingerprint ",
-        "choices are made on the validation split (honest)"})
+        "choices are made on the validation split"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
-  EXPECT_NE(ending.output.find("on validation, n = 4, all held for choices"), std::string::npos);
+  EXPECT_NE(ending.output.find("on validation, n = 4, all used for choices"), std::string::npos);
   EXPECT_EQ(ending.messages.find("note: measured on"), std::string::npos) << ending.messages;
-  EXPECT_NE(
-      ending.messages.find("note: choices are made on validation, n = 4, all held for choices: "),
-      std::string::npos)
+  EXPECT_NE(ending.messages.find("note: choices are made on validation, n = 4: "),
+            std::string::npos)
       << ending.messages;
   const Json settings = read_json(folder.path() / "widths/settings.json");
   EXPECT_EQ(settings["settings"]["max_steps"], 1);
@@ -79,15 +78,15 @@ TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
   const std::string page = read_page(folder.path() / "widths/report.html");
   EXPECT_NE(page.find("what was taken for what"), std::string::npos);
   const Json result = read_json(folder.path() / "widths/results.json");
-  EXPECT_EQ(result["part"], "validation");
+  EXPECT_EQ(result["split"], "validation");
   EXPECT_EQ(result["n"], 1800);
   ASSERT_EQ(result["models"].size(), 7);
   EXPECT_EQ(result["models"][1]["comparison"]["verdict"], "within limit");
   EXPECT_EQ(result["models"][3]["comparison"]["verdict"], "within limit");
   EXPECT_EQ(result["models"][5]["model"], "PTQ integer(width=4,frac=2)");
-  EXPECT_EQ(result["kept_ptq"],
+  EXPECT_EQ(result["narrowest_ptq"],
             result["models"][5]["comparison"]["verdict"] == "within limit" ? "4.2" : "16.10");
-  EXPECT_EQ(result["reported_part"], "test");
+  EXPECT_EQ(result["reported_split"], "test");
   ASSERT_EQ(result["reported"].size(), 3);
   EXPECT_EQ(result["reported"][0]["model"], "fp32");
   // The classes of the chosen widths and of the baseline.

@@ -293,7 +293,7 @@ TEST(LoadDataSet, LeavesOutPartsWithoutAnswersOfEveryTask) {
   const DataSet data = load_answers(folder.path());
   EXPECT_EQ(data.task, Task::regression);
   EXPECT_TRUE(data.test.empty());
-  EXPECT_EQ(data.notes.front(), "left out: the test texts, for all labels are -1");
+  EXPECT_EQ(data.notes.front(), "left out: the test split, because all labels are -1");
   TemporaryFolder sets;
   sets.file("train.csv", "text,a,b\nx,1,0\n");
   sets.file("test.csv", "text,a,b\nx,-1,-1\n");

@@ -60,14 +60,14 @@ TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
   EXPECT_EQ(part.chosen_on_rows, 1);
   EXPECT_EQ(part.calibrated_on_rows, 1);
   const Json json = to_json(part);
-  EXPECT_EQ(json["part"], "test");
+  EXPECT_EQ(json["split"], "test");
   EXPECT_EQ(json["n"], 5);
   EXPECT_EQ(json["trained_on_rows"], 2);
   EXPECT_EQ(json["chosen_on_rows"], 1);
   EXPECT_EQ(json["calibrated_on_rows"], 1);
   EXPECT_EQ(json["majority_share"], 0.6);
   EXPECT_EQ(describe(part),
-            "test, n = 5, 2 trained on, 1 held for choices: where from; always 'bad' would be "
+            "test, n = 5, 2 trained on, 1 used for choices: where from; always 'bad' would be "
             "right for 60.0%");
 }
 
@@ -76,7 +76,7 @@ TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
   std::vector<Example> reversed(examples.rbegin(), examples.rend()), relabelled = examples,
                                                                      others = reviews(2, 3);
   relabelled[0].label = 1;
-  const std::string hash = to_json(measured(examples))["texts_hash"];
+  const std::string hash = to_json(measured(examples))["examples_hash"];
   EXPECT_EQ(hash.size(), 32u);
   EXPECT_EQ(measured(reversed).texts_hash, hash);
   EXPECT_NE(measured(relabelled).texts_hash, hash);
@@ -108,6 +108,18 @@ TEST(Cautions, SayThatNothingIsKnownOfWhatWasTrainedOn) {
   EXPECT_EQ(cautions(measured(reviews(4, 0), later(4))), Names{"all trained on"});
 }
 
+// Its name says that choices are made on it.
+TEST(Cautions, AboutChoicesAreLeftOutOfTheNameOfTheValidationSplit) {
+  MeasuredPart part;
+  part.facts = {.part = "validation", .rows = 300};
+  part.trained_on_rows = 0;
+  part.chosen_on_rows = 300;
+  EXPECT_EQ(cautions(part), Names{"all used for choices"});
+  EXPECT_EQ(name_and_size(part), "validation, n = 300");
+  part.facts.part = "test";
+  EXPECT_EQ(name_and_size(part), "test, n = 300, all used for choices");
+}
+
 TEST(Cautions, SayWhatIsUntrained) {
   const std::vector<Example> examples = reviews(12, 12);
   EXPECT_EQ(cautions(measured(examples, TrainedOn{})), Names{"untrained weights"});
@@ -125,15 +137,17 @@ TEST(Warnings, SayHowManyTextsWereTrainedOn) {
   const auto trained_on = [&](std::size_t count) {
     return after_training(TrainedOn{}, "data", row_hashes(std::span(examples).first(count)), {});
   };
-  EXPECT_EQ(warnings_of(measured(examples, trained_on(5)), kLabels),
-            Names{"test: 5 of 24 texts were trained on, which flatters the figures"});
+  EXPECT_EQ(
+      warnings_of(measured(examples, trained_on(5)), kLabels),
+      Names{"test: the model was trained on 5 of 24 examples, so the metrics are too optimistic"});
   EXPECT_EQ(warnings_of(measured(examples, trained_on(24)), kLabels),
-            Names{"test: all 24 texts were trained on; the figures say how well they were learnt, "
-                  "not how the model does on new texts"});
+            Names{"test: the model was trained on all 24 examples; the metrics show how well it "
+                  "learned them, not how it does on new ones"});
   // The same texts by another name.
   const RowSet training = trained_on(5).trained;
   EXPECT_EQ(warnings_of(measured(examples, trained_on(5), training), kLabels),
-            Names{"5 of 24 test texts are in the training part too, which flatters the figures"});
+            Names{"5 of 24 test examples are also in the training split, so the metrics are too "
+                  "optimistic"});
 }
 
 // One more training of a model without a record must not make it one that has seen nothing.
@@ -154,22 +168,22 @@ TEST(Warnings, SayThatChoicesWereMadeOnTheTestPart) {
   const std::vector<Example> examples = reviews(12, 12);
   const TrainedOn record =
       after_training(TrainedOn{}, "data", {}, row_hashes(std::span(examples).first(3)));
-  EXPECT_EQ(warnings_of(measured(examples, record), kLabels),
-            Names{"test: 3 of 24 texts were held for choices; what was chosen on them flatters the "
-                  "figures"});
+  EXPECT_EQ(
+      warnings_of(measured(examples, record), kLabels),
+      Names{"test: 3 of 24 examples were used for choices, so the metrics are too optimistic"});
 }
 
 TEST(Warnings, NameClassesWithNextToNoTexts) {
   EXPECT_EQ(warnings_of(measured(reviews(20, 0)), kLabels),
-            Names{"test: all 20 texts are 'bad'; figures of one class do not say whether the model "
-                  "tells it from others"});
+            Names{"test: all 20 examples are 'bad'; metrics on one class do not show whether the "
+                  "model distinguishes it from others"});
   EXPECT_EQ(warnings_of(measured(reviews(20, 9)), kLabels),
-            Names{"test: next to no texts of 'good' (9); figures of so few are unsure"});
+            Names{"test: very few examples of 'good' (9), so their metrics are uncertain"});
   MeasuredPart part = measured(reviews(20, 9));
   part.facts.class_rows.push_back(0);
   EXPECT_EQ(warnings_of(part, {"bad", "good", "so so"}),
-            (Names{"test: no texts of 'so so'; nothing is measured of what has none",
-                   "test: next to no texts of 'good' (9); figures of so few are unsure"}));
+            (Names{"test: no examples of 'so so', so their metrics are unknown",
+                   "test: very few examples of 'good' (9), so their metrics are uncertain"}));
 }
 
 DataSet training_data(std::vector<Example> examples, Names labels) {
@@ -186,11 +200,12 @@ TEST(TrainingWarnings, NameAStrayLabelWithItsPlace) {
   data.label_places = {"reviews.csv: line 2", "reviews.csv: line 3", "reviews.csv: line 987"};
   EXPECT_EQ(
       training_warnings(data),
-      Names{"label 'goood': only 1 of 1,001 training texts has it, first in reviews.csv: line "
-            "987; is it a slip?"});
+      Names{"label 'goood': only 1 of 1,001 training examples has it, first in reviews.csv: line "
+            "987; is it a typing error?"});
   data.label_places.clear();
-  EXPECT_EQ(training_warnings(data),
-            Names{"label 'goood': only 1 of 1,001 training texts has it; is it a slip?"});
+  EXPECT_EQ(
+      training_warnings(data),
+      Names{"label 'goood': only 1 of 1,001 training examples has it; is it a typing error?"});
 }
 
 TEST(TrainingWarnings, LetRareClassesBe) {
@@ -210,10 +225,10 @@ TEST(TrainingWarnings, CountTextsWithTwoLabels) {
   examples.push_back({"bad 3", 0});
   examples.push_back({"good 4", 1});
   EXPECT_EQ(training_warnings(training_data(examples, kLabels)),
-            Names{"1 text of the training part stands there with different labels"});
+            Names{"train: 1 example is repeated with different labels"});
   examples.push_back({"good 4", 0});
   EXPECT_EQ(training_warnings(training_data(examples, kLabels)),
-            Names{"2 texts of the training part stand there with different labels"});
+            Names{"train: 2 examples are repeated with different labels"});
 }
 
 TEST(MeasuredPart, SaysThatTextsRepeat) {
@@ -223,10 +238,9 @@ TEST(MeasuredPart, SaysThatTextsRepeat) {
   EXPECT_EQ(part.facts.repeated_rows, 3);
   EXPECT_EQ(to_json(part)["repeated_rows"], 3);
   ASSERT_FALSE(warnings_of(part, kLabels).empty());
-  EXPECT_TRUE(
-      warnings_of(part, kLabels)[0].starts_with("test: 3 of 43 rows repeat the text of another "
-                                                "one; intervals and verdicts rest on an effective "
-                                                "sample size of 34 "))
+  EXPECT_TRUE(warnings_of(part, kLabels)[0].starts_with(
+      "test: 3 of 43 rows repeat an earlier one; intervals and verdicts use an effective sample "
+      "size of 34, "))
       << warnings_of(part, kLabels)[0];
   // One text four times, 39 once: 43² / (4² + 39).
   EXPECT_DOUBLE_EQ(43 * part.facts.evidence, 43.0 * 43 / 55);
@@ -256,7 +270,8 @@ TEST(Duplicates, AreNamed) {
     return warnings_of(part, {})[0];
   };
   EXPECT_EQ(warning(3),
-            "2 of 3 test texts are in the training part too, which flatters the figures: test.csv: "
+            "2 of 3 test examples are also in the training split, so the metrics are too "
+            "optimistic: test.csv: "
             "line 2 is train.csv: line 3; test.csv: line 3 is train.csv: line 4");
   EXPECT_TRUE(warning(40).ends_with("; test.csv: line 4 is train.csv: line 5; and 36 more"))
       << warning(40);
@@ -275,14 +290,14 @@ TEST(Duplicates, OfValidationAndTestAreNamedToo) {
                                           {"test.csv: line 4", "validation.csv: line 5"}}};
   part.trained_on_rows = 0;
   part.chosen_on_rows = 2;
-  EXPECT_EQ(cautions(part), std::vector<std::string>{"2 in the validation part too"});
+  EXPECT_EQ(cautions(part), std::vector<std::string>{"2 also in the validation split"});
   EXPECT_EQ(warnings_of(part, {}),
-            std::vector<std::string>{
-                "2 of 9 test texts are in the validation part too, where choices are made, which "
-                "flatters the figures of what is chosen: test.csv: line 2 is validation.csv: line "
-                "3; test.csv: line 4 is validation.csv: line 5"});
+            std::vector<std::string>{"2 of 9 test examples are also in the validation split, where "
+                                     "choices are made, so the metrics of the chosen model are too "
+                                     "optimistic: test.csv: line 2 is validation.csv: line "
+                                     "3; test.csv: line 4 is validation.csv: line 5"});
   part.chosen_on_rows = 3;  // one more of an earlier training
-  EXPECT_EQ(cautions(part), std::vector<std::string>{"3 held for choices"});
+  EXPECT_EQ(cautions(part), std::vector<std::string>{"3 used for choices"});
   EXPECT_EQ(warnings_of(part, {}).size(), 2u);
 }
 
@@ -291,11 +306,11 @@ TEST(Duplicates, AreInTheDataOfResults) {
   PartFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
   facts.duplicates = duplicate_rows(data.test, data.train, data.files);
   const Json json = to_json(DataIdentity{"d", "99aa", 4, kLabels, {facts}});
-  EXPECT_EQ(json["parts"][0]["duplicates"],
+  EXPECT_EQ(json["splits"][0]["duplicates"],
             Json::parse(R"({"test.csv: line 2": "train.csv: line 3"})"));
 }
 
-TEST(DataIdentity, SaysWhichDataAndWhichParts) {
+TEST(DataIdentity, SaysWhichDataAndWhichSplits) {
   const DataIdentity identity{
       "reviews.csv",
       "99aa",
@@ -304,14 +319,16 @@ TEST(DataIdentity, SaysWhichDataAndWhichParts) {
       {facts_of("train", reviews(2, 2)),
        facts_of("test", reviews(1, 1), row_set(row_hashes(reviews(1, 0))))}};
   EXPECT_EQ(to_json(identity),
-            Json::parse(R"({"source": "reviews.csv", "hash": "99aa", "rows": 6, "parts": [
-              {"part": "train", "rows": 4, "classes": {"bad": 2, "good": 2},
+            Json::parse(R"({"source": "reviews.csv", "hash": "99aa", "rows": 6, "splits": [
+              {"split": "train", "rows": 4, "classes": {"bad": 2, "good": 2},
                "majority_share": 0.5, "duplicate_rows": 0, "validation_duplicate_rows": 0,
-               "repeated_rows": 0, "effective_rows": 4, "duplicates": {},
+               "repeated_rows": 0, "effective_rows": 4, "unlabelled_rows": null, "numbers": null,
+               "duplicates": {},
                "validation_duplicates": {}},
-              {"part": "test", "rows": 2, "classes": {"bad": 1, "good": 1},
+              {"split": "test", "rows": 2, "classes": {"bad": 1, "good": 1},
                "majority_share": 0.5, "duplicate_rows": 1, "validation_duplicate_rows": 0,
-               "repeated_rows": 0, "effective_rows": 2, "duplicates": {},
+               "repeated_rows": 0, "effective_rows": 2, "unlabelled_rows": null, "numbers": null,
+               "duplicates": {},
                "validation_duplicates": {}}]})"));
 }
 

@@ -198,7 +198,7 @@ TEST(LabelledFile, NamesTheRecordAtFault) {
   refuses("d.csv", "text,label\na,1\nb,\n", "line 3: the label is empty");
   refuses("d.csv", "text,label\na,1\nb,c,0\n",
           "line 3: expected 2 fields as in the first row, got 3");
-  refuses("d.csv", "text,label\na,-1\nb,-1\n", "all labels are -1, which stands for no label");
+  refuses("d.csv", "text,label\na,-1\nb,-1\n", "all labels are -1, which means no label");
   refuses("d.jsonl", "", "the file holds no examples");
   refuses("d.jsonl", "{\"text\": \"a\", \"label\": 1}\n{\"text\": \"a\"}\n",
           "line 2: no key 'label'; the keys are: text");
@@ -325,16 +325,16 @@ TEST(DataFolder, LeavesPartsWithoutLabelsOut) {
   EXPECT_TRUE(data.validation.empty());
   EXPECT_TRUE(data.test.empty());
   EXPECT_EQ(data.label_names, (Names{"0", "1"}));
-  EXPECT_EQ(data.notes, (Names{"left out: the validation texts, for they have no labels",
-                               "left out: the test texts, for all labels are -1"}));
+  EXPECT_EQ(data.notes, (Names{"left out: the validation split, because it has no labels",
+                               "left out: the test split, because all labels are -1"}));
   EXPECT_EQ(texts(load({.source = folder.path().string(), .labelled = false}).test),
             (Names{"d", "e"}));
   folder.file("test.csv", "text,label\nd,\ne,\n");
-  EXPECT_EQ(load(folder.path()).notes[1], "left out: the test texts, for all labels are empty");
+  EXPECT_EQ(load(folder.path()).notes[1], "left out: the test split, because all labels are empty");
   fs::remove(folder.path() / "test.csv");
   folder.file("test.jsonl",
               "{\"text\": \"d\", \"label\": null}\n{\"text\": \"e\", \"label\": null}\n");
-  EXPECT_EQ(load(folder.path()).notes[1], "left out: the test texts, for they have no labels");
+  EXPECT_EQ(load(folder.path()).notes[1], "left out: the test split, because it has no labels");
   folder.file("test.jsonl",
               "{\"text\": \"d\", \"label\": null}\n{\"text\": \"e\", \"label\": 1}\n");
   expect_user_error("line 1: 'label'", [&] { load(folder.path()); });

@@ -5,12 +5,12 @@
 namespace hone {
 namespace {
 
-using Rows = std::vector<Fields>;
+using Rows = std::vector<RowFields>;
 
-RowColumns named(const Fields& first, const Rows& rows, const DataOptions& options = {}) {
+RowColumns named(const RowFields& first, const Rows& rows, const DataOptions& options = {}) {
   return name_columns(first, rows, options);
 }
-bool is_header(const Fields& first, const Rows& rows, const DataOptions& options = {}) {
+bool is_header(const RowFields& first, const Rows& rows, const DataOptions& options = {}) {
   return named(first, rows, options).header;
 }
 

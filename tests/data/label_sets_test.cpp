@@ -230,7 +230,7 @@ TEST(LabelCells, HoldArrays) {
 TEST(LabelCells, AreRefusedWhereNamesCannotBeTold) {
   expect_user_error(
       "d.csv: line 4: the label 'd, e' has a ',', that of d.csv: line 2 a ';', and "
-      "only one of them can stand between names; write JSON arrays such as [\"a\", "
+      "only one of them can separate names; write JSON arrays such as [\"a\", "
       "\"b\"], or use one separator",
       [] {
         cells({"a;b", "c", "d, e"});

@@ -170,8 +170,7 @@ TEST(ParquetColumns, OfClassesLeaveRowsWithoutAClassOut) {
   EXPECT_EQ(data.train[1].text, "dull");
   EXPECT_EQ(data.train[1].row, 3);
   EXPECT_EQ(data.train[1].label, 0);
-  EXPECT_EQ(data.notes.front(),
-            "left out: 1 of 3 train texts, whose label is -1, which is no class");
+  EXPECT_EQ(data.notes.front(), "left out: 1 of 3 train examples, whose label is -1 (no label)");
 }
 
 TEST(ParquetColumns, OfNumbersAreARegression) {

@@ -60,7 +60,7 @@ TEST(Split, RefusesSharesThatAreNone) {
 
 TEST(Split, SaysWhereTheValidationPartComesFrom) {
   const Splits carved = split(numbered(2000), {.validation_split = 0.1, .seed = 7});
-  EXPECT_EQ(carved.validation_source, "200 of 2,000 training texts, set aside by seed 7");
+  EXPECT_EQ(carved.validation_source, "200 of 2,000 training examples, set aside by seed 7");
   EXPECT_EQ(split(numbered(7), {.validation_split = 0}).validation_source, "none");
   EXPECT_EQ(to_string(carved.protocol), "honest");
 }
@@ -72,7 +72,7 @@ TEST(Split, KeepsAValidationPartOfTheData) {
   EXPECT_EQ(splits.source.train.size(), 100u);
   ASSERT_EQ(splits.source.validation.size(), 1u);
   EXPECT_EQ(splits.source.validation[0].text, "own");
-  EXPECT_EQ(splits.validation_source, "1 texts of the data's own part");
+  EXPECT_EQ(splits.validation_source, "1 examples of the data's validation split");
 }
 
 TEST(Split, UnderTheOriginalProtocolChoosesOnTest) {
@@ -82,11 +82,11 @@ TEST(Split, UnderTheOriginalProtocolChoosesOnTest) {
   EXPECT_EQ(splits.source.train.size(), 100u);
   ASSERT_EQ(splits.source.validation.size(), 1u);
   EXPECT_EQ(splits.source.validation[0].text, "test");
-  EXPECT_EQ(splits.validation_source, "the test part: choices are made on it");
+  EXPECT_EQ(splits.validation_source, "the test split: choices are made on it");
   EXPECT_EQ(to_string(splits.protocol), "original");
   data.test.clear();
   expect_user_error(
-      "`protocol` original chooses on the test part, which the data does not have (numbers)",
+      "`protocol` original chooses on the test split, which the data does not have (numbers)",
       [&] { split(data, {.protocol = Protocol::original}); });
 }
 
@@ -149,17 +149,17 @@ TEST(Split, TakesSamplesBySeed) {
   const Splits splits = split(data, options);
   EXPECT_EQ(sizes(splits), (std::vector<std::size_t>{30, 10, 10}));
   EXPECT_EQ(splits.validation_source,
-            "20 of 100 training texts, set aside by seed 3; 10 of 20 of them, drawn by seed 3");
+            "20 of 100 training examples, set aside by seed 3; 10 of 20 of them, drawn by seed 3");
   EXPECT_EQ(splits.identity.rows, 151);
   EXPECT_EQ(splits.identity.parts[0].sample, "30 of 80 of them, drawn by seed 3");
   const std::string of_test = "10 of 51 of them, drawn by seed 3";
   EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.origin,
-            "the data's test part; " + of_test);
+            "the data's test split; " + of_test);
   EXPECT_EQ(measured_texts(
                 split(data, {.seed = 3, .protocol = Protocol::original, .max_eval_samples = 10}),
                 "validation", std::nullopt)
                 .part.origin,
-            "the test part: choices are made on it; " + of_test);
+            "the test split: choices are made on it; " + of_test);
   EXPECT_EQ(split(data, {}).identity.parts.back().sample, "");
   const std::vector<int> train = numbers(splits.source.train);
   EXPECT_TRUE(std::ranges::is_sorted(train));
@@ -197,7 +197,7 @@ TEST(SplitOfKnownData, FallsIntoTheOldPartsWhateverSeedShareAndOrder) {
     std::ranges::reverse(set_aside);
     EXPECT_EQ(set_aside, numbers(then.source.validation));
     EXPECT_EQ(now.source.train.size(), 90u);
-    EXPECT_EQ(now.validation_source, "the 10 of 100 texts that training set aside");
+    EXPECT_EQ(now.validation_source, "the 10 of 100 examples that training set aside");
     const MeasuredTexts measured = measured_texts(now, "", record_of(then));
     EXPECT_EQ(measured.part.facts.part, "validation");
     EXPECT_EQ(measured.part.trained_on_rows, 0);
@@ -216,14 +216,14 @@ TEST(SplitOfKnownData, MeasuresOnNewRowsOrLearnsFromThem) {
   EXPECT_EQ(sizes(DataUse::measurement), std::pair(std::size_t{90}, std::size_t{40}));
   const Splits now = split(file_of(130), {.use = DataUse::measurement, .record = record});
   EXPECT_EQ(now.validation_source,
-            "40 of 130 texts: 10 that training set aside, and 30 that "
+            "40 of 130 examples: 10 that training set aside, and 30 that "
             "are new to the model");
   // Without a record of all it learnt from, what is not in it need not be new.
   TrainedOn part_of_it = record;
   part_of_it.complete = false;
   EXPECT_EQ(
       split(file_of(130), {.use = DataUse::measurement, .record = part_of_it}).validation_source,
-      "40 of 130 texts: 10 that training set aside, and 30 that its record does not know");
+      "40 of 130 examples: 10 that training set aside, and 30 that its record does not know");
   // With a test part to measure on, new training texts are training texts.
   DataSet with_test = file_of(130);
   with_test.test = {{"test", 1}};
@@ -240,7 +240,7 @@ TEST(SplitOfKnownData, WhereAllWasTrainedOnSaysSo) {
   EXPECT_EQ(measured.part.facts.part, "all");
   EXPECT_EQ(measured.part.trained_on_rows, 50);
   EXPECT_EQ(split(file_of(60), {.use = DataUse::measurement, .record = record}).validation_source,
-            "the 10 of 60 texts that are new to the model");
+            "the 10 of 60 examples that are new to the model");
 }
 
 TEST(SplitOfOtherData, IsMeasuredWholeAndCounted) {
@@ -261,7 +261,7 @@ TEST(MeasuredTexts, AreOfASplitByItsOwnName) {
   data.validation = {{"new", 0}};
   data.asked_split = {"validation_mismatched", SplitRole::validation};
   const Splits splits = split(std::move(data), {});
-  EXPECT_EQ(splits.validation_source, "1 texts of the data's split validation_mismatched");
+  EXPECT_EQ(splits.validation_source, "1 examples of the data's split validation_mismatched");
   const MeasuredTexts measured = measured_texts(splits, "validation_mismatched", std::nullopt);
   EXPECT_EQ(measured.part.facts.part, "validation");
   EXPECT_EQ(measured.examples[0].text, "new");
@@ -278,7 +278,7 @@ TEST(Split, TakesTheSameShareOfClassesThoughTextsRepeat) {
   const Splits splits = split(std::move(data), {.validation_split = 0.1});
   EXPECT_EQ(splits.source.validation.size(), 200u);
   EXPECT_EQ(std::ranges::count(splits.source.validation, 0, &Example::label), 100);
-  EXPECT_EQ(splits.validation_source, "200 of 2,000 training texts, set aside by seed 42");
+  EXPECT_EQ(splits.validation_source, "200 of 2,000 training examples, set aside by seed 42");
 }
 
 TEST(MeasuredTexts, MayBeAllParts) {
@@ -299,14 +299,14 @@ TEST(MeasuredTexts, AreASampleWhereFewerAreWanted) {
   const MeasuredTexts texts = measured_texts(splits, "", std::nullopt);
   EXPECT_EQ(texts.examples.size(), 12u);
   EXPECT_EQ(texts.part.facts.rows, 12);
-  EXPECT_EQ(texts.part.origin, "all texts of the data; 12 of 100 of them, drawn by seed 42");
+  EXPECT_EQ(texts.part.origin, "all examples of the data; 12 of 100 of them, drawn by seed 42");
 }
 
 TEST(CheckTrainable, RefusesTextsOfOneClass) {
   Splits splits = split(repeated(), {.validation_split = 0});
   EXPECT_NO_THROW(check_trainable(splits));
   for (Example& example : splits.source.train) example.label = 1;
-  expect_user_error("all 100 training texts are 'odd'; training needs texts of two classes",
+  expect_user_error("all 100 training examples are 'odd'; training needs at least two classes",
                     [&] { check_trainable(splits); });
 }
 

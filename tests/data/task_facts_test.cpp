@@ -71,9 +71,10 @@ TEST(NumbersOfAPart, AreShownByTheirRange) {
 }
 
 TEST(NumbersOfAPart, ThatAreAllTheSameAreAWarning) {
-  EXPECT_EQ(warnings_of(measured_task(answered({{3}, {3}}), kScores), kScores.names),
-            Names{"validation: 'score' is 3.00 of all 2 texts; figures of one number do not say "
-                  "whether the model tells texts apart"});
+  EXPECT_EQ(
+      warnings_of(measured_task(answered({{3}, {3}}), kScores), kScores.names),
+      Names{"validation: 'score' is 3.00 for all 2 examples; metrics on one value do not show "
+            "whether the model distinguishes examples"});
 }
 
 TEST(LabelsOfAPart, AreCountedWithTheTextsThatHaveNone) {
@@ -87,28 +88,27 @@ TEST(LabelsOfAPart, AreCountedWithTheTextsThatHaveNone) {
   const MeasuredPart part = measured_task(examples, kTopics);
   EXPECT_EQ(describe(part), "validation, n = 4: where from; rude 3, threat 1, none 1");
   EXPECT_EQ(warnings_of(part, kTopics.names),
-            Names{"validation: next to no texts of 'rude' (3), 'threat' (1); figures of so few are "
-                  "unsure"});
-  EXPECT_EQ(
-      warnings_of(measured_task(answered({{0, 0}}), kTopics), kTopics.names),
-      Names{"validation: no texts of 'rude', 'threat'; nothing is measured of what has none"});
+            Names{"validation: very few examples of 'rude' (3), 'threat' (1), so their metrics are "
+                  "uncertain"});
+  EXPECT_EQ(warnings_of(measured_task(answered({{0, 0}}), kTopics), kTopics.names),
+            Names{"validation: no examples of 'rude', 'threat', so their metrics are unknown"});
 }
 
 TEST(FactsAsJson, AreThoseOfTheTask) {
   const auto part = [](const std::vector<std::vector<float>>& targets, const LabelScheme& scheme) {
     DataIdentity identity{"d", "h", 2, scheme.names, {facts_of_task(answered(targets), scheme)}};
-    return to_json(identity)["parts"][0];
+    return to_json(identity)["splits"][0];
   };
   const Json numbers = part({{1}, {2}}, kScores);
-  EXPECT_EQ(to_line(numbers["numbers"]), R"({"score":{"least":1.0,"greatest":2.0,"mean":1.5}})");
-  EXPECT_FALSE(numbers.contains("classes"));
+  EXPECT_EQ(to_line(numbers["numbers"]), R"({"score":{"min":1.0,"max":2.0,"mean":1.5}})");
+  EXPECT_TRUE(numbers["classes"].is_null());
   EXPECT_TRUE(numbers["majority_share"].is_null());
   const Json labels = part({{1, 0}, {0, 0}}, kTopics);
   EXPECT_EQ(to_line(labels["classes"]), R"({"rude":1,"threat":0})");
   EXPECT_EQ(labels["unlabelled_rows"], 1);
   EXPECT_TRUE(labels["majority_share"].is_null());
   const Json classes = part({{}, {}}, {Task::single_label, {"a"}});
-  EXPECT_FALSE(classes.contains("unlabelled_rows") || classes.contains("numbers"));
+  EXPECT_TRUE(classes["unlabelled_rows"].is_null() && classes["numbers"].is_null());
 }
 
 TEST(FingerprintOfAPart, IsOfTheAnswersToo) {
@@ -126,11 +126,11 @@ TEST(TrainingWarnings, SayThatOneTextHasTwoAnswers) {
   examples.push_back(examples[0]);
   examples.push_back({.text = "text 1", .targets = {2.5F}});
   EXPECT_EQ(training_warnings(data_of(examples, kScores)),
-            Names{"1 text of the training part stands there with different numbers"});
+            Names{"train: 1 example is repeated with different numbers"});
   examples = answered({{1, 0}, {0, 1}});
   examples.push_back({.text = "text 1", .targets = {1, 1}});
   EXPECT_EQ(training_warnings(data_of(examples, kTopics)),
-            Names{"1 text of the training part stands there with different labels"});
+            Names{"train: 1 example is repeated with different labels"});
 }
 
 TEST(TrainingWarnings, NameLabelsOfNextToNoTexts) {
@@ -138,9 +138,8 @@ TEST(TrainingWarnings, NameLabelsOfNextToNoTexts) {
   targets[7] = {0, 1};
   DataSet data = data_of(answered(targets), kTopics);
   data.label_places = {"d.csv: line 2", "d.csv: line 9"};
-  EXPECT_EQ(training_warnings(data),
-            Names{"label 'threat': only 1 of 300 training texts has it, first in d.csv: line 9; is "
-                  "it a slip?"});
+  EXPECT_EQ(training_warnings(data), Names{"label 'threat': only 1 of 300 training examples has "
+                                           "it, first in d.csv: line 9; is it a typing error?"});
   EXPECT_EQ(training_warnings(data_of(answered({{0, 0}, {0, 0}}), kTopics)), Names{});
 }
 
@@ -153,18 +152,18 @@ TEST(TrainableData, AnswersTextsInMoreThanOneWay) {
   };
   EXPECT_NO_THROW(check_trainable(splits({{1}, {1}, {2}}, kScores)));
   expect_user_error(
-      "d.csv: all: all 2 training texts have the same number; training needs numbers "
+      "d.csv: all: all 2 training examples have the same number; training needs numbers "
       "that differ. Is it the right label column, and was the file cut?",
       [&] {
         check_trainable(splits({{1}, {1}}, kScores));
       });
-  expect_user_error("d.csv: all: there are no texts to train on",
+  expect_user_error("d.csv: all: there are no examples to train on",
                     [&] { check_trainable(splits({}, kScores)); });
   EXPECT_NO_THROW(check_trainable(splits({{1, 0}, {1, 1}}, kTopics)));
   for (const std::vector<float>& same : {std::vector<float>{1, 0}, std::vector<float>{0, 0}})
     expect_user_error(
-        "d.csv: all: all 2 training texts have the same labels; training needs a "
-        "label that some texts have and others have not.",
+        "d.csv: all: all 2 training examples have the same labels; training needs a "
+        "label that some examples have and others do not.",
         [&] {
           check_trainable(splits({same, same}, kTopics));
         });
@@ -194,11 +193,11 @@ TEST(TaskFacts, SayThatNumbersLieFarFromWhereTrainingBegins) {
   const auto warnings = [](const std::vector<std::vector<float>>& targets) {
     return training_warnings(data_of(answered(targets), kScores));
   };
-  EXPECT_EQ(warnings({{1e6f}, {5e6f}, {3e6f}}),
-            Names{"train: 'score' runs from 1000000 to 5000000, mean 3000000; fresh weights give "
-                  "numbers near 0 and learn "
-                  "those best that spread by about 1: give (x - 3000000) / 1e+06 of it, and turn "
-                  "what the model says back"});
+  EXPECT_EQ(
+      warnings({{1e6f}, {5e6f}, {3e6f}}),
+      Names{"train: 'score' ranges from 1000000 to 5000000, mean 3000000; a new model predicts "
+            "numbers near 0 and learns best from numbers that spread by about 1: train on "
+            "(x - 3000000) / 1e+06, and convert the predictions back"});
   EXPECT_EQ(warnings({{0.001f}, {0.002f}}).size(), 1u) << "numbers that hardly differ";
   EXPECT_TRUE(warnings({{0}, {5}, {1}}).empty());
   EXPECT_TRUE(warnings({{5}, {5}}).empty()) << "one number, which is said elsewhere";

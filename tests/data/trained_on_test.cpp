@@ -90,10 +90,10 @@ TEST(TrainedOn, RemembersWhatWasReadOfATable) {
 TEST(TrainedOn, SaysWhatIsUnknown) {
   EXPECT_EQ(unknown_texts("A", record()), "");
   EXPECT_EQ(unknown_texts("A", std::nullopt),
-            "A: there is no record of what it was trained on; these texts may be among it");
+            "A: there is no record of its training data, which may include these examples");
   EXPECT_EQ(unknown_texts("A", after_training(std::nullopt, "data", {1}, {})),
-            "A: its training began from weights without a record of what they had learnt from; "
-            "these texts may be among that");
+            "A: it was trained from weights without a record of their training data, "
+            "which may include these examples");
 }
 
 TEST(TrainedOn, OfTwoModelsIsWhatEitherHasSeen) {

@@ -74,11 +74,37 @@ TEST(ScoreActivation, IsReadWhereOlderVersionsHaveIt) {
             ScoreActivation::sigmoid);
 }
 
-TEST(ScoreActivation, IsRefusedByItsName) {
+TEST(ScoreActivation, IsRefusedWithTheFileThatNamesIt) {
+  const auto refusal = [](const ModelFacts& facts) {
+    try {
+      score_activation(facts);
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
   const char* kSettings =
       R"({"model_type": "CrossEncoder", "activation_fn": "torch.nn.modules.activation.GELU"})";
-  expect_user_error("activation_fn torch.nn.modules.activation.GELU is not supported",
-                    [&] { activation_of(Json::object(), kSettings); });
+  const std::string of_settings = refusal(opened(Json::object(), kSettings));
+  EXPECT_NE(of_settings.find("/config_sentence_transformers.json: activation_fn is "
+                             "torch.nn.modules.activation.GELU"),
+            std::string::npos)
+      << of_settings;
+  const Json softmax = {
+      {"sentence_transformers", {{"activation_fn", "torch.nn.modules.activation.Softmax"}}}};
+  for (const char* settings :
+       {R"({"model_type": "CrossEncoder"})", static_cast<const char*>(nullptr)}) {
+    const std::string of_config = refusal(opened(softmax, settings));
+    EXPECT_NE(of_config.find("/config.json: activation_fn is torch.nn.modules.activation.Softmax"),
+              std::string::npos)
+        << of_config;
+  }
+  const Json old = {{"sbert_ce_default_activation_function", "torch.nn.modules.activation.GELU"}};
+  const std::string of_old = refusal(opened(old, nullptr, 3));
+  EXPECT_NE(of_old.find("/config.json: sbert_ce_default_activation_function is "),
+            std::string::npos)
+      << of_old;
+  EXPECT_NE(of_old.find("Softmax"), std::string::npos) << of_old;
 }
 
 TEST(ScoreActivation, IsIdentityAfterTrainingTheNumberItself) {

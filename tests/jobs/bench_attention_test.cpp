@@ -57,7 +57,7 @@ TEST(BenchAttention, SaysTheSameToProgramsAndPeople) {
                    result.fields["gflop"].get<double>() / fused["min_ms"].get<double>());
   EXPECT_FALSE(fused["operators"].empty());
   const std::string text = to_text(result.document);
-  for (const char* part : {"attention of 2 texts, 3 heads, 17 tokens, heads of 8 on cpu:0",
+  for (const char* part : {"attention of batch size 2, 3 heads, 17 tokens, head size 8 on cpu:0",
                            "of peak", "Speedup", "naive in fp32, by operation"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
@@ -70,7 +70,7 @@ TEST(BenchAttention, TakesOneWayAlone) {
   ASSERT_EQ(result.times.size(), 1u);
   EXPECT_FALSE(result.times[0].speedup);
   EXPECT_TRUE(result.fields["times"][0]["max_difference"].is_null());
-  EXPECT_FALSE(result.fields["times"][0].contains("operators"));
+  EXPECT_TRUE(result.fields["times"][0]["operators"].is_null());
 }
 
 TEST(BenchAttention, TakesTheTypesThatAreAsked) {

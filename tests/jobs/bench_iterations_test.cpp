@@ -35,14 +35,14 @@ TEST(BenchIterations, RecordsEveryCallOfEveryWay) {
 
 TEST(BenchIterations, SaysTheSameToProgramsAndPeople) {
   const IterationsResult result = bench_iterations(calls_job(), testing::quiet_context());
-  const IterationTimes read = iteration_times_of(result.fields);
+  const IterationTimes read = from_json<IterationTimes>(result.fields);
   ASSERT_EQ(read.ways.size(), 2u);
   EXPECT_EQ(read.ways[1].warm->calls_ms, result.times.ways[1].warm->calls_ms);
-  EXPECT_EQ(to_json(means_table(read)), result.fields["means"]);
+  EXPECT_EQ(to_json(read.means()), result.fields["means"]);
   EXPECT_EQ(result.fields["means"].size(), 2u * 3) << "of 5, 20 and all";
   const Json& comparison = result.fields["comparisons"][0];
   EXPECT_EQ(comparison["executor"], "interpreter");
-  EXPECT_EQ(comparison["beside"], "eager");
+  EXPECT_EQ(comparison["baseline"], "eager");
   EXPECT_GT(comparison["speedup"], 0);
   const std::string text = to_text(result.document);
   for (const char* part :
@@ -62,13 +62,13 @@ TEST(BenchIterations, TellsHowFarProcessesLieApart) {
   times.ignored = 1;
   times.ways = {{.way = "eager", .fresh = calls_of({10, 12, 11})},
                 {.way = "interpreter", .fresh = calls_of({5, 6, 4})}};
-  const std::vector<std::string> said = iteration_sentences(times);
+  const std::vector<std::string> said = times.findings();
   EXPECT_TRUE(said.front().starts_with(
       "interpreter against eager, in 3 fresh processes of each: 2.20× the speed by their medians, "
       "1.67 to 3.00"))
       << said.front();
   // Medians over all processes, with the least and the greatest.
-  const Json row = to_json(executor_table(times))[1];
+  const Json row = to_json(times.times())[1];
   EXPECT_EQ(row["processes"], 3);
   EXPECT_EQ(row["median_ms"], 5);
   EXPECT_EQ(row["median_low_ms"], 4);
@@ -76,7 +76,7 @@ TEST(BenchIterations, TellsHowFarProcessesLieApart) {
   EXPECT_EQ(row["min_ms"], 4);
   EXPECT_EQ(row["counted"], 9);
   times.ways[1].fresh.resize(1);
-  EXPECT_EQ(iteration_sentences(times).front().find("fresh processes of each"), std::string::npos);
+  EXPECT_EQ(times.findings().front().find("fresh processes of each"), std::string::npos);
 }
 
 TEST(BenchIterations, SaysWhereCallsAreTooFew) {

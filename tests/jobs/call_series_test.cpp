@@ -24,7 +24,7 @@ TEST(CallSeries, CountsMakingReadyAndTheFirstCallAsAsked) {
 }
 
 TEST(CallSeries, ReadsItselfBack) {
-  const CallSeries series = steady_series(3), read = call_series_of(to_json(series));
+  const CallSeries series = steady_series(3), read = from_json<CallSeries>(to_json(series));
   EXPECT_EQ(read.calls_ms, series.calls_ms);
   ASSERT_EQ(read.stages.size(), 2u);
   EXPECT_EQ(read.stages[1].name, "planning");

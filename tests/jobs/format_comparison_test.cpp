@@ -200,12 +200,12 @@ TEST(CompareFormats, ChoosesTheFewestBitsAndThenTheWidestMargins) {
   ASSERT_EQ(study.choice.reported.size(), 2u);
   EXPECT_EQ(study.choice.reported[1].label, "fp16");
   EXPECT_EQ(study.choice.reported[1].measurement.evaluation.examples, 24);
-  const Json json = to_json(study, {"negative", "positive"});
-  EXPECT_EQ(json["part"], "validation");
-  EXPECT_EQ(json["n"], 2000);
-  EXPECT_EQ(json["chosen"], "fp16");
-  EXPECT_EQ(json["reported_part"], "test");
-  EXPECT_EQ(json["reported"].size(), 2u);
+  EXPECT_EQ(study.choice.part, "validation");
+  EXPECT_EQ(study.choice.parent.evaluation.examples, 2000);
+  const ChoiceResult shown = choice_result(study.choice, {"negative", "positive"},
+                                           choice_verdict(study), choice_findings(study));
+  EXPECT_EQ(shown.reported_split, "test");
+  EXPECT_EQ(shown.reported.size(), 2u);
 }
 
 TEST(LayerTable, HasARowForEveryLayerAndChoice) {

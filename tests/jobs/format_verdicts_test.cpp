@@ -13,12 +13,12 @@ Noise noise_of(double noise, std::int64_t clipped = 0, std::int64_t flushed = 0)
 }
 
 TEST(FormatVerdicts, SayWhatBecameOfAnOperand) {
-  EXPECT_EQ(verdict_of({}), "exact");  // there was nothing to round
-  EXPECT_EQ(verdict_of(noise_of(0)), "exact");
-  EXPECT_EQ(verdict_of(noise_of(10, 500)), "kept");
-  EXPECT_EQ(verdict_of(noise_of(11, 1)), "clipped");
-  EXPECT_EQ(verdict_of(noise_of(11, 20, 30)), "flushed to zero");
-  EXPECT_EQ(verdict_of(noise_of(11, 0, 9)), "coarse");
+  EXPECT_EQ(verdict_of({}), NoiseVerdict::exact);  // there was nothing to round
+  EXPECT_EQ(verdict_of(noise_of(0)), NoiseVerdict::exact);
+  EXPECT_EQ(verdict_of(noise_of(10, 500)), NoiseVerdict::accurate);
+  EXPECT_EQ(verdict_of(noise_of(11, 1)), NoiseVerdict::clipped);
+  EXPECT_EQ(verdict_of(noise_of(11, 20, 30)), NoiseVerdict::flushed);
+  EXPECT_EQ(verdict_of(noise_of(11, 0, 9)), NoiseVerdict::coarse);
 }
 
 TEST(FormatVerdicts, CountTheLayersOfEachFormat) {
@@ -35,7 +35,7 @@ TEST(FormatVerdicts, CountTheLayersOfEachFormat) {
   EXPECT_EQ(display_text(taken.rows()[0][0]), name + ", inputs full precision");
   EXPECT_EQ(display_text(taken.rows()[0][1]), "3");
   EXPECT_EQ(display_text(taken.rows()[0][4]), "0.10%");
-  EXPECT_EQ(display_text(taken.rows()[0][6]), "1 clipped, 2 kept");
+  EXPECT_EQ(display_text(taken.rows()[0][6]), "2 accurate, 1 clipped");
   EXPECT_EQ(display_text(taken.rows()[1][0]), "full precision");
   EXPECT_EQ(display_text(taken.rows()[1][6]), "not rounded");
   EXPECT_EQ(display_text(operand_verdicts(verdicts, 1).rows()[0][0]), "b");

@@ -86,7 +86,7 @@ TEST(Basis, CountsThePartsAndSaysWhereChoicesWereMade) {
   data.protocol = Protocol::original;
   const Basis basis = basis_of("x.csv", data, "fp32", 3);
   EXPECT_EQ(basis.splits, "train 32, test 40 texts; validation: the test part");
-  EXPECT_TRUE(basis.protocol.ends_with("(original)")) << basis.protocol;
+  EXPECT_TRUE(basis.protocol.ends_with("too good")) << basis.protocol;
   EXPECT_EQ(basis.seeds, 3);
   EXPECT_EQ(basis.arithmetic, "fp32");
 }

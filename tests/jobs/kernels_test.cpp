@@ -22,7 +22,7 @@ std::string_view takes_anything(const CallSite&) { return ""; }
 std::string_view takes_nothing(const CallSite&) { return "it is of no use"; }
 
 TEST(Kernels, AreListedInTheOrderInWhichTheyAreAsked) {
-  const Json rows = to_json(kernel_table(testing::builtin(), "cpu"));
+  const Json rows = to_json(kernel_rows(testing::builtin(), "cpu"));
   const std::vector<Json> linear = kernels_of(rows, "linear");
   ASSERT_EQ(linear.size(), 3u) << Json(linear);
   EXPECT_EQ(linear[0]["kernel"], "gemm_bf16");
@@ -30,7 +30,7 @@ TEST(Kernels, AreListedInTheOrderInWhichTheyAreAsked) {
   EXPECT_EQ(linear[0]["arithmetic"], "bf16");
   EXPECT_EQ(linear[1]["kernel"], "gemm");
   EXPECT_EQ(linear[1]["values"], "f32");
-  EXPECT_EQ(linear[1]["prepares"], "yes");
+  EXPECT_EQ(linear[1]["prepares"], true);
   EXPECT_EQ(linear[1]["arithmetic"], "fp32");
   EXPECT_EQ(linear[2]["kernel"], "reference");
   EXPECT_EQ(linear[2]["arithmetic"], "fp64");
@@ -41,7 +41,7 @@ TEST(Kernels, AreListedInTheOrderInWhichTheyAreAsked) {
 }
 
 TEST(Kernels, OfCardsAreListedWithoutACard) {
-  const Json rows = to_json(kernel_table(testing::builtin(), "cuda"));
+  const Json rows = to_json(kernel_rows(testing::builtin(), "cuda"));
   const std::vector<Json> attention = kernels_of(rows, "attention");
   ASSERT_FALSE(attention.empty());
   EXPECT_EQ(attention[0]["device"], "cuda");
@@ -61,7 +61,7 @@ TEST(Kernels, OfPluginsAreToldApart) {
                                                    .run = do_nothing});
   ASSERT_EQ(plugin_kernels(library).size(), 1u);
   EXPECT_EQ(plugin_kernels(library)[0]->name, "mine");
-  const std::vector<Json> gelu = kernels_of(to_json(kernel_table(library, "cpu")), "gelu");
+  const std::vector<Json> gelu = kernels_of(to_json(kernel_rows(library, "cpu")), "gelu");
   EXPECT_EQ(gelu[0]["origin"], "plugin");
   EXPECT_EQ(gelu[1]["origin"], "hone");
 }

@@ -13,7 +13,8 @@ StepRecord step(std::int64_t number, double epoch, double loss) {
 }
 
 Json evaluation(std::int64_t number, double epoch, Json loss, double accuracy) {
-  return {{"eval_loss", loss},
+  return {{"eval_metric", "accuracy"},
+          {"eval_loss", loss},
           {"eval_accuracy", accuracy},
           {"eval_accuracy_interval", {accuracy - 0.125, accuracy + 0.125}},
           {"epoch", epoch},

@@ -65,14 +65,14 @@ TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
           .bytes = 1e8};
   EXPECT_DOUBLE_EQ(floors.compute_seconds(product), 0.02);
   EXPECT_DOUBLE_EQ(floors.memory_seconds(product), 0.002);
-  EXPECT_EQ(floors.bound_by(product), "compute");
-  EXPECT_EQ(floors.bound_by(sum), "memory");
+  EXPECT_EQ(floors.bound_by(product), Bound::compute);
+  EXPECT_EQ(floors.bound_by(sum), Bound::memory);
   OperatorTime small = sum;  // moving its bytes is an eighth of what it takes
   small.seconds = 0.08;
-  EXPECT_EQ(floors.bound_by(small), "neither");
+  EXPECT_EQ(floors.bound_by(small), Bound::neither);
   small.seconds = 0.008;  // its bytes take 0.01 from memory
-  EXPECT_EQ(floors.bound_by(small), "caches");
-  const Json rows = to_json(operator_table({product, sum}, floors, 0));
+  EXPECT_EQ(floors.bound_by(small), Bound::caches);
+  const Json rows = to_json(operator_results({product, sum}, floors));
   EXPECT_EQ(rows[0]["operation"], "p");
   EXPECT_EQ(rows[0]["gflops"], 50);
   EXPECT_EQ(rows[0]["share_of_peak"], 0.5);
@@ -81,7 +81,7 @@ TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
   EXPECT_EQ(rows[1]["share_of_bandwidth"], 0.5);
   EXPECT_EQ(rows[1]["bound_by"], "memory");
   // The rest in a row of its own, with all of the time.
-  const Json short_rows = to_json(operator_table({product, sum}, floors, 1));
+  const Json short_rows = to_json(operator_results({product, sum}, floors, 1));
   ASSERT_EQ(short_rows.size(), 2u);
   EXPECT_EQ(short_rows[1]["operation"], "1 others");
   EXPECT_NEAR(short_rows[0]["share"].get<double>() + short_rows[1]["share"].get<double>(), 1,

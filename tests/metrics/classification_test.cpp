@@ -107,8 +107,8 @@ TEST(Concerns, NameTheOnlyClassThatIsPredicted) {
   const Evaluation collapsed = of_predictions({0, 1, 1, 1}, {1, 1, 1, 1}, 2);
   EXPECT_EQ(only_predicted_class(collapsed), 1);
   EXPECT_EQ(concerns(collapsed, labels),
-            (std::vector<std::string>{"the model predicts one class only: all 4 texts are taken "
-                                      "for 'good', which 3 of them are"}));
+            (std::vector<std::string>{"the model predicts one class only, 'good': right for 3 "
+                                      "of 4 examples"}));
   // Right for every text, or of one class because the texts are.
   EXPECT_TRUE(concerns(of_predictions({0, 1}, {0, 1}, 2), labels).empty());
   EXPECT_TRUE(concerns(of_predictions({1, 1}, {1, 1}, 2), labels).empty());
@@ -117,7 +117,7 @@ TEST(Concerns, NameTheOnlyClassThatIsPredicted) {
 
 TEST(Concerns, NameTheClassesThatAreNeverPredicted) {
   EXPECT_EQ(concerns(of_predictions({0, 1, 2, 2}, {0, 1, 1, 0}, 3), {"bad", "good", "so so"}),
-            (std::vector<std::string>{"the model never predicts 'so so' (2 texts)"}));
+            (std::vector<std::string>{"the model never predicts 'so so' (n = 2)"}));
   // Of a class without texts nothing is known.
   EXPECT_TRUE(concerns(of_predictions({0, 1}, {0, 1}, 3), {"a", "b", "c"}).empty());
 }
@@ -125,8 +125,8 @@ TEST(Concerns, NameTheClassesThatAreNeverPredicted) {
 TEST(Concerns, CountTheTextsWithoutAPrediction) {
   const std::vector<float> logits = {kNaN, 1, /**/ 0, 1, /**/ 1, 0};
   EXPECT_EQ(concerns(evaluate({logits, 2}, std::vector<std::int32_t>{0, 1, 0}), {"bad", "good"}),
-            (std::vector<std::string>{"1 of 3 texts have no prediction: the model's outputs are no "
-                                      "finite numbers"}));
+            (std::vector<std::string>{
+                "1 of 3 examples have no prediction: the model's outputs are not finite"}));
 }
 
 TEST(PredictionName, SaysWhenThereIsNone) {

@@ -27,13 +27,15 @@ TEST(Evidence, OfRepetitionsIsThatOfTheDifferentOnes) {
 TEST(Evidence, IsSaidWhereItIsLess) {
   EXPECT_EQ(sample_size_text(1072, 1072), "n = 1,072");
   EXPECT_EQ(sample_size_text(1072, 850), "n = 1,072 (effective 850)");
+  EXPECT_EQ(sample_size_text(300, 285), "n = 300") << "5% less";
+  EXPECT_EQ(sample_size_text(300, 284), "n = 300 (effective 284)");
 }
 
 TEST(Evidence, OfAPartIsSaidWithWhatFlattersIt) {
   EXPECT_EQ(part_text("validation", 1072, 1072), "validation, n = 1,072");
   const std::vector<std::string> cautions = {"80 trained on", "all chosen on"};
-  EXPECT_EQ(part_text("test", 400, 390, cautions),
-            "test, n = 400 (effective 390), 80 trained on, all chosen on");
+  EXPECT_EQ(part_text("test", 400, 300, cautions),
+            "test, n = 400 (effective 300), 80 trained on, all chosen on");
 }
 
 /// Two classes; the sign of each number is the class that is predicted.

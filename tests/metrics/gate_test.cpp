@@ -131,7 +131,10 @@ TEST(ParseGate, RefusesAnotherSyntax) {
     expect_user_error("expected METRIC>=-POINTS or METRIC(CLASS)>=-POINTS",
                       [&] { check_gate_syntax(one.text); });
   }
-  EXPECT_NO_THROW(check_gate_syntax("any_metric(any class)>=-3"));
+  EXPECT_NO_THROW(check_gate_syntax("recall(any class)>=-3"));
+  EXPECT_NO_THROW(check_gate_syntax("macro_f1>=-3"));
+  EXPECT_NO_THROW(check_gate_syntax("r2>=-3"));
+  expect_user_error("did you mean 'f1_macro'?", [] { check_gate_syntax("f1_macroo>=-3"); });
 }
 
 TEST(ParseGate, RefusesAMetricThatTheTaskDoesNotHave) {

@@ -553,7 +553,7 @@ TEST(GatedChange, IsNotDefinedWithoutExamplesOfTheClass) {
   const Sample s = sample_of(3, truth, parent, candidate);
   for (const auto& [gate, note] : {std::pair("recall(c2)>=-2", "; there is no example of c2"),
                                    {"f1(c2)>=-2", "; there is no example of c2"},
-                                   {"precision(c2)>=-2", "; the parent never predicts c2"}}) {
+                                   {"precision(c2)>=-2", "; the baseline never predicts c2"}}) {
     SCOPED_TRACE(gate);
     const FigureChange c = s.change(gate);
     EXPECT_TRUE(std::isnan(c.change));
@@ -575,18 +575,17 @@ TEST(GatedChange, IsNotDefinedWhereItRestsOnOneText) {
   const FigureChange c = s.change("precision(c1)>=-2");
   EXPECT_TRUE(std::isnan(c.change));
   EXPECT_FALSE(c.interval);
-  EXPECT_EQ(c.notes, "; it rests on a single text");
+  EXPECT_EQ(c.notes, "; it depends on a single example");
   EXPECT_EQ(c.parent, 1);
   // So does an area on the only positive example.
   const Sample one = sample_of(2, {0, 1, 0, 0, 0}, {0, 1, 0, 0, 1}, {0, 1, 0, 1, 1});
-  EXPECT_EQ(one.change("auc>=-2").notes, "; it rests on a single text");
+  EXPECT_EQ(one.change("auc>=-2").notes, "; it depends on a single example");
   EXPECT_FALSE(one.change("auc>=-2").interval);
 }
 
 TEST(GatedChange, SaysThatPredictionsAreNoNumbers) {
   const Sample s = sample_of(2, {0, 0, 1, 1}, {0, 1, 1, 0}, {-1, -1, -1, -1});
-  EXPECT_EQ(s.change("auc>=-2").notes,
-            "; 4 of 4 predictions of the candidate are no finite numbers");
+  EXPECT_EQ(s.change("auc>=-2").notes, "; 4 of 4 predictions of the candidate are not finite");
   EXPECT_EQ(s.change("recall(c1)>=-2").change, -0.5) << "no prediction is never right";
 }
 
@@ -653,7 +652,9 @@ TEST(JudgeGates, SayOfEachUnclearOneHowManyExamplesWouldTell) {
   const GateVerdict all = judge_gates(gates, changes);
   ASSERT_EQ(all.conclusion, Conclusion::inconclusive);
   ASSERT_TRUE(all.gates[1].examples_needed);
-  EXPECT_NE(all.summary.find(about_text(*all.gates[1].examples_needed)), std::string::npos)
+  EXPECT_NE(all.summary.find(fmt::format("{} {} needed", about_text(*all.gates[1].examples_needed),
+                                         gated_examples(gates[1]))),
+            std::string::npos)
       << all.summary;
 }
 

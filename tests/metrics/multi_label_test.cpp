@@ -84,15 +84,15 @@ TEST(EvaluateMultiLabel, TakesRowsThatAreNoNumbersForNoPrediction) {
   EXPECT_EQ(e.hamming_accuracy, 0.5);
   EXPECT_TRUE(std::isnan(e.loss));
   EXPECT_EQ(concerns(e, {"a", "b"}),
-            std::vector<std::string>{"1 of 2 texts have no prediction: the model's outputs are no "
-                                     "finite numbers"});
+            std::vector<std::string>{
+                "1 of 2 examples have no prediction: the model's outputs are not finite"});
 }
 
 TEST(EvaluateMultiLabel, SaysWhatIsNeverPredicted) {
   EXPECT_EQ(concerns(evaluated({1, -1, 1, -1}, {1, 1, 0, 0}, 2), {"a", "b"}),
-            std::vector<std::string>{"the model never predicts 'b' (1 texts)"});
+            std::vector<std::string>{"the model never predicts 'b' (n = 1)"});
   EXPECT_EQ(concerns(evaluated({-1, -1, -1, -1}, {1, 1, 0, 0}, 2), {"a", "b"}),
-            std::vector<std::string>{"the model predicts no label at all on 2 texts"});
+            std::vector<std::string>{"the model predicts no label for any of 2 examples"});
   EXPECT_TRUE(concerns(evaluated({-1, -1}, {0, 0}, 2), {"a", "b"}).empty());
 }
 

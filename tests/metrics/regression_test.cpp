@@ -73,8 +73,9 @@ TEST(EvaluateRegression, TakesPredictionsThatAreNoNumbersForNothing) {
       EXPECT_TRUE(std::isnan(figure));
     EXPECT_EQ(e.of_output[0].pearson.interval.low, -1);
     EXPECT_GT(e.baseline.mse, 0);
-    EXPECT_EQ(concerns(e), std::vector<std::string>{"1 of 3 texts have no prediction: the model's "
-                                                    "outputs are no finite numbers"});
+    EXPECT_EQ(concerns(e),
+              std::vector<std::string>{
+                  "1 of 3 examples have no prediction: the model's outputs are not finite"});
   }
 }
 
@@ -83,11 +84,11 @@ TEST(EvaluateRegression, LeavesUndefinedWhatDividesByNoVariance) {
   EXPECT_TRUE(std::isnan(same_targets.errors.r2));
   EXPECT_TRUE(std::isnan(same_targets.pearson));
   EXPECT_EQ(concerns(same_targets)[0],
-            "all 3 targets are the same: no variance is there to be explained");
+            "all 3 targets are the same, so there is no variance to explain");
   const RegressionEvaluation same_predictions = regression_of({0.1f, 0.1f, 0.1f}, {1, 2, 3});
   EXPECT_TRUE(std::isnan(same_predictions.pearson));
   EXPECT_TRUE(std::isnan(same_predictions.spearman));
-  EXPECT_EQ(concerns(same_predictions)[0], "the model gives the same number for all 3 texts");
+  EXPECT_EQ(concerns(same_predictions)[0], "the model predicts the same number for all 3 examples");
   EXPECT_EQ(concerns(regression_of({3, 2, 1}, {1, 2, 3}))[0],
             "the model is no better than always giving the mean: its root mean squared error is "
             "1.633, that of the mean 0.8165");
@@ -159,19 +160,19 @@ TEST(CompareRegression, LeavesItUnclearWhereNumbersAreNone) {
   EXPECT_TRUE(std::isnan(v.change));
   EXPECT_FALSE(v.change_interval);
   EXPECT_EQ(v.summary,
-            "inconclusive: R² is not defined; 2 of 3 predictions of the candidate are no finite "
-            "numbers");
+            "inconclusive: R² is not defined; 2 of 3 predictions of the candidate are not finite");
   const Floats same = {2, 2, 2};
   EXPECT_EQ(verdict(compare_regression({a, 1}, {a, 1}, same).r2).summary,
             "inconclusive: R² is not defined; all targets are the same");
   EXPECT_EQ(verdict(compare_regression({Floats{}, 1}, {Floats{}, 1}, Floats{}).r2).summary,
             "inconclusive: there are no examples");
-  EXPECT_EQ(verdict(compare_regression({a, 1}, {Floats{1, 1, 1}, 1}, t,
-                                       std::vector<std::int32_t>{0, 0, 0})
-                        .r2)
-                .summary,
-            "inconclusive: R² is not defined; there is one text alone; predictions move by 1.67 on "
-            "average");
+  EXPECT_EQ(
+      verdict(
+          compare_regression({a, 1}, {Floats{1, 1, 1}, 1}, t, std::vector<std::int32_t>{0, 0, 0})
+              .r2)
+          .summary,
+      "inconclusive: R² is not defined; there is only one example; predictions move by 1.67 on "
+      "average");
 }
 
 }  // namespace

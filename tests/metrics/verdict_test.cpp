@@ -242,7 +242,7 @@ TEST(VerdictsOfChoice, SayThatItIsTheirNumberThatLeavesThemUnclear) {
   while (!verdict(border).kept()) --border.only_parent;
   const Verdict v = verdicts_of_choice(changes_of(std::vector<Comparison>(4, border)))[0];
   EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
-  EXPECT_NE(v.summary.find("after Holm's correction for 4 candidates (alone: within limit)"),
+  EXPECT_NE(v.summary.find("after correction for 4 comparisons (alone: within limit)"),
             std::string::npos)
       << v.summary;
   EXPECT_EQ(v.candidates, 4);
@@ -263,8 +263,7 @@ TEST(VerdictOfLook, HoldsItsLevelForAllLooksTogether) {
       EXPECT_EQ(many.change_interval->low, alone.change_interval->low);
       if (!alone.kept() || many.kept()) continue;
       ++only_alone;
-      EXPECT_NE(many.summary.find(
-                    "after Bonferroni's correction for 20 candidates (alone: within limit)"),
+      EXPECT_NE(many.summary.find("after correction for 20 comparisons (alone: within limit)"),
                 std::string::npos)
           << many.summary;
     }

@@ -294,8 +294,7 @@ TEST(Adapter, OfAlphaZeroWarns) {
 }
 
 TEST(Adapter, RefusesByItsNameWhatIsNotComputed) {
-  const std::pair<const char*, Json> fields[] = {{"peft_type", "LOHA"},
-                                                 {"use_dora", true},
+  const std::pair<const char*, Json> fields[] = {{"use_dora", true},
                                                  {"use_qalora", true},
                                                  {"lora_bias", true},
                                                  {"init_lora_weights", "pissa"},
@@ -311,6 +310,20 @@ TEST(Adapter, RefusesByItsNameWhatIsNotComputed) {
               fmt::format("{}: {} is {}, which is not supported; hone computes LoRA and rsLoRA of "
                           "linears",
                           (changed.folder.path() / kAdapterConfig).string(), key, to_line(value)));
+  }
+}
+
+// Their configs have keys that LoRA has not, which come first in the file.
+TEST(Adapter, OfAnotherKindIsRefusedByItsKind) {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"PREFIX_TUNING", "encoder_hidden_size"}, {"LOHA", "alpha"}, {"IA3", "feedforward_modules"}};
+  for (const auto& [kind, key] : kinds) {
+    const Changed changed("defaults");
+    changed.set("peft_type", kind);
+    changed.set(key, 8);
+    const std::string start = fmt::format("{}: peft_type is \"{}\", which is not supported",
+                                          (changed.folder.path() / kAdapterConfig).string(), kind);
+    EXPECT_TRUE(changed.refusal().starts_with(start)) << changed.refusal();
   }
 }
 
@@ -398,7 +411,7 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
   const Changed changed("defaults");
   changed.folder.file(kAdapterBase, "{}");
   expect(changed, kAdapterBase,
-         "expected the texts fingerprint and problem_type, and a list of labels");
+         "expected the strings `fingerprint` and `problem_type`, and the list `labels`");
 }
 
 TEST(Adapter, TakesHalfPrecisionAndOtherWaysToBegin) {

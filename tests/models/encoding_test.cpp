@@ -36,8 +36,7 @@ TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   EXPECT_EQ(warnings,
             (std::vector<std::string>{
                 "train: 1 of 2 texts were cut to 6 tokens", "test: " + not_utf8_warning(1),
-                "test: 1 of 1 texts were held for choices; what was chosen on them "
-                "flatters the figures"}));
+                "test: 1 of 1 examples were used for choices, so the metrics are too optimistic"}));
 }
 
 TEST(EncodePart, CutsTextsToThePositionsOfTheModel) {

@@ -96,12 +96,12 @@ TEST(OpenModel, TellsWhatIsOtherThanInAConfigWithoutATokenizer) {
   const TextModel made = open_model(name, testing::quiet_context(), 1);
   EXPECT_EQ(made.model.warnings,
             (std::vector<std::string>{
-                fmt::format("{}: no tokenizer lies beside it, so the model is made for another "
+                fmt::format("{}: there is no tokenizer beside it, so the model gets another "
                             "vocabulary and has vocab_size {} instead of 700 and pad_token_id 0 "
                             "instead of 1",
                             name, made.tokenizer.vocabulary_size()),
-                name + ": its vocabulary is one of word pieces (BertTokenizer), not of byte pairs "
-                       "(RobertaTokenizer), which are not learnt here; put vocab.json and "
+                name + ": its vocabulary is WordPiece (BertTokenizer), not byte pairs "
+                       "(RobertaTokenizer), which hone cannot train; put vocab.json and "
                        "merges.txt, or tokenizer.json, beside it for those"}));
   EXPECT_TRUE(open_model("tiny", testing::quiet_context(), 1).model.warnings.empty());
 }

@@ -41,8 +41,8 @@ TEST(LearnVocabulary, HasAtMostSoManyTokens) {
 
 TEST(LearnVocabulary, IsNoneOfAModelThatHasOne) {
   expect_user_error(
-      "`vocab_size`: my-model has its vocabulary; only fresh weights of a model of texts (tiny, "
-      "base, a config.json without a tokenizer beside it) learn one",
+      "`vocab_size`: my-model has its vocabulary; only a new text model (tiny, base, or a "
+      "config.json without a tokenizer beside it) learns one",
       [] {
         learn_vocabulary({"my-model", "reviews.csv", {40}}, kTexts, testing::quiet_context());
       });
@@ -127,12 +127,12 @@ TEST(VocabularyText, TellsWhatWasLearnt) {
   const auto learnt = learn_vocabulary({"tiny", "reviews.csv"}, kTexts, testing::quiet_context());
   ASSERT_TRUE(learnt);
   const EncodedSet set = encoded(learnt->tokenizer);
-  const Json json = to_json(*learnt, set);
+  const LearntVocabularyResult result = learnt_vocabulary_result(*learnt, set);
   std::size_t tokens = 0;
   for (const auto& ids : set.ids) tokens += ids.size();
-  EXPECT_EQ(json["vocab_size"], learnt->tokenizer.vocabulary_size());
-  EXPECT_EQ(json["training_texts"], 3);
-  EXPECT_DOUBLE_EQ(json["tokens_per_text"], static_cast<double>(tokens) / 3);
+  EXPECT_EQ(result.vocab_size, learnt->tokenizer.vocabulary_size());
+  EXPECT_EQ(result.training_texts, 3);
+  EXPECT_DOUBLE_EQ(result.tokens_per_text, static_cast<double>(tokens) / 3);
   EXPECT_EQ(
       vocabulary_text(*learnt, set),
       fmt::format("vocabulary of {} word pieces learnt from 3 training texts: {:.1f} tokens a text",

@@ -165,7 +165,7 @@ const std::map<std::string, std::string> kPlaces = {
     {"loss of A", "a.eval_loss"},
     {"loss of B", "b.eval_loss"},
     {"loss after", "after.eval_loss"},
-    {"change of the metric", "comparison.accuracy_change"},
+    {"change of the metric", "comparison.change"},
     {"p-value of the change", "comparison.p_value"},
     {"margin SNR", "comparison.margin_snr_db"},
     {"weights of step", "weights_of_step"},

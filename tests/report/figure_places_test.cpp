@@ -67,6 +67,23 @@ TEST(Places, AreNearTheirNumberHoweverManyCoincide) {
   }
 }
 
+// At the left edge, where the only room is behind the larger one.
+TEST(Places, PassNoPointOfAnotherNumber) {
+  Panel panel = panel_of(
+      {{.label = "baseline", .points = {{3.3, 0}}, .draw = Draw::points},
+       {.label = "kept", .points = {{0.3, 5, 2, 8}}, .draw = Draw::points, .spread = Spread::bars},
+       {.label = "chosen",
+        .points = {{0.23, 5, 2, 8}},
+        .draw = Draw::points,
+        .spread = Spread::bars}});
+  panel.x.range = Range{0.2, 3.4};
+  const auto narrow = narrow_figure({.panels = {panel}});
+  ASSERT_TRUE(narrow.has_value());
+  const PanelLayout layout = lay_out(*narrow).panels[0];
+  EXPECT_LT(layout.pixel_x(0.3) - layout.pixel_x(0.23), 8) << "the markers would not overlap";
+  EXPECT_LT(layout.places[2][0].x, layout.places[1][0].x);
+}
+
 TEST(Places, AreBesideTheNameTheyBelongTo) {
   Panel panel = panel_of(
       {{.label = "a", .points = std::vector<Point>(9, Point{5, 5}), .draw = Draw::points}});

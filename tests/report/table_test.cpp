@@ -50,7 +50,7 @@ TEST(DisplayText, GivesAShareWithHalfItsInterval) {
 }
 
 TEST(SentenceText, HasTheDecimalsOfACell) {
-  EXPECT_EQ(sentence_text({0.918, 0.8905, 0.9435}), "91.8% (95% CI 89.0 to 94.3)");
+  EXPECT_EQ(sentence_text({0.918, 0.8905, 0.9435}), "91.8% (95% CI 89.1 to 94.4)");
   EXPECT_EQ(sentence_text({0.9027, 0.8949, 0.9099}), "90.3% (95% CI 89.5 to 91.0)");
 }
 

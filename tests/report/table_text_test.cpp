@@ -57,7 +57,7 @@ TEST(TableLayout, FitsEveryWidth) {
 TEST(TableLayout, BreaksNoWordAndLosesNone) {
   for (std::size_t columns = 40; columns <= 200; ++columns) {
     const std::string text = to_text(comparison(), {.columns = columns});
-    for (const char* word : {"Accuracy", "McNemar", "Margin", "(dB)", "90.3 ± 0.8%", "50.5 ± 1.3%",
+    for (const char* word : {"Accuracy", "McNemar", "Margin", "(dB)", "90.3 ± 0.8%", "50.6 ± 1.3%",
                              "61.5", "< 1e-300", "kept", "lost"})
       EXPECT_NE(text.find(word), std::string::npos) << columns << " columns: " << word << "\n"
                                                     << text;
@@ -74,7 +74,7 @@ TEST(TableLayout, AtAnyLengthIsOneLineForEachRow) {
       "before                         90.3 ± 0.8%  0.2389      –          –                –  –\n"
       "PTQ integer(width=24,frac=12)  90.3 ± 0.8%  0.2389   0.0%      1.000             61.5  "
       "kept\n"
-      "PTQ integer(width=4,frac=2)    50.5 ± 1.3%  0.6931  49.4%   < 1e-300              0.0  "
+      "PTQ integer(width=4,frac=2)    50.6 ± 1.3%  0.6931  49.4%   < 1e-300              0.0  "
       "lost\n");
 }
 
@@ -96,7 +96,7 @@ TEST(TableLayout, ThenPutsNamesAbove) {
             "PTQ integer(width=24,frac=12)\n"
             "  90.3 ± 0.8%  0.2389   0.0%      1.000             61.5  kept\n"
             "PTQ integer(width=4,frac=2)\n"
-            "  50.5 ± 1.3%  0.6931  49.4%   < 1e-300              0.0  lost\n");
+            "  50.6 ± 1.3%  0.6931  49.4%   < 1e-300              0.0  lost\n");
 }
 
 TEST(TableLayout, ThenPutsFiguresOnSeveralLines) {
@@ -112,7 +112,7 @@ TEST(TableLayout, ThenPutsFiguresOnSeveralLines) {
             "  90.3 ± 0.8%           0.2389     0.0%\n"
             "        1.000             61.5  kept\n"
             "PTQ integer(width=4,frac=2)\n"
-            "  50.5 ± 1.3%           0.6931    49.4%\n"
+            "  50.6 ± 1.3%           0.6931    49.4%\n"
             "     < 1e-300              0.0  lost\n");
 }
 
@@ -174,13 +174,13 @@ TEST(TableLayout, ThenMakesRecords) {
 TEST(TableLayout, BreaksInRecordsWhatHasSeveralWords) {
   Table table({{"model", "Model"}, {"caution", "Caution"}, {"flips", "Flips"}});
   table.add_row({"after int(bits=4,per=row,scale=dynamic)",
-                 "all held for choices; interval: other seeds, the same texts",
+                 "all used for choices; interval: other seeds, the same texts",
                  flips_within(0, 0, 0.0038)});
   table.add_row({"before", "none", absent});
   EXPECT_EQ(to_text(table, {.columns = 32}),
             "after\n"
             "int(bits=4…er=row,scale=dynamic)\n"
-            "  Caution  all held for choices;\n"
+            "  Caution  all used for choices;\n"
             "           interval: other\n"
             "           seeds, the same texts\n"
             "  Flips    0.00% (0.00 to 0.38)\n"

@@ -69,11 +69,14 @@ TEST(Fitted, BreaksEveryLineOfAText) {
 }
 
 TEST(Fitted, LeavesACommandToTheShellInOnePiece) {
-  EXPECT_EQ(fitted("To go on:\n  hone train tiny --data 'a b c d e f' -o out", 24),
+  EXPECT_EQ(fitted("To go on:\n  hone train tiny --data 'a b c d e f' -o out", 26),
             "To go on:\n"
             "  hone train tiny \\\n"
-            "    --data \\\n"
-            "    'a b c d e f' -o out");
+            "    --data 'a b c d e f' \\\n"
+            "    -o out");
+  // A value stands apart from its option only where both are too wide.
+  EXPECT_EQ(fitted("  hone train --data 'a b c d e f' -o out", 20),
+            "  hone train \\\n    --data \\\n    'a b c d e f' \\\n    -o out");
 }
 
 TEST(Toned, ColoursOnlyWhereThereAreColours) {

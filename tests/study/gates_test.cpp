@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "tests/support/expect.h"
+
 namespace hone {
 namespace {
 
@@ -39,6 +41,64 @@ TEST(ParentBesideItself, NeedNotGainAnything) {
   const ParentJudged few = judged({"accuracy>=-0.5", "f1_macro>=0.5"});
   EXPECT_FALSE(few.passes);
   EXPECT_EQ(few.hardest.figure, kAccuracy);
+}
+
+const LabelScheme kTwo = {.names = {"no", "yes"}};
+
+TEST(GatesFor, RefusesTwoLimitsOnOneMetric) {
+  expect_user_error("`max_drop` 0.01 and 'accuracy>=-5'",
+                    [] { gates_for({.max_drop_points = 0.01, .gates = {"accuracy>=-5"}}, kTwo); });
+  const std::vector<Gate> usual =
+      gates_for({.gates = {"accuracy>=-5"}, .usual_drop_points = 0.5}, kTwo);
+  ASSERT_EQ(usual.size(), 1u);
+  EXPECT_EQ(usual[0].margin, 0.05);
+}
+
+// Of 300 examples of class `no` and 100 of `yes`, each text twice; the second model has 20 of `yes` wrong.
+JudgedGates judged_change(const std::vector<const char*>& gates) {
+  std::vector<float> before, after;
+  std::vector<std::int32_t> classes, texts;
+  for (int i = 0; i < 400; ++i) {
+    const bool yes = i >= 300, lost = yes && i < 320;
+    classes.push_back(yes ? 1 : 0);
+    texts.push_back(i / 2);
+    before.insert(before.end(), {yes ? 0.0f : 1.0f, yes ? 1.0f : 0.0f});
+    after.insert(after.end(), {yes && !lost ? 0.0f : 1.0f, yes && !lost ? 1.0f : 0.0f});
+  }
+  std::vector<Gate> parsed;
+  for (const char* gate : gates) parsed.push_back(parse_gate(gate, kTwo));
+  return judge(parsed, {before, 2}, {after, 2}, {Task::single_label, classes, {}, texts});
+}
+
+TEST(GateHeadline, NamesTheGatesThatDecide) {
+  EXPECT_EQ(gate_headline(judged_change({"recall(yes)>=-1"})),
+            "recall of yes dropped by more than 1 point (100.0% → 80.0%)");
+  const std::string several = gate_headline(judged_change({"recall(no)>=-50", "recall(yes)>=-1"}));
+  EXPECT_TRUE(several.starts_with("1 of 2 gates failed: recall of yes")) << several;
+  EXPECT_TRUE(gate_headline(judged_change({"recall(no)>=-50", "accuracy>=-50"}))
+                  .starts_with("2 gates passed: "));
+}
+
+TEST(ShownVerdict, IsThatOfTheGateOnTheMetricOrNone) {
+  const Verdict usual;
+  EXPECT_TRUE(shown_verdict({}, usual));
+  EXPECT_FALSE(shown_verdict(judged_change({"recall(yes)>=-1"}), usual));
+  const auto shown = shown_verdict(judged_change({"recall(yes)>=-1", "accuracy>=-50"}), usual);
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->margin, 0.5);
+}
+
+TEST(GateTable, HasTheEffectiveNumberOfExamplesWhereTextsRepeat) {
+  const Json row = to_json(gate_table(judged_change({"recall(yes)>=-1"})))[0];
+  EXPECT_EQ(row["counted"], "examples of yes");
+  EXPECT_EQ(row["examples"], 100);
+  EXPECT_EQ(row["effective_examples"], 50);
+}
+
+TEST(LostClasses, ReadWithTheLeastPValueThatADoubleTells) {
+  const auto sentences =
+      lost_class_sentences({{.index = 1, .examples = 9, .interval = {}, .p_value = 0}}, {"a", "b"});
+  EXPECT_NE(sentences.at(0).find("p < 1e-300"), std::string::npos) << sentences.at(0);
 }
 
 }  // namespace

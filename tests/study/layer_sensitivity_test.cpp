@@ -141,7 +141,7 @@ TEST(LayerSensitivity, RanksTheMostSensitiveFirst) {
 }
 
 TEST(LayerSensitivity, NeedsTexts) {
-  expect_user_error("there are no texts", [] { study_of(tiny_model(), EncodedSet{}); });
+  expect_user_error("there are no examples", [] { study_of(tiny_model(), EncodedSet{}); });
 }
 
 // torch.nn.functional.kl_div(log_softmax(q), log_softmax(p), log_target=True, reduction="none").sum(-1)

@@ -12,7 +12,8 @@ std::vector<Json> results_with(const std::vector<double>& accuracies) {
   for (const double accuracy : accuracies)
     results.push_back({{"seed", 42 + results.size()},
                        {"test",
-                        {{"eval_accuracy", accuracy},
+                        {{"eval_metric", "accuracy"},
+                         {"eval_accuracy", accuracy},
                          {"eval_accuracy_interval", {accuracy - 0.01, accuracy + 0.01}},
                          {"eval_loss", 0.5},
                          {"eval_samples", 1000}}}});

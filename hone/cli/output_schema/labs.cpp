@@ -1,25 +1,14 @@
 #include "hone/cli/output_schema/output_fields.h"
+#include "hone/labs/lab.h"
 
 namespace hone {
 
 std::vector<Fragment> fragments_of_labs() {
   return {
-      {"lab_row",
-       "A lab.",
-       {{"lab", "text", "its name"},
-        {"title", "text", "what it finds out"},
-        {"costs", "text", "what it takes"}}},
-      {"lab_stage",
-       "A piece of the work of a lab.",
-       {{"stage", "text", "its name"},
-        {"what", "text", "what it does"},
-        {"estimated", "lab_cost", "before the work began"},
-        {"seconds", "s", "it took"}}},
-      {"lab_cost",
-       "What work takes.",
-       {{"seconds", "s", "of time"},
-        {"memory_bytes", "bytes", "of memory, beside the data"},
-        {"disk_bytes", "bytes", "on disk, some of it for a while"}}},
+      fragment_of<LabRowResult>(),
+      fragment_of<LabStageResult>(),
+      fragment_of<LabCost>(),
+      fragment_of<PipelineLabFields>(),
       {"lab_decode",
        "Decoding of MXINT to memory, as `bench dequantize` has it.",
        {{"what", "text", "was timed"},
@@ -77,7 +66,7 @@ std::vector<Fragment> fragments_of_labs() {
         {"unused_test_tokens", "tokens", "of these that would be unknown without the others"}}},
       {"lab_sensitivity",
        "Each linear alone with weights and inputs in MXINT8.",
-       {{"part", "train|validation|test|all", "where it was measured"},
+       {{"split", "train|validation|test|all", "where it was measured"},
         {"texts", "texts", "how many of it"},
         {"layers", "lab_linear[]", "in the order of the graph"}}},
       {"lab_linear",
@@ -124,16 +113,6 @@ std::vector<Fragment> fragments_of_labs() {
        {{"max_error", "logits?", "the largest error; null: no number"},
         {"rms_error", "logits?", "the root of the mean square of the errors"},
         {"rms", "logits?", "that of the parent's outputs"}}},
-      {"lab_of_times",
-       "What every lab says that works on no texts.",
-       {{"lab", "text", "its name"},
-        {"title", "text", "what it finds out"},
-        {"fidelity", "quick|paper|full", "how much of it was run"},
-        {"seed", "integer", "of fresh weights"},
-        kSeeds,
-        {"summary", "text", "the result in a sentence or two"},
-        {"notes", "text[]", "what could not be drawn"},
-        {"stages", "lab_stage[]", "what was done, and what it cost"}}},
       {"lab_executor",
        "An executor on one work, or a device that the work was not run on: then `why_not` says "
        "why, "

@@ -1,6 +1,6 @@
 #include "hone/cli/output_schema/output_schema.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -78,42 +78,28 @@ std::string_view unit_of(const Field& field) {
   return quantity == nullptr ? "" : quantity->unit;
 }
 
-// The fields of an object, those of fragments that stand for themselves among them.
-std::vector<Field> flattened(const std::vector<Field>& fields) {
-  std::vector<Field> all;
-  for (const Field& field : fields) {
-    if (!field.key.empty()) {
-      all.push_back(field);
-      continue;
-    }
-    const Fragment* fragment = find_fragment(field.type);
-    HONE_ASSERT(fragment != nullptr, "the schema has no fragment '{}'", field.type);
-    for (Field own : flattened(fragment->fields)) {
-      if (own.presence.empty()) own.presence = field.presence;
-      all.push_back(own);
-    }
-  }
-  return all;
+const Fragment& fragment_named(std::string_view name) {
+  const Fragment* fragment = find_fragment(name);
+  HONE_ASSERT(fragment != nullptr, "the schema has no fragment '{}'", name);
+  return *fragment;
 }
 
 /// Makes schemas of types, and collects the fragments they name.
 class SchemaWriter {
  public:
-  Json of_object(const std::vector<Field>& fields) {
-    Json properties = Json::object(), required = Json::array();
-    for (const Field& field : flattened(fields)) {
-      Json property = of_type(field.type);
-      std::string text(field.meaning);
-      if (const std::string_view unit = unit_of(field); !unit.empty())
-        text += fmt::format(" ({})", unit);
-      property["description"] = text;
-      HONE_ASSERT(!properties.contains(field.key), "the schema has '{}' twice", field.key);
-      properties[field.key] = property;
-      if (field.presence.empty()) required.push_back(field.key);
+  Json of_object(const std::vector<Field>& fields, const Fields* described) {
+    Object object;
+    for (const Field& field : fields) {
+      if (field.key.empty()) {
+        add_fragment(object, fragment_named(field.type), field.presence.empty());
+      } else {
+        add(object, field, field.presence.empty());
+      }
     }
+    if (described != nullptr) add(object, *described, /*required=*/true, /*nullable=*/false);
     return {{"type", "object"},
-            {"properties", properties},
-            {"required", required},
+            {"properties", object.properties},
+            {"required", object.required},
             {"additionalProperties", false}};
   }
 
@@ -135,6 +121,108 @@ class SchemaWriter {
   Json definitions() const { return definitions_; }
 
  private:
+  struct Object {
+    Json properties = Json::object(), required = Json::array();
+  };
+
+  static void add(Object& object, std::string_view key, Json property, std::string_view meaning,
+                  std::string_view unit, bool required) {
+    property["description"] =
+        unit.empty() ? std::string(meaning) : fmt::format("{} ({})", meaning, unit);
+    HONE_ASSERT(!object.properties.contains(key), "the schema has '{}' twice", key);
+    object.properties[key] = std::move(property);
+    if (required) object.required.push_back(key);
+  }
+
+  void add(Object& object, const Field& field, bool required) {
+    add(object, field.key, of_type(field.type), field.meaning, unit_of(field), required);
+  }
+
+  void add_fragment(Object& object, const Fragment& fragment, bool required) {
+    for (const Field& field : fragment.fields) {
+      if (field.key.empty())
+        add_fragment(object, fragment_named(field.type), required && field.presence.empty());
+      else
+        add(object, field, required && field.presence.empty());
+    }
+    if (fragment.described != nullptr) add(object, *fragment.described, required, false);
+  }
+
+  // `nullable`: of an optional object, whose fields are all null where it is not there.
+  void add(Object& object, const Fields& fields, bool required, bool nullable) {
+    for (const FieldDef& field : fields.rows) {
+      const bool optional = field.type->kind == FieldKind::optional;
+      if (field.key.empty()) {
+        const TypeDef* type = optional ? field.type->element() : field.type;
+        add(object, type->fields(), required, nullable || optional);
+        continue;
+      }
+      if (field.names != nullptr) {
+        Json schema = of_type(*field.type->element(), field.unit);
+        if (field.null) schema = or_null(schema);
+        for (const std::string& name : field.names())
+          add(object, fmt::format("{}{}{}", field.key, name, field.suffix), schema, field.meaning,
+              to_string(field.unit), false);
+        continue;
+      }
+      Json schema = of_type(*field.type, field.unit);
+      if ((nullable && !optional) || field.null) schema = or_null(schema);
+      add(object, field.key, std::move(schema), field.meaning, to_string(field.unit), required);
+    }
+  }
+
+  static Json or_null(const Json& schema) {
+    return {{"anyOf", Json::array({schema, {{"type", "null"}}})}};
+  }
+
+  Json of_type(const TypeDef& type, Unit unit) {
+    switch (type.kind) {
+      case FieldKind::boolean:
+        return {{"type", "boolean"}};
+      case FieldKind::integer:
+        return {{"type", "integer"}};
+      case FieldKind::number:
+        return unit == Unit::share ? of_name("share") : Json{{"type", "number"}};
+      case FieldKind::text:
+        return {{"type", "string"}};
+      case FieldKind::json:
+        return Json::object();
+      case FieldKind::interval:
+        return of_interval(unit);
+      case FieldKind::choice: {
+        Json words = Json::array();
+        for (const EnumWord& choice : type.choices()) words.push_back(choice.word);
+        return {{"enum", words}};
+      }
+      case FieldKind::object: {
+        const Fields& fields = type.fields();
+        return reference(fields.name, {}, &fields);
+      }
+      case FieldKind::optional:
+        return or_null(of_type(*type.element(), unit));
+      case FieldKind::list:
+        return {{"type", "array"}, {"items", of_type(*type.element(), unit)}};
+      case FieldKind::map:
+        return {{"type", "object"}, {"additionalProperties", of_type(*type.element(), unit)}};
+    }
+    return {};
+  }
+
+  // Ends may be infinite, or not be defined.
+  static Json of_interval(Unit unit) {
+    Json end = {{"type", "number"}};
+    if (unit == Unit::share) end.update({{"minimum", 0}, {"maximum", 1}});
+    return {{"type", "array"}, {"items", or_null(end)}, {"minItems", 2}, {"maxItems", 2}};
+  }
+
+  Json reference(std::string_view name, const std::vector<Field>& fields, const Fields* described) {
+    if (!definitions_.contains(name)) {
+      definitions_[name] = nullptr;  // it may contain itself
+      definitions_[name] = of_object(fields, described);
+    }
+    return {{"$ref", fmt::format("#/$defs/{}", name)}};
+  }
+
   Json of_name(std::string_view name) {
     if (name == "any") return Json::object();
     if (const UnitType* quantity = find_quantity(name)) name = quantity->type;
@@ -147,13 +235,8 @@ class SchemaWriter {
               {"minItems", 2},
               {"maxItems", 2}};
     if (name.find('|') != std::string_view::npos) return {{"enum", split(std::string(name), '|')}};
-    const Fragment* fragment = find_fragment(name);
-    HONE_ASSERT(fragment != nullptr, "the schema has no type '{}'", name);
-    if (!definitions_.contains(name)) {
-      definitions_[name] = nullptr;  // it may hold itself
-      definitions_[name] = of_object(fragment->fields);
-    }
-    return {{"$ref", fmt::format("#/$defs/{}", name)}};
+    const Fragment& fragment = fragment_named(name);
+    return reference(fragment.name, fragment.fields, fragment.described);
   }
 
   Json definitions_ = Json::object();
@@ -179,14 +262,66 @@ std::string type_text(std::string_view text) {
   return words;
 }
 
-std::string fields_table(const std::vector<Field>& fields) {
+std::string type_text(const TypeDef& type) {
+  switch (type.kind) {
+    case FieldKind::boolean:
+      return "boolean";
+    case FieldKind::integer:
+      return "integer";
+    case FieldKind::number:
+      return "number";
+    case FieldKind::text:
+      return "text";
+    case FieldKind::json:
+      return "any";
+    case FieldKind::interval:
+      return "interval";
+    case FieldKind::choice: {
+      std::vector<std::string> words;
+      for (const EnumWord& choice : type.choices())
+        words.push_back(fmt::format("`\"{}\"`", choice.word));
+      return fmt::format("{}", fmt::join(words, ", "));
+    }
+    case FieldKind::object:
+      return fmt::format("[{0}](#{0})", type.fields().name);
+    case FieldKind::optional:
+      return type_text(*type.element()) + " or null";
+    case FieldKind::list:
+      return "list of " + type_text(*type.element());
+    case FieldKind::map:
+      return "object of " + type_text(*type.element());
+  }
+  return "";
+}
+
+std::string fields_table(const std::vector<Field>& fields, const Fields* described) {
   std::string text = "| key | type | unit | there | meaning |\n|---|---|---|---|---|\n";
+  const auto keys_of = [](std::string_view name, std::string_view there) {
+    return fmt::format("| the keys of [{0}](#{0}) | | | {1} | |\n", name, there);
+  };
   for (const Field& field : fields) {
     const std::string there(field.presence.empty() ? "always" : field.presence);
     text += field.key.empty()
-                ? fmt::format("| the keys of [{0}](#{0}) | | | {1} | |\n", field.type, there)
+                ? keys_of(field.type, there)
                 : fmt::format("| `{}` | {} | {} | {} | {} |\n", field.key, type_text(field.type),
                               unit_of(field), there, field.meaning);
+  }
+  if (described == nullptr) return text + "\n";
+  for (const FieldDef& field : described->rows) {
+    const bool optional = field.type->kind == FieldKind::optional;
+    const TypeDef& type = optional ? *field.type->element() : *field.type;
+    if (field.names != nullptr) {
+      std::vector<std::string> keys;
+      for (const std::string& name : field.names())
+        keys.push_back(fmt::format("`{}{}{}`", field.key, name, field.suffix));
+      text += fmt::format("| {} | {} | {} | where they apply | {} |\n", fmt::join(keys, ", "),
+                          type_text(*field.type->element()), to_string(field.unit), field.meaning);
+      continue;
+    }
+    text += field.key.empty() ? keys_of(type.fields().name, optional ? "or all null" : "always")
+                              : fmt::format("| `{}` | {}{} | {} | always | {} |\n", field.key,
+                                            type_text(*field.type), field.null ? " or null" : "",
+                                            to_string(field.unit), field.meaning);
   }
   return text + "\n";
 }
@@ -238,7 +373,7 @@ Json json_schema(const SchemaDocument& document) {
   SchemaWriter writer;
   Json forms = Json::array();
   for (const Form& form : document.forms) {
-    Json schema = writer.of_object(form.fields);
+    Json schema = writer.of_object(form.fields, form.described);
     if (!form.when.empty()) schema["title"] = form.when;
     forms.push_back(schema);
   }
@@ -260,13 +395,13 @@ std::string schema_page() {
     text += fmt::format("## {}\n\n{}\n\n", document.name, document.meaning);
     for (const Form& form : document.forms) {
       if (!form.when.empty()) text += fmt::format("### {} {}\n\n", document.name, form.when);
-      text += fields_table(form.fields);
+      text += fields_table(form.fields, form.described);
     }
   }
   text += "# Parts that stand in several places\n\n";
   for (const Fragment& fragment : fragments())
     text += fmt::format("## {}\n\n{}\n\n{}", fragment.name, fragment.meaning,
-                        fields_table(fragment.fields));
+                        fields_table(fragment.fields, fragment.described));
   text.pop_back();
   return text;
 }

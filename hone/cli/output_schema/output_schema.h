@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/base/json.h"
 
 /// What the JSON of every command holds, as one table: `hone schema` prints it as JSON Schema for programs and as
@@ -26,14 +27,26 @@ struct Field {
 struct Fragment {
   std::string_view name;
   std::string_view meaning;
-  std::vector<Field> fields;
+  std::vector<Field> fields = {};
+  const Fields* described = nullptr;  ///< a struct's own table, instead of `fields`
 };
+/// That of a described struct.
+template <Described T>
+Fragment fragment_of() {
+  return {fields<T>().name, fields<T>().meaning, {}, &fields<T>()};
+}
 
 /// One form of an object that is printed or written.
 struct Form {
   std::string_view when;  ///< "with --seeds"; "": always
-  std::vector<Field> fields;
+  std::vector<Field> fields = {};
+  const Fields* described = nullptr;  ///< a struct's own table, behind `fields`
 };
+/// That of a command whose result is a described struct.
+template <Described T>
+Form form_of(std::string_view when = "") {
+  return {when, {{"", "result"}}, &fields<T>()};
+}
 
 /// What a command prints with --json, or a file it writes. It has one of the forms.
 struct SchemaDocument {
@@ -41,6 +54,23 @@ struct SchemaDocument {
   std::string_view meaning;
   std::vector<Form> forms;
 };
+
+/// That of a command whose result is one described struct, after which it is called.
+template <Described T>
+SchemaDocument document_of() {
+  return {fields<T>().name, fields<T>().meaning, {form_of<T>()}};
+}
+
+/// A document in results.
+struct SchemaDocumentResult {
+  std::string_view document, meaning;
+};
+/// The result of `hone schema` without a name.
+struct SchemaFields {
+  std::vector<SchemaDocumentResult> documents;
+};
+const Fields& fields_of(const SchemaDocumentResult*);
+const Fields& fields_of(const SchemaFields*);
 
 const std::vector<Fragment>& fragments();
 const std::vector<SchemaDocument>& documents();

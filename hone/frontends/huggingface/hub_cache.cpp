@@ -88,16 +88,15 @@ Names models_to_open(const fs::path& cache) {
   return models;
 }
 
-// " (out holds out/unproven)"; "": the folder above holds no model.
-std::string models_beside(const std::string& path) {
-  const fs::path above = fs::path(path).parent_path();
+// Model folders in the folder above `path`.
+Names models_beside(const std::string& path) {
   Names models;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(above, error))
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(path).parent_path(), error))
     if (fs::exists(entry.path() / "config.json", error)) models.push_back(entry.path().string());
   std::ranges::sort(models);
-  return models.empty() ? ""
-                        : fmt::format(" ({} holds {})", above.string(), fmt::join(models, ", "));
+  return models;
 }
 
 }  // namespace
@@ -124,14 +123,17 @@ std::optional<HubName> parse_hub_name(const std::string& text) {
 fs::path find_in_hub_cache(const HubName& name, const fs::path& cache) {
   const fs::path folder = cache / (std::string(kModels) + with_every(name.repository, "/", kSlash));
   std::error_code error;
-  if (!fs::is_directory(folder, error))
+  if (!fs::is_directory(folder, error)) {
+    const Names beside = models_beside(name.repository);
+    user_check(beside.empty(), "{}: no such model folder; {} contains {}", name.repository,
+               fs::path(name.repository).parent_path().string(), fmt::join(beside, ", "));
     fail(
-        "{}: no such model folder{}, nor is the model in the local cache of Hugging Face: looked "
-        "at {}; nothing is downloaded. Fetch it where there is a network (`hf download {}`), or "
-        "give "
+        "{}: no such model folder, nor is the model in the local cache of Hugging Face: looked at "
+        "{}; nothing is downloaded. Fetch it where there is a network (`hf download {}`), or give "
         "a folder with config.json and weights{}",
-        name.repository, models_beside(name.repository), folder.string(), name.repository,
+        name.repository, folder.string(), name.repository,
         did_you_mean(name.repository, models_to_open(cache)));
+  }
   const fs::path snapshots = folder / "snapshots", reference = folder / "refs" / name.revision;
   std::string hash = name.revision;
   if (fs::is_regular_file(reference, error)) hash = trim(read_file(reference));

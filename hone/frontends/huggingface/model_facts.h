@@ -43,6 +43,7 @@ struct ModelFacts {
   InputLimits limits;
   std::optional<Task> problem_type = {};  ///< of the config; none: see `task`
   History history = {};
+  std::string activation_file = {};  ///< that has the activation of its scores; empty: config.json
 
   std::int64_t class_count() const { return static_cast<std::int64_t>(labels.size()); }
   /// The problem_type; without one a single number is a regression, as in transformers, and several outputs are classes.

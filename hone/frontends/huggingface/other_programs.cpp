@@ -123,10 +123,17 @@ std::string to_text(const EncoderShapes& s) {
   return text + ", " + counted(s.tokens, "token");
 }
 
-Json to_json(const EncoderShapes& shapes) {
-  return {{"layers", shapes.heads.size()}, {"hidden_size", shapes.hidden_size},
-          {"head_size", shapes.head_size}, {"heads", shapes.heads},
-          {"neurons", shapes.neurons},     {"tokens", shapes.tokens}};
+const Fields& fields_of(const EncoderShapes*) {
+  using E = EncoderShapes;
+  static const Fields fields =
+      describe<E>("encoder_shapes", "The sizes of an encoder.",
+                  field<&E::layers>("layers", "Number of layers."),
+                  field<&E::hidden_size>("hidden_size", "Width of the hidden states."),
+                  field<&E::head_size>("head_size", "Width of an attention head."),
+                  field<&E::heads>("heads", "Attention heads in each layer."),
+                  field<&E::neurons>("neurons", "Feed-forward neurons in each layer."),
+                  field<&E::tokens>("tokens", Unit::tokens, "Rows of the embedding table."));
+  return fields;
 }
 
 TransformersLoading transformers_loading(const Model& model) {

@@ -17,14 +17,17 @@ std::string notice_for_other_programs(const QuantizationPlan& plan);
 
 /// The sizes of an encoder, as its graph has them.
 struct EncoderShapes {
-  std::int64_t hidden_size = 0, head_size = 0, tokens = 0;
+  std::int64_t hidden_size = 0, head_size = 0;
   std::vector<std::int64_t> heads = {}, neurons = {};  ///< of each layer
+  std::int64_t tokens = 0;
+
+  std::size_t layers() const { return heads.size(); }
 };
+const Fields& fields_of(const EncoderShapes*);
 /// Nothing for a model that reads images.
 std::optional<EncoderShapes> encoder_shapes(const Model& model);
 /// "2 layers, hidden size 128, 2 heads of 64 and 512 neurons in each layer, 30,522 tokens".
 std::string to_text(const EncoderShapes& shapes);
-Json to_json(const EncoderShapes& shapes);
 
 /// Whether `transformers` loads a folder of the model and computes it.
 struct TransformersLoading {

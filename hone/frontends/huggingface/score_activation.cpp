@@ -1,5 +1,7 @@
 #include "hone/frontends/huggingface/score_activation.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +15,7 @@ constexpr const char* kSection = "sentence_transformers";
 constexpr const char* kActivation = "activation_fn";
 constexpr std::string_view kCrossEncoder = "CrossEncoder";
 constexpr const char* kOldActivation = "sbert_ce_default_activation_function";  // before 4.0
+constexpr std::string_view kSoftmax = "torch.nn.modules.activation.Softmax";    // of several labels
 
 struct ActivationRow {
   ScoreActivation activation;
@@ -39,9 +42,11 @@ bool gives_one_number(const ModelFacts& facts) {
 }
 
 // Where the config says it, the newer place first.
+Json recent(const Json& config) { return text_at(config.value(kSection, Json()), kActivation); }
+
 Json said(const Json& config) {
-  const Json recent = text_at(config.value(kSection, Json()), kActivation);
-  return recent.is_null() ? text_at(config, kOldActivation) : recent;
+  const Json newer = recent(config);
+  return newer.is_null() ? text_at(config, kOldActivation) : newer;
 }
 
 void say(Json& config, const Json& path) {
@@ -54,10 +59,13 @@ void say(Json& config, const Json& path) {
 }  // namespace
 
 void take_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read) {
+  facts.activation_file =
+      (encoder_folder(folder, read_module_list(folder, read)) / "config.json").string();
   const std::optional<Json> settings = read_sentence_settings(folder, kCrossEncoder, read);
   if (!settings) return;
   if (const Json path = text_at(*settings, kActivation); !path.is_null()) {
     say(facts.config, path);
+    facts.activation_file = (folder / kPromptsFile).string();
   } else if (gives_one_number(facts) && said(facts.config).is_null()) {
     say(facts.config, row_of(ScoreActivation::sigmoid).path);
   }
@@ -80,11 +88,15 @@ ScoreActivation score_activation(const ModelFacts& facts) {
   for (const ActivationRow& row : kActivations)
     if (text.starts_with("torch.") && row.name == name) return row.activation;
   // Of several it is that of their task.
-  if (name == "Softmax" && !gives_one_number(facts)) return ScoreActivation::none;
-  fail(
-      "activation_fn {} is not supported: the scores of a cross-encoder are the Sigmoid, the Tanh "
-      "or the Identity of its numbers (torch.nn); set it to one of these in {}",
-      shown_name(text), kPromptsFile);
+  const bool one = gives_one_number(facts);
+  if (name == "Softmax" && !one) return ScoreActivation::none;
+  std::vector<std::string_view> supported;
+  for (const ActivationRow& row : kActivations) supported.emplace_back(row.path);
+  if (!one) supported.push_back(kSoftmax);
+  fail("{}: {} is {}, which is not supported for a model with {}; set it to one of {}",
+       facts.activation_file.empty() ? "config.json" : facts.activation_file,
+       recent(facts.config).is_null() ? kOldActivation : kActivation, shown_name(text),
+       one ? "one label" : "several labels", fmt::join(supported, ", "));
 }
 
 void use_raw_scores(ModelFacts& facts) {

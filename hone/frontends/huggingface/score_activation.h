@@ -20,7 +20,8 @@ enum class ScoreActivation {
 
 /// Puts what config_sentence_transformers.json in `folder` says of the activation where older
 /// versions have it, into the config: there it goes along with the model. The file counts beside a
-/// modules.json alone. A cross-encoder of one label that says nothing has a sigmoid.
+/// modules.json alone. A cross-encoder of one label that says nothing has a sigmoid. Keeps which file
+/// has the activation.
 void take_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read);
 
 /// What the cross-encoder in `folder` puts in front of the first text of each example: the default
@@ -32,7 +33,7 @@ bool is_cross_encoder(const ModelFacts& facts);
 
 /// The activation that the config says, of each number alone. Else, of one number, a sigmoid, as
 /// CrossEncoder and the pipelines of transformers have it, unless its problem_type is a regression.
-/// Throws `UserError` for one that is not supported.
+/// Throws `UserError`, with the file, for one that is not supported.
 ScoreActivation score_activation(const ModelFacts& facts);
 
 /// Says that the model's numbers are the scores themselves, as after training with a loss of them.

@@ -12,7 +12,6 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kNone = "none";
-constexpr std::string_view kBudgetFigures[] = {"average_bits", "packed_bytes", "latency_ms"};
 
 AllocationBudget parse_budget(std::string_view text) {
   const std::string expected = fmt::format(
@@ -23,9 +22,10 @@ AllocationBudget parse_budget(std::string_view text) {
   const std::size_t sign = text.find("<=");
   user_check(sign != std::string_view::npos, "{}", expected);
   const std::string_view name = trim(text.substr(0, sign)), number = trim(text.substr(sign + 2));
-  const auto figure = std::ranges::find(kBudgetFigures, name);
-  user_check(figure != std::end(kBudgetFigures), "{}", expected);
-  AllocationBudget budget{static_cast<BudgetFigure>(figure - std::begin(kBudgetFigures))};
+  const std::span<const EnumWord> figures = enum_words(BudgetFigure{});
+  const auto figure = std::ranges::find(figures, name, &EnumWord::word);
+  user_check(figure != figures.end(), "{}", expected);
+  AllocationBudget budget{static_cast<BudgetFigure>(figure->value)};
   const auto [end, error] =
       std::from_chars(number.data(), number.data() + number.size(), budget.most);
   user_check(error == std::errc() && end == number.data() + number.size() &&
@@ -107,8 +107,21 @@ std::vector<LayerOption> with_sparsities(std::vector<LayerOption> options,
   return options;
 }
 
-std::string_view to_string(BudgetFigure figure) {
-  return kBudgetFigures[static_cast<std::size_t>(figure)];
+std::span<const EnumWord> enum_words(BudgetFigure) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(BudgetFigure::average_bits), "average_bits"},
+      {static_cast<int>(BudgetFigure::packed_bytes), "packed_bytes"},
+      {static_cast<int>(BudgetFigure::latency_ms), "latency_ms"}};
+  return kWords;
+}
+
+const Fields& fields_of(const AllocationBudget*) {
+  using A = AllocationBudget;
+  static const Fields fields =
+      describe<A>("allocation_budget", "A limit on the chosen model.",
+                  field<&A::figure>("quantity", "What is limited."),
+                  field<&A::most>("max", "Its maximum."), omitted<&A::text>());
+  return fields;
 }
 
 Json spelled(const AllocationRequest& request) {

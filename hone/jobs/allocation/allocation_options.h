@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hone/base/json.h"
+#include "hone/base/fields.h"
 #include "hone/formats/plan.h"
 
 /// What layers may take, and what all of them together may cost, as people write it.
@@ -49,13 +49,15 @@ enum class BudgetFigure : std::uint8_t {
   packed_bytes,  ///< of all weights of the model, each in its format
   latency_ms,  ///< of a text, as times of layers alone add up (hone/jobs/allocation/allocation_latency.h)
 };
-std::string_view to_string(BudgetFigure figure);
+std::span<const EnumWord> enum_words(BudgetFigure);
+inline std::string_view to_string(BudgetFigure figure) { return word_of(figure); }
 
 struct AllocationBudget {
   BudgetFigure figure = BudgetFigure::average_bits;
   double most = 0;
   std::string text = {};  ///< "average_bits <= 5"
 };
+const Fields& fields_of(const AllocationBudget*);
 
 /// What is allocated, and within what.
 struct AllocationRequest {

@@ -57,11 +57,35 @@ std::optional<Neighbour> neighbour(const AllocationFindings& f, std::size_t laye
   return nearest;
 }
 
+std::vector<AllocatedLayer> allocated_layers(const AllocationFindings& f) {
+  std::vector<AllocatedLayer> rows;
+  for (std::size_t i = 0; i < f.costs.layers.size(); ++i) {
+    const std::size_t own = f.best().allocation[i];
+    const LayerOption& option = f.job.request.options[own];
+    AllocatedLayer row{.layer = f.costs.layers[i],
+                       .format = option.text,
+                       .bits = f.costs.average_bits(i, own),
+                       .divergence = f.alone[i][own].mean};
+    if (option.sparsity > 0) row.sparsity = option.sparsity;
+    if (const std::optional<Neighbour> other = neighbour(f, i, /*cheaper=*/true)) {
+      row.cheaper = f.job.request.options[other->option].label();
+      row.cheaper_bits = other->bits;
+      row.cheaper_divergence = other->divergence;
+    }
+    if (const std::optional<Neighbour> other = neighbour(f, i, /*cheaper=*/false)) {
+      row.better = f.job.request.options[other->option].label();
+      row.better_bits = other->bits;
+      row.better_divergence = -other->divergence;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 // The format of every layer, and the cost of its neighbours in bits.
-Table layer_table(const AllocationFindings& f) {
+Table layer_table(const std::vector<AllocatedLayer>& layers) {
   std::vector<double> shown;
-  for (std::size_t i = 0; i < f.costs.layers.size(); ++i)
-    shown.push_back(f.alone[i][f.best().allocation[i]].mean);
+  for (const AllocatedLayer& layer : layers) shown.push_back(layer.divergence);
   const int digits = digits_for(shown);
   Table table({{"layer", "Layer"},
                {"format", "Format"},
@@ -74,37 +98,56 @@ Table layer_table(const AllocationFindings& f) {
                {"better", "Next better"},
                {"better_bits", "Added bits"},
                {"better_divergence", "Saved divergence"}});
-  for (std::size_t i = 0; i < f.costs.layers.size(); ++i) {
-    const std::size_t own = f.best().allocation[i];
-    std::vector<Cell> row = {
-        f.costs.layers[i], f.job.request.options[own].text,
-        f.job.request.options[own].sparsity == 0 ? Cell(absent)
-                                                 : percent(f.job.request.options[own].sparsity),
-        bits(f.costs.average_bits(i, own)), real(f.alone[i][own].mean, digits)};
-    for (const bool cheaper : {true, false}) {
-      const std::optional<Neighbour> other = neighbour(f, i, cheaper);
-      row.push_back(other ? Cell(f.job.request.options[other->option].label()) : Cell(absent));
-      row.push_back(other ? bits(other->bits) : Cell(absent));
-      row.push_back(other ? real(cheaper ? other->divergence : -other->divergence, digits)
-                          : Cell(absent));
-    }
-    table.add_row(std::move(row));
-  }
+  const auto text_cell = [](const std::optional<std::string>& text) {
+    return text ? Cell(*text) : Cell(absent);
+  };
+  const auto bits_cell = [](const std::optional<double>& value) {
+    return value ? bits(*value) : Cell(absent);
+  };
+  const auto divergence_cell = [&](const std::optional<double>& value) {
+    return value ? real(*value, digits) : Cell(absent);
+  };
+  for (const AllocatedLayer& layer : layers)
+    table.add_row({layer.layer, layer.format,
+                   layer.sparsity ? percent(*layer.sparsity) : Cell(absent), bits(layer.bits),
+                   real(layer.divergence, digits), text_cell(layer.cheaper),
+                   bits_cell(layer.cheaper_bits), divergence_cell(layer.cheaper_divergence),
+                   text_cell(layer.better), bits_cell(layer.better_bits),
+                   divergence_cell(layer.better_divergence)});
   return table;
 }
 
-Cell figure_of_point(const MeasuredPoint& point, const FigureName& figure) {
-  const auto [low, high] = point.figure_interval;
-  return figure.may_be_negative ? number_within(point.figure, low, high)
-                                : percent_within(point.figure, low, high);
+// All that were evaluated, by their cost.
+std::vector<EvaluatedAllocation> allocation_points(const AllocationFindings& f) {
+  std::vector<const MeasuredPoint*> sorted;
+  for (const MeasuredPoint& point : f.points) sorted.push_back(&point);
+  std::ranges::stable_sort(sorted, {}, [&](const MeasuredPoint* point) {
+    return f.costs.figure(f.solved.figure, point->allocation);
+  });
+  std::vector<EvaluatedAllocation> rows;
+  for (const MeasuredPoint* point : sorted) {
+    EvaluatedAllocation& row = rows.emplace_back(
+        EvaluatedAllocation{.trial = point->trial,
+                            .kind = point->kind,
+                            .average_bits = point->average_bits,
+                            .packed_bytes = point->packed_bytes,
+                            .predicted = point->predicted,
+                            .divergence = point->divergence.mean,
+                            .divergence_low = point->divergence.low,
+                            .divergence_high = point->divergence.high,
+                            .metric = point->figure,
+                            .metric_interval = point->figure_interval,
+                            .within = within(f.costs, f.job.request.budgets, point->allocation),
+                            .chosen = point == &f.best()});
+    if (is_timed(f)) row.latency_ms = point->latency_ms;
+  }
+  return rows;
 }
 
-// All that were measured, by their bits.
-Table point_table(const AllocationFindings& f) {
-  const FigureName& figure = f.subject.parent_measured->evaluation.figure;
+Table point_table(const std::vector<EvaluatedAllocation>& points, const FigureName& figure) {
   std::vector<double> shown;
-  for (const MeasuredPoint& point : f.points)
-    shown.insert(shown.end(), {point.predicted, point.divergence.mean});
+  for (const EvaluatedAllocation& point : points)
+    shown.insert(shown.end(), {point.predicted, point.divergence});
   const int digits = digits_for(shown);
   Table table({{"trial", "Trial"},
                {"kind", "Kind"},
@@ -115,23 +158,20 @@ Table point_table(const AllocationFindings& f) {
                {"divergence", "Divergence"},
                {"divergence_low", "CI from"},
                {"divergence_high", "CI to"},
-               {"figure", figure_title(figure)},
+               {"metric", figure_title(figure)},
                {"within", "Within budget"},
                {"chosen", "Chosen"}});
-  std::vector<const MeasuredPoint*> sorted;
-  for (const MeasuredPoint& point : f.points) sorted.push_back(&point);
-  std::ranges::stable_sort(sorted, {}, [&](const MeasuredPoint* point) {
-    return f.costs.figure(f.solved.figure, point->allocation);
-  });
-  for (const MeasuredPoint* point : sorted)
-    table.add_row({point->trial, to_string(point->kind), real(point->average_bits, 3),
-                   bytes(point->packed_bytes),
-                   is_timed(f) ? real(point->latency_ms, 4) : Cell(absent),
-                   real(point->predicted, digits), real(point->divergence.mean, digits),
-                   real(point->divergence.low, digits), real(point->divergence.high, digits),
-                   figure_of_point(*point, figure),
-                   within(f.costs, f.job.request.budgets, point->allocation) ? "yes" : "no",
-                   point == &f.best() ? "yes" : "no"});
+  for (const EvaluatedAllocation& point : points) {
+    const auto [low, high] = point.metric_interval;
+    table.add_row({point.trial, to_string(point.kind), real(point.average_bits, 3),
+                   bytes(point.packed_bytes),
+                   point.latency_ms ? real(*point.latency_ms, 4) : Cell(absent),
+                   real(point.predicted, digits), real(point.divergence, digits),
+                   real(point.divergence_low, digits), real(point.divergence_high, digits),
+                   figure.may_be_negative ? number_within(point.metric, low, high)
+                                          : percent_within(point.metric, low, high),
+                   point.within ? "yes" : "no", point.chosen ? "yes" : "no"});
+  }
   return table;
 }
 
@@ -201,58 +241,42 @@ void describe_allocation(const AllocationFindings& f, const BeforeAndAfter& both
     document.evidence += " " + flatters;
 }
 
-Json to_json(const PredictionCheck& check) {
-  return {{"points", check.points},
-          {"rank_correlation", check.rank_correlation},
-          {"rank_correlation_interval", {check.interval.low, check.interval.high}},
-          {"worst_residual", check.worst_residual},
-          {"worst_trial", check.worst_trial},
-          {"fitted_losses", check.fitted},
-          {"worst_misfit", check.worst_misfit},
-          {"misfit_trial", check.misfit_trial}};
-}
-
-Json fields_of(const AllocationFindings& f, const TrialModel& made, const BeforeAndAfter& both,
-               const Table& layers, const Table& points, const fs::path& folder) {
+AllocateFields fields_for(const AllocationFindings& f, const TrialModel& made,
+                          const BeforeAndAfter& both, const fs::path& folder) {
   const std::vector<std::string>& labels = made.model.facts.labels;
-  Json json = subject_of(f.job.model, f.subject.data.identity, f.subject.data.measured);
-  Json options = Json::array(), budgets = Json::array();
-  for (const LayerOption& option : f.job.request.options) options.push_back(option.label());
-  for (const AllocationBudget& budget : f.job.request.budgets)
-    budgets.push_back({{"figure", to_string(budget.figure)}, {"most", budget.most}});
-  json.update({{"options", options},
-               {"budgets", budgets},
-               {"seed", f.job.seed},
-               {"seeds", 1},
-               {"chosen_on", to_json(f.subject.data.measured_choice())},
-               {"sensitivity_texts", f.sampled},
-               {"front_points", f.solved.front.points.size()},
-               {"front_cost_error", f.solved.front.cost_error},
-               {"front_costs", f.solved.front.solved_costs},
-               {"least_predicted", f.solved.front.points[f.solved.best].bound},
-               {"prediction", to_json(checked(f))},
-               {"trial", f.best().trial},
-               {"average_bits", f.best().average_bits},
-               {"packed_bytes", f.best().packed_bytes},
-               {"divergence", f.best().divergence.mean},
-               {"predicted", f.best().predicted},
-               {"corrected_from", f.points[f.correction.before].divergence.mean},
-               {"from_store", f.from_store},
-               {"layers", to_json(layers)},
-               {"points", to_json(points)},
-               {"validation", to_json(made.measurement, labels)},
-               {"size", to_json(model_size(made.model, folder / "best"))}});
-  if (f.timed) {
-    json["latency"] = to_json(f.timed->times, "before", "after");
-    json["latency"].update({{"predicted_ms", f.best().latency_ms},
-                            {"texts_at_a_time", f.costs.latency.batch.texts},
-                            {"tokens", f.costs.latency.batch.tokens},
-                            {"rest_ms", f.costs.latency.rest_ms},
-                            {"cost_error_ms", static_cast<double>(std::ssize(f.costs.layers) + 1) *
-                                                  f.costs.piece_ms}});
-  }
-  json.update(to_json(both, labels));
-  return json;
+  AllocateFields fields{
+      .subject = subject_result(f.job.model, f.subject.data.identity, f.subject.data.measured),
+      .budgets = f.job.request.budgets,
+      .seed = f.job.seed,
+      .chosen_on = measured_split_result(f.subject.data.measured_choice()),
+      .sensitivity_examples = f.sampled,
+      .front_points = std::ssize(f.solved.front.points),
+      .front_cost_error = f.solved.front.cost_error,
+      .front_costs = static_cast<std::int64_t>(f.solved.front.solved_costs),
+      .min_predicted = f.solved.front.points[f.solved.best].bound,
+      .prediction = checked(f),
+      .trial = f.best().trial,
+      .average_bits = f.best().average_bits,
+      .packed_bytes = f.best().packed_bytes,
+      .divergence = f.best().divergence.mean,
+      .predicted = f.best().predicted,
+      .front_divergence = f.points[f.correction.before].divergence.mean,
+      .from_store = f.from_store,
+      .layers = allocated_layers(f),
+      .points = allocation_points(f),
+      .validation = evaluation_result(made.measurement, labels),
+      .size = model_size(made.model, folder / "best"),
+      .both = before_and_after_result(both, labels)};
+  for (const LayerOption& option : f.job.request.options) fields.options.push_back(option.label());
+  if (f.timed)
+    fields.latency = AllocationLatency{
+        .predicted_ms = f.best().latency_ms,
+        .times = f.timed->times,
+        .batch_size = f.costs.latency.batch.texts,
+        .tokens = f.costs.latency.batch.tokens,
+        .rest_ms = f.costs.latency.rest_ms,
+        .cost_error_ms = static_cast<double>(std::ssize(f.costs.layers) + 1) * f.costs.piece_ms};
+  return fields;
 }
 
 std::vector<NextCommand> commands_after_allocation(const AllocationFindings& f) {
@@ -269,6 +293,115 @@ std::vector<NextCommand> commands_after_allocation(const AllocationFindings& f) 
 
 }  // namespace
 
+const Fields& fields_of(const AllocatedLayer*) {
+  using A = AllocatedLayer;
+  static const Fields fields = describe<A>(
+      "allocated_layer", "The format of a layer, and its neighbours in bits.",
+      field<&A::layer>("layer", "Name of the layer."),
+      field<&A::format>("format", "Of the layer; none: full precision."),
+      field<&A::sparsity>("sparsity", Unit::share,
+                          "Of its weights that are pruned; null: it is not pruned."),
+      field<&A::bits>("bits", Unit::bits,
+                      "Per weight, shared scales included; of a pruned layer per remaining "
+                      "weight, and one for each position."),
+      field<&A::divergence>("divergence",
+                            "Of the predictions with this layer alone in its format; null: an "
+                            "output is no number.")
+          .or_null(),
+      field<&A::cheaper>("cheaper", "The next option with fewer bits; null: none."),
+      field<&A::cheaper_bits>("cheaper_bits", Unit::bits, "Its change in bits, below 0."),
+      field<&A::cheaper_divergence>("cheaper_divergence", "The divergence it adds."),
+      field<&A::better>("better",
+                        "The next option with more bits and less divergence; null: none."),
+      field<&A::better_bits>("better_bits", Unit::bits, "The bits it adds."),
+      field<&A::better_divergence>("better_divergence", "The divergence it saves."));
+  return fields;
+}
+
+const Fields& fields_of(const EvaluatedAllocation*) {
+  using A = EvaluatedAllocation;
+  static const Fields fields = describe<A>(
+      "allocation_point", "A whole model that was evaluated.",
+      field<&A::trial>("trial", "Its number in the study."),
+      field<&A::kind>("kind",
+                      "front: a point of the front; swap: two layers changed around the best of "
+                      "these."),
+      field<&A::average_bits>("average_bits", Unit::bits,
+                              "Per weight of linear layers, 32 in full precision."),
+      field<&A::packed_bytes>("packed_bytes", Unit::bytes, "Of all weights."),
+      field<&A::latency_ms>("latency_ms", Unit::milliseconds,
+                            "Per example, the sum over layers; null: no budget limits it."),
+      field<&A::predicted>("predicted", "Divergence as the sum over its layers alone.").or_null(),
+      field<&A::divergence>("divergence",
+                            "Of its predictions from the baseline; null: an output is no number.")
+          .or_null(),
+      field<&A::divergence_low>("divergence_low",
+                                "Lower end of its 95% interval; null: of fewer than two examples.")
+          .or_null(),
+      field<&A::divergence_high>("divergence_high", "Upper end.").or_null(),
+      field<&A::metric>("metric", "The metric of the task; null: not defined.").or_null(),
+      field<&A::metric_interval>("metric_interval", "Its 95% interval."),
+      field<&A::within>("within", "It is within the budgets."),
+      field<&A::chosen>("chosen", "It is the chosen one."));
+  return fields;
+}
+
+const Fields& fields_of(const AllocationLatency*) {
+  using A = AllocationLatency;
+  static const Fields fields = describe<A>(
+      "allocation_latency",
+      "Latency of the chosen model, packed: the sum over layers, and measured whole.",
+      field<&A::predicted_ms>("predicted_ms", Unit::milliseconds,
+                              "Per example: its layers, and the rest of the model."),
+      inlined<&A::times>(),
+      field<&A::batch_size>("batch_size", Unit::examples, "Examples in a timed batch."),
+      field<&A::tokens>("tokens", Unit::tokens, "Per example."),
+      field<&A::rest_ms>("rest_ms", Unit::milliseconds,
+                         "Per example: the baseline minus its linear layers, each alone; 0: these "
+                         "took longer and are scaled to it."),
+      field<&A::cost_error_ms>("cost_error_ms", Unit::milliseconds,
+                               "Maximum by which the solver overestimates an allocation."));
+  return fields;
+}
+
+const Fields& fields_of(const AllocateFields*) {
+  using A = AllocateFields;
+  static const Fields fields = describe<A>(
+      "allocate", "A format for each linear layer of a model within a budget.",
+      inlined<&A::subject>(),
+      field<&A::options>("options", "The options of each linear layer; none: full precision."),
+      field<&A::budgets>("budgets", "The limits on the chosen model."),
+      field<&A::seed>("seed", "Seed of the samples."),
+      field<&A::seeds>("seeds", Unit::seeds, "Random seeds of the measurements."),
+      field<&A::chosen_on>("chosen_on", "Split on which choices are made."),
+      field<&A::sensitivity_examples>("sensitivity_examples", Unit::examples,
+                                      "Of that split, for each layer alone."),
+      field<&A::front_points>("front_points", "Points of the front of sums over layers."),
+      field<&A::front_cost_error>("front_cost_error",
+                                  "Bits by which a point may exceed an exact one; 0: the front "
+                                  "is exact."),
+      field<&A::front_costs>("front_costs",
+                             "Costs for which a very large front was solved; 0: for all."),
+      field<&A::min_predicted>("min_predicted",
+                               "Lower bound of all sums over layers within the budgets."),
+      field<&A::prediction>("prediction", "Sums over layers against whole models."),
+      field<&A::trial>("trial", "Number of the chosen one, whose model is stored in `best`."),
+      field<&A::average_bits>("average_bits", Unit::bits,
+                              "Per weight of linear layers, 32 in full precision."),
+      field<&A::packed_bytes>("packed_bytes", Unit::bytes, "Of its weights, when packed."),
+      field<&A::divergence>("divergence", "Of its predictions on that split."),
+      field<&A::predicted>("predicted", "Divergence as the sum over its layers alone.").or_null(),
+      field<&A::latency>("latency", "Predicted and measured; null: no budget limits latency_ms."),
+      field<&A::front_divergence>("front_divergence",
+                                  "Divergence of the best point of the front, before swaps."),
+      field<&A::from_store>("from_store", "Whole models that were stored by earlier runs."),
+      field<&A::layers>("layers", "The format of each layer, in the order of the graph."),
+      field<&A::points>("points", "All whole models that were evaluated, by their cost."),
+      field<&A::validation>("validation", "The chosen model on that split."),
+      field<&A::size>("size", "Size of its weights."), inlined<&A::both>());
+  return fields;
+}
+
 JobResult report_allocation(const AllocationFindings& f, const TrialModel& made, Document document,
                             OutputFolder& output, Context& context) {
   const fs::path& folder = output.path();
@@ -279,14 +412,16 @@ JobResult report_allocation(const AllocationFindings& f, const TrialModel& made,
       measure_before(f.subject.parent, f.subject.data, batch, context, page.notes, "allocating");
   const BeforeAndAfter both =
       measure_after(made.model, before, f.subject.data, batch, /*gates=*/{}, context, "chosen");
-  const Table layers = layer_table(f), points = point_table(f);
   const std::vector<std::string>& labels = made.model.facts.labels;
   const Allocation& chosen = f.best().allocation;
   const std::string recipe =
       to_recipe(allocated_plan(f.costs, f.job.request.options, chosen),
                 plain_graph(f.subject.parent.model)) +
       to_recipe(allocated_sparsities(f.costs, f.job.request.options, chosen));
-  result.fields = fields_of(f, made, both, layers, points, folder);
+  const AllocateFields fields = fields_for(f, made, both, folder);
+  result.fields = to_json(fields);
+  const Table layers = layer_table(fields.layers),
+              points = point_table(fields.points, f.subject.parent_measured->evaluation.figure);
   result.basis =
       basis_of(f.job.data.options.source, f.subject.data,
                made.model.quantization ? "simulated " + summary(made.model.quantization->plan)

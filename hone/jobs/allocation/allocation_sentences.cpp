@@ -194,6 +194,26 @@ std::optional<std::size_t> cheaper_alike(const std::vector<MeasuredPoint>& point
   return cheapest;
 }
 
+const Fields& fields_of(const PredictionCheck*) {
+  using P = PredictionCheck;
+  static const Fields fields = describe<P>(
+      "allocation_prediction",
+      "Sums over layers against whole models, over the evaluated points of the front.",
+      field<&P::points>("points", "Evaluated points of the front."),
+      field<&P::rank_correlation>("rank_correlation", "Spearman's; null: nothing varies.")
+          .or_null(),
+      field<&P::interval>("rank_correlation_interval", "Its 95% interval."),
+      field<&P::worst_residual>("worst_residual",
+                                "Measured minus predicted divergence, the one farthest from 0."),
+      field<&P::worst_trial>("worst_trial", "Its trial."), omitted<&P::lost>(),
+      field<&P::fitted>("fitted_losses",
+                        "Isotonic regression of the drop of the metric on the prediction, at each "
+                        "point by rising prediction."),
+      field<&P::worst_misfit>("worst_misfit", "Drop minus fit, the one farthest from 0."),
+      field<&P::misfit_trial>("misfit_trial", "Its trial."));
+  return fields;
+}
+
 PredictionCheck check_prediction(const std::vector<MeasuredPoint>& points, double figure) {
   std::vector<double> predicted, measured;
   PredictionCheck check;

@@ -48,6 +48,7 @@ struct PredictionCheck {
   double worst_misfit = 0;  ///< lost less fitted, where that is farthest from 0
   std::int64_t misfit_trial = 0;
 };
+const Fields& fields_of(const PredictionCheck*);
 /// `figure`: of the model as it is.
 PredictionCheck check_prediction(const std::vector<MeasuredPoint>& points, double figure);
 

@@ -22,7 +22,6 @@ constexpr const char* kStudyName = "allocation";
 // User attributes of trials beside those of a search.
 constexpr const char *kKind = "kind", *kPredicted = "predicted", *kDivergence = "divergence",
                      *kFigure = "figure";
-constexpr std::string_view kKinds[] = {"front", "swap"};
 
 double number_at(const Json& list, std::size_t i) {
   return list.at(i).is_number() ? list.at(i).get<double>() : std::nan("");
@@ -30,7 +29,11 @@ double number_at(const Json& list, std::size_t i) {
 
 }  // namespace
 
-std::string_view to_string(PointKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+std::span<const EnumWord> enum_words(PointKind) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(PointKind::front), "front"},
+                                        {static_cast<int>(PointKind::swap), "swap"}};
+  return kWords;
+}
 
 SearchRecipe allocation_space(const AllocationRequest& request,
                               const std::vector<std::string>& layers, const FormatTable& formats) {
@@ -255,11 +258,12 @@ std::vector<MeasuredPoint> AllocationTrials::measured() {
     view.trials.push_back(trial.get());
     if (trial->state != TrialState::complete) continue;
     const auto& attributes = trial->user_attributes;
-    MeasuredPoint point{
-        .trial = trial->number,
-        .kind = attributes.at(kKind) == kKinds[0] ? PointKind::front : PointKind::swap,
-        .allocation = allocation_of(assignment_of(trial->parameters)),
-        .predicted = attributes.at(kPredicted).get<double>()};
+    MeasuredPoint point{.trial = trial->number,
+                        .kind = attributes.at(kKind) == to_string(PointKind::front)
+                                    ? PointKind::front
+                                    : PointKind::swap,
+                        .allocation = allocation_of(assignment_of(trial->parameters)),
+                        .predicted = attributes.at(kPredicted).get<double>()};
     const Json &far = attributes.at(kDivergence), &figure = attributes.at(kFigure);
     point.divergence = {number_at(far, 0), number_at(far, 1), number_at(far, 2)};
     point.figure = number_at(figure, 0);

@@ -16,7 +16,8 @@ enum class PointKind : std::uint8_t {
   front,  ///< a point of the exact front
   swap,   ///< one layer takes more bits than in the best of these, another fewer
 };
-std::string_view to_string(PointKind kind);
+std::span<const EnumWord> enum_words(PointKind);
+inline std::string_view to_string(PointKind kind) { return word_of(kind); }
 
 /// What is to be measured.
 struct WantedPoint {

@@ -8,6 +8,7 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/size_and_time.h"
+#include "hone/study/change_headline.h"
 
 namespace hone {
 namespace {
@@ -39,15 +40,17 @@ std::string names_text(const std::vector<std::string>& names) {
   return text;
 }
 
+// Layers and embedding tables in the requested format.
+std::ptrdiff_t count_as_asked(const NativeFindings& found) {
+  return std::ranges::count_if(found.layers,
+                               [](const NativeLayer& layer) { return layer.reason.empty(); });
+}
+
 // "16 of 17 layers and embedding tables have the requested format.", "classifier stays in fp32: …", grouped by reason.
 std::vector<std::string> layer_lines(const NativeFindings& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> others;
-  std::size_t as_asked = 0;
   for (const NativeLayer& layer : found.layers) {
-    if (layer.reason.empty()) {
-      ++as_asked;
-      continue;
-    }
+    if (layer.reason.empty()) continue;
     const std::string what = fmt::format("in {}: {}", formats_text(layer.formats), layer.reason);
     auto at = std::ranges::find(others, what, [](const auto& other) { return other.first; });
     if (at == others.end()) at = others.insert(at, {what, {}});
@@ -56,8 +59,8 @@ std::vector<std::string> layer_lines(const NativeFindings& found) {
                       : layer.name);
   }
   std::vector<std::string> lines = {
-      fmt::format("{} of {} layers and embedding tables have the requested format.", as_asked,
-                  found.layers.size())};
+      fmt::format("{} of {} layers and embedding tables have the requested format.",
+                  count_as_asked(found), found.layers.size())};
   for (const auto& [what, names] : others)
     lines.push_back(
         fmt::format("{} {} {}.", names_text(names), names.size() == 1 ? "stays" : "stay", what));
@@ -129,7 +132,7 @@ Json to_json(const Widening& widening) {
     tried.push_back({{"steps", one.steps},
                      {"verdict", to_string(one.verdict.conclusion)},
                      {"change", finite_or_null(hardest(one.verdict).change)}});
-  return {{"part", widening.part},
+  return {{"split", widening.part},
           {"n", widening.texts},
           {"all_steps", widening.all_steps},
           {"steps", widening.steps},
@@ -153,6 +156,35 @@ Table smooth_table(const NativeFindings& found) {
 }
 
 }  // namespace
+
+std::string coverage_text(const NativeFindings& found) {
+  const std::ptrdiff_t as_asked = count_as_asked(found), all = std::ssize(found.layers),
+                       wider = std::ranges::count_if(found.layers, &NativeLayer::widened);
+  if (as_asked == all) return "";
+  return fmt::format(" in {} of {} layers", as_asked, all) +
+         (wider == 0 ? "" : fmt::format(", {} wider", wider));
+}
+
+std::vector<Fact> key_figures_of(const NativeFindings& found, const std::string& keep_slower) {
+  const std::ptrdiff_t as_asked = count_as_asked(found), all = std::ssize(found.layers),
+                       wider = std::ranges::count_if(found.layers, &NativeLayer::widened),
+                       slower = std::ranges::count_if(found.layers, &NativeLayer::slower),
+                       others = all - as_asked - wider - slower;
+  std::string layers = fmt::format("{} of {} in the requested format", as_asked, all);
+  if (slower > 0)
+    layers += fmt::format("; {} stay fp32 because they are slower here ({} converts them)", slower,
+                          keep_slower);
+  if (others > 0) layers += fmt::format("; {} without a native kernel", others);
+  if (wider > 0) layers += fmt::format("; {} wider to stay within the limits", wider);
+  std::vector<Fact> figures = {
+      {"Layers", layers},
+      size_figure("Size", static_cast<double>(found.size_before.memory_bytes),
+                  static_cast<double>(found.size.memory_bytes))};
+  for (const ModelTimes& one : found.times)
+    figures.push_back(
+        {fmt::format("Latency (batch size {})", one.at_a_time), latency_change_text(one.times)});
+  return figures;
+}
 
 std::string format_text(const NativeFindings& found, const Format& asked) {
   const auto wider = std::ranges::count_if(found.layers, &NativeLayer::widened);
@@ -229,15 +261,16 @@ std::vector<std::string> native_concerns(const NativeFindings& found) {
   std::vector<std::string> concerns;
   for (const ModelTimes& one : found.times)
     if (one.times.shown_slower())
-      concerns.push_back(fmt::format("on this machine, at batch size {}, the native model is {}",
-                                     one.at_a_time, speedup_text(one.times)));
+      concerns.push_back(
+          fmt::format("on this machine the native model is slower than fp32 at batch size {}: {}",
+                      one.at_a_time, speedup_text(one.times)));
   for (const ProductTimes& one : found.products) {
     std::vector<std::string> kept;
     for (const NativeLayer& layer : found.layers)
       if (layer.formats.input && std::ranges::find(one.layers, layer.name) != one.layers.end())
         kept.push_back(layer.name);
     if (one.of_codes && one.times.shown_slower() && !kept.empty())
-      concerns.push_back(fmt::format("layers that are native although their product is {}: {}",
+      concerns.push_back(fmt::format("native layers that are slower than fp32, {}: {}",
                                      speedup_text(one.times), names_text(kept)));
   }
   if (found.widening && found.widening->too_few_texts)
@@ -261,8 +294,10 @@ std::vector<Section> sections_of(const NativeFindings& found) {
       {"Products",
        {PageTable{products_table(found),
                   fmt::format("Each product alone, with its input rounded, against fp32 in {} "
-                              "paired rounds. A layer stays in fp32 where the 95% CI of the "
-                              "speedup is below 1, unless slower layers are kept on request.",
+                              "paired rounds. Speedup: the median ratio of paired rounds, which "
+                              "can point another way than the medians. A layer stays in fp32 if "
+                              "the whole 95% CI of its speedup is below 1, unless slower layers "
+                              "are converted on request.",
                               kProductRounds)}},
        /*folded=*/true},
       {"Layers",

@@ -24,6 +24,7 @@ struct NativeLayer {
   /// SNR of the outputs with this layer alone in the requested format (jobs/native/widening.h); none: not measured.
   std::optional<double> snr_db = {};
   bool widened = false;     ///< because of it
+  bool slower = false;      ///< stays in fp32 for its speed
   std::string reason = {};  ///< why its formats are not the requested ones; empty: they are
 };
 
@@ -41,6 +42,12 @@ struct NativeFindings {
 
 /// The requested format, and how many layers have a wider one: "int(bits=4,per=row,scale=static), 3 of 17 wider".
 std::string format_text(const NativeFindings& findings, const Format& asked);
+
+/// " in 8 of 17 layers, 2 wider"; "": all layers have the requested format.
+std::string coverage_text(const NativeFindings& findings);
+
+/// Layers by format, with what `keep_slower`, the name of an option, does; size, and latency at each batch size.
+std::vector<Fact> key_figures_of(const NativeFindings& findings, const std::string& keep_slower);
 
 /// `comparison_table` of fp32 and native, in this order, with bytes in memory and on disk and the median latencies.
 Table native_table(const std::vector<ComparedModel>& models, const NativeFindings& findings);

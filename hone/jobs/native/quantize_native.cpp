@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hone/base/cpu.h"
 #include "hone/base/text.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
@@ -27,7 +28,7 @@ BatchSize usual_batch(const EncodedSplits& data, std::int64_t batch_size) {
   return {std::min(batch_size, texts), std::max<std::int64_t>(1, tokens / texts)};
 }
 
-// The plan without layers of which products of codes are none or not worth it, and in `layers` what became of each.
+// The plan without layers whose native products do not exist or are slower, and in `layers` the format of each.
 QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationPlan& plan,
                                const std::vector<ProductTimes>& products,
                                std::vector<NativeLayer>& layers) {
@@ -40,13 +41,11 @@ QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationP
     if (formats.input) {
       const ProductTimes& product = *product_of.at(name);
       if (!product.of_codes) {
-        layer.reason = fmt::format("there is no product of codes for a weight of {} x {}",
-                                   product.outputs, product.inputs);
-      } else if (job.stays_for_speed(product)) {
-        const TimesInTurn& times = product.times;
-        layer.reason = fmt::format("a product takes {} ms of codes and {} ms in fp32: {}",
-                                   three_digits(times.after.median_ms),
-                                   three_digits(times.before.median_ms), speedup_text(times));
+        layer.reason = fmt::format("no native kernel supports {} × {} weights", product.outputs,
+                                   product.inputs);
+      } else if (!job.keep_slower && job.stays_for_speed(product)) {
+        layer.slower = true;
+        layer.reason = "native is slower on this machine, " + speedup_text(product.times);
       }
     }
     if (layer.reason.empty()) {
@@ -89,14 +88,14 @@ std::vector<ProductTimes> timed_products(const NativeRun& run) {
                        usual_batch(run.data, run.job.eval_batch_size), run.context);
 }
 
-// What became of a layer that was left wider.
+// Takes the wider format of a layer that has one.
 void widen(NativeLayer& layer, const QuantizationPlan& chosen) {
   const auto stands =
       std::ranges::find(chosen, layer.name, [](const auto& one) { return one.first; });
   const LayerFormats formats = stands == chosen.end() ? LayerFormats{} : stands->second;
   if (!layer.reason.empty() || formats == layer.formats) return;
   layer.formats = formats;
-  layer.reason = "left wider to keep what the model is judged by";
+  layer.reason = "wider to stay within the limits";
   layer.widened = true;
 }
 
@@ -158,13 +157,15 @@ struct NativeOutcome {
   NativeFindings found;
   BeforeAndAfter both;
   std::size_t calibration_texts = 0;
-  std::string label;         ///< "native int(bits=8,per=row,scale=static), inputs dynamic"
+  std::string
+      label;  ///< "native int(bits=8,per=row,scale=static) in 8 of 17 layers, inputs dynamic"
   std::string without_head;  ///< what its figures are worth then; empty: it has one
 };
 
-// "native int(bits=8,per=row,scale=static), inputs dynamic": what has a choice of scales says which.
+// "native int(bits=8,per=row,scale=static) in 8 of 17 layers, inputs dynamic": what has a choice of scales says which.
 std::string label_of(const NativeQuantizeJob& job, const NativeFindings& found) {
-  std::string text = fmt::format("{} {}", found.arithmetic, format_text(found, job.weight));
+  std::string text =
+      fmt::format("{} {}{}", found.arithmetic, to_string(job.weight), coverage_text(found));
   if (!native_objection(job.weight, InputScales::calibrated).empty()) return text;
   return text +
          (job.input_scales == InputScales::calibrated ? ", inputs static" : ", inputs dynamic");
@@ -218,10 +219,11 @@ Json results_of(const NativeRun& run, const NativeOutcome& outcome) {
 
 Table result_table(const NativeOutcome& outcome) {
   const BeforeAndAfter& both = outcome.both;
-  return native_table({{"fp32", 32, both.before, std::nullopt, kFloat},
-                       {outcome.label, average_weight_bits(outcome.model), both.after,
-                        both.comparison, outcome.found.arithmetic, both.verdict}},
-                      outcome.found);
+  return native_table(
+      {{"fp32", 32, both.before, std::nullopt, kFloat},
+       {outcome.label, average_weight_bits(outcome.model), both.after, both.comparison,
+        outcome.found.arithmetic, both.gates.any() ? std::optional(both.verdict) : std::nullopt}},
+      outcome.found);
 }
 
 std::string result_caption(const NativeRun& run, const NativeOutcome& outcome) {
@@ -230,24 +232,51 @@ std::string result_caption(const NativeRun& run, const NativeOutcome& outcome) {
       {outcome.without_head.empty() ? "" : fmt::format("Note that {}.", outcome.without_head)});
 }
 
-// What is to be known before figures are believed.
+// Products of 8-bit codes on a CPU without instructions for them.
+bool lacks_int8_instructions(const NativeRun& run) {
+  const InstructionSets sets = instruction_sets();
+  const bool multiplies_bytes = std::ranges::any_of(run.asked, [](const auto& layer) {
+    const std::optional<Format>& input = layer.second.input;
+    return input && (input->def->name == "int" || input->def->name == "mxint");
+  });
+  return multiplies_bytes && run.context.session().device.host_accessible() && !sets.avx_vnni &&
+         !sets.avx512_vnni;
+}
+
+// What limits the speed of the result, and whether a repeat makes the same model.
+std::vector<std::string> hints_of(const NativeRun& run, const NativeOutcome& outcome) {
+  std::vector<std::string> hints;
+  if (lacks_int8_instructions(run))
+    hints.push_back(
+        "this CPU has no int8 instructions (VNNI), so int8 products are about as fast as fp32 "
+        "ones: expect less memory, but little or no speedup");
+  if (!run.job.keep_slower && !outcome.found.products.empty())
+    hints.push_back(fmt::format(
+        "which layers stay fp32 depends on latencies measured on this machine, so a repeat can "
+        "make another model; for a reproducible one, convert all layers with {}",
+        run.job.invocation.setting("keep_slower")));
+  return hints;
+}
+
+// Warnings about the numbers.
 std::vector<std::string> doubts_of(const NativeOutcome& outcome) {
   std::vector<std::string> doubts = native_concerns(outcome.found);
   const std::optional<Widening>& widening = outcome.found.widening;
   const GateVerdict& gates = outcome.both.gates.verdict;
   if (widening && !widening->too_few_texts && !gates.kept())
     doubts.push_back(fmt::format(
-        "what is kept on {} is no promise for other texts, and here it is not shown: {}",
+        "the model passes its gates on {}, where wider layers were chosen, but not here: {}",
         widening->part,
         gates.conclusion == Conclusion::inconclusive
-            ? "more texts that are reported may tell; gates that allow more are easier to show"
-            : "a wider format, or gates that allow less, leaves more layers wider"));
+            ? "give more examples to report on, or gates that allow a larger drop"
+            : "choose a wider format, or gates that allow a smaller drop, which leave more layers "
+              "wider"));
   for (std::string& concern : concerns(outcome.both, outcome.model.facts.labels, "quantizing"))
     doubts.push_back(std::move(concern));
   return doubts;
 }
 
-// Of a page; a figure that cannot be drawn is a doubt.
+// The sections of a page; a figure that cannot be drawn adds to `doubts`.
 std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutcome& outcome,
                                           std::vector<std::string>& doubts) {
   const NativeFindings& found = outcome.found;
@@ -270,13 +299,16 @@ Document document_of(const NativeRun& run, const NativeOutcome& outcome,
       .title = fmt::format("{} quantized: native {}", run.job.model, to_string(run.job.weight)),
       .headline = {},
       .sections = sections_with_result(run, outcome, doubts)};
-  describe_change(document, outcome.label, outcome.both, run.data.measured);
+  const NativeFindings& found = outcome.found;
+  const ModelTimes& times = found.times.front();
+  describe_change(document,
+                  fmt::format("{}, {} at batch size {}", outcome.label,
+                              speedup_headline(times.times.ratio()), times.at_a_time),
+                  outcome.both, run.data.measured);
   if (!outcome.without_head.empty())
     document.headline = fmt::format("{}: {}", outcome.label, outcome.without_head);
-  const NativeFindings& found = outcome.found;
-  document.key_figures.push_back(size_figure("Size",
-                                             static_cast<double>(found.size_before.memory_bytes),
-                                             static_cast<double>(found.size.memory_bytes)));
+  for (Fact& figure : key_figures_of(found, run.job.invocation.setting("keep_slower")))
+    document.key_figures.push_back(std::move(figure));
   document.output = run.job.output.folder;
   return document;
 }
@@ -302,7 +334,7 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
     return finished<QuantizeResult>(output, job.output);
   const Measurement before = measure_before(parent, data, job.eval_batch_size, context, notes);
   user_check(data.train.size() > 0,
-             "there are no training texts to calibrate on; give data with such a part");
+             "there are no training examples to calibrate on; give data with a training split");
   const NativeRun run{.job = job,
                       .parent = parent,
                       .data = data,
@@ -316,16 +348,18 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
   QuantizeResult result;
   result.fields = results_of(run, outcome);
   result.document = document_of(run, outcome, doubts);
-  notes.insert(notes.end(), doubts.begin(), doubts.end());
+  const std::vector<std::string> hints = hints_of(run, outcome);
+  for (const auto& lines : {hints, doubts}) notes.insert(notes.end(), lines.begin(), lines.end());
   result.document.notes = std::move(notes);
   result.basis = basis_of(job.data.options.source, data, outcome.label);
   result.verdict = outcome.both.verdict;
-  result.gate = outcome_of(outcome.both.gates, name_and_size(data.measured));
+  result.gate = outcome_of(outcome.both.gates);
   write_model_card({job.output.name_of(run.folder, run.folder), job.invocation.command,
                     result_of("quantize", result.fields), lines_of(outcome.found)},
                    outcome.model, run.folder);
   write_report(result, job.invocation, run.folder, context);
   output.commit();
+  tell_notes(context, hints);
   tell_warnings(context, doubts);
   return result;
 }

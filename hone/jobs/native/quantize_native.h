@@ -24,18 +24,19 @@ struct NativeQuantizeJob {
   std::string model;  ///< as `open_model` takes it
   Format weight;      ///< of linears and of tables
   InputScales input_scales = InputScales::dynamic;
-  /// Whether a layer stays in fp32 for its speed, told of what was timed.
+  bool keep_slower = false;  ///< convert layers that are slower too; then timings decide nothing
+  /// Whether a layer stays in fp32 for its speed, by its timings.
   std::function<bool(const ProductTimes&)> stays_for_speed = [](const ProductTimes& product) {
     return product.times.shown_slower();
   };
   NativeMethods methods = {};
-  GateOptions gates = {};  ///< what may be lost; layers are left wider until they are kept
+  GateOptions gates = {};  ///< limits; layers are left wider until the model passes
   CalibrationRun calibration = {.batch_size = 32};
-  std::string split = {};  ///< the part to measure on, see `measured_texts`
+  std::string split = {};  ///< the split to measure on, see `measured_texts`
   JobData data = {};
   std::int64_t eval_batch_size = 32;
   std::uint64_t seed = 42;
-  bool row_hashes = true;  ///< the model remembers what it has learnt from, by fingerprints of rows
+  bool row_hashes = true;  ///< store fingerprints of the training rows with the model
   JobOutput output;
   Invocation invocation = {};  ///< for the report, the card and the record of the run
 };

@@ -83,7 +83,7 @@ std::vector<LayerCost> layer_costs(const Model& model, const NativeCopies& copie
   std::vector<LayerCost> costs;
   for (const auto& [name, formats] : plan)
     for (const LayerFormats& width : widths_of(formats)) costs.push_back({name, width, 0});
-  Progress progress("layers alone", std::ssize(costs),
+  Progress progress("layers one at a time", std::ssize(costs),
                     {.end = ProgressEnd::vanishes, .output = context.progress});
   for (LayerCost& cost : costs) {
     stop_if_interrupted();
@@ -140,7 +140,7 @@ Widening choose_widening(const Model& model, const NativeCopies& copies,
   const auto is_kept = [&](std::int64_t steps) {
     const Measurement tried =
         measure(copies.make(widened(plan, costs, steps)), part.examples, batch_size, context,
-                steps == 0 ? "as asked for, " + part.name
+                steps == 0 ? "requested formats, " + part.name
                            : fmt::format("{} steps wider, {}", steps, part.name));
     result.tried.push_back({steps, judge(gates, parent.view(), tried.view(), truth).verdict});
     return result.tried.back().verdict.kept();
@@ -159,9 +159,10 @@ void check_choice_part(const EncodedSplits& data) {
   const ChoicePart part = choice_part(data);
   user_check(
       data.protocol == Protocol::original || part.name != data.measured.facts.part,
-      "`max_drop`, `gate`: which layers are left wider would be chosen on the texts that are "
-      "reported ({}); give data with a test part, such as a folder with train.csv and test.csv, "
-      "or leave them out",
+      "`max_drop`, `gate`: these need two splits: validation, to choose wider layers, and test, to "
+      "report the result. The data has no test split, so both would be {}. Give data with a test "
+      "split, such as a folder with train.csv and test.csv (`validation_split` sets validation "
+      "examples aside), or leave the limits out",
       name_and_size(data.measured));
 }
 

@@ -74,7 +74,7 @@ void check_common(const Pipeline& pipeline, const std::set<std::string>& taken) 
 }
 
 /// Counts what is kept of a stage: what an older program has kept is not enough for this one.
-constexpr int kStateVersion = 2;
+constexpr int kStateVersion = 3;
 
 std::string key_of(const PipelineStage& stage, const StageCall& call) {
   const Json made_from = {{"hone", hone_version()},
@@ -206,17 +206,17 @@ class PipelineRun {
 
   // A stage that chooses stands for the model that it has chosen.
   StageOutcome outcome_from(const Json& state, const PipelineStage& stage) const {
-    StageOutcome outcome;
-    outcome.key = state.at("key").get<std::string>();
-    outcome.command_line = state.at("command_line").get<std::string>();
-    outcome.code = state.at("exit_code").get<int>();
-    outcome.failure = state.at("failure").get<std::string>();
-    outcome.result = state.at("result");
-    outcome.seconds = state.at("seconds").get<double>();
-    outcome.peak_bytes = state.at("peak_bytes").get<std::int64_t>();
-    outcome.predicted_bytes = state.at("predicted_bytes").get<std::int64_t>();
-    outcome.warnings = state.at("warnings").get<std::vector<std::string>>();
-    outcome.computed = state.at("computed").get<std::string>();
+    const auto record = from_json<StageRecord>(state);
+    StageOutcome outcome{.key = record.key,
+                         .command_line = record.command_line,
+                         .code = record.exit_code,
+                         .failure = record.failure.value_or(""),
+                         .result = record.result,
+                         .seconds = record.seconds,
+                         .peak_bytes = record.peak_bytes,
+                         .predicted_bytes = record.predicted_bytes.value_or(0),
+                         .warnings = record.warnings,
+                         .computed = record.computed};
     stand_for(stage, outcome);
     return outcome;
   }
@@ -237,17 +237,9 @@ class PipelineRun {
   }
 
   static Json state_of(const PipelineStage& stage, const StageOutcome& outcome) {
-    return {{"stage", stage.name},
-            {"key", outcome.key},
-            {"command_line", outcome.command_line},
-            {"exit_code", outcome.code},
-            {"failure", outcome.failure},
-            {"seconds", outcome.seconds},
-            {"peak_bytes", outcome.peak_bytes},
-            {"predicted_bytes", outcome.predicted_bytes},
-            {"warnings", outcome.warnings},
-            {"computed", outcome.computed},
-            {"result", outcome.result}};
+    Json state = {{"stage", stage.name}};
+    state.update(to_json(stage_record(outcome)));
+    return state;
   }
 
   // Whether every file of the stage's folder is as it was written.
@@ -564,6 +556,24 @@ void begin(const PipelineJob& job, OutputFolder& output) {
 }
 
 }  // namespace
+
+const Fields& fields_of(const PlannedStage*) {
+  static const Fields fields = describe<PlannedStage>(
+      "planned_stage", "A stage before it runs.",
+      field<&PlannedStage::name>("stage", "Name of the stage and of its folder."),
+      field<&PlannedStage::command_line>(
+          "command_line",
+          "Its command line, for the folder of the pipeline; a stage that is not chosen yet is "
+          "named by the stage that chooses."));
+  return fields;
+}
+
+const Fields& fields_of(const PipelinePlanFields*) {
+  static const Fields fields = describe<PipelinePlanFields>(
+      "pipeline_plan", "A pipeline before it runs.",
+      field<&PipelinePlanFields::planned>("planned", "Its stages, in the order they would run."));
+  return fields;
+}
 
 std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCommands& commands) {
   std::vector<PlannedStage> planned;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/base/fields.h"
 #include "hone/base/own_process.h"
 #include "hone/base/store.h"
 #include "hone/jobs/job_output.h"
@@ -90,6 +91,12 @@ struct PlannedStage {
   std::string name;
   std::string command_line;
 };
+/// The result of `hone run --dry_run`.
+struct PipelinePlanFields {
+  std::vector<PlannedStage> planned;
+};
+const Fields& fields_of(const PlannedStage*);
+const Fields& fields_of(const PipelinePlanFields*);
 
 /// Understands all stages, without running any, and lists them in their order. Throws `UserError` with file and line.
 std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCommands& commands);

@@ -20,44 +20,37 @@ namespace {
 
 constexpr const char* kFigures = "figures";
 
-/// A claim, judged by a comparison.
-struct Judged {
-  std::string conclusion;  ///< found, opposite, inconclusive
-  std::string sentence;
-  Json change = nullptr, interval = nullptr;
-};
-
 // "test, n = 500"; of results that do not say, nothing.
 std::string measured_on(const Json& result) {
-  const Json &part = value_at(result, "part"), &n = value_at(result, "n");
+  const Json &part = value_at(result, "split"), &n = value_at(result, "n");
   if (!part.is_string() || !n.is_number_integer()) return "examples that it does not name";
   const std::vector<std::string> cautions = cautions_of(result);
   return fmt::format("{}, n = {}{}", part.get<std::string>(), grouped(n.get<std::int64_t>()),
                      cautions.empty() ? "" : fmt::format(", {}", fmt::join(cautions, ", ")));
 }
 
-Judged judge(const PipelineClaim& claim, const StageOutcome& comparison) {
+ClaimResult judge(const Pipeline& pipeline, const PipelineClaim& claim,
+                  const StageOutcome& comparison) {
   const Json& result = comparison.result;
   const Json& change =
       value_at(result, value_at(result, "comparison").is_object() ? "comparison" : "change");
-  Judged judged{.conclusion = "inconclusive", .sentence = {}};
-  for (const auto& [key, value] : change.items())
-    if (key.ends_with("_change_interval") && value.is_array() && value.size() == 2 &&
-        value[0].is_number()) {
-      judged.interval = value;
-      judged.change = value_at(change, key.substr(0, key.size() - std::string("_interval").size()));
-      if (value[0].get<double>() > 0) judged.conclusion = "found";
-      if (value[1].get<double>() < 0) judged.conclusion = "opposite";
-    }
-  const char* opening = judged.conclusion == "found"      ? "reproduced"
-                        : judged.conclusion == "opposite" ? "contradicted"
-                                                          : "inconclusive";
+  ClaimResult judged{
+      .claim = claim.name, .says = claim.says, .stage = pipeline.stages[claim.comparison].name};
+  if (!claim.source.empty()) judged.source = claim.source;
+  const Json& interval = value_at(change, "change_interval");
   std::string numbers;
-  if (judged.interval.is_array() && judged.change.is_number())
-    numbers = fmt::format(", {:+.2f} points (95% CI {:+.2f} to {:+.2f}) on {}",
-                          100 * judged.change.get<double>(), 100 * judged.interval[0].get<double>(),
-                          100 * judged.interval[1].get<double>(), measured_on(result));
-  judged.sentence = fmt::format("{}: {}{}", claim.says, opening, numbers);
+  if (interval.is_array() && interval[0].is_number()) {
+    const Interval within{interval[0].get<double>(), number_or_nan(interval[1])};
+    judged.change_interval = within;
+    if (within.low > 0) judged.conclusion = ClaimConclusion::reproduced;
+    if (within.high < 0) judged.conclusion = ClaimConclusion::contradicted;
+    if (const Json& value = value_at(change, "change"); value.is_number()) {
+      judged.change = value.get<double>();
+      numbers = fmt::format(", {} points (95% CI {} to {}) on {}", points_text(*judged.change),
+                            points_text(within.low), points_text(within.high), measured_on(result));
+    }
+  }
+  judged.sentence = fmt::format("{}: {}{}", claim.says, word_of(judged.conclusion), numbers);
   return judged;
 }
 
@@ -93,7 +86,8 @@ Table stages_table(const Pipeline& pipeline, const std::vector<StageOutcome>& ou
     const PipelineStage& stage = pipeline.stages[i];
     const StageOutcome& outcome = outcomes[i];
     table.add_row({stage.name, stage.command.front(), ending_text(stage, outcome),
-                   to_string(outcome.state), real(outcome.seconds, 1), bytes(outcome.peak_bytes),
+                   std::string(word_of(outcome.state)), real(outcome.seconds, 1),
+                   bytes(outcome.peak_bytes),
                    outcome.predicted_bytes > 0 ? bytes(outcome.predicted_bytes) : Cell(absent)});
   }
   return table;
@@ -136,37 +130,25 @@ std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& fol
     return std::ranges::any_of(ranked.rows, [&](const Json& row) { return row.contains(column); });
   };
   // What figures were measured on is worth a table only with figures.
-  constexpr const char* kFigureColumns[] = {"eval_accuracy",      "eval_f1_micro", "eval_r2",
-                                            "accuracy_change",    "flip_share",    "verdict",
-                                            "average_weight_bits"};
+  constexpr const char* kFigureColumns[] = {
+      "eval_accuracy", "eval_f1_micro",      "eval_r2", "change", "flip_share",
+      "verdict",       "average_weight_bits"};
   if (std::ranges::none_of(kFigureColumns, is_there)) return std::nullopt;
   std::vector<std::string> columns = {"folder"};
-  for (const char* column :
-       {"eval_accuracy", "eval_f1_micro", "eval_r2", "part", "n", "accuracy_change", "flip_share",
-        "verdict", "average_weight_bits", "arithmetic"})
+  for (const char* column : {"eval_accuracy", "eval_f1_micro", "eval_r2", "split", "n", "change",
+                             "flip_share", "verdict", "average_weight_bits", "arithmetic"})
     if (is_there(column)) columns.emplace_back(column);
   std::vector<std::string> common;
   return runs_table(ranked, columns, common);
 }
 
-Json stage_json(const PipelineStage& stage, const StageOutcome& outcome) {
-  Json setting = Json::object();
-  for (const auto& [name, value] : stage.setting) setting[name] = value;
-  return {{"stage", stage.name},
-          {"key", outcome.key},
-          {"command", stage.command.front()},
-          {"command_line", outcome.command_line},
-          {"setting", setting},
-          {"state", to_string(outcome.state)},
-          {"exit_code", outcome.code},
-          {"failure", outcome.failure},
-          {"computed", outcome.computed},
-          {"seconds", outcome.seconds},
-          {"peak_bytes", outcome.peak_bytes},
-          {"predicted_bytes", outcome.predicted_bytes},
-          {"warnings", outcome.warnings},
-          {"stands_for", outcome.stands_for},
-          {"result", outcome.result}};
+PipelineStageResult stage_result(const PipelineStage& stage, const StageOutcome& outcome) {
+  return {.stage = stage.name,
+          .command = stage.command.front(),
+          .setting = stage.setting,
+          .state = outcome.state,
+          .stands_for = outcome.stands_for,
+          .record = stage_record(outcome)};
 }
 
 // Of stages that no other one chooses among.
@@ -182,22 +164,6 @@ std::vector<std::string> failed_gates(const Pipeline& pipeline,
   return names;
 }
 
-/// An option whose value is what a stage has found, and the stages that took it.
-struct Taken {
-  std::string option, value, from, path;
-  bool is_found = true;  ///< otherwise the value is the one that the pipeline has for that case
-  std::string why = {};  ///< what the stage says of it; empty: nothing
-  std::vector<std::string> stages = {};
-
-  std::string sentence() const {
-    return fmt::format("{}: {} in {}, {}{}{}", option, value, fmt::join(stages, ", "),
-                       is_found
-                           ? fmt::format("as the stage {} found ({})", from, path)
-                           : fmt::format("the default, as the stage {} found no {}", from, path),
-                       why.empty() ? "" : ". ", why);
-  }
-};
-
 // What an object in the results says of itself in `sentence`, to whoever takes another of its keys.
 std::string sentence_beside(const Json& result, const std::string& path) {
   const std::size_t dot = path.rfind('.');
@@ -206,19 +172,20 @@ std::string sentence_beside(const Json& result, const std::string& path) {
   return sentence.is_string() ? sentence.get<std::string>() : "";
 }
 
-std::vector<Taken> taken_of(const Pipeline& pipeline, const std::vector<StageOutcome>& outcomes) {
-  std::vector<Taken> all;
+std::vector<TakenFinding> taken_of(const Pipeline& pipeline,
+                                   const std::vector<StageOutcome>& outcomes) {
+  std::vector<TakenFinding> all;
   for (const PipelineStage& stage : pipeline.stages)
     for (const StageOption& option : stage.options)
       for (const StageValue& value : option.values) {
         if (value.path.empty()) continue;
-        const Taken one{option.name,
-                        found_at(outcomes[*value.stage].result, value),
-                        pipeline.stages[*value.stage].name,
-                        value.path,
-                        !value_at_path(outcomes[*value.stage].result, value.path).is_null(),
-                        sentence_beside(outcomes[*value.stage].result, value.path)};
-        auto known = std::ranges::find_if(all, [&](const Taken& other) {
+        const TakenFinding one{option.name,
+                               found_at(outcomes[*value.stage].result, value),
+                               pipeline.stages[*value.stage].name,
+                               value.path,
+                               !value_at_path(outcomes[*value.stage].result, value.path).is_null(),
+                               sentence_beside(outcomes[*value.stage].result, value.path)};
+        auto known = std::ranges::find_if(all, [&](const TakenFinding& other) {
           return other.option == one.option && other.from == one.from && other.path == one.path;
         });
         if (known == all.end()) known = all.insert(all.end(), one);
@@ -227,43 +194,31 @@ std::vector<Taken> taken_of(const Pipeline& pipeline, const std::vector<StageOut
   return all;
 }
 
-Json to_json(const std::vector<Taken>& taken) {
-  Json rows = Json::array();
-  for (const Taken& one : taken)
-    rows.push_back({{"option", one.option},
-                    {"value", one.value},
-                    {"from", one.from},
-                    {"path", one.path},
-                    {"stages", one.stages}});
-  return rows;
-}
-
 // "12 (9 computed, 3 from the store)"
 std::string stages_text(const std::vector<StageOutcome>& outcomes) {
   std::vector<std::string> parts;
   for (const StageState state : {StageState::computed, StageState::done_before, StageState::stored})
     if (const auto count = std::ranges::count(outcomes, state, &StageOutcome::state); count > 0)
-      parts.push_back(fmt::format("{} {}", count, to_string(state)));
+      parts.push_back(fmt::format("{} {}", count, word_of(state)));
   return fmt::format("{} ({})", outcomes.size(), fmt::join(parts, ", "));
 }
 
 // "2 of 3 claims reproduced, 1 inconclusive"
-std::string claims_text(const std::vector<Judged>& claims) {
-  const auto count = [&](const char* conclusion) {
-    return std::ranges::count(claims, conclusion, &Judged::conclusion);
+std::string claims_text(const std::vector<ClaimResult>& claims) {
+  const auto count = [&](ClaimConclusion conclusion) {
+    return std::ranges::count(claims, conclusion, &ClaimResult::conclusion);
   };
-  std::string text = fmt::format("{} of {} claim{} reproduced", count("found"), claims.size(),
-                                 claims.size() == 1 ? "" : "s");
-  if (const auto opposite = count("opposite"); opposite > 0)
-    text += fmt::format(", {} contradicted", opposite);
-  if (const auto open = count("inconclusive"); open > 0)
-    text += fmt::format(", {} inconclusive", open);
+  std::string text = fmt::format("{} of {} claim{} reproduced", count(ClaimConclusion::reproduced),
+                                 claims.size(), claims.size() == 1 ? "" : "s");
+  for (const ClaimConclusion other : {ClaimConclusion::contradicted, ClaimConclusion::inconclusive})
+    if (const auto found = count(other); found > 0)
+      text += fmt::format(", {} {}", found, word_of(other));
   return text;
 }
 
 // The findings: the pipeline's own, else of claims, else that all is done.
 std::string pipeline_headline(const std::vector<std::string>& own,
-                              const std::vector<Judged>& claims, std::size_t stages) {
+                              const std::vector<ClaimResult>& claims, std::size_t stages) {
   std::vector<std::string> parts = own;
   if (claims.size() == 1)
     parts.push_back(claims.front().sentence);
@@ -288,33 +243,161 @@ std::string as_text(const std::vector<std::string>& sentences) {
 
 }  // namespace
 
-std::string to_string(StageState state) {
-  constexpr const char* kNames[] = {"computed", "done before", "from the store"};
-  return kNames[static_cast<std::size_t>(state)];
+std::span<const EnumWord> enum_words(StageState) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(StageState::computed), "computed"},
+                                        {static_cast<int>(StageState::done_before), "done before"},
+                                        {static_cast<int>(StageState::stored), "from the store"}};
+  return kWords;
+}
+
+std::span<const EnumWord> enum_words(ClaimConclusion) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(ClaimConclusion::reproduced), "reproduced"},
+      {static_cast<int>(ClaimConclusion::contradicted), "contradicted"},
+      {static_cast<int>(ClaimConclusion::inconclusive), "inconclusive"}};
+  return kWords;
+}
+
+StageRecord stage_record(const StageOutcome& outcome) {
+  StageRecord record{.key = outcome.key,
+                     .command_line = outcome.command_line,
+                     .exit_code = outcome.code,
+                     .computed = outcome.computed,
+                     .seconds = outcome.seconds,
+                     .peak_bytes = outcome.peak_bytes,
+                     .warnings = outcome.warnings,
+                     .result = outcome.result};
+  if (!outcome.failure.empty()) record.failure = outcome.failure;
+  if (outcome.predicted_bytes > 0) record.predicted_bytes = outcome.predicted_bytes;
+  return record;
+}
+
+std::string TakenFinding::sentence() const {
+  return fmt::format("{}: {} in {}, {}{}{}", option, value, fmt::join(stages, ", "),
+                     is_found ? fmt::format("as the stage {} found ({})", from, path)
+                              : fmt::format("the default, as the stage {} found no {}", from, path),
+                     why.empty() ? "" : ". ", why);
+}
+
+std::string PipelineFields::failed_gates_text() const {
+  std::vector<std::string> parts;
+  for (const std::string& name : failed_gates) {
+    const Json& result =
+        std::ranges::find(stages, name, &PipelineStageResult::stage)->record.result;
+    std::vector<std::string> gates;
+    const Json& all = value_at(value_at(result, "gate"), "gates");
+    for (const Json& gate : all.is_array() ? all : Json::array())
+      if (gate.at("verdict") != word_of(Conclusion::within_limit))
+        gates.push_back(fmt::format("{} {}", gate.at("gate").get<std::string>(),
+                                    gate.at("verdict") == word_of(Conclusion::exceeds_limit)
+                                        ? "failed"
+                                        : "is inconclusive"));
+    // What chooses or searches says in a sentence that nothing passes.
+    const Json& summary = value_at(result, "summary");
+    if (gates.empty() && summary.is_string()) gates.push_back(summary.get<std::string>());
+    parts.push_back(gates.empty() ? name : fmt::format("{}: {}", name, fmt::join(gates, ", ")));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+const Fields& fields_of(const StageRecord*) {
+  using S = StageRecord;
+  static const Fields fields = describe<S>(
+      "stage_record", "What is kept of a stage.",
+      field<&S::key>("key", "Fingerprint of what the stage was made from."),
+      field<&S::command_line>("command_line", "Its command line, for the folder of the pipeline."),
+      field<&S::exit_code>("exit_code", "Exit code of the command; 3: a gate did not pass."),
+      field<&S::failure>("failure", "Why the stage failed; null: it did not."),
+      field<&S::computed>("computed", Unit::utc, "When it was computed."),
+      field<&S::seconds>("seconds", Unit::seconds, "Time that took."),
+      field<&S::peak_bytes>("peak_bytes", Unit::bytes, "Peak of the resident memory."),
+      field<&S::predicted_bytes>("predicted_bytes", Unit::bytes,
+                                 "Predicted peak; null: the command predicts none."),
+      field<&S::warnings>("warnings", "Warnings of the command."),
+      field<&S::result>("result", "The result of the command."));
+  return fields;
+}
+
+const Fields& fields_of(const PipelineStageResult*) {
+  using P = PipelineStageResult;
+  static const Fields fields = describe<P>(
+      "pipeline_stage", "A stage that is done.",
+      field<&P::stage>("stage", "Name of the stage and of its folder."),
+      field<&P::command>("command", "The command that it runs."),
+      field<&P::setting>("setting", "Values of its `each`."),
+      field<&P::state>("state",
+                       "Whether this run, an interrupted one that it continues, or another one "
+                       "computed it."),
+      field<&P::stands_for>("stands_for",
+                            "The stage that others get in its place: the chosen one, or itself."),
+      inlined<&P::record>());
+  return fields;
+}
+
+const Fields& fields_of(const ClaimResult*) {
+  using C = ClaimResult;
+  static const Fields fields = describe<C>(
+      "pipeline_claim", "A published claim, and what a comparison here says of it.",
+      field<&C::claim>("claim", "Its name."), field<&C::says>("says", "The claim."),
+      field<&C::source>("source", "Where it was published; null: not named."),
+      field<&C::stage>("stage",
+                       "The stage that compares two models; the claim is that the second is "
+                       "better."),
+      field<&C::conclusion>("conclusion",
+                            "Whether the 95% confidence interval of the change is above zero, "
+                            "below zero, or contains it."),
+      field<&C::change>("change", Unit::difference,
+                        "Of the metric, from the first model to the second; null: not known."),
+      field<&C::change_interval>("change_interval", Unit::difference,
+                                 "95% confidence interval of the change; null: not known."),
+      field<&C::sentence>("sentence", "The conclusion as a sentence."));
+  return fields;
+}
+
+const Fields& fields_of(const TakenFinding*) {
+  using T = TakenFinding;
+  static const Fields fields = describe<T>(
+      "taken_finding", "An option whose value another stage has found.",
+      field<&T::option>("option", "Name of the option."), field<&T::value>("value", "Its value."),
+      field<&T::from>("from", "The stage that found it."),
+      field<&T::path>("path",
+                      "Where it is in the result of that stage; without a value there, the "
+                      "pipeline's default is taken."),
+      omitted<&T::is_found>(), omitted<&T::why>(),
+      field<&T::stages>("stages", "Stages with this option."));
+  return fields;
+}
+
+const Fields& fields_of(const PipelineFields*) {
+  using P = PipelineFields;
+  static const Fields fields = describe<P>(
+      "pipeline", "A pipeline that was run.",
+      field<&P::pipeline>("pipeline", "The file, or the name of the lab."),
+      field<&P::title>("title", "Its title, or else the file."),
+      field<&P::summary>("summary", "The findings as sentences."),
+      field<&P::settings>("settings", "Settings of the pipeline."),
+      field<&P::claims>("claims", "Published claims that it checks."),
+      field<&P::tables>("tables",
+                        "Its tables by name. A row has the values of its columns, with the "
+                        "`_interval`, `_n` and `_runs` of those that have them."),
+      field<&P::stages>("stages", "Its stages, in the order they ran."),
+      field<&P::failed_gates>("failed_gates",
+                              "Stages whose gates did not pass, except candidates of a choice; "
+                              "any: exit code 3."),
+      field<&P::taken>("taken", "Options whose values other stages have found."),
+      field<&P::notes>("notes", "Figures that were not drawn."));
+  return fields;
 }
 
 namespace {
 
-Json claim_json(const Pipeline& pipeline, const PipelineClaim& claim, const Judged& judged) {
-  return {{"claim", claim.name},
-          {"says", claim.says},
-          {"source", claim.source},
-          {"stage", pipeline.stages[claim.comparison].name},
-          {"conclusion", judged.conclusion},
-          {"change", judged.change},
-          {"change_interval", judged.interval},
-          {"sentence", judged.sentence}};
-}
-
-Section claims_section(const Pipeline& pipeline, const std::vector<Judged>& judged) {
+Section claims_section(const std::vector<ClaimResult>& judged) {
   Section section{"Claims", {}};
   if (judged.empty()) return section;
   Table table({{"claim", "Claim"}, {"source", "Source"}, {"conclusion", "Result here"}});
-  for (std::size_t i = 0; i < judged.size(); ++i) {
-    const PipelineClaim& claim = pipeline.claims[i];
-    table.add_row({claim.says, claim.source.empty() ? Cell(absent) : Cell(claim.source),
-                   judged[i].sentence.substr(claim.says.size() + 2)});
-  }
+  for (const ClaimResult& claim : judged)
+    table.add_row({claim.says, claim.source ? Cell(*claim.source) : Cell(absent),
+                   claim.sentence.substr(claim.says.size() + 2)});
   section.blocks = {PageTable{std::move(table),
                               "Each by the 95% confidence interval of one comparison of one seed, "
                               "not corrected for the number of claims."}};
@@ -322,14 +405,14 @@ Section claims_section(const Pipeline& pipeline, const std::vector<Judged>& judg
 }
 
 // Each table, which is written to the folder, too; for programs the rows by its name.
-Section tables_section(const PipelineFindings& found, Json& rows) {
+Section tables_section(const PipelineFindings& found, PipelineFields& fields) {
   Section section{"Tables", {}};
   for (const PipelineTable& told : found.pipeline.tables) {
     const auto has_stages = [](const PipelineColumn& column) { return !column.stages.empty(); };
     if (std::ranges::none_of(told.columns, has_stages)) continue;
     const Table table = pipeline_table(told, found);
     section.blocks.push_back(PageTable{table, told.title});
-    rows[told.name] = to_json(table);
+    fields.tables.emplace_back(told.name, to_json(table));
     fs::create_directories(found.folder / kFigures);
     write_file(found.folder / kFigures / (told.name + ".csv"), to_csv(table));
   }
@@ -406,20 +489,23 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   std::vector<std::string> own;
   for (const PipelineFinding& finding : pipeline.findings)
     own.push_back(finding_sentence(finding, outcomes[finding.stage]));
-  std::vector<Judged> judged;
-  Json claims = Json::array();
-  for (const PipelineClaim& claim : pipeline.claims) {
-    judged.push_back(judge(claim, outcomes[claim.comparison]));
-    claims.push_back(claim_json(pipeline, claim, judged.back()));
-  }
-  const std::vector<std::string> failed = failed_gates(pipeline, outcomes);
-  document.headline = pipeline_headline(own, judged, outcomes.size());
+  PipelineFields fields{.pipeline = pipeline.where,
+                        .title = document.title,
+                        .summary = {},
+                        .settings = pipeline.settings,
+                        .failed_gates = failed_gates(pipeline, outcomes),
+                        .taken = taken_of(pipeline, outcomes)};
+  for (const PipelineClaim& claim : pipeline.claims)
+    fields.claims.push_back(judge(pipeline, claim, outcomes[claim.comparison]));
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    fields.stages.push_back(stage_result(pipeline.stages[i], outcomes[i]));
+  document.headline = pipeline_headline(own, fields.claims, outcomes.size());
   document.key_figures = {{"Stages", stages_text(outcomes)}};
-  if (!judged.empty()) document.key_figures.push_back({"Claims", claims_text(judged)});
-  if (!failed.empty()) {
+  if (!fields.claims.empty())
+    document.key_figures.push_back({"Claims", claims_text(fields.claims)});
+  if (!fields.failed_gates.empty()) {
     document.tone = Tone::bad;
-    document.key_figures.push_back(
-        {"Gates not passed", fmt::format("{}", fmt::join(failed, ", "))});
+    document.key_figures.push_back({"Gates not passed", fields.failed_gates_text()});
   }
   const Table stages = stages_table(pipeline, outcomes);
   const PageTable shown_stages{stages,
@@ -427,15 +513,13 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
                                "its command in this folder."};
   const std::optional<Table> figures = figures_table(pipeline, folder);
   document.sections = {{"", {figures ? PageTable{*figures} : shown_stages}},
-                       claims_section(pipeline, judged)};
-  Json table_rows = Json::object();
-  document.sections.push_back(tables_section(found, table_rows));
+                       claims_section(fields.claims)};
+  document.sections.push_back(tables_section(found, fields));
   document.sections.push_back(figures_section(found, document.notes));
   add_chapters(found, document.sections);
   add_warnings(warnings_of(pipeline, outcomes), document.sections);
-  const std::vector<Taken> taken = taken_of(pipeline, outcomes);
   Section values{"Values taken from other stages", {}, /*folded=*/true};
-  for (const Taken& one : taken) values.blocks.push_back(Paragraph{one.sentence()});
+  for (const TakenFinding& one : fields.taken) values.blocks.push_back(Paragraph{one.sentence()});
   document.sections.push_back(std::move(values));
   document.sections.push_back(published_section(pipeline));
   if (figures) document.sections.push_back({"Stages", {shown_stages}, /*folded=*/true});
@@ -447,23 +531,11 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
                   "as in the results of each stage",
                   "stages that choose do so on the split they name"};
   std::vector<std::string> sentences = own;  // and those of claims
-  for (const Judged& one : judged) sentences.push_back(one.sentence);
-  Json settings = Json::object();
-  for (const auto& [name, value] : pipeline.settings) settings[name] = value;
-  Json rows = Json::array();
-  for (std::size_t i = 0; i < outcomes.size(); ++i)
-    rows.push_back(stage_json(pipeline.stages[i], outcomes[i]));
-  result.fields = {{"pipeline", pipeline.where},
-                   {"title", document.title},
-                   {"summary", sentences.empty() ? document.headline : as_text(sentences)},
-                   {"settings", settings},
-                   {"claims", claims},
-                   {"tables", table_rows},
-                   {"stages", rows},
-                   {"failed_gates", failed},
-                   {"taken", to_json(taken)},
-                   {"notes", document.notes}};
-  result.fields.update(job.facts);
+  for (const ClaimResult& one : fields.claims) sentences.push_back(one.sentence);
+  fields.summary = sentences.empty() ? document.headline : as_text(sentences);
+  fields.notes = document.notes;
+  result.fields = job.facts;
+  result.fields.update(to_json(fields));
   if (figures) write_file(folder / "results.csv", to_csv(*figures));
   write_file(folder / "stages.csv", to_csv(stages));
   write_file(folder / "pipeline.toml", pipeline.text);

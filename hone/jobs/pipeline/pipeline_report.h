@@ -1,7 +1,15 @@
 #pragma once
 
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "hone/jobs/pipeline/pipeline.h"
 #include "hone/jobs/pipeline/pipeline_studies.h"
+#include "hone/metrics/proportion.h"
 #include "hone/study/gates.h"
 
 namespace hone {
@@ -12,7 +20,7 @@ enum class StageState {
   done_before,  ///< by the interrupted run that this one goes on with
   stored,       ///< by another run, from the store
 };
-std::string to_string(StageState state);
+std::span<const EnumWord> enum_words(StageState state);
 
 /// What a stage has come to.
 struct StageOutcome {
@@ -31,6 +39,73 @@ struct StageOutcome {
   std::string stands_for = {};      ///< the stage whose folder it is to others
   std::string stands_for_key = {};  ///< that one's key
 };
+
+/// What is kept of a stage that is done.
+struct StageRecord {
+  std::string key, command_line;
+  int exit_code = 0;
+  std::optional<std::string> failure = {};
+  std::string computed = {};
+  double seconds = 0;
+  std::int64_t peak_bytes = 0;
+  std::optional<std::int64_t> predicted_bytes = {};
+  std::vector<std::string> warnings = {};
+  Json result = {};
+};
+StageRecord stage_record(const StageOutcome& outcome);
+
+/// A stage in results.
+struct PipelineStageResult {
+  std::string stage, command;
+  std::vector<std::pair<std::string, std::string>> setting = {};
+  StageState state = StageState::computed;
+  std::string stands_for = {};
+  StageRecord record = {};
+};
+
+enum class ClaimConclusion : std::uint8_t { reproduced, contradicted, inconclusive };
+std::span<const EnumWord> enum_words(ClaimConclusion conclusion);
+
+/// A claim, judged by the comparison of two models.
+struct ClaimResult {
+  std::string claim, says;
+  std::optional<std::string> source = {};
+  std::string stage = {};
+  ClaimConclusion conclusion = ClaimConclusion::inconclusive;
+  std::optional<double> change = {};
+  std::optional<Interval> change_interval = {};
+  std::string sentence = {};
+};
+
+/// An option whose value is what a stage has found, and the stages that took it.
+struct TakenFinding {
+  std::string option, value, from, path;
+  bool is_found = true;  ///< otherwise the value is the one that the pipeline has for that case
+  std::string why = {};  ///< what the stage says of it; empty: nothing
+  std::vector<std::string> stages = {};
+
+  std::string sentence() const;
+};
+
+/// The result of a pipeline for programs.
+struct PipelineFields {
+  std::string pipeline, title, summary;
+  std::map<std::string, std::string> settings = {};
+  std::vector<ClaimResult> claims = {};
+  std::vector<std::pair<std::string, std::vector<Json>>> tables = {};
+  std::vector<PipelineStageResult> stages = {};
+  std::vector<std::string> failed_gates = {};
+  std::vector<TakenFinding> taken = {};
+  std::vector<std::string> notes = {};
+
+  /// The stages whose gates did not pass, with these gates: "pruned: recall(tech)>=-1 failed".
+  std::string failed_gates_text() const;
+};
+const Fields& fields_of(const StageRecord*);
+const Fields& fields_of(const PipelineStageResult*);
+const Fields& fields_of(const ClaimResult*);
+const Fields& fields_of(const TakenFinding*);
+const Fields& fields_of(const PipelineFields*);
 
 /// Draws the figures, judges the claims and writes the report of a pipeline whose stages are done into `folder`, which contains
 /// their studies.

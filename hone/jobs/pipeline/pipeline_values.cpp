@@ -27,7 +27,7 @@ std::pair<std::string, std::string> last_key(const std::string& path) {
 
 bool is_share_metric(const std::string& key) {
   const std::vector<std::string> words = split(key, '_');
-  return !key.ends_with("_change") && std::ranges::any_of(kMetrics, [&](std::string_view metric) {
+  return std::ranges::any_of(kMetrics, [&](std::string_view metric) {
     return std::ranges::find(words, metric) != words.end();
   });
 }
@@ -60,7 +60,7 @@ const Json& value_at_path(const Json& json, const std::string& path) {
 Quantity quantity_at(const std::string& path) {
   const std::string key = last_key(path).first;
   if (key.ends_with("flip_share")) return Quantity::flips;
-  if (key.ends_with("_change")) return Quantity::points;
+  if (key == "change" || key.ends_with("_change")) return Quantity::points;
   const bool is_share = is_share_metric(key) || key.ends_with("share") ||
                         std::ranges::find(kShares, key) != std::end(kShares);
   return is_share ? Quantity::share : Quantity::number;

@@ -16,7 +16,7 @@ namespace hone {
 /// The member of nested objects and lists: "test.eval_accuracy", "models.0.loss". Null: there is none.
 const Json& value_at_path(const Json& json, const std::string& path);
 
-/// Returns what the number at a path is of, by its last key: "test.eval_accuracy" is a share, "accuracy_change" is points.
+/// Returns what the number at a path is of, by its last key: "test.eval_accuracy" is a share, "comparison.change" is points.
 Quantity quantity_at(const std::string& path);
 
 /// Returns which end of an axis of such numbers is the better one, by the same key.

@@ -51,7 +51,7 @@ JobResult report_one(const PruneReport& run, JobResult result, PrunedModel prune
   pruned.document.notes = std::move(result.document.notes);
   result.document = std::move(pruned.document);
   result.fields = std::move(pruned.result);
-  result.gate = outcome_of(pruned.gates, part_of(run));
+  result.gate = outcome_of(pruned.gates);
   add_notes(run, pruned.doubts, result);
   add_notes(run, pruned.notes, result);
   write_report(result, run.job.invocation, run.output.path(), run.context);
@@ -97,13 +97,10 @@ JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector
   fields.update(runs_json(results, figures));
   if (gates.any()) fields["gate"] = to_json(gates);
   made.basis.seeds = job.seeds;
-  made.gate = outcome_of(gates, part_of(run));
+  made.gate = outcome_of(gates);
   Document& document = made.document;
-  document.tone = tone_of(change);
-  document.headline = fmt::format("{}, {} seeds: {}", capitalized(run.label), job.seeds,
-                                  change_headline(figure_spread(results, "before").mean,
-                                                  figure_spread(results, "after").mean, change));
-  document.evidence = fmt::format("{}: {}.", capitalized(part_of(run)), change.summary);
+  describe_seeds(document, fmt::format("{}, {} seeds", capitalized(run.label), job.seeds), results,
+                 changes, change, gates, part_of(run));
   document.output = job.output.folder;
   std::vector<std::string> doubts = seed_concerns(results, after);
   const Figure dots = seed_figure(
@@ -172,10 +169,11 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
       !job.how.trains && !random.empty())
     document.headline = fmt::format("{}: {}", capitalized(run.label), random);
   Section first{"",
-                {PageTable{comparison_table({{"baseline", average_weight_bits(parent), run.before,
-                                              std::nullopt, arithmetic_of(parent.graph)},
-                                             {run.label, weight_bits, both.after, both.comparison,
-                                              arithmetic, both.verdict}}),
+                {PageTable{comparison_table(
+                               {{"baseline", average_weight_bits(parent), run.before, std::nullopt,
+                                 arithmetic_of(parent.graph)},
+                                {run.label, weight_bits, both.after, both.comparison, arithmetic,
+                                 both.gates.any() ? std::optional(both.verdict) : std::nullopt}}),
                            caption_of(run, {pruned.result})}}};
   for (Block& block : gate_blocks(both.gates, part_of(run)))
     first.blocks.push_back(std::move(block));

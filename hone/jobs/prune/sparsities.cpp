@@ -7,6 +7,21 @@
 
 namespace hone {
 
+const Fields& fields_of(const SparsitiesFields*) {
+  using S = SparsitiesFields;
+  static const Fields fields = describe<S>(
+      "sparsities", "A model pruned to several sparsities.", inlined<&S::subject>(),
+      field<&S::models>("models",
+                        "The baseline, then the candidates of each method from the lowest sparsity "
+                        "to the highest."),
+      field<&S::max_sparsity>("max_sparsity", Unit::share,
+                              "By method, the highest sparsity that is within the limit, as all "
+                              "lower ones are; null: none."),
+      field<&S::trained>("trained", "Whether candidates were trained after pruning."),
+      inlined<&S::choice>());
+  return fields;
+}
+
 JobResult study_sparsities(const SparsitiesJob& job, Context& context) {
   JobResult result;
   Document& document = result.document;
@@ -27,7 +42,6 @@ JobResult study_sparsities(const SparsitiesJob& job, Context& context) {
   const SparsityStudy study = study_sparsities(source.model, data, options, context);
   document.title = fmt::format("{} pruned to {} sparsities", job.model, options.sparsities.size());
   document.output = job.output.folder;
-  result.fields = subject_of(job.model, data.identity, data.measured_choice());
   result.basis =
       basis_of(job.data.options.source, data,
                source.model.quantization ? "simulated " + summary(source.model.quantization->plan)
@@ -36,8 +50,19 @@ JobResult study_sparsities(const SparsitiesJob& job, Context& context) {
   describe(study, output.path() / "sparsity", document, undrawn);
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   if (!chosen.empty()) document.sections.push_back(details_section(chosen, labels));
-  finish_study(study.choice, sparsity_table(study), compared_models(study), to_json(study, labels),
-               labels, undrawn, result, job.invocation, output, context);
+  const std::vector<ComparedModel> models = compared_models(study);
+  SparsitiesFields fields{
+      .subject = subject_result(job.model, data.identity, data.measured_choice()),
+      .trained = study.trained,
+      .choice =
+          choice_result(study.choice, labels, sparsity_verdict(study), sparsity_findings(study))};
+  for (const ComparedModel& model : models) fields.models.push_back(measured_model(model, labels));
+  for (const SparsityCurve& curve : study.curves)
+    fields.max_sparsity.emplace_back(
+        to_string(curve.method),
+        curve.kept ? std::optional(curve.results[*curve.kept].sparsity) : std::nullopt);
+  finish_study(study.choice, sparsity_table(study), models, to_json(fields), labels, undrawn,
+               result, job.invocation, output, context);
   return result;
 }
 

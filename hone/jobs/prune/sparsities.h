@@ -1,11 +1,16 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "hone/jobs/choice.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
 #include "hone/jobs/prune/sparsity_study.h"
+#include "hone/study/result.h"
 
 namespace hone {
 
@@ -21,6 +26,16 @@ struct SparsitiesJob {
   JobOutput output;
   Invocation invocation = {};  ///< for the report and the record of the run
 };
+
+/// The result for programs.
+struct SparsitiesFields {
+  SubjectResult subject;
+  std::vector<MeasuredModelResult> models = {};
+  std::vector<std::pair<std::string, std::optional<double>>> max_sparsity = {};
+  bool trained = false;
+  ChoiceResult choice = {};
+};
+const Fields& fields_of(const SparsitiesFields*);
 
 /// Finds up to which sparsity each pruning method stays within the limit, and writes tables, figure and report into `output`.
 /// Starts from the unrounded weights where quantization-aware training left any. Throws `UserError`, as `load_encoded`,

@@ -74,24 +74,6 @@ std::vector<const ComparedModel*> chosen_models(const SparsityStudy& study) {
   return chosen;
 }
 
-std::vector<std::string> sparsity_findings(const SparsityStudy& study) {
-  std::vector<std::string> lines;
-  for (const SparsityCurve& curve : study.curves)
-    if (!curve.kept)
-      lines.push_back(fmt::format(
-          "By {}, the lowest sparsity ({}) is not shown to be within the limit on {}: {}.",
-          title_of(curve.method), share_text(curve.results.front().sparsity),
-          study.choice.made_on(), curve.results.front().model.verdict->summary));
-  if (study.trained)
-    lines.emplace_back(
-        "Candidates were trained longer than the baseline, so the changes are those of training "
-        "and "
-        "pruning together.");
-  const std::vector<std::string> reported = reported_findings(study.choice);
-  lines.insert(lines.end(), reported.begin(), reported.end());
-  return lines;
-}
-
 Figure sparsity_figure(const SparsityStudy& study) {
   std::vector<CandidateCurve> curves;
   for (const SparsityCurve& curve : study.curves) {
@@ -156,21 +138,22 @@ std::string sparsity_verdict(const SparsityStudy& study) {
                      100 * kUsualMargin, fmt::join(held, ", "));
 }
 
-Json to_json(const SparsityStudy& study, const std::vector<std::string>& labels) {
-  Json models = Json::array(), kept = Json::object();
-  for (const ComparedModel& model : compared_models(study))
-    models.push_back(to_json(model, labels));
+std::vector<std::string> sparsity_findings(const SparsityStudy& study) {
+  std::vector<std::string> lines;
   for (const SparsityCurve& curve : study.curves)
-    kept[std::string(to_string(curve.method))] =
-        curve.kept ? Json(curve.results[*curve.kept].sparsity) : Json();
-  Json json = to_json(study.choice, labels);
-  json.update({{"models", models},
-               {"kept", kept},
-               {"trained", study.trained},
-               {"summary", sparsity_verdict(study)},
-               {"findings", sparsity_findings(study)},
-               {"seeds", 1}});
-  return json;
+    if (!curve.kept)
+      lines.push_back(fmt::format(
+          "By {}, the lowest sparsity ({}) is not shown to be within the limit on {}: {}.",
+          title_of(curve.method), share_text(curve.results.front().sparsity),
+          study.choice.made_on(), curve.results.front().model.verdict->summary));
+  if (study.trained)
+    lines.emplace_back(
+        "Candidates were trained longer than the baseline, so the changes are those of training "
+        "and "
+        "pruning together.");
+  const std::vector<std::string> reported = reported_findings(study.choice);
+  lines.insert(lines.end(), reported.begin(), reported.end());
+  return lines;
 }
 
 void describe(const SparsityStudy& study, const fs::path& stem, Document& document,

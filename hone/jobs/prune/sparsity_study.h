@@ -51,11 +51,10 @@ std::vector<ComparedModel> compared_models(const SparsityStudy& study);
 std::vector<NamedEvaluation> chosen_evaluations(const SparsityStudy& study);
 /// All candidates as a table.
 Table sparsity_table(const SparsityStudy& study);
-/// The choice, `models`, `kept` (a sparsity or null by the name of its method), `trained`, `summary`, `findings`.
-Json to_json(const SparsityStudy& study, const std::vector<std::string>& labels);
-
 /// "Accuracy stays within 0.5 points up to 40.0% sparsity by L1, at no sparsity by random".
 std::string sparsity_verdict(const SparsityStudy& study);
+/// What limits it, a sentence each.
+std::vector<std::string> sparsity_findings(const SparsityStudy& study);
 
 /// Sets the headline, key figures, evidence and sections of a document. Draws metric and flips against sparsity as `stem`.svg and
 /// .png; adds a line to `notes` if that fails.

@@ -61,19 +61,18 @@ Table to_table(const Trimmed& trimmed, const std::vector<Example>& texts) {
   return table;
 }
 
-Json to_json(const Trimmed& trimmed) {
-  Json rows = Json::array();
-  for (std::size_t i = 0; i < std::min(kMostExcerpts, trimmed.respelled.size()); ++i)
-    rows.push_back({{"example", trimmed.respelled[i].row},
-                    {"before", trimmed.respelled[i].before},
-                    {"after", trimmed.respelled[i].after}});
-  return {{"tokens_before", trimmed.cut.before},
-          {"tokens", trimmed.cut.kept.size()},
-          {"lasting", trimmed.cut.lasting},
-          {"used", trimmed.cut.used},
-          {"respelled_texts", trimmed.respelled.size()},
-          {"respelled_share", trimmed.share()},
-          {"examples", rows}};
+TrimmedVocabularyResult vocabulary_result(const Trimmed& trimmed) {
+  TrimmedVocabularyResult result{.tokens_before = trimmed.cut.before,
+                                 .tokens = std::ssize(trimmed.cut.kept),
+                                 .lasting = trimmed.cut.lasting,
+                                 .used = trimmed.cut.used,
+                                 .respelled_examples = std::ssize(trimmed.respelled),
+                                 .respelled_share = trimmed.share()};
+  for (std::size_t i = 0; i < std::min(kMostExcerpts, trimmed.respelled.size()); ++i) {
+    const RespelledText& one = trimmed.respelled[i];
+    result.examples.push_back({.example = one.row, .before = one.before, .after = one.after});
+  }
+  return result;
 }
 
 void check_goes(const VocabularyCut& cut, const std::string& name) {
@@ -92,11 +91,12 @@ Section result_section(const TextModel& parent, const Measurement& before, const
   const std::string random = headless_remark(parent.model, false);
   Section section{
       "",
-      {PageTable{comparison_table(
-                     {{"baseline", bits, before, std::nullopt, arithmetic},
-                      {"trimmed", bits, both.after, both.comparison, arithmetic, both.verdict}}),
-                 figures_caption(before, data,
-                                 {random.empty() ? "" : fmt::format("Note that {}.", random)})}}};
+      {PageTable{
+          comparison_table({{"baseline", bits, before, std::nullopt, arithmetic},
+                            {"trimmed", bits, both.after, both.comparison, arithmetic,
+                             both.gates.any() ? std::optional(both.verdict) : std::nullopt}}),
+          figures_caption(before, data,
+                          {random.empty() ? "" : fmt::format("Note that {}.", random)})}}};
   for (Block& block : gate_blocks(both.gates, name_and_size(data.measured)))
     section.blocks.push_back(std::move(block));
   for (const std::string& line : lines) section.blocks.push_back(Paragraph{line});
@@ -124,6 +124,44 @@ void describe_trimmed(Document& document, const TrimJob& job, const Model& paren
 }
 
 }  // namespace
+
+const Fields& fields_of(const RespelledResult*) {
+  using R = RespelledResult;
+  static const Fields fields = describe<R>(
+      "respelled_text", "A text that is tokenized differently.",
+      field<&R::example>("example", "Its index in the split that was measured, from 0."),
+      field<&R::before>("before", "The first token that was removed."),
+      field<&R::after>("after", "The tokens in its place."));
+  return fields;
+}
+
+const Fields& fields_of(const TrimmedVocabularyResult*) {
+  using T = TrimmedVocabularyResult;
+  static const Fields fields = describe<T>(
+      "trimmed_vocabulary", "The tokens that are kept.",
+      field<&T::tokens_before>("tokens_before", "Tokens of the baseline."),
+      field<&T::tokens>("tokens", "Tokens that are kept."),
+      field<&T::lasting>("lasting",
+                         "Tokens that are always kept: special ones, single characters and bytes."),
+      field<&T::used>("used", "Tokens that the training split uses."),
+      field<&T::respelled_examples>("respelled_examples", Unit::examples,
+                                    "Measured examples that are tokenized differently."),
+      field<&T::respelled_share>("respelled_share", Unit::share, "The same as a share."),
+      field<&T::examples>("examples", "Some of them."));
+  return fields;
+}
+
+const Fields& fields_of(const TrimFields*) {
+  using T = TrimFields;
+  static const Fields fields =
+      describe<T>("trim", "A model with fewer tokens against its baseline.", inlined<&T::subject>(),
+                  field<&T::arithmetic>("arithmetic", kArithmeticMeaning),
+                  field<&T::vocabulary>("vocabulary", "The tokens that are kept."),
+                  inlined<&T::both>(), inlined<&T::takes>(),
+                  field<&T::gate>("gate", "Whether the gates hold; null: there are none."),
+                  field<&T::output>("output", "The folder that was written."));
+  return fields;
+}
 
 JobResult trim_job(const TrimJob& job, Context& context) {
   JobResult result;
@@ -165,12 +203,15 @@ JobResult trim_job(const TrimJob& job, Context& context) {
   const auto& labels = model.model.facts.labels;
   const std::string_view arithmetic = arithmetic_of(model.model.graph);
   const std::string measured = name_and_size(data.measured);
-  result.gate = outcome_of(both.gates, measured);
-  result.fields = subject_of(job.model, data.identity, data.measured);
-  result.fields.update({{"arithmetic", arithmetic}, {"vocabulary", to_json(trimmed)}});
-  result.fields.update(to_json(both, labels));
-  result.fields.update(to_json(found));
-  result.fields["output"] = job.output.folder;
+  result.gate = outcome_of(both.gates);
+  result.fields =
+      to_json(TrimFields{.subject = subject_result(job.model, data.identity, data.measured),
+                         .arithmetic = std::string(arithmetic),
+                         .vocabulary = vocabulary_result(trimmed),
+                         .both = before_and_after_result(both, labels),
+                         .takes = size_and_time_result(found),
+                         .gate = gate_result_if_any(both.gates),
+                         .output = job.output.folder});
   result.basis = basis_of(job.data.options.source, data, std::string(arithmetic));
   std::vector<std::string> lines = {tokens_text(trimmed), respelled_text(trimmed, part)};
   Section first = result_section(parent, before, model, both, data, lines);

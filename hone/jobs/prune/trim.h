@@ -1,11 +1,16 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "hone/jobs/before_and_after.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/study/gates.h"
+#include "hone/study/result.h"
 
 namespace hone {
 
@@ -21,6 +26,33 @@ struct TrimJob {
   JobOutput output;
   Invocation invocation = {};  ///< for the report and the record of the run
 };
+
+/// A text that is tokenized differently now.
+struct RespelledResult {
+  std::int64_t example = 0;
+  std::string before = {}, after = {};
+};
+const Fields& fields_of(const RespelledResult*);
+
+/// The tokens that are kept.
+struct TrimmedVocabularyResult {
+  std::int64_t tokens_before = 0, tokens = 0, lasting = 0, used = 0, respelled_examples = 0;
+  double respelled_share = 0;
+  std::vector<RespelledResult> examples = {};
+};
+const Fields& fields_of(const TrimmedVocabularyResult*);
+
+/// The result for programs.
+struct TrimFields {
+  SubjectResult subject;
+  std::string arithmetic;
+  TrimmedVocabularyResult vocabulary = {};
+  BeforeAndAfterResult both = {};
+  SizeAndTimeResult takes = {};
+  std::optional<GateResult> gate = {};
+  std::string output = {};
+};
+const Fields& fields_of(const TrimFields*);
 
 /// Writes a copy of a model with fewer tokens, their tokenizer and their embedding rows, chosen by the training split
 /// (models/vocabulary_cut.h), and measures it beside its baseline: metric, texts that are tokenized differently, parameters,

@@ -402,12 +402,6 @@ std::vector<std::string> pruner_names() { return names_in(kPruners); }
 
 namespace {
 
-std::string texts_of(const std::vector<Gate>& gates) {
-  std::vector<std::string> texts;
-  for (const Gate& gate : gates) texts.push_back(gate.text);
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
 // That no trial can be expected to pass the gates; "": some may.
 std::string too_few_trials_sentence(const SearchJob& job, const TrialSubject& subject) {
   if (subject.gates.empty()) return "";
@@ -416,19 +410,6 @@ std::string too_few_trials_sentence(const SearchJob& job, const TrialSubject& su
                    truth_of(subject.data.validation), job.budget.trials),
       name_and_size(subject.data.measured_choice()),
       fmt::format("{} trial{}", job.budget.trials, job.budget.trials == 1 ? "" : "s"), "--trials");
-}
-
-// Of the trials that nothing but gates keeps from being feasible; nothing if no trial is of that kind. Their constraint is the last one.
-std::optional<double> least_p_of_gates(const StudyView& view) {
-  std::optional<double> least;
-  for (const Trial* trial : view.trials) {
-    const auto constraints = trial->system_attributes.find("constraints");
-    if (trial->state != TrialState::complete || constraints == trial->system_attributes.end())
-      continue;
-    const double p = constraints->second.back().get<double>();
-    if (trial->violation() == std::max(p, 0.0)) least = std::min(least.value_or(1), p);
-  }
-  return least;
 }
 
 }  // namespace
@@ -477,23 +458,20 @@ JobResult search_models(const SearchJob& job, Context& context) {
   findings.end = run.run();
   findings.view = run.view();
   findings.winner = winner_of(findings.view, job.budget.repeats);
-  if (findings.winner.trial == nullptr && !subject.gates.empty())
-    if (const std::optional<double> p = least_p_of_gates(findings.view))
-      throw GateFailure(fmt::format(
-          "{}: none of {} trials is shown to pass {}; the least p-value, corrected for gates and "
-          "trials, is {:.2g}, and {} or less would pass. {}{}The study is in {}",
-          job.model, run.trials().size(), texts_of(subject.gates), *p, kVerdictLevel, too_few,
-          too_few.empty() ? "" : " ", where));
+  const auto commit = [&](JobResult result) {
+    run.close();
+    if (job.storage.empty()) check_is_whole(where);
+    output->commit();
+    return result;
+  };
+  if (findings.winner.trial == nullptr && !excluded_by_gates(findings.view).empty())
+    return commit(report_no_winner(findings, too_few, std::move(document), *output, context));
   user_check(findings.winner.trial != nullptr,
              "{}: none of {} trials is complete and feasible{}; the study is in {}", job.model,
              run.trials().size(), first_failure(findings.view), where);
   const TrialModel made = run.objective().model_of(*findings.winner.trial);
   write_winner(job, subject, space, *findings.winner.trial, made, output->path() / "best");
-  JobResult result = report_search(findings, made, std::move(document), *output, context);
-  run.close();
-  if (job.storage.empty()) check_is_whole(where);
-  output->commit();
-  return result;
+  return commit(report_search(findings, made, std::move(document), *output, context));
 }
 
 }  // namespace hone

@@ -58,7 +58,8 @@ std::vector<std::string> sampler_names();
 std::vector<std::string> pruner_names();
 
 /// Runs trials of the study, in this process or several, until a budget is spent. Writes the best model with its weights to
-/// `output`/best, evaluated once on the reported split, and a report. Trials with known results come from the cache.
+/// `output`/best, evaluated once on the reported split, and a report; where gates exclude every trial, the report alone, with a `gate`
+/// that is not passed. Trials with known results come from the cache.
 ///
 /// Throws `UserError`: as `parse_search_recipe`, `check_recipe`, `open_storage`, `begin_run` do; for a study that is there already without
 /// `resume`, and one whose model, data or recipe were others, naming what differs; `Interrupted`.

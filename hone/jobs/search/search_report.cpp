@@ -100,16 +100,16 @@ std::string gap_text(const SearchFindings& f, const TrialModel& made, const Meas
                                     : "");
 }
 
-Json fields_of(const SearchFindings& f, const ShownStudy& study, const TrialModel& made,
-               const Reported& reported, const fs::path& folder) {
-  const std::vector<std::string>& labels = made.model.facts.labels;
+// Of the search as a whole.
+Json fields_of(const SearchFindings& f) {
   const Findings findings(f);
-  Json objectives = Json::array(), front = Json::array();
+  Json objectives = Json::array(), front = Json::array(), excluded = Json::array();
   for (const ObjectiveFormula& objective : findings.objectives())
     objectives.push_back(
         {{"formula", objective.formula.text()},
          {"direction", objective.direction == Direction::maximize ? "maximize" : "minimize"}});
   for (const Trial* trial : pareto_front(f.view)) front.push_back(trial->number);
+  for (const Trial* trial : excluded_by_gates(f.view)) excluded.push_back(trial->number);
   Json json = subject_of(f.job.model, f.subject.data.identity, f.subject.data.measured);
   json.update({{"study", f.job.study},
                {"sampler", f.job.sampler},
@@ -120,7 +120,18 @@ Json fields_of(const SearchFindings& f, const ShownStudy& study, const TrialMode
                {"ended_by", f.end.reason},
                {"trials", to_json(count_trials(f.view))},
                {"objectives", objectives},
-               {"best",
+               {"front", front},
+               {"excluded_by_gates", excluded},
+               {"dead_parameters", f.dead},
+               {"chosen_on", to_json(f.subject.data.measured_choice())}});
+  return json;
+}
+
+Json fields_of(const SearchFindings& f, const ShownStudy& study, const TrialModel& made,
+               const Reported& reported, const fs::path& folder) {
+  const std::vector<std::string>& labels = made.model.facts.labels;
+  Json json = fields_of(f);
+  json.update({{"best",
                 {{"number", f.winner.trial->number},
                  {"runs", f.winner.runs},
                  {"mean", f.winner.mean},
@@ -131,9 +142,6 @@ Json fields_of(const SearchFindings& f, const ShownStudy& study, const TrialMode
                  {"figures", f.winner.trial->user_attributes.contains(kFiguresAttribute)
                                  ? f.winner.trial->user_attributes.at(kFiguresAttribute)
                                  : Json()}}},
-               {"front", front},
-               {"dead_parameters", f.dead},
-               {"chosen_on", to_json(f.subject.data.measured_choice())},
                {"validation", to_json(made.measurement, labels)},
                {"size", to_json(model_size(made.model, folder / "best"))}});
   if (reported.beside) {
@@ -171,13 +179,43 @@ void describe_winner(const SearchFindings& f, const Reported& reported, const Mo
       {"Size when packed", short_bytes(static_cast<double>(size.packed_bytes))});
 }
 
+// "7 trials are excluded, as they are not shown to pass the gates; trial 3, the best by accuracy (0.9312), is one of them."; "" where none
+// is.
+std::string excluded_sentence(const SearchFindings& f) {
+  const std::vector<const Trial*> excluded = excluded_by_gates(f.view);
+  if (excluded.empty()) return "";
+  const bool one = excluded.size() == 1;
+  std::string text =
+      fmt::format(" {} trial{} excluded, as {} not shown to pass the gates",
+                  grouped(std::ssize(excluded)), one ? " is" : "s are", one ? "it is" : "they are");
+  const double best = excluded.front()->values[0];
+  if (f.winner.trial == nullptr || loss_of(best, f.view.directions[0]) <
+                                       loss_of(f.winner.trial->values[0], f.view.directions[0]))
+    text += fmt::format("; trial {}, the best by {} ({}), is one of them", excluded.front()->number,
+                        f.space.recipe().objectives.front().formula.text(),
+                        rounded_text(best, kObjectiveDigits));
+  return text + ".";
+}
+
+Section figures_of(const ShownStudy& study, const fs::path& folder,
+                   std::vector<std::string>& undrawn) {
+  Section figures{"Figures", {}};
+  for (const StudyFigure& figure : study_figures(study))
+    figures.blocks.push_back(figure_block(figure.figure, folder / figure.name,
+                                          std::string(figure.description), undrawn));
+  return figures;
+}
+
+NextCommand show_study(const SearchFindings& f) {
+  const std::string storage =
+      f.job.storage.empty() ? f.job.output.folder + "/study.db" : f.job.storage;
+  return {"Show the study",
+          fmt::format("hone study {} {}", shell_word(storage), shell_word(f.job.study))};
+}
+
 std::vector<NextCommand> commands_after_search(const SearchFindings& f, const TrialModel& made) {
   const std::string& folder = f.job.output.folder;
-  std::vector<NextCommand> commands = {
-      {"Show the study",
-       fmt::format("hone study {} {}",
-                   shell_word(f.job.storage.empty() ? folder + "/study.db" : f.job.storage),
-                   shell_word(f.job.study))}};
+  std::vector<NextCommand> commands = {show_study(f)};
   if (made.model.quantization && !has_packed_weights(made.model.graph))
     commands.push_back({"Store the weights in few bits",
                         fmt::format("hone pack {} -o {}", shell_word(folder + "/best"),
@@ -205,7 +243,7 @@ Section formats_section(const std::optional<FormatVerdicts>& verdicts) {
   section.blocks = {
       PageTable{formats_taken(*verdicts),
                 "Layers of each format, and the noise of their operands, each alone, on training "
-                "examples. Kept: a signal-to-noise ratio of 20 dB or more."},
+                "examples. Accurate: a signal-to-noise ratio of 20 dB or more."},
       PageTable{
           operand_verdicts(*verdicts, kMostOperands),
           "The noisiest operands; layers.csv lists all. Step: the smallest nonzero magnitude. "
@@ -224,7 +262,7 @@ std::vector<NamedEvaluation> evaluations_of(const SearchFindings& f, const Repor
 Json measured_on(const MeasuredPart& part) {
   std::vector<std::string> others = cautions(part);
   std::erase_if(others,
-                [](const std::string& caution) { return caution.ends_with("held for choices"); });
+                [](const std::string& caution) { return caution.ends_with("used for choices"); });
   const std::int64_t effective = part.facts.effective_rows();
   return {{"text", part_text(part.facts.part, part.facts.rows, effective, others)},
           {"n", part.facts.rows},
@@ -262,6 +300,67 @@ std::string first_failure(const StudyView& view) {
   return "";
 }
 
+std::vector<const Trial*> excluded_by_gates(const StudyView& view) {
+  std::vector<const Trial*> excluded;
+  for (const Trial* trial : view.trials) {
+    const auto constraints = trial->system_attributes.find("constraints");
+    if (trial->state != TrialState::complete || is_repetition(*trial) ||
+        !trial->user_attributes.contains(kFiguresAttribute) ||
+        !std::isfinite(figure_in(*trial, kGateFigure)) ||
+        constraints == trial->system_attributes.end())
+      continue;
+    const double of_gates = constraints->second.back().get<double>();  // the last one
+    if (of_gates > 0 && trial->violation() == of_gates) excluded.push_back(trial);
+  }
+  std::ranges::stable_sort(excluded, {}, [&](const Trial* trial) {
+    return loss_of(trial->values[0], view.directions[0]);
+  });
+  return excluded;
+}
+
+JobResult report_no_winner(const SearchFindings& f, const std::string& too_few, Document document,
+                           OutputFolder& output, Context& context) {
+  const Findings findings(f);
+  const fs::path& folder = output.path();
+  const std::vector<const Trial*> excluded = excluded_by_gates(f.view);
+  const ShownStudy study = findings.shown();
+  std::vector<std::string> gates, undrawn;
+  for (const Gate& gate : f.subject.gates) gates.push_back(gate.text);
+  double least_p = 1;
+  for (const Trial* trial : excluded) least_p = std::min(least_p, trial->violation());
+  const std::string summary =
+      fmt::format("none of {} trials is shown to pass {}", grouped(std::ssize(f.view.trials)),
+                  fmt::join(gates, ", "));
+  const std::string why = fmt::format(
+      "the least p-value, corrected for gates and trials, is {}, and {} or less would pass",
+      display_text(p_value(least_p)), kVerdictLevel);
+  JobResult result{.fields = fields_of(f), .document = std::move(document)};
+  result.fields["summary"] = summary;
+  Document& page = result.document;
+  page.headline = capitalized(summary);
+  page.tone = Tone::bad;
+  page.evidence = fmt::format("{}: {}.{}", capitalized(findings.made_on()), why,
+                              too_few.empty() ? "" : " " + too_few);
+  page.sections = {
+      {"",
+       {PageTable{trials_table(study, excluded),
+                  fmt::format("The best trials that the gates exclude, of {}, on {}; trials.csv "
+                              "lists all. Ended by {}.",
+                              to_text(count_trials(f.view)), findings.made_on(), f.end.reason)}}},
+      figures_of(study, folder, undrawn),
+      {"Search space", {Preformatted{f.space.recipe().text}}, /*folded=*/true},
+      {"How to read this", {Paragraph{certainty_text(study)}}, /*folded=*/true}};
+  page.output = f.job.output.folder;
+  page.next = {show_study(f)};
+  page.notes.insert(page.notes.end(), undrawn.begin(), undrawn.end());
+  result.basis = basis_of(f.job.data.options.source, f.subject.data, "as in each trial");
+  result.gate = GateOutcome{.passed = false, .summary = summary};
+  write_file(folder / "trials.csv", to_csv(all_trials(study)));
+  write_report(result, f.job.invocation, folder, context);
+  tell_warnings(context, undrawn);
+  return result;
+}
+
 JobResult report_search(const SearchFindings& f, const TrialModel& made, Document document,
                         OutputFolder& output, Context& context) {
   const Findings findings(f);
@@ -288,17 +387,14 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
   Section trials{
       "",
       {PageTable{best_trials(study),
-                 fmt::format("{} of {}, on {}; trials.csv lists all. Ended by {}.",
+                 fmt::format("{} of {}, on {}; trials.csv lists all. Ended by {}.{}",
                              f.view.has_several_objectives() ? "The Pareto front" : "The best",
-                             to_text(count_trials(f.view)), findings.made_on(), f.end.reason)}}};
+                             to_text(count_trials(f.view)), findings.made_on(), f.end.reason,
+                             excluded_sentence(f))}}};
   for (Block& block : gate_blocks(gates, part)) trials.blocks.push_back(std::move(block));
-  Section figures{"Figures", {}};
-  for (const StudyFigure& figure : study_figures(study))
-    figures.blocks.push_back(figure_block(figure.figure, folder / figure.name,
-                                          std::string(figure.description), undrawn));
   page.sections = {
       std::move(trials),
-      std::move(figures),
+      figures_of(study, folder, undrawn),
       formats_section(verdicts),
       details_section(evaluations_of(f, reported), labels),
       {"Size", {Paragraph{to_text(model_size(made.model, folder / "best"))}}, /*folded=*/true},
@@ -318,7 +414,7 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
                                               : concerns(reported.measured.evaluation, labels);
   for (const auto& lines : {doubts, undrawn})
     page.notes.insert(page.notes.end(), lines.begin(), lines.end());
-  result.gate = outcome_of(gates, part);
+  result.gate = outcome_of(gates);
   write_file(folder / "trials.csv", to_csv(all_trials(study)));
   write_report(result, f.job.invocation, folder, context);
   for (const auto& lines : {doubts, undrawn}) tell_warnings(context, lines);

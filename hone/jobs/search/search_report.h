@@ -31,6 +31,14 @@ std::string failure_of(const Trial& trial);
 /// "; trial 3 failed: …", of the first that did; or "".
 std::string first_failure(const StudyView& view);
 
+/// The complete trials that nothing but gates keeps from being feasible, best first by the first objective.
+std::vector<const Trial*> excluded_by_gates(const StudyView& view);
+
+/// Where these are all that could have won: writes trials.csv, figures and the report into the folder. The result does not pass its gates.
+/// `too_few`: why no trial could be expected to; or "". `document` has the title and notes.
+JobResult report_no_winner(const SearchFindings& findings, const std::string& too_few,
+                           Document document, OutputFolder& output, Context& context);
+
 /// Evaluates the winner once on the reported split, against its baseline where that is trained, and writes trials.csv, figures and
 /// the report into the folder. `document` has the title and notes.
 JobResult report_search(const SearchFindings& findings, const TrialModel& made, Document document,

@@ -205,6 +205,19 @@ constexpr const char* kReach =
     "Studies that differ only in their seed share a row: the median (smallest to largest). There "
     "are no confidence intervals: seeds are few, and the best of a study is its luckiest trial.";
 
+// Candidates of `hone shrink`; else the best trials, and where none is within the limits all that are complete.
+PageTable trials_of(const ShownStudy& shown) {
+  if (const std::vector<const Trial*> candidates = shrink_candidates(shown); !candidates.empty())
+    return {trials_table(shown, candidates),
+            "All candidates. Within limits: shown by all gates, corrected for all evaluations."};
+  Table best = best_trials(shown);
+  if (best.rows().empty())
+    return {trials_table(shown, complete_trials(shown)),
+            "Complete trials; none is shown to be within the limits."};
+  return {std::move(best),
+          shown.view.has_several_objectives() ? "The Pareto front." : "The best trials."};
+}
+
 // One study: its best trials, and the importance of its parameters.
 void describe_study(const ReadStudy& study, Document& document) {
   const ShownStudy& shown = study.shown;
@@ -215,11 +228,10 @@ void describe_study(const ReadStudy& study, Document& document) {
   if (const Trial* best = best_alone(shown.view))
     document.key_figures.push_back({"Best parameters", values_text(shown, *best)});
   document.evidence = flattery_text(study);
-  document.sections = {
-      {"",
-       {PageTable{best_trials(shown), shown.view.has_several_objectives() ? "The Pareto front."
-                                                                          : "The best trials."}}}};
-  if (counts.complete > 1)
+  if (counts.complete == 0) return;
+  document.sections = {{"", {trials_of(shown)}}};
+  constexpr std::int64_t kFewestForImportance = 10;  // of fewer the best 10% are none
+  if (counts.complete >= kFewestForImportance && !shown.importances.empty())
     document.sections.push_back(
         {"Importance of parameters", {PageTable{importance_table(study), importance_text(study)}}});
 }

@@ -57,6 +57,15 @@ Cell cell_of(const Json& value) {
                              : Cell(to_line(value));
 }
 
+bool is_candidate(const Trial* trial) {
+  return trial->user_attributes.contains(kCandidateAttribute);
+}
+
+Json value_or_null(const Trial& trial, const char* attribute) {
+  const auto found = trial.user_attributes.find(attribute);
+  return found == trial.user_attributes.end() ? Json() : found->second;
+}
+
 // The examples that objective `index` is a share of; none where it is no accuracy, or they are not known.
 std::optional<Proportion> proportion_of(const ShownStudy& study, std::size_t index, double value) {
   const Json& rows = value_at(study.measured_on, "n");
@@ -189,30 +198,46 @@ std::string headline_of(const ShownStudy& study) {
     return fmt::format("Best of {}: {} = {} (trial {})", of_trials, study.objectives[0],
                        rounded_text(best->values[0], kObjectiveDigits), best->number);
   const std::size_t front = pareto_front(study.view).size();
-  return front == 0 ? fmt::format("{}, none complete and feasible", of_trials)
+  const char* none =
+      count_trials(study.view).complete == 0 ? "complete" : "shown to be within the limits";
+  return front == 0 ? fmt::format("{}, none {}", of_trials, none)
                     : fmt::format("{} of {} on the Pareto front", front, of_trials);
 }
 
-Table best_trials(const ShownStudy& study) {
+Table best_trials(const ShownStudy& study) { return trials_table(study, ranked(study)); }
+
+Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& trials) {
+  const bool candidates = std::ranges::any_of(trials, is_candidate);
   std::vector<Column> columns = {{"number", "Trial"}};
+  if (candidates) columns.insert(columns.begin(), {"candidate", "Candidate"});
   for (const std::string& objective : study.objectives) columns.push_back({objective, objective});
+  if (candidates) columns.push_back({"within_limits", "Within limits"});
   const bool tells_bits = tells(study, "average_bits"), tells_bytes = tells(study, "packed_bytes");
   if (tells_bits) columns.push_back({"average_bits", "Bits per weight"});
   if (tells_bytes) columns.push_back({"packed_bytes", "Size when packed"});
-  columns.push_back({"values", "Parameters"});
+  columns.push_back({"values", candidates ? "Recipe" : "Parameters"});
   Table table(columns);
-  for (const Trial* trial : ranked(study)) {
+  for (const Trial* trial : trials) {
     if (table.rows().size() >= kShownTrials) break;
     std::vector<Cell> row = {trial->number};
+    if (candidates) row.insert(row.begin(), cell_of(value_or_null(*trial, kCandidateAttribute)));
     for (std::size_t i = 0; i < trial->values.size(); ++i)
       row.push_back(value_cell(study, i, trial->values[i]));
+    if (candidates) row.emplace_back(trial->violation() == 0 ? "yes" : "not shown");
     if (tells_bits) row.emplace_back(real(figure_in(*trial, "average_bits"), 2));
     if (tells_bytes)
       row.emplace_back(bytes(static_cast<std::int64_t>(figure_in(*trial, "packed_bytes"))));
-    row.emplace_back(values_text(study, *trial));
+    row.push_back(candidates ? cell_of(value_or_null(*trial, kRecipeAttribute))
+                             : Cell(values_text(study, *trial)));
     table.add_row(std::move(row));
   }
   return table;
+}
+
+std::vector<const Trial*> shrink_candidates(const ShownStudy& study) {
+  std::vector<const Trial*> candidates = complete_trials(study);
+  std::erase_if(candidates, [](const Trial* trial) { return !is_candidate(trial); });
+  return candidates;
 }
 
 std::string certainty_text(const ShownStudy& study) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hone/jobs/search/study_figures.h"
 #include "hone/report/table.h"
@@ -11,6 +12,9 @@ namespace hone {
 
 /// The trial attribute of one whose figures came from an earlier search.
 inline constexpr const char* kCachedAttribute = "cached";
+/// The trial attributes of a candidate of `hone shrink`: its number, from 1, and what it does to the baseline, in words.
+inline constexpr const char* kCandidateAttribute = "candidate";
+inline constexpr const char* kRecipeAttribute = "recipe";
 /// The trial attribute with the figures of its model, by name.
 inline constexpr const char* kFiguresAttribute = "figures";
 
@@ -54,6 +58,10 @@ std::string values_text(const ShownStudy& study, const Trial& trial);
 /// that is known stands with Wilson's interval. Bits are those of all linears, the ones in full precision with 32 (`average_bits` of
 /// docs/guides/search.md).
 Table best_trials(const ShownStudy& study);
+/// The same of these trials, in their order; of candidates of `hone shrink` with their numbers and recipes.
+Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& trials);
+/// The complete candidates of `hone shrink`, in their order; empty: the study has none.
+std::vector<const Trial*> shrink_candidates(const ShownStudy& study);
 /// Says which confidence intervals that table has.
 std::string certainty_text(const ShownStudy& study);
 /// All of them, a row each, with all parameters.

@@ -194,9 +194,7 @@ class Shrinking {
       stop_if_interrupted();
       const std::vector<JudgedPoint> judged = trials_.judged();
       const auto looks = looks_before_ + std::ssize(judged);
-      if (looks >= job_.looks)
-        return fmt::format("the {} looks at {} that verdicts are corrected for are used up",
-                           job_.looks, subject_.data.measured_choice().facts.part);
+      if (looks >= job_.looks) return fmt::format("all {} evaluations are used", job_.looks);
       ShrinkState state{.parameters = trials_.parameters(),
                         .effects = effects,
                         .goal = job_.goal,
@@ -211,8 +209,12 @@ class Shrinking {
       std::string why;
       std::optional<ShrinkStep> step = next_step(state, why);
       if (!step) return why;
-      tell(*step, looks, state);
-      trials_.look(*step);
+      const std::int64_t number = std::ssize(judged) + 1;
+      tell(*step, number, state);
+      trials_.look(*step, number);
+      if (trials_.judged().back().trained_before)
+        say(fmt::format("candidate {} was trained in an earlier run; its weights are reused",
+                        number));
     }
   }
 
@@ -261,21 +263,24 @@ class Shrinking {
   double pace_of(const std::vector<JudgedPoint>& judged) const {
     double took = 0, reckoned = 0;
     for (const JudgedPoint& one : judged) {
-      if (!one.failure.empty()) continue;
+      if (!one.failure.empty() || one.trained_before) continue;
       took += one.seconds;
       reckoned += seconds_for(one.point);
     }
     return reckoned > 0 ? std::clamp(took / reckoned, 0.2, 20.0) : 1;
   }
 
-  void tell(const ShrinkStep& step, std::int64_t looks, const ShrinkState& state) const {
-    if (!context_.say || context_.progress.quiet) return;
+  void say(const std::string& sentence) const {
+    if (context_.say && !context_.progress.quiet) context_.say(sentence);
+  }
+
+  void tell(const ShrinkStep& step, std::int64_t number, const ShrinkState& state) const {
     const std::optional<std::size_t> best = state.best();
-    context_.say(fmt::format(
+    say(fmt::format(
         "candidate {} of at most {}: {}\n  predicted: {} of the size, {} of the latency; {}; about "
         "{}. "
         "{} so far: {} of the size, {} of the latency. {} of {} spent",
-        looks + 1, job_.looks, step.what, percent_text(step.shares.bytes),
+        number, job_.looks - looks_before_, step.recipe, percent_text(step.shares.bytes),
         percent_text(step.shares.time),
         too_few_texts_ ? "too few examples to show that it is within the limit"
                        : fmt::format("{:.0f}% chance to be within the limit", 100 * step.chance),

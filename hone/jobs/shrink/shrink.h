@@ -17,7 +17,7 @@ namespace hone {
 struct ShrinkJob {
   std::string model;  ///< as `open_model` takes it; trained, not quantized
   ShrinkGoal goal = ShrinkGoal::both;
-  GateOptions gates = {.max_drop_points = 0.5};  ///< what may be lost
+  GateOptions gates = {.usual_drop_points = 0.5};  ///< what may be lost
   double budget_seconds =
       1800;                 ///< after which nothing begins; what an interrupted run took counts
   std::int64_t looks = 10;  ///< at the validation part, at most: verdicts are corrected for so many

@@ -18,8 +18,8 @@ Point point_of(const JudgedPoint& one, double x) {
           100 * one.change,
           100 * one.change_interval.low,
           100 * one.change_interval.high,
-          fmt::format("{}", one.trial),
-          one.step};
+          fmt::format("{}", one.number),
+          one.recipe};
 }
 
 // From the smallest on, each better than all that are smaller.
@@ -42,9 +42,9 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
   const auto judged = [](const char* label) {
     return Series{.label = label, .draw = Draw::points, .spread = Spread::bars, .with_names = true};
   };
-  Series given{.label = "as it was given", .points = {{original_x, 0}}, .draw = Draw::points};
-  Series kept = judged("shown to be kept"), unclear = judged("not shown"),
-         lost = judged("shown to be lost"), chosen = judged("chosen");
+  Series given{.label = "baseline", .points = {{original_x, 0}}, .draw = Draw::points};
+  Series kept = judged("within limit"), unclear = judged("inconclusive"),
+         lost = judged("exceeds limit"), chosen = judged(f.proven ? "chosen" : "most promising");
   std::vector<Point> all = given.points;
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const JudgedPoint& one = f.points[i];
@@ -58,9 +58,9 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
   }
   const std::string_view figure = f.subject.parent_measured->evaluation.figure.text;
   Panel panel{.x = {.label = x_label},
-              .y = {.label = fmt::format("Change of {} (points), 95%", figure)}};
+              .y = {.label = fmt::format("Change of {} (points), 95% CI", figure)}};
   panel.references.push_back(
-      {-100 * f.margin(), fmt::format("margin: -{:g} points", 100 * f.margin())});
+      {-100 * f.margin(), fmt::format("limit: -{:g} points", 100 * f.margin())});
   for (Series* const series : {&given, &kept, &unclear, &lost, &chosen})
     if (!series->points.empty()) panel.series.push_back(std::move(*series));
   if (Series front = front_of(all); front.points.size() > 1)
@@ -105,13 +105,13 @@ Figure summary_figure(const SizeAndTime& takes, const TaskEvaluation& before,
 Figure tried_figure(const ShrinkFindings& f) {
   constexpr double kMiB = 1024 * 1024;
   const auto original = static_cast<double>(f.timer.original_bytes());
-  Figure figure{.title = fmt::format("What was tried, on {}, beside the model as it was given",
-                                     name_and_size(f.subject.data.measured_choice())),
-                .width = 1000};
+  Figure figure{
+      .title = fmt::format("Candidates on {}", name_and_size(f.subject.data.measured_choice())),
+      .width = 1000};
   figure.panels = {
-      panel_of(f, "Weights (MiB)", original / kMiB,
+      panel_of(f, "Size (MiB)", original / kMiB,
                [&](const JudgedPoint& one) { return static_cast<double>(one.bytes) / kMiB; }),
-      panel_of(f, fmt::format("Milliseconds for a text, {} at a time", f.timer.at_a_time()),
+      panel_of(f, fmt::format("Latency per example, batch size {} (ms)", f.timer.at_a_time()),
                f.timer.ms(), [](const JudgedPoint& one) { return one.ms; })};
   return figure;
 }

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kGoals[] = {"both", "size", "latency"};
 constexpr double kSure = 0.95, kHopeless = 0.05;
 constexpr double kLeastGain = 1.01;
+constexpr std::string_view kLinears = "native.linears", kNarrowShare = "native.narrow_share";
 
 /// Damage, in nats, that is thought to be harmless, and to be too much with so much work behind, before anything was tried.
 constexpr double kHarmless = 1e-4;
@@ -75,9 +76,9 @@ std::string level_text(const ShrinkParameter& parameter, const Json& value) {
     return fmt::format("{} -{}", name.substr(name.find('.') + 1), percent());
   if (name == "training.max_steps") return fmt::format("trained {} steps", text);
   if (name == "train_on.max_steps") return fmt::format("QAT {} steps", text);
-  if (name == "native.linears") return "linears " + text;
-  if (name == "native.narrow_share" && value.is_number())
-    return fmt::format("{} of linears in 4 bits instead", percent());
+  if (name == kLinears) return "linears " + text;
+  if (name == kNarrowShare && value.is_number())
+    return value == 1 ? "linears in 4 bits" : percent() + " of them in 4 bits";
   if (name == "native.tables") return "tables " + text;
   return fmt::format("{} {}", name, text);
 }
@@ -178,12 +179,22 @@ std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& paramete
   return point;
 }
 
-std::string difference_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& from,
-                            const ShrinkPoint& point) {
+std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point) {
+  const auto level_of = [&](std::string_view name) {
+    const auto found = std::ranges::find(parameters, name, &ShrinkParameter::name);
+    if (found == parameters.end()) return Json();
+    const std::size_t level = point[static_cast<std::size_t>(found - parameters.begin())];
+    return level == 0 ? Json() : found->meant[level];
+  };
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < point.size(); ++i)
-    if (point[i] != from[i])
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    const std::string& name = parameters[i].name;
+    // A share of linears takes the narrow format in place of that of the others.
+    const bool does_nothing = (name == kNarrowShare && level_of(kLinears).is_null()) ||
+                              (name == kLinears && level_of(kNarrowShare) == 1);
+    if (point[i] != 0 && !does_nothing)
       parts.push_back(level_text(parameters[i], parameters[i].meant[point[i]]));
+  }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -279,10 +290,9 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
       most = worth;
       best = std::move(step);
     }
-  if (best) best->what = difference_text(state.parameters, best_point(state), best->point);
-  why =
-      late ? "there is no time left for what promises something"
-           : "no step that is left is expected to be kept and to take 1% less than the best so far";
+  if (best) best->recipe = recipe_text(state.parameters, best->point);
+  why = late ? "no time is left for a promising candidate"
+             : "no other candidate is likely to be within the limit and 1% smaller or faster";
   return best;
 }
 

@@ -37,9 +37,8 @@ Assignment assignment_of(const std::vector<ShrinkParameter>& parameters, const S
 std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& parameters,
                                     const Assignment& values);
 
-/// What one point has and the other has not: "heads -50%, trained 128 steps".
-std::string difference_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& from,
-                            const ShrinkPoint& point);
+/// All that a point does to the baseline: "heads -50%, trained 128 steps, linears int(bits=8,per=row), 75% of them in 4 bits".
+std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point);
 
 /// What is to become smaller.
 enum class ShrinkGoal : std::uint8_t {
@@ -110,7 +109,7 @@ struct ShrinkStep {
   double chance = 0;         ///< that it is kept
   double seconds = 0;        ///< that it takes
   double gain = 1;           ///< goal share of the best so far by that of this one
-  std::string what = {};     ///< that is new in it: "heads -50%, trained 128 steps"
+  std::string recipe = {};   ///< `recipe_text`
 };
 
 /// The share of texts that a point is going to answer otherwise. Without work behind 0.3 times the root of the damage, as divergences go

@@ -48,6 +48,17 @@ std::string judged_folder(const ShrinkFindings& f) {
   return f.proven ? "transformers" : "unproven-transformers";
 }
 
+bool is_measured_where_chosen(const ShrinkFindings& f) {
+  return part_chosen_on(f) == f.data.measured.facts.part;
+}
+
+// Those that the verdict on the result is corrected for: it was chosen among so many on the same examples. A vocabulary on which no
+// example depends was not chosen.
+std::int64_t evaluations_behind(const ShrinkFindings& f) {
+  const bool chosen = f.chosen || (f.trimmed && f.trimmed->looked);
+  return is_measured_where_chosen(f) && chosen ? f.job.looks : 1;
+}
+
 /// A model that was written, measured.
 struct Written {
   std::string name;  ///< of its folder
@@ -60,8 +71,12 @@ struct Written {
 Written write_and_measure(const ShrinkFindings& f, const TextModel& made, const std::string& name,
                           const Measurement& before, const fs::path& output, Context& context) {
   Written written{.name = name, .model = made.model, .both = {}, .takes = {}};
-  written.both =
-      measure_after(made.model, before, f.subject.data, f.job.eval_batch_size, f.gates, context);
+  written.both = measure_after(made.model, before, f.subject.data, f.job.eval_batch_size, f.gates,
+                               context, "after", evaluations_behind(f));
+  if (!f.proven)
+    overrule(written.both,
+             fmt::format("but no candidate was shown to be within the limit on {}, which decides",
+                         made_on(f)));
   written.arithmetic = arithmetic_of_run(forward_graph(made.model), context.session());
   const fs::path folder = output / name;
   fs::create_directories(folder);
@@ -99,15 +114,6 @@ std::string size_change(double before, double after) {
                         : fmt::format("{}× larger", three_digits(after / before));
 }
 
-// "6.6× faster (5.9 to 13)": the median ratio of paired rounds; the ratio of medians may differ from it.
-std::string speed_change(const TimesInTurn& times) {
-  const auto [low, high] = times.speedup_interval;
-  return times.speedup >= 1 ? fmt::format("{}× faster ({} to {})", three_digits(times.speedup),
-                                          three_digits(low), three_digits(high))
-                            : fmt::format("{}× slower ({} to {})", three_digits(1 / times.speedup),
-                                          three_digits(1 / high), three_digits(1 / low));
-}
-
 // What a person asks first, a row each; two columns for each model.
 Table before_and_after_table(const std::vector<Written>& all) {
   std::vector<Column> columns = {{"what", "What"}, {"before", "Baseline"}};
@@ -119,13 +125,13 @@ Table before_and_after_table(const std::vector<Written>& all) {
                        alone ? "Change (95% CI)" : fmt::format("Change of {}", w.name)});
   }
   Table table(columns);
+  using Cells = std::vector<Cell>;
   const auto row = [&](const std::string& what, const Cell& before, const auto& after) {
-    std::vector<Cell> cells = {what, before};
+    Cells cells = {what, before};
     for (const Written& w : all)
-      for (const std::string& cell : after(w)) cells.emplace_back(cell);
+      for (Cell& cell : after(w)) cells.push_back(std::move(cell));
     table.add_row(std::move(cells));
   };
-  using Cells = std::vector<std::string>;
   const SizeAndTime& first = all[0].takes;
   const auto sizes = [&](const std::string& what, const auto& size_of, const auto& text) {
     const double before = size_of(first.size_before);
@@ -153,7 +159,7 @@ Table before_and_after_table(const std::vector<Written>& all) {
     row(fmt::format("Latency per example, batch size {}", one.at_a_time),
         ms_text(one.times.before.median_ms), [&](const Written& w) {
           const TimesInTurn& times = w.takes.times[i].times;
-          return Cells{ms_text(times.after.median_ms), speed_change(times)};
+          return Cells{ms_text(times.after.median_ms), speedup_text(times)};
         });
   }
   const TaskEvaluation& before = all[0].both.before.evaluation;
@@ -161,7 +167,7 @@ Table before_and_after_table(const std::vector<Written>& all) {
     return Cells{share_text(w.both.after.evaluation.value), points_change(w.both.comparison)};
   });
   row("Predictions changed", absent, [](const Written& w) {
-    return Cells{"", flips_figure(w.both.comparison).value};
+    return Cells{absent, flips_figure(w.both.comparison).value};
   });
   return table;
 }
@@ -175,14 +181,15 @@ Cell figure_of(const JudgedPoint& one, const FigureName& figure) {
 // Every candidate: what was predicted and what was measured.
 Table trail_table(const ShrinkFindings& f) {
   const FigureName& figure = f.subject.parent_measured->evaluation.figure;
-  Table table({{"trial", "Trial"},
-               {"step", "Step"},
+  Table table({{"candidate", "Candidate"},
+               {"trial", "Trial"},
+               {"recipe", "Recipe"},
                {"predicted_bytes_share", "Predicted size"},
                {"bytes_share", "Size"},
                {"predicted_time_share", "Predicted latency"},
                {"time_share", "Latency"},
                {"chance", "Predicted chance"},
-               {"figure", figure_title(figure)},
+               {"metric", figure_title(figure)},
                {"change", "Change"},
                {"change_low", "CI from"},
                {"change_high", "to"},
@@ -192,6 +199,7 @@ Table trail_table(const ShrinkFindings& f) {
                {"examples_needed", "Examples needed"},
                {"predicted_seconds", "Predicted (s)"},
                {"seconds", "Took (s)"},
+               {"trained_before", "Trained in an earlier run"},
                {"chosen", "Chosen"}});
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const JudgedPoint& one = f.points[i];
@@ -199,16 +207,25 @@ Table trail_table(const ShrinkFindings& f) {
     const auto when_made = [&](Cell cell) { return made ? std::move(cell) : Cell(absent); };
     Cell verdict(made ? to_string(one.conclusion) : "failed");
     verdict.tone = one.kept() ? Tone::good : Tone::plain;
-    table.add_row({one.trial, one.step, percent(one.predicted.bytes),
-                   when_made(percent(one.shares.bytes)), percent(one.predicted.time),
-                   when_made(percent(one.shares.time)), percent(one.chance, 0),
-                   when_made(figure_of(one, figure)), when_made(real(100 * one.change, 2)),
+    table.add_row({one.number,
+                   one.trial,
+                   one.recipe,
+                   percent(one.predicted.bytes),
+                   when_made(percent(one.shares.bytes)),
+                   percent(one.predicted.time),
+                   when_made(percent(one.shares.time)),
+                   percent(one.chance, 0),
+                   when_made(figure_of(one, figure)),
+                   when_made(real(100 * one.change, 2)),
                    when_made(real(100 * one.change_interval.low, 2)),
                    when_made(real(100 * one.change_interval.high, 2)),
                    std::isnan(one.flips) ? Cell(absent) : when_made(percent(one.flips, 2)),
-                   when_made(PValue{one.p_value}), verdict,
+                   when_made(PValue{one.p_value}),
+                   verdict,
                    one.examples_needed ? Cell(*one.examples_needed) : Cell(absent),
-                   real(one.predicted_seconds, 1), when_made(real(one.seconds, 1)),
+                   real(one.predicted_seconds, 1),
+                   when_made(real(one.seconds, 1)),
+                   one.trained_before ? "yes" : "no",
                    f.chosen == i ? "yes" : "no"});
   }
   return table;
@@ -231,6 +248,15 @@ Cell change_cell(const JudgedPoint& one) {
                      100 * one.change_interval.low, 100 * one.change_interval.high);
 }
 
+// "12.0", "0.4, reused"
+std::string took_text(const JudgedPoint& one) {
+  return fmt::format("{:.1f}{}", one.seconds, one.trained_before ? ", reused" : "");
+}
+
+std::string latency_header(const ShrinkFindings& f) {
+  return fmt::format("Latency, batch size {}", f.timer.at_a_time());
+}
+
 // "15.1% (19.8%)"
 Cell beside_predicted(const JudgedPoint& one, const std::string& measured,
                       const std::string& predicted) {
@@ -239,10 +265,10 @@ Cell beside_predicted(const JudgedPoint& one, const std::string& measured,
 
 // The same for a page; candidates.csv has a column for each number.
 Table page_trail(const ShrinkFindings& f) {
-  Table table({{"trial", "Trial"},
-               {"step", "Step"},
+  Table table({{"candidate", "Candidate"},
+               {"recipe", "Recipe"},
                {"bytes_share", "Size (predicted)"},
-               {"time_share", "Latency (predicted)"},
+               {"time_share", latency_header(f) + " (predicted)"},
                {"chance", "Predicted chance"},
                {"change", "Change (95% CI)"},
                {"flips", "Predictions changed"},
@@ -254,35 +280,36 @@ Table page_trail(const ShrinkFindings& f) {
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const JudgedPoint& one = f.points[i];
     const bool made = one.failure.empty();
-    table.add_row({one.trial, one.step,
-                   beside_predicted(one, share(one.shares.bytes), share(one.predicted.bytes)),
-                   beside_predicted(one, share(one.shares.time), share(one.predicted.time)),
-                   percent(one.chance, 0), change_cell(one),
-                   made && !std::isnan(one.flips) ? percent(one.flips, 2) : Cell(absent),
-                   made ? Cell(PValue{one.p_value}) : Cell(absent), verdict_cell(f, i),
-                   one.examples_needed ? Cell(*one.examples_needed) : Cell(absent),
-                   beside_predicted(one, fmt::format("{:.1f}", one.seconds),
-                                    fmt::format("{:.1f}", one.predicted_seconds))});
+    table.add_row(
+        {one.number, one.recipe,
+         beside_predicted(one, share(one.shares.bytes), share(one.predicted.bytes)),
+         beside_predicted(one, share(one.shares.time), share(one.predicted.time)),
+         percent(one.chance, 0), change_cell(one),
+         made && !std::isnan(one.flips) ? percent(one.flips, 2) : Cell(absent),
+         made ? Cell(PValue{one.p_value}) : Cell(absent), verdict_cell(f, i),
+         one.examples_needed ? Cell(*one.examples_needed) : Cell(absent),
+         beside_predicted(one, took_text(one), fmt::format("{:.1f}", one.predicted_seconds))});
   }
   return table;
 }
 
 // The same for a screen.
 Table brief_trail(const ShrinkFindings& f) {
-  Table table({{"trial", "Trial"},
+  Table table({{"candidate", "Candidate"},
                {"bytes_share", "Size"},
-               {"time_share", "Latency"},
+               {"time_share", latency_header(f)},
                {"change", "Change (95% CI)"},
                {"verdict", "Result"},
                {"seconds", "Took (s)"},
-               {"step", "Step"}});
+               {"recipe", "Recipe"}});
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const JudgedPoint& one = f.points[i];
     const bool made = one.failure.empty();
     const auto when_made = [&](Cell cell) { return made ? std::move(cell) : Cell(absent); };
-    table.add_row({one.trial, when_made(percent(one.shares.bytes)),
+    table.add_row({one.number, when_made(percent(one.shares.bytes)),
                    when_made(percent(one.shares.time)), change_cell(one), verdict_cell(f, i),
-                   when_made(real(one.seconds, 1)), one.step});
+                   when_made(one.trained_before ? Cell(took_text(one)) : real(one.seconds, 1)),
+                   one.recipe});
   }
   return table;
 }
@@ -338,27 +365,53 @@ std::vector<std::string> choice_sentences(const ShrinkFindings& f) {
   std::vector<std::string> lines;
   if (f.chosen) {
     const JudgedPoint& one = f.points[*f.chosen];
-    lines.push_back(fmt::format("{}: trial {} ({}). On the {} split, {}.",
-                                f.proven ? "Chosen" : "Most promising", one.trial, one.all,
-                                part_chosen_on(f), one.summary));
+    std::string line = fmt::format("{}: candidate {} ({}).", f.proven ? "Chosen" : "Most promising",
+                                   one.number, one.recipe);
+    if (!is_measured_where_chosen(f))
+      line += fmt::format(" On the {} split, {}.", part_chosen_on(f), one.summary);
+    lines.push_back(std::move(line));
   }
   if (f.not_shown) {
     const JudgedPoint& one = f.points[*f.not_shown];
     lines.push_back(fmt::format(
-        "Trial {} is smaller or faster ({:.1f}% of the size, {:.1f}% of the latency), but {}. More "
-        "data, or a larger --validation_split, may show it.",
-        one.trial, 100 * one.shares.bytes, 100 * one.shares.time, one.summary));
+        "Candidate {} is smaller or faster ({:.1f}% of the size, {:.1f}% of the latency), but {}. "
+        "More data, or a larger --validation_split, may show it.",
+        one.number, 100 * one.shares.bytes, 100 * one.shares.time, one.summary));
   }
-  if (!f.itself.passes) lines.push_back(too_few_texts_sentence(f));
   return lines;
 }
 
+// Why the search ended, and what may help where there are too few examples. The number of examples is that of the verdict where it
+// says one.
+std::string end_sentence(const ShrinkFindings& f) {
+  const bool vocabulary = f.trimmed && f.trimmed->looked;
+  std::string text = fmt::format(
+      "The search ended after {} candidate{} ({} of at most {} evaluations{}) and {} of {}: {}.",
+      f.points.size(), f.points.size() == 1 ? "" : "s", looks_of(f), f.job.looks,
+      vocabulary ? ", 1 of the smaller vocabulary" : "", clock_text(f.seconds),
+      clock_text(f.job.budget_seconds), f.end);
+  if (f.itself.passes) return text;
+  const bool has_number = !f.proven && f.chosen && f.points[*f.chosen].examples_needed.has_value();
+  if (!has_number) return text + " " + too_few_texts_sentence(f);
+  text += fmt::format(" {} has too few examples for {} evaluations", capitalized(made_on(f)),
+                      f.job.looks);
+  if (f.itself.evaluations_that_show > 0)
+    text += fmt::format("; --max_evaluations {} needs fewer", f.itself.evaluations_that_show);
+  return text + ".";
+}
+
+// "2 of 3 candidates were trained in an earlier run, whose weights are reused; --no_cache trains them again."
+std::string reused_sentence(const ShrinkFindings& f) {
+  const auto reused = std::ranges::count_if(f.points, &JudgedPoint::trained_before);
+  if (reused == 0) return "";
+  return fmt::format(
+      "{} of {} candidates were trained in an earlier run, and their weights reused; --no_cache "
+      "trains again",
+      reused, f.points.size());
+}
+
 std::vector<std::string> search_sentences(const ShrinkFindings& f) {
-  std::vector<std::string> lines = {fmt::format(
-      "Search: {} of at most {} evaluations on the {} split in {}; {}. Results are corrected for "
-      "{} "
-      "evaluations (Bonferroni).",
-      looks_of(f), f.job.looks, part_chosen_on(f), clock_text(f.seconds), f.end, f.job.looks)};
+  std::vector<std::string> lines;
   if (f.trimmed) lines.push_back(trimmed_text(f));
   if (f.job.loadable)
     lines.emplace_back(
@@ -375,11 +428,15 @@ std::vector<Block> paragraphs(const std::vector<std::string>& lines) {
 
 // How the numbers of a report are to be read, once for all of them.
 std::vector<Block> reading_notes(const ShrinkFindings& f, std::string_view arithmetic) {
-  const bool same_part = part_chosen_on(f) == f.data.measured.facts.part;
   std::vector<std::string> lines = {
       fmt::format("Within limit: the whole 95% confidence interval of the change is above -{:g} "
                   "points. It does not mean that nothing was lost.",
                   100 * f.margin()),
+      fmt::format("Results on the {} split are corrected for {} evaluations (Bonferroni): all of "
+                  "them together claim a candidate to be within the limit falsely in at most 2.5% "
+                  "of cases. Intervals are those of each evaluation alone, so a whole interval "
+                  "within the limit may still be inconclusive.",
+                  part_chosen_on(f), f.job.looks),
       "Latencies are medians over paired rounds; a speedup is the median of the rounds' ratios, so "
       "it may differ from the ratio of the latencies.",
       fmt::format("The compressed model is {}. Native models multiply in their few bits; simulated "
@@ -389,51 +446,38 @@ std::vector<Block> reading_notes(const ShrinkFindings& f, std::string_view arith
           "Each candidate depended on the results before it, so the numbers on the {} split "
           "flatter the chosen one. {}",
           part_chosen_on(f),
-          same_part ? "The result is measured on the same examples; evaluate it on others."
-                    : fmt::format("The {} split was evaluated once in this run, at the end. "
-                                  "Earlier runs on the same data are not counted.",
-                                  f.data.measured.facts.part)),
+          is_measured_where_chosen(f)
+              ? "The result is measured on the same examples; evaluate it on others."
+              : fmt::format("The {} split was evaluated once in this run, at the end. "
+                            "Earlier runs on the same data are not counted.",
+                            f.data.measured.facts.part)),
       "Candidates depend on latencies measured on this machine, so the same command may choose "
       "otherwise. The same steps with the same data and seed give the same model, bit for bit."};
   return paragraphs(lines);
 }
 
-// "16× smaller, 6.6× faster", with what is the other way round called so.
+// "16× smaller, 6.6× faster"
 std::string size_and_speed(const SizeAndTime& t) {
   std::string text = size_change(static_cast<double>(t.size_before.memory_bytes),
                                  static_cast<double>(t.size.memory_bytes));
   if (text == "the same") text = "same size";
-  const double speedup = t.times.front().times.speedup;
-  return text + (speedup >= 1 ? fmt::format(", {}× faster", three_digits(speedup))
-                              : fmt::format(", {}× slower", three_digits(1 / speedup)));
-}
-
-// "1.52 → 0.22 ms (5.9 to 13× faster)"
-std::string latency_text(const TimesInTurn& times) {
-  return fmt::format("{} → {} ms ({} to {}× as fast)", three_digits(times.before.median_ms),
-                     three_digits(times.after.median_ms), three_digits(times.speedup_interval.low),
-                     three_digits(times.speedup_interval.high));
+  return fmt::format("{}, {}", text, speedup_headline(t.times.front().times.ratio()));
 }
 
 // Headline, key figures and evidence.
 void describe(const ShrinkFindings& f, const Written& w, Document& document) {
   describe_change(document, size_and_speed(w.takes), w.both, f.data.measured);
-  const TaskEvaluation &before = w.both.before.evaluation, &after = w.both.after.evaluation;
-  document.headline = fmt::format("{}, {}", size_and_speed(w.takes),
-                                  change_headline(before.value, after.value, w.both.verdict));
-  std::vector<Fact> figures = {size_figure("Size",
-                                           static_cast<double>(w.takes.size_before.memory_bytes),
-                                           static_cast<double>(w.takes.size.memory_bytes))};
-  for (const ModelTimes& one : w.takes.times)
-    figures.push_back(
-        {fmt::format("Latency (batch size {})", one.at_a_time), latency_text(one.times)});
+  document.headline = fmt::format("{}, {}", size_and_speed(w.takes), gate_headline(w.both.gates));
+  const std::vector<Fact> figures = size_and_latency_figures(w.takes);
   document.key_figures.insert(document.key_figures.begin(), figures.begin(), figures.end());
   if (!f.proven)
     document.headline = fmt::format(
         "No candidate was shown to be within the limit. Most promising: {}", document.headline);
-  if (!f.proven && w.both.verdict.kept()) document.tone = Tone::unclear;
-  if (f.chosen && f.proven && !w.both.verdict.kept())
+  if (f.chosen && f.proven && !w.both.gates.verdict.kept())
     document.evidence += fmt::format(" The result on {} is not confirmed.", made_on(f));
+  document.evidence += " " + end_sentence(f);
+  if (const std::string noise = noise_warning(w.takes.times); !noise.empty())
+    document.evidence += " " + noise;
 }
 
 // Predictions, size and latency of a model that was written.
@@ -449,6 +493,7 @@ std::vector<std::string> sentences_of(const ShrinkFindings& f, const Written& wr
 
 std::vector<std::string> card_sentences(const ShrinkFindings& f, const Written& written) {
   std::vector<std::string> lines = choice_sentences(f);
+  lines.push_back(end_sentence(f));
   for (const auto& more : {search_sentences(f), sentences_of(f, written)})
     lines.insert(lines.end(), more.begin(), more.end());
   return lines;
@@ -457,10 +502,12 @@ std::vector<std::string> card_sentences(const ShrinkFindings& f, const Written& 
 // What was written for transformers, and beside it.
 std::vector<std::string> loadable_lines(const ShrinkFindings& f, const std::vector<Written>& all) {
   if (!f.job.loadable) return {};
-  std::vector<std::string> lines = {fmt::format(
-      "{}/ has fp32 weights with the values of their formats; nothing is rounded when the model "
-      "runs. {} All results refer to this folder.",
-      all[0].name, loading_text(all[0].model))};
+  std::vector<std::string> lines = {
+      fmt::format("{}/ has fp32 weights{}; nothing is rounded when the model runs. {} All results "
+                  "refer to this "
+                  "folder.",
+                  all[0].name, all.size() > 1 ? " with the values of their formats" : "",
+                  loading_text(all[0].model))};
   if (all.size() == 1) {
     lines.emplace_back("No weight is packed, so no other folder was written.");
   } else {
@@ -500,6 +547,7 @@ Json fields_of(const ShrinkFindings& f, const Table& trail) {
                {"examples_needed", !f.itself.passes && f.itself.hardest.examples_needed
                                        ? Json(*f.itself.hardest.examples_needed)
                                        : Json()},
+               {"candidate", f.chosen ? Json(f.points[*f.chosen].number) : Json()},
                {"trial", f.chosen ? Json(f.points[*f.chosen].trial) : Json()},
                {"candidates", to_json(trail)},
                {"output", is_nothing(f) ? Json() : Json(judged_folder(f))}});
@@ -516,13 +564,19 @@ void add_trail(const ShrinkFindings& f, const Table& trail, Document& document,
   write_file(folder / "candidates.csv", to_csv(trail));
   write_file(folder / "space.toml", f.space);
   if (f.points.empty()) return;
+  const std::string reused = reused_sentence(f);
+  if (!reused.empty()) document.notes.push_back(reused);
   document.sections.push_back(
       {"Candidates",
-       {PageTable{
-           brief_trail(f),
-           fmt::format("On {}. Size and latency are relative to the baseline; changes are points "
-                       "of {} with the 95% confidence interval of this evaluation alone.",
-                       made_on(f), f.subject.parent_measured->evaluation.figure.text)}}});
+       {PageTable{brief_trail(f),
+                  fmt::format(
+                      "On {}. Size and latency are relative to the baseline; latencies are medians "
+                      "of {} rounds on {} examples, to choose by. Changes are points of {} with "
+                      "the 95% confidence interval of this evaluation alone; results are "
+                      "corrected for {} evaluations.{}",
+                      made_on(f), kShrinkTimerRounds, f.timer.at_a_time(),
+                      f.subject.parent_measured->evaluation.figure.text, f.job.looks,
+                      reused.empty() ? "" : fmt::format(" {}.", reused))}}});
   document.sections.push_back(
       {"Candidates in detail",
        {figure_block(tried_figure(f), folder / "shrink",
@@ -530,16 +584,12 @@ void add_trail(const ShrinkFindings& f, const Table& trail, Document& document,
                      document.notes),
         Paragraph{fmt::format(
             "Bars are 95% intervals of each evaluation alone, on {}. Corrected for {} evaluations "
-            "they "
-            "are longer, so a candidate whose bar ends above the limit may still be inconclusive. "
-            "Latencies here are of the fastest of {} rounds, to choose by; those of the result "
-            "above "
-            "have intervals.",
-            made_on(f), f.job.looks, kShrinkTimerRounds)},
+            "they are longer, so a candidate whose bar ends above the limit may still be "
+            "inconclusive.",
+            made_on(f), f.job.looks)},
         PageTable{page_trail(f),
                   fmt::format(
-                      "Predictions, in brackets, were made before the candidate was. A step is "
-                      "what distinguishes the candidate from the best one before it. \"Trained\" "
+                      "Predictions, in brackets, were made before the candidate was. \"Trained\" "
                       "is distillation from the baseline on training examples. p tests a drop of "
                       "{:g} points or more, corrected for {} evaluations; 0.025 or less is within "
                       "the limit.",
@@ -557,15 +607,13 @@ JobResult report_nothing(const ShrinkFindings& f, JobResult result, OutputFolder
           ? "No model was written: no candidate was evaluated"
           : fmt::format("No model was written: every candidate lost more than {:g} points",
                         100 * f.margin());
-  document.evidence = fmt::format("On {}; {}.", made_on(f), f.end);
+  document.evidence = fmt::format("On {}. {}", made_on(f), end_sentence(f));
   document.output = f.job.output.folder;
   document.sections = {{"", paragraphs(choice_sentences(f))},
                        {"Details", paragraphs(search_sentences(f)), /*folded=*/true}};
   result.basis = basis_of(f.job.data.options.source, f.data, std::string(kFloat));
   result.fields = fields_of(f, trail);
-  result.gate = GateOutcome{.passed = false,
-                            .text = "Gates: failed, because no model was written.",
-                            .summary = "no model was made"};
+  result.gate = GateOutcome{.passed = false, .summary = "no model was made"};
   add_trail(f, trail, document, output.path());
   document.sections.push_back({"How to read this", reading_notes(f, kFloat), /*folded=*/true});
   write_report(result, f.job.invocation, output.path(), context);
@@ -606,15 +654,9 @@ JobResult report_shrink(const ShrinkFindings& f, const TextModel& made, JobResul
   };
   result.fields = fields_of(f, trail);
   result.fields.update(fields_of_version(written));
-  JudgedGates gates = written.both.gates;
-  // What was not shown where it was to be chosen by passes no gate.
-  if (!f.proven && gates.verdict.kept()) {
-    gates.verdict.conclusion = Conclusion::inconclusive;
-    gates.verdict.summary = fmt::format(
-        "no candidate was shown to be within the limit on {}, which decides", made_on(f));
-  }
+  const JudgedGates& gates = written.both.gates;
   result.fields["gate"] = to_json(gates);
-  result.gate = outcome_of(gates, name_and_size(f.data.measured));
+  result.gate = outcome_of(gates);
   describe(f, written, document);
   document.output = f.job.output.folder;
   document.next = next_commands(f);

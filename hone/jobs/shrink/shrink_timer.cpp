@@ -22,16 +22,16 @@ ShrinkTimer::ShrinkTimer(const Model& original, const EncodedSet& texts, const E
       original_bytes_(model_size(original, {}).memory_bytes),
       original_(forward_graph(original), original.parameters, context.session()) {
   one_ = batch(texts, 1);
-  const auto fastest = [&](const NamedTensors& texts) {
-    return runs_ms([&] { original_.rows(texts); }, kRounds).front();
+  const auto median = [&](const NamedTensors& texts) {
+    return median_of_sorted(runs_ms([&] { original_.rows(texts); }, kRounds));
   };
-  ms_alone_ = fastest(one_);
+  ms_alone_ = median(one_);
   const auto most = static_cast<std::int64_t>(kMostMs / std::max(ms_alone_, 1e-3));
   at_a_time_ = std::clamp<std::int64_t>(most, 1, std::min(kMostAtATime, texts.size()));
   some_ = batch(texts, at_a_time_);
   own_some_ = batch(own, at_a_time_);
   own_one_ = batch(own, 1);
-  ms_ = fastest(some_) / static_cast<double>(at_a_time_);
+  ms_ = median(some_) / static_cast<double>(at_a_time_);
 }
 
 NamedTensors ShrinkTimer::batch(const EncodedSet& set, std::int64_t count) const {
@@ -42,9 +42,8 @@ NamedTensors ShrinkTimer::batch(const EncodedSet& set, std::int64_t count) const
 
 double ShrinkTimer::share(const std::function<void()>& before,
                           const std::function<void()>& after) const {
-  // The fastest rounds: what a busy machine does to the others is no property of a model.
-  const TimesInTurn times = time_in_turn(before, after, kRounds);
-  return times.after.min_ms / times.before.min_ms;
+  // As the speedup of the result: the median ratio of paired rounds.
+  return 1 / time_in_turn(before, after, kRounds).speedup;
 }
 
 ShrinkShares ShrinkTimer::shares(const Model& model) {

@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// Rounds of each timing, of which the fastest counts.
+/// Rounds of each timing, of which the median counts.
 inline constexpr std::int64_t kShrinkTimerRounds = 7;
 
 /// Times models beside the one that all of them were made of, in turn, on the same texts.
@@ -22,7 +22,7 @@ class ShrinkTimer {
   /// The shares of a model, whose weights take so many bytes of those of the original.
   ShrinkShares shares(const Model& model);
   std::int64_t original_bytes() const { return original_bytes_; }
-  /// Milliseconds of the original for a text, in its fastest round.
+  /// Milliseconds of the original for a text: the median over rounds.
   double ms() const { return ms_; }
   double ms_alone() const { return ms_alone_; }
   /// Texts in a batch, and tokens of a text in it and of the one alone.

@@ -26,7 +26,7 @@ constexpr std::int64_t kMostInterruptions = 20;
 /// What the checkpoints are of, an attribute of the study.
 constexpr const char* kTraining = "training_of";
 // User attributes of trials beside those of a search.
-constexpr const char *kStep = "step", *kPredicted = "predicted", *kJudged = "judged";
+constexpr const char *kPredicted = "predicted", *kJudged = "judged";
 
 /// Of answers that are no numbers.
 constexpr double kHopelessDamage = 1e6;
@@ -116,14 +116,28 @@ TrialModel ShrinkTrials::made(const TrialSubject& subject,
     remove_checkpoints();
     remember(kTraining, key);
   }
-  TrialProgress progress{.folder = checkpoints_,
-                         .trained = cache_.trainings(/*large=*/true),
-                         .asked = &asked_,
-                         .alone = &alone_};
+  TrialProgress progress{
+      .folder = checkpoints_, .trained = trainings(), .asked = &asked_, .alone = &alone_};
+  trained_before_ = false;
   TrialModel model =
       run_trial(subject, space_, configuration, subject.seed, /*watch=*/{}, progress, context_);
   remove_checkpoints();
   return model;
+}
+
+TrainedWeights ShrinkTrials::trainings() {
+  const TrainedWeights cached = cache_.trainings(/*large=*/true);
+  return {.find =
+              [this, cached](const Json& of) {
+                std::optional<FinishedTraining> known = cached.find(of);
+                if (known && !trained_here_.contains(to_line(of))) trained_before_ = true;
+                return known;
+              },
+          .keep =
+              [this, cached](const Json& of, const FinishedTraining& training) {
+                cached.keep(of, training);
+                trained_here_.insert(to_line(of));
+              }};
 }
 
 void ShrinkTrials::remove_checkpoints() const {
@@ -233,6 +247,7 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   run.set_user_attribute(kConfigurationAttribute, hone::to_json(configuration));
   const auto begin = std::chrono::steady_clock::now();
   const TrialModel model = made(subject_, configuration);
+  if (trained_before_) run.set_user_attribute(kTrainedBeforeAttribute, true);
   const Truth truth = truth_of(subject_.data.validation);
   const TaskComparison comparison = compare(gate_.original.view(), model.measurement.view(), truth);
   const GateVerdict verdict =
@@ -252,7 +267,7 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   outcome.user_attributes[kSecondsAttribute] = seconds.count();
   outcome.user_attributes[kJudged] = {
       {"shares", to_json(shares)},
-      {"figure", {evaluation.value, evaluation.interval.low, evaluation.interval.high}},
+      {"metric", {evaluation.value, evaluation.interval.low, evaluation.interval.high}},
       {"change", {comparison.change.change, change.low, change.high}},
       {"flips", comparison.counted ? Json(comparison.counted->flip_share) : Json()},
       {"conclusion", to_string(verdict.conclusion)},
@@ -264,13 +279,14 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   return outcome;
 }
 
-void ShrinkTrials::look(const ShrinkStep& step) {
+void ShrinkTrials::look(const ShrinkStep& step, std::int64_t number) {
   Trial waiting{.state = TrialState::waiting};
   Json values = Json::object();
   for (const auto& [name, value] : hone::assignment_of(parameters_, step.point))
     values[name] = value;
   waiting.system_attributes["fixed_params"] = values;
-  waiting.user_attributes[kStep] = step.what;
+  waiting.user_attributes[kCandidateAttribute] = number;
+  waiting.user_attributes[kRecipeAttribute] = step.recipe;
   waiting.user_attributes[kPredicted] = to_json(step.shares);
   waiting.user_attributes[kPredicted].update(
       {{"chance", step.chance}, {"seconds", step.seconds}, {"damage", step.damage}});
@@ -311,10 +327,9 @@ std::vector<JudgedPoint> ShrinkTrials::judged() {
     const std::optional<ShrinkPoint> point =
         point_of(parameters_, hone::assignment_of(trial->parameters));
     if (!point) continue;
-    JudgedPoint one{.trial = trial->number, .point = *point};
-    one.all = difference_text(parameters_, ShrinkPoint(parameters_.size(), 0), *point);
-    if (const auto step = attributes.find(kStep); step != attributes.end())
-      one.step = step->second.get<std::string>();
+    JudgedPoint one{.number = std::ssize(points) + 1, .trial = trial->number, .point = *point};
+    one.recipe = recipe_text(parameters_, *point);
+    one.trained_before = attributes.contains(kTrainedBeforeAttribute);
     if (const auto told = attributes.find(kPredicted); told != attributes.end()) {
       one.predicted = shares_in(told->second);
       one.chance = told->second.at("chance").get<double>();
@@ -330,7 +345,7 @@ std::vector<JudgedPoint> ShrinkTrials::judged() {
     one.bytes = std::llround(trial->values[1]);
     one.ms = one.shares.time * timer_.ms();
     one.ms_alone = one.shares.time_alone * timer_.ms_alone();
-    const Json &figure = found.at("figure"), &change = found.at("change");
+    const Json &figure = found.at("metric"), &change = found.at("change");
     one.figure = number_or_nan(figure[0]);
     one.figure_interval = {number_or_nan(figure[1]), number_or_nan(figure[2])};
     one.change = number_or_nan(change[0]);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 
 #include "hone/jobs/search/search_trial.h"
 #include "hone/jobs/search/trial_cache.h"
@@ -21,10 +23,11 @@ struct ShrinkGate {
 
 /// What became of a point.
 struct JudgedPoint {
-  std::int64_t trial = 0;  ///< its number
+  std::int64_t number = 1;  ///< of the candidate, from 1
+  std::int64_t trial = 0;   ///< of the study
   ShrinkPoint point;
-  std::string step = {};  ///< what was new in it
-  std::string all = {};   ///< what it has and the model as it was given has not
+  std::string recipe = {};      ///< all that was done to the baseline
+  bool trained_before = false;  ///< an earlier run had trained it
   ShrinkShares shares = {}, predicted = {};
   double chance = 0;  ///< that was predicted
   std::int64_t bytes = 0;
@@ -72,8 +75,8 @@ class ShrinkTrials {
   PlanningTexts planning_texts(double budget_seconds);
   /// What every level does alone, on so many training texts; what is remembered is not measured again.
   LevelEffects effects(std::int64_t texts);
-  /// Makes a point and judges it.
-  void look(const ShrinkStep& step);
+  /// Makes a point and judges it: the candidate of this number.
+  void look(const ShrinkStep& step, std::int64_t number);
   /// Takes a look that was interrupted again; nothing where none was.
   void finish_waiting();
   /// All that were judged, by number.
@@ -86,6 +89,8 @@ class ShrinkTrials {
 
  private:
   TrialModel made(const TrialSubject& subject, const TrialConfiguration& configuration);
+  // Those of the cache, of which it knows which this run has trained.
+  TrainedWeights trainings();
   ShrinkPoint context_of(std::size_t parameter) const;
   Json measured_effect(const TrialSubject& sampled, const ShrinkPoint& point);
   void remove_checkpoints() const;
@@ -99,6 +104,8 @@ class ShrinkTrials {
   Context& context_;
   std::vector<ShrinkParameter> parameters_;
   TrialCache cache_;
+  std::set<std::string> trained_here_;
+  bool trained_before_ = false;                    // the model made last
   ParentLogits asked_;                             // of the parent, by trials before
   std::map<std::string, AloneDivergences> alone_;  // of layers, by trials before
   std::unique_ptr<StudyStorage> storage_;

@@ -114,8 +114,7 @@ TEST(Widening, WantsAPartToChooseOn) {
   EncodedSplits data = choice_splits();
   check_choice_part(data);
   data.measured.facts.part = "validation";
-  expect_user_error("which layers are left wider would be chosen on the texts that are reported",
-                    [&] { check_choice_part(data); });
+  expect_user_error("these need two splits", [&] { check_choice_part(data); });
   data.validation = {};
   expect_user_error("there is no validation split to choose on", [&] { check_choice_part(data); });
 }

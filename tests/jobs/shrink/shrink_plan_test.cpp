@@ -73,6 +73,18 @@ TEST_F(ShrinkPlan, SharesOfTheGoal) {
   EXPECT_THROW(parse_shrink_goal("speed"), UserError);
 }
 
+TEST(ShrinkRecipe, SaysWhichLinearsTakeTheNarrowFormat) {
+  SearchSpace space;
+  space.parameters = {{"native.linears", choice_of({"none", "int8"})},
+                      {"native.narrow_share", integer_values(0, 2)}};
+  const std::vector<ShrinkParameter> parameters =
+      shrink_parameters(space, {{"native.narrow_share", {0, 0.75, 1}}});
+  EXPECT_EQ(recipe_text(parameters, {1, 0}), "linears int8");
+  EXPECT_EQ(recipe_text(parameters, {1, 1}), "linears int8, 75% of them in 4 bits");
+  EXPECT_EQ(recipe_text(parameters, {1, 2}), "linears in 4 bits");
+  EXPECT_EQ(recipe_text(parameters, {0, 1}), "") << "a share of no linears";
+}
+
 // All that does next to no damage comes first, in one look, and nothing trains for it.
 TEST_F(ShrinkPlan, BeginsWithAllThatCostsNextToNothing) {
   const ShrinkState state = state_with(effects_of(1e-5));
@@ -83,7 +95,7 @@ TEST_F(ShrinkPlan, BeginsWithAllThatCostsNextToNothing) {
   EXPECT_NEAR(step->shares.bytes, 0.8 * 0.3, 1e-12);
   EXPECT_NEAR(step->shares.time, 0.5 * 0.9, 1e-12);
   EXPECT_NEAR(step->damage, 1.1e-5, 1e-12);
-  EXPECT_EQ(step->what, "neurons -50%, linears int8");
+  EXPECT_EQ(step->recipe, "neurons -50%, linears int8");
   EXPECT_NEAR(step->gain, 1 / goal_share(ShrinkGoal::both, step->shares), 1e-12);
 }
 
@@ -103,6 +115,8 @@ TEST_F(ShrinkPlan, GoesOnFromWhatIsKeptAndLearnsFromWhatIsNot) {
   ASSERT_TRUE(next.has_value());
   // Half of the neurons again, with training behind, that alone was lost.
   EXPECT_EQ(next->point[0], 2u);
+  EXPECT_TRUE(next->recipe.ends_with(", linears int8"))
+      << "what the best has too: " << next->recipe;
   EXPECT_GT(next->point[1], 0u);
   EXPECT_NEAR(next->shares.time, 0.64 * 0.5 / 0.8, 1e-12);
 }
@@ -166,12 +180,11 @@ TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
   std::string why;
   // Four bits do damage that no work is likely to win back.
   EXPECT_FALSE(next_step(state, why).has_value());
-  EXPECT_EQ(why,
-            "no step that is left is expected to be kept and to take 1% less than the best so far");
+  EXPECT_EQ(why, "no other candidate is likely to be within the limit and 1% smaller or faster");
   state.tried.clear();
   state.seconds_left = 0.5;
   EXPECT_FALSE(next_step(state, why).has_value());
-  EXPECT_EQ(why, "there is no time left for what promises something");
+  EXPECT_EQ(why, "no time is left for a promising candidate");
 }
 
 // A guess bars no first look: whatever levels seem to do, one is tried before it is called hopeless.

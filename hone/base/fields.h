@@ -1,0 +1,449 @@
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "hone/base/json.h"
+
+/// Structs that are described once, by a table of their fields:
+///
+///     struct Latency {
+///       double batch_1 = 0;
+///       std::optional<double> batch_32;
+///     };
+///     const Fields& fields_of(const Latency*) {
+///       static const Fields fields = describe<Latency>(
+///           "latency", "How fast a model is.",
+///           field<&Latency::batch_1>("batch_1_ms", Unit::milliseconds, "Median of one example."),
+///           field<&Latency::batch_32>("batch_32_ms", Unit::milliseconds, "Per example; null: not measured."));
+///       return fields;
+///     }
+///
+/// JSON in both directions, its schema and its documentation are plain functions over the table. Rows are type-erased, so that a
+/// struct costs little to compile and functions over tables are compiled once.
+///
+/// A field may be a truth value, a number, text, a path, JSON, an enum with words, an interval, what has a text (`TextLike`), another
+/// described struct, and optionals, vectors and maps of these. What is not there is null, never a missing key. A double that is no number is null, too.
+namespace hone {
+
+struct Fields;
+
+/// What a number counts or measures.
+enum class Unit : std::uint8_t {
+  none,
+  examples,
+  rows,
+  tokens,
+  steps,
+  seeds,
+  bytes,
+  bits,
+  nats,
+  logits,
+  decibels,
+  seconds,
+  milliseconds,
+  microseconds,
+  examples_per_second,
+  steps_per_second,
+  flop,
+  gflop,
+  gflop_per_second,
+  gop_per_second,
+  gigabytes_per_second,
+  share,       ///< from 0 to 1
+  difference,  ///< of two shares
+  ratio,
+  utc,
+};
+/// "examples", "dB", "GB/s"; "" for none.
+std::string_view to_string(Unit unit);
+
+/// A value of an enum and the word for it.
+struct EnumWord {
+  int value;
+  std::string_view word;
+};
+
+enum class FieldKind : std::uint8_t {
+  boolean,
+  integer,
+  number,
+  text,
+  json,      ///< any value
+  choice,    ///< a word out of several
+  interval,  ///< [low, high]
+  object,    ///< a described struct
+  optional,  ///< of an element
+  list,      ///< of elements
+  map,       ///< of elements by names
+};
+
+/// How values of a type are written, read and described.
+struct TypeDef {
+  FieldKind kind = FieldKind::json;
+  const TypeDef* (*element)() = nullptr;             ///< of optionals, lists and maps
+  const Fields& (*fields)() = nullptr;               ///< of objects
+  std::span<const EnumWord> (*choices)() = nullptr;  ///< of choices
+  Json (*write)(const void* value) = nullptr;
+  void (*read)(const Json& json, void* value) = nullptr;  ///< throws `UserError` for other types
+};
+
+/// One row of a described struct.
+struct FieldDef {
+  std::string_view key;  ///< "": the fields of an object are inlined
+  Unit unit = Unit::none;
+  std::string_view meaning = {};
+  std::string_view header = {};  ///< of a table's column; "": the key
+  const TypeDef* type = nullptr;
+  const void* (*get)(const void* object) = nullptr;  ///< nullptr: computed, see `value`
+  void* (*at)(void* object) = nullptr;               ///< nullptr: computed, and not read
+  Json (*value)(const void* object) = nullptr;
+  bool null = false;  ///< a number may be null
+  /// Of a map whose elements are fields of the object, `key` + name + `suffix`: the names that there may be.
+  std::vector<std::string> (*names)() = nullptr;
+  std::string_view suffix = {};
+
+  Json write(const void* object) const;
+};
+
+struct Fields {
+  std::string_view name;     ///< in schemas: "latency"
+  std::string_view meaning;  ///< a sentence
+  std::vector<FieldDef> rows;
+};
+
+/// A struct with a table: `const Fields& fields_of(const T*)` in its namespace.
+template <typename T>
+concept Described = requires(const T* t) {
+  { fields_of(t) } -> std::same_as<const Fields&>;
+};
+template <Described T>
+const Fields& fields() {
+  return fields_of(static_cast<const T*>(nullptr));
+}
+
+/// An enum with words: `std::span<const EnumWord> enum_words(E)` in its namespace.
+template <typename E>
+concept Worded = std::is_enum_v<E> && requires(E e) {
+  { enum_words(e) } -> std::convertible_to<std::span<const EnumWord>>;
+};
+/// The word for a value.
+template <Worded E>
+std::string_view word_of(E value) {
+  for (const EnumWord& choice : enum_words(value))
+    if (choice.value == static_cast<int>(value)) return choice.word;
+  return "";
+}
+
+/// A type that is written as text: `std::string field_text(const T&)` and `void read_field_text(const std::string&, T&)`, which throws
+/// `UserError`, in its namespace.
+template <typename T>
+concept TextLike = requires(const T& value, T& to, const std::string& text) {
+  { field_text(value) } -> std::convertible_to<std::string>;
+  read_field_text(text, to);
+};
+
+Json write_fields(const Fields& fields, const void* object);
+void read_fields(const Fields& fields, const Json& json, void* object);
+
+/// The fields of an object by their keys.
+template <Described T>
+Json to_json(const T& object) {
+  return write_fields(fields<T>(), &object);
+}
+template <Described T>
+Json to_json(const std::vector<T>& objects) {
+  Json list = Json::array();
+  for (const T& object : objects) list.push_back(to_json(object));
+  return list;
+}
+/// The object that `to_json` wrote. Keys that the struct does not have are passed over. Throws `UserError` for missing keys and values
+/// of other types.
+template <Described T>
+T from_json(const Json& json) {
+  T object;
+  read_fields(fields<T>(), json, &object);
+  return object;
+}
+
+namespace detail {
+
+template <typename T>
+inline constexpr bool is_optional = false;
+template <typename T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+template <typename T>
+inline constexpr bool is_vector = false;
+template <typename T>
+inline constexpr bool is_vector<std::vector<T>> = true;
+template <typename T>
+inline constexpr bool is_map = false;
+template <typename T>
+inline constexpr bool is_map<std::map<std::string, T>> = true;
+template <typename T>
+inline constexpr bool is_map<std::vector<std::pair<std::string, T>>> = true;  // keeps its order
+
+template <typename T>
+concept IntervalLike = std::is_aggregate_v<T> && !Described<T> && requires(T t) {
+  { t.low } -> std::same_as<double&>;
+  { t.high } -> std::same_as<double&>;
+};
+
+// What is written and read.
+Json write_interval(double low, double high);
+std::pair<double, double> read_interval(const Json& json);
+double read_number(const Json& json);
+std::int64_t read_integer(const Json& json);
+bool read_boolean(const Json& json);
+const std::string& read_text(const Json& json);
+int read_choice(const Json& json, std::span<const EnumWord> choices);
+void check_kind(bool is_kind, std::string_view expected, const Json& json);
+
+template <typename T>
+const TypeDef* type_of();
+
+template <typename T>
+TypeDef make_type() {
+  TypeDef type;
+  const auto as = [](const void* value) -> const T& { return *static_cast<const T*>(value); };
+  using As = decltype(as);
+  static_assert(std::is_empty_v<As>);
+  if constexpr (std::same_as<T, bool>) {
+    type.kind = FieldKind::boolean;
+    type.write = [](const void* v) { return Json(As()(v)); };
+    type.read = [](const Json& json, void* v) { *static_cast<T*>(v) = read_boolean(json); };
+  } else if constexpr (std::integral<T>) {
+    type.kind = FieldKind::integer;
+    type.write = [](const void* v) { return Json(As()(v)); };
+    type.read = [](const Json& json, void* v) {
+      *static_cast<T*>(v) = static_cast<T>(read_integer(json));
+    };
+  } else if constexpr (std::floating_point<T>) {
+    type.kind = FieldKind::number;
+    type.write = [](const void* v) { return finite_or_null(As()(v)); };
+    type.read = [](const Json& json, void* v) {
+      *static_cast<T*>(v) = static_cast<T>(read_number(json));
+    };
+  } else if constexpr (std::same_as<T, std::string>) {
+    type.kind = FieldKind::text;
+    type.write = [](const void* v) { return Json(As()(v)); };
+    type.read = [](const Json& json, void* v) { *static_cast<T*>(v) = read_text(json); };
+  } else if constexpr (std::same_as<T, std::string_view>) {
+    type.kind = FieldKind::text;
+    type.write = [](const void* v) { return Json(As()(v)); };
+  } else if constexpr (std::same_as<T, fs::path>) {
+    type.kind = FieldKind::text;
+    type.write = [](const void* v) { return Json(As()(v).string()); };
+    type.read = [](const Json& json, void* v) { *static_cast<T*>(v) = read_text(json); };
+  } else if constexpr (std::same_as<T, Json>) {
+    type.kind = FieldKind::json;
+    type.write = [](const void* v) { return As()(v); };
+    type.read = [](const Json& json, void* v) { *static_cast<T*>(v) = json; };
+  } else if constexpr (TextLike<T>) {
+    type.kind = FieldKind::text;
+    type.write = [](const void* v) { return Json(field_text(As()(v))); };
+    type.read = [](const Json& json, void* v) {
+      read_field_text(read_text(json), *static_cast<T*>(v));
+    };
+  } else if constexpr (Worded<T>) {
+    type.kind = FieldKind::choice;
+    type.choices = [] { return std::span<const EnumWord>(enum_words(T())); };
+    type.write = [](const void* v) { return Json(word_of(As()(v))); };
+    type.read = [](const Json& json, void* v) {
+      *static_cast<T*>(v) = static_cast<T>(read_choice(json, enum_words(T())));
+    };
+  } else if constexpr (IntervalLike<T>) {
+    type.kind = FieldKind::interval;
+    type.write = [](const void* v) { return write_interval(As()(v).low, As()(v).high); };
+    type.read = [](const Json& json, void* v) {
+      auto& interval = *static_cast<T*>(v);
+      std::tie(interval.low, interval.high) = read_interval(json);
+    };
+  } else if constexpr (Described<T>) {
+    type.kind = FieldKind::object;
+    type.fields = []() -> const Fields& { return fields<T>(); };
+    type.write = [](const void* v) { return to_json(As()(v)); };
+    type.read = [](const Json& json, void* v) { read_fields(fields<T>(), json, v); };
+  } else if constexpr (is_optional<T>) {
+    using Element = typename T::value_type;
+    type.kind = FieldKind::optional;
+    type.element = [] { return type_of<Element>(); };
+    type.write = [](const void* v) {
+      return As()(v) ? type_of<Element>()->write(&*As()(v)) : Json();
+    };
+    type.read = [](const Json& json, void* v) {
+      auto& optional = *static_cast<T*>(v);
+      optional.reset();
+      if (!json.is_null()) type_of<Element>()->read(json, &optional.emplace());
+    };
+  } else if constexpr (is_map<T>) {
+    using Element = typename T::value_type::second_type;
+    type.kind = FieldKind::map;
+    type.element = [] { return type_of<Element>(); };
+    type.write = [](const void* v) {
+      Json json = Json::object();
+      for (const auto& [name, element] : As()(v)) json[name] = type_of<Element>()->write(&element);
+      return json;
+    };
+    type.read = [](const Json& json, void* v) {
+      check_kind(json.is_object(), "an object", json);
+      auto& map = *static_cast<T*>(v);
+      map.clear();
+      for (const auto& [name, value] : json.items()) {
+        Element element{};
+        type_of<Element>()->read(value, &element);
+        map.insert(map.end(), {name, std::move(element)});
+      }
+    };
+  } else {
+    static_assert(is_vector<T>, "a type that fields cannot have; describe it");
+    using Element = typename T::value_type;
+    type.kind = FieldKind::list;
+    type.element = [] { return type_of<Element>(); };
+    type.write = [](const void* v) {
+      Json json = Json::array();
+      for (const auto& element : As()(v)) {
+        const Element copy = element;  // an element of vector<bool> has no address
+        json.push_back(type_of<Element>()->write(&copy));
+      }
+      return json;
+    };
+    type.read = [](const Json& json, void* v) {
+      check_kind(json.is_array(), "a list", json);
+      auto& list = *static_cast<T*>(v);
+      list.clear();
+      for (const Json& value : json) {
+        Element element{};
+        type_of<Element>()->read(value, &element);
+        list.push_back(std::move(element));
+      }
+    };
+  }
+  return type;
+}
+
+template <typename T>
+const TypeDef* type_of() {
+  static const TypeDef type = make_type<T>();
+  return &type;
+}
+
+template <typename M>
+struct Member;
+template <typename C, typename T>
+struct Member<T C::*> {
+  using Class = C;
+  using Type = T;
+};
+template <typename C, typename T>
+struct Member<T (C::*)() const> {
+  using Class = C;
+  using Type = std::remove_cvref_t<T>;
+};
+
+// Converts to any member of an aggregate.
+struct AnyValue {
+  template <typename T>
+  operator T() const;
+};
+template <typename T, typename... Values>
+consteval std::size_t member_count() {
+  if constexpr (requires { T{Values{}..., AnyValue{}}; })
+    return member_count<T, Values..., AnyValue>();
+  else
+    return sizeof...(Values);
+}
+
+// A row that knows whether it is about a data member.
+template <typename C, bool kData>
+struct Row {
+  std::optional<FieldDef> def;
+
+  /// The number may be null: it is not always defined.
+  Row or_null() && {
+    def->null = true;
+    return std::move(*this);
+  }
+};
+
+template <auto kMember>
+using RowOf = Row<typename Member<decltype(kMember)>::Class,
+                  std::is_member_object_pointer_v<decltype(kMember)>>;
+
+}  // namespace detail
+
+/// A data member, or a const member function without arguments, which is written and not read. `header`: of a table's column.
+template <auto kMember>
+detail::RowOf<kMember> field(std::string_view key, Unit unit, std::string_view meaning,
+                             std::string_view header = {}) {
+  using Class = typename detail::Member<decltype(kMember)>::Class;
+  using Type = typename detail::Member<decltype(kMember)>::Type;
+  FieldDef def{.key = key,
+               .unit = unit,
+               .meaning = meaning,
+               .header = header,
+               .type = detail::type_of<Type>()};
+  if constexpr (std::is_member_object_pointer_v<decltype(kMember)>) {
+    def.get = [](const void* object) -> const void* {
+      return &(static_cast<const Class*>(object)->*kMember);
+    };
+    def.at = [](void* object) -> void* { return &(static_cast<Class*>(object)->*kMember); };
+  } else {
+    def.value = [](const void* object) {
+      const Type value = (static_cast<const Class*>(object)->*kMember)();
+      return detail::type_of<Type>()->write(&value);
+    };
+  }
+  return {def};
+}
+template <auto kMember>
+detail::RowOf<kMember> field(std::string_view key, std::string_view meaning,
+                             std::string_view header = {}) {
+  return field<kMember>(key, Unit::none, meaning, header);
+}
+/// The fields of a described member, or of an optional one, stand among those of the object. An optional that is not there has null for
+/// each of its fields.
+template <auto kMember>
+detail::RowOf<kMember> inlined() {
+  return field<kMember>("", Unit::none, "");
+}
+/// The elements of a map member are fields of the object: `prefix` + name + `suffix`. `names`: those that there may be.
+template <auto kMember>
+detail::RowOf<kMember> spread(std::string_view prefix, std::vector<std::string> (*names)(),
+                              std::string_view suffix, Unit unit, std::string_view meaning) {
+  detail::RowOf<kMember> row = field<kMember>(prefix, unit, meaning);
+  row.def->names = names;
+  row.def->suffix = suffix;
+  return row;
+}
+/// A data member that is not a field.
+template <auto kMember>
+detail::RowOf<kMember> omitted() {
+  return {std::nullopt};
+}
+
+/// The table of T: a row for each member, in their order in JSON.
+template <typename T, typename... Classes, bool... kData>
+Fields describe(std::string_view name, std::string_view meaning,
+                detail::Row<Classes, kData>... rows) {
+  static_assert((std::same_as<Classes, T> && ...), "a row of another struct");
+  if constexpr (std::is_aggregate_v<T>)
+    static_assert(detail::member_count<T>() == (std::size_t{kData} + ... + 0),
+                  "each member has one row: field, inlined or omitted");
+  Fields fields{name, meaning, {}};
+  (void)std::initializer_list<int>{(rows.def ? (fields.rows.push_back(*rows.def), 0) : 0)...};
+  return fields;
+}
+
+}  // namespace hone
