@@ -38,7 +38,7 @@ struct CodedWeight {
 /// The same values in codes of the package.
 struct WeightCoding {
   std::optional<CodedWeight> weight;
-  std::string objection = {};  ///< why there is none, a clause
+  std::string objection = {};  ///< why it has no codes, a clause
 };
 WeightCoding coded_weight(const PackedTensor& tensor, const std::optional<CodedInputs>& inputs,
                           ThreadPool& pool);

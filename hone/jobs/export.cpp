@@ -119,7 +119,7 @@ void complete_folder(const ExportJob& job, ExportedModel& exported, const Export
   // No other program reads fingerprints of training examples, and short texts can be guessed from them.
   exported.source.trained_on.reset();
   write_beside(exported.source, folder);
-  // The card of the base has neither the numbers nor the labels of an adapter; that of a classifier is none of embeddings.
+  // The card of the base has neither the numbers nor the labels of an adapter; the card of a classifier does not describe embeddings.
   const bool is_of_classes = exported.embeds() && exported.source.modules.empty();
   if (job.adapter.empty() && !is_of_classes)
     carry_card(exported.source.folder, exported.source.model, card, folder);

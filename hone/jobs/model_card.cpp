@@ -464,7 +464,7 @@ void replace_history(std::string& card, const History& before, const History& hi
   if (at < end) card.replace(at, listed.size(), history_text(history));
 }
 
-// The name stands in the title and the metadata.
+// The title and the metadata contain the name.
 void rename(std::string& card, const std::string& name) {
   const auto replace_line = [&](std::string_view start, const std::string& text) {
     const std::size_t at = card.find(start);

@@ -105,7 +105,7 @@ const Fields& fields_of(const ReadTextResult*) {
                     "the data."),
       field<&R::file>("file", "The file of that line or row; null: there are not several."),
       field<&R::text>("text", "The text."),
-      field<&R::text_pair>("text_pair", "The second text; null: there is none."),
+      field<&R::text_pair>("text_pair", "The second text; null: not a pair."),
       field<&R::gold>("gold",
                       "The label in the data: a text, a number, an object of several numbers, or "
                       "a list of labels; null: none."),

@@ -145,7 +145,8 @@ const Fields& fields_of(const OperatorTimeResult*) {
                       "GB/s"),
       field<&O::share_of_bandwidth>("share_of_bandwidth", Unit::ratio,
                                     "Of `copy_gbps`; above 1 with data in caches.", "Memory share"),
-      field<&O::flop_per_byte>("flop_per_byte", "Operations for each byte; null: either is none.",
+      field<&O::flop_per_byte>("flop_per_byte",
+                               "Operations for each byte; null: no operations or no bytes.",
                                "FLOP/byte"),
       field<&O::bound_by>("bound_by",
                           "The resource that takes longer at its peak; caches: memory would take "

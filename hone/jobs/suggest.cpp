@@ -60,7 +60,7 @@ const Fields& fields_of(const SuggestionResult*) {
                          "Values that become zero in the given format; null: no values.")
           .or_null(),
       field<&S::smallest_step>("smallest_step",
-                               "Smallest magnitude that is not zero; 0: there is none."),
+                               "Smallest magnitude above zero; 0: all values are zero."),
       field<&S::standard_deviation>("standard_deviation", "Of the values; null: no values.")
           .or_null());
   return fields;

@@ -29,7 +29,7 @@ const Fields& fields_of(const TokenView*) {
       "tokenized_text", "A text as tokens.", field<&T::part>("split", "The split it is in."),
       field<&T::row>("row", "Its number in the split, from 1."), omitted<&T::example>(),
       field<&T::text>("text", "The text."),
-      field<&T::text_pair>("text_pair", "The second text; null: there is none."),
+      field<&T::text_pair>("text_pair", "The second text; null: not a pair."),
       field<&T::tokens>("tokens", "Its tokens as in the vocabulary, special ones included."),
       omitted<&T::shown>(), field<&T::input_ids>("input_ids", "The ids of these tokens."),
       field<&T::cut_tokens>("cut_tokens", Unit::tokens, "Removed by truncation."),

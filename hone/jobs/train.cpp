@@ -490,8 +490,9 @@ const Fields& fields_of(const SplitEvaluationResult*) {
 
 namespace {
 
-constexpr std::string_view kOfValidation = "The validation split; null: there is none.",
-                           kOfTest = "The test split; null: there is none.",
+constexpr std::string_view kOfValidation =
+                               "The validation split; null: the data has no validation split.",
+                           kOfTest = "The test split; null: the data has no test split.",
                            kAdapterMeaning = "Size of the adapter; null without --lora.",
                            kVocabularyMeaning =
                                "The vocabulary that was learnt; null: the model had one.",

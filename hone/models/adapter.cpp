@@ -336,7 +336,7 @@ const Fields& fields_of(const AdapterSize*) {
       field<&A::parameters>("parameters", "All parameters, those of the model included."),
       field<&A::base_bytes>("base_bytes", Unit::bytes, "Untrained parameters in memory."),
       field<&A::disk_bytes>("disk_bytes", Unit::bytes,
-                            "File of the trained parameters; null: there is none."));
+                            "File of the trained parameters; null: not saved."));
   return fields;
 }
 

@@ -81,7 +81,7 @@ std::vector<SavingStep> saving_steps(const MemoryAccount& account);
 /// A line for each of them: "embeddings in fp32 (15.2 MiB): -67.20 points".
 std::vector<std::string> reasons(const MemoryAccount& account);
 
-/// Weights of one part that are stored alike, in results; the last row is of all weights.
+/// Weights of one part that are stored alike, in results; the last row sums up all weights.
 struct AccountRowResult {
   std::string part;
   std::optional<std::string> format = {};

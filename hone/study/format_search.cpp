@@ -225,7 +225,7 @@ const Fields& fields_of(const OperandResult*) {
       field<&O::flushed>("flushed", Unit::share, "Values that become zero; null: no values.")
           .or_null(),
       field<&O::smallest_step>("smallest_step",
-                               "Smallest magnitude that is not zero; 0: there is none."),
+                               "Smallest magnitude above zero; 0: all values are zero."),
       field<&O::standard_deviation>("standard_deviation", "Of the values; null: no values.")
           .or_null(),
       field<&O::better>("better", "The format with better parameters at no more bits; null: none."),

@@ -130,7 +130,7 @@ const Fields& fields_of(const ClassResult*) {
           .or_null(),
       field<&C::precision_interval>("precision_interval", Unit::share, "Wilson's 95% interval."),
       field<&C::recall>("recall", Unit::share,
-                        "Examples of it that were found; null: there are none.")
+                        "Examples of it that were found; null: the class has no examples.")
           .or_null(),
       field<&C::recall_interval>("recall_interval", Unit::share, "Wilson's 95% interval."),
       field<&C::f1>("f1", Unit::share, "Harmonic mean of the two.").or_null(),

@@ -153,13 +153,12 @@ const Fields& fields_of(const TrimmedVocabularyResult*) {
 
 const Fields& fields_of(const TrimFields*) {
   using T = TrimFields;
-  static const Fields fields =
-      describe<T>("trim", "A model with fewer tokens against its baseline.", inlined<&T::subject>(),
-                  field<&T::arithmetic>("arithmetic", kArithmeticMeaning),
-                  field<&T::vocabulary>("vocabulary", "The tokens that are kept."),
-                  inlined<&T::both>(), inlined<&T::takes>(),
-                  field<&T::gate>("gate", "Whether the gates hold; null: there are none."),
-                  field<&T::output>("output", "The folder that was written."));
+  static const Fields fields = describe<T>(
+      "trim", "A model with fewer tokens against its baseline.", inlined<&T::subject>(),
+      field<&T::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&T::vocabulary>("vocabulary", "The tokens that are kept."), inlined<&T::both>(),
+      inlined<&T::takes>(), field<&T::gate>("gate", "Whether the gates hold; null: no gates."),
+      field<&T::output>("output", "The folder that was written."));
   return fields;
 }
 

@@ -230,7 +230,7 @@ void describe_study(const ReadStudy& study, Document& document) {
   document.evidence = flattery_text(study);
   if (counts.complete == 0) return;
   document.sections = {{"", {trials_of(shown)}}};
-  constexpr std::int64_t kFewestForImportance = 10;  // of fewer the best 10% are none
+  constexpr std::int64_t kFewestForImportance = 10;  // fewer trials have no best 10%
   if (counts.complete >= kFewestForImportance && !shown.importances.empty())
     document.sections.push_back(
         {"Importance of parameters", {PageTable{importance_table(study), importance_text(study)}}});
