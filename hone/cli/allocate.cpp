@@ -42,59 +42,69 @@ void allocate(AllocateArguments& a, const CLI::App& app) {
   print("allocate", allocate_formats(a.job, context), a.run);
 }
 
-void declare_allocation(CLI::App& app, AllocateArguments& a) {
-  app.add_option("--formats", a.options, "formats to choose from, separated by commas");
-  app.add_option("--sparsities", a.sparsities, "fractions of weights to prune, with every format")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->check(above_zero())
-      ->check(number_from(0, 1));
-  app.add_option("--operands", a.operands, "operands of a linear to quantize, separated by commas")
-      ->allow_extra_args(false)
-      ->delimiter(',');
-  app.add_option("--budget", a.budgets, "average_bits<=N, packed_bytes<=N, latency_ms<=N")
-      ->required()
-      ->allow_extra_args(false)
-      ->delimiter(',');
-  app.add_option("--same_format", a.job.request.together,
-                 "linears that must share one format; may be repeated");
-  app.add_option("--sensitivity_samples", a.job.request.sensitivity_samples,
-                 "validation examples for the sensitivity of each layer (0: all)")
-      ->check(number_from(0));
-  app.add_option("--latency_batch_size", a.job.timed.texts, "batch size that latency_ms refers to")
-      ->check(number_from(1, 1024));
-  app.add_option("--latency_tokens", a.job.timed.tokens,
-                 "tokens per example for latency_ms (0: average of validation)")
-      ->check(number_from(0));
-  app.add_option("--candidates", a.job.points, "solutions on the front to evaluate as whole models")
-      ->check(number_from(1, 1000));
-  app.add_option("--swaps", a.job.swaps,
-                 "swaps of two layers to evaluate around the best one (0: none)")
-      ->check(number_from(0, 1000));
+Options options_of(const AllocateArguments*) {
+  using A = AllocateArguments;
+  return {
+      model_argument<&A::job, &AllocateJob::model>("model folder, not quantized"),
+      option<&A::options>("formats", "formats to choose from, separated by commas")
+          .takes(kFormatListValue),
+      option<&A::sparsities>("sparsities", "fractions of weights to prune, with every format")
+          .separated()
+          .shown("LIST")
+          .above_zero()
+          .from(0, 1),
+      option<&A::operands>("operands", "operands of a linear to quantize, separated by commas")
+          .separated()
+          .shown("LIST")
+          .rare(),
+      option<&A::budgets>("budget", "average_bits<=N, packed_bytes<=N, latency_ms<=N")
+          .required()
+          .separated()
+          .shown("BUDGET"),
+      option<&A::job, &AllocateJob::request, &decltype(AllocateJob::request)::together>(
+          "same_format", "linears that must share one format; may be repeated")
+          .shown("GLOB")
+          .rare(),
+      option<&A::job, &AllocateJob::request, &decltype(AllocateJob::request)::sensitivity_samples>(
+          "sensitivity_samples", "validation examples for the sensitivity of each layer (0: all)")
+          .from(0)
+          .rare(),
+      option<&A::job, &AllocateJob::timed, &decltype(AllocateJob::timed)::texts>(
+          "latency_batch_size", "batch size that latency_ms refers to")
+          .from(1, 1024)
+          .rare(),
+      option<&A::job, &AllocateJob::timed, &decltype(AllocateJob::timed)::tokens>(
+          "latency_tokens", "tokens per example for latency_ms (0: average of validation)")
+          .from(0)
+          .rare(),
+      option<&A::job, &AllocateJob::points>("candidates",
+                                            "solutions on the front to evaluate as whole models")
+          .from(1, 1000)
+          .rare(),
+      option<&A::job, &AllocateJob::swaps>(
+          "swaps", "swaps of two layers to evaluate around the best one (0: none)")
+          .from(0, 1000)
+          .rare(),
+      split_option<&A::job, &AllocateJob::split>(
+          "split to report on; choices are made on validation"),
+      group<&A::job, &AllocateJob::data>(training_data()),
+      group<&A::calibration>(),
+      no_cache_option<&A::no_cache>(),
+      resume_option<&A::job, &AllocateJob::resume>(),
+      row_hashes_option<&A::job, &AllocateJob::row_hashes>(),
+      group<&A::job, &AllocateJob::output>(),
+      group<&A::run>()};
 }
 
 }  // namespace
 
 Command allocate_command() {
-  return {
-      "allocate", "Choose the best format of each layer within a limit",
-      "hone allocate my-model --formats 'int(bits=8),mxint(bits=4)' --budget "
-      "'average_bits<=5' --data 'synth:negation?seed=7&n=30000' -o allocation",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<AllocateArguments>();
-        app.add_option("MODEL", a->job.model, "model folder, not quantized")->required();
-        declare_allocation(app, *a);
-        declare_split(app, a->job.split, "split to report on; choices are made on validation");
-        declare(app, a->job.data, /*required=*/true);
-        declare_train_samples(app, a->job.data);
-        declare(app, a->calibration);
-        app.add_flag("--no_cache", a->no_cache, "do not use or update the store of earlier runs");
-        app.add_flag("--resume", a->job.resume, "continue an interrupted run, or start a new one");
-        declare_row_hashes(app, a->job.row_hashes);
-        declare(app, a->job.output);
-        declare(app, a->run);
-        return [a, &app] { allocate(*a, app); };
-      }};
+  return {.name = "allocate",
+          .summary = "Choose the best format of each layer within a limit",
+          .example =
+              "hone allocate my-model --formats 'int(bits=8),mxint(bits=4)' --budget "
+              "'average_bits<=5' --data 'synth:negation?seed=7&n=30000' -o allocation",
+          .run = runs<AllocateArguments, allocate>()};
 }
 
 }  // namespace hone

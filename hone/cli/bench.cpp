@@ -266,57 +266,69 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
   print("bench", bench(a.job, context), a.run);
 }
 
+Options options_of(const BenchArguments*) {
+  using A = BenchArguments;
+  Options flags = group<&A::flags>();
+  flags.at("format").meaning = "format to simulate; linear: packed formats";
+  return {
+      argument<&A::models>("MODEL", "models, or one of attention, linear, dequantize")
+          .required()
+          .takes(kModelValue),
+      adapter_option<&A::job, &BenchJob::adapter>(),
+      group<&A::job, &BenchJob::options>(),
+      flags,
+      option<&A::job, &BenchJob::options, &BenchOptions::runs>(
+          "runs", "number of timed runs (0: chosen by their time)")
+          .from(0),
+      option<&A::iterations, &IterationsJob::iterations>("iterations", "calls to time one by one")
+          .from(2),
+      option<&A::executors>("executor",
+                            fmt::format("executors to compare, the first is the baseline: {}",
+                                        fmt::join(execution_way_names(), ", ")))
+          .shown("LIST")
+          .under(Heading::execution)
+          .rare(),
+      option<&A::ignored>("warmup", "calls to leave out at the start; by default 10 at most")
+          .from(0)
+          .rare(),
+      option<&A::process>("process", "time calls in this process, a warm one, or fresh ones too")
+          .one_of({std::begin(kIterationProcesses), std::end(kIterationProcesses)})
+          .rare(),
+      option<&A::iterations, &IterationsJob::processes>("processes", "fresh processes per executor")
+          .from(1)
+          .rare(),
+      option<&A::naive>("pitfalls", "show the cost of common benchmarking mistakes"),
+      option<&A::profile>("profile", "show the time of each kernel"),
+      option<&A::shape>("shape", "attention: batch,heads,tokens,head size; linear: inputs,outputs")
+          .rare(),
+      option<&A::rows>("rows", "linear: rows of the input (batch size times tokens)").rare(),
+      option<&A::dtypes>("dtype", "attention: fp32, bf16, fp16; by default all").rare(),
+      option<&A::ways>("impl", "attention: naive, fused; linear: fp32, bf16, packed, native")
+          .rare(),
+      option<&A::elements>("elements", "dequantize: sizes of the arrays").shown("LIST").rare(),
+      option<&A::groups>("group", "dequantize: elements per scale").shown("LIST").rare(),
+      option<&A::dequantize, &DequantizeJob::bits>("bits", "dequantize: bits per element")
+          .one_of({"8", "4"})
+          .rare(),
+      option<&A::to>("to", "dequantize: type of the result").one_of({"bf16", "fp32"}).rare(),
+      figure_option<&A::figure>("draw the result of dequantize or of --iterations"),
+      overwrite_option<&A::overwrite>("replace the files of --figure"),
+      group<&A::run>(),
+      group<&A::run>(device_options())};
+}
+
 }  // namespace
 
 Command bench_command() {
-  return {"bench", "Measure the speed of models and kernels",
-          "hone bench tiny --batch_size 8 --tokens 128 --train --threads 2 --json",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<BenchArguments>();
-            app.add_option("MODEL", a->models, "models, or one of attention, linear, dequantize")
-                ->required();
-            declare_adapter(app, a->job.adapter);
-            declare(app, a->flags, a->job.options);
-            app.get_option("--format")->description("format to simulate; linear: packed formats");
-            app.add_option("--runs", a->job.options.runs,
-                           "number of timed runs (0: chosen by their time)")
-                ->check(number_from(0));
-            app.add_option("--iterations", a->iterations.iterations, "calls to time one by one")
-                ->check(number_from(2));
-            app.add_option("--executor", a->executors,
-                           fmt::format("executors to compare, the first is the baseline: {}",
-                                       fmt::join(execution_way_names(), ", ")));
-            app.add_option("--warmup", a->ignored,
-                           "calls to leave out at the start; by default 10 at most")
-                ->check(number_from(0));
-            app.add_option("--process", a->process,
-                           "time calls in this process, a warm one, or fresh ones too")
-                ->check(one_of({std::begin(kIterationProcesses), std::end(kIterationProcesses)}));
-            app.add_option("--processes", a->iterations.processes, "fresh processes per executor")
-                ->check(number_from(1));
-            app.add_flag("--pitfalls", a->naive, "show the cost of common benchmarking mistakes");
-            app.add_flag("--profile", a->profile, "show the time of each kernel");
-            app.add_option("--shape", a->shape,
-                           "attention: batch,heads,tokens,head size; linear: inputs,outputs");
-            app.add_option("--rows", a->rows,
-                           "linear: rows of the input (batch size times tokens)");
-            app.add_option("--dtype", a->dtypes, "attention: fp32, bf16, fp16; by default all");
-            app.add_option("--impl", a->ways,
-                           "attention: naive, fused; linear: fp32, bf16, packed, native");
-            app.add_option("--elements", a->elements, "dequantize: sizes of the arrays");
-            app.add_option("--group", a->groups, "dequantize: elements per scale");
-            app.add_option("--bits", a->dequantize.bits, "dequantize: bits per element")
-                ->check(one_of({"8", "4"}));
-            app.add_option("--to", a->to, "dequantize: type of the result")
-                ->check(one_of({"bf16", "fp32"}));
-            declare_figure(app, a->figure, "draw the result of dequantize or of --iterations");
-            app.add_flag("--overwrite", a->overwrite, "replace the files of --figure");
-            declare(app, a->run);
-            declare_device(app, a->run);
-            app.parse_complete_callback([a, &app] { check_use(*a, app); });
-            return [a, &app] { run_bench(*a, app); };
-          },
-          /*measures_time=*/true};
+  return {.name = "bench",
+          .summary = "Measure the speed of models and kernels",
+          .example = "hone bench tiny --batch_size 8 --tokens 128 --train --threads 2 --json",
+          .run = runs<BenchArguments, run_bench>(),
+          .check =
+              [](const void* arguments, const CLI::App& app) {
+                check_use(*static_cast<const BenchArguments*>(arguments), app);
+              },
+          .measures_time = true};
 }
 
 }  // namespace hone

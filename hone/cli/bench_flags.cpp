@@ -5,13 +5,15 @@
 
 namespace hone {
 
-void declare(CLI::App& app, BenchFlags& flags, BenchOptions& options) {
-  declare_run_size(app, options.batch, options.tokens);
-  app.add_flag("--train", options.train, "time a training step (dropout, AdamW)");
-  app.add_option("--qat", flags.qat, "time a QAT step in this format");
-  app.add_option("--format", flags.format, "quantize the model in this format (simulated)");
-  app.add_option("--native", flags.native, "quantize the model in this format (native)");
-  app.add_option("--lora", flags.lora, "time a LoRA training step, such as r=8,alpha=16");
+Options options_of(const BenchFlags*) {
+  using A = BenchFlags;
+  return {
+      option<&A::qat>("qat", "time a QAT step in this format").takes(kFormatValue),
+      option<&A::format>("format", "quantize the model in this format (simulated)")
+          .takes(kFormatValue),
+      option<&A::native>("native", "quantize the model in this format (native)")
+          .takes(kFormatValue),
+      option<&A::lora>("lora", "time a LoRA training step, such as r=8,alpha=16").shown("OPTIONS")};
 }
 
 void take(const BenchFlags& flags, const std::string& command, const FormatTable& formats,

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "hone/base/options.h"
 #include "hone/jobs/bench.h"
 
 /// What of a model `hone bench` and `hone profile` run.
@@ -11,7 +10,7 @@ struct BenchFlags {
   std::string qat = {}, format = {}, native = {}, lora = {};
 };
 
-void declare(CLI::App& app, BenchFlags& flags, BenchOptions& options);
+Options options_of(const BenchFlags*);
 /// Puts what was given into `options`. Throws `UsageError` for flags that do not go together.
 void take(const BenchFlags& flags, const std::string& command, const FormatTable& formats,
           BenchOptions& options);

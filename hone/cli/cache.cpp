@@ -87,7 +87,7 @@ std::uintmax_t bytes_of(const std::vector<StoreEntry>& entries) {
   return bytes;
 }
 
-void cache(const CacheArguments& a) {
+void cache(CacheArguments& a) {
   const fs::path folder = cache_folder();
   user_check(!folder.empty(), "there is no store: neither HOME nor XDG_CACHE_HOME says where");
   if (a.empty && !a.shrink.empty()) throw UsageError("--empty and --shrink: give one of them");
@@ -159,16 +159,24 @@ const Fields& fields_of(const CacheFields*) {
   return fields;
 }
 
+namespace {
+
+Options options_of(const CacheArguments*) {
+  using A = CacheArguments;
+  return {
+      option<&A::limit>("limit", "set the maximum size of the store, such as 20GiB").shown("SIZE"),
+      option<&A::shrink>("shrink", "remove the least recently used entries").shown("SIZE"),
+      option<&A::empty>("empty", "remove everything hone stored"),
+      group<&A::run>(screen_options())};
+}
+
+}  // namespace
+
 Command cache_command() {
-  return {"cache", "Show, limit or clear the stored results of earlier runs", "hone cache",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<CacheArguments>();
-            app.add_option("--limit", a->limit, "set the maximum size of the store, such as 20GiB");
-            app.add_option("--shrink", a->shrink, "remove the least recently used entries");
-            app.add_flag("--empty", a->empty, "remove everything hone stored");
-            declare_screen(app, a->run);
-            return [a] { cache(*a); };
-          }};
+  return {.name = "cache",
+          .summary = "Show, limit or clear the stored results of earlier runs",
+          .example = "hone cache",
+          .run = runs<CacheArguments, cache>()};
 }
 
 }  // namespace hone

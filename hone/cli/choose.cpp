@@ -1,7 +1,6 @@
 #include "hone/jobs/choose.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/gate_arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -20,31 +19,35 @@ void choose(ChooseArguments& a, const CLI::App& app) {
   print("choose", choose_model(a.job, context), a.run);
 }
 
+Options options_of(const ChooseArguments*) {
+  using A = ChooseArguments;
+  Options gates = group<&A::job, &ChooseJob::gates>();
+  for (OptionDef& row : gates.rows) {
+    row.needs = "smallest";
+    row.meaning = "with --smallest: " + row.meaning;
+  }
+  return {argument<&A::job, &ChooseJob::models>("MODELS", "model folders, two or more")
+              .required()
+              .takes(kModelValue),
+          option<&A::job, &ChooseJob::smallest>(
+              "smallest", "choose the smallest, not significantly worse model"),
+          gates,
+          group<&A::job, &ChooseJob::data>(required_data()),
+          split_option<&A::job, &ChooseJob::split>("split to choose on"),
+          eval_batch_option<&A::job, &ChooseJob::batch_size>(),
+          group<&A::job, &ChooseJob::output>(report_output()),
+          group<&A::run>()};
+}
+
 }  // namespace
 
 Command choose_command() {
-  return {"choose", "Choose the most accurate or smallest of several models",
+  return {
+      .name = "choose",
+      .summary = "Choose the most accurate or smallest of several models",
+      .example =
           "hone choose my-model my-model-int8 --smallest --data 'synth:negation?seed=7&n=30000'",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<ChooseArguments>();
-            app.add_option("MODELS", a->job.models, "model folders, two or more")->required();
-            CLI::Option* smallest =
-                app.add_flag("--smallest", a->job.smallest,
-                             "choose the smallest, not significantly worse model");
-            declare(app, a->job.gates);
-            for (const char* name : {"--max_drop", "--gate"}) {
-              CLI::Option* limit = app.get_option(name)->needs(smallest);
-              limit->description("with --smallest: " + limit->get_description());
-            }
-            declare(app, a->job.data, /*required=*/true);
-            declare_split(app, a->job.split, "split to choose on");
-            app.add_option("--per_device_eval_batch_size,--batch_size", a->job.batch_size,
-                           "examples per evaluation batch")
-                ->check(number_from(1));
-            declare(app, a->job.output, /*required=*/false);
-            declare(app, a->run);
-            return [a, &app] { choose(*a, app); };
-          }};
+      .run = runs<ChooseArguments, choose>()};
 }
 
 }  // namespace hone

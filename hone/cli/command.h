@@ -2,23 +2,49 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/base/options.h"
 
 namespace hone {
+
+/// What a command takes and does: its arguments are a struct with a table of options.
+struct CommandRun {
+  Options (*options)() = nullptr;
+  std::shared_ptr<void> (*make)() = nullptr;  ///< arguments with their defaults
+  void (*run)(void* arguments, const CLI::App& app) = nullptr;
+};
 
 /// One command of the program: a file of this folder and a row of `commands()`.
 struct Command {
   std::string_view name;
   std::string_view summary;  ///< one line of `hone --help`
   std::string_view example;  ///< a command line that works, shown by its own help
-  /// Declares the arguments on `app`; returns what runs once they are parsed.
-  std::function<void()> (*declare)(CLI::App& app);
+  CommandRun run = {};
+  /// Throws `UsageError` for arguments that do not go together, as soon as they are read.
+  void (*check)(const void* arguments, const CLI::App& app) = nullptr;
   bool measures_time = false;  ///< its results are of the moment, and not worth keeping for another
+  bool makes_model = false;    ///< its output folder holds a model or an adapter
 };
+
+/// A command whose arguments are an `A` and which `kRun` runs.
+template <typename A, void (*kRun)(A&, const CLI::App&)>
+CommandRun runs() {
+  return {
+      .options = [] { return options<A>(); },
+      .make = []() -> std::shared_ptr<void> { return std::make_shared<A>(); },
+      .run = [](void* arguments, const CLI::App& app) { kRun(*static_cast<A*>(arguments), app); }};
+}
+template <typename A, void (*kRun)(A&)>
+CommandRun runs() {
+  return {.options = [] { return options<A>(); },
+          .make = []() -> std::shared_ptr<void> { return std::make_shared<A>(); },
+          .run = [](void* arguments, const CLI::App&) { kRun(*static_cast<A*>(arguments)); }};
+}
 
 /// Commands of one kind, under one heading of `hone --help`.
 struct CommandGroup {
@@ -30,8 +56,31 @@ struct CommandGroup {
 const std::vector<CommandGroup>& command_groups();
 const std::vector<Command>& commands();
 
-/// Declares a command's arguments on `app`, with its help, example and defaults. Returns what runs once
-/// they are parsed. The parser, the help, shell completion and the manual page all come from this.
-std::function<void()> declare_command(const Command& command, CLI::App& app);
+/// The parser of a command's arguments, made from its table of options. The help, shell completion and the manual page come from the same
+/// rows.
+class CommandApp : public CLI::App {
+ public:
+  explicit CommandApp(const Command& command);
+
+  /// The row that an option was made from; null for those that ask for help.
+  const OptionDef* row(const CLI::Option& option) const;
+  /// What the option takes; that of nothing special for those that ask for help.
+  const ValueKind& kind(const CLI::Option& option) const;
+  /// The words that shells offer for an option: all that it takes, or else those that begin its values.
+  std::vector<std::string> offered_words(const CLI::Option& option) const;
+
+  /// Runs the command with what was parsed.
+  void run() const;
+
+  const Command& command() const { return command_; }
+
+ private:
+  CLI::Option* declare(const OptionDef& row);
+
+  const Command& command_;
+  std::vector<OptionDef> rows_;
+  std::shared_ptr<void> arguments_;
+  std::map<const CLI::Option*, const OptionDef*> row_of_;
+};
 
 }  // namespace hone

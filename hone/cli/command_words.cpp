@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "hone/cli/settings.h"
-#include "hone/cli/value_kind.h"
 
 namespace hone {
 namespace {
@@ -44,20 +43,19 @@ std::size_t values_behind(const CLI::Option* option, const std::string& word) {
   return static_cast<std::size_t>(option->get_allow_extra_args() ? most : std::min(most, 1));
 }
 
-bool takes_signed(const CLI::Option& option, std::string_view word) {
+bool takes_signed(const CommandApp& app, const CLI::Option& option, std::string_view word) {
   if (!word.starts_with('-') || word.starts_with("--")) return false;
-  const ValueKind* kind = value_kind(option);
-  return is_signed_value(word) || (kind != nullptr && kind->takes_minus);
+  return is_signed_value(word) || app.kind(option).takes_minus;
 }
 
 // "--sort -loss" is "--sort=-loss": what begins with one dash would be read as options of one letter.
-Words with_joined_values(const CLI::App& app, const Words& words) {
+Words with_joined_values(const CommandApp& app, const Words& words) {
   Words joined;
   for (std::size_t i = 0; i < words.size(); ++i) {
     joined.push_back(with_underscores(words[i]));
     if (!looks_like_option(words[i]) || i + 1 == words.size()) continue;
     const CLI::Option* option = option_in(app, words[i]);
-    if (values_behind(option, words[i]) > 0 && takes_signed(*option, words[i + 1]))
+    if (values_behind(option, words[i]) > 0 && takes_signed(app, *option, words[i + 1]))
       joined.back() += "=" + words[++i];
   }
   return joined;
@@ -114,7 +112,7 @@ bool is_signed_value(std::string_view word) {
   return *end == '\0';
 }
 
-Words words_for_parser(const CLI::App& app, const Words& words) {
+Words words_for_parser(const CommandApp& app, const Words& words) {
   const auto end = std::ranges::find(words, kNoMoreOptions);
   Words first = with_joined_values(app, {words.begin(), end});
   if (std::ranges::any_of(first, is_signed_value)) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/cli/command.h"
 #include "hone/cli/flags.h"
 
 /// The words of a command line, as people type them and as the parser reads them.
@@ -18,7 +19,7 @@ bool is_signed_value(std::string_view word);
 
 /// The words in an order and a form in which the parser takes no signed value for an option, and no value in brackets for a list:
 /// these carry a mark that `unmark_values` removes.
-std::vector<std::string> words_for_parser(const CLI::App& app,
+std::vector<std::string> words_for_parser(const CommandApp& app,
                                           const std::vector<std::string>& words);
 
 /// A word of the parser without the mark.

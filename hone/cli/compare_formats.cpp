@@ -25,27 +25,30 @@ void compare_formats(CompareFormatsArguments& a, const CLI::App& app) {
   print("compare-formats", compare_formats(a.job, context), a.run);
 }
 
+Options options_of(const CompareFormatsArguments*) {
+  using A = CompareFormatsArguments;
+  return {model_argument<&A::job, &CompareFormatsJob::model>("model folder, not quantized"),
+          option<&A::choices>("candidate", "a FORMAT or WEIGHTS/INPUTS to try; may be repeated")
+              .repeated()
+              .takes(kFormatPairValue),
+          option<&A::job, &CompareFormatsJob::layers>("layers", "also show every layer"),
+          split_option<&A::job, &CompareFormatsJob::split>(
+              "split to report on; choices are made on validation"),
+          group<&A::job, &CompareFormatsJob::data>(training_data()),
+          group<&A::calibration>(),
+          group<&A::job, &CompareFormatsJob::output>(report_output()),
+          group<&A::run>()};
+}
+
 }  // namespace
 
 Command compare_formats_command() {
-  return {"compare-formats", "Evaluate a model in several number formats",
-          "hone compare-formats my-model --data 'synth:negation?seed=7&n=30000' --candidate "
-          "'mxint(bits=8)' --candidate ternary/none",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<CompareFormatsArguments>();
-            app.add_option("MODEL", a->job.model, "model folder, not quantized")->required();
-            app.add_option("--candidate", a->choices,
-                           "a FORMAT or WEIGHTS/INPUTS to try; may be repeated")
-                ->allow_extra_args(false);
-            app.add_flag("--layers", a->job.layers, "also show every layer");
-            declare_split(app, a->job.split, "split to report on; choices are made on validation");
-            declare(app, a->job.data, /*required=*/true);
-            declare_train_samples(app, a->job.data);
-            declare(app, a->calibration);
-            declare(app, a->job.output, /*required=*/false);
-            declare(app, a->run);
-            return [a, &app] { compare_formats(*a, app); };
-          }};
+  return {.name = "compare-formats",
+          .summary = "Evaluate a model in several number formats",
+          .example =
+              "hone compare-formats my-model --data 'synth:negation?seed=7&n=30000' --candidate "
+              "'mxint(bits=8)' --candidate ternary/none",
+          .run = runs<CompareFormatsArguments, compare_formats>()};
 }
 
 }  // namespace hone

@@ -20,29 +20,34 @@ void compile(CompileArguments& a) {
   print("compile", compile(a.job, context), a.run);
 }
 
+Options options_of(const CompileArguments*) {
+  using A = CompileArguments;
+  return {
+      model_argument<&A::job, &CompileJob::work, &BenchJob::model>(
+          "model folder, tiny, base or resnet18"),
+      adapter_option<&A::job, &CompileJob::work, &BenchJob::adapter>(),
+      group<&A::job, &CompileJob::work, &BenchJob::options>(),
+      group<&A::flags>(),
+      option<&A::job, &CompileJob::explain>(
+          "explain", "compare the time of each group with the interpreter and its floor")
+          .rare(),
+      option<&A::job, &CompileJob::runs>("runs", "number of timed runs for --explain")
+          .from(static_cast<double>(kFewestForMedianInterval)),
+      option<&A::job, &CompileJob::stages>("stages", "folder for the graphs and the generated code")
+          .takes(kOutputFolderValue),
+      overwrite_option<&A::job, &CompileJob::overwrite>("replace the files of --stages"),
+      group<&A::run>(),
+      group<&A::run>(processor_precision())};
+}
+
 }  // namespace
 
 Command compile_command() {
-  return {"compile", "Show the code generated for a model, and its speedup",
-          "hone compile tiny --train --batch_size 8 --tokens 128 --explain",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<CompileArguments>();
-            app.add_option("MODEL", a->job.work.model, "model folder, tiny, base or resnet18")
-                ->required();
-            declare_adapter(app, a->job.work.adapter);
-            declare(app, a->flags, a->job.work.options);
-            app.add_flag("--explain", a->job.explain,
-                         "compare the time of each group with the interpreter and its floor");
-            app.add_option("--runs", a->job.runs, "number of timed runs for --explain")
-                ->check(number_from(static_cast<double>(kFewestForMedianInterval)));
-            app.add_option("--stages", a->job.stages,
-                           "folder for the graphs and the generated code");
-            app.add_flag("--overwrite", a->job.overwrite, "replace the files of --stages");
-            declare(app, a->run);
-            declare_precision_of_processor(app, a->run);
-            return [a] { compile(*a); };
-          },
-          /*measures_time=*/true};
+  return {.name = "compile",
+          .summary = "Show the code generated for a model, and its speedup",
+          .example = "hone compile tiny --train --batch_size 8 --tokens 128 --explain",
+          .run = runs<CompileArguments, compile>(),
+          .measures_time = true};
 }
 
 }  // namespace hone

@@ -1,9 +1,7 @@
 #include <algorithm>
 
-#include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
 #include "hone/cli/settings.h"
-#include "hone/cli/value_kind.h"
 #include "hone/formats/format.h"
 
 // Scripts by which shells complete command lines, made from the commands as they are declared.
@@ -31,21 +29,18 @@ struct CommandArguments {
 std::vector<CommandArguments> all_arguments() {
   std::vector<CommandArguments> all;
   for (const Command& command : commands()) {
-    CLI::App app;
-    declare_command(command, app);
+    const CommandApp app(command);
     CommandArguments row{&command, {}};
     for (const CLI::Option* option : app.get_options()) {
       Argument argument{{}, option->get_description(), !is_flag(*option)};
-      if (argument.takes_value) argument.words = offered_words(*option);
-      if (const ValueKind* kind = value_kind(*option)) {
-        argument.files = kind->files;
-        argument.folders = kind->folders;
-        argument.format = kind->format;
-        argument.separator = kind->separator;
-        argument.goes_on = kind->goes_on;
-      }
-      const std::string type = option->get_type_name();
-      argument.shown = type.substr(0, type.find(':'));
+      argument.words = app.offered_words(*option);
+      const ValueKind& kind = app.kind(*option);
+      argument.files = kind.files;
+      argument.folders = kind.folders;
+      argument.format = kind.format;
+      argument.separator = kind.separator;
+      argument.goes_on = kind.goes_on;
+      argument.shown = option->get_type_name();
       for (const std::string& name : option->get_snames()) argument.flags.push_back("-" + name);
       for (const std::string& name : option->get_lnames()) argument.flags.push_back("--" + name);
       row.arguments.push_back(argument);
@@ -361,28 +356,33 @@ struct Shell {
 
 const Shell kShells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
+struct CompletionArguments {
+  std::string shell;
+};
+
 std::vector<std::string> shell_names() {
   std::vector<std::string> names;
   for (const Shell& shell : kShells) names.push_back(shell.name);
   return names;
 }
 
-void print_script(const std::string& name) {
-  fmt::print("{}", std::ranges::find(kShells, name, &Shell::name)->script());
+void print_script(CompletionArguments& a) {
+  fmt::print("{}", std::ranges::find(kShells, a.shell, &Shell::name)->script());
+}
+
+Options options_of(const CompletionArguments*) {
+  return {argument<&CompletionArguments::shell>("SHELL", "bash, zsh or fish")
+              .required()
+              .one_of(shell_names())};
 }
 
 }  // namespace
 
 Command completion_command() {
-  return {"completion", "Print a completion script for your shell",
-          "hone completion bash > ~/.local/share/bash-completion/completions/hone",
-          [](CLI::App& app) -> std::function<void()> {
-            auto shell = std::make_shared<std::string>();
-            app.add_option("SHELL", *shell, "bash, zsh or fish")
-                ->required()
-                ->check(one_of(shell_names()));
-            return [shell] { print_script(*shell); };
-          }};
+  return {.name = "completion",
+          .summary = "Print a completion script for your shell",
+          .example = "hone completion bash > ~/.local/share/bash-completion/completions/hone",
+          .run = runs<CompletionArguments, print_script>()};
 }
 
 }  // namespace hone

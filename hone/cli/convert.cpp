@@ -11,26 +11,30 @@ struct ConvertArguments {
   bool json = false, quiet = false;
 };
 
-void convert(const ConvertArguments& a) {
+void convert(ConvertArguments& a) {
   RunArguments run;  // the command supports only these two of them
   run.quiet = a.quiet;
   run.json = a.json;
   print("convert", convert_model(a.job, make_context(run)), run);
 }
 
+Options options_of(const ConvertArguments*) {
+  using A = ConvertArguments;
+  return {model_argument<&A::job, &ConvertJob::model>(
+              "model folder of any architecture, or a hub name"),
+          group<&A::job, &ConvertJob::output>(),
+          option<&A::json>("json", "print the result as JSON").under(Heading::output),
+          option<&A::quiet>("quiet", "do not show progress").under(Heading::output).rare()};
+}
+
 }  // namespace
 
 Command convert_command() {
-  return {"convert", "Convert the weights of a model folder to safetensors",
-          "hone convert old-model -o new-model", [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<ConvertArguments>();
-            app.add_option("MODEL", a->job.model, "model folder of any architecture, or a hub name")
-                ->required();
-            declare(app, a->job.output);
-            app.add_flag("--json", a->json, "print the result as JSON");
-            app.add_flag("--quiet", a->quiet, "do not show progress");
-            return [a] { convert(*a); };
-          }};
+  return {.name = "convert",
+          .summary = "Convert the weights of a model folder to safetensors",
+          .example = "hone convert old-model -o new-model",
+          .run = runs<ConvertArguments, convert>(),
+          .makes_model = true};
 }
 
 }  // namespace hone

@@ -24,27 +24,33 @@ void diff(DiffArguments& a) {
   print("diff", diff_models(a.job, context), a.run);
 }
 
+Options options_of(const DiffArguments*) {
+  using A = DiffArguments;
+  return {
+      model_argument<&A::job, &DiffJob::a>("model folder, tiny, base or a config.json", "A"),
+      model_argument<&A::job, &DiffJob::b>("another one, or the same with other --inputs_b", "B"),
+      option<&A::job, &DiffJob::drawing>("o,output",
+                                         "drawing of both graphs: .svg, .png, .pdf or .dot")
+          .takes(kWrittenFileValue)
+          .under(Heading::output),
+      option<&A::job, &DiffJob::png>("png", "also write an .svg as .png").rare(),
+      option<&A::job, &DiffJob::csv>("csv", "file for the comparison as a table"),
+      option<&A::inputs>("inputs", "inputs of the graphs; by default all").shown("LIST"),
+      option<&A::inputs_b>("inputs_b", "inputs of graph B if they differ").rare(),
+      option<&A::job, &DiffJob::train>("train", "include labels, loss and dropout"),
+      overwrite_option<&A::job, &DiffJob::overwrite>("replace existing files"),
+      depth_option<&A::job, &DiffJob::depth>(),
+      equal_layers_option<&A::job, &DiffJob::equal_layers>(),
+      group<&A::run>()};
+}
+
 }  // namespace
 
 Command diff_command() {
-  return {
-      "diff", "Show how the graphs and parameters of two models differ",
-      "hone diff my-model my-model-int8 -o both.svg", [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<DiffArguments>();
-        app.add_option("A", a->job.a, "model folder, tiny, base or a config.json")->required();
-        app.add_option("B", a->job.b, "another one, or the same with other --inputs_b")->required();
-        app.add_option("-o,--output", a->job.drawing,
-                       "drawing of both graphs: .svg, .png, .pdf or .dot");
-        app.add_flag("--png", a->job.png, "also write an .svg as .png");
-        app.add_option("--csv", a->job.csv, "file for the comparison as a table");
-        app.add_option("--inputs", a->inputs, "inputs of the graphs; by default all");
-        app.add_option("--inputs_b", a->inputs_b, "inputs of graph B if they differ");
-        app.add_flag("--train", a->job.train, "include labels, loss and dropout");
-        app.add_flag("--overwrite", a->job.overwrite, "replace existing files");
-        declare_detail(app, a->job.equal_layers, a->job.depth);
-        declare(app, a->run);
-        return [a] { diff(*a); };
-      }};
+  return {.name = "diff",
+          .summary = "Show how the graphs and parameters of two models differ",
+          .example = "hone diff my-model my-model-int8 -o both.svg",
+          .run = runs<DiffArguments, diff>()};
 }
 
 }  // namespace hone

@@ -251,7 +251,7 @@ void check_software(Checkup& c) {
   for (const auto& [name, version] : fields.machine.libraries) c.show(name, version);
 }
 
-void check_up(const RunArguments& a) {
+void check_up(RunArguments& a) {
   Context context = make_context(a);
   Checkup c;
   c.fields.machine = this_machine(context.pool.threads());
@@ -322,13 +322,11 @@ const Fields& fields_of(const DoctorFields*) {
 }
 
 Command doctor_command() {
-  return {"doctor", "Check what this machine supports and what is missing", "hone doctor",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<RunArguments>();
-            declare(app, *a);
-            return [a] { check_up(*a); };
-          },
-          /*measures_time=*/true};
+  return {.name = "doctor",
+          .summary = "Check what this machine supports and what is missing",
+          .example = "hone doctor",
+          .run = runs<RunArguments, check_up>(),
+          .measures_time = true};
 }
 
 }  // namespace hone

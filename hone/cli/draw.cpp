@@ -24,30 +24,35 @@ void draw(DrawArguments& a) {
   print("draw", draw_model(a.job, context), a.run);
 }
 
+Options options_of(const DrawArguments*) {
+  using A = DrawArguments;
+  return {
+      model_argument<&A::job, &DrawJob::model>("model folder, tiny, base or a config.json"),
+      option<&A::job, &DrawJob::output>("o,output", "file: .svg, .png, .pdf, .dot or .html")
+          .takes(kWrittenFileValue)
+          .under(Heading::output)
+          .required(),
+      option<&A::inputs>("inputs", "inputs of the graph; by default those of the model")
+          .shown("LIST"),
+      option<&A::job, &DrawJob::png>("png", "also write an .svg as .png").rare(),
+      overwrite_option<&A::job, &DrawJob::overwrite>("replace the file"),
+      option<&A::job, &DrawJob::train>("train", "include labels, loss and dropout"),
+      depth_option<&A::job, &DrawJob::depth>(),
+      equal_layers_option<&A::job, &DrawJob::equal_layers>(),
+      option<&A::colour>("color_by", "property shown by color").one_of(colour_names()),
+      option<&A::job, &DrawJob::sensitivity>("sensitivity", "output folder of `hone sensitivity`"),
+      run_batch_option<&A::job, &DrawJob::batch>(),
+      run_tokens_option<&A::job, &DrawJob::tokens>(),
+      group<&A::run>()};
+}
+
 }  // namespace
 
 Command draw_command() {
-  return {
-      "draw", "Draw the graph of a model",
-      "hone draw my-model -o graph.svg --inputs input_ids,attention_mask,labels",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<DrawArguments>();
-        app.add_option("MODEL", a->job.model, "model folder, tiny, base or a config.json")
-            ->required();
-        app.add_option("-o,--output", a->job.output, "file: .svg, .png, .pdf, .dot or .html")
-            ->required();
-        app.add_option("--inputs", a->inputs, "inputs of the graph; by default those of the model");
-        app.add_flag("--png", a->job.png, "also write an .svg as .png");
-        app.add_flag("--overwrite", a->job.overwrite, "replace the file");
-        app.add_flag("--train", a->job.train, "include labels, loss and dropout");
-        declare_detail(app, a->job.equal_layers, a->job.depth);
-        app.add_option("--color_by", a->colour, "property shown by color")
-            ->check(one_of(colour_names()));
-        app.add_option("--sensitivity", a->job.sensitivity, "output folder of `hone sensitivity`");
-        declare_run_size(app, a->job.batch, a->job.tokens);
-        declare(app, a->run);
-        return [a] { draw(*a); };
-      }};
+  return {.name = "draw",
+          .summary = "Draw the graph of a model",
+          .example = "hone draw my-model -o graph.svg --inputs input_ids,attention_mask,labels",
+          .run = runs<DrawArguments, draw>()};
 }
 
 }  // namespace hone

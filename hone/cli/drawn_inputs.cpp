@@ -25,10 +25,4 @@ DrawnInputs parse_drawn_inputs(const std::string& option, const std::string& tex
   return {has("attention_mask"), has("token_type_ids"), has("labels")};
 }
 
-void declare_detail(CLI::App& app, std::int64_t& equal_layers, std::int64_t& depth) {
-  app.add_option("--depth", depth, "levels of modules to open (0: all)")->check(number_from(0));
-  app.add_option("--equal_layers", equal_layers, "identical layers in a row to draw (0: all)")
-      ->check(number_from(0));
-}
-
 }  // namespace hone

@@ -11,6 +11,15 @@ namespace hone {
 DrawnInputs parse_drawn_inputs(const std::string& option, const std::string& text);
 
 /// How much of a graph is drawn, see `DrawOptions`.
-void declare_detail(CLI::App& app, std::int64_t& equal_layers, std::int64_t& depth);
+template <auto... kMembers>
+OptionDef depth_option() {
+  return option<kMembers...>("depth", "levels of modules to open (0: all)").from(0);
+}
+template <auto... kMembers>
+OptionDef equal_layers_option() {
+  return option<kMembers...>("equal_layers", "identical layers in a row to draw (0: all)")
+      .from(0)
+      .rare();
+}
 
 }  // namespace hone

@@ -20,25 +20,25 @@ void evaluate(EvalArguments& a, const CLI::App& app) {
   print("eval", evaluate_model(a.job, context), a.run);
 }
 
+Options options_of(const EvalArguments*) {
+  using A = EvalArguments;
+  return {model_argument<&A::job, &EvaluateJob::model>("model folder"),
+          adapter_option<&A::job, &EvaluateJob::adapter>(),
+          group<&A::job, &EvaluateJob::data>(required_data()),
+          split_option<&A::job, &EvaluateJob::split>("split to measure on; by default test"),
+          eval_batch_option<&A::job, &EvaluateJob::batch_size>(),
+          group<&A::job, &EvaluateJob::output>(report_output()),
+          group<&A::run>(),
+          group<&A::run>(device_and_executor())};
+}
+
 }  // namespace
 
 Command eval_command() {
-  return {"eval", "Evaluate a model on a dataset",
-          "hone eval my-model --data 'synth:negation?seed=7&n=30000'",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<EvalArguments>();
-            app.add_option("MODEL", a->job.model, "model folder")->required();
-            declare_adapter(app, a->job.adapter);
-            declare(app, a->job.data, /*required=*/true);
-            declare_split(app, a->job.split, "split to measure on; by default test");
-            app.add_option("--per_device_eval_batch_size,--batch_size", a->job.batch_size,
-                           "examples per evaluation batch")
-                ->check(number_from(1));
-            declare(app, a->job.output, /*required=*/false);
-            declare(app, a->run);
-            declare_device_and_executor(app, a->run);
-            return [a, &app] { evaluate(*a, app); };
-          }};
+  return {.name = "eval",
+          .summary = "Evaluate a model on a dataset",
+          .example = "hone eval my-model --data 'synth:negation?seed=7&n=30000'",
+          .run = runs<EvalArguments, evaluate>()};
 }
 
 }  // namespace hone

@@ -287,7 +287,7 @@ void check_use(const FormatsArguments& a) {
     throw UsageError("hone formats: numbers are spelled out on their own, without a file");
 }
 
-void formats(const FormatsArguments& a) {
+void formats(FormatsArguments& a) {
   check_use(a);
   Context context = make_context(a.run);
   if (a.format.empty()) {
@@ -419,21 +419,31 @@ const Fields& fields_of(const QuantizedTensorsFields*) {
   return fields;
 }
 
+namespace {
+
+Options options_of(const FormatsArguments*) {
+  using A = FormatsArguments;
+  return {
+      argument<&A::format>("FORMAT", "format to explain, such as 'mxint(bits=8)'")
+          .takes(kFormatValue),
+      argument<&A::numbers>("NUMBER", "numbers to encode in it"),
+      option<&A::input>("input", "safetensors file to quantize").takes(kReadFileValue),
+      option<&A::tensor>("tensor", "tensors of --input, as a glob").shown("GLOB"),
+      option<&A::output>("output,o", "safetensors file for the quantized tensors")
+          .takes(kWrittenFileValue)
+          .under(Heading::output),
+      figure_option<&A::figure>("draw a histogram of the first tensor with the format's values"),
+      overwrite_option<&A::overwrite>("replace the files of --output and --figure"),
+      group<&A::run>()};
+}
+
+}  // namespace
+
 Command formats_command() {
-  return {"formats", "Explain number formats; quantize tensor files",
-          "hone formats 'mxint(bits=8)' 0.3", [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<FormatsArguments>();
-            app.add_option("FORMAT", a->format, "format to explain, such as 'mxint(bits=8)'");
-            app.add_option("NUMBER", a->numbers, "numbers to encode in it");
-            app.add_option("--input", a->input, "safetensors file to quantize");
-            app.add_option("--tensor", a->tensor, "tensors of --input, as a glob");
-            app.add_option("--output,-o", a->output, "safetensors file for the quantized tensors");
-            declare_figure(app, a->figure,
-                           "draw a histogram of the first tensor with the format's values");
-            app.add_flag("--overwrite", a->overwrite, "replace the files of --output and --figure");
-            declare(app, a->run);
-            return [a] { formats(*a); };
-          }};
+  return {.name = "formats",
+          .summary = "Explain number formats; quantize tensor files",
+          .example = "hone formats 'mxint(bits=8)' 0.3",
+          .run = runs<FormatsArguments, formats>()};
 }
 
 }  // namespace hone

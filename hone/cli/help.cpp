@@ -4,7 +4,6 @@
 
 #include "hone/base/terminal.h"
 #include "hone/cli/command.h"
-#include "hone/cli/help_groups.h"
 #include "hone/cli/settings.h"
 #include "hone/report/text_layout.h"
 
@@ -29,6 +28,10 @@ std::string shortest_name(const CLI::Option& option) {
 
 }  // namespace
 
+bool stands_under(const OptionDef& row, const EnumWord& heading) {
+  return !row.is_positional && row.heading && static_cast<int>(*row.heading) == heading.value;
+}
+
 std::size_t help_columns() {
   const std::size_t columns = terminal_columns(stdout);
   return columns == 0 ? 80 : std::clamp<std::size_t>(columns, 40, 100);
@@ -38,7 +41,9 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
                                      CLI::AppFormatMode mode) const {
   const std::string head = fmt::format("{}.\n\nUsage: {}\n\nExample:\n  {}\n",
                                        app->get_description(), usage(*app), app->get_footer());
-  return fitted(head, columns_) + positionals(*app) + groups(*app, mode == CLI::AppFormatMode::All);
+  const auto& command = dynamic_cast<const CommandApp&>(*app);
+  return fitted(head, columns_) + positionals(*app) +
+         groups(command, mode == CLI::AppFormatMode::All);
 }
 
 std::string HelpFormatter::usage(const CLI::App& app) const {
@@ -59,22 +64,22 @@ std::string HelpFormatter::positionals(const CLI::App& app) const {
   return text.empty() ? text : "\nArguments:\n" + text;
 }
 
-std::string HelpFormatter::groups(const CLI::App& app, bool all) const {
+std::string HelpFormatter::groups(const CommandApp& app, bool all) const {
   std::string text;
   bool has_rare = false;
-  for (const std::string_view heading : help_headings()) {
+  for (const EnumWord& heading : enum_words(Heading())) {
     std::string rows;
     for (const CLI::Option* option : app.get_options({})) {
-      if (option->get_positional() || is_help(app, *option)) continue;
-      if (help_heading(*option) != heading) continue;
-      if (!all && !is_common(*option)) {
+      const OptionDef* def = app.row(*option);
+      if (def == nullptr || !stands_under(*def, heading)) continue;
+      if (!all && !def->is_common) {
         has_rare = true;
         continue;
       }
       const std::string names = all ? make_option_name(option, false) : short_names(*option);
       rows += row(names + make_option_opts(option), *option);
     }
-    if (!rows.empty()) text += fmt::format("\n{}:\n{}", heading, rows);
+    if (!rows.empty()) text += fmt::format("\n{}:\n{}", heading.word, rows);
   }
   if (has_rare)
     text += fitted(fmt::format("\nMore options: {} --help-all\n", app.get_name()), columns_);
@@ -91,10 +96,9 @@ std::string HelpFormatter::make_option_name(const CLI::Option* option, bool is_p
 
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
   if (is_flag(*option) || option->get_positional()) return "";
-  const std::string type = option->get_type_name();
   const bool many = option->get_expected_max() == CLI::detail::expected_max_vector_size &&
                     option->get_allow_extra_args();
-  return fmt::format(" {}{}", type.substr(0, type.find(':')), many ? " ..." : "");
+  return fmt::format(" {}{}", option->get_type_name(), many ? " ..." : "");
 }
 
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {

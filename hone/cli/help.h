@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "hone/cli/command.h"
+
 namespace hone {
 
 /// Lays out `hone COMMAND --help` (the options most people use) and `--help-all` (every option), in groups with one
@@ -20,10 +22,13 @@ class HelpFormatter : public CLI::Formatter {
  private:
   std::string usage(const CLI::App& app) const;
   std::string positionals(const CLI::App& app) const;
-  std::string groups(const CLI::App& app, bool all) const;
+  std::string groups(const CommandApp& app, bool all) const;
   std::string row(const std::string& names, const CLI::Option& option) const;
   std::size_t columns_;
 };
+
+/// Whether help lists an option under a heading.
+bool stands_under(const OptionDef& row, const EnumWord& heading);
 
 /// Columns that help printed to the standard output fits: those of the terminal, between 40 and 100; 80 for a pipe.
 std::size_t help_columns();

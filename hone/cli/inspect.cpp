@@ -11,6 +11,7 @@ namespace {
 
 struct InspectArguments {
   InspectJob job;
+  bool added_bits = false;
   bool no_graph = false;
   RunArguments run;
 };
@@ -29,34 +30,37 @@ std::string graph_text(const std::string& graph, std::size_t columns) {
 void inspect(InspectArguments& a) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
+  if (a.added_bits) a.job.bit_count = BitCount::width_and_fraction;
   const InspectResult result = inspect_model(a.job, context);
   if (!a.run.json && !a.no_graph)
     fmt::print("{}\n", graph_text(result.graph, text_style(a.run).columns));
   print("inspect", result, a.run);
 }
 
+Options options_of(const InspectArguments*) {
+  using A = InspectArguments;
+  return {model_argument<&A::job, &InspectJob::model>("model folder, tiny, base or a config.json"),
+          run_batch_option<&A::job, &InspectJob::batch>(),
+          run_tokens_option<&A::job, &InspectJob::tokens>(),
+          freeze_option<&A::job, &InspectJob::freeze>(),
+          option<&A::job, &InspectJob::verify>("verify",
+                                               "first check every file against its fingerprint"),
+          option<&A::added_bits>("added_bits",
+                                 "count width plus fraction as the bits of a format, like MASE")
+              .rare(),
+          option<&A::job, &InspectJob::csv>("csv", "file for the table of modules"),
+          overwrite_option<&A::job, &InspectJob::overwrite>("replace the file"),
+          option<&A::no_graph>("no_graph", "do not print the graph"),
+          group<&A::run>()};
+}
+
 }  // namespace
 
 Command inspect_command() {
-  return {"inspect", "Show the parameters, operations, memory and graph of a model",
-          "hone inspect my-model --freeze 'bert.embeddings.*'",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<InspectArguments>();
-            app.add_option("MODEL", a->job.model, "model folder, tiny, base or a config.json")
-                ->required();
-            declare_run_size(app, a->job.batch, a->job.tokens);
-            declare_freeze(app, a->job.freeze);
-            app.add_flag("--verify", a->job.verify,
-                         "first check every file against its fingerprint");
-            app.add_flag_callback(
-                "--added_bits", [job = &a->job] { job->bit_count = BitCount::width_and_fraction; },
-                "count width plus fraction as the bits of a format, like MASE");
-            app.add_option("--csv", a->job.csv, "file for the table of modules");
-            app.add_flag("--overwrite", a->job.overwrite, "replace the file");
-            app.add_flag("--no_graph", a->no_graph, "do not print the graph");
-            declare(app, a->run);
-            return [a] { inspect(*a); };
-          }};
+  return {.name = "inspect",
+          .summary = "Show the parameters, operations, memory and graph of a model",
+          .example = "hone inspect my-model --freeze 'bert.embeddings.*'",
+          .run = runs<InspectArguments, inspect>()};
 }
 
 }  // namespace hone

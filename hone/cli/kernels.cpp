@@ -34,18 +34,22 @@ void print_kernels(KernelsArguments& a, const CLI::App& app) {
   print("kernels", kernels_of_model(a.job, context), a.run);
 }
 
+Options options_of(const KernelsArguments*) {
+  using A = KernelsArguments;
+  return {
+      option<&A::job, &KernelsJob::model>("model", "show the kernel of each operation of a model")
+          .takes(kModelValue),
+      option<&A::job, &KernelsJob::train>("train", "of a training step instead of inference"),
+      group<&A::run>(), group<&A::run>(device_options())};
+}
+
 }  // namespace
 
 Command kernels_command() {
-  return {"kernels", "List the kernels, and those that a model uses",
-          "hone kernels --model tiny --train", [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<KernelsArguments>();
-            app.add_option("--model", a->job.model, "show the kernel of each operation of a model");
-            app.add_flag("--train", a->job.train, "of a training step instead of inference");
-            declare(app, a->run);
-            declare_device(app, a->run);
-            return [a, &app] { print_kernels(*a, app); };
-          }};
+  return {.name = "kernels",
+          .summary = "List the kernels, and those that a model uses",
+          .example = "hone kernels --model tiny --train",
+          .run = runs<KernelsArguments, print_kernels>()};
 }
 
 }  // namespace hone

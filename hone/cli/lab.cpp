@@ -194,35 +194,40 @@ void lab(LabArguments& a, const CLI::App& app) {
   run_coded(find_lab(a.name), a, app);
 }
 
+Options options_of(const LabArguments*) {
+  using A = LabArguments;
+  Options data = {group<&A::job, &LabJob::data>(),
+                  group<&A::job, &LabJob::data>(train_samples_option())};
+  data.at("max_eval_samples").meaning =
+      "evaluate on a random sample of each split (0: as --fidelity says)";
+  return {
+      argument<&A::name>("NAME", "lab, such as 2.1; by default labs are listed")
+          .one_of(lab_names())
+          .shown("NAME"),
+      option<&A::list>("list", "list the labs and their settings"),
+      option<&A::show>("show", "print the lab's pipeline and exit"),
+      option<&A::fidelity>("fidelity", "size of the experiment").one_of({"quick", "paper", "full"}),
+      option<&A::job, &LabJob::model>("model", "model folder; by default a bert-tiny is trained")
+          .takes(kModelValue),
+      option<&A::settings>("set", "override a value of the pipeline's [settings]")
+          .repeated()
+          .shown("NAME=VALUE"),
+      data,
+      resume_option<&A::job, &LabJob::resume, &JobResume::resume>(),
+      no_cache_option<&A::no_cache>(),
+      group<&A::job, &LabJob::output>(report_output()),
+      group<&A::run>(),
+      group<&A::run>(device_options())};
+}
+
 }  // namespace
 
 Command lab_command() {
-  return {
-      "lab", "Run a predefined experiment and report its results", "hone lab 4.3 -o mxint8",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<LabArguments>();
-        app.add_option("NAME", a->name, "lab, such as 2.1; by default labs are listed")
-            ->check(one_of(lab_names()));
-        app.add_flag("--list", a->list, "list the labs and their settings");
-        app.add_flag("--show", a->show, "print the lab's pipeline and exit");
-        app.add_option("--fidelity", a->fidelity, "size of the experiment")
-            ->check(one_of({"quick", "paper", "full"}));
-        app.add_option("--model", a->job.model, "model folder; by default a bert-tiny is trained");
-        app.add_option("--set", a->settings, "override a value of the pipeline's [settings]")
-            ->allow_extra_args(false);
-        declare(app, a->job.data, /*required=*/false);
-        app.get_option("--max_eval_samples")
-            ->description("evaluate on a random sample of each split (0: as --fidelity says)");
-        declare_train_samples(app, a->job.data);
-        app.add_flag("--resume", a->job.resume.resume,
-                     "continue an interrupted run, or start a new one");
-        app.add_flag("--no_cache", a->no_cache, "do not use or update the store of earlier runs");
-        declare(app, a->job.output, /*required=*/false);
-        declare(app, a->run);
-        declare_device(app, a->run);
-        return [a, &app] { lab(*a, app); };
-      },
-      /*measures_time=*/true};
+  return {.name = "lab",
+          .summary = "Run a predefined experiment and report its results",
+          .example = "hone lab 4.3 -o mxint8",
+          .run = runs<LabArguments, lab>(),
+          .measures_time = true};
 }
 
 }  // namespace hone

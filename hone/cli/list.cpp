@@ -1,8 +1,4 @@
-#include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
-#include "hone/cli/command_words.h"
-#include "hone/cli/help.h"
-#include "hone/cli/value_kind.h"
 
 namespace hone {
 
@@ -83,21 +79,6 @@ const std::vector<Command>& commands() {
     return rows;
   }();
   return all;
-}
-
-std::function<void()> declare_command(const Command& command, CLI::App& app) {
-  app.name("hone " + std::string(command.name));
-  app.description(std::string(command.summary));
-  app.footer(std::string(command.example));
-  app.formatter(std::make_shared<HelpFormatter>(help_columns()));
-  app.set_help_flag("-h,--help", "show the common options");
-  app.set_help_all_flag("--help_all", "show all options");
-  app.option_defaults()->always_capture_default();
-  std::function<void()> run = command.declare(app);
-  check_numbers(app);
-  apply_value_kinds(app);
-  unmark_values(app);
-  return run;
 }
 
 }  // namespace hone

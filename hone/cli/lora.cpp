@@ -19,24 +19,26 @@ void lora(LoraArguments& a, const CLI::App& app) {
   print("lora", merge_adapter(a.job, context), a.run);
 }
 
+Options options_of(const LoraArguments*) {
+  using A = LoraArguments;
+  return {argument<&A::action>("ACTION", "merge: add the adapter to the model's weights")
+              .required()
+              .one_of({"merge"}),
+          model_argument<&A::job, &MergeJob::model>("model folder that the adapter was trained on"),
+          adapter_option<&A::job, &MergeJob::adapter>().required(),
+          group<&A::job, &MergeJob::texts>(),
+          group<&A::job, &MergeJob::output>(),
+          group<&A::run>()};
+}
+
 }  // namespace
 
 Command lora_command() {
-  return {"lora", "Merge a trained LoRA adapter into its model",
-          "hone lora merge my-model --adapter my-adapter -o my-merged-model",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<LoraArguments>();
-            app.add_option("ACTION", a->action, "merge: add the adapter to the model's weights")
-                ->required()
-                ->check(one_of({"merge"}));
-            app.add_option("MODEL", a->job.model, "model folder that the adapter was trained on")
-                ->required();
-            declare_adapter(app, a->job.adapter, /*required=*/true);
-            declare(app, a->job.texts);
-            declare(app, a->job.output);
-            declare(app, a->run);
-            return [a, &app] { lora(*a, app); };
-          }};
+  return {.name = "lora",
+          .summary = "Merge a trained LoRA adapter into its model",
+          .example = "hone lora merge my-model --adapter my-adapter -o my-merged-model",
+          .run = runs<LoraArguments, lora>(),
+          .makes_model = true};
 }
 
 }  // namespace hone

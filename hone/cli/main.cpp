@@ -56,7 +56,7 @@ int run_words(const std::vector<std::string>& words) {
                                  parsed.problem.ends_with('?') ? " See" : "; see", name));
   check_outputs(*parsed.app);
   try {
-    parsed.run();
+    parsed.app->run();
   } catch (const Interrupted& interrupted) {
     throw Interrupted(interrupted.what() + way_on(*parsed.app));
   }

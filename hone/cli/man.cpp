@@ -1,6 +1,5 @@
 #include "hone/cli/command.h"
 #include "hone/cli/help.h"
-#include "hone/cli/help_groups.h"
 #include "hone/cli/settings.h"
 #include "hone/runtime/machine.h"
 
@@ -71,8 +70,7 @@ downloaded.
 )";
 
 std::string command_section(const Command& command) {
-  CLI::App app;
-  declare_command(command, app);
+  const CommandApp app(command);
   std::string positionals, options;
   const HelpFormatter formatter;
   for (const CLI::Option* option : app.get_options()) {
@@ -121,8 +119,7 @@ std::string markdown_row(const CLI::Option& option, const HelpFormatter& formatt
 }
 
 std::string markdown_section(const Command& command) {
-  CLI::App app;
-  declare_command(command, app);
+  const CommandApp app(command);
   const HelpFormatter formatter;
   std::string text = fmt::format("### {0} {{ #{0} }}\n\n{1}.\n\n```sh\n{2}\n```\n", command.name,
                                  command.summary, command.example);
@@ -133,9 +130,10 @@ std::string markdown_section(const Command& command) {
     if (!rows.empty()) text += fmt::format("\n| {} | Meaning |\n|---|---|\n{}", heading, rows);
   };
   add("Argument", [](const CLI::Option& option) { return option.get_positional(); });
-  for (const std::string_view heading : help_headings())
-    add(heading, [&](const CLI::Option& option) {
-      return !option.get_positional() && help_heading(option) == heading;
+  for (const EnumWord& heading : enum_words(Heading()))
+    add(heading.word, [&](const CLI::Option& option) {
+      const OptionDef* row = app.row(option);
+      return row != nullptr && stands_under(*row, heading);
     });
   return text + "\n";
 }
@@ -154,16 +152,24 @@ std::string reference() {
   return text;
 }
 
+struct ManArguments {
+  bool markdown = false;
+};
+
+Options options_of(const ManArguments*) {
+  return {option<&ManArguments::markdown>("markdown",
+                                          "print the reference of all commands as Markdown")};
+}
+
+void print_manual(ManArguments& a) { fmt::print("{}", a.markdown ? reference() : manual()); }
+
 }  // namespace
 
 Command man_command() {
-  return {"man", "Print the manual page", "hone man > hone.1",
-          [](CLI::App& app) -> std::function<void()> {
-            auto markdown = std::make_shared<bool>(false);
-            app.add_flag("--markdown", *markdown,
-                         "print the reference of all commands as Markdown");
-            return [markdown] { fmt::print("{}", *markdown ? reference() : manual()); };
-          }};
+  return {.name = "man",
+          .summary = "Print the manual page",
+          .example = "hone man > hone.1",
+          .run = runs<ManArguments, print_manual>()};
 }
 
 }  // namespace hone

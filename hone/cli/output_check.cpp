@@ -9,7 +9,6 @@
 #include "hone/base/protected_folders.h"
 #include "hone/cli/paths_read.h"
 #include "hone/cli/settings.h"
-#include "hone/cli/value_kind.h"
 #include "hone/jobs/run_identity.h"
 
 namespace hone {
@@ -30,48 +29,46 @@ std::vector<fs::path> paths_of(Access access, const std::string& value) {
   }
 }
 
-std::vector<Input> inputs_of(const CLI::App& app) {
+std::vector<Input> inputs_of(const CommandApp& app) {
   std::vector<Input> inputs;
   for (const CLI::Option* option : app.get_options()) {
-    const ValueKind* kind = value_kind(*option);
-    if (kind == nullptr) continue;
-    const char* what = kind->access == Access::reads_model     ? "the model"
-                       : kind->access == Access::reads_data    ? "the data"
-                       : kind->access == Access::reads_adapter ? "the adapter"
-                       : kind->access == Access::reads_file    ? "the file"
-                       : kind->access == Access::reads_runs    ? "the run"
-                                                               : nullptr;
+    const Access access = app.kind(*option).access;
+    const char* what = access == Access::reads_model     ? "the model"
+                       : access == Access::reads_data    ? "the data"
+                       : access == Access::reads_adapter ? "the adapter"
+                       : access == Access::reads_file    ? "the file"
+                       : access == Access::reads_runs    ? "the run"
+                                                         : nullptr;
     if (what == nullptr) continue;
     for (const std::string& value : option->results())
-      for (const fs::path& path : paths_of(kind->access, value))
-        inputs.push_back(
-            {path, fmt::format("{} {}", what,
-                               kind->access == Access::reads_runs ? path.string() : value)});
+      for (const fs::path& path : paths_of(access, value))
+        inputs.push_back({path, fmt::format("{} {}", what,
+                                            access == Access::reads_runs ? path.string() : value)});
   }
   return inputs;
 }
 
-std::vector<fs::path> outputs_of(const CLI::App& app) {
+std::vector<fs::path> outputs_of(const CommandApp& app) {
   std::vector<fs::path> outputs;
   for (const CLI::Option* option : app.get_options()) {
-    const ValueKind* kind = value_kind(*option);
-    if (kind == nullptr || kind->access != Access::writes || option->count() == 0) continue;
+    const ValueKind& kind = app.kind(*option);
+    if (kind.access != Access::writes || option->count() == 0) continue;
     fs::path path = option->results().front();
     if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // "out/"
     outputs.push_back(path);
-    for (const char* ending : kind->written_as) outputs.push_back(fs::path(path).concat(ending));
-    if (kind->folders && app.get_option_no_throw("--resume") != nullptr)
+    for (const std::string_view ending : kind.written_as)
+      outputs.push_back(fs::path(path).concat(ending));
+    if (kind.folders && app.get_option_no_throw("--resume") != nullptr)
       outputs.push_back(partial_folder(path));
   }
   return outputs;
 }
 
 // The data that are a glob.
-std::vector<std::string> data_globs_of(const CLI::App& app) {
+std::vector<std::string> data_globs_of(const CommandApp& app) {
   std::vector<std::string> globs;
   for (const CLI::Option* option : app.get_options()) {
-    const ValueKind* kind = value_kind(*option);
-    if (kind == nullptr || kind->access != Access::reads_data) continue;
+    if (app.kind(*option).access != Access::reads_data) continue;
     for (const std::string& value : option->results())
       if (value.find_first_of("*?[") != std::string::npos) globs.push_back(value);
   }
@@ -79,9 +76,6 @@ std::vector<std::string> data_globs_of(const CLI::App& app) {
 }
 
 constexpr std::string_view kWholeModel = "model", kAdapterAlone = "adapter";
-constexpr std::string_view kModelMakers[] = {"train",   "quantize", "pack", "unpack",
-                                             "convert", "shrink",   "pass", "lora merge",
-                                             "trim",    "prune"};
 
 // What a person would miss in a folder, the work of hours; "" where there is nothing of it.
 std::string_view work_in(const FolderRecord& record) {
@@ -89,15 +83,14 @@ std::string_view work_in(const FolderRecord& record) {
   return holds_adapter(record) ? kAdapterAlone : "";
 }
 
-std::string_view work_of(const CLI::App& app) {
-  const std::string command = command_name(app);
-  if (std::ranges::find(kModelMakers, command) == std::end(kModelMakers)) return "";
+std::string_view work_of(const CommandApp& app) {
+  if (!app.command().makes_model) return "";
   const CLI::Option* lora = app.get_option_no_throw("--lora");
   return lora != nullptr && lora->count() > 0 ? kAdapterAlone : kWholeModel;
 }
 
 // Neither a report nor work of another kind takes the place of a model or an adapter.
-void check_keeps_work(const fs::path& output, const CLI::App& app) {
+void check_keeps_work(const fs::path& output, const CommandApp& app) {
   const std::optional<FolderRecord> record = read_record(output);
   if (!record) return;
   const std::string_view there = work_in(*record), made = work_of(app);
@@ -114,7 +107,7 @@ void check_keeps_work(const fs::path& output, const CLI::App& app) {
 
 }  // namespace
 
-void check_outputs(const CLI::App& app) {
+void check_outputs(const CommandApp& app) {
   const std::vector<fs::path> outputs = outputs_of(app);
   if (outputs.empty()) return;
   std::error_code error;

@@ -34,35 +34,37 @@ void unpack(UnpackArguments& a, const CLI::App& app) {
   print("unpack", unpack_model(a.job, context), a.run);
 }
 
+Options options_of(const PackArguments*) {
+  using A = PackArguments;
+  return {model_argument<&A::job, &PackJob::model>(
+              "model folder, quantized or with formats given here"),
+          group<&A::formats>(), group<&A::job, &PackJob::output>(), group<&A::run>()};
+}
+
+Options options_of(const UnpackArguments*) {
+  using A = UnpackArguments;
+  return {model_argument<&A::job, &UnpackJob::model>("folder written by `hone pack`"),
+          option<&A::loadable>("loadable", "write plain fp32 weights that transformers loads")
+              .one_of({"transformers"}),
+          group<&A::job, &UnpackJob::output>(), group<&A::run>()};
+}
+
 }  // namespace
 
 Command pack_command() {
-  return {"pack", "Store the weights of a quantized model in few bits",
-          "hone pack my-model-int8 -o my-model-packed", [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<PackArguments>();
-            app.add_option("MODEL", a->job.model,
-                           "model folder, quantized or with formats given here")
-                ->required();
-            declare(app, a->formats);
-            declare(app, a->job.output);
-            declare(app, a->run);
-            return [a, &app] { pack(*a, app); };
-          }};
+  return {.name = "pack",
+          .summary = "Store the weights of a quantized model in few bits",
+          .example = "hone pack my-model-int8 -o my-model-packed",
+          .run = runs<PackArguments, pack>(),
+          .makes_model = true};
 }
 
 Command unpack_command() {
-  return {"unpack", "Store the weights of a packed model in fp32",
-          "hone unpack my-model-packed -o my-model-dense",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<UnpackArguments>();
-            app.add_option("MODEL", a->job.model, "folder written by `hone pack`")->required();
-            app.add_option("--loadable", a->loadable,
-                           "write plain fp32 weights that transformers loads")
-                ->check(one_of({"transformers"}));
-            declare(app, a->job.output);
-            declare(app, a->run);
-            return [a, &app] { unpack(*a, app); };
-          }};
+  return {.name = "unpack",
+          .summary = "Store the weights of a packed model in fp32",
+          .example = "hone unpack my-model-packed -o my-model-dense",
+          .run = runs<UnpackArguments, unpack>(),
+          .makes_model = true};
 }
 
 }  // namespace hone

@@ -17,15 +17,13 @@ using Words = std::vector<std::string>;
 
 /// A command line that was given to the parser.
 struct Attempt {
-  std::unique_ptr<CLI::App> app = std::make_unique<CLI::App>();
-  std::function<void()> run = {};
+  std::unique_ptr<CommandApp> app;
   std::optional<CLI::AppFormatMode> help = {};
   std::optional<CLI::ParseError> error = {};
 };
 
 Attempt attempt(const Command& command, const Words& words) {
-  Attempt made;
-  made.run = declare_command(command, *made.app);
+  Attempt made{.app = std::make_unique<CommandApp>(command)};
   Words arguments = words_for_parser(*made.app, words);
   std::ranges::reverse(arguments);  // as CLI11 wants them
   try {
@@ -173,7 +171,6 @@ ParsedCommand parse_command(const Words& words) {
   if (made.error)
     parsed.problem = with_spellings(problem(made, command, arguments), parsed.spellings);
   parsed.app = std::move(made.app);
-  parsed.run = std::move(made.run);
   return parsed;
 }
 

@@ -11,11 +11,10 @@ namespace hone {
 /// A command with its arguments, understood and not yet run.
 struct ParsedCommand {
   const Command* command = nullptr;
-  std::unique_ptr<CLI::App> app = {};
-  std::function<void()> run = {};
+  std::unique_ptr<CommandApp> app = {};
   std::optional<CLI::AppFormatMode> help = {};  ///< of the help that was asked for
   std::string problem =
-      {};  ///< what is wrong with the arguments, a sentence; empty: nothing, and `run` may be called
+      {};  ///< what is wrong with the arguments, a sentence; empty: nothing, and `app` may run
   OptionSpellings spellings = {};  ///< of the command's options
 };
 

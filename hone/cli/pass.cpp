@@ -48,21 +48,25 @@ void pass(PassCommandArguments& a, const CLI::App& app) {
   print("pass", apply_pass(a.job, context), a.run);
 }
 
+Options options_of(const PassCommandArguments*) {
+  using A = PassCommandArguments;
+  return {
+      model_argument<&A::job, &PassJob::model>("model folder"),
+      argument<&A::name>("PASS", "pass to run (see `hone passes`)").required().takes(kPassValue),
+      argument<&A::options>("OPTION", "options of the pass, as NAME=VALUE").shown("NAME=VALUE"),
+      group<&A::job, &PassJob::texts>(),
+      group<&A::job, &PassJob::output>(report_output()),
+      group<&A::run>()};
+}
+
 }  // namespace
 
 Command pass_command() {
-  return {"pass", "Apply a transformation (pass) to the graph of a model",
-          "hone pass my-model fuse_attention -o my-fused-model",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<PassCommandArguments>();
-            app.add_option("MODEL", a->job.model, "model folder")->required();
-            app.add_option("PASS", a->name, "pass to run (see `hone passes`)")->required();
-            app.add_option("OPTION", a->options, "options of the pass, as NAME=VALUE");
-            declare(app, a->job.texts);
-            declare(app, a->job.output, /*required=*/false);
-            declare(app, a->run);
-            return [a, &app] { pass(*a, app); };
-          }};
+  return {.name = "pass",
+          .summary = "Apply a transformation (pass) to the graph of a model",
+          .example = "hone pass my-model fuse_attention -o my-fused-model",
+          .run = runs<PassCommandArguments, pass>(),
+          .makes_model = true};
 }
 
 }  // namespace hone

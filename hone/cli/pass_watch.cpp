@@ -3,6 +3,7 @@
 #include "hone/base/file.h"
 #include "hone/cli/screen.h"
 #include "hone/ir/print.h"
+#include "hone/jobs/value_kinds.h"
 
 namespace hone {
 namespace {
@@ -28,11 +29,19 @@ fs::path empty_folder(const fs::path& path) {
 
 }  // namespace
 
-void declare(CLI::App& app, PassArguments& a) {
-  app.add_flag("--show_passes", a.show, "print what each graph pass did and how long it took");
-  app.add_option("--skip_pass", a.skipped, "skip a graph pass; may be repeated")
-      ->allow_extra_args(false);
-  app.add_option("--dump_passes", a.dump, "write the graph after each pass to this folder");
+Options options_of(const PassArguments*) {
+  return {
+      Heading::debugging,
+      {option<&PassArguments::show>("show_passes",
+                                    "print what each graph pass did and how long it took")
+           .rare(),
+       option<&PassArguments::skipped>("skip_pass", "skip a graph pass; may be repeated")
+           .repeated()
+           .takes(kPassValue)
+           .rare(),
+       option<&PassArguments::dump>("dump_passes", "write the graph after each pass to this folder")
+           .takes(kOutputFolderValue)
+           .rare()}};
 }
 
 PassWatch make_watch(const PassArguments& arguments, const PassTable& passes) {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "hone/base/options.h"
 #include "hone/runtime/run_passes.h"
 
 namespace hone {
@@ -14,7 +14,7 @@ struct PassArguments {
   std::vector<std::string> skipped;
   std::string dump;  ///< folder
 };
-void declare(CLI::App& app, PassArguments& arguments);
+Options options_of(const PassArguments*);
 
 /// Tells the standard error stream of each pass, and writes the graph that each leaves to a file of its own. Throws
 /// `UserError` for a pass that `passes` does not have, and for a folder that holds something.

@@ -107,7 +107,7 @@ void explain_pass(const PassDef& def, const RunArguments& run) {
                  : example);
 }
 
-void passes(const PassesArguments& a) {
+void passes(PassesArguments& a) {
   const Context context = make_context(a.run);
   const PassTable& table = context.library.passes;
   if (a.pass.empty()) return list_passes(table, a.run);
@@ -155,14 +155,22 @@ const Fields& fields_of(const PassesFields*) {
   return fields;
 }
 
+namespace {
+
+Options options_of(const PassesArguments*) {
+  using A = PassesArguments;
+  return {argument<&A::pass>("PASS", "pass to describe; without it, passes are listed")
+              .takes(kPassValue),
+          group<&A::run>()};
+}
+
+}  // namespace
+
 Command passes_command() {
-  return {"passes", "List the transformations (passes) of graphs", "hone passes quantize",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<PassesArguments>();
-            app.add_option("PASS", a->pass, "pass to describe; without it, passes are listed");
-            declare(app, a->run);
-            return [a] { passes(*a); };
-          }};
+  return {.name = "passes",
+          .summary = "List the transformations (passes) of graphs",
+          .example = "hone passes quantize",
+          .run = runs<PassesArguments, passes>()};
 }
 
 }  // namespace hone

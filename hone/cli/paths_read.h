@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hone/base/file.h"
-#include "hone/cli/value_kind.h"
+#include "hone/base/options.h"
 
 namespace hone {
 

@@ -19,21 +19,22 @@ void print_plan(PlanArguments& a) {
   print("plan", plan_formats(a.job, context), a.run);
 }
 
+Options options_of(const PlanArguments*) {
+  using A = PlanArguments;
+  return {model_argument<&A::job, &PlanJob::model>("model folder, tiny, base or a config.json"),
+          group<&A::formats>(), run_batch_option<&A::job, &PlanJob::batch>(),
+          run_tokens_option<&A::job, &PlanJob::tokens>(), group<&A::run>()};
+}
+
 }  // namespace
 
 Command plan_command() {
-  return {
-      "plan", "Show which format a recipe assigns to each layer",
-      "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'op = \"linear\", bias = \"none\"'",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<PlanArguments>();
-        app.add_option("MODEL", a->job.model, "model folder, tiny, base or a config.json")
-            ->required();
-        declare(app, a->formats);
-        declare_run_size(app, a->job.batch, a->job.tokens);
-        declare(app, a->run);
-        return [a] { print_plan(*a); };
-      }};
+  return {.name = "plan",
+          .summary = "Show which format a recipe assigns to each layer",
+          .example =
+              "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'op = \"linear\", bias = "
+              "\"none\"'",
+          .run = runs<PlanArguments, print_plan>()};
 }
 
 }  // namespace hone

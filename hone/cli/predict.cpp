@@ -7,6 +7,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"
+#include "hone/jobs/job_data.h"
 #include "hone/jobs/prediction_lines.h"
 
 namespace hone {
@@ -106,47 +107,56 @@ std::string field_names() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+Options options_of(const PredictArguments*) {
+  using A = PredictArguments;
+  Options of_data = {Heading::data,
+                     {group<&A::job, &PredictJob::data>(), group<&A::job, &PredictJob::cut>(),
+                      group<&A::job, &PredictJob::data>(label_map_option())}};
+  for (const char* name : {"text_column", "text_pair_column", "label_column", "no_header",
+                           "quoting", "json_field", "label_map"})
+    of_data.at(name).needs = "data";
+  return {model_argument<&A::job, &PredictJob::model>("model folder"),
+          adapter_option<&A::job, &PredictJob::adapter>(),
+          argument<&A::texts>("TEXT", "texts to classify; -: lines of standard input"),
+          option<&A::job, &PredictJob::data, &DataOptions::source>(
+              "data", "texts from a file or folder instead")
+              .takes(kDataValue)
+              .excluding("TEXT")
+              .under(Heading::data),
+          option<&A::text_pairs>("text_pair", "second text of each pair, in order")
+              .repeated()
+              .needing("TEXT"),
+          option<&A::embed>("embed", "print embeddings instead of classes"),
+          of_data,
+          option<&A::job, &PredictJob::data, &DataOptions::id_column>(
+              "id_column", "column that identifies rows; by default id, or the row number")
+              .shown("COLUMN")
+              .needing("data")
+              .rare(),
+          split_option<&A::job, &PredictJob::split>("split to classify; by default test")
+              .needing("data"),
+          eval_batch_option<&A::job, &PredictJob::batch_size>(),
+          option<&A::job, &PredictJob::fields>(
+              "fields", fmt::format("fields to write: {}; by default all", field_names()))
+              .accepted_by(find_prediction_field)
+              .separated()
+              .shown("LIST")
+              .rare(),
+          option<&A::job, &PredictJob::output>("o,output", "file to write: .jsonl or .csv")
+              .takes(kWrittenFileValue)
+              .under(Heading::output),
+          overwrite_option<&A::job, &PredictJob::overwrite>("replace the file"),
+          group<&A::run>(),
+          group<&A::run>(device_and_executor())};
+}
+
 }  // namespace
 
 Command predict_command() {
-  return {"predict", "Predict labels, numbers or embeddings",
-          "hone predict my-model \"a film that is not bad\" --json",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<PredictArguments>();
-            app.add_option("MODEL", a->job.model, "model folder")->required();
-            declare_adapter(app, a->job.adapter);
-            auto* text =
-                app.add_option("TEXT", a->texts, "texts to classify; -: lines of standard input");
-            auto* data =
-                app.add_option("--data", a->job.data.source, "texts from a file or folder instead");
-            data->excludes(text);
-            app.add_option("--text_pair", a->text_pairs, "second text of each pair, in order")
-                ->allow_extra_args(false)
-                ->needs(text);
-            app.add_flag("--embed", a->embed, "print embeddings instead of classes");
-            declare_texts(app, a->job.data, a->job.cut);
-            declare_label_map(app, a->job.data);
-            for (const char* name : {"--text_column", "--text_pair_column", "--label_column",
-                                     "--no_header", "--quoting", "--json_field", "--label_map"})
-              app.get_option(name)->needs(data);
-            app.add_option("--id_column", a->job.data.id_column,
-                           "column that identifies rows; by default id, or the row number")
-                ->needs(data);
-            declare_split(app, a->job.split, "split to classify; by default test")->needs(data);
-            app.add_option("--per_device_eval_batch_size,--batch_size", a->job.batch_size,
-                           "examples per evaluation batch")
-                ->check(number_from(1));
-            app.add_option("--fields", a->job.fields,
-                           fmt::format("fields to write: {}; by default all", field_names()))
-                ->check(accepted_by(find_prediction_field))
-                ->allow_extra_args(false)
-                ->delimiter(',');
-            app.add_option("-o,--output", a->job.output, "file to write: .jsonl or .csv");
-            app.add_flag("--overwrite", a->job.overwrite, "replace the file");
-            declare(app, a->run);
-            declare_device_and_executor(app, a->run);
-            return [a] { predict(*a); };
-          }};
+  return {.name = "predict",
+          .summary = "Predict labels, numbers or embeddings",
+          .example = "hone predict my-model \"a film that is not bad\" --json",
+          .run = runs<PredictArguments, predict>()};
 }
 
 }  // namespace hone

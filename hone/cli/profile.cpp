@@ -24,27 +24,31 @@ void profile(ProfileArguments& a, const CLI::App& app) {
   print("profile", profile(a.job, context), a.run);
 }
 
+Options options_of(const ProfileArguments*) {
+  using A = ProfileArguments;
+  return {
+      model_argument<&A::job, &ProfileJob::work, &BenchJob::model>("model folder, tiny or base"),
+      adapter_option<&A::job, &ProfileJob::work, &BenchJob::adapter>(),
+      group<&A::job, &ProfileJob::work, &BenchJob::options>(),
+      group<&A::flags>(),
+      option<&A::job, &ProfileJob::work, &BenchJob::options, &BenchOptions::runs>(
+          "runs", "number of recorded runs (0: chosen by their time)")
+          .from(0),
+      option<&A::by>("by", "a row per kernel, or per node").one_of({"kernel", "node"}),
+      option<&A::job, &ProfileJob::rows>("top", "rows to print (0: all)").from(0),
+      group<&A::job, &ProfileJob::output>(report_output()),
+      group<&A::run>(),
+      group<&A::run>(device_and_executor())};
+}
+
 }  // namespace
 
 Command profile_command() {
-  return {"profile", "Show where the time of a model goes",
-          "hone profile tiny --batch_size 8 --tokens 128 --train -o my-profile",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<ProfileArguments>();
-            app.add_option("MODEL", a->job.work.model, "model folder, tiny or base")->required();
-            declare_adapter(app, a->job.work.adapter);
-            declare(app, a->flags, a->job.work.options);
-            app.add_option("--runs", a->job.work.options.runs,
-                           "number of recorded runs (0: chosen by their time)")
-                ->check(number_from(0));
-            app.add_option("--by", a->by, "a row per kernel, or per node")
-                ->check(one_of({"kernel", "node"}));
-            app.add_option("--top", a->job.rows, "rows to print (0: all)")->check(number_from(0));
-            declare(app, a->job.output, /*required=*/false);
-            declare(app, a->run);
-            declare_device_and_executor(app, a->run);
-            return [a, &app] { profile(*a, app); };
-          }};
+  return {.name = "profile",
+          .summary = "Show where the time of a model goes",
+          .example = "hone profile tiny --batch_size 8 --tokens 128 --train -o my-profile",
+          .run = runs<ProfileArguments, profile>(),
+          .measures_time = true};
 }
 
 }  // namespace hone

@@ -1,7 +1,6 @@
 #include "hone/jobs/prune/prune.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/gate_arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/jobs/prune/prune_shapes.h"
@@ -17,6 +16,8 @@ struct PruneArguments {
 };
 
 // The first two prune single weights; all but the second prune heads and neurons.
+std::vector<std::string> structures() { return {"weights", "2:4", "heads", "neurons", "layers"}; }
+
 std::vector<std::string> methods() { return {"l1", "random", "l2", "first_order"}; }
 
 // Refuses flags and methods of single weights.
@@ -83,56 +84,64 @@ void prune_model(PruneArguments& a, const CLI::App& app) {
         a.run);
 }
 
+Options options_of(const PruneArguments*) {
+  using A = PruneArguments;
+  using How = decltype(PruneJob::how);
+  return {model_argument<&A::job, &PruneJob::model>(
+              "model folder; formats and earlier pruning are kept"),
+          option<&A::job, &PruneJob::how, &How::pruning, &PruneOptions::rule, &PruneRule::sparsity>(
+              "sparsity", "fraction of weights to remove")
+              .from_to(0, 1),
+          option<&A::method>("method", "criterion for what to remove").one_of(methods()),
+          option<&A::scope>("scope", "apply the sparsity to each tensor, or to all together")
+              .one_of({"local", "global"})
+              .rare(),
+          option<&A::mode>("mode", "exact: count like torch; mase: threshold by quantile")
+              .one_of({"exact", "mase"})
+              .rare(),
+          option<&A::structure>("structure", "N:M, heads, neurons, layers; by default weights")
+              .takes({.shown = "STRUCTURE", .words = structures}),
+          option<&A::job, &PruneJob::how, &How::pruning, &PruneOptions::target>(
+              "target", "operations to prune, as globs; by default all linears but the head")
+              .separated()
+              .shown("GLOB")
+              .rare(),
+          option<&A::job, &PruneJob::how, &How::activations>(
+              "activation_sparsity", "fraction of the layers' inputs to set to zero")
+              .from(0, 1)
+              .rare(),
+          option<&A::job, &PruneJob::how, &How::calibration, &CalibrationRun::batch_count>(
+              "calibration_batches", "training batches of 8 to calibrate --activation_sparsity")
+              .from(1)
+              .under(Heading::calibration)
+              .rare(),
+          option<&A::schedule>("schedule", "when to prune").one_of({"one_shot", "cubic"}),
+          option<&A::job, &PruneJob::how, &How::rise>(
+              "ramp", "fraction of the training over which a cubic schedule rises")
+              .above_zero(1)
+              .rare(),
+          group<&A::job, &PruneJob::gates>(),
+          split_option<&A::job, &PruneJob::split>("split to measure on; by default test"),
+          group<&A::job, &PruneJob::data>(training_data()),
+          group<&A::job, &PruneJob::how, &How::fine_tune>(),
+          report_to_option<&A::job, &PruneJob::report_to>(),
+          group<&A::job, &PruneJob::resume>(),
+          row_hashes_option<&A::job, &PruneJob::row_hashes>(),
+          seeds_option<&A::job, &PruneJob::seeds>(),
+          group<&A::job, &PruneJob::output>(),
+          group<&A::run>()};
+}
+
 }  // namespace
 
 Command prune_command() {
-  return {
-      "prune", "Remove weights, heads, neurons or layers",
-      "hone prune my-model --sparsity 0.5 --data 'synth:negation?seed=7&n=30000' -o "
-      "my-model-pruned",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<PruneArguments>();
-        app.add_option("MODEL", a->job.model, "model folder; formats and earlier pruning are kept")
-            ->required();
-        app.add_option("--sparsity", a->job.how.pruning.rule.sparsity,
-                       "fraction of weights to remove")
-            ->check(number_to(0, 1));
-        app.add_option("--method", a->method, "criterion for what to remove")
-            ->check(one_of(methods()));
-        app.add_option("--scope", a->scope, "apply the sparsity to each tensor, or to all together")
-            ->check(one_of({"local", "global"}));
-        app.add_option("--mode", a->mode, "exact: count like torch; mase: threshold by quantile")
-            ->check(one_of({"exact", "mase"}));
-        app.add_option("--structure", a->structure,
-                       "N:M, heads, neurons, layers; by default weights");
-        app.add_option("--target", a->job.how.pruning.target,
-                       "operations to prune, as globs; by default all linears but the head")
-            ->allow_extra_args(false)
-            ->delimiter(',');
-        app.add_option("--activation_sparsity", a->job.how.activations,
-                       "fraction of the layers' inputs to set to zero")
-            ->check(number_from(0, 1));
-        app.add_option("--calibration_batches", a->job.how.calibration.batch_count,
-                       "training batches of 8 to calibrate --activation_sparsity")
-            ->check(number_from(1));
-        app.add_option("--schedule", a->schedule, "when to prune")
-            ->check(one_of({"one_shot", "cubic"}));
-        app.add_option("--ramp", a->job.how.rise,
-                       "fraction of the training over which a cubic schedule rises")
-            ->check(above_zero(1));
-        declare(app, a->job.gates);
-        declare_split(app, a->job.split, "split to measure on; by default test");
-        declare(app, a->job.data, /*required=*/true);
-        declare_train_samples(app, a->job.data);
-        declare(app, a->job.how.fine_tune);
-        declare_report_to(app, a->job.report_to);
-        declare(app, a->job.resume);
-        declare_row_hashes(app, a->job.row_hashes);
-        declare_seeds(app, a->job.seeds);
-        declare(app, a->job.output);
-        declare(app, a->run);
-        return [a, &app] { prune_model(*a, app); };
-      }};
+  return {.name = "prune",
+          .summary = "Remove weights, heads, neurons or layers",
+          .example =
+              "hone prune my-model --sparsity 0.5 --data 'synth:negation?seed=7&n=30000' -o "
+              "my-model-pruned",
+          .run = runs<PruneArguments, prune_model>(),
+          .makes_model = true};
 }
 
 }  // namespace hone

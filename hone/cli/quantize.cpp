@@ -1,7 +1,6 @@
 #include "hone/jobs/quantize.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/gate_arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/jobs/native/quantize_native.h"
@@ -73,46 +72,54 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
         a.run);
 }
 
+Options options_of(const QuantizeArguments*) {
+  using A = QuantizeArguments;
+  return {model_argument<&A::job, &QuantizeJob::model>(
+              "model folder; layers already quantized are kept"),
+          group<&A::formats>(),
+          option<&A::native>("native", "compute in a format, such as int(bits=8,per=row)")
+              .takes(kFormatValue),
+          option<&A::calibrated_inputs>(
+              "static", "native int: one calibrated scale per input instead of per token")
+              .rare(),
+          option<&A::keep_slower>("keep_slower",
+                                  "native: keep layers quantized even if they are slower here")
+              .rare(),
+          option<&A::no_smooth_scales>("no_smooth_scales",
+                                       "native: do not move large input channels into the weights")
+              .rare(),
+          option<&A::no_bias_correction>("no_bias_correction",
+                                         "native: do not correct biases for rounding errors")
+              .rare(),
+          option<&A::job, &QuantizeJob::explain>(
+              "explain", "always explain which layers cost accuracy and what helps")
+              .rare(),
+          option<&A::job, &QuantizeJob::qat>("qat", "quantization-aware training"),
+          group<&A::job, &QuantizeJob::gates>(),
+          group<&A::calibration>(),
+          split_option<&A::job, &QuantizeJob::split>("split to measure on; by default test"),
+          group<&A::job, &QuantizeJob::data>(training_data()),
+          group<&A::job, &QuantizeJob::training>(),
+          group<&A::job, &QuantizeJob::distill>(),
+          report_to_option<&A::job, &QuantizeJob::report_to>(),
+          group<&A::job, &QuantizeJob::resume>(),
+          row_hashes_option<&A::job, &QuantizeJob::row_hashes>(),
+          seeds_option<&A::job, &QuantizeJob::seeds>(),
+          group<&A::job, &QuantizeJob::output>(),
+          group<&A::run>(),
+          group<&A::run>(device_and_executor())};
+}
+
 }  // namespace
 
 Command quantize_command() {
-  return {"quantize", "Quantize a model, with or without training",
-          "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
-          "'synth:negation?seed=7&n=30000' -o my-model-int8",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<QuantizeArguments>();
-            app.add_option("MODEL", a->job.model, "model folder; layers already quantized are kept")
-                ->required();
-            declare(app, a->formats);
-            app.add_option("--native", a->native,
-                           "compute in a format, such as int(bits=8,per=row)");
-            app.add_flag("--static", a->calibrated_inputs,
-                         "native int: one calibrated scale per input instead of per token");
-            app.add_flag("--keep_slower", a->keep_slower,
-                         "native: keep layers quantized even if they are slower here");
-            app.add_flag("--no_smooth_scales", a->no_smooth_scales,
-                         "native: do not move large input channels into the weights");
-            app.add_flag("--no_bias_correction", a->no_bias_correction,
-                         "native: do not correct biases for rounding errors");
-            app.add_flag("--explain", a->job.explain,
-                         "always explain which layers cost accuracy and what helps");
-            app.add_flag("--qat", a->job.qat, "quantization-aware training");
-            declare(app, a->job.gates);
-            declare(app, a->calibration);
-            declare_split(app, a->job.split, "split to measure on; by default test");
-            declare(app, a->job.data, /*required=*/true);
-            declare_train_samples(app, a->job.data);
-            declare(app, a->job.training);
-            declare(app, a->job.distill);
-            declare_report_to(app, a->job.report_to);
-            declare(app, a->job.resume);
-            declare_row_hashes(app, a->job.row_hashes);
-            declare_seeds(app, a->job.seeds);
-            declare(app, a->job.output);
-            declare(app, a->run);
-            declare_device_and_executor(app, a->run);
-            return [a, &app] { quantize(*a, app); };
-          }};
+  return {.name = "quantize",
+          .summary = "Quantize a model, with or without training",
+          .example =
+              "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
+              "'synth:negation?seed=7&n=30000' -o my-model-int8",
+          .run = runs<QuantizeArguments, quantize>(),
+          .makes_model = true};
 }
 
 }  // namespace hone

@@ -51,25 +51,27 @@ void run_file(PipelineArguments& a, const CLI::App& app) {
   check_gates(from_json<PipelineFields>(result.fields));
 }
 
+Options options_of(const PipelineArguments*) {
+  using A = PipelineArguments;
+  return {argument<&A::file>("PIPELINE", "TOML file of stages").required().takes(kReadFileValue),
+          option<&A::settings>("set", "override a value of the pipeline's [settings]")
+              .repeated()
+              .shown("NAME=VALUE"),
+          option<&A::variant>("variant", "variant of the pipeline to run"),
+          option<&A::dry_run>("dry_run", "check everything and print the commands only"),
+          resume_option<&A::resume>(),
+          no_cache_option<&A::no_cache>(),
+          group<&A::output>(report_output()),
+          group<&A::run>(screen_options())};
+}
+
 }  // namespace
 
 Command run_command() {
-  return {"run", "Run a pipeline of commands from a TOML file",
-          "hone run compress.toml --set steps=20 -o compressed",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<PipelineArguments>();
-            app.add_option("PIPELINE", a->file, "TOML file of stages")->required();
-            app.add_option("--set", a->settings, "override a value of the pipeline's [settings]")
-                ->allow_extra_args(false);
-            app.add_option("--variant", a->variant, "variant of the pipeline to run");
-            app.add_flag("--dry_run", a->dry_run, "check everything and print the commands only");
-            app.add_flag("--resume", a->resume, "continue an interrupted run, or start a new one");
-            app.add_flag("--no_cache", a->no_cache,
-                         "do not use or update the store of earlier runs");
-            declare(app, a->output, /*required=*/false);
-            declare_screen(app, a->run);
-            return [a, &app] { run_file(*a, app); };
-          }};
+  return {.name = "run",
+          .summary = "Run a pipeline of commands from a TOML file",
+          .example = "hone run compress.toml --set steps=20 -o compressed",
+          .run = runs<PipelineArguments, run_file>()};
 }
 
 }  // namespace hone

@@ -32,24 +32,29 @@ void show_runs(RunsArguments& a, const CLI::App& app) {
   print("runs", list_runs(a.job, make_context(run)), run);
 }
 
+Options options_of(const RunsArguments*) {
+  using A = RunsArguments;
+  return {
+      argument<&A::job, &RunsJob::folders>("FOLDERS", "output folders, parents of such, or globs")
+          .required()
+          .takes({.shown = "FOLDER", .folders = true, .access = Access::reads_runs}),
+      option<&A::sort>("sort", "column to sort by; -COLUMN: descending")
+          .takes({.shown = "[-]COLUMN", .takes_minus = true}),
+      option<&A::job, &RunsJob::reverse>("reverse", "reverse the order"),
+      option<&A::columns>("columns", "columns to show; by default those that differ").shown("LIST"),
+      option<&A::job, &RunsJob::html>("html", "write a page with all learning curves")
+          .takes({.shown = "FILE|FOLDER", .files = true, .access = Access::writes}),
+      overwrite_option<&A::job, &RunsJob::overwrite>("replace the files of --html"),
+      option<&A::json>("json", "print the result as JSON").under(Heading::output)};
+}
+
 }  // namespace
 
 Command runs_command() {
-  return {"runs", "Compare the results of many runs in one table",
-          "hone runs my-model my-model-int8 --sort accuracy --reverse",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<RunsArguments>();
-            app.add_option("FOLDERS", a->job.folders, "output folders, parents of such, or globs")
-                ->required();
-            app.add_option("--sort", a->sort, "column to sort by; -COLUMN: descending");
-            app.add_flag("--reverse", a->job.reverse, "reverse the order");
-            app.add_option("--columns", a->columns,
-                           "columns to show; by default those that differ");
-            app.add_option("--html", a->job.html, "write a page with all learning curves");
-            app.add_flag("--overwrite", a->job.overwrite, "replace the files of --html");
-            app.add_flag("--json", a->json, "print the result as JSON");
-            return [a, &app] { show_runs(*a, app); };
-          }};
+  return {.name = "runs",
+          .summary = "Compare the results of many runs in one table",
+          .example = "hone runs my-model my-model-int8 --sort accuracy --reverse",
+          .run = runs<RunsArguments, show_runs>()};
 }
 
 }  // namespace hone

@@ -45,7 +45,7 @@ void list_documents(bool json) {
              style.columns));
 }
 
-void schema(const SchemaArguments& a) {
+void schema(SchemaArguments& a) {
   if (a.markdown && !a.document.empty())
     throw UsageError("hone schema: --markdown prints all documents; give one or the other");
   if (a.markdown) return fmt::print("{}", schema_page());
@@ -71,16 +71,23 @@ const Fields& fields_of(const SchemaFields*) {
   return fields;
 }
 
+namespace {
+
+Options options_of(const SchemaArguments*) {
+  using A = SchemaArguments;
+  return {argument<&A::document>("DOCUMENT", "command or output file; without it, all are listed")
+              .takes({.shown = "DOCUMENT", .words = document_names}),
+          option<&A::markdown>("markdown", "print the whole reference as Markdown"),
+          option<&A::json>("json", "print the list as JSON").under(Heading::output)};
+}
+
+}  // namespace
+
 Command schema_command() {
-  return {"schema", "Describe the JSON output of commands", "hone schema quantize",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<SchemaArguments>();
-            app.add_option("DOCUMENT", a->document,
-                           "command or output file; without it, all are listed");
-            app.add_flag("--markdown", a->markdown, "print the whole reference as Markdown");
-            app.add_flag("--json", a->json, "print the list as JSON");
-            return [a] { schema(*a); };
-          }};
+  return {.name = "schema",
+          .summary = "Describe the JSON output of commands",
+          .example = "hone schema quantize",
+          .run = runs<SchemaArguments, schema>()};
 }
 
 }  // namespace hone

@@ -4,7 +4,6 @@
 
 #include "hone/base/cache_folder.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/gate_arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -87,75 +86,82 @@ void search(SearchArguments& a, const CLI::App& app) {
   print("search", search_models(a.job, context), a.run);
 }
 
-void declare_budget(CLI::App& app, SearchOptions& budget) {
-  app.add_option("--trials", budget.trials, "number of trials; by default 20")
-      ->check(number_from(0));
-  app.add_option("--timeout", budget.seconds, "start no trial after this, in seconds")
-      ->check(number_from(0));
-  app.add_option("--patience", budget.patience,
-                 "stop after this many trials without improvement (0: never)")
-      ->check(number_from(0));
-}
-
-void declare_study(CLI::App& app, SearchArguments& a) {
-  app.add_option("--study", a.job.study, "name of the study in the storage");
-  app.add_option("--storage", a.job.storage, "SQLite file or postgresql://; by default study.db");
-  app.add_flag("--join", a.job.join, "run trials of a study started elsewhere; write no folder");
-  app.add_option("--workers", a.job.workers, "processes that run trials")->check(number_from(1));
-  app.add_option("--concurrency", a.job.concurrency,
-                 "trials at once over all machines (0: --workers)")
-      ->check(number_from(0));
-  app.add_flag("--async", a.job.budget.asynchronous,
-               "do not wait for other workers; results depend on their speed");
-}
-
-void declare_sampling(CLI::App& app, SearchArguments& a) {
-  app.add_option("--sampler", a.job.sampler, "how to choose the next trial")
-      ->check(one_of(sampler_names()));
-  app.add_option("--sampler_seed", a.job.sampler_seed,
-                 "random seed of the sampler; by default --seed")
-      ->check(number_to(0, 4294967295));
-  app.add_option("--optuna", a.profile, "version of Optuna whose TPE rules to follow")
-      ->check(one_of(tpe_profile_names()));
-  app.add_option("--pruner", a.job.pruner, "how to stop trials early")
-      ->check(one_of(pruner_names()));
-  app.add_option("--promote", a.job.budget.promote_by,
-                 "asha: resume a pruned trial among the best 1/N of its rung (0: never)")
-      ->check(number_from(0));
-  app.add_option("--repeats", a.job.budget.repeats, "reruns of the best trials, new seeds")
-      ->check(number_from(0));
+Options options_of(const SearchArguments*) {
+  using A = SearchArguments;
+  return {
+      model_argument<&A::job, &SearchJob::model>("model folder; new: tiny, base or a config.json"),
+      option<&A::job, &SearchJob::recipe>("recipe", "TOML file with the search space and objective")
+          .takes(kReadFileValue),
+      option<&A::job, &SearchJob::space>("space", "the same as text instead of a file").rare(),
+      option<&A::job, &SearchJob::sampler>("sampler", "how to choose the next trial")
+          .one_of(sampler_names())
+          .shown("SAMPLER"),
+      option<&A::job, &SearchJob::sampler_seed>("sampler_seed",
+                                                "random seed of the sampler; by default --seed")
+          .from_to(0, 4294967295)
+          .rare(),
+      option<&A::profile>("optuna", "version of Optuna whose TPE rules to follow")
+          .one_of(tpe_profile_names())
+          .shown("VERSION")
+          .rare(),
+      option<&A::job, &SearchJob::pruner>("pruner", "how to stop trials early")
+          .one_of(pruner_names())
+          .shown("PRUNER"),
+      option<&A::job, &SearchJob::budget, &SearchOptions::promote_by>(
+          "promote", "asha: resume a pruned trial among the best 1/N of its rung (0: never)")
+          .from(0)
+          .rare(),
+      option<&A::job, &SearchJob::budget, &SearchOptions::repeats>(
+          "repeats", "reruns of the best trials, new seeds")
+          .from(0),
+      option<&A::job, &SearchJob::budget, &SearchOptions::trials>("trials",
+                                                                  "number of trials; by default 20")
+          .from(0),
+      option<&A::job, &SearchJob::budget, &SearchOptions::seconds>(
+          "timeout", "start no trial after this, in seconds")
+          .from(0),
+      option<&A::job, &SearchJob::budget, &SearchOptions::patience>(
+          "patience", "stop after this many trials without improvement (0: never)")
+          .from(0)
+          .rare(),
+      group<&A::job, &SearchJob::gates>(),
+      option<&A::job, &SearchJob::study>("study", "name of the study in the storage").shown("NAME"),
+      option<&A::job, &SearchJob::storage>("storage",
+                                           "SQLite file or postgresql://; by default study.db")
+          .takes({.shown = "FILE|ADDRESS", .files = true}),
+      option<&A::job, &SearchJob::join>("join",
+                                        "run trials of a study started elsewhere; write no folder")
+          .rare(),
+      option<&A::job, &SearchJob::workers>("workers", "processes that run trials").from(1),
+      option<&A::job, &SearchJob::concurrency>("concurrency",
+                                               "trials at once over all machines (0: --workers)")
+          .from(0)
+          .rare(),
+      option<&A::job, &SearchJob::budget, &SearchOptions::asynchronous>(
+          "async", "do not wait for other workers; results depend on their speed")
+          .rare(),
+      split_option<&A::job, &SearchJob::split>(
+          "split to report on; choices are made on validation"),
+      group<&A::job, &SearchJob::data>(training_data()),
+      group<&A::job, &SearchJob::vocabulary>(),
+      group<&A::calibration>(),
+      resume_option<&A::job, &SearchJob::resume>(),
+      no_cache_option<&A::no_cache>(),
+      row_hashes_option<&A::job, &SearchJob::row_hashes>(),
+      group<&A::job, &SearchJob::output>(report_output()),
+      group<&A::run>(),
+      group<&A::run>(executor_option())};
 }
 
 }  // namespace
 
 Command search_command() {
-  return {
-      "search", "Search architectures, formats and training settings",
-      "hone search my-model --recipe space.toml --data 'synth:negation?seed=7&n=30000' "
-      "--trials 20 -o search",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<SearchArguments>();
-        app.add_option("MODEL", a->job.model, "model folder; new: tiny, base or a config.json")
-            ->required();
-        app.add_option("--recipe", a->job.recipe, "TOML file with the search space and objective");
-        app.add_option("--space", a->job.space, "the same as text instead of a file");
-        declare_sampling(app, *a);
-        declare_budget(app, a->job.budget);
-        declare(app, a->job.gates);
-        declare_study(app, *a);
-        declare_split(app, a->job.split, "split to report on; choices are made on validation");
-        declare(app, a->job.data, /*required=*/true);
-        declare_train_samples(app, a->job.data);
-        declare(app, a->job.vocabulary);
-        declare(app, a->calibration);
-        app.add_flag("--resume", a->job.resume, "continue an interrupted run, or start a new one");
-        app.add_flag("--no_cache", a->no_cache, "do not use or update the store of earlier runs");
-        declare_row_hashes(app, a->job.row_hashes);
-        declare(app, a->job.output, /*required=*/false);
-        declare(app, a->run);
-        declare_executor(app, a->run);
-        return [a, &app] { search(*a, app); };
-      }};
+  return {.name = "search",
+          .summary = "Search architectures, formats and training settings",
+          .example =
+              "hone search my-model --recipe space.toml --data 'synth:negation?seed=7&n=30000' "
+              "--trials 20 -o search",
+          .run = runs<SearchArguments, search>()};
 }
 
 }  // namespace hone

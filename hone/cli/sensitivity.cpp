@@ -41,30 +41,31 @@ void sensitivity(SensitivityArguments& a, const CLI::App& app) {
   print("sensitivity", measure_sensitivity(a.job, context), a.run);
 }
 
+Options options_of(const SensitivityArguments*) {
+  using A = SensitivityArguments;
+  return {model_argument<&A::job, &SensitivityJob::model>("model folder, not quantized"),
+          option<&A::formats>("formats", "formats to try on each layer, separated by commas")
+              .takes(kFormatListValue),
+          option<&A::sparsities>("sparsities", "fractions of each layer's weights to remove")
+              .separated()
+              .shown("LIST")
+              .above_zero(1),
+          split_option<&A::job, &SensitivityJob::split>("split to measure on"),
+          group<&A::job, &SensitivityJob::data>(training_data()),
+          group<&A::calibration>(),
+          group<&A::job, &SensitivityJob::output>(),
+          group<&A::run>()};
+}
+
 }  // namespace
 
 Command sensitivity_command() {
-  return {"sensitivity", "Measure how each layer reacts to a format or to pruning",
-          "hone sensitivity my-model --formats 'bf16,mxint(bits=4)' --data "
-          "'synth:negation?seed=7&n=30000' -o sensitivity",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<SensitivityArguments>();
-            app.add_option("MODEL", a->job.model, "model folder, not quantized")->required();
-            app.add_option("--formats", a->formats,
-                           "formats to try on each layer, separated by commas");
-            app.add_option("--sparsities", a->sparsities,
-                           "fractions of each layer's weights to remove")
-                ->allow_extra_args(false)
-                ->delimiter(',')
-                ->check(above_zero(1));
-            declare_split(app, a->job.split, "split to measure on");
-            declare(app, a->job.data, /*required=*/true);
-            declare_train_samples(app, a->job.data);
-            declare(app, a->calibration);
-            declare(app, a->job.output);
-            declare(app, a->run);
-            return [a, &app] { sensitivity(*a, app); };
-          }};
+  return {.name = "sensitivity",
+          .summary = "Measure how each layer reacts to a format or to pruning",
+          .example =
+              "hone sensitivity my-model --formats 'bf16,mxint(bits=4)' --data "
+              "'synth:negation?seed=7&n=30000' -o sensitivity",
+          .run = runs<SensitivityArguments, sensitivity>()};
 }
 
 }  // namespace hone

@@ -3,7 +3,6 @@
 #include "hone/base/cache_folder.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/gate_arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
@@ -33,46 +32,50 @@ void shrink(ShrinkArguments& a, const CLI::App& app) {
   print("shrink", shrink_model(a.job, context), a.run);
 }
 
+Options options_of(const ShrinkArguments*) {
+  using A = ShrinkArguments;
+  Options gates = group<&A::job, &ShrinkJob::gates>();
+  gates.at("max_drop").default_text = "0.5";
+  return {
+      model_argument<&A::job, &ShrinkJob::model>("trained model folder, not quantized"),
+      gates,
+      option<&A::goal>("goal", "what to minimize").one_of({"both", "size", "latency"}),
+      option<&A::budget>("budget", "start no new step after this time").shown("BUDGET"),
+      option<&A::job, &ShrinkJob::looks>("max_evaluations", "candidates to evaluate on validation")
+          .from(1, 1000),
+      option<&A::job, &ShrinkJob::only>("only", "allowed steps: trim,prune,quantize,allocate,train")
+          .one_of(shrink_means())
+          .separated()
+          .shown("LIST"),
+      option<&A::job, &ShrinkJob::freeze>(
+          "freeze", "parameters to leave unchanged, such as 'bert.embeddings.*'")
+          .repeated()
+          .shown("GLOB")
+          .rare(),
+      option<&A::loadable>("loadable", "also write an fp32 folder that transformers loads")
+          .one_of({"transformers"}),
+      option<&A::job, &ShrinkJob::recipe>("recipe", "TOML file with the search space")
+          .takes(kReadFileValue),
+      split_option<&A::job, &ShrinkJob::split>(
+          "split to report on; choices are made on validation"),
+      group<&A::job, &ShrinkJob::data>(training_data()),
+      eval_batch_option<&A::job, &ShrinkJob::eval_batch_size>(),
+      resume_option<&A::job, &ShrinkJob::resume>(),
+      no_cache_option<&A::no_cache>(),
+      row_hashes_option<&A::job, &ShrinkJob::row_hashes>(),
+      group<&A::job, &ShrinkJob::output>(),
+      group<&A::run>()};
+}
+
 }  // namespace
 
 Command shrink_command() {
   return {
-      "shrink", "Make a model as small and fast as its accuracy allows",
-      "hone shrink my-model --data 'synth:negation?seed=7&n=30000' --budget 5m -o small",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<ShrinkArguments>();
-        app.add_option("MODEL", a->job.model, "trained model folder, not quantized")->required();
-        declare(app, a->job.gates);
-        app.get_option("--max_drop")->default_str("0.5");
-        app.add_option("--goal", a->goal, "what to minimize")
-            ->check(one_of({"both", "size", "latency"}));
-        app.add_option("--budget", a->budget, "start no new step after this time");
-        app.add_option("--max_evaluations", a->job.looks, "candidates to evaluate on validation")
-            ->check(number_from(1, 1000));
-        app.add_option("--only", a->job.only, "allowed steps: trim,prune,quantize,allocate,train")
-            ->check(one_of(shrink_means()))
-            ->allow_extra_args(false)
-            ->delimiter(',');
-        app.add_option("--freeze", a->job.freeze,
-                       "parameters to leave unchanged, such as 'bert.embeddings.*'")
-            ->allow_extra_args(false);
-        app.add_option("--loadable", a->loadable,
-                       "also write an fp32 folder that transformers loads")
-            ->check(one_of({"transformers"}));
-        app.add_option("--recipe", a->job.recipe, "TOML file with the search space");
-        declare_split(app, a->job.split, "split to report on; choices are made on validation");
-        declare(app, a->job.data, /*required=*/true);
-        declare_train_samples(app, a->job.data);
-        app.add_option("--per_device_eval_batch_size,--batch_size", a->job.eval_batch_size,
-                       "examples per evaluation batch")
-            ->check(number_from(1));
-        app.add_flag("--resume", a->job.resume, "continue an interrupted run, or start a new one");
-        app.add_flag("--no_cache", a->no_cache, "do not use or update the store of earlier runs");
-        declare_row_hashes(app, a->job.row_hashes);
-        declare(app, a->job.output);
-        declare(app, a->run);
-        return [a, &app] { shrink(*a, app); };
-      }};
+      .name = "shrink",
+      .summary = "Make a model as small and fast as its accuracy allows",
+      .example = "hone shrink my-model --data 'synth:negation?seed=7&n=30000' --budget 5m -o small",
+      .run = runs<ShrinkArguments, shrink>(),
+      .makes_model = true};
 }
 
 }  // namespace hone

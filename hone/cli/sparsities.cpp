@@ -27,42 +27,49 @@ void study(SparsitiesArguments& a, const CLI::App& app) {
   print("sparsities", study_sparsities(a.job, context), a.run);
 }
 
+Options options_of(const SparsitiesArguments*) {
+  using A = SparsitiesArguments;
+  using Study = decltype(SparsitiesJob::study);
+  return {model_argument<&A::job, &SparsitiesJob::model>("model folder; its formats are kept"),
+          option<&A::job, &SparsitiesJob::study, &Study::sparsities>(
+              "sparsities", "fractions to remove; by default 0.1 to 0.9")
+              .separated()
+              .shown("LIST")
+              .above_zero()
+              .from(0, 1),
+          option<&A::methods>("methods", "pruning methods; by default l1,random")
+              .separated()
+              .shown("LIST"),
+          option<&A::scope>("scope", "apply the sparsity to each tensor, or to all together")
+              .one_of({"local", "global"})
+              .rare(),
+          option<&A::job, &SparsitiesJob::study, &Study::both>(
+              "with_activations", "prune the layers' inputs by the same fraction")
+              .rare(),
+          option<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::pruning,
+                 &PruneOptions::target>(
+              "target", "operations to prune, as globs; by default all linears but the head")
+              .separated()
+              .shown("GLOB")
+              .rare(),
+          split_option<&A::job, &SparsitiesJob::split>(
+              "split to report on; choices are made on validation"),
+          group<&A::job, &SparsitiesJob::data>(training_data()),
+          group<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::fine_tune>(),
+          group<&A::job, &SparsitiesJob::resume>(),
+          group<&A::job, &SparsitiesJob::output>(),
+          group<&A::run>()};
+}
+
 }  // namespace
 
 Command sparsities_command() {
-  return {"sparsities", "Measure and plot accuracy at several sparsities",
-          "hone sparsities my-model --sparsities 0.3,0.6 --data 'synth:negation?seed=7&n=30000' -o "
-          "sparsities",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<SparsitiesArguments>();
-            app.add_option("MODEL", a->job.model, "model folder; its formats are kept")->required();
-            app.add_option("--sparsities", a->job.study.sparsities,
-                           "fractions to remove; by default 0.1 to 0.9")
-                ->allow_extra_args(false)
-                ->delimiter(',')
-                ->check(above_zero())
-                ->check(number_from(0, 1));
-            app.add_option("--methods", a->methods, "pruning methods; by default l1,random")
-                ->allow_extra_args(false)
-                ->delimiter(',');
-            app.add_option("--scope", a->scope,
-                           "apply the sparsity to each tensor, or to all together")
-                ->check(one_of({"local", "global"}));
-            app.add_flag("--with_activations", a->job.study.both,
-                         "prune the layers' inputs by the same fraction");
-            app.add_option("--target", a->job.study.how.pruning.target,
-                           "operations to prune, as globs; by default all linears but the head")
-                ->allow_extra_args(false)
-                ->delimiter(',');
-            declare_split(app, a->job.split, "split to report on; choices are made on validation");
-            declare(app, a->job.data, /*required=*/true);
-            declare_train_samples(app, a->job.data);
-            declare(app, a->job.study.how.fine_tune);
-            declare(app, a->job.resume);
-            declare(app, a->job.output);
-            declare(app, a->run);
-            return [a, &app] { study(*a, app); };
-          }};
+  return {.name = "sparsities",
+          .summary = "Measure and plot accuracy at several sparsities",
+          .example =
+              "hone sparsities my-model --sparsities 0.3,0.6 --data "
+              "'synth:negation?seed=7&n=30000' -o sparsities",
+          .run = runs<SparsitiesArguments, study>()};
 }
 
 }  // namespace hone

@@ -117,8 +117,8 @@ class CallBuilder {
     if (std::ranges::find(kNoStages, name) != std::end(kNoStages))
       throw StageError(fmt::format("`hone {}` cannot be a stage", name));
     command_ = &*found;
-    declare_command(*command_, app_);
-    for (const CLI::Option* option : app_.get_options({}))
+    app_.emplace(*command_);
+    for (const CLI::Option* option : app_->get_options({}))
       if (option->get_positional()) positionals_.push_back(option);
     for (std::size_t i = 1; i < command.size(); ++i) {
       if (i > positionals_.size())
@@ -128,14 +128,14 @@ class CallBuilder {
   }
 
   void add(const CallOption& given) {
-    const CLI::Option* option = find_option(app_, given.name);
+    const CLI::Option* option = find_option(*app_, given.name);
     if (option == nullptr && given.is_common) return;
     const std::string name = option == nullptr ? given.name : argument_name(*option);
     if (std::ranges::find(kPipelines, name) != std::end(kPipelines))
       throw StageError(fmt::format("{}: the pipeline itself says that of every stage", given.name),
                        given.line);
     if (option == nullptr) {
-      const std::vector<std::string> names = option_names(app_);
+      const std::vector<std::string> names = option_names(*app_);
       std::vector<std::string> flags;
       for (const std::string& one : names) flags.push_back("--" + one);
       const std::string answer = trainer_flag_answer("--" + given.name, given.name, flags);
@@ -171,8 +171,8 @@ class CallBuilder {
     StageCall call;
     call.measures_time = command_->measures_time;
     call.common = common_;
-    call.leaves_folder = app_.get_option_no_throw(std::string("--") + kFolder) != nullptr;
-    call.resumes = app_.get_option_no_throw("--resume") != nullptr;
+    call.leaves_folder = app_->get_option_no_throw(std::string("--") + kFolder) != nullptr;
+    call.resumes = app_->get_option_no_throw("--resume") != nullptr;
     call.words = {std::string(command_->name)};
     for (const CLI::Option* option : positionals_)
       for (const std::string& value : values_[option]) call.words.push_back(value);
@@ -189,8 +189,7 @@ class CallBuilder {
 
  private:
   void add_values(const CLI::Option& option, const std::string& name, const CallOption& given) {
-    const ValueKind* kind = value_kind(option);
-    const Access access = kind == nullptr ? Access::none : kind->access;
+    const Access access = app_->kind(option).access;
     std::vector<std::string> texts;
     Json identities = Json::array();
     bool of_stage = false;
@@ -238,7 +237,7 @@ class CallBuilder {
   const std::string& folder_;
   InputPrints& prints_;
   const Command* command_ = nullptr;
-  CLI::App app_;
+  std::optional<CommandApp> app_;
   std::vector<const CLI::Option*> positionals_;
   std::map<const CLI::Option*, std::vector<std::string>> values_;
   std::vector<std::string> flags_, common_;
@@ -250,8 +249,7 @@ class CallBuilder {
 std::vector<std::string> known_words(std::vector<std::string> words) {
   const auto command = std::ranges::find(commands(), words.front(), &Command::name);
   HONE_ASSERT(command != commands().end(), "no command {}", words.front());
-  CLI::App app;
-  declare_command(*command, app);
+  const CommandApp app(*command);
   std::erase_if(words, [&](const std::string& word) {
     const std::string name = word.substr(0, word.find('='));
     const bool is_pipelines = std::ranges::any_of(

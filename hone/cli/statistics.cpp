@@ -19,24 +19,25 @@ void statistics(StatisticsArguments& a, const CLI::App& app) {
   print("statistics", measure_statistics(a.job, context), a.run);
 }
 
+Options options_of(const StatisticsArguments*) {
+  using A = StatisticsArguments;
+  return {model_argument<&A::job, &StatisticsJob::model>("model folder"),
+          option<&A::job, &StatisticsJob::layers>("layers",
+                                                  "operations to show; by default all with weights")
+              .separated(),
+          split_option<&A::job, &StatisticsJob::split>("split to measure on"),
+          group<&A::job, &StatisticsJob::data>(required_data()),
+          group<&A::job, &StatisticsJob::output>(),
+          group<&A::run>()};
+}
+
 }  // namespace
 
 Command statistics_command() {
-  return {"statistics", "Show the distributions of weights and activations",
-          "hone statistics my-model --data 'synth:negation?seed=7&n=3000' -o statistics",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<StatisticsArguments>();
-            app.add_option("MODEL", a->job.model, "model folder")->required();
-            app.add_option("--layers", a->job.layers,
-                           "operations to show; by default all with weights")
-                ->allow_extra_args(false)
-                ->delimiter(',');
-            declare_split(app, a->job.split, "split to measure on");
-            declare(app, a->job.data, /*required=*/true);
-            declare(app, a->job.output);
-            declare(app, a->run);
-            return [a, &app] { statistics(*a, app); };
-          }};
+  return {.name = "statistics",
+          .summary = "Show the distributions of weights and activations",
+          .example = "hone statistics my-model --data 'synth:negation?seed=7&n=3000' -o statistics",
+          .run = runs<StatisticsArguments, statistics>()};
 }
 
 }  // namespace hone

@@ -34,25 +34,33 @@ void study(StudyArguments& a) {
   print("study", tell_studies(a.job, make_context(a.run)), a.run);
 }
 
+Options options_of(const StudyArguments*) {
+  using A = StudyArguments;
+  return {
+      argument<&A::job, &StudyJob::storage>("STORAGE", "SQLite file or postgresql:// address")
+          .takes(kStorageValue),
+      argument<&A::job, &StudyJob::studies>("STUDIES", "studies to show or compare; by default all")
+          .shown("STUDY"),
+      option<&A::job, &StudyJob::beside>("beside", "more storages to compare").takes(kStorageValue),
+      option<&A::job, &StudyJob::export_file>("export", "write all trials to a .csv or .json file")
+          .takes(kWrittenFileValue),
+      option<&A::job, &StudyJob::for_optuna_3_1>("for_optuna_3_1",
+                                                 "copy an SQLite file for Optuna 3.0 and 3.1")
+          .takes(kWrittenFileValue)
+          .rare(),
+      option<&A::job, &StudyJob::remove>("delete", "delete the study and all its trials"),
+      option<&A::yes>("yes", "delete without asking"),
+      group<&A::job, &StudyJob::output>(report_output()),
+      group<&A::run>(screen_options())};
+}
+
 }  // namespace
 
 Command study_command() {
-  return {"study", "Show, compare or export studies of a search",
-          "hone study search/study.db search", [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<StudyArguments>();
-            app.add_option("STORAGE", a->job.storage, "SQLite file or postgresql:// address");
-            app.add_option("STUDIES", a->job.studies, "studies to show or compare; by default all");
-            app.add_option("--beside", a->job.beside, "more storages to compare");
-            app.add_option("--export", a->job.export_file,
-                           "write all trials to a .csv or .json file");
-            app.add_option("--for_optuna_3_1", a->job.for_optuna_3_1,
-                           "copy an SQLite file for Optuna 3.0 and 3.1");
-            app.add_flag("--delete", a->job.remove, "delete the study and all its trials");
-            app.add_flag("--yes", a->yes, "delete without asking");
-            declare(app, a->job.output, /*required=*/false);
-            declare_screen(app, a->run);
-            return [a] { study(*a); };
-          }};
+  return {.name = "study",
+          .summary = "Show, compare or export studies of a search",
+          .example = "hone study search/study.db search",
+          .run = runs<StudyArguments, study>()};
 }
 
 }  // namespace hone

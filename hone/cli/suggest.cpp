@@ -22,28 +22,36 @@ void suggest(SuggestArguments& a) {
   print("suggest", suggest_formats(a.job, context), a.run);
 }
 
+Options options_of(const SuggestArguments*) {
+  using A = SuggestArguments;
+  return {
+      model_argument<&A::job, &SuggestJob::model>("model folder, not quantized"),
+      option<&A::format>("format", "format of all operands to start from")
+          .required()
+          .takes(kFormatValue),
+      option<&A::job, &SuggestJob::bits>("bits", "maximum bits per value (0: those of --format)")
+          .from(0)
+          .rare(),
+      option<&A::job, &SuggestJob::recipe>("output,o", "recipe file to write")
+          .takes(kWrittenFileValue)
+          .under(Heading::output),
+      overwrite_option<&A::job, &SuggestJob::overwrite>("replace the file"),
+      split_option<&A::job, &SuggestJob::split>(
+          "split to report on; choices are made on validation"),
+      group<&A::job, &SuggestJob::data>(training_data()),
+      group<&A::calibration>(),
+      group<&A::run>()};
+}
+
 }  // namespace
 
 Command suggest_command() {
-  return {
-      "suggest", "Find format parameters with less rounding error per layer",
-      "hone suggest my-model --format 'integer(width=6,frac=3)' --data "
-      "'synth:negation?seed=7&n=30000' -o recipe.toml",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<SuggestArguments>();
-        app.add_option("MODEL", a->job.model, "model folder, not quantized")->required();
-        app.add_option("--format", a->format, "format of all operands to start from")->required();
-        app.add_option("--bits", a->job.bits, "maximum bits per value (0: those of --format)")
-            ->check(number_from(0));
-        app.add_option("--output,-o", a->job.recipe, "recipe file to write");
-        app.add_flag("--overwrite", a->job.overwrite, "replace the file");
-        declare_split(app, a->job.split, "split to report on; choices are made on validation");
-        declare(app, a->job.data, /*required=*/true);
-        declare_train_samples(app, a->job.data);
-        declare(app, a->calibration);
-        declare(app, a->run);
-        return [a] { suggest(*a); };
-      }};
+  return {.name = "suggest",
+          .summary = "Find format parameters with less rounding error per layer",
+          .example =
+              "hone suggest my-model --format 'integer(width=6,frac=3)' --data "
+              "'synth:negation?seed=7&n=30000' -o recipe.toml",
+          .run = runs<SuggestArguments, suggest>()};
 }
 
 }  // namespace hone

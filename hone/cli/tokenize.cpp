@@ -2,6 +2,7 @@
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"
+#include "hone/jobs/job_data.h"
 
 namespace hone {
 namespace {
@@ -18,25 +19,30 @@ void tokenize(TokenizeArguments& a) {
   print("tokenize", tokenize_data(a.job, context), a.run);
 }
 
+Options options_of(const TokenizeArguments*) {
+  using A = TokenizeArguments;
+  return {
+      model_argument<&A::job, &TokenizeJob::model>("model whose tokenizer to use, or tiny"),
+      option<&A::job, &TokenizeJob::data, &DataOptions::source>("data", kDataSources)
+          .required()
+          .takes(kDataValue)
+          .under(Heading::data),
+      group<&A::job, &TokenizeJob::data>(),
+      group<&A::job, &TokenizeJob::cut>(),
+      option<&A::job, &TokenizeJob::batch_size>("batch_size", "batch size for the share of padding")
+          .from(1),
+      option<&A::job, &TokenizeJob::texts>("examples", "examples of each split to show").from(0),
+      group<&A::job, &TokenizeJob::vocabulary>(),
+      group<&A::run>()};
+}
+
 }  // namespace
 
 Command tokenize_command() {
-  return {
-      "tokenize", "Show how a dataset is read and tokenized",
-      "hone tokenize my-model --data 'synth:negation?seed=7&n=30000'",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<TokenizeArguments>();
-        app.add_option("MODEL", a->job.model, "model whose tokenizer to use, or tiny")->required();
-        app.add_option("--data", a->job.data.source, kDataSources)->required();
-        declare_texts(app, a->job.data, a->job.cut);
-        app.add_option("--batch_size", a->job.batch_size, "batch size for the share of padding")
-            ->check(number_from(1));
-        app.add_option("--examples", a->job.texts, "examples of each split to show")
-            ->check(number_from(0));
-        declare(app, a->job.vocabulary);
-        declare(app, a->run);
-        return [a] { tokenize(*a); };
-      }};
+  return {.name = "tokenize",
+          .summary = "Show how a dataset is read and tokenized",
+          .example = "hone tokenize my-model --data 'synth:negation?seed=7&n=30000'",
+          .run = runs<TokenizeArguments, tokenize>()};
 }
 
 }  // namespace hone

@@ -20,35 +20,38 @@ void train(TrainArguments& a, const CLI::App& app) {
   print("train", train_model(a.job, context), a.run);
 }
 
+Options options_of(const TrainArguments*) {
+  using A = TrainArguments;
+  return {
+      model_argument<&A::job, &TrainJob::model>("model folder; new: tiny, base or a config.json"),
+      group<&A::job, &TrainJob::data>(training_data()),
+      group<&A::job, &TrainJob::training>(),
+      group<&A::job, &TrainJob::distill>(),
+      option<&A::job, &TrainJob::lora>("lora", "train a LoRA adapter, such as r=8,alpha=16")
+          .shown("OPTIONS"),
+      report_to_option<&A::job, &TrainJob::report_to>(),
+      problem_type_option<&A::job, &TrainJob::problem_type>(),
+      option<&A::job, &TrainJob::ignore_mismatched_sizes>(
+          "ignore_mismatched_sizes", "start with a new head if labels or task differ"),
+      group<&A::job, &TrainJob::resume>(),
+      row_hashes_option<&A::job, &TrainJob::row_hashes>(),
+      group<&A::job, &TrainJob::vocabulary>(),
+      seeds_option<&A::job, &TrainJob::seeds>(),
+      group<&A::job, &TrainJob::output>(),
+      group<&A::run>(),
+      group<&A::run>(device_and_executor())};
+}
+
 }  // namespace
 
 Command train_command() {
-  return {
-      "train", "Fine-tune a model, fully or with LoRA",
-      "hone train tiny --data 'synth:negation?seed=7&n=30000' --epochs 1 --batch_size 64 --lr 5e-4 "
-      "-o my-model",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<TrainArguments>();
-        app.add_option("MODEL", a->job.model, "model folder; new: tiny, base or a config.json")
-            ->required();
-        declare(app, a->job.data, /*required=*/true);
-        declare_train_samples(app, a->job.data);
-        declare(app, a->job.training);
-        declare(app, a->job.distill);
-        app.add_option("--lora", a->job.lora, "train a LoRA adapter, such as r=8,alpha=16");
-        declare_report_to(app, a->job.report_to);
-        declare_problem_type(app, a->job.problem_type);
-        app.add_flag("--ignore_mismatched_sizes", a->job.ignore_mismatched_sizes,
-                     "start with a new head if labels or task differ");
-        declare(app, a->job.resume);
-        declare_row_hashes(app, a->job.row_hashes);
-        declare(app, a->job.vocabulary);
-        declare_seeds(app, a->job.seeds);
-        declare(app, a->job.output);
-        declare(app, a->run);
-        declare_device_and_executor(app, a->run);
-        return [a, &app] { train(*a, app); };
-      }};
+  return {.name = "train",
+          .summary = "Fine-tune a model, fully or with LoRA",
+          .example =
+              "hone train tiny --data 'synth:negation?seed=7&n=30000' --epochs 1 "
+              "--batch_size 64 --lr 5e-4 -o my-model",
+          .run = runs<TrainArguments, train>(),
+          .makes_model = true};
 }
 
 }  // namespace hone

@@ -1,7 +1,6 @@
 #include "hone/jobs/prune/trim.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/gate_arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -20,26 +19,29 @@ void trim_model(TrimArguments& a, const CLI::App& app) {
   print("trim", trim_job(a.job, context), a.run);
 }
 
+Options options_of(const TrimArguments*) {
+  using A = TrimArguments;
+  return {
+      model_argument<&A::job, &TrimJob::model>("model folder"),
+      option<&A::job, &TrimJob::keep>("keep_tokens", "tokens to keep; by default all that are used")
+          .from(0),
+      group<&A::job, &TrimJob::gates>(),
+      split_option<&A::job, &TrimJob::split>("split to measure on; by default test"),
+      group<&A::job, &TrimJob::data>(training_data()),
+      group<&A::job, &TrimJob::output>(),
+      group<&A::run>()};
+}
+
 }  // namespace
 
 Command trim_command() {
-  return {"trim", "Remove vocabulary entries the training data never uses",
-          "hone trim my-model --keep_tokens 1000 --data 'synth:negation?seed=7&n=30000' -o "
-          "my-model-trimmed",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<TrimArguments>();
-            app.add_option("MODEL", a->job.model, "model folder")->required();
-            app.add_option("--keep_tokens", a->job.keep,
-                           "tokens to keep; by default all that are used")
-                ->check(number_from(0));
-            declare(app, a->job.gates);
-            declare_split(app, a->job.split, "split to measure on; by default test");
-            declare(app, a->job.data, /*required=*/true);
-            declare_train_samples(app, a->job.data);
-            declare(app, a->job.output);
-            declare(app, a->run);
-            return [a, &app] { trim_model(*a, app); };
-          }};
+  return {.name = "trim",
+          .summary = "Remove vocabulary entries the training data never uses",
+          .example =
+              "hone trim my-model --keep_tokens 1000 --data 'synth:negation?seed=7&n=30000' -o "
+              "my-model-trimmed",
+          .run = runs<TrimArguments, trim_model>(),
+          .makes_model = true};
 }
 
 }  // namespace hone

@@ -45,7 +45,7 @@ Json row_of(const WatchedTrial& watched) {
           {"parameters", shown_values(watched.study, watched.trial)}};
 }
 
-void watch(const WatchArguments& a) {
+void watch(WatchArguments& a) {
   const std::size_t columns = terminal_columns(stdout);
   const std::string sentence = watch_study(
       a.job,
@@ -64,23 +64,28 @@ void watch(const WatchArguments& a) {
   if (!a.run.json) print_text(a.run, "{}\n", sentence);
 }
 
+Options options_of(const WatchArguments*) {
+  using A = WatchArguments;
+  return {
+      argument<&A::job, &WatchJob::storage>("STORAGE", "SQLite file or postgresql:// address")
+          .required()
+          .takes(kStorageValue),
+      argument<&A::job, &WatchJob::study>("STUDY",
+                                          "study to follow; by default the most recent one")
+          .shown("STUDY"),
+      option<&A::job, &WatchJob::last>("last", "finished trials to show first").from(0),
+      option<&A::job, &WatchJob::idle_seconds>("idle", "exit after so many idle seconds (0: never)")
+          .from(0),
+      group<&A::run>(screen_options())};
+}
+
 }  // namespace
 
 Command watch_command() {
-  return {
-      "watch", "Follow a running search, trial by trial", "hone watch search/study.db --idle 5",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<WatchArguments>();
-        app.add_option("STORAGE", a->job.storage, "SQLite file or postgresql:// address")
-            ->required();
-        app.add_option("STUDY", a->job.study, "study to follow; by default the most recent one");
-        app.add_option("--last", a->job.last, "finished trials to show first")
-            ->check(number_from(0));
-        app.add_option("--idle", a->job.idle_seconds, "exit after so many idle seconds (0: never)")
-            ->check(number_from(0));
-        declare_screen(app, a->run);
-        return [a] { watch(*a); };
-      }};
+  return {.name = "watch",
+          .summary = "Follow a running search, trial by trial",
+          .example = "hone watch search/study.db --idle 5",
+          .run = runs<WatchArguments, watch>()};
 }
 
 }  // namespace hone

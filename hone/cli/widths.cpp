@@ -36,26 +36,29 @@ void study(WidthsArguments& a, const CLI::App& app) {
   print("widths", study_widths(a.job, context), a.run);
 }
 
+Options options_of(const WidthsArguments*) {
+  using A = WidthsArguments;
+  return {
+      model_argument<&A::job, &WidthsJob::model>("model folder"),
+      option<&A::widths>("widths", "width.fraction in bits; by default 4.2 to 32.16").shown("LIST"),
+      split_option<&A::job, &WidthsJob::split>(
+          "split to report on; choices are made on validation"),
+      group<&A::job, &WidthsJob::data>(training_data()),
+      group<&A::job, &WidthsJob::training>(),
+      group<&A::job, &WidthsJob::resume>(),
+      group<&A::job, &WidthsJob::output>(),
+      group<&A::run>()};
+}
+
 }  // namespace
 
 Command widths_command() {
-  return {"widths", "Measure and plot accuracy at several fixed-point bit widths",
-          "hone widths my-model --widths 6.3,8.4 --max_steps 200 --batch_size 64 --lr 2e-4 --data "
-          "'synth:negation?seed=7&n=30000' -o widths",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<WidthsArguments>();
-            app.add_option("MODEL", a->job.model, "model folder")->required();
-            app.add_option("--widths", a->widths,
-                           "width.fraction in bits; by default 4.2 to 32.16");
-            declare_split(app, a->job.split, "split to report on; choices are made on validation");
-            declare(app, a->job.data, /*required=*/true);
-            declare_train_samples(app, a->job.data);
-            declare(app, a->job.training);
-            declare(app, a->job.resume);
-            declare(app, a->job.output);
-            declare(app, a->run);
-            return [a, &app] { study(*a, app); };
-          }};
+  return {.name = "widths",
+          .summary = "Measure and plot accuracy at several fixed-point bit widths",
+          .example =
+              "hone widths my-model --widths 6.3,8.4 --max_steps 200 --batch_size 64 --lr 2e-4 "
+              "--data 'synth:negation?seed=7&n=30000' -o widths",
+          .run = runs<WidthsArguments, study>()};
 }
 
 }  // namespace hone

@@ -6,6 +6,7 @@
 #include "hone/analysis/cost.h"
 #include "hone/base/random.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/job_options.h"
 #include "hone/jobs/native/native_copy.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/models/adapter.h"
@@ -165,6 +166,11 @@ BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchO
   // Other devices have them already.
   for (auto& [name, tensor] : work.inputs) tensor = tensor.on(session.device);
   return work;
+}
+
+Options options_of(const BenchOptions*) {
+  return {run_batch_option<&BenchOptions::batch>(), run_tokens_option<&BenchOptions::tokens>(),
+          option<&BenchOptions::train>("train", "time a training step (dropout, AdamW)")};
 }
 
 }  // namespace hone

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hone/base/fields.h"
+#include "hone/base/options.h"
 #include "hone/data/encoded_set.h"
 #include "hone/jobs/execution_way.h"
 #include "hone/models/model_source.h"
@@ -26,6 +27,8 @@ struct BenchOptions {
   std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
   bool records = false;   ///< every operation of the counted runs
 };
+/// `--batch_size`, `--tokens` and `--train`; the others depend on the command.
+Options options_of(const BenchOptions*);
 
 /// Texts of random tokens of the model's, without padding, or images of N(0, 1), with labels of its task.
 EncodedSet random_examples(const Model& model, std::int64_t count, std::int64_t tokens);

@@ -7,6 +7,7 @@
 
 #include "hone/base/printable.h"
 #include "hone/data/class_names.h"
+#include "hone/jobs/value_kinds.h"
 #include "hone/train/memory_check.h"
 #include "hone/train/predictor.h"
 #include "hone/train/text_examples.h"
@@ -146,6 +147,22 @@ std::string to_text(const DistillJob& job) {
       "evaluations' "
       "that of the labels",
       job.options.alpha, 1 - job.options.alpha, job.parent, job.options.temperature);
+}
+
+Options options_of(const DistillJob*) {
+  return {Heading::training,
+          {option<&DistillJob::parent>("distill", "teacher model folder to distil from")
+               .takes(kModelValue),
+           option<&DistillJob::options, &Distillation::temperature>("distill_temperature",
+                                                                      "distillation temperature")
+               .above_zero()
+               .needing("distill")
+               .rare(),
+           option<&DistillJob::options, &Distillation::alpha>(
+               "distill_alpha", "weight of the label loss (0: the teacher's predictions only)")
+               .from(0, 1)
+               .needing("distill")
+               .rare()}};
 }
 
 }  // namespace hone

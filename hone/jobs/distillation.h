@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hone/base/fields.h"
+#include "hone/base/options.h"
 #include "hone/jobs/fine_tune.h"
 #include "hone/jobs/job_data.h"
 #include "hone/passes/distill.h"
@@ -17,6 +18,7 @@ struct DistillJob {
   std::string parent = {};  ///< a model folder, of any size, format and tokenizer; empty: none
   Distillation options = {};
 };
+Options options_of(const DistillJob*);
 
 /// The parent, and the training texts as it reads them.
 struct Parent {

@@ -8,6 +8,7 @@
 #include "hone/jobs/export_check.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/onnx/onnx_model.h"
 #include "hone/runtime/context.h"
 
 /// Models for other engines.
@@ -26,7 +27,7 @@ struct ExportJob {
   std::string adapter = {};  ///< folder, see models/adapter.h; merged first. Empty: none
   /// Its embeddings instead of its classes; a sentence model gives these anyway.
   bool embed = false;
-  int opset = 0;               ///< of ONNX; 0: the usual one
+  int opset = kUsualOpset;     ///< of ONNX
   DType dtype = DType::f32;    ///< that ONNX stores weights without a format in: f32, bf16 or f16
   ExportCheck check = {};      ///< of ONNX
   JobOutput output;            ///< a folder; of ONNX also a file that ends in .onnx

@@ -98,7 +98,7 @@ ExportForm onnx_form(const ExportJob& job, ExportedModel& exported, Context& con
   run_passes(exported.graph, model.parameters, context.session(),
              {"remove_dropout", "remove_dead_code"});
   OnnxModel onnx = to_onnx(exported.graph, model.parameters, model.facts.architecture,
-                           job.opset == 0 ? kUsualOpset : job.opset, job.dtype);
+                           job.opset, job.dtype);
   onnx.metadata = metadata_of(job, model);
   ExportForm form{.title = "ONNX",
                   .library = "onnx",

@@ -1,5 +1,8 @@
 #include "hone/jobs/fine_tune.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "hone/base/interrupt.h"
@@ -7,6 +10,7 @@
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/score_activation.h"
 #include "hone/ir/quoted.h"
+#include "hone/jobs/job_options.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/layer_rates.h"
 #include "hone/report/text_layout.h"
@@ -19,6 +23,15 @@
 
 namespace hone {
 namespace {
+
+// A name of some task's metric; that it is one of the model's is seen when that is read.
+std::string problem_of_metric(const std::string& text) {
+  const std::vector<std::string> known = metric_names();
+  const std::string plain = text.starts_with("eval_") ? text.substr(5) : text;
+  if (std::ranges::find(known, plain) != known.end()) return "";
+  return fmt::format("expected {}, got '{}'{}", fmt::join(known, ", "), text,
+                     did_you_mean(plain, known));
+}
 
 EvaluationLine line_of(const Measurement& measured, const std::vector<std::string>& labels,
                        const StepRecord& record) {
@@ -378,6 +391,110 @@ FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTune
       class_weights(options.class_weights, data.train.labels, model.facts.labels);
   whole.training.optimizer.rate_factors = layer_rates(model, options.layerwise_lr_decay);
   return Run(model, data, whole, log, context).run();
+}
+
+Options options_of(const FineTuneOptions*) {
+  return {
+      Heading::training,
+      {option<&FineTuneOptions::training, &TrainingOptions::epochs>("num_train_epochs,epochs",
+                                                                    "passes over the training data")
+           .from(0, kMostEpochs),
+       option<&FineTuneOptions::training, &TrainingOptions::max_steps>(
+           "max_steps", "optimizer steps, instead of epochs (0: use epochs)")
+           .from(0)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::batch_size>(
+           "per_device_train_batch_size,batch_size", "examples per training batch")
+           .from(1),
+       option<&FineTuneOptions::eval_batch_size>("per_device_eval_batch_size",
+                                                 "examples per evaluation batch")
+           .from(1)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::gradient_accumulation_steps>(
+           "gradient_accumulation_steps", "batches per optimizer step")
+           .from(1)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::optimizer,
+              &AdamWOptions::learning_rate>("learning_rate,lr", "peak learning rate")
+           .from(0),
+       option<&FineTuneOptions::training, &TrainingOptions::lr_scheduler_type>(
+           "lr_scheduler_type", "how the learning rate changes over the run")
+           .one_of(schedule_names())
+           .shown("SCHEDULE")
+           .rare(),
+       option<&FineTuneOptions::layerwise_lr_decay>(
+           "layerwise_lr_decay", "learning-rate factor from each layer to the one below it")
+           .above_zero(1)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::warmup_steps>(
+           "warmup_steps", "steps over which the learning rate rises")
+           .from(0)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::warmup_ratio>(
+           "warmup_ratio", "the same as a fraction of all steps; --warmup_steps overrides it")
+           .from(0, 1)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::optimizer, &AdamWOptions::weight_decay>(
+           "weight_decay", "AdamW weight decay (not for biases and layer norms)")
+           .from(0)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::optimizer, &AdamWOptions::beta1>(
+           "adam_beta1", "AdamW beta 1")
+           .from(0, 1)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::optimizer, &AdamWOptions::beta2>(
+           "adam_beta2", "AdamW beta 2")
+           .from(0, 1)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::optimizer, &AdamWOptions::epsilon>(
+           "adam_epsilon", "AdamW epsilon")
+           .from(0)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::optimizer,
+              &AdamWOptions::max_grad_norm>("max_grad_norm",
+                                            "clip gradients to this norm (0: never)")
+           .from(0)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::logging_steps>(
+           "logging_steps", "steps between log lines")
+           .from(1)
+           .under(Heading::output)
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::eval_steps>(
+           "eval_steps", "steps between evaluations (0: after every epoch)")
+           .from(0)
+           .rare(),
+       option<&FineTuneOptions::load_best_model_at_end>(
+           "load_best_model_at_end", "keep the weights of the best evaluation, not the last")
+           .rare(),
+       option<&FineTuneOptions::metric_for_best_model>(
+           "metric_for_best_model",
+           "metric that selects the best evaluation; by default the task's")
+           .takes(kMetricValue)
+           .checked(problem_of_metric)
+           .rare(),
+       option<&FineTuneOptions::early_stopping_patience>(
+           "early_stopping_patience",
+           "stop after this many evaluations without improvement (0: never)")
+           .from(0)
+           .rare(),
+       option<&FineTuneOptions::class_weights>(
+           "class_weights", "loss weight of each class: balanced, or one number per class")
+           .takes({.shown = "balanced|LIST",
+                   .words = [] { return std::vector<std::string>{"balanced"}; }})
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::label_smoothing_factor>(
+           "label_smoothing_factor", "label smoothing of the training loss")
+           .from(0, 1)
+           .rare(),
+       freeze_option<&FineTuneOptions::freeze>(),
+       option<&FineTuneOptions::training, &TrainingOptions::group_by_length>(
+           "group_by_length", "batch examples of similar length: less padding, faster")
+           .rare(),
+       option<&FineTuneOptions::training, &TrainingOptions::shuffle>(
+           "no_shuffle", "train in the order of the data")
+           .inverted()
+           .rare()}};
 }
 
 }  // namespace hone

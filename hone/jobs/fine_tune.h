@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/base/fields.h"
+#include "hone/base/options.h"
 #include "hone/jobs/training_log.h"
 #include "hone/models/encoding.h"
 #include "hone/study/measure.h"
@@ -53,6 +54,9 @@ struct FineTuneOptions {
 
   bool chooses() const { return load_best_model_at_end || early_stopping_patience > 0; }
 };
+
+/// How a job trains.
+Options options_of(const FineTuneOptions*);
 
 struct FineTuneResult {
   TrainingResult training;

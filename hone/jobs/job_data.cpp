@@ -1,8 +1,28 @@
 #include "hone/jobs/job_data.h"
 
+#include <fmt/format.h>
+
 #include "hone/base/json.h"
+#include "hone/jobs/value_kinds.h"
+#include "hone/text/text_encoding.h"
 
 namespace hone {
+namespace {
+
+std::vector<std::string> common_encodings() {
+  return {"utf-8", "utf-16", "latin-1", "windows-1252"};
+}
+
+// 0, or room for the special tokens of a text.
+std::string problem_of_length(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end && (value == 0 || value >= 2)) return "";
+  return fmt::format("expected 0, or at least 2 for the special tokens, got {}", text);
+}
+
+}  // namespace
 
 Splits load_splits(const JobData& data, std::uint64_t seed, const KnownLabels& known,
                    const std::optional<TrainedOn>& record, DataUse use, Context& context) {
@@ -121,5 +141,96 @@ KnownLabels known_labels(const std::string& model) {
   known.names = facts.labels;
   return known;
 }
+
+Options options_of(const DataOptions*) {
+  return {
+      Heading::data,
+      {option<&DataOptions::text_column>("text_column", "column with the text; by default detected")
+           .shown("COLUMN"),
+       option<&DataOptions::text_pair_column>("text_pair_column",
+                                              "column with the second text of a pair")
+           .shown("COLUMN")
+           .rare(),
+       option<&DataOptions::label_column>("label_column",
+                                          "column with the label; by default detected")
+           .shown("COLUMN"),
+       option<&DataOptions::form, &TableForm::no_header>(
+           "no_header", "the CSV or TSV file has no header row; columns are 0, 1, ...")
+           .rare(),
+       option<&DataOptions::form, &TableForm::quoting>(
+           "quoting", "whether quotes enclose CSV and TSV fields; by default detected")
+           .one_of({"none", "minimal"})
+           .rare(),
+       option<&DataOptions::form, &TableForm::encoding>(
+           "encoding", "encoding of text files, such as latin-1; by default utf-8")
+           .takes({.shown = "NAME", .words = common_encodings})
+           .checked([](const std::string& name) {
+             return is_text_encoding(name) ? std::string()
+                                           : fmt::format(
+                                                 "expected a name such as utf-8, utf-16, latin-1 "
+                                                 "or windows-1252, got '{}'",
+                                                 name);
+           })
+           .rare(),
+       option<&DataOptions::form, &TableForm::json_field>(
+           "json_field", "key of the list of rows in a JSON object")
+           .shown("KEY")
+           .rare(),
+       option<&DataOptions::strict>("strict_utf8", "reject text that is not valid UTF-8").rare()}};
+}
+
+Options options_of(const TextCut*) {
+  return {Heading::data,
+          {option<&TextCut::max_seq_length>(
+               "max_seq_length", "maximum tokens per example (0: the model's limit, at most 512)")
+               .checked(problem_of_length)
+               .rare(),
+           option<&TextCut::truncation>(
+               "truncation", "which tokens of a long text to keep; by default the tokenizer's")
+               .rare()}};
+}
+
+Options label_map_option() {
+  return {
+      Heading::data,
+      {option<&DataOptions::label_map>("label_map",
+                                       "rename labels: neg=NEGATIVE,... (ids: class numbers)")
+           .takes({.shown = "ids|LIST", .words = [] { return std::vector<std::string>{"ids"}; }})
+           .rare()}};
+}
+
+Options options_of(const JobData*) {
+  return {
+      Heading::data,
+      {option<&JobData::options, &DataOptions::source>("data", kDataSources).takes(kDataValue),
+       group<&JobData::options>(), group<&JobData::cut>(),
+       group<&JobData::options>(label_map_option()),
+       option<&JobData::validation_split>("validation_split", "fraction set aside for validation")
+           .from(0, 1),
+       option<&JobData::max_eval_samples>("max_eval_samples",
+                                          "evaluate on a random sample of each split (0: all)")
+           .from(0)
+           .rare(),
+       option<&JobData::protocol>(
+           "protocol", "honest: choose on validation; original: train on all, choose on test")
+           .one_of({"honest", "original"})
+           .rare()}};
+}
+
+Options required_data() {
+  Options rows = options<JobData>();
+  rows.at("data").is_required = true;
+  return rows;
+}
+
+Options train_samples_option() {
+  return {
+      Heading::data,
+      {option<&JobData::max_train_samples>("max_train_samples", "train on a random sample (0: all)")
+           .from(0)
+           .rare()}};
+}
+
+Options training_data() { return {required_data(), train_samples_option()}; }
 
 }  // namespace hone

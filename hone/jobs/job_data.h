@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/options.h"
 #include "hone/models/encoding.h"
 
 /// The data of a job: which, how its parts come about, and how it is read.
@@ -18,6 +19,22 @@ struct JobData {
   TextCut cut = {};
   std::int64_t max_train_samples = 0, max_eval_samples = 0;
 };
+
+/// How texts are read and cut: of `DataOptions`, without the data itself, and of `TextCut`.
+Options options_of(const DataOptions*);
+Options options_of(const TextCut*);
+/// `--label_map`, of jobs that read labels.
+Options label_map_option();
+/// What `--data` takes, for help.
+inline constexpr const char* kDataSources = "CSV, JSON, Parquet, folder or synth:NAME";
+/// All of `JobData` but `max_train_samples`.
+Options options_of(const JobData*);
+/// The same where the data must be given.
+Options required_data();
+/// `--max_train_samples`, of jobs that learn from the training split or look at it.
+Options train_samples_option();
+/// Both of them.
+Options training_data();
 
 /// What is known of a model's answers before data is seen.
 struct KnownLabels {

@@ -1,6 +1,7 @@
 #include "hone/jobs/job_output.h"
 
 #include "hone/base/job_files.h"
+#include "hone/jobs/value_kinds.h"
 
 namespace hone {
 
@@ -52,6 +53,38 @@ TrainingLog training_log_in(const fs::path& folder, const std::string& report_to
 Json finished_results(const OutputFolder& output) {
   const fs::path file = output.destination() / "results.json";
   return path_exists(file) ? read_json(file) : Json();
+}
+
+Options options_of(const JobResume*) {
+  return {Heading::output,
+          {option<&JobResume::resume>("resume", "continue an interrupted run to the same bits"),
+           option<&JobResume::save_steps>("save_steps",
+                                          "extra checkpoints every this many steps (0: none)")
+               .from(0)
+               .rare(),
+           option<&JobResume::save_total_limit>("save_total_limit",
+                                                "newest checkpoints to keep, beside the best one")
+               .from(1)
+               .rare(),
+           option<&JobResume::save_optimizer_state>(
+               "save_optimizer_state", "keep the optimizer state in checkpoints of a finished run")
+               .rare()}};
+}
+
+Options options_of(const JobOutput*) {
+  return {Heading::output,
+          {option<&JobOutput::folder>("o,output_dir", "output folder")
+               .required()
+               .takes(kOutputFolderValue),
+           option<&JobOutput::overwrite>("overwrite_output_dir,overwrite",
+                                         "replace hone's own files in the folder")}};
+}
+
+Options report_output() {
+  Options rows = options<JobOutput>();
+  rows.at("output_dir").is_required = false;
+  rows.at("output_dir").meaning = "folder for a report";
+  return rows;
 }
 
 }  // namespace hone

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hone/base/json.h"
+#include "hone/base/options.h"
 #include "hone/base/output_folder.h"
 #include "hone/jobs/training_log.h"
 #include "hone/models/model_source.h"
@@ -20,6 +21,8 @@ struct JobResume {
   bool save_optimizer_state = false;
 };
 
+Options options_of(const JobResume*);
+
 /// The folder a job writes.
 struct JobOutput {
   std::string folder;
@@ -29,6 +32,11 @@ struct JobOutput {
   std::string name_of(const fs::path& part, const fs::path& temporary) const;
   OutputFolderOptions resumable(const JobResume& arguments) const;
 };
+
+/// `--output_dir`, which must be given, and `--overwrite`.
+Options options_of(const JobOutput*);
+/// The same of a job that writes a report, where it is given.
+Options report_output();
 
 /// Checkpoints in `folder`, a part of `output`, that are models with the tokenizer and the record of what was learnt from
 /// of `source`; both must outlive them.

@@ -6,6 +6,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/bench_work.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/job_options.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/models/text_limit.h"
 #include "hone/passes/pack.h"
@@ -282,6 +283,13 @@ Basis basis_of(const ModelChange& change, const std::string& source,
                const std::optional<EncodedSplits>& data) {
   if (data) return basis_of(source, *data, std::string(change.arithmetic), 0);
   return {std::string(change.arithmetic), 0, "none", "none", "nothing was chosen or evaluated"};
+}
+
+Options options_of(const AnswerTexts*) {
+  return {Heading::data,
+          {group<&AnswerTexts::data>(),
+           split_option<&AnswerTexts::split>("split to compare predictions on; by default test"),
+           eval_batch_option<&AnswerTexts::batch_size>()}};
 }
 
 }  // namespace hone

@@ -23,6 +23,8 @@ struct AnswerTexts {
   std::int64_t batch_size = 32;
 };
 
+Options options_of(const AnswerTexts*);
+
 /// Encodes the data for the model `source`, called `name`; nothing where no data is given. As `load_encoded`.
 std::optional<EncodedSplits> load_answer_texts(TextModel& source, const std::string& name,
                                                const AnswerTexts& texts, std::uint64_t seed,

@@ -148,4 +148,18 @@ std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts
       name, kSpelledWords, pieces, tokens_per_text(texts));
 }
 
+Options options_of(const VocabularyRules*) {
+  return {Heading::training,
+          {option<&VocabularyRules::vocab_size>(
+               "vocab_size", "vocabulary size learned for new models (0: 30,522)")
+               .from(0)
+               .rare(),
+           option<&VocabularyRules::lowercase>("lowercase",
+                                               "lower-case text when learning a vocabulary")
+               .rare(),
+           option<&VocabularyRules::strip_accents>(
+               "strip_accents", "remove accents when learning a vocabulary; by default detected")
+               .rare()}};
+}
+
 }  // namespace hone

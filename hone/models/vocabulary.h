@@ -5,6 +5,7 @@
 #include <string>
 
 #include "hone/base/fields.h"
+#include "hone/base/options.h"
 #include "hone/data/encoded_set.h"
 #include "hone/runtime/context.h"
 #include "hone/text/tokenizer.h"
@@ -30,6 +31,9 @@ struct VocabularyRules {
   /// Whether any of them is said.
   bool given() const { return vocab_size > 0 || lowercase || strip_accents; }
 };
+
+/// `--vocab_size` and what goes with it, of commands that make fresh weights for data.
+Options options_of(const VocabularyRules*);
 
 /// What fresh weights are to be made for.
 struct VocabularyOptions {

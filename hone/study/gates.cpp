@@ -10,6 +10,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
+#include "hone/metrics/gate.h"
 #include "hone/metrics/metric.h"
 #include "hone/metrics/planning.h"
 #include "hone/metrics/verdict_text.h"
@@ -19,6 +20,18 @@
 
 namespace hone {
 namespace {
+
+// Gates without their points, of metrics that are counted in points.
+std::vector<std::string> gate_beginnings() {
+  std::vector<std::string> beginnings;
+  for (const std::string& name : metric_names())
+    for (const Task task : {Task::single_label, Task::regression, Task::multi_label})
+      if (const Metric* metric = metric_called(task, name)) {
+        if (metric->greater_is_better) beginnings.push_back(name + ">=-");
+        break;
+      }
+  return beginnings;
+}
 
 // What `gate_result` kept of it.
 FigureChange change_from(const Gate& gate, const GatedChangeResult& result) {
@@ -384,6 +397,15 @@ std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost
         rounded_text(-100 * one.change, kDifferenceDigits), points_text(one.interval.low),
         points_text(one.interval.high), grouped(one.examples), p_text(one.p_value)));
   return sentences;
+}
+
+Options options_of(const GateOptions*) {
+  return {option<&GateOptions::max_drop_points>("max_drop", "allowed drop of the metric, points")
+              .from(0),
+          option<&GateOptions::gates>("gate", "limit the change of a metric: 'f1_macro>=-0.5'")
+              .repeated()
+              .takes({.shown = "TEXT", .words = gate_beginnings, .goes_on = true})
+              .accepted_by(check_gate_syntax)};
 }
 
 }  // namespace hone

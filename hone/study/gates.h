@@ -8,6 +8,7 @@
 #include "hone/base/error.h"
 #include "hone/base/fields.h"
 #include "hone/base/json.h"
+#include "hone/base/options.h"
 #include "hone/metrics/gate.h"
 #include "hone/metrics/gated_change.h"
 #include "hone/report/document.h"
@@ -27,6 +28,9 @@ struct GateOptions {
 
   bool any() const { return max_drop_points || !gates.empty(); }
 };
+
+/// `--max_drop` and `--gate`.
+Options options_of(const GateOptions*);
 
 /// The gates of these options for a model that says this: that of `max_drop_points` first. Throws `UserError`, as `parse_gate` does,
 /// and for two limits on one metric.

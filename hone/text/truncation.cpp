@@ -5,11 +5,12 @@
 
 namespace hone {
 
-std::string to_string(Truncation truncation) {
-  return truncation == Truncation::head   ? "head"
-         : truncation == Truncation::tail ? "tail"
-                                          : "head_tail";
+std::span<const EnumWord> enum_words(Truncation) {
+  static constexpr EnumWord words[] = {{0, "head"}, {1, "tail"}, {2, "head_tail"}};
+  return words;
 }
+
+std::string to_string(Truncation truncation) { return std::string(word_of(truncation)); }
 
 Truncation parse_truncation(std::string_view name) {
   for (const Truncation each : {Truncation::head, Truncation::tail, Truncation::head_tail})

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "hone/base/fields.h"
+
 namespace hone {
 
 /// Which tokens of a text are kept when it has too many.
@@ -15,6 +17,7 @@ enum class Truncation {
   head_tail
 };
 
+std::span<const EnumWord> enum_words(Truncation);
 /// "head", "tail", "head_tail".
 std::string to_string(Truncation truncation);
 /// Throws `UserError` for any other name.

@@ -1,0 +1,128 @@
+#include "hone/cli/command.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/file.h"
+#include "hone/cli/command_words.h"
+#include "hone/cli/help.h"
+#include "hone/cli/settings.h"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kShownWords = 20;  // columns
+
+// "--num_train_epochs,--epochs", "-o,--output_dir", "MODEL"
+std::string spelled_names(const OptionDef& row) {
+  if (row.is_positional) return row.names.front();
+  std::vector<std::string> names;
+  for (const std::string& name : row.names) names.push_back((name.size() == 1 ? "-" : "--") + name);
+  return fmt::format("{}{}", row.is_inverted ? "!" : "", fmt::join(names, ","));
+}
+
+// All words that an option takes; none: it takes others.
+std::vector<std::string> words_of(const OptionDef& row) {
+  if (!row.words.empty() || row.type->words == nullptr || row.type->flag) return row.words;
+  return row.type->words();
+}
+
+// How help calls a value: by its words, where they are few and one of them is taken.
+std::string shown_value(const OptionDef& row) {
+  const std::string words = fmt::format("{}", fmt::join(words_of(row), "|"));
+  if (!row.type->list && !words.empty() && words.size() <= kShownWords) return words;
+  return std::string(row.kind.shown.empty() ? row.type->name : row.kind.shown);
+}
+
+CLI::Validator validator(const OptionCheck& check) {
+  return {[check](const std::string& text) { return check(text); }, ""};
+}
+
+}  // namespace
+
+CommandApp::CommandApp(const Command& command)
+    : command_(command), rows_(command.run.options().rows), arguments_(command.run.make()) {
+  name("hone " + std::string(command.name));
+  description(std::string(command.summary));
+  footer(std::string(command.example));
+  formatter(std::make_shared<HelpFormatter>(help_columns()));
+  set_help_flag("-h,--help", "show the common options");
+  set_help_all_flag("--help_all", "show all options");
+  option_defaults()->always_capture_default();
+  for (const OptionDef& row : rows_) row_of_[declare(row)] = &row;
+  for (const auto& [option, row] : row_of_) {
+    const auto named = [&](const std::string& name) {
+      return std::ranges::find_if(row_of_,
+                                  [&](const auto& other) { return other.second->name() == name; })
+          ->first;
+    };
+    CLI::Option* const own = get_option(option->get_name());
+    if (!row->needs.empty()) own->needs(get_option(named(row->needs)->get_name()));
+    if (!row->excludes.empty()) own->excludes(get_option(named(row->excludes)->get_name()));
+  }
+  unmark_values(*this);
+  if (command.check != nullptr)
+    parse_complete_callback([this] { command_.check(arguments_.get(), *this); });
+}
+
+CLI::Option* CommandApp::declare(const OptionDef& row) {
+  void* const value = row.at(arguments_.get());
+  if (row.type->flag) return add_flag(spelled_names(row), *static_cast<bool*>(value), row.meaning);
+  const OptionType* const type = row.type;
+  CLI::Option* const option = add_option(
+      spelled_names(row),
+      [type, value](const CLI::results_t& texts) {
+        if (type->list) type->clear(value);
+        for (const std::string& text : texts) type->parse(text, value);
+        return true;
+      },
+      row.meaning, false,
+      [&row, value] { return row.default_text ? *row.default_text : row.type->text(value); });
+  option->type_size(1);
+  option->expected(type->list ? CLI::detail::expected_max_vector_size : 1);
+  option->type_name(shown_value(row));
+  option->required(row.is_required);
+  if (type->list && row.list_form != ListForm::behind) option->allow_extra_args(false);
+  if (type->list && row.list_form == ListForm::separated) option->delimiter(',');
+  if (row.replace)
+    option->transform([replace = row.replace](const std::string& text) { return replace(text); });
+  if (const std::vector<std::string> words = words_of(row); !words.empty())
+    option->check(validator([this, &row, words](const std::string& text) -> std::string {
+      if (!row.open_with.empty()) {
+        const CLI::Option* data = get_option_no_throw("--" + row.open_with);
+        if (data != nullptr && data->count() > 0 && is_folder(data->results().back())) return "";
+      }
+      return problem_of_word(text, words);
+    }));
+  for (const OptionCheck& check : row.checks) option->check(validator(check));
+  if (type->problem != nullptr) option->check(validator(type->problem));
+  if (row.kind.access != Access::none)
+    option->check(validator([shown = row.kind.shown](const std::string& text) -> std::string {
+      return text.empty() ? fmt::format("expected {}, got ''", shown) : "";
+    }));
+  return option;
+}
+
+const OptionDef* CommandApp::row(const CLI::Option& option) const {
+  const auto found = row_of_.find(&option);
+  return found == row_of_.end() ? nullptr : found->second;
+}
+
+const ValueKind& CommandApp::kind(const CLI::Option& option) const {
+  static const ValueKind nothing;
+  const OptionDef* found = row(option);
+  return found == nullptr || found->type->flag ? nothing : found->kind;
+}
+
+std::vector<std::string> CommandApp::offered_words(const CLI::Option& option) const {
+  const OptionDef* found = row(option);
+  if (found == nullptr || found->type->flag) return {};
+  std::vector<std::string> words = words_of(*found);
+  if (words.empty() && found->kind.words != nullptr) words = found->kind.words();
+  return words;
+}
+
+void CommandApp::run() const { command_.run.run(arguments_.get(), *this); }
+
+}  // namespace hone

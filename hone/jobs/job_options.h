@@ -1,0 +1,139 @@
+#pragma once
+
+#include "hone/base/options.h"
+#include "hone/jobs/value_kinds.h"
+#include "hone/metrics/task.h"
+
+/// Options that several jobs have, each of a member of theirs: `split_option<&EvaluateJob::split>(…)`. Options carry the names of Hugging
+/// Face's scripts where these have them.
+namespace hone {
+
+/// The name without the ending of whichever of a figure's files it has.
+std::string without_figure_ending(const std::string& file);
+
+/// `MODEL`, which must be given.
+template <auto... kMembers>
+OptionDef model_argument(std::string_view meaning, std::string_view name = "MODEL") {
+  return argument<kMembers...>(name, meaning).required().takes(kModelValue);
+}
+
+/// `--split`; files of a folder may give their splits other names, which are known when it is read.
+template <auto... kMembers>
+OptionDef split_option(std::string_view meaning) {
+  OptionDef row = option<kMembers...>("split", meaning)
+                      .one_of({"train", "validation", "test", "all"})
+                      .shown("SPLIT")
+                      .under(Heading::data);
+  row.open_with = "data";
+  return row;
+}
+
+template <auto... kMembers>
+OptionDef adapter_option(
+    std::string_view name = "adapter",
+    std::string_view meaning = "LoRA adapter folder to apply (hone's or PEFT's)") {
+  return option<kMembers...>(name, meaning).takes(kAdapterValue);
+}
+
+template <auto... kMembers>
+OptionDef eval_batch_option(std::string_view meaning = "examples per evaluation batch") {
+  return option<kMembers...>("per_device_eval_batch_size,batch_size", meaning)
+      .from(1)
+      .under(Heading::training)
+      .rare();
+}
+
+/// `--seeds`, of jobs that can be repeated.
+template <auto... kMembers>
+OptionDef seeds_option() {
+  return option<kMembers...>("seeds", "repeat with this many seeds; report mean and spread")
+      .from(1)
+      .under(Heading::training)
+      .rare();
+}
+
+/// `--freeze GLOB[,GLOB…]`, once or several times.
+template <auto... kMembers>
+OptionDef freeze_option() {
+  return option<kMembers...>("freeze", "parameters to leave unchanged, such as 'bert.embeddings.*'")
+      .shown("GLOB")
+      .separated()
+      .checked([](const std::string& glob) -> std::string {
+        return glob.empty() ? "expected a glob of parameters, got nothing" : "";
+      })
+      .under(Heading::options)
+      .rare();
+}
+
+template <auto... kMembers>
+OptionDef problem_type_option() {
+  return option<kMembers...>(
+             "problem_type",
+             "task: single_label_classification, regression, ...; by default detected")
+      .one_of(task_names())
+      .shown("TASK")
+      .under(Heading::training)
+      .rare();
+}
+
+/// `--report_to`, of jobs that keep the log of a training.
+template <auto... kMembers>
+OptionDef report_to_option() {
+  return option<kMembers...>("report_to",
+                             "also write TensorBoard logs to runs/ in the output folder")
+      .one_of({"none", "tensorboard"})
+      .under(Heading::output)
+      .rare();
+}
+
+/// `--no_row_hashes`, of jobs that write models.
+template <auto... kMembers>
+OptionDef row_hashes_option() {
+  return option<kMembers...>("no_row_hashes", "store no fingerprints of the training examples")
+      .inverted()
+      .under(Heading::output)
+      .rare();
+}
+
+/// `--resume`, of jobs that keep what they did without checkpoints of their own.
+template <auto... kMembers>
+OptionDef resume_option() {
+  return option<kMembers...>("resume", "continue an interrupted run, or start a new one")
+      .under(Heading::output);
+}
+
+template <auto... kMembers>
+OptionDef no_cache_option() {
+  return option<kMembers...>("no_cache", "do not use or update the store of earlier runs")
+      .under(Heading::output)
+      .rare();
+}
+
+/// `--overwrite`, of jobs that write single files.
+template <auto... kMembers>
+OptionDef overwrite_option(std::string_view meaning) {
+  return option<kMembers...>("overwrite", meaning).under(Heading::output).rare();
+}
+
+/// `--figure`, whose files are several.
+template <auto... kMembers>
+OptionDef figure_option(std::string_view meaning) {
+  return option<kMembers...>("figure", meaning)
+      .takes(kFigureValue)
+      .replaced(without_figure_ending)
+      .under(Heading::output)
+      .rare();
+}
+
+/// `--batch_size` and `--tokens`, the size of a run to measure or to count with. Without tokens they stay 0: see `tokens_of_run` for what
+/// is taken then.
+template <auto... kMembers>
+OptionDef run_batch_option() {
+  return option<kMembers...>("batch_size", "batch size").from(1);
+}
+template <auto... kMembers>
+OptionDef run_tokens_option() {
+  return option<kMembers...>("tokens", "tokens per example; by default 128 at most").from(1);
+}
+
+}  // namespace hone
