@@ -155,6 +155,40 @@ OptionDef& Options::at(std::string_view name) {
   return *found;
 }
 
+const OptionDef* find_option(const Options& options, std::string_view name) {
+  for (const OptionDef& row : options.rows)
+    if (std::ranges::find(row.names, name) != row.names.end()) return &row;
+  return nullptr;
+}
+
+std::vector<std::string> words_of(const OptionDef& row) {
+  if (!row.words.empty() || row.type->words == nullptr || row.type->flag) return row.words;
+  return row.type->words();
+}
+
+void set_option(const OptionDef& row, void* object, const Json& value) {
+  void* const member = row.at(object);
+  if (row.type->flag) {
+    user_check(value.is_boolean(), "expected true or false, got {}", to_line(value));
+    *static_cast<bool*>(member) = value.get<bool>() != row.is_inverted;
+    return;
+  }
+  user_check(value.is_string() || value.is_number(), "expected a text or a number, got {}",
+             to_line(value));
+  const std::string whole = value.is_string() ? value.get<std::string>() : to_line(value);
+  if (row.type->list) row.type->clear(member);
+  for (const std::string& text :
+       row.type->list ? split(whole, ',') : std::vector<std::string>{whole}) {
+    const std::vector<std::string> words = words_of(row);
+    std::string problem = words.empty() ? "" : problem_of_word(text, words);
+    for (const OptionCheck& check : row.checks)
+      if (problem.empty()) problem = check(text);
+    if (problem.empty() && row.type->problem != nullptr) problem = row.type->problem(text);
+    user_check(problem.empty(), "{}", problem);
+    row.type->parse(row.replace ? row.replace(text) : text, member);
+  }
+}
+
 namespace detail {
 
 std::string problem_of_number(const std::string& text, bool whole, bool is_signed) {

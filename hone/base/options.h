@@ -160,6 +160,16 @@ Options options() {
   return options_of(static_cast<const T*>(nullptr));
 }
 
+/// The row that has this name among its names; null: there is none.
+const OptionDef* find_option(const Options& options, std::string_view name);
+
+/// All words that an option takes; none: it takes other texts.
+std::vector<std::string> words_of(const OptionDef& row);
+
+/// Sets the option's member of `object` to a value of a file: a truth value of a flag, a text or a number of others, of lists a text
+/// with commas. Throws `UserError` for what a command line would refuse.
+void set_option(const OptionDef& row, void* object, const Json& value);
+
 /// "expected a, b or c, got 'd'; did you mean 'c'?"; "": the text is one of the words.
 std::string problem_of_word(const std::string& text, const std::vector<std::string>& words);
 

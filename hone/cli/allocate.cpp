@@ -47,7 +47,7 @@ Options options_of(const AllocateArguments*) {
   return {
       model_argument<&A::job, &AllocateJob::model>("model folder, not quantized"),
       option<&A::options>("formats", "formats to choose from, separated by commas")
-          .takes(kFormatListValue),
+          .takes(kFormatOrNoneListValue),
       option<&A::sparsities>("sparsities", "fractions of weights to prune, with every format")
           .separated()
           .shown("LIST")

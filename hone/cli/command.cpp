@@ -22,12 +22,6 @@ std::string spelled_names(const OptionDef& row) {
   return fmt::format("{}{}", row.is_inverted ? "!" : "", fmt::join(names, ","));
 }
 
-// All words that an option takes; none: it takes others.
-std::vector<std::string> words_of(const OptionDef& row) {
-  if (!row.words.empty() || row.type->words == nullptr || row.type->flag) return row.words;
-  return row.type->words();
-}
-
 // How help calls a value: by its words, where they are few and one of them is taken.
 std::string shown_value(const OptionDef& row) {
   const std::string words = fmt::format("{}", fmt::join(words_of(row), "|"));

@@ -59,6 +59,8 @@ constinit const ValueKind kFormatOrNoneValue = {
     .shown = "FORMAT", .words = format_names_and_none, .format = true};
 constinit const ValueKind kFormatPairValue = {
     .shown = "FORMAT", .words = format_names_and_none, .format = true, .separator = "/"};
+constinit const ValueKind kFormatOrNoneListValue = {
+    .shown = "LIST", .words = format_names_and_none, .format = true, .separator = ","};
 constinit const ValueKind kFormatListValue = {
     .shown = "LIST", .words = format_names, .format = true, .separator = ","};
 constinit const ValueKind kStorageValue = {

@@ -15,8 +15,9 @@ extern const ValueKind kFigureValue;  ///< a figure's files, by their name witho
 extern const ValueKind kFormatValue;
 extern const ValueKind kFormatOrNoneValue;  ///< "none" stands for fp32
 extern const ValueKind kFormatPairValue;    ///< WEIGHTS/INPUTS
-extern const ValueKind kFormatListValue;    ///< apart by commas
-extern const ValueKind kStorageValue;       ///< a study's storage that is read
+extern const ValueKind kFormatOrNoneListValue;
+extern const ValueKind kFormatListValue;  ///< apart by commas
+extern const ValueKind kStorageValue;     ///< a study's storage that is read
 extern const ValueKind kPassValue;
 extern const ValueKind kMetricValue;
 

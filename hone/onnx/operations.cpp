@@ -10,6 +10,21 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
+// The steps that it stands for: the engine fuses them by itself.
+std::string attention(OnnxBuilder& to, Node& node) {
+  const auto heads_first = [&](std::size_t input, Integers axes) {
+    return to.add("Transpose", {to.name_of(node.input(input))}, {{"perm", std::move(axes)}});
+  };
+  const std::string query = heads_first(0, {0, 2, 1, 3}), key = heads_first(1, {0, 2, 3, 1}),
+                    value = heads_first(2, {0, 2, 1, 3});
+  const auto scale = static_cast<float>(node.attributes().get<double>("scale"));
+  std::string scores = to.add("Mul", {to.add("MatMul", {query, key}), to.number(scale)});
+  if (node.inputs().size() > 3) scores = to.add("Add", {scores, to.name_of(node.input(3))});
+  const std::string weights = to.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+  return to.add("Transpose", {to.add("MatMul", {weights, value})},
+                {{"perm", Integers{0, 2, 1, 3}}});
+}
+
 std::string attention_mask(OnnxBuilder& to, Node& node) {
   const std::string wide = to.add("Unsqueeze", {to.name_of(node.input(0)), to.integers({1, 2})});
   return to.add("Where", {to.cast(wide, OnnxType::boolean), to.number(0),
@@ -182,6 +197,7 @@ struct FormRow {
 
 // Element-wise operations that are not here are written as their formulas.
 constexpr FormRow kForms[] = {
+    {"attention", attention},
     {"attention_mask", attention_mask},
     {"batch_norm", batch_norm},
     {"concat", concat},

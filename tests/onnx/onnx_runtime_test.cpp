@@ -4,6 +4,7 @@
 
 #include "hone/onnx/onnx_file.h"
 #include "hone/onnx/to_onnx.h"
+#include "hone/passes/fuse_attention.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/pack.h"
 #include "hone/passes/remove_dropout.h"
@@ -73,6 +74,7 @@ TEST_F(LongInOnnxRuntime, GoldenModelsGiveTheSameLogits) {
                               std::vector<std::int64_t>(static_cast<std::size_t>(ids.count()), 1)));
     inputs.emplace("token_type_ids", Tensor::zeros(DType::i64, ids.sizes()));
     expect_same(graph, model.parameters, inputs);
+    if (fuse_attention(graph)) expect_same(graph, model.parameters, inputs);
   }
 }
 

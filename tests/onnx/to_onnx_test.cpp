@@ -133,6 +133,18 @@ output y = %s
   });
 }
 
+TEST(ToOnnx, WritesAttentionAsItsSteps) {
+  const OnnxModel model = exported(R"(%q = input : f32[B, S, 2, 4]
+%m = input : f32[B, 1, 1, S]
+%y = attention(%q, %q, %q, %m) {scale=0.5} : f32[B, S, 2, 4]
+output y = %y
+)");
+  std::vector<std::string> operators;
+  for (const OnnxNode& node : model.nodes) operators.push_back(node.op);
+  EXPECT_EQ(operators, (std::vector<std::string>{"Transpose", "Transpose", "Transpose", "MatMul",
+                                                 "Mul", "Add", "Softmax", "MatMul", "Transpose"}));
+}
+
 TEST(ToOnnx, RefusesOtherOpsets) {
   const auto with_opset = [](int opset) {
     return [opset] { exported("%x = input : f32[B]\noutput y = %x\n", {}, opset); };

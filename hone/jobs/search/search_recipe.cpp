@@ -115,6 +115,7 @@ struct SectionDef {
   SearchRecipe::Section SearchRecipe::*member;
   std::vector<std::string> keys;
   void (*check)(const std::string& key, const Json& value);
+  bool (*same)(const std::string& a, const std::string& b) = nullptr;  ///< two names of one setting
 };
 
 void check_training_setting(const std::string& key, const Json& value) {
@@ -169,7 +170,8 @@ const std::vector<SectionDef>& sections() {
        &SearchRecipe::structure,
        {"heads", "neurons", "layers", "method", "scope", "freeze"},
        check_structure_setting},
-      {"training", &SearchRecipe::training, training_setting_names(), check_training_setting},
+      {"training", &SearchRecipe::training, training_setting_names(), check_training_setting,
+       same_training_setting},
       {"lora",
        &SearchRecipe::lora,
        {"r", "alpha", "dropout", "target", "rslora", "modules_to_save", "learning_rate",
@@ -183,7 +185,8 @@ const std::vector<SectionDef>& sections() {
        &SearchRecipe::native,
        {"linears", "narrow", "narrow_share", "tables", "freeze"},
        check_native_setting},
-      {"train_on", &SearchRecipe::train_on, training_setting_names(), check_training_setting},
+      {"train_on", &SearchRecipe::train_on, training_setting_names(), check_training_setting,
+       same_training_setting},
       {"distillation",
        &SearchRecipe::distillation,
        {"alpha", "temperature"},
@@ -198,6 +201,10 @@ std::vector<SearchSetting> read_section(const TomlPlace& place, const SectionDef
   check_keys(table, def.keys, fmt::format("[{}]", def.name), place);
   std::vector<SearchSetting> settings;
   for (const auto& [key, value] : in_order(table)) {
+    for (const SearchSetting& other : settings)
+      user_check(def.same == nullptr || !def.same(other.key, key),
+                 "{}: {}.{} is {}.{}; give it once", place.at(*value), def.name, key, def.name,
+                 other.key);
     settings.push_back(setting_of(place, key, *value));
     with_context(fmt::format("{}: {}.{}", place.at(*value), def.name, key), [&, &name = key] {
       for (const Json& sample : samples_of(settings.back())) def.check(name, sample);
