@@ -84,9 +84,9 @@ void list_passes(const PassTable& passes, const RunArguments& run) {
                    fmt::format("{}", fmt::join(options, ", ")), def.summary});
   }
   print_text(run,
-             "{}\nFor model: `hone pass MODEL PASS -o OUT` runs it over a model for good. look: "
-             "`hone pass MODEL PASS` tells what it finds. run: commands run it over what they run; "
-             "--show_passes says when. `hone passes PASS` tells its options.\n",
+             "{}\nmodel: `hone pass MODEL PASS -o OUT` applies the pass and stores the result. look: `hone "
+             "pass MODEL PASS` prints what it finds. run: commands apply it to the graphs they run; "
+             "--show_passes shows when. `hone passes PASS` describes the options.\n",
              to_text(table, text_style(run)));
 }
 

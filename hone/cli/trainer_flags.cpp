@@ -17,146 +17,127 @@ struct FlagRow {
 const std::vector<FlagRow>& flag_rows() {
   static const std::vector<FlagRow> table = {
       // What to do.
-      {{"do_train"}, "`hone train` trains; leave it out"},
+      {{"do_train"}, "`hone train` always trains; remove the option"},
       {{"do_eval"},
-       "training measures the validation and test splits by itself, `hone eval` any model; leave "
-       "it "
-       "out"},
-      {{"do_predict"}, "`hone predict MODEL --data FILE` prints the predictions of a model"},
+       "training evaluates the validation and test splits anyway, and `hone eval` evaluates any "
+       "model; remove the option"},
+      {{"do_predict"}, "use `hone predict MODEL --data FILE`"},
       {{"model_name_or_path", "model_name", "model"},
-       "the model is the first argument, without a flag"},
-      {{"resume_from_checkpoint"}, "--resume goes on with the same output folder"},
-      {{"logging_dir"}, "--report_to tensorboard writes to runs/ of the output folder"},
+       "give the model as the first argument, without an option"},
+      {{"resume_from_checkpoint"}, "use --resume with the same output folder"},
+      {{"logging_dir"}, "--report_to tensorboard writes to runs/ in the output folder"},
       {{"run_name", "project", "trackio_space_id", "trackio_bucket_id", "trackio_static_space_id"},
-       "the name of a run is that of its output folder"},
+       "a run is named after its output folder"},
       // Data.
       {{"task_name", "dataset_name", "dataset_config_name", "train_file", "validation_file",
         "test_file", "data_dir"},
-       "--data takes a file, or a folder with train.*, validation.* and test.* in it; nothing is "
-       "downloaded"},
+       "use --data with a file, or with a folder that contains train.*, validation.* and test.*; "
+       "hone downloads nothing"},
       {{"text_column_names", "text_column_name", "sentence1_key", "sentence2_key"},
-       "--text_column names the column, --text_pair_column that of the second text"},
-      {{"label_column_name"}, "--label_column names the column"},
-      {{"label_names"}, "the labels' names come from the data, and a trained model keeps its own"},
-      {{"text_column_delimiter"},
-       "--text_pair_column makes pairs; joining columns is not there yet"},
+       "use --text_column, and --text_pair_column for the second text"},
+      {{"label_column_name"}, "use --label_column"},
+      {{"label_names"}, "label names come from the data; a trained model keeps its own"},
+      {{"text_column_delimiter"}, "hone does not join columns; --text_pair_column reads pairs"},
       {{"train_split_name", "validation_split_name", "test_split_name"},
-       "parts are found by their usual names: train, validation (or dev, valid, val), test"},
-      {{"validation_split_percentage"}, "--validation_split takes a share, 0.1 by default"},
+       "splits are found by their usual names: train, validation (or dev, valid, val), test"},
+      {{"validation_split_percentage"}, "use --validation_split with a fraction (default: 0.1)"},
       {{"remove_splits", "remove_columns", "remove_unused_columns"},
-       "only the columns of text and label are read; leave it out"},
+       "hone reads only the text and label columns; remove the option"},
       {{"shuffle_train_dataset"},
-       "the texts are shuffled every epoch; --no_shuffle takes them in order"},
-      {{"shuffle_seed", "data_seed"}, "--seed decides on the order of the texts too"},
-      {{"max_length", "max_len"}, "--max_seq_length is the most tokens of a text"},
-      {{"truncation_side"},
-       "--truncation says which tokens of a long text are kept: head (right), tail (left) or "
-       "head_tail"},
-      {{"max_predict_samples"}, "not there yet: cut the file that is read"},
+       "examples are shuffled every epoch; --no_shuffle keeps their order"},
+      {{"shuffle_seed", "data_seed"}, "--seed also seeds the order of the examples"},
+      {{"max_length", "max_len"}, "use --max_seq_length"},
+      {{"truncation_side"}, "use --truncation: head (right), tail (left) or head_tail"},
+      {{"max_predict_samples"}, "not supported; shorten the file"},
       {{"pad_to_max_length"},
-       "batches are padded to their longest text, which changes no result; leave it out"},
+       "batches are padded to their longest example, which changes no result; remove the option"},
       {{"overwrite_cache", "preprocessing_num_workers", "dataloader_num_workers",
         "dataloader_pin_memory", "dataloader_persistent_workers", "dataloader_prefetch_factor",
         "dataloader_multiprocessing_context", "dataloader_in_order"},
-       "texts are read and tokenized by all --threads, and nothing is kept in a cache; leave it "
-       "out"},
-      {{"dataloader_drop_last"},
-       "not there yet: the last batch of an epoch is used, however small"},
-      {{"metric_name"}, "all metrics are computed; --metric_for_best_model chooses by one"},
+       "all --threads read and tokenize examples, and nothing is cached; remove the option"},
+      {{"dataloader_drop_last"}, "not supported; the last batch of an epoch is always used"},
+      {{"metric_name"}, "all metrics are computed; --metric_for_best_model selects one"},
       {{"predict_with_generate", "generation_max_length", "generation_num_beams",
         "sortish_sampler"},
-       "models that write text are not there: hone classifies it"},
-      {{"do_regression"}, "--problem_type regression, where labels are whole numbers"},
+       "hone does not support models that generate text"},
+      {{"do_regression"}, "use --problem_type regression if labels are whole numbers"},
       // Model and tokenizer.
-      {{"config_name", "tokenizer_name"}, "config and tokenizer are those of the model's folder"},
-      {{"cache_dir"}, "HF_HUB_CACHE says where models of the hub lie"},
-      {{"model_revision", "revision"}, "name it with the model: OWNER/NAME@REVISION"},
+      {{"config_name", "tokenizer_name"}, "config and tokenizer are read from the model folder"},
+      {{"cache_dir"}, "set HF_HUB_CACHE to the folder of downloaded models"},
+      {{"model_revision", "revision"}, "append it to the model: OWNER/NAME@REVISION"},
       {{"use_fast_tokenizer", "trust_remote_code", "low_cpu_mem_usage", "use_safetensors",
         "save_safetensors"},
-       "nothing to choose here: one tokenizer, no remote code, no network, weights as safetensors; "
-       "leave it out"},
+       "hone has one tokenizer, runs no remote code, uses no network and writes safetensors; "
+       "remove the option"},
       {{"use_auth_token", "token", "hub_token"},
-       "hone downloads nothing, private models neither: fetch one with Hugging Face's own tools "
-       "(hf "
-       "auth login, hf download OWNER/NAME), and hone finds it in their cache; or give its folder"},
+       "hone downloads nothing; download the model with `hf auth login` and `hf download "
+       "OWNER/NAME`, and hone finds it in that cache, or give its folder"},
       {{"torch_dtype", "fp16", "bf16", "fp16_full_eval", "bf16_full_eval", "half_precision_backend",
         "fp16_opt_level", "fp16_backend", "tf32"},
-       "--precision bf16 computes so, on a GPU (--device cuda) tf32 as well; weights "
-       "stay in "
-       "fp32; training in fp16 is not there; `hone quantize` "
-       "makes models in bf16, fp16 and others"},
+       "use --precision bf16, or tf32 on a GPU (--device cuda); weights stay in fp32, and training "
+       "in fp16 is not supported; `hone quantize` converts models to bf16, fp16 and others"},
       {{"gradient_checkpointing", "gradient_checkpointing_kwargs", "activation_checkpointing",
         "activation_checkpointing_kwargs"},
-       "not there yet; a smaller --batch_size needs less memory, and with "
-       "--gradient_accumulation_steps "
-       "steps stay as large"},
+       "not supported; a smaller --batch_size with more --gradient_accumulation_steps needs less "
+       "memory"},
       {{"attn_implementation", "use_liger_kernel", "liger_kernel_config", "use_cache",
         "torch_compile", "torch_compile_backend", "torch_compile_mode", "jit_mode_eval"},
-       "there is one implementation of the graph, the fastest for this processor; leave it out"},
+       "hone chooses the fastest kernels by itself; remove the option"},
       // Optimizer and schedule.
-      {{"optim", "adafactor"}, "AdamW is the only optimizer yet; leave it out"},
+      {{"optim", "adafactor"}, "AdamW is the only optimizer; remove the option"},
       {{"optim_args", "optim_target_modules"},
-       "AdamW is the only optimizer yet: --adam_beta1, --adam_beta2, --adam_epsilon, "
+       "AdamW is the only optimizer; use --adam_beta1, --adam_beta2, --adam_epsilon and "
        "--weight_decay"},
       {{"lr_scheduler_kwargs"},
-       "schedules have no settings but --warmup_steps and --warmup_ratio; leave it out"},
-      {{"accumulate_grad_batches"},
-       "--gradient_accumulation_steps is the number of batches per step"},
+       "schedules only have --warmup_steps and --warmup_ratio; remove the option"},
+      {{"accumulate_grad_batches"}, "use --gradient_accumulation_steps"},
       {{"eval_accumulation_steps"},
-       "logits of an evaluation take a few bytes per text, wherever they are; leave it out"},
-      {{"train_batch_size", "per_gpu_train_batch_size"},
-       "--batch_size is the number of texts per batch, of which --gradient_accumulation_steps make "
-       "a "
-       "step"},
-      {{"eval_batch_size", "per_gpu_eval_batch_size"},
-       "--per_device_eval_batch_size is the number of texts per batch of an evaluation"},
+       "logits of an evaluation take a few bytes per example; remove the option"},
+      {{"train_batch_size", "per_gpu_train_batch_size"}, "use --batch_size"},
+      {{"eval_batch_size", "per_gpu_eval_batch_size"}, "use --per_device_eval_batch_size"},
       {{"auto_find_batch_size"},
-       "not there yet; a batch that does not fit the memory is refused with what it would take"},
-      {{"layer_decay", "llrd"}, "--layerwise_lr_decay is the factor from layer to layer"},
+       "not supported; hone reports how much memory a batch that does not fit would need"},
+      {{"layer_decay", "llrd"}, "use --layerwise_lr_decay"},
       {{"temperature", "teacher_model", "teacher_model_name_or_path"},
-       "--distill takes the folder of the teacher, --distill_temperature and --distill_alpha say "
-       "how"},
-      {{"neftune_noise_alpha"}, "not there yet"},
+       "use --distill with the teacher's folder, --distill_temperature and --distill_alpha"},
+      {{"neftune_noise_alpha"}, "not supported"},
       // When to log, evaluate, save.
       {{"evaluation_strategy", "eval_strategy"},
-       "evaluations come after every epoch; --eval_steps N asks for them by steps, "
-       "--validation_split 0 for none"},
+       "hone evaluates after every epoch; --eval_steps N evaluates every N steps, "
+       "--validation_split 0 never"},
       {{"logging_strategy", "logging_first_step"},
-       "--logging_steps N is the way; learning_curve.csv has every step"},
-      {{"logging_nan_inf_filter"}, "a loss that is no number ends the training; leave it out"},
+       "use --logging_steps N; learning_curve.csv contains every step"},
+      {{"logging_nan_inf_filter"},
+       "a loss that is not a number ends the training; remove the option"},
       {{"save_strategy", "save_on_each_node", "save_only_model",
         "restore_callback_states_from_checkpoint", "enable_jit_checkpoint"},
-       "checkpoints come after every epoch and evaluation; --save_steps adds some, "
-       "--save_total_limit says how many stay"},
+       "hone saves after every epoch and evaluation; --save_steps saves more often, "
+       "--save_total_limit limits the checkpoints"},
       {{"greater_is_better"},
-       "it follows from --metric_for_best_model: of loss, mse, rmse and mae less is better"},
-      {{"early_stopping_threshold"},
-       "any gain counts; --early_stopping_patience says how many tries"},
+       "it follows from --metric_for_best_model; lower is better for loss, mse, rmse and mae"},
+      {{"early_stopping_threshold"}, "any improvement counts; use --early_stopping_patience"},
       {{"eval_delay", "eval_on_start", "batch_eval_metrics", "include_for_metrics",
         "include_inputs_for_metrics", "eval_do_concat_batches", "eval_use_gather_object",
         "prediction_loss_only", "use_legacy_prediction_loop", "include_tokens_per_second",
         "include_num_input_tokens_seen", "torch_empty_cache_steps",
         "average_tokens_across_devices"},
-       "not there yet"},
+       "not supported"},
       {{"train_sampling_strategy"},
-       "texts are shuffled every epoch; --group_by_length puts texts of like length together, "
-       "--no_shuffle takes them in order"},
-      {{"length_column_name"}, "--group_by_length measures the texts itself"},
+       "examples are shuffled every epoch; --group_by_length batches similar lengths, --no_shuffle "
+       "keeps the order"},
+      {{"length_column_name"}, "--group_by_length computes the lengths by itself"},
       // Reports.
-      {{"disable_tqdm"}, "--quiet shows no progress"},
+      {{"disable_tqdm"}, "use --quiet"},
       {{"log_level", "log_level_replica", "log_on_each_node", "verbose"},
-       "--quiet shows no progress; warnings are always shown"},
+       "--quiet hides the progress; warnings are always printed"},
       {{"push_to_hub", "push_to_hub_model_id", "push_to_hub_organization", "push_to_hub_token",
         "hub_model_id", "hub_strategy", "hub_private_repo", "hub_always_push", "hub_revision"},
-       "not there yet: hone uses no network; `huggingface-cli upload` takes the output folder as "
-       "it "
-       "is"},
+       "hone uses no network; upload the output folder with `hf upload`"},
       // Machines.
       {{"no_cuda", "use_cpu"},
-       "hone computes on the processor unless --device cuda is given; leave it out"},
+       "hone uses the CPU unless you give --device cuda; remove the option"},
       {{"use_mps_device", "use_ipex"},
-       "hone computes on the processor or, by --device cuda, on NVIDIA's GPUs; leave it "
-       "out"},
+       "hone supports CPUs and, with --device cuda, NVIDIA GPUs; remove the option"},
       {{"local_rank",
         "ddp_backend",
         "ddp_find_unused_parameters",
@@ -185,8 +166,8 @@ const std::vector<FlagRow>& flag_rows() {
         "skip_memory_metrics",
         "debug",
         "torchdynamo"},
-       "hone computes on one machine with all --threads, and results do not depend on them; leave "
-       "it out"},
+       "hone uses one machine with all --threads, and results do not depend on them; remove the "
+       "option"},
   };
   return table;
 }
@@ -212,7 +193,7 @@ std::string trainer_flag_answer(std::string_view flag, std::string_view shown,
   for (const FlagRow& row : flag_rows())
     if (std::ranges::find(row.flags, name) != row.flags.end())
       return has_options(row.answer, options)
-                 ? fmt::format("{} is no flag of hone: {}", shown, row.answer)
+                 ? fmt::format("hone has no option {}: {}", shown, row.answer)
                  : "";
   return "";
 }

@@ -124,7 +124,7 @@ bool autocast(Graph& graph, DType values) {
 
 PassDef autocast_pass() {
   return {.name = "autocast",
-          .summary = "products, and what lies between them, in bf16 or f16",
+          .summary = "compute matrix products, and the operations between them, in bf16 or f16",
           .options = {{"values", "bf16 or f16", std::string("bf16")}},
           .example = "values=f16",
           .of_runs = true,

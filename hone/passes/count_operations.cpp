@@ -8,13 +8,14 @@ namespace hone {
 namespace {
 
 std::vector<PassOptionDef> choice_of_operations() {
-  return {{"kind", "of operations, as graphs name it: dropout", std::string(), true},
-          {"names", "glob of those that are meant", std::string("*")}};
+  return {{"kind", "kind of operation as named in graphs, such as dropout", std::string(), true},
+          {"names", "glob over names of operations", std::string("*")}};
 }
 
 std::vector<PassOptionDef> erase_options() {
   std::vector<PassOptionDef> options = choice_of_operations();
-  options.push_back({"bypass", "let readers read its first input, of the same type", false});
+  options.push_back(
+      {"bypass", "connect users to the first input, which must have the same type", false});
   return options;
 }
 
@@ -79,7 +80,7 @@ PassDef count_operations_pass() {
 
 PassDef erase_operations_pass() {
   return {.name = "erase_operations",
-          .summary = "erase operations; one that is read is refused, or bypassed",
+          .summary = "erase operations; those with users are bypassed or refused",
           .options = erase_options(),
           .example = "kind=gelu names=*.0.* bypass=true",
           .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {

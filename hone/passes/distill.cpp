@@ -54,9 +54,9 @@ PassDef distill_pass() {
   const Distillation usual;
   return {
       .name = "distill",
-      .summary = "add to the loss what the answers are away from a parent's, a new input",
-      .options = {{"temperature", "T, by which logits are divided first", usual.temperature},
-                  {"alpha", "what the loss of the labels weighs, from 0 to 1", usual.alpha}},
+      .summary = "add a distillation loss to the teacher's logits, which become a new input",
+      .options = {{"temperature", "temperature that logits are divided by", usual.temperature},
+                  {"alpha", "weight of the label loss, from 0 to 1", usual.alpha}},
       .of_runs = true,  // whoever trains gives the parent's logits
       .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
         return distill(graph, {options.get<double>("temperature"), options.get<double>("alpha")});

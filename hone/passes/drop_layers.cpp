@@ -88,7 +88,7 @@ std::vector<std::int64_t> numbers_in(const std::string& text) {
   std::vector<std::int64_t> numbers;
   for (const std::string& part : split(text, ',')) {
     const std::int64_t number = whole(trim(part));
-    user_check(number >= 0, "layers: expected whole numbers, apart by commas, got '{}'", part);
+    user_check(number >= 0, "layers: expected whole numbers separated by commas, got '{}'", part);
     numbers.push_back(number);
   }
   return numbers;
@@ -179,13 +179,14 @@ bool drop_layers(Graph& graph, ParameterStore& parameters,
 }
 
 PassDef drop_layers_pass() {
-  return {.name = "drop_layers",
-          .summary = "let whole layers go, and those behind them take their numbers",
-          .options = {{"layers", "numbers of those that go, apart by commas", std::string()},
-                      {"keep", "how many stay, where no numbers are given", std::int64_t{0}},
-                      {"which", "those that stay: evenly, first or last", std::string("evenly")}},
-          .example = "keep=1",
-          .run = run};
+  return {
+      .name = "drop_layers",
+      .summary = "remove whole layers and renumber the rest",
+      .options = {{"layers", "numbers of the layers to remove, separated by commas", std::string()},
+                  {"keep", "how many layers to keep if no numbers are given", std::int64_t{0}},
+                  {"which", "which layers to keep: evenly, first or last", std::string("evenly")}},
+      .example = "keep=1",
+      .run = run};
 }
 
 }  // namespace hone

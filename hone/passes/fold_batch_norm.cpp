@@ -49,7 +49,7 @@ bool fold_batch_norm(Graph& graph) {
 
 PassDef fold_batch_norm_pass() {
   return {.name = "fold_batch_norm",
-          .summary = "let convolutions do what the batch norms behind them do",
+          .summary = "fold batch norms into the convolutions before them",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return fold_batch_norm(graph);

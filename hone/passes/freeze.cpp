@@ -21,8 +21,9 @@ bool freeze(Graph& graph, const std::vector<std::string>& globs) {
 
 PassDef freeze_pass() {
   return {.name = "freeze",
-          .summary = "make parameters ones that training leaves as they are",
-          .options = {{"names", "globs of parameters, apart by commas", std::string(), true}},
+          .summary = "exclude parameters from training",
+          .options = {{"names", "globs over names of parameters, separated by commas",
+                       std::string(), true}},
           .example = "names=bert.embeddings.*",
           .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
             return freeze(graph, split(options.get<std::string>("names"), ','));

@@ -216,7 +216,7 @@ bool fuse_attention(Graph& graph) {
 
 PassDef fuse_attention_pass() {
   return {.name = "fuse_attention",
-          .summary = "compute each attention by one operation that holds no scores of all tokens",
+          .summary = "replace each attention by one operation that does not store all scores",
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return fuse_attention(graph);
           }};

@@ -39,7 +39,7 @@ bool fuse_conv2d(Graph& graph) {
 
 PassDef fuse_conv2d_pass() {
   return {.name = "fuse_conv2d",
-          .summary = "compute convolutions together with their residuals and activations",
+          .summary = "fuse convolutions with their residuals and activations",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return fuse_conv2d(graph);

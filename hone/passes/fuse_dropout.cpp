@@ -99,7 +99,7 @@ bool fuse_dropout(Graph& graph) {
 
 PassDef fuse_dropout_pass() {
   return {.name = "fuse_dropout",
-          .summary = "of training steps, drop what adapters read while they read it",
+          .summary = "fuse the dropout of adapters' inputs into their product, in training",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return fuse_dropout(graph);

@@ -188,7 +188,7 @@ bool fuse_elementwise(Graph& graph, std::vector<FusedElementwise>* fused) {
 
 PassDef fuse_elementwise_pass() {
   return {.name = "fuse_elementwise",
-          .summary = "compute element-wise operations that follow each other together",
+          .summary = "fuse consecutive element-wise operations",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return fuse_elementwise(graph);

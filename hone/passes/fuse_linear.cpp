@@ -41,7 +41,7 @@ bool fuse_linear(Graph& graph) {
 
 PassDef fuse_linear_pass() {
   return {.name = "fuse_linear",
-          .summary = "compute linears together with their activations and residuals",
+          .summary = "fuse linear layers with their activations and residuals",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return fuse_linear(graph);

@@ -146,7 +146,7 @@ bool hoist_slices_before_gradients(Graph& graph) {
 
 PassDef hoist_slices_pass() {
   return {.name = "hoist_slices",
-          .summary = "take slices before operations that would compute more than is read",
+          .summary = "move slices before operations whose results are only partly used",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return hoist_slices(graph);

@@ -27,8 +27,8 @@ bool keep_outputs(Graph& graph, const std::vector<std::string>& names) {
 
 PassDef keep_outputs_pass() {
   return {.name = "keep_outputs",
-          .summary = "let go of all outputs but these, and of what only the others depend on",
-          .options = {{"names", "outputs, apart by commas", std::string(), true}},
+          .summary = "remove all other outputs and what only they depend on",
+          .options = {{"names", "outputs to keep, separated by commas", std::string(), true}},
           .example = "names=logits",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {

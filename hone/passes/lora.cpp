@@ -305,16 +305,16 @@ std::string insert_lora_text(const LoraOptions& options) {
 PassDef insert_lora_pass() {
   return {
       .name = "insert_lora",
-      .summary = "give linears low-rank adapters, and freeze all else (LoRA)",
-      .options = {{"target", "globs of linears, or their last names, apart by commas",
+      .summary = "add low-rank adapters to linear layers and freeze everything else (LoRA)",
+      .options = {{"target", "globs over linear layers, or their last names, separated by commas",
                    std::string("*")},
-                  {"r", "rank of adapters", std::int64_t{8}},
-                  {"alpha", "adapters count alpha / r times", 8.0},
-                  {"dropout", "of what adapters read, in training", 0.0},
-                  {"rslora", "adapters count alpha / sqrt(r) times", false},
-                  {"modules_to_save", "modules that are trained themselves, apart by commas",
+                  {"r", "rank of the adapters", std::int64_t{8}},
+                  {"alpha", "scale of the adapters: alpha / r", 8.0},
+                  {"dropout", "dropout of the adapters' inputs in training", 0.0},
+                  {"rslora", "scale the adapters by alpha / sqrt(r) instead", false},
+                  {"modules_to_save", "modules to train in full, separated by commas",
                    std::string()},
-                  {"seed", "of what adapters begin with", std::int64_t{42}}},
+                  {"seed", "random seed of the adapters' initial weights", std::int64_t{42}}},
       .example = "target=query,value r=8 alpha=16",
       .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
                 const Session&) { return insert_lora(graph, parameters, lora_options(options)); }};
@@ -322,7 +322,7 @@ PassDef insert_lora_pass() {
 
 PassDef fuse_lora_pass() {
   return {.name = "fuse_lora",
-          .summary = "add adapters to the weights that they adapt, and let them go",
+          .summary = "merge adapters into the weights and remove them",
           .run = [](Graph& graph, ParameterStore& parameters, const Attributes&, const Session&) {
             return fuse_lora(graph, parameters);
           }};

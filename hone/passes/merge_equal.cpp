@@ -67,7 +67,7 @@ bool merge_equal_states(Graph& graph, const ParameterStore& parameters) {
 
 PassDef merge_equal_pass() {
   return {.name = "merge_equal",
-          .summary = "compute once what several operations compute alike (common subexpressions)",
+          .summary = "eliminate common subexpressions",
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return merge_equal(graph);
           }};
@@ -75,7 +75,8 @@ PassDef merge_equal_pass() {
 
 PassDef merge_equal_states_pass() {
   return {.name = "merge_equal_states",
-          .summary = "the same where calibrated states of formats are equal, too; for inference",
+          .summary =
+              "eliminate common subexpressions, with equal calibration too; for inference graphs",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore& parameters, const Attributes&, const Session&) {
             return merge_equal_states(graph, parameters);

@@ -242,30 +242,30 @@ std::string prune_text(const PruneOptions& options) {
 }
 
 PassDef prune_pass() {
-  return {.name = "prune",
-          .summary =
-              "mask weights, the smallest or any, so that they are 0 and training leaves them so",
-          .options = {{"sparsity", "share of the weights that go", 0.5},
-                      {"method", "which go first: l1, the smallest magnitudes, or random",
-                       std::string("l1")},
-                      {"scope", "local: that share of every weight tensor; global: of all together",
-                       std::string("local")},
-                      {"mode", "exact, round(sparsity n) of n; or mase, all up to the quantile",
-                       std::string("exact")},
-                      {"structure", "weights, any of them; or N:M, N are kept of every M in a row",
-                       std::string("weights")},
-                      {"target",
-                       "globs of operations, apart by commas; empty: all but those that give "
-                       "the outputs",
-                       std::string()},
-                      {"seed", "of method random", std::int64_t{42}}},
-          .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
-                    const Session&) { return prune(graph, parameters, options_of(options)); }};
+  return {
+      .name = "prune",
+      .summary = "set weights to 0 by masks that training respects",
+      .options = {{"sparsity", "fraction of weights to remove", 0.5},
+                  {"method", "criterion: l1 (smallest magnitudes first) or random",
+                   std::string("l1")},
+                  {"scope", "apply the sparsity to each tensor (local) or to all together (global)",
+                   std::string("local")},
+                  {"mode", "exact: round(sparsity n) of n weights; mase: all up to the quantile",
+                   std::string("exact")},
+                  {"structure", "weights: any; N:M: keep N of every M consecutive weights",
+                   std::string("weights")},
+                  {"target",
+                   "globs over operations, separated by commas; by default all but those that "
+                   "compute outputs",
+                   std::string()},
+                  {"seed", "random seed of method random", std::int64_t{42}}},
+      .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
+                const Session&) { return prune(graph, parameters, options_of(options)); }};
 }
 
 PassDef unprune_pass() {
   return {.name = "unprune",
-          .summary = "take masks away; what they took is 0 until it is trained",
+          .summary = "remove masks; pruned weights stay 0 until they are trained",
           .run = [](Graph& graph, ParameterStore& parameters, const Attributes&, const Session&) {
             return unprune(graph, parameters);
           }};

@@ -94,12 +94,12 @@ std::string prune_inputs_text(const std::vector<std::string>& target) {
 PassDef prune_inputs_pass() {
   return {.name = "prune_inputs",
           .summary =
-              "let operations with weights read 0 where magnitudes are small; `hone prune "
-              "--activation_sparsity` calibrates how small",
-          .options = {{"least", "magnitudes below it are 0", 0.0, /*required=*/true},
+              "set small inputs of layers to 0; `hone prune --activation_sparsity` calibrates the "
+              "threshold",
+          .options = {{"least", "threshold: smaller magnitudes become 0", 0.0, /*required=*/true},
                       {"target",
-                       "globs of operations, apart by commas; empty: all but those that give "
-                       "the outputs",
+                       "globs over operations, separated by commas; by default all but those that "
+                       "compute outputs",
                        std::string()}},
           .example = "least=0.1",
           .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,

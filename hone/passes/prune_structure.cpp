@@ -14,7 +14,7 @@ namespace {
 UnitKind unit_kind(std::string_view name) {
   for (const UnitKind kind : kUnitKinds)
     if (to_string(kind) == name) return kind;
-  fail("structure: expected heads or neurons, apart by commas, got '{}'", name);
+  fail("structure: expected heads or neurons, separated by commas, got '{}'", name);
 }
 
 // What knows the shapes that would go.
@@ -100,21 +100,24 @@ std::string prune_structure_text(const StructureOptions& options) {
 }
 
 PassDef prune_structure_pass() {
-  return {.name = "prune_structure",
-          .summary = "let whole heads and neurons go, so that shapes shrink",
-          .options = {{"structure", "heads, neurons or both, apart by a comma",
-                       std::string("heads,neurons")},
-                      {"sparsity", "share of them that goes", 0.5},
-                      {"method", "chosen by the l1 or l2 norm of their weights", std::string("l1")},
-                      {"scope", "local: the same share everywhere; global: the least of all",
-                       std::string("local")},
-                      {"freeze", "globs, apart by commas: units of linears that one names stay",
-                       std::string()}},
-          .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
-                    const Session&) {
-            const StructureOptions read = structure_options(options);
-            return prune_structure(graph, parameters, read, magnitudes(parameters, read.method));
-          }};
+  return {
+      .name = "prune_structure",
+      .summary = "remove whole heads and neurons, which shrinks shapes",
+      .options = {{"structure", "heads, neurons, or both separated by a comma",
+                   std::string("heads,neurons")},
+                  {"sparsity", "fraction of heads and neurons to remove", 0.5},
+                  {"method", "criterion: l1 or l2 norm of their weights", std::string("l1")},
+                  {"scope",
+                   "remove the same fraction everywhere (local) or the smallest of all (global)",
+                   std::string("local")},
+                  {"freeze",
+                   "globs over linear layers whose heads and neurons to keep, separated by commas",
+                   std::string()}},
+      .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
+                const Session&) {
+        const StructureOptions read = structure_options(options);
+        return prune_structure(graph, parameters, read, magnitudes(parameters, read.method));
+      }};
 }
 
 }  // namespace hone

@@ -397,14 +397,11 @@ bool remove_quantizers(Graph& graph, const std::set<std::string>& kept) {
 
 PassDef quantize_pass() {
   return {.name = "quantize",
-          .summary =
-              "put quantizers of one format in front of what operations read; their states want "
-              "calibration",
+          .summary = "insert quantizers of one format; they need calibration",
           .options = {{"format", "number format", Format{}, true},
-                      {"layers", "globs of operations, apart by commas", std::string("*")},
-                      {"op", "of those only operations of these kinds, apart by commas",
-                       std::string("linear")},
-                      {"operands", "input, weight, bias, output, apart by commas",
+                      {"layers", "globs over operations, separated by commas", std::string("*")},
+                      {"op", "kinds of operations, separated by commas", std::string("linear")},
+                      {"operands", "input, weight, bias, output, separated by commas",
                        std::string("input,weight,bias")}},
           .example = "format=bf16 layers=*.query operands=weight",
           .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
@@ -414,7 +411,7 @@ PassDef quantize_pass() {
 
 PassDef remove_quantizers_pass() {
   return {.name = "remove_quantizers",
-          .summary = "replace every quantizer by what it reads",
+          .summary = "remove every quantizer",
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return remove_quantizers(graph);
           }};

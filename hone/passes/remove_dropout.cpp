@@ -35,7 +35,7 @@ bool remove_dropout(Graph& graph) {
 
 PassDef remove_dropout_pass() {
   return {.name = "remove_dropout",
-          .summary = "replace every dropout by what it reads",
+          .summary = "remove every dropout",
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return remove_dropout(graph);
           }};

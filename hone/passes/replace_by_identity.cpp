@@ -48,13 +48,14 @@ bool replace_by_identity(Graph& graph, const std::vector<std::string>& names) {
 }
 
 PassDef replace_by_identity_pass() {
-  return {.name = "replace_by_identity",
-          .summary = "let linears go, and their input stand in their place",
-          .options = {{"names", "globs of linears, apart by commas", std::string(), true}},
-          .example = "names=bert.pooler.dense",
-          .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
-            return replace_by_identity(graph, split(options.get<std::string>("names"), ','));
-          }};
+  return {
+      .name = "replace_by_identity",
+      .summary = "replace linear layers by the identity",
+      .options = {{"names", "globs over linear layers, separated by commas", std::string(), true}},
+      .example = "names=bert.pooler.dense",
+      .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
+        return replace_by_identity(graph, split(options.get<std::string>("names"), ','));
+      }};
 }
 
 }  // namespace hone

@@ -25,8 +25,8 @@ bool smooth_labels(Graph& graph, double factor) {
 
 PassDef smooth_labels_pass() {
   return {.name = "smooth_labels",
-          .summary = "of a share of each label, make all classes alike, in the loss",
-          .options = {{"factor", "the share, at least 0 and below 1", 0.1}},
+          .summary = "smooth the labels of the loss",
+          .options = {{"factor", "smoothing factor, at least 0 and below 1", 0.1}},
           .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
             return smooth_labels(graph, options.get<double>("factor"));
           }};

@@ -69,8 +69,8 @@ bool trim_vocabulary(Graph& graph, ParameterStore& parameters, std::int64_t rows
 
 PassDef trim_vocabulary_pass() {
   return {.name = "trim_vocabulary",
-          .summary = "keep the first rows of the embeddings of tokens; `hone trim` chooses tokens",
-          .options = {{"rows", "how many stay", std::int64_t{0}, true}},
+          .summary = "keep the first rows of the token embeddings; `hone trim` chooses the tokens",
+          .options = {{"rows", "rows to keep", std::int64_t{0}, true}},
           .example = "rows=8000",
           .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
                     const Session&) {

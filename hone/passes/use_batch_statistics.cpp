@@ -27,7 +27,7 @@ bool use_batch_statistics(Graph& graph) {
 
 PassDef use_batch_statistics_pass() {
   return {.name = "use_batch_statistics",
-          .summary = "let batch norms normalize by their batch, and keep running statistics",
+          .summary = "make batch norms use batch statistics and update running ones",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return use_batch_statistics(graph);

@@ -32,7 +32,7 @@ bool weigh_classes(Graph& graph) {
 
 PassDef weigh_classes_pass() {
   return {.name = "weigh_classes",
-          .summary = "give every cross entropy a weight per class, a new input",
+          .summary = "weight each class in the cross entropy; the weights become a new input",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return weigh_classes(graph);

@@ -81,7 +81,7 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& se
 PassDef fold_parameters_pass() {
   return {
       .name = "fold_parameters",
-      .summary = "compute once what depends on parameters alone; for inference graphs",
+      .summary = "compute once what depends only on parameters; for inference graphs",
       .of_runs = true,
       .run = [](Graph& graph, ParameterStore& parameters, const Attributes&,
                 const Session& session) { return fold_parameters(graph, parameters, session); }};

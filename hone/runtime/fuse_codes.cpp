@@ -47,7 +47,7 @@ bool fuse_codes(Graph& graph, const Session& session) {
 
 PassDef fuse_codes_pass() {
   return {.name = "fuse_codes",
-          .summary = "let native linears round what they give to the codes that the next one reads",
+          .summary = "make native linear layers write the codes that the next one reads",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session& session) {
             return fuse_codes(graph, session);

@@ -150,7 +150,7 @@ bool fuse_unpack(Graph& graph, const Session& session) {
 
 PassDef fuse_unpack_pass() {
   return {.name = "fuse_unpack",
-          .summary = "let linears, embeddings and slices of tables read packed weights themselves",
+          .summary = "make linear layers, embeddings and slices read packed weights directly",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session& session) {
             return fuse_unpack(graph, session);

@@ -9,22 +9,22 @@ namespace hone {
 PassDef pack_pass() {
   return {
       .name = "pack",
-      .summary = "keep quantized weights in the codes of their formats",
+      .summary = "store quantized weights in the codes of their formats",
       .run = [](Graph& graph, ParameterStore& parameters, const Attributes&,
                 const Session& session) { return pack_weights(graph, parameters, session.pool); }};
 }
 
 PassDef unpack_pass() {
-  return {
-      .name = "unpack",
-      .summary = "keep packed weights in fp32 again, behind the quantizers they had",
-      .options = {{"parameters", "globs of those to unpack, apart by commas", std::string("*")}},
-      .example = "parameters=*.query.weight",
-      .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
-                const Session& session) {
-        return unpack_weights(graph, parameters, session.pool,
-                              split(options.get<std::string>("parameters"), ','));
-      }};
+  return {.name = "unpack",
+          .summary = "store packed weights in fp32 again, with their quantizers",
+          .options = {{"parameters", "globs over parameters to unpack, separated by commas",
+                       std::string("*")}},
+          .example = "parameters=*.query.weight",
+          .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
+                    const Session& session) {
+            return unpack_weights(graph, parameters, session.pool,
+                                  split(options.get<std::string>("parameters"), ','));
+          }};
 }
 
 }  // namespace hone

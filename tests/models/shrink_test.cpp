@@ -191,7 +191,7 @@ TEST(Shrink, WhatCannotGoIsSaid) {
   expect("layers: expected numbers from 0 to 1, got 2", model, "drop_layers(layers=\"2\")");
   expect("layers: 1 stands there twice", model, "drop_layers(layers=\"1,1\")");
   expect("layers: all 2 would go", model, "drop_layers(layers=\"0,1\")");
-  expect("expected whole numbers, apart by commas, got 'x'", model, "drop_layers(layers=\"x\")");
+  expect("expected whole numbers separated by commas, got 'x'", model, "drop_layers(layers=\"x\")");
   expect("expected layers, the numbers of those that go, or keep", model, "drop_layers");
   expect("keep: expected 1 to 1 of 2 layers, got 2", model, "drop_layers(keep=2)");
   expect("which: expected evenly, first or last", model, "drop_layers(keep=1, which=\"odd\")");

@@ -269,7 +269,7 @@ std::vector<Fragment> fragments_of_compression() {
         {"name", "text",
          "the linear that reads them; of layers the path in front of their numbers"},
         {"before", "integer", "how many there were"},
-        {"after", "integer", "how many stay"}}},
+        {"after", "integer", "rows to keep"}}},
       fragment_of<TrimmedVocabularyResult>(),
       fragment_of<RespelledResult>(),
       fragment_of<ChangeTimes>(),
