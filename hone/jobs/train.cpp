@@ -406,7 +406,7 @@ Splits splits_to_train_on(const TrainJob& job, const std::optional<TrainedOn>& b
       fail("{}; give `ignore_mismatched_sizes` to begin with a fresh head for the data's labels",
            error.what());
     // What no label of the model's task can be may be one of another task.
-    if (!job.ignore_mismatched_sizes || !known.task) throw;
+    if (!job.ignore_mismatched_sizes || !(known.task || mismatch)) throw;
   }
   const std::optional<Task> asked = job.problem_type.empty() ? std::optional<Task>() : known.task;
   return load_splits(job.data, job.seed, KnownLabels{asked, {}}, before, DataUse::training,

@@ -232,6 +232,21 @@ TEST(Train, BeginsWithAFreshHeadForOtherLabelsWhenTold) {
             (Json{{"0", "art"}, {"1", "law"}, {"2", "sport"}}));
 }
 
+TEST(Train, BeginsWithAFreshHeadForAModelThatDoesNotNameItsLabels) {
+  const TemporaryFolder folder;
+  folder.file("topics.csv", "text,label\na fine film,art\na dull match,sport\na vote,law\n");
+  fs::copy(workshop() / "model", folder.path() / "unnamed", fs::copy_options::recursive);
+  Json config = read_json(folder.path() / "unnamed/config.json");
+  for (const char* key : {"id2label", "label2id", "problem_type"}) config.erase(key);
+  config["num_labels"] = 2;
+  write_file(folder.path() / "unnamed/config.json", to_document(config));
+  run_well({"train", "unnamed", "--data", "topics.csv", "--max_steps", "1", "--validation_split",
+            "0", "-o", "topics", "--ignore_mismatched_sizes"},
+           folder.path());
+  EXPECT_EQ(read_json(folder.path() / "topics/config.json")["id2label"],
+            (Json{{"0", "art"}, {"1", "law"}, {"2", "sport"}}));
+}
+
 // The encoder is the one that was trained.
 TEST(Train, KeepsTheRestOfAModelUnderAFreshHead) {
   const TemporaryFolder folder;
