@@ -269,7 +269,8 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command bench_command() {
-  return {"bench", "Measure the speed of models and kernels",
+  return {"bench",
+          "Measure the speed of models and kernels",
           "hone bench tiny --batch_size 8 --tokens 128 --train --threads 2 --json",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<BenchArguments>();
@@ -316,7 +317,7 @@ Command bench_command() {
             app.parse_complete_callback([a, &app] { check_use(*a, app); });
             return [a, &app] { run_bench(*a, app); };
           },
-          /*measures_time=*/true};
+          {.measures_time = true}};
 }
 
 }  // namespace hone

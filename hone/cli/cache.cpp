@@ -160,7 +160,9 @@ const Fields& fields_of(const CacheFields*) {
 }
 
 Command cache_command() {
-  return {"cache", "Show, limit or clear the stored results of earlier runs", "hone cache",
+  return {"cache",
+          "Show, limit or clear the stored results of earlier runs",
+          "hone cache",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<CacheArguments>();
             app.add_option("--limit", a->limit, "set the maximum size of the store, such as 20GiB");
@@ -168,7 +170,8 @@ Command cache_command() {
             app.add_flag("--empty", a->empty, "remove everything hone stored");
             declare_screen(app, a->run);
             return [a] { cache(*a); };
-          }};
+          },
+          {.allowed = false}};
 }
 
 }  // namespace hone

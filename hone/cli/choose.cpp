@@ -23,7 +23,8 @@ void choose(ChooseArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command choose_command() {
-  return {"choose", "Choose the most accurate or smallest of several models",
+  return {"choose",
+          "Choose the most accurate or smallest of several models",
           "hone choose my-model my-model-int8 --smallest --data 'synth:negation?seed=7&n=30000'",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<ChooseArguments>();
@@ -44,7 +45,8 @@ Command choose_command() {
             declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);
             return [a, &app] { choose(*a, app); };
-          }};
+          },
+          {.chooses_from = "MODELS"}};
 }
 
 }  // namespace hone

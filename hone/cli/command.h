@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/jobs/pipeline/stage_kind.h"
 
 namespace hone {
 
@@ -17,7 +18,7 @@ struct Command {
   std::string_view example;  ///< a command line that works, shown by its own help
   /// Declares the arguments on `app`; returns what runs once they are parsed.
   std::function<void()> (*declare)(CLI::App& app);
-  bool measures_time = false;  ///< its results are of the moment, and not worth keeping for another
+  StageKind stage = {};  ///< what pipelines must know of it
 };
 
 /// Commands of one kind, under one heading of `hone --help`.

@@ -24,7 +24,8 @@ void compare(CompareArguments& a, const CLI::App& app) {
 
 Command compare_command() {
   return {
-      "compare", "Compare two models on the same examples",
+      "compare",
+      "Compare two models on the same examples",
       "hone compare my-model my-model-int8 --data 'synth:negation?seed=7&n=30000'",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<CompareArguments>();
@@ -44,7 +45,8 @@ Command compare_command() {
         declare(app, a->job.output, /*required=*/false);
         declare(app, a->run);
         return [a, &app] { compare(*a, app); };
-      }};
+      },
+      {.compares = true, .evaluates = StageKind::Evaluates::before_and_after}};
 }
 
 }  // namespace hone

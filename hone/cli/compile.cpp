@@ -23,7 +23,8 @@ void compile(CompileArguments& a) {
 }  // namespace
 
 Command compile_command() {
-  return {"compile", "Show the code generated for a model, and its speedup",
+  return {"compile",
+          "Show the code generated for a model, and its speedup",
           "hone compile tiny --train --batch_size 8 --tokens 128 --explain",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<CompileArguments>();
@@ -42,7 +43,7 @@ Command compile_command() {
             declare_precision_of_processor(app, a->run);
             return [a] { compile(*a); };
           },
-          /*measures_time=*/true};
+          {.measures_time = true}};
 }
 
 }  // namespace hone

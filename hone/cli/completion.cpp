@@ -374,7 +374,8 @@ void print_script(const std::string& name) {
 }  // namespace
 
 Command completion_command() {
-  return {"completion", "Print a completion script for your shell",
+  return {"completion",
+          "Print a completion script for your shell",
           "hone completion bash > ~/.local/share/bash-completion/completions/hone",
           [](CLI::App& app) -> std::function<void()> {
             auto shell = std::make_shared<std::string>();
@@ -382,7 +383,8 @@ Command completion_command() {
                 ->required()
                 ->check(one_of(shell_names()));
             return [shell] { print_script(*shell); };
-          }};
+          },
+          {.allowed = false}};
 }
 
 }  // namespace hone

@@ -322,13 +322,15 @@ const Fields& fields_of(const DoctorFields*) {
 }
 
 Command doctor_command() {
-  return {"doctor", "Check what this machine supports and what is missing", "hone doctor",
+  return {"doctor",
+          "Check what this machine supports and what is missing",
+          "hone doctor",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<RunArguments>();
             declare(app, *a);
             return [a] { check_up(*a); };
           },
-          /*measures_time=*/true};
+          {.allowed = false}};
 }
 
 }  // namespace hone

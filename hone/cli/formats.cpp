@@ -420,8 +420,10 @@ const Fields& fields_of(const QuantizedTensorsFields*) {
 }
 
 Command formats_command() {
-  return {"formats", "Explain number formats; quantize tensor files",
-          "hone formats 'mxint(bits=8)' 0.3", [](CLI::App& app) -> std::function<void()> {
+  return {"formats",
+          "Explain number formats; quantize tensor files",
+          "hone formats 'mxint(bits=8)' 0.3",
+          [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<FormatsArguments>();
             app.add_option("FORMAT", a->format, "format to explain, such as 'mxint(bits=8)'");
             app.add_option("NUMBER", a->numbers, "numbers to encode in it");
@@ -433,7 +435,8 @@ Command formats_command() {
             app.add_flag("--overwrite", a->overwrite, "replace the files of --output and --figure");
             declare(app, a->run);
             return [a] { formats(*a); };
-          }};
+          },
+          {.allowed = false}};
 }
 
 }  // namespace hone

@@ -37,15 +37,18 @@ void print_kernels(KernelsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command kernels_command() {
-  return {"kernels", "List the kernels, and those that a model uses",
-          "hone kernels --model tiny --train", [](CLI::App& app) -> std::function<void()> {
+  return {"kernels",
+          "List the kernels, and those that a model uses",
+          "hone kernels --model tiny --train",
+          [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<KernelsArguments>();
             app.add_option("--model", a->job.model, "show the kernel of each operation of a model");
             app.add_flag("--train", a->job.train, "of a training step instead of inference");
             declare(app, a->run);
             declare_device(app, a->run);
             return [a, &app] { print_kernels(*a, app); };
-          }};
+          },
+          {.allowed = false}};
 }
 
 }  // namespace hone

@@ -105,7 +105,7 @@ bool takes(const std::string& lab, const std::string& option) {
   if (option == "device" || option == "precision") return shipped == nullptr;
   const bool is_model = option == "model";  // else it is of texts
   if (shipped != nullptr)
-    return parse_pipeline(shipped->text, fmt::format("lab {}", lab), {}, "")
+    return parse_pipeline(shipped->text, fmt::format("lab {}", lab), stage_kinds(), {}, "")
         .settings.contains(is_model ? "model" : "data");
   const LabInput input = find_lab(lab).input;
   return input == LabInput::model_and_texts || (is_model && input == LabInput::model);
@@ -148,15 +148,16 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
   if (a.job.output.folder.empty())
     throw UsageError(
         fmt::format("hone lab {}: -o FOLDER is missing: what it finds is written there", lab.name));
-  PipelineJob job{.pipeline = parse_pipeline(lab.text, fmt::format("lab {}", lab.name), given,
-                                             a.fidelity == "quick" ? "" : a.fidelity),
-                  .output = a.job.output,
-                  .resume = a.job.resume.resume,
-                  .store = {},
-                  .words = words_for_stages(a.run),
-                  .invocation = invocation_of(app),
-                  .command = "lab",
-                  .facts = to_json(PipelineLabFields{lab.name, parse_fidelity(a.fidelity)})};
+  PipelineJob job{
+      .pipeline = parse_pipeline(lab.text, fmt::format("lab {}", lab.name), stage_kinds(), given,
+                                 a.fidelity == "quick" ? "" : a.fidelity),
+      .output = a.job.output,
+      .resume = a.job.resume.resume,
+      .store = {},
+      .words = words_for_stages(a.run),
+      .invocation = invocation_of(app),
+      .command = "lab",
+      .facts = to_json(PipelineLabFields{lab.name, parse_fidelity(a.fidelity)})};
   of_labs ? add_to_labs(job.pipeline, app) : add_common(job.pipeline, app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";
@@ -198,7 +199,9 @@ void lab(LabArguments& a, const CLI::App& app) {
 
 Command lab_command() {
   return {
-      "lab", "Run a predefined experiment and report its results", "hone lab 4.3 -o mxint8",
+      "lab",
+      "Run a predefined experiment and report its results",
+      "hone lab 4.3 -o mxint8",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<LabArguments>();
         app.add_option("NAME", a->name, "lab, such as 2.1; by default labs are listed")
@@ -222,7 +225,7 @@ Command lab_command() {
         declare_device(app, a->run);
         return [a, &app] { lab(*a, app); };
       },
-      /*measures_time=*/true};
+      {.measures_time = true}};
 }
 
 }  // namespace hone

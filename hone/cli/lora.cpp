@@ -22,7 +22,8 @@ void lora(LoraArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command lora_command() {
-  return {"lora", "Merge a trained LoRA adapter into its model",
+  return {"lora",
+          "Merge a trained LoRA adapter into its model",
           "hone lora merge my-model --adapter my-adapter -o my-merged-model",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<LoraArguments>();
@@ -36,7 +37,8 @@ Command lora_command() {
             declare(app, a->job.output);
             declare(app, a->run);
             return [a, &app] { lora(*a, app); };
-          }};
+          },
+          {.evaluates = StageKind::Evaluates::before_and_after, .leaves_model = true}};
 }
 
 }  // namespace hone

@@ -157,13 +157,16 @@ std::string reference() {
 }  // namespace
 
 Command man_command() {
-  return {"man", "Print the manual page", "hone man > hone.1",
+  return {"man",
+          "Print the manual page",
+          "hone man > hone.1",
           [](CLI::App& app) -> std::function<void()> {
             auto markdown = std::make_shared<bool>(false);
             app.add_flag("--markdown", *markdown,
                          "print the reference of all commands as Markdown");
             return [markdown] { fmt::print("{}", *markdown ? reference() : manual()); };
-          }};
+          },
+          {.allowed = false}};
 }
 
 }  // namespace hone

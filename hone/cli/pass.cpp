@@ -51,7 +51,8 @@ void pass(PassCommandArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command pass_command() {
-  return {"pass", "Apply a transformation (pass) to the graph of a model",
+  return {"pass",
+          "Apply a transformation (pass) to the graph of a model",
           "hone pass my-model fuse_attention -o my-fused-model",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PassCommandArguments>();
@@ -62,7 +63,8 @@ Command pass_command() {
             declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);
             return [a, &app] { pass(*a, app); };
-          }};
+          },
+          {.leaves_model = true}};
 }
 
 }  // namespace hone

@@ -156,13 +156,16 @@ const Fields& fields_of(const PassesFields*) {
 }
 
 Command passes_command() {
-  return {"passes", "List the transformations (passes) of graphs", "hone passes quantize",
+  return {"passes",
+          "List the transformations (passes) of graphs",
+          "hone passes quantize",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PassesArguments>();
             app.add_option("PASS", a->pass, "pass to describe; without it, passes are listed");
             declare(app, a->run);
             return [a] { passes(*a); };
-          }};
+          },
+          {.allowed = false}};
 }
 
 }  // namespace hone

@@ -87,7 +87,8 @@ void prune_model(PruneArguments& a, const CLI::App& app) {
 
 Command prune_command() {
   return {
-      "prune", "Remove weights, heads, neurons or layers",
+      "prune",
+      "Remove weights, heads, neurons or layers",
       "hone prune my-model --sparsity 0.5 --data 'synth:negation?seed=7&n=30000' -o "
       "my-model-pruned",
       [](CLI::App& app) -> std::function<void()> {
@@ -132,7 +133,8 @@ Command prune_command() {
         declare(app, a->job.output);
         declare(app, a->run);
         return [a, &app] { prune_model(*a, app); };
-      }};
+      },
+      {.evaluates = StageKind::Evaluates::before_and_after, .leaves_model = true}};
 }
 
 }  // namespace hone

@@ -76,7 +76,8 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command quantize_command() {
-  return {"quantize", "Quantize a model, with or without training",
+  return {"quantize",
+          "Quantize a model, with or without training",
           "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
           "'synth:negation?seed=7&n=30000' -o my-model-int8",
           [](CLI::App& app) -> std::function<void()> {
@@ -112,7 +113,10 @@ Command quantize_command() {
             declare(app, a->run);
             declare_device_and_executor(app, a->run);
             return [a, &app] { quantize(*a, app); };
-          }};
+          },
+          {.evaluates = StageKind::Evaluates::before_and_after,
+           .leaves_model = true,
+           .keeps_unrounded = true}};
 }
 
 }  // namespace hone

@@ -32,13 +32,13 @@ void check_gates(const PipelineFields& fields) {
 }
 
 void run_file(PipelineArguments& a, const CLI::App& app) {
-  PipelineJob job{
-      .pipeline = parse_pipeline(read_file(a.file), a.file, given_settings(a.settings), a.variant),
-      .output = a.output,
-      .resume = a.resume,
-      .store = {},
-      .words = words_for_stages(a.run),
-      .invocation = invocation_of(app)};
+  PipelineJob job{.pipeline = parse_pipeline(read_file(a.file), a.file, stage_kinds(),
+                                             given_settings(a.settings), a.variant),
+                  .output = a.output,
+                  .resume = a.resume,
+                  .store = {},
+                  .words = words_for_stages(a.run),
+                  .invocation = invocation_of(app)};
   const StageCommands commands = stage_commands();
   if (a.dry_run) return print_plan(plan_pipeline(job.pipeline, commands), a.run);
   if (a.output.folder.empty())
@@ -54,7 +54,8 @@ void run_file(PipelineArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command run_command() {
-  return {"run", "Run a pipeline of commands from a TOML file",
+  return {"run",
+          "Run a pipeline of commands from a TOML file",
           "hone run compress.toml --set steps=20 -o compressed",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PipelineArguments>();
@@ -69,7 +70,8 @@ Command run_command() {
             declare(app, a->output, /*required=*/false);
             declare_screen(app, a->run);
             return [a, &app] { run_file(*a, app); };
-          }};
+          },
+          {.allowed = false}};
 }
 
 }  // namespace hone

@@ -35,7 +35,8 @@ void show_runs(RunsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command runs_command() {
-  return {"runs", "Compare the results of many runs in one table",
+  return {"runs",
+          "Compare the results of many runs in one table",
           "hone runs my-model my-model-int8 --sort accuracy --reverse",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<RunsArguments>();
@@ -49,7 +50,8 @@ Command runs_command() {
             app.add_flag("--overwrite", a->job.overwrite, "replace the files of --html");
             app.add_flag("--json", a->json, "print the result as JSON");
             return [a, &app] { show_runs(*a, app); };
-          }};
+          },
+          {.allowed = false}};
 }
 
 }  // namespace hone

@@ -72,7 +72,9 @@ const Fields& fields_of(const SchemaFields*) {
 }
 
 Command schema_command() {
-  return {"schema", "Describe the JSON output of commands", "hone schema quantize",
+  return {"schema",
+          "Describe the JSON output of commands",
+          "hone schema quantize",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<SchemaArguments>();
             app.add_option("DOCUMENT", a->document,
@@ -80,7 +82,8 @@ Command schema_command() {
             app.add_flag("--markdown", a->markdown, "print the whole reference as Markdown");
             app.add_flag("--json", a->json, "print the list as JSON");
             return [a] { schema(*a); };
-          }};
+          },
+          {.allowed = false}};
 }
 
 }  // namespace hone

@@ -130,7 +130,8 @@ void declare_sampling(CLI::App& app, SearchArguments& a) {
 
 Command search_command() {
   return {
-      "search", "Search architectures, formats and training settings",
+      "search",
+      "Search architectures, formats and training settings",
       "hone search my-model --recipe space.toml --data 'synth:negation?seed=7&n=30000' "
       "--trials 20 -o search",
       [](CLI::App& app) -> std::function<void()> {
@@ -155,7 +156,8 @@ Command search_command() {
         declare(app, a->run);
         declare_executor(app, a->run);
         return [a, &app] { search(*a, app); };
-      }};
+      },
+      {.searches = true, .leaves_model = true, .trains_plainly = true}};
 }
 
 }  // namespace hone

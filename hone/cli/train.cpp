@@ -24,7 +24,8 @@ void train(TrainArguments& a, const CLI::App& app) {
 
 Command train_command() {
   return {
-      "train", "Fine-tune a model, fully or with LoRA",
+      "train",
+      "Fine-tune a model, fully or with LoRA",
       "hone train tiny --data 'synth:negation?seed=7&n=30000' --epochs 1 --batch_size 64 --lr 5e-4 "
       "-o my-model",
       [](CLI::App& app) -> std::function<void()> {
@@ -48,7 +49,8 @@ Command train_command() {
         declare(app, a->run);
         declare_device_and_executor(app, a->run);
         return [a, &app] { train(*a, app); };
-      }};
+      },
+      {.evaluates = StageKind::Evaluates::one_model, .leaves_model = true, .trains_plainly = true}};
 }
 
 }  // namespace hone

@@ -39,7 +39,6 @@ struct StageCall {
   bool leaves_folder =
       false;             ///< it writes a folder of a job; otherwise the files that its options name
   bool resumes = false;  ///< it can go on where it was interrupted
-  bool measures_time = false;            ///< its results are of the moment: they are not kept
   std::vector<std::string> common = {};  ///< options of all stages that it has
 };
 
