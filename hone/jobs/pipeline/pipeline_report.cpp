@@ -164,12 +164,12 @@ std::vector<std::string> failed_gates(const Pipeline& pipeline,
   return names;
 }
 
-// What an object in the results says of itself in `sentence`, to whoever takes another of its keys.
-std::string sentence_beside(const Json& result, const std::string& path) {
+// The `summary` of the object in the results whose key this path is.
+std::string summary_beside(const Json& result, const std::string& path) {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string::npos) return "";
-  const Json& sentence = value_at_path(result, path.substr(0, dot) + ".sentence");
-  return sentence.is_string() ? sentence.get<std::string>() : "";
+  const Json& summary = value_at_path(result, path.substr(0, dot) + ".summary");
+  return summary.is_string() ? summary.get<std::string>() : "";
 }
 
 std::vector<TakenFinding> taken_of(const Pipeline& pipeline,
@@ -184,7 +184,7 @@ std::vector<TakenFinding> taken_of(const Pipeline& pipeline,
                                pipeline.stages[*value.stage].name,
                                value.path,
                                !value_at_path(outcomes[*value.stage].result, value.path).is_null(),
-                               sentence_beside(outcomes[*value.stage].result, value.path)};
+                               summary_beside(outcomes[*value.stage].result, value.path)};
         auto known = std::ranges::find_if(all, [&](const TakenFinding& other) {
           return other.option == one.option && other.from == one.from && other.path == one.path;
         });
@@ -285,7 +285,8 @@ std::string PipelineFields::failed_gates_text() const {
     const Json& result =
         std::ranges::find(stages, name, &PipelineStageResult::stage)->record.result;
     std::vector<std::string> gates;
-    const Json& all = value_at(value_at(result, "gate"), "gates");
+    const Json& judged = value_at(result, "gate");
+    const Json& all = value_at(judged, "gates");
     for (const Json& gate : all.is_array() ? all : Json::array())
       if (gate.at("verdict") != word_of(Conclusion::within_limit))
         gates.push_back(fmt::format("{} {}", gate.at("gate").get<std::string>(),
@@ -293,7 +294,7 @@ std::string PipelineFields::failed_gates_text() const {
                                         ? "failed"
                                         : "is inconclusive"));
     // What chooses or searches says in a sentence that nothing passes.
-    const Json& summary = value_at(result, "summary");
+    const Json& summary = value_at(judged.is_object() ? judged : result, "summary");
     if (gates.empty() && summary.is_string()) gates.push_back(summary.get<std::string>());
     parts.push_back(gates.empty() ? name : fmt::format("{}: {}", name, fmt::join(gates, ", ")));
   }
