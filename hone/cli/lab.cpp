@@ -157,7 +157,9 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
       .words = words_for_stages(a.run),
       .invocation = invocation_of(app),
       .command = "lab",
-      .facts = to_json(PipelineLabFields{lab.name, parse_fidelity(a.fidelity)})};
+      .results = [&](const PipelineFields& found) {
+        return to_json(LabPipelineFields{lab.name, parse_fidelity(a.fidelity), found});
+      }};
   of_labs ? add_to_labs(job.pipeline, app) : add_common(job.pipeline, app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";

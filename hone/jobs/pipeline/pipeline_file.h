@@ -139,8 +139,8 @@ struct PipelinePicture {
   std::string file = {};  ///< in the stage's folder, SVG
 };
 
-/// A figure that others have published, which the report prints with its source.
-struct PublishedFigure {
+/// A number that others have published, which the report prints with its source.
+struct PublishedNumber {
   std::string what = {};
   std::string value = {};
   std::string source = {};
@@ -177,7 +177,7 @@ struct Pipeline {
   std::vector<PipelineTable> tables = {};
   std::vector<PipelinePicture> pictures = {};
   std::vector<std::size_t> chapters = {};  ///< stages whose reports stand in that of the pipeline
-  std::vector<PublishedFigure> published = {};
+  std::vector<PublishedNumber> published = {};
   std::vector<PipelineFinding> findings = {};
   std::vector<PipelineClaim> claims = {};
   std::map<std::string, std::string> settings = {};  ///< with what was given in place of the file's

@@ -117,17 +117,18 @@ std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& fol
     Runs own = read_runs({(folder / stage.name).string()});
     for (RunFolder& run : own.folders) {
       const bool several = run.rows.size() > 1;  // a row for every model of a choice
-      for (Json& row : run.rows)
-        row["folder"] = several && value_at(row, "variant").is_string()
-                            ? fmt::format("{}: {}", stage.name, row["variant"].get<std::string>())
-                            : stage.name;
+      for (RunRow& row : run.rows)
+        row.folder =
+            several && row.variant ? fmt::format("{}: {}", stage.name, *row.variant) : stage.name;
       runs.folders.push_back(std::move(run));
     }
   }
   if (runs.folders.empty()) return std::nullopt;
   const RankedRuns ranked = rank_runs(runs, "", false);
+  const Json rows = to_json(ranked.rows);
   const auto is_there = [&](const char* column) {
-    return std::ranges::any_of(ranked.rows, [&](const Json& row) { return row.contains(column); });
+    return std::ranges::any_of(rows,
+                               [&](const Json& row) { return !value_at(row, column).is_null(); });
   };
   // What figures were measured on is worth a table only with figures.
   constexpr const char* kFigureColumns[] = {
@@ -451,7 +452,7 @@ Section published_section(const Pipeline& pipeline) {
   Section section{"Published results", {}, /*folded=*/true};
   if (pipeline.published.empty()) return section;
   Table table({{"what", "Result"}, {"value", "Published"}, {"source", "Source"}});
-  for (const PublishedFigure& one : pipeline.published)
+  for (const PublishedNumber& one : pipeline.published)
     table.add_row({one.what, one.value, one.source});
   section.blocks = {
       PageTable{std::move(table), "From other programs, data and machines, for orientation only."}};
@@ -535,8 +536,7 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   for (const ClaimResult& one : fields.claims) sentences.push_back(one.sentence);
   fields.summary = sentences.empty() ? document.headline : as_text(sentences);
   fields.notes = document.notes;
-  result.fields = job.facts;
-  result.fields.update(to_json(fields));
+  result.fields = job.results ? job.results(fields) : to_json(fields);
   if (figures) write_file(folder / "results.csv", to_csv(*figures));
   write_file(folder / "stages.csv", to_csv(stages));
   write_file(folder / "pipeline.toml", pipeline.text);

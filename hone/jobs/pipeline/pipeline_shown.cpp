@@ -293,7 +293,7 @@ class ShownReader {
     user_check(node->is_array(), "{}: published: expected [[published]]", place_.at(*node));
     for (const toml::node& item : *node->as_array()) {
       const toml::table& told = table_at(item, "published", place_);
-      check_keys(told, {"what", "value", "source"}, "a published figure", place_);
+      check_keys(told, {"what", "value", "source"}, "a published result", place_);
       pipeline_.published.push_back(
           {scalar_text(needed(told, "what", "published"), "what", place_),
            scalar_text(needed(told, "value", "published"), "value", place_),
