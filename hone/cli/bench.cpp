@@ -328,7 +328,7 @@ Command bench_command() {
               [](const void* arguments, const CLI::App& app) {
                 check_use(*static_cast<const BenchArguments*>(arguments), app);
               },
-          .measures_time = true};
+          .stage = {.measures_time = true}};
 }
 
 }  // namespace hone

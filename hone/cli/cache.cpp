@@ -176,7 +176,8 @@ Command cache_command() {
   return {.name = "cache",
           .summary = "Show, limit or clear the stored results of earlier runs",
           .example = "hone cache",
-          .run = runs<CacheArguments, cache>()};
+          .run = runs<CacheArguments, cache>(),
+          .stage = {.allowed = false}};
 }
 
 }  // namespace hone

@@ -47,7 +47,8 @@ Command choose_command() {
       .summary = "Choose the most accurate or smallest of several models",
       .example =
           "hone choose my-model my-model-int8 --smallest --data 'synth:negation?seed=7&n=30000'",
-      .run = runs<ChooseArguments, choose>()};
+      .run = runs<ChooseArguments, choose>(),
+      .stage = {.chooses_from = "MODELS"}};
 }
 
 }  // namespace hone

@@ -9,6 +9,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/options.h"
+#include "hone/jobs/pipeline/stage_kind.h"
 
 namespace hone {
 
@@ -27,8 +28,7 @@ struct Command {
   CommandRun run = {};
   /// Throws `UsageError` for arguments that do not go together, as soon as they are read.
   void (*check)(const void* arguments, const CLI::App& app) = nullptr;
-  bool measures_time = false;  ///< its results are of the moment, and not worth keeping for another
-  bool makes_model = false;    ///< its output folder holds a model or an adapter
+  StageKind stage = {};  ///< what pipelines must know of it
 };
 
 /// A command whose arguments are an `A` and which `kRun` runs.

@@ -43,7 +43,8 @@ Command compare_command() {
   return {.name = "compare",
           .summary = "Compare two models on the same examples",
           .example = "hone compare my-model my-model-int8 --data 'synth:negation?seed=7&n=30000'",
-          .run = runs<CompareArguments, compare>()};
+          .run = runs<CompareArguments, compare>(),
+          .stage = {.compares = true, .evaluates = StageKind::Evaluates::before_and_after}};
 }
 
 }  // namespace hone

@@ -47,7 +47,7 @@ Command compile_command() {
           .summary = "Show the code generated for a model, and its speedup",
           .example = "hone compile tiny --train --batch_size 8 --tokens 128 --explain",
           .run = runs<CompileArguments, compile>(),
-          .measures_time = true};
+          .stage = {.measures_time = true}};
 }
 
 }  // namespace hone

@@ -382,7 +382,8 @@ Command completion_command() {
   return {.name = "completion",
           .summary = "Print a completion script for your shell",
           .example = "hone completion bash > ~/.local/share/bash-completion/completions/hone",
-          .run = runs<CompletionArguments, print_script>()};
+          .run = runs<CompletionArguments, print_script>(),
+          .stage = {.allowed = false}};
 }
 
 }  // namespace hone

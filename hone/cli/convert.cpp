@@ -34,7 +34,7 @@ Command convert_command() {
           .summary = "Convert the weights of a model folder to safetensors",
           .example = "hone convert old-model -o new-model",
           .run = runs<ConvertArguments, convert>(),
-          .makes_model = true};
+          .stage = {.leaves_model = true}};
 }
 
 }  // namespace hone

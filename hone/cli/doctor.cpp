@@ -326,7 +326,7 @@ Command doctor_command() {
           .summary = "Check what this machine supports and what is missing",
           .example = "hone doctor",
           .run = runs<RunArguments, check_up>(),
-          .measures_time = true};
+          .stage = {.allowed = false}};
 }
 
 }  // namespace hone

@@ -443,7 +443,8 @@ Command formats_command() {
   return {.name = "formats",
           .summary = "Explain number formats; quantize tensor files",
           .example = "hone formats 'mxint(bits=8)' 0.3",
-          .run = runs<FormatsArguments, formats>()};
+          .run = runs<FormatsArguments, formats>(),
+          .stage = {.allowed = false}};
 }
 
 }  // namespace hone

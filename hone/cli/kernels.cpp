@@ -49,7 +49,8 @@ Command kernels_command() {
   return {.name = "kernels",
           .summary = "List the kernels, and those that a model uses",
           .example = "hone kernels --model tiny --train",
-          .run = runs<KernelsArguments, print_kernels>()};
+          .run = runs<KernelsArguments, print_kernels>(),
+          .stage = {.allowed = false}};
 }
 
 }  // namespace hone

@@ -105,7 +105,7 @@ bool takes(const std::string& lab, const std::string& option) {
   if (option == "device" || option == "precision") return shipped == nullptr;
   const bool is_model = option == "model";  // else it is of texts
   if (shipped != nullptr)
-    return parse_pipeline(shipped->text, fmt::format("lab {}", lab), {}, "")
+    return parse_pipeline(shipped->text, fmt::format("lab {}", lab), stage_kinds(), {}, "")
         .settings.contains(is_model ? "model" : "data");
   const LabInput input = find_lab(lab).input;
   return input == LabInput::model_and_texts || (is_model && input == LabInput::model);
@@ -148,15 +148,18 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
   if (a.job.output.folder.empty())
     throw UsageError(
         fmt::format("hone lab {}: -o FOLDER is missing: what it finds is written there", lab.name));
-  PipelineJob job{.pipeline = parse_pipeline(lab.text, fmt::format("lab {}", lab.name), given,
-                                             a.fidelity == "quick" ? "" : a.fidelity),
-                  .output = a.job.output,
-                  .resume = a.job.resume.resume,
-                  .store = {},
-                  .words = words_for_stages(a.run),
-                  .invocation = invocation_of(app),
-                  .command = "lab",
-                  .facts = to_json(PipelineLabFields{lab.name, parse_fidelity(a.fidelity)})};
+  PipelineJob job{
+      .pipeline = parse_pipeline(lab.text, fmt::format("lab {}", lab.name), stage_kinds(), given,
+                                 a.fidelity == "quick" ? "" : a.fidelity),
+      .output = a.job.output,
+      .resume = a.job.resume.resume,
+      .store = {},
+      .words = words_for_stages(a.run),
+      .invocation = invocation_of(app),
+      .command = "lab",
+      .results = [&](const PipelineFields& found) {
+        return to_json(LabPipelineFields{lab.name, parse_fidelity(a.fidelity), found});
+      }};
   of_labs ? add_to_labs(job.pipeline, app) : add_common(job.pipeline, app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";
@@ -227,7 +230,7 @@ Command lab_command() {
           .summary = "Run a predefined experiment and report its results",
           .example = "hone lab 4.3 -o mxint8",
           .run = runs<LabArguments, lab>(),
-          .measures_time = true};
+          .stage = {.measures_time = true}};
 }
 
 }  // namespace hone

@@ -38,7 +38,7 @@ Command lora_command() {
           .summary = "Merge a trained LoRA adapter into its model",
           .example = "hone lora merge my-model --adapter my-adapter -o my-merged-model",
           .run = runs<LoraArguments, lora>(),
-          .makes_model = true};
+          .stage = {.evaluates = StageKind::Evaluates::before_and_after, .leaves_model = true}};
 }
 
 }  // namespace hone

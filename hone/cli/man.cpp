@@ -169,7 +169,8 @@ Command man_command() {
   return {.name = "man",
           .summary = "Print the manual page",
           .example = "hone man > hone.1",
-          .run = runs<ManArguments, print_manual>()};
+          .run = runs<ManArguments, print_manual>(),
+          .stage = {.allowed = false}};
 }
 
 }  // namespace hone

@@ -84,7 +84,7 @@ std::string_view work_in(const FolderRecord& record) {
 }
 
 std::string_view work_of(const CommandApp& app) {
-  if (!app.command().makes_model) return "";
+  if (!app.command().stage.leaves_model) return "";
   const CLI::Option* lora = app.get_option_no_throw("--lora");
   return lora != nullptr && lora->count() > 0 ? kAdapterAlone : kWholeModel;
 }

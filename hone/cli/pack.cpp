@@ -56,7 +56,7 @@ Command pack_command() {
           .summary = "Store the weights of a quantized model in few bits",
           .example = "hone pack my-model-int8 -o my-model-packed",
           .run = runs<PackArguments, pack>(),
-          .makes_model = true};
+          .stage = {.leaves_model = true}};
 }
 
 Command unpack_command() {
@@ -64,7 +64,7 @@ Command unpack_command() {
           .summary = "Store the weights of a packed model in fp32",
           .example = "hone unpack my-model-packed -o my-model-dense",
           .run = runs<UnpackArguments, unpack>(),
-          .makes_model = true};
+          .stage = {.leaves_model = true}};
 }
 
 }  // namespace hone

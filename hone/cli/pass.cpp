@@ -66,7 +66,7 @@ Command pass_command() {
           .summary = "Apply a transformation (pass) to the graph of a model",
           .example = "hone pass my-model fuse_attention -o my-fused-model",
           .run = runs<PassCommandArguments, pass>(),
-          .makes_model = true};
+          .stage = {.leaves_model = true}};
 }
 
 }  // namespace hone

@@ -83,11 +83,13 @@ void list_passes(const PassTable& passes, const RunArguments& run) {
     table.add_row({name, std::string(word_of(use_of(def))),
                    fmt::format("{}", fmt::join(options, ", ")), def.summary});
   }
-  print_text(run,
-             "{}\nmodel: `hone pass MODEL PASS -o OUT` applies the pass and stores the result. look: `hone "
-             "pass MODEL PASS` prints what it finds. run: commands apply it to the graphs they run; "
-             "--show_passes shows when. `hone passes PASS` describes the options.\n",
-             to_text(table, text_style(run)));
+  print_text(
+      run,
+      "{}\nmodel: `hone pass MODEL PASS -o OUT` applies the pass and stores the result. look: "
+      "`hone "
+      "pass MODEL PASS` prints what it finds. run: commands apply it to the graphs they run; "
+      "--show_passes shows when. `hone passes PASS` describes the options.\n",
+      to_text(table, text_style(run)));
 }
 
 void explain_pass(const PassDef& def, const RunArguments& run) {
@@ -170,7 +172,8 @@ Command passes_command() {
   return {.name = "passes",
           .summary = "List the transformations (passes) of graphs",
           .example = "hone passes quantize",
-          .run = runs<PassesArguments, passes>()};
+          .run = runs<PassesArguments, passes>(),
+          .stage = {.allowed = false}};
 }
 
 }  // namespace hone

@@ -47,8 +47,7 @@ Command profile_command() {
   return {.name = "profile",
           .summary = "Show where the time of a model goes",
           .example = "hone profile tiny --batch_size 8 --tokens 128 --train -o my-profile",
-          .run = runs<ProfileArguments, profile>(),
-          .measures_time = true};
+          .run = runs<ProfileArguments, profile>()};
 }
 
 }  // namespace hone

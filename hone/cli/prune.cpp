@@ -141,7 +141,7 @@ Command prune_command() {
               "hone prune my-model --sparsity 0.5 --data 'synth:negation?seed=7&n=30000' -o "
               "my-model-pruned",
           .run = runs<PruneArguments, prune_model>(),
-          .makes_model = true};
+          .stage = {.evaluates = StageKind::Evaluates::before_and_after, .leaves_model = true}};
 }
 
 }  // namespace hone

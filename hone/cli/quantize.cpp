@@ -119,7 +119,9 @@ Command quantize_command() {
               "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
               "'synth:negation?seed=7&n=30000' -o my-model-int8",
           .run = runs<QuantizeArguments, quantize>(),
-          .makes_model = true};
+          .stage = {.evaluates = StageKind::Evaluates::before_and_after,
+                    .leaves_model = true,
+                    .keeps_unrounded = true}};
 }
 
 }  // namespace hone

@@ -32,13 +32,13 @@ void check_gates(const PipelineFields& fields) {
 }
 
 void run_file(PipelineArguments& a, const CLI::App& app) {
-  PipelineJob job{
-      .pipeline = parse_pipeline(read_file(a.file), a.file, given_settings(a.settings), a.variant),
-      .output = a.output,
-      .resume = a.resume,
-      .store = {},
-      .words = words_for_stages(a.run),
-      .invocation = invocation_of(app)};
+  PipelineJob job{.pipeline = parse_pipeline(read_file(a.file), a.file, stage_kinds(),
+                                             given_settings(a.settings), a.variant),
+                  .output = a.output,
+                  .resume = a.resume,
+                  .store = {},
+                  .words = words_for_stages(a.run),
+                  .invocation = invocation_of(app)};
   const StageCommands commands = stage_commands();
   if (a.dry_run) return print_plan(plan_pipeline(job.pipeline, commands), a.run);
   if (a.output.folder.empty())
@@ -71,7 +71,8 @@ Command run_command() {
   return {.name = "run",
           .summary = "Run a pipeline of commands from a TOML file",
           .example = "hone run compress.toml --set steps=20 -o compressed",
-          .run = runs<PipelineArguments, run_file>()};
+          .run = runs<PipelineArguments, run_file>(),
+          .stage = {.allowed = false}};
 }
 
 }  // namespace hone

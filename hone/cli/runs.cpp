@@ -54,7 +54,8 @@ Command runs_command() {
   return {.name = "runs",
           .summary = "Compare the results of many runs in one table",
           .example = "hone runs my-model my-model-int8 --sort accuracy --reverse",
-          .run = runs<RunsArguments, show_runs>()};
+          .run = runs<RunsArguments, show_runs>(),
+          .stage = {.allowed = false}};
 }
 
 }  // namespace hone

@@ -87,7 +87,8 @@ Command schema_command() {
   return {.name = "schema",
           .summary = "Describe the JSON output of commands",
           .example = "hone schema quantize",
-          .run = runs<SchemaArguments, schema>()};
+          .run = runs<SchemaArguments, schema>(),
+          .stage = {.allowed = false}};
 }
 
 }  // namespace hone

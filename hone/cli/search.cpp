@@ -161,7 +161,8 @@ Command search_command() {
           .example =
               "hone search my-model --recipe space.toml --data 'synth:negation?seed=7&n=30000' "
               "--trials 20 -o search",
-          .run = runs<SearchArguments, search>()};
+          .run = runs<SearchArguments, search>(),
+          .stage = {.searches = true, .leaves_model = true, .trains_plainly = true}};
 }
 
 }  // namespace hone

@@ -75,7 +75,7 @@ Command shrink_command() {
       .summary = "Make a model as small and fast as its accuracy allows",
       .example = "hone shrink my-model --data 'synth:negation?seed=7&n=30000' --budget 5m -o small",
       .run = runs<ShrinkArguments, shrink>(),
-      .makes_model = true};
+      .stage = {.leaves_model = true}};
 }
 
 }  // namespace hone

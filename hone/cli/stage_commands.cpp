@@ -24,9 +24,6 @@ constexpr const char* kFolder = "output_dir";
 constexpr std::string_view kPipelines[] = {
     kFolder,   "overwrite_output_dir", "overwrite", "resume", "json", "quiet", "color", "threads",
     "no_cache"};
-// Commands that have nothing to leave, or would run themselves.
-constexpr std::string_view kNoStages[] = {"run",  "cache",  "schema",  "completion", "man",
-                                          "runs", "passes", "formats", "kernels",    "doctor"};
 
 bool is_read(Access access) { return access != Access::none && access != Access::writes; }
 
@@ -110,12 +107,10 @@ class CallBuilder {
     if (found == all.end()) {
       std::vector<std::string> names;
       for (const Command& one : all)
-        if (std::ranges::find(kNoStages, one.name) == std::end(kNoStages))
-          names.emplace_back(one.name);
+        if (one.stage.allowed) names.emplace_back(one.name);
       throw StageError(fmt::format("hone has no command '{}'{}", name, did_you_mean(name, names)));
     }
-    if (std::ranges::find(kNoStages, name) != std::end(kNoStages))
-      throw StageError(fmt::format("`hone {}` cannot be a stage", name));
+    if (!found->stage.allowed) throw StageError(fmt::format("`hone {}` cannot be a stage", name));
     command_ = &*found;
     app_.emplace(*command_);
     for (const CLI::Option* option : app_->get_options({}))
@@ -169,7 +164,6 @@ class CallBuilder {
 
   StageCall call() {
     StageCall call;
-    call.measures_time = command_->measures_time;
     call.common = common_;
     call.leaves_folder = app_->get_option_no_throw(std::string("--") + kFolder) != nullptr;
     call.resumes = app_->get_option_no_throw("--resume") != nullptr;
@@ -260,6 +254,15 @@ std::vector<std::string> known_words(std::vector<std::string> words) {
 }
 
 }  // namespace
+
+const StageKinds& stage_kinds() {
+  static const StageKinds kinds = [] {
+    StageKinds all;
+    for (const Command& command : commands()) all.emplace(command.name, command.stage);
+    return all;
+  }();
+  return kinds;
+}
 
 StageCommands stage_commands() {
   const auto prints = std::make_shared<InputPrints>();

@@ -51,7 +51,9 @@ Command train_command() {
               "hone train tiny --data 'synth:negation?seed=7&n=30000' --epochs 1 "
               "--batch_size 64 --lr 5e-4 -o my-model",
           .run = runs<TrainArguments, train>(),
-          .makes_model = true};
+          .stage = {.evaluates = StageKind::Evaluates::one_model,
+                    .leaves_model = true,
+                    .trains_plainly = true}};
 }
 
 }  // namespace hone

@@ -41,7 +41,7 @@ Command trim_command() {
               "hone trim my-model --keep_tokens 1000 --data 'synth:negation?seed=7&n=30000' -o "
               "my-model-trimmed",
           .run = runs<TrimArguments, trim_model>(),
-          .makes_model = true};
+          .stage = {.leaves_model = true}};
 }
 
 }  // namespace hone

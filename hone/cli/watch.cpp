@@ -23,7 +23,7 @@ std::string line_of(const WatchedTrial& watched, std::size_t columns) {
     for (const double value : trial.values)
       line += fmt::format("{:>9}  ", rounded_text(value, kObjectiveDigits));
   else
-    line += fmt::format("{:>9}  ", lower_ascii(to_string(trial.state)));
+    line += fmt::format("{:>9}  ", word_of(trial.state));
   line += watched.is_best ? "best  " : "      ";
   if (const double seconds = seconds_of(trial); std::isfinite(seconds))
     line += clock_text(seconds) + "  ";
@@ -51,7 +51,7 @@ void watch(WatchArguments& a) {
       a.job,
       [&](const WatchedTrial& trial, Progress& progress) {
         if (a.run.json) {
-          print_result("watch", row_of(trial));
+          print_result("watch", to_json(watch_fields(trial)));
         } else if (columns > 0 && !a.run.quiet) {
           progress.say(
               line_of(trial, columns - 1));  // the same screen: above the line of the whole

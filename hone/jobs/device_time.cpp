@@ -39,10 +39,6 @@ std::string ran_on(const std::string& device, int threads) {
   return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
 }
 
-std::string ran_on(const Json& fields) {
-  return ran_on(fields.at("device").get<std::string>(), fields.at("threads").get<int>());
-}
-
 std::function<double()> clock_of(Device& device) {
   if (cuda::CudaDevice* const card = card_of(device))
     return [clock = std::make_shared<CardClock>(*card)] { return clock->read(); };

@@ -11,8 +11,6 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kRunsOfMeans[] = {5, 20, 100};
-
 std::vector<TimedAttention> usual_shapes(Fidelity fidelity) {
   std::vector<TimedAttention> shapes = {{.shape = {32, 8, 128, 64}},
                                         {.shape = {8, 8, 512, 64}, .runs = 20},
@@ -45,95 +43,108 @@ LabStage attention_stage(const TimedAttention& one, const LabRates& rates) {
       }};
 }
 
-// ---- told
+// ---- the report
 
-const Json* way_of(const Json& found, std::string_view dtype, std::string_view way) {
-  for (const Json& row : found.at("times"))
-    if (row.at("dtype") == dtype && row.at("impl") == way) return &row;
-  return nullptr;
-}
+/// What a stage has found.
+struct FoundAttention {
+  TimedAttention of;
+  BenchAttentionFields fields;
 
-std::vector<double> rounds_of(const Json& row) {
-  return row.at("rounds_ms").get<std::vector<double>>();
-}
+  const AttentionTimesResult* times(std::string_view dtype, AttentionWay way) const {
+    for (const AttentionTimesResult& row : fields.times)
+      if (row.dtype == dtype && row.impl == way) return &row;
+    return nullptr;
+  }
+};
 
 // The mean of the first n runs, the very first among them; nothing where there were fewer.
-Cell mean_of(const Json& row, std::int64_t n) {
-  const std::vector<double> rounds = rounds_of(row);
-  if (std::ssize(rounds) < n - 1) return absent;
-  const double sum =
-      std::accumulate(rounds.begin(), rounds.begin() + (n - 1), row.at("first_ms").get<double>());
-  return real(sum / static_cast<double>(n), 3);
+std::optional<double> mean_of(const AttentionTimesResult& row, std::int64_t n) {
+  if (std::ssize(row.rounds_ms) < n - 1) return std::nullopt;
+  return std::accumulate(row.rounds_ms.begin(), row.rounds_ms.begin() + (n - 1), row.first_ms) /
+         static_cast<double>(n);
 }
 
-Cell beside_naive(const Json* naive, const Json& row) {
-  if (naive == nullptr) return absent;
-  return speedup_cell(speedup_of(rounds_of(*naive), rounds_of(row)));
+LabAttentionResult attention_row(const FoundAttention& found, const std::string& device,
+                                 const AttentionTimesResult& row) {
+  LabAttentionResult result{.shape = found.of.name(),
+                            .device = device,
+                            .dtype = row.dtype,
+                            .impl = row.impl,
+                            .first_ms = row.first_ms,
+                            .median_ms = row.median_ms,
+                            .mean_5 = mean_of(row, 5),
+                            .mean_20 = mean_of(row, 20),
+                            .mean_100 = mean_of(row, 100),
+                            .needed_bytes = row.needed_bytes,
+                            .relative_difference = row.relative_difference};
+  if (row.impl != AttentionWay::naive) result.speedup = row.speedup;
+  return result;
 }
 
-std::vector<Column> attention_columns() {
-  return {{"shape", "Texts, heads, tokens, size"},
-          {"device", "Device"},
-          {"dtype", "Type"},
-          {"impl", "Implementation"},
-          {"first_ms", "First (ms)"},
-          {"median_ms", "Median (ms)"},
-          {"speedup", "Speedup"},
-          {"mean_5", "Mean of 5 (ms)"},
-          {"mean_20", "Mean of 20"},
-          {"mean_100", "Mean of 100"},
-          {"needed_bytes", "Memory"},
-          {"relative_difference", "Relative difference"},
-          {"why_not", "Remark"}};
-}
-
-std::vector<Cell> missing_row(const TimedAttention& one, std::string_view device,
-                              std::string_view dtype, const std::string& why_not) {
-  std::vector<Cell> row(attention_columns().size(), absent);
-  row[0] = one.name();
-  row[1] = std::string(device);
-  row[2] = std::string(dtype);
-  row[3] = "naive and fused";
-  row.back() = why_not;
-  return row;
-}
-
-std::vector<Cell> run_row(const TimedAttention& one, const std::string& device, const Json& found,
-                          const AttentionType& type, std::string_view way) {
-  const Json &row = *way_of(found, type.name, way), *naive = way_of(found, type.name, "naive");
-  std::vector<Cell> cells = {one.name(),
-                             device,
-                             std::string(type.name),
-                             std::string(way),
-                             real(row.at("first_ms"), 2),
-                             real(row.at("median_ms"), 3),
-                             &row == naive ? Cell(absent) : beside_naive(naive, row)};
-  for (const std::int64_t n : kRunsOfMeans) cells.push_back(mean_of(row, n));
-  cells.push_back(bytes(row.at("needed_bytes")));
-  const Json& difference = row.at("relative_difference");
-  cells.push_back(difference.is_number() ? significant(difference) : Cell(absent));
-  cells.push_back(absent);
-  return cells;
-}
-
-// Every shape, device, type and way; those that were not run say why.
-Table attention_overview(const std::vector<TimedAttention>& shapes, const LabRun& run) {
-  Table table(attention_columns());
+// Every shape, device, type and implementation; those that were not run say why.
+std::vector<LabAttentionResult> overview_of(const std::vector<FoundAttention>& all,
+                                            const LabRun& run) {
+  std::vector<LabAttentionResult> overview;
   const OtherDevice other = other_device(run.context);
   const std::string device(run.context.device->kind());
-  for (const TimedAttention& one : shapes) {
-    const Json& found = run.found.at(stage_of(one));
+  for (const FoundAttention& found : all) {
+    for (const AttentionTimesResult& row : found.fields.times)
+      overview.push_back(attention_row(found, device, row));
     for (const AttentionType& type : kAttentionTypes)
-      for (const std::string_view way : kAttentionWays)
-        table.add_row(run_row(one, device, found, type, way));
-    for (const AttentionType& type : kAttentionTypes)
-      table.add_row(missing_row(one, other.name, type.name, other.why_not));
+      overview.push_back({.shape = found.of.name(),
+                          .device = other.name,
+                          .dtype = std::string(type.name),
+                          .why_not = other.why_not});
   }
+  return overview;
+}
+
+Table overview_table(const std::vector<LabAttentionResult>& overview) {
+  Table table({{"shape", "Texts, heads, tokens, size"},
+               {"device", "Device"},
+               {"dtype", "Type"},
+               {"impl", "Implementation"},
+               {"first_ms", "First (ms)"},
+               {"median_ms", "Median (ms)"},
+               {"speedup", "Speedup"},
+               {"mean_5", "Mean of 5 (ms)"},
+               {"mean_20", "Mean of 20"},
+               {"mean_100", "Mean of 100"},
+               {"needed_bytes", "Memory"},
+               {"relative_difference", "Relative difference"},
+               {"why_not", "Remark"}});
+  const auto ms = [](const std::optional<double>& value, int digits = 3) {
+    return value ? real(*value, digits) : Cell(absent);
+  };
+  for (const LabAttentionResult& one : overview)
+    table.add_row({one.shape, one.device, one.dtype,
+                   one.impl ? word_of(*one.impl) : "naive and fused", ms(one.first_ms, 2),
+                   ms(one.median_ms), speedup_cell(one.speedup), ms(one.mean_5), ms(one.mean_20),
+                   ms(one.mean_100), one.needed_bytes ? bytes(*one.needed_bytes) : Cell(absent),
+                   one.relative_difference ? significant(*one.relative_difference) : Cell(absent),
+                   one.why_not ? Cell(*one.why_not) : Cell(absent)});
   return table;
 }
 
-// Calls, their own time and that of one call, as a profiler tells it: operations hold no others, so own time is all of it.
-Table operators_overview(const std::vector<TimedAttention>& shapes, const LabRun& run) {
+// Operations contain no others, so their own time is all of it.
+std::vector<LabOperatorResult> operators_of(const std::vector<FoundAttention>& all) {
+  std::vector<LabOperatorResult> rows;
+  for (const FoundAttention& found : all)
+    for (const AttentionTimesResult& times : found.fields.times)
+      for (const OperatorTimeResult& one : times.operators.value())
+        rows.push_back({.shape = found.of.name(),
+                        .dtype = times.dtype,
+                        .impl = times.impl,
+                        .operation = one.operation,
+                        .kernel = one.kernel,
+                        .calls = one.calls,
+                        .self_ms = one.ms,
+                        .share = one.share,
+                        .call_us = one.call_us});
+  return rows;
+}
+
+Table operators_table(const std::vector<LabOperatorResult>& operators) {
   Table table({{"shape", "Texts, heads, tokens, size"},
                {"dtype", "Type"},
                {"impl", "Implementation"},
@@ -143,33 +154,25 @@ Table operators_overview(const std::vector<TimedAttention>& shapes, const LabRun
                {"self_ms", "Self = total (ms)"},
                {"share", "Share"},
                {"call_us", "Per call (µs)"}});
-  for (const TimedAttention& one : shapes)
-    for (const Json& way : run.found.at(stage_of(one)).at("times"))
-      for (const Json& row : way.at("operators"))
-        table.add_row({one.name(), way.at("dtype").get<std::string>(),
-                       way.at("impl").get<std::string>(), row.at("operation").get<std::string>(),
-                       row.at("kernel").is_string() ? Cell(row.at("kernel").get<std::string>())
-                                                    : Cell(absent),
-                       row.at("calls").get<std::int64_t>(), real(row.at("ms"), 3),
-                       percent(row.at("share")), real(row.at("call_us"), 1)});
+  for (const LabOperatorResult& one : operators)
+    table.add_row({one.shape, one.dtype, word_of(one.impl), one.operation,
+                   one.kernel ? Cell(*one.kernel) : Cell(absent), one.calls, real(one.self_ms, 3),
+                   percent(one.share), real(one.call_us, 1)});
   return table;
 }
 
-Table published_attention() {
-  Table table({{"what", "Result"}, {"published", "Published"}, {"source", "Source"}});
-  const char* reports = "reports of the lab: scaled_dot_product_attention of PyTorch";
-  table.add_row({"CPU, fp32", "1.15× to 1.7× faster", reports});
-  table.add_row(
-      {"CPU, unnamed type",
-       "33× faster; with 15,360 calls of select, so its naive product is likely fp16, one "
-       "slow matrix at a time",
-       "report 003"});
-  table.add_row({"GPU", "1.8× to 8× faster", reports});
-  return table;
+std::vector<PublishedResult> published_attention() {
+  const std::string reports = "reports of the lab: scaled_dot_product_attention of PyTorch";
+  return {{.what = "CPU, fp32", .published = "1.15× to 1.7× faster", .source = reports},
+          {.what = "CPU, unnamed type",
+           .published = "33× faster; with 15,360 calls of select, so its naive product is likely "
+                        "fp16, one slow matrix at a time",
+           .source = "report 003"},
+          {.what = "GPU", .published = "1.8× to 8× faster", .source = reports}};
 }
 
 // Panels over the tokens of a text, for the types that were run.
-Figure attention_figure(const std::vector<TimedAttention>& shapes, const LabRun& run) {
+Figure attention_figure(const std::vector<FoundAttention>& all) {
   Panel speed{.title = "Fused against naive",
               .x = {.label = "Tokens", .logarithmic = true},
               .y = {.label = "Speedup"}};
@@ -180,25 +183,23 @@ Figure attention_figure(const std::vector<TimedAttention>& shapes, const LabRun&
   for (const AttentionType& type : kAttentionTypes) {
     Series speeds{
         .label = fmt::format("fused, {}", type.name), .draw = Draw::points, .spread = Spread::bars};
-    for (const std::string_view way : kAttentionWays) {
-      Series held{.label = fmt::format("{}, {}", way, type.name), .draw = Draw::points};
-      for (const TimedAttention& one : shapes) {
-        const Json& found = run.found.at(stage_of(one));
-        const Json *row = way_of(found, type.name, way), *naive = way_of(found, type.name, "naive");
+    for (const AttentionWay way : {AttentionWay::naive, AttentionWay::fused}) {
+      Series held{.label = fmt::format("{}, {}", to_string(way), type.name), .draw = Draw::points};
+      for (const FoundAttention& found : all) {
+        const AttentionTimesResult* row = found.times(type.name, way);
         if (row == nullptr) continue;
-        const auto tokens = static_cast<double>(one.shape.tokens);
+        const AttentionShape& shape = found.of.shape;
+        const auto tokens = static_cast<double>(shape.tokens);
         held.points.push_back({.x = tokens,
-                               .y = row->at("needed_bytes").get<double>() / (1 << 20) /
-                                    static_cast<double>(one.shape.texts),
-                               .name = one.name()});
-        if (way != "fused" || naive == nullptr || rounds_of(*row).size() < kFewestForMedianInterval)
-          continue;
-        const TimesInTurn turns = compare_rounds(rounds_of(*naive), rounds_of(*row));
+                               .y = static_cast<double>(row->needed_bytes) / (1 << 20) /
+                                    static_cast<double>(shape.texts),
+                               .name = found.of.name()});
+        if (way != AttentionWay::fused || !row->speedup || !row->speedup->interval) continue;
         speeds.points.push_back({.x = tokens,
-                                 .y = turns.speedup,
-                                 .low = turns.speedup_interval.low,
-                                 .high = turns.speedup_interval.high,
-                                 .name = one.name()});
+                                 .y = row->speedup->value,
+                                 .low = row->speedup->interval->low,
+                                 .high = row->speedup->interval->high,
+                                 .name = found.of.name()});
       }
       if (!held.points.empty()) memory.series.push_back(std::move(held));
     }
@@ -207,14 +208,14 @@ Figure attention_figure(const std::vector<TimedAttention>& shapes, const LabRun&
   return {.title = "Fused against naive attention", .panels = {speed, memory}, .width = 1000};
 }
 
-std::string headline_of_attention(const TimedAttention& one, const LabRun& run) {
-  const Json& found = run.found.at(stage_of(one));
-  const Json *naive = way_of(found, "fp32", "naive"), *fused = way_of(found, "fp32", "fused");
+std::string headline_of_attention(const FoundAttention& found) {
+  const AttentionTimesResult &naive = *found.times("fp32", AttentionWay::naive),
+                             &fused = *found.times("fp32", AttentionWay::fused);
   return fmt::format("Fused attention of {} in fp32 on {}: {}, with {} of memory instead of {}",
-                     one.name(), ran_on(found),
-                     speedup_text(speedup_of(rounds_of(*naive), rounds_of(*fused))),
-                     human_bytes(fused->at("needed_bytes").get<double>()),
-                     human_bytes(naive->at("needed_bytes").get<double>()));
+                     found.of.name(), ran_on(found.fields.device, found.fields.threads),
+                     speedup_text(fused.speedup.value()),
+                     human_bytes(static_cast<double>(fused.needed_bytes)),
+                     human_bytes(static_cast<double>(naive.needed_bytes)));
 }
 
 LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>& shapes) {
@@ -222,16 +223,22 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
   Document& document = report.document;
   report.arithmetic = "as each row says; sums in fp32";
   report.data = "random operands, uniform with variance 1";
-  const Table overview = attention_overview(shapes, run),
-              operators = operators_overview(shapes, run);
+  std::vector<FoundAttention> all;
+  for (const TimedAttention& one : shapes)
+    all.push_back({one, from_json<BenchAttentionFields>(run.found.at(stage_of(one)))});
+  AttentionLabFields fields{.overview = overview_of(all, run),
+                            .operators = operators_of(all),
+                            .published = published_attention()};
+  const Table overview = overview_table(fields.overview),
+              operators = operators_table(fields.operators);
   write_file(run.folder() / "overview.csv", to_csv(overview));
   write_file(run.folder() / "operators.csv", to_csv(operators));
-  document.headline = headline_of_attention(shapes.front(), run);
+  document.headline = headline_of_attention(all.front());
   document.evidence = "Medians of runs in turn; latencies are of this machine.";
   document.sections = {
       {"",
        {PageTable{overview, "Naive and fused attention."},
-        figure_block(attention_figure(shapes, run), run.folder() / "attention",
+        figure_block(attention_figure(all), run.folder() / "attention",
                      "Speedup of fused attention, and its memory, against the tokens of a text",
                      document.notes)}},
       {"Time by operation",
@@ -240,7 +247,7 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
                   "total time."}},
        /*folded=*/true},
       {"Published results",
-       {PageTable{published_attention(),
+       {PageTable{published_table(fields.published),
                   "Other machines and another program, for orientation only."}},
        /*folded=*/true},
       {"How to read this",
@@ -251,13 +258,61 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
         Paragraph{"Differences: from naive attention of the same operands in fp32, divided by the "
                   "largest result. Operands are random: equal operands would hide wrong weights."}},
        /*folded=*/true}};
-  report.results = {{"overview", to_json(overview)},
-                    {"operators", to_json(operators)},
-                    {"published", to_json(published_attention())}};
+  report.results = results_of(std::move(fields));
   return report;
 }
 
 }  // namespace
+
+const Fields& fields_of(const LabAttentionResult*) {
+  using L = LabAttentionResult;
+  static const Fields fields = describe<L>(
+      "lab_attention", "An implementation of attention, or a device that it was not run on.",
+      field<&L::shape>("shape", "Texts x heads x tokens x elements of a head."),
+      field<&L::device>("device", "Kind of device."),
+      field<&L::dtype>("dtype", "Type of operands and results: fp32, bf16 or fp16."),
+      field<&L::impl>("impl", "The implementation; null: neither was run."),
+      field<&L::first_ms>("first_ms", Unit::milliseconds, "The first run; null: not run."),
+      field<&L::median_ms>("median_ms", Unit::milliseconds, "Median run; null: not run."),
+      inlined<&L::speedup>(),
+      field<&L::mean_5>("mean_5", Unit::milliseconds,
+                        "Mean of the first run and four that count; null: there were fewer."),
+      field<&L::mean_20>("mean_20", Unit::milliseconds, "The same of 20 runs."),
+      field<&L::mean_100>("mean_100", Unit::milliseconds, "The same of 100 runs."),
+      field<&L::needed_bytes>("needed_bytes", Unit::bytes, "Predicted for a run; null: not run."),
+      field<&L::relative_difference>(
+          "relative_difference", Unit::ratio,
+          "Largest difference from naive attention in fp32, by the largest of its results; null: "
+          "not run."),
+      field<&L::why_not>("why_not", "Reason why it was not run; null: it was."));
+  return fields;
+}
+
+const Fields& fields_of(const LabOperatorResult*) {
+  using L = LabOperatorResult;
+  static const Fields fields = describe<L>(
+      "lab_operator", "What operations take of a run.",
+      field<&L::shape>("shape", "Texts x heads x tokens x elements of a head."),
+      field<&L::dtype>("dtype", "Type of operands and results: fp32, bf16 or fp16."),
+      field<&L::impl>("impl", "The implementation."),
+      field<&L::operation>("operation", "Its name."),
+      field<&L::kernel>("kernel", "The kernel that computed it; null: several."),
+      field<&L::calls>("calls", "Calls in a run."),
+      field<&L::self_ms>("self_ms", Unit::milliseconds, "Of a run; operations contain no others."),
+      field<&L::share>("share", Unit::share, "Of the time of all operations."),
+      field<&L::call_us>("call_us", Unit::microseconds, "One call."));
+  return fields;
+}
+
+const Fields& fields_of(const AttentionLabFields*) {
+  using A = AttentionLabFields;
+  static const Fields fields =
+      describe<A>("lab", "Naive and fused attention.", inlined<&A::lab>(),
+                  field<&A::overview>("overview", "Every shape, device, type and implementation."),
+                  field<&A::operators>("operators", "Time by operation."),
+                  field<&A::published>("published", "Numbers that others have published."));
+  return fields;
+}
 
 std::string TimedAttention::name() const {
   return fmt::format("{} x {} x {} x {}", shape.texts, shape.heads, shape.tokens, shape.size);

@@ -15,6 +15,37 @@ struct TimedAttention {
   std::string name() const;
 };
 
+/// An implementation of attention, or a device that it was not run on.
+struct LabAttentionResult {
+  std::string shape, device, dtype;
+  std::optional<AttentionWay> impl = {};
+  std::optional<double> first_ms = {}, median_ms = {};
+  std::optional<Speedup> speedup = {};
+  std::optional<double> mean_5 = {}, mean_20 = {}, mean_100 = {};
+  std::optional<std::int64_t> needed_bytes = {};
+  std::optional<double> relative_difference = {};
+  std::optional<std::string> why_not = {};
+};
+/// What operations take of a run.
+struct LabOperatorResult {
+  std::string shape, dtype;
+  AttentionWay impl = AttentionWay::naive;
+  std::string operation;
+  std::optional<std::string> kernel = {};
+  std::int64_t calls = 0;
+  double self_ms = 0, share = 0, call_us = 0;
+};
+/// The result for programs.
+struct AttentionLabFields {
+  LabFields lab = {};
+  std::vector<LabAttentionResult> overview = {};
+  std::vector<LabOperatorResult> operators = {};
+  std::vector<PublishedResult> published = {};
+};
+const Fields& fields_of(const LabAttentionResult*);
+const Fields& fields_of(const LabOperatorResult*);
+const Fields& fields_of(const AttentionLabFields*);
+
 /// The lab with the shapes that these fidelities have.
 Lab attention_lab(std::function<std::vector<TimedAttention>(Fidelity)> shapes);
 /// With the usual ones: that of the lab's sheet, and longer texts.

@@ -6,7 +6,6 @@
 #include "hone/jobs/bench.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/kernels.h"
-#include "hone/labs/other_device.h"
 
 namespace hone {
 namespace {
@@ -16,76 +15,71 @@ constexpr const char* kHowTo =
     "a kernel of yours is a plugin: give it by --plugin; examples/cpu_gelu is one in a page, to be "
     "copied";
 
-Json error_json(const std::optional<KernelError>& error) {
-  return error ? Json{{"largest", error->largest}, {"share", error->share}} : Json();
-}
-
-Json to_json(const KernelCheck& check) {
-  Json sizes = Json::array();
+LabKernelResult kernel_result(const KernelCheck& check) {
+  const auto text = [](const std::string& value) {
+    return value.empty() ? std::nullopt : std::optional(value);
+  };
+  LabKernelResult result{.kernel = check.kernel,
+                         .device = check.device,
+                         .graph = check.asked.graph,
+                         .node = check.asked.node,
+                         .operation = check.asked.text,
+                         .nodes = check.asked.nodes,
+                         .refusal = text(check.refusal),
+                         .built_in = check.built_in,
+                         .unchecked = text(check.unchecked)};
+  if (!check.sizes.empty()) result.right = check.is_right();
   for (const KernelAtSizes& at : check.sizes)
-    sizes.push_back({{"batch", at.bindings.at('B')},
-                     {"tokens", at.bindings.at('S')},
-                     {"own", error_json(at.own)},
-                     {"built_in", error_json(at.built_in)}});
-  const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
-  Json times;
-  if (check.times) times = to_json(*check.times, "built_in", "own");
-  return {{"kernel", check.kernel},
-          {"device", check.device},
-          {"graph", check.asked.graph},
-          {"node", check.asked.node},
-          {"operation", check.asked.text},
-          {"nodes", check.asked.nodes},
-          {"refusal", text(check.refusal)},
-          {"built_in", check.built_in},
-          {"unchecked", text(check.unchecked)},
-          {"right", check.sizes.empty() ? Json() : Json(check.is_right())},
-          {"sizes", sizes},
-          {"times", times}};
+    result.sizes.push_back({.batch = at.bindings.at('B'),
+                            .tokens = at.bindings.at('S'),
+                            .own = at.own,
+                            .built_in = at.built_in});
+  if (check.times)
+    result.times = {.built_in = check.times->before,
+                    .own = check.times->after,
+                    .speedup = check.times->ratio()};
+  return result;
 }
 
 Json check_all(LabRun& run, KernelCheckJob job) {
   if (!run.job.model.empty()) job.model = run.job.model;
   job.seed = run.job.seed;
-  Json checks = Json::array();
+  KernelChecks checks{.model = job.model,
+                      .device = device_text(run.context.session()),
+                      .threads = run.context.pool.threads(),
+                      .batch = job.batch,
+                      .tokens = job.tokens,
+                      .rounds = job.rounds};
   for (const KernelCheck& check : check_plugin_kernels(job, run.context))
-    checks.push_back(to_json(check));
-  return {{"model", job.model},
-          {"device", device_text(run.context.session())},
-          {"threads", run.context.pool.threads()},
-          {"batch", job.batch},
-          {"tokens", job.tokens},
-          {"rounds", job.rounds},
-          {"checks", checks}};
+    checks.kernels.push_back(kernel_result(check));
+  return to_json(checks);
 }
 
-std::string answer_of(const Json& check) {
-  if (check.at("refusal").is_string())
-    return "does not support: " + check.at("refusal").get<std::string>();
-  return "supports";
+std::string answer_of(const LabKernelResult& check) {
+  return check.refusal ? "does not support: " + *check.refusal : "supports";
 }
 
-std::string verdict_of(const Json& check) {
-  if (check.at("refusal").is_string()) return "";
-  if (check.at("unchecked").is_string())
-    return "not checked: " + check.at("unchecked").get<std::string>();
-  return check.at("right").get<bool>() ? "right" : "wrong";
+std::string verdict_of(const LabKernelResult& check) {
+  if (check.refusal) return "";
+  if (check.unchecked) return "not checked: " + *check.unchecked;
+  return check.right.value_or(false) ? "right" : "wrong";
 }
 
-double worst_share(const Json& check, const char* whose) {
+Cell own_share(const LabKernelResult& check) {
+  if (check.sizes.empty()) return absent;
   double worst = 0;
-  for (const Json& at : check.at("sizes"))
-    if (at.at(whose).is_object()) worst = std::max(worst, at.at(whose).at("share").get<double>());
-  return worst;
+  for (const LabKernelErrorResult& at : check.sizes) worst = std::max(worst, at.own.share);
+  return significant(worst);
 }
 
-Cell share_cell(const Json& check, const char* whose) {
-  const bool measured = std::ranges::any_of(
-      check.at("sizes"), [&](const Json& at) { return at.at(whose).is_object(); });
-  return measured ? significant(worst_share(check, whose)) : Cell(absent);
+Cell built_in_share(const LabKernelResult& check) {
+  std::optional<double> worst;
+  for (const LabKernelErrorResult& at : check.sizes)
+    if (at.built_in) worst = std::max(worst.value_or(0), at.built_in->share);
+  return worst ? significant(*worst) : Cell(absent);
 }
 
-Table kernels_overview(const Json& found, const OtherDevice& other) {
+Table kernels_overview(const KernelChecks& found, const OtherDevice& other) {
   Table table({{"kernel", "Kernel"},
                {"device", "Device"},
                {"graph", "Graph"},
@@ -106,56 +100,46 @@ Table kernels_overview(const Json& found, const OtherDevice& other) {
     row[5] = why_not;
     table.add_row(std::move(row));
   };
-  for (const Json& check : found.at("checks")) {
-    std::vector<Cell> row = {check.at("kernel").get<std::string>(),
-                             check.at("device").get<std::string>(),
-                             check.at("graph").get<std::string>(),
-                             check.at("operation").get<std::string>(),
-                             check.at("nodes").get<std::int64_t>(),
+  for (const LabKernelResult& check : found.kernels) {
+    std::vector<Cell> row = {check.kernel,
+                             check.device,
+                             check.graph,
+                             check.operation,
+                             check.nodes,
                              answer_of(check),
                              verdict_of(check).empty() ? Cell(absent) : Cell(verdict_of(check)),
-                             share_cell(check, "own"),
-                             share_cell(check, "built_in"),
-                             check.at("built_in").get<std::string>()};
-    const Json& times = check.at("times");
-    if (times.is_object()) {
-      row.push_back(real(times.at("own").at("median_ms"), 4));
-      row.push_back(real(times.at("built_in").at("median_ms"), 4));
-      row.push_back(number_within(times.at("speedup"), times.at("speedup_interval")[0],
-                                  times.at("speedup_interval")[1]));
+                             own_share(check),
+                             built_in_share(check),
+                             check.built_in};
+    if (check.times) {
+      row.push_back(real(check.times->own.median_ms, 4));
+      row.push_back(real(check.times->built_in.median_ms, 4));
+      row.push_back(speedup_cell(check.times->speedup));
     } else {
       row.insert(row.end(), 3, absent);
     }
     table.add_row(std::move(row));
   }
-  if (found.at("checks").empty())
-    missing(found.at("device").get<std::string>(),
-            "not run: no kernel for operations of the model was given");
+  if (found.kernels.empty())
+    missing(found.device, "not run: no kernel for operations of the model was given");
   missing(other.name, other.why_not);
   return table;
 }
 
 // "mine supports gelu f32[B, S, 512] (inference); against the reference it is right; against hone's vector: 0.70× as fast (…)"
-std::string sentence_of(const Json& check) {
-  const Json& refusal = check.at("refusal");
+std::string sentence_of(const LabKernelResult& check) {
   std::string text =
-      fmt::format("{} {} {} ({}){}", check.at("kernel").get<std::string>(),
-                  refusal.is_string() ? "does not support" : "supports",
-                  check.at("operation").get<std::string>(), check.at("graph").get<std::string>(),
-                  refusal.is_string() ? ": " + refusal.get<std::string>() : "");
+      fmt::format("{} {} {} ({}){}", check.kernel, check.refusal ? "does not support" : "supports",
+                  check.operation, check.graph, check.refusal ? ": " + *check.refusal : "");
   const std::string verdict = verdict_of(check);
   if (!verdict.empty()) text += "; against the reference it is " + verdict;
-  const Json& times = check.at("times");
-  if (!times.is_object()) return text;
-  const Json& ends = times.at("speedup_interval");
+  if (!check.times) return text;
   return text +
-         fmt::format("; against hone's {}: {}", check.at("built_in").get<std::string>(),
-                     speedup_text(Speedup{times.at("speedup").get<double>(),
-                                          Interval{ends[0].get<double>(), ends[1].get<double>()}}));
+         fmt::format("; against hone's {}: {}", check.built_in, speedup_text(check.times->speedup));
 }
 
 LabReport report_kernels(const LabRun& run) {
-  const Json &found = run.found.at(kChecks), &checks = found.at("checks");
+  const auto found = from_json<KernelChecks>(run.found.at(kChecks));
   const OtherDevice other = other_device(run.context);
   const Table overview = kernels_overview(found, other);
   write_file(run.folder() / "kernels.csv", to_csv(overview));
@@ -164,14 +148,13 @@ LabReport report_kernels(const LabRun& run) {
   report.arithmetic = "fp32; the reference adds in fp64";
   report.data = "random operands, fresh weights";
   Section first{"", {PageTable{overview, "Your kernels."}}};
-  for (const Json& check : checks) first.blocks.push_back(Paragraph{sentence_of(check) + "."});
-  document.headline =
-      checks.empty() ? fmt::format("Nothing was run: {}", kHowTo) : sentence_of(checks.front());
-  for (const Json& check : checks)
-    if (check.at("times").is_object()) {
-      document.headline = sentence_of(check);
-      break;
-    }
+  for (const LabKernelResult& check : found.kernels)
+    first.blocks.push_back(Paragraph{sentence_of(check) + "."});
+  const auto timed = std::ranges::find_if(
+      found.kernels, [](const LabKernelResult& check) { return check.times.has_value(); });
+  document.headline = timed != found.kernels.end() ? sentence_of(*timed)
+                      : found.kernels.empty()      ? fmt::format("Nothing was run: {}", kHowTo)
+                                                   : sentence_of(found.kernels.front());
   document.sections = {
       std::move(first),
       {"How to read this",
@@ -181,15 +164,12 @@ LabReport report_kernels(const LabRun& run) {
            "x "
            "37 texts and tokens; right: at most {:.0e}. Times: at the first sizes, {} rounds in "
            "turn, operands in the caches where they fit.",
-           found.at("model").get<std::string>(), found.at("batch").get<std::int64_t>(),
-           found.at("tokens").get<std::int64_t>(), kKernelTolerance,
-           found.at("rounds").get<std::int64_t>())}},
+           found.model, found.batch, found.tokens, kKernelTolerance, found.rounds)}},
        /*folded=*/true}};
-  report.results = {
-      {"device", found.at("device")},
-      {"threads", found.at("threads")},
-      {"kernels", checks},
-      {"not_run", Json::array({Json{{"device", other.name}, {"why_not", other.why_not}}})}};
+  report.results = results_of(KernelLabFields{.device = found.device,
+                                              .threads = found.threads,
+                                              .kernels = found.kernels,
+                                              .not_run = {other}});
   return report;
 }
 
@@ -198,6 +178,75 @@ KernelCheckJob usual_check(Fidelity fidelity) {
 }
 
 }  // namespace
+
+const Fields& fields_of(const KernelError*) {
+  using K = KernelError;
+  static const Fields fields = describe<K>(
+      "kernel_error", "A difference from the reference.",
+      field<&K::largest>("max", "Largest absolute one; null: a result is no number.").or_null(),
+      field<&K::share>("share", Unit::ratio, "By the largest result of the reference.").or_null());
+  return fields;
+}
+
+const Fields& fields_of(const LabKernelErrorResult*) {
+  using L = LabKernelErrorResult;
+  static const Fields fields = describe<L>(
+      "lab_kernel_error", "How far results are from those of the reference, at one size.",
+      field<&L::batch>("batch", Unit::examples, "B."),
+      field<&L::tokens>("tokens", Unit::tokens, "S."), field<&L::own>("own", "Of the kernel."),
+      field<&L::built_in>("built_in", "Of hone's kernel; null: that is the reference."));
+  return fields;
+}
+
+const Fields& fields_of(const LabKernelTimesResult*) {
+  using L = LabKernelTimesResult;
+  static const Fields fields =
+      describe<L>("lab_kernel_times", "Two kernels timed in turn.",
+                  field<&L::built_in>("built_in", "Hone's kernel, the baseline."),
+                  field<&L::own>("own", "The kernel of one's own."), inlined<&L::speedup>());
+  return fields;
+}
+
+const Fields& fields_of(const LabKernelResult*) {
+  using L = LabKernelResult;
+  static const Fields fields = describe<L>(
+      "lab_kernel", "A kernel of one's own on operations of a model that are alike.",
+      field<&L::kernel>("kernel", "Its name."), field<&L::device>("device", "Kind of device."),
+      field<&L::graph>("graph", "Graph of the operations."),
+      field<&L::node>("node", "The first of them."),
+      field<&L::operation>("operation", "The operation with types and attributes."),
+      field<&L::nodes>("nodes", "Number of such operations."),
+      field<&L::refusal>("refusal", "Reason why they are not supported; null: they are."),
+      field<&L::built_in>("built_in", "Kernel that runs them without it."),
+      field<&L::unchecked>("unchecked",
+                           "Reason why it was not checked against the reference; null: it was."),
+      field<&L::right>("right", "Whether all errors are within 1e-5; null: not checked."),
+      field<&L::sizes>("sizes", "Errors at each size."),
+      field<&L::times>("times", "In turn with hone's kernel; null: not timed."));
+  return fields;
+}
+
+const Fields& fields_of(const KernelChecks*) {
+  using K = KernelChecks;
+  static const Fields fields = describe<K>(
+      "kernel_checks", "Kernels of one's own on a model.", field<&K::model>("model", kModelMeaning),
+      field<&K::device>("device", kDeviceMeaning), field<&K::threads>("threads", kThreadsMeaning),
+      field<&K::batch>("batch", Unit::examples, "Of what is timed."),
+      field<&K::tokens>("tokens", Unit::tokens, "Of what is timed."),
+      field<&K::rounds>("rounds", "Rounds that count."),
+      field<&K::kernels>("kernels", "Each kernel on each operation that it is for."));
+  return fields;
+}
+
+const Fields& fields_of(const KernelLabFields*) {
+  using K = KernelLabFields;
+  static const Fields fields = describe<K>(
+      "lab", "A kernel of one's own.", inlined<&K::lab>(),
+      field<&K::device>("device", kDeviceMeaning), field<&K::threads>("threads", kThreadsMeaning),
+      field<&K::kernels>("kernels", "Each kernel of one's own on each operation that it is for."),
+      field<&K::not_run>("not_run", "Devices that it was not run on."));
+  return fields;
+}
 
 Lab kernel_lab(std::function<KernelCheckJob(Fidelity)> sizes) {
   return {

@@ -158,25 +158,23 @@ Section cost_section(const std::vector<LabStage>& stages, const Json& seconds) {
 
 JobResult lab_result(const Lab& lab, const LabRun& run, LabReport found,
                      std::vector<LabStageResult> stages) {
-  JobResult result{.fields = Json::object(), .document = std::move(found.document)};
+  JobResult result{.document = std::move(found.document)};
   Document& document = result.document;
   document.title = fmt::format("Lab {}: {}", lab.name, lab.title);
   if (run.subject != nullptr) {
     const LabSubject& subject = *run.subject;
     result.basis = basis_of(subject.data_source, subject.data, found.arithmetic);
     document.notes.insert(document.notes.begin(), subject.notes.begin(), subject.notes.end());
-    result.fields = subject_of(subject.name, subject.data.identity, subject.data.measured);
   } else {
     result.basis = {found.arithmetic, 1, found.data, "none", "nothing is chosen"};
   }
-  result.fields.update(to_json(LabFields{.lab = lab.name,
-                                         .title = lab.title,
-                                         .fidelity = run.job.fidelity,
-                                         .seed = run.job.seed,
-                                         .summary = document.headline,
-                                         .notes = document.notes,
-                                         .stages = std::move(stages)}));
-  result.fields.update(found.results);
+  result.fields = found.results({.lab = lab.name,
+                                 .title = lab.title,
+                                 .fidelity = run.job.fidelity,
+                                 .seed = run.job.seed,
+                                 .summary = document.headline,
+                                 .notes = document.notes,
+                                 .stages = std::move(stages)});
   document.output = run.job.output.folder;
   return result;
 }
@@ -227,12 +225,39 @@ const Fields& fields_of(const LabFields*) {
   return fields;
 }
 
-const Fields& fields_of(const PipelineLabFields*) {
-  using L = PipelineLabFields;
+const Fields& fields_of(const LabPipelineFields*) {
+  using L = LabPipelineFields;
   static const Fields fields = describe<L>(
-      "pipeline_lab", "The lab of a pipeline.", field<&L::lab>("lab", "Name of the lab."),
-      field<&L::fidelity>("fidelity", "How much of it was run."));
+      "lab", "A lab that is a pipeline.", field<&L::lab>("lab", "Name of the lab."),
+      field<&L::fidelity>("fidelity", "How much of it was run."), inlined<&L::pipeline>());
   return fields;
+}
+
+const Fields& fields_of(const PublishedResult*) {
+  using P = PublishedResult;
+  static const Fields fields =
+      describe<P>("published_result", "A number that others have published.",
+                  field<&P::what>("what", "What was measured."),
+                  field<&P::published>("published", "The number."),
+                  field<&P::here>("here", "The same measured here; null: not measured."),
+                  field<&P::source>("source", "Where it was published."));
+  return fields;
+}
+
+Table published_table(const std::vector<PublishedResult>& published) {
+  const bool any_here = std::ranges::any_of(
+      published, [](const PublishedResult& one) { return one.here.has_value(); });
+  std::vector<Column> columns = {{"what", "Result"}, {"published", "Published"}};
+  if (any_here) columns.push_back({"here", "Here"});
+  columns.push_back({"source", "Source"});
+  Table table(std::move(columns));
+  for (const PublishedResult& one : published) {
+    std::vector<Cell> row = {one.what, one.published};
+    if (any_here) row.push_back(one.here ? Cell(*one.here) : Cell(absent));
+    row.emplace_back(one.source);
+    table.add_row(std::move(row));
+  }
+  return table;
 }
 
 const Fields& fields_of(const LabRowResult*) {

@@ -7,6 +7,7 @@
 
 #include "hone/base/fields.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/pipeline/pipeline_report.h"
 #include "hone/labs/subject.h"
 
 /// Predefined experiments, run by name: each a record (`Lab`) of stages that measure something and a report of the results.
@@ -63,7 +64,7 @@ struct LabStageResult {
   LabCost estimated = {};
   double seconds = 0;
 };
-/// What the results of all labs have that are not pipelines, beside those measured.
+/// What the results of all labs have that are not pipelines, beside what they measured.
 struct LabFields {
   std::string lab, title;
   Fidelity fidelity = Fidelity::quick;
@@ -73,10 +74,17 @@ struct LabFields {
   std::vector<std::string> notes = {};
   std::vector<LabStageResult> stages = {};
 };
-/// What the results of labs that are pipelines have beside those of the pipeline.
-struct PipelineLabFields {
+/// A number that others have published.
+struct PublishedResult {
+  std::string what, published;
+  std::optional<std::string> here = {};
+  std::string source;
+};
+/// The result of a lab that is a pipeline.
+struct LabPipelineFields {
   std::string lab;
   Fidelity fidelity = Fidelity::quick;
+  PipelineFields pipeline = {};
 };
 /// A lab in the list of them.
 struct LabRowResult {
@@ -88,9 +96,13 @@ struct LabListFields {
 };
 const Fields& fields_of(const LabStageResult*);
 const Fields& fields_of(const LabFields*);
-const Fields& fields_of(const PipelineLabFields*);
+const Fields& fields_of(const LabPipelineFields*);
+const Fields& fields_of(const PublishedResult*);
 const Fields& fields_of(const LabRowResult*);
 const Fields& fields_of(const LabListFields*);
+
+/// A row for each of them; what is measured here has a column where any of them is.
+Table published_table(const std::vector<PublishedResult>& published);
 
 /// What the device of the context does in a second, for estimates; measured in a fraction of one.
 struct LabRates {
@@ -115,17 +127,26 @@ struct LabPart {
   std::vector<Block> blocks = {};       ///< its tables and figures that people want first
   std::vector<Section> sections = {};   ///< details
   std::string sentence = {};            ///< the result, for headlines; no full stop
-  Json results = {};                    ///< its keys of results.json
   std::vector<std::string> notes = {};  ///< figures that were not drawn, and warnings
 };
 
 /// The results of all stages of a lab. Its figures and tables are in the folder of the run.
 struct LabReport {
-  Document document = {};         ///< `run_lab` adds the title
-  Json results = Json::object();  ///< its own keys of results.json
-  std::string arithmetic = {};    ///< of its numbers, see `Basis`
-  std::string data = {};          ///< of a lab that reads no texts: "random ids without padding"
+  Document document = {};  ///< `run_lab` adds the title
+  /// The result for programs around what all labs have: `results_of`.
+  std::function<Json(const LabFields& lab)> results = {};
+  std::string arithmetic = {};  ///< of its numbers, see `Basis`
+  std::string data = {};        ///< of a lab that reads no texts: "random ids without padding"
 };
+
+/// `LabReport::results` of a struct whose member `lab` they fill in.
+template <Described Fields>
+std::function<Json(const LabFields&)> results_of(Fields fields) {
+  return [fields = std::move(fields)](const LabFields& lab) mutable {
+    fields.lab = lab;
+    return to_json(fields);
+  };
+}
 
 /// One experiment: a row of `labs()`.
 struct Lab {

@@ -8,7 +8,6 @@
 #include "hone/analysis/draw.h"
 #include "hone/analysis/tile_drawing.h"
 #include "hone/base/text.h"
-#include "hone/jobs/bench_dequantize.h"
 #include "hone/jobs/device_time.h"
 
 namespace hone {
@@ -75,7 +74,7 @@ Panel speed_panel(const std::vector<DequantizeTimes>& times, const std::string& 
   return panel;
 }
 
-Figure speed_figure(const std::vector<DequantizeTimes>& times, const Json& found) {
+Figure speed_figure(const std::vector<DequantizeTimes>& times, const BenchDequantizeFields& found) {
   Panel speed = speed_panel(times, "GB/s, read and written",
                             [](const DequantizeTimes& t) { return t.gbps(); });
   speed.title = "Decoded";
@@ -87,18 +86,20 @@ Figure speed_figure(const std::vector<DequantizeTimes>& times, const Json& found
     for (const Series& series : panel->series)
       for (const Point& point : series.points) most = std::max(most, point.y);
   for (Panel* panel : {&speed, &moved}) panel->y.range = Range{0, 1.05 * most};
-  return {.title = fmt::format("MXINT8 to bfloat16 on {}; best of {} runs and more", ran_on(found),
+  return {.title = fmt::format("MXINT8 to bfloat16 on {}; best of {} runs and more",
+                               ran_on(found.device, found.threads),
                                std::ranges::min(times, {}, &DequantizeTimes::runs).runs),
           .panels = {speed, moved},
           .width = 1000};
 }
 
 // Where curves crowd: the same as a share of moving as many bytes.
-Figure share_figure(const std::vector<DequantizeTimes>& times, const Json& found) {
+Figure share_figure(const std::vector<DequantizeTimes>& times, const BenchDequantizeFields& found) {
   Panel share = speed_panel(times, "Time of moving the bytes / time of decoding them (%)",
                             [](const DequantizeTimes& t) { return 100 * t.share_of_bandwidth(); });
   share.references = {{100, "as fast as moving them"}};
-  return {.title = fmt::format("Share of bandwidth on {}; best of {} runs and more", ran_on(found),
+  return {.title = fmt::format("Share of bandwidth on {}; best of {} runs and more",
+                               ran_on(found.device, found.threads),
                                std::ranges::min(times, {}, &DequantizeTimes::runs).runs),
           .panels = {share}};
 }
@@ -122,7 +123,13 @@ Block tiles_block(const DrawnArray& drawn, const fs::path& folder,
                                            drawn.caption)};
 }
 
-Section element_section(const Json& found, const fs::path& folder,
+Table exceptions_table(const std::vector<DecodeException>& exceptions) {
+  Table table({{"what", "Scale and byte"}, {"pairs", "Pairs"}});
+  for (const DecodeException& one : exceptions) table.add_row({one.what, one.pairs});
+  return table;
+}
+
+Section element_section(const LabDecodeResult& found, const fs::path& folder,
                         std::vector<std::string>& notes) {
   Section section{"Decoding of one element", {}, /*folded=*/true};
   section.blocks.push_back(Paragraph{
@@ -132,10 +139,10 @@ Section element_section(const Json& found, const fs::path& folder,
       "is "
       "subtracted: the bias, ±2^(E - 127). The mantissa is not shifted."});
   section.blocks.push_back(PageTable{
-      spelled_table(spelled_of(from_json<BenchDequantizeFields>(found))),
+      spelled_table(spelled_of(found.bench)),
       "Two timed elements, one of each branch; bfloat16 as sign, exponent and fraction."});
   section.blocks.push_back(
-      PageTable{decode_exceptions(),
+      PageTable{exceptions_table(found.exceptions),
                 "All 65,536 pairs of a scale and a byte, decoded by the rule of "
                 "the original in this run, against m 2^(E - 133)."});
   for (const DrawnArray& drawn : kDrawn)
@@ -143,8 +150,9 @@ Section element_section(const Json& found, const fs::path& folder,
   return section;
 }
 
-std::vector<Block> speed_blocks(const std::vector<DequantizeTimes>& times, const Json& found,
-                                const fs::path& folder, std::vector<std::string>& notes) {
+std::vector<Block> speed_blocks(const std::vector<DequantizeTimes>& times,
+                                const BenchDequantizeFields& found, const fs::path& folder,
+                                std::vector<std::string>& notes) {
   const DequantizeTimes& largest = times.back();
   return {figure_block(
               speed_figure(times, found), folder / "decode",
@@ -158,18 +166,19 @@ std::vector<Block> speed_blocks(const std::vector<DequantizeTimes>& times, const
               100 * largest.share_of_bandwidth())}};
 }
 
-Section speed_section(const std::vector<DequantizeTimes>& times, const Json& found,
+Section speed_section(const std::vector<DequantizeTimes>& times, const BenchDequantizeFields& found,
                       const fs::path& folder, std::vector<std::string>& notes) {
-  return {"Speed of decoding",
-          {PageTable{
-               times_table(times),
-               fmt::format("On {}, by the rule of the OCP specification, to bfloat16: minimum "
-                           "and median of at least {} runs, in turn with a copy. {}",
-                           ran_on(found), std::ranges::min(times, {}, &DequantizeTimes::runs).runs,
-                           decoding_text(times.front()))},
-           figure_block(share_figure(times, found), folder / "decode_share",
-                        "The time of copying the same bytes over that of decoding them", notes)},
-          /*folded=*/true};
+  return {
+      "Speed of decoding",
+      {PageTable{times_table(times),
+                 fmt::format("On {}, by the rule of the OCP specification, to bfloat16: minimum "
+                             "and median of at least {} runs, in turn with a copy. {}",
+                             ran_on(found.device, found.threads),
+                             std::ranges::min(times, {}, &DequantizeTimes::runs).runs,
+                             decoding_text(times.front()))},
+       figure_block(share_figure(times, found), folder / "decode_share",
+                    "The time of copying the same bytes over that of decoding them", notes)},
+      /*folded=*/true};
 }
 
 }  // namespace
@@ -189,27 +198,48 @@ LabStage decode_stage(const DecodeSizes& sizes, const LabRates& rates) {
           }};
 }
 
-Table decode_exceptions() {
+std::vector<DecodeException> decode_exceptions() {
   std::map<std::string, std::int64_t> pairs;
   for (int scale = 0; scale < 256; ++scale)
     for (int mantissa = -128; mantissa < 128; ++mantissa) ++pairs[exception_of(mantissa, scale)];
-  Table table({{"what", "Scale and byte"}, {"pairs", "Pairs"}});
+  std::vector<DecodeException> exceptions;
   for (const auto& [what, count] : pairs)
-    table.add_row({what.empty() ? "all others: exactly m 2^(E - 133)" : what, count});
-  return table;
+    exceptions.push_back({what.empty() ? "all others: exactly m 2^(E - 133)" : what, count});
+  return exceptions;
 }
 
-LabPart decode_part(const LabRun& run) {
-  const Json& found = run.found.at("decode");
-  const std::vector<DequantizeTimes> times = times_of(from_json<BenchDequantizeFields>(found));
+LabDecodeResult decode_result(const LabRun& run) {
+  return {from_json<BenchDequantizeFields>(run.found.at("decode")), decode_exceptions()};
+}
+
+LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
+  const std::vector<DequantizeTimes> times = times_of(found.bench);
   write_file(run.folder() / "decode.csv", to_csv(times_table(times)));
   LabPart part;
-  part.results = {{"decode", found}};
-  part.results["decode"]["exceptions"] = to_json(decode_exceptions());
-  part.blocks = speed_blocks(times, found, run.folder(), part.notes);
+  part.blocks = speed_blocks(times, found.bench, run.folder(), part.notes);
   part.sections = {element_section(found, run.folder(), part.notes),
-                   speed_section(times, found, run.folder(), part.notes)};
+                   speed_section(times, found.bench, run.folder(), part.notes)};
   return part;
+}
+
+const Fields& fields_of(const DecodeException*) {
+  using D = DecodeException;
+  static const Fields fields =
+      describe<D>("decode_exception", "Pairs of a scale and a byte that decode alike.",
+                  field<&D::what>("what", "Which, and to what."),
+                  field<&D::pairs>("pairs", "How many of 65,536."));
+  return fields;
+}
+
+const Fields& fields_of(const LabDecodeResult*) {
+  using L = LabDecodeResult;
+  static const Fields fields = describe<L>(
+      "lab_decode", "Decoding of MXINT8 to memory, as `bench dequantize` times it.",
+      inlined<&L::bench>(),
+      field<&L::exceptions>("exceptions",
+                            "What pairs of a scale E and a byte m decode to, if not to m 2^(E - "
+                            "133), and all others."));
+  return fields;
 }
 
 }  // namespace hone

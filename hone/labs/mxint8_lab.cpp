@@ -13,13 +13,13 @@ Mxint8Sizes usual_sizes(Fidelity fidelity) {
   if (fidelity == Fidelity::quick) {
     sizes.decode = {.elements = {1024, 262'144, 16'777'216}, .groups = {8, 32, 512}, .runs = 20};
     sizes.shapes = {"bert-tiny"};
-    sizes.products = {.runs = 20, .sensitivity_texts = 256};
+    sizes.products = {.runs = 20, .sensitivity_examples = 256};
   } else {
     sizes.decode = {
         .elements = {1024, 16'384, 262'144, 4'194'304, 16'777'216, 58'720'256, 234'881'024},
         .groups = {8, 16, 32, 64, 128, 256, 512}};
     sizes.shapes = {"bert-tiny", "bert-base", "deberta-xlarge-size"};
-    sizes.products.sensitivity_texts = fidelity == Fidelity::paper ? 1'000 : 0;
+    sizes.products.sensitivity_examples = fidelity == Fidelity::paper ? 1'000 : 0;
   }
   return sizes;
 }
@@ -28,84 +28,95 @@ constexpr const char* kSheet =
     "the sheet of MASE's lab 4 (advanced deep learning systems), on a GPU that it does not name";
 
 // How long the array took here, where it was timed.
-Cell decode_ms(const Json& decode, std::int64_t elements, std::int64_t group) {
-  for (const Json& row : decode.at("times"))
-    if (row.at("elements") == elements && row.at("group") == group) {
-      const double ms = row.at("min_ms");
-      return fmt::format("{:.{}f} ms on {}", ms, ms < 10 ? 2 : 1, ran_on(decode));
-    }
-  return absent;
-}
-
-const Json* found_shape(const LabRun& run, const std::string& stage) {
-  return run.found.contains(stage) ? &run.found.at(stage) : nullptr;
+std::optional<std::string> decode_ms(const LabDecodeResult& decode, std::int64_t elements,
+                                     std::int64_t group) {
+  for (const DecodeTimesResult& row : decode.bench.times)
+    if (row.elements == elements && row.group == group)
+      return fmt::format("{:.{}f} ms on {}", row.min_ms, row.min_ms < 10 ? 2 : 1,
+                         ran_on(decode.bench.device, decode.bench.threads));
+  return std::nullopt;
 }
 
 std::string percent_of(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
 // Published results of the same, against those measured here. None is a target: machines and programs differ.
-Table published_table(const LabRun& run) {
-  Table table(
-      {{"what", "What"}, {"published", "Published"}, {"here", "Here"}, {"source", "Source"}});
-  const Json& decode = run.found.at("decode");
-  const Json& formula = run.found.at("memory-model").at("rules")[0].at("account");
-  table.add_row({"saved by the formula, groups of 32",
-                 "74.2% (the sheet prints 86.7%, which is that of 4 bits)",
-                 percent_of(formula.at("theoretical_saving")), kSheet});
-  const Json* large = found_shape(run, "memory-deberta-xlarge-size");
-  Cell saved = absent, process = absent;
-  if (large != nullptr) {
-    saved = percent_of(large->at("rules")[0].at("account").at("memory_saving"));
+std::vector<PublishedResult> published_results(const Mxint8LabFields& found) {
+  std::optional<std::string> saved, process;
+  const auto large =
+      std::ranges::find(found.memory, "deberta-xlarge-size", &LabMemoryResult::shape);
+  if (large != found.memory.end()) {
     const auto resident = [&](std::size_t i) {
-      return large->at("processes")[i].at("resident_bytes").get<double>();
+      return static_cast<double>(large->processes[i].resident_bytes);
     };
+    saved = percent_of(large->rules[0].saving());
     process = percent_of(1 - resident(1) / resident(0));
   }
-  table.add_row({"saved of the weights of DeBERTa-xlarge's size, linears alone",
-                 "69.1%, reconstructed from its figures", saved, kSheet});
-  table.add_row({"saved of the peak of a process with it",
-                 "66.4% (2,906.20 to 976.16 MiB, memory of the GPU)", process, kSheet});
   constexpr std::int64_t kElements = 234'881'024;
-  table.add_row({"decoding 234,881,024 elements, groups of 512",
-                 "1.19 ms on the GPU; 1,060 to 1,090 ms on the CPU",
-                 decode_ms(decode, kElements, 512), kSheet});
-  table.add_row(
-      {"the same, groups of 32", "1.72 ms on the GPU", decode_ms(decode, kElements, 32), kSheet});
-  return table;
+  return {{"saved by the formula, groups of 32",
+           "74.2% (the sheet prints 86.7%, which is that of 4 bits)",
+           percent_of(found.memory.front().rules[0].account.theoretical_saving), kSheet},
+          {"saved of the weights of DeBERTa-xlarge's size, linear layers alone",
+           "69.1%, reconstructed from its numbers", saved, kSheet},
+          {"saved of the peak of a process with it",
+           "66.4% (2,906.20 to 976.16 MiB, memory of the GPU)", process, kSheet},
+          {"decoding 234,881,024 elements, groups of 512",
+           "1.19 ms on the GPU; 1,060 to 1,090 ms on the CPU",
+           decode_ms(found.decode, kElements, 512), kSheet},
+          {"the same, groups of 32", "1.72 ms on the GPU", decode_ms(found.decode, kElements, 32),
+           kSheet}};
 }
 
-LabPart published_part(const LabRun& run) {
-  const Table table = published_table(run);
+LabPart published_part(const std::vector<PublishedResult>& published) {
   LabPart part;
   part.sections = {
       {"Published results",
-       {PageTable{table,
+       {PageTable{published_table(published),
                   "Other machines and another program, for orientation only. –: not run at this "
                   "fidelity."}},
        /*folded=*/true}};
-  part.results = {{"published", to_json(table)}};
   return part;
 }
 
 LabReport report_of(const LabRun& run) {
+  const LabSubject& subject = *run.subject;
+  Mxint8LabFields fields{
+      .subject = subject_result(subject.name, subject.data.identity, subject.data.measured),
+      .memory = memory_results(run),
+      .sensitivity = from_json<LabSensitivityResult>(run.found.at(kSensitivityStage)),
+      .products = from_json<LabProductsResult>(run.found.at(kProductsStage)),
+      .decode = decode_result(run)};
+  fields.published = published_results(fields);
   LabReport report;
   Document& document = report.document;
   report.arithmetic = "fp32, packed and native, as each table says";
   document.sections = {{"", {}}};
   for (LabPart part :
-       {memory_part(run), product_part(run), decode_part(run), published_part(run)}) {
+       {memory_part(fields.memory, run), product_part(fields.sensitivity, fields.products, run),
+        decode_part(fields.decode, run), published_part(fields.published)}) {
     if (!part.sentence.empty())
       document.headline += (document.headline.empty() ? "" : "; ") + part.sentence;
     std::ranges::move(part.blocks, std::back_inserter(document.sections[0].blocks));
     std::ranges::move(part.sections, std::back_inserter(document.sections));
     std::ranges::move(part.notes, std::back_inserter(document.notes));
-    report.results.update(part.results);
   }
   document.evidence = "One seed; latencies are of this machine.";
+  report.results = results_of(std::move(fields));
   return report;
 }
 
 }  // namespace
+
+const Fields& fields_of(const Mxint8LabFields*) {
+  using M = Mxint8LabFields;
+  static const Fields fields = describe<M>(
+      "lab", "MXINT8: decoding, memory, products.", inlined<&M::subject>(), inlined<&M::lab>(),
+      field<&M::memory>("memory", "What packing saves, of the model's shape and made-up ones."),
+      field<&M::sensitivity>("sensitivity", "Each linear layer alone."),
+      field<&M::products>("products", "fp32, W8A16, W8A8 and mixed."),
+      field<&M::decode>("decode", "Elements, and how fast they are decoded."),
+      field<&M::published>("published", "Numbers that others have published."));
+  return fields;
+}
 
 Lab mxint8_lab(std::function<Mxint8Sizes(Fidelity)> sizes) {
   return {.name = "4.3",

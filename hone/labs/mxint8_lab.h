@@ -16,6 +16,18 @@ struct Mxint8Sizes {
   ProductSizes products = {};
 };
 
+/// The result for programs.
+struct Mxint8LabFields {
+  SubjectResult subject = {};
+  LabFields lab = {};
+  std::vector<LabMemoryResult> memory = {};
+  LabSensitivityResult sensitivity = {};
+  LabProductsResult products = {};
+  LabDecodeResult decode = {};
+  std::vector<PublishedResult> published = {};
+};
+const Fields& fields_of(const Mxint8LabFields*);
+
 /// The lab with the sizes that these fidelities have.
 Lab mxint8_lab(std::function<Mxint8Sizes(Fidelity)> sizes);
 /// With the usual ones.

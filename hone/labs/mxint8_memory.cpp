@@ -25,6 +25,7 @@ namespace hone {
 namespace {
 
 constexpr const char* kOwnShape = "model";
+constexpr std::string_view kStages = "memory-";  // what the names of stages begin with
 constexpr const char* kFloatFolder = "fp32";
 constexpr std::int64_t kTextTokens = 128;
 constexpr int kTimedRuns = 3;
@@ -32,14 +33,14 @@ constexpr std::int64_t kProcesses = 4;  // fp32, packed by each rule, and unpack
 
 /// Which weights a model is packed by.
 struct PackingRule {
-  std::string_view key;
+  PackedWeights weights;
   std::string_view name;    // of what is packed
   std::string_view recipe;  // {} is the format
 };
 constexpr PackingRule kRules[] = {
-    {"linears", "linears alone, the sheet's rule",
+    {PackedWeights::linear_layers, "linear layers alone, the sheet's rule",
      "[default]\nweight = \"{0}\"\n[[rule]]\nname = \"*classifier*\"\nweight = \"none\"\n"},
-    {"tables", "linears and tables",
+    {PackedWeights::embedding_tables, "linear layers and embedding tables",
      "[default]\nweight = \"{0}\"\n[[rule]]\nop = [\"embedding\", \"slice\"]\nweight = \"{0}\"\n"}};
 
 Recipe recipe_of(const PackingRule& rule, const FormatTable& formats) {
@@ -88,7 +89,8 @@ class TakenMemory {
 
 // Loads the model of `folder` as any process would and reads a text. `unpack_whole`: each weight that is packed is unpacked as
 // a whole in front of its product.
-Json process_run(const fs::path& folder, bool unpack_whole, Context& context) {
+LabProcessResult process_run(const std::string& what, const fs::path& folder, bool unpack_whole,
+                             Context& context) {
   const TakenMemory taken(*context.device);
   const Model model = load_model(folder, context.library.ops, context.library.formats, 0);
   const std::int64_t tokens = std::min(kTextTokens, model.facts.limits.tokens);
@@ -112,23 +114,23 @@ Json process_run(const fs::path& folder, bool unpack_whole, Context& context) {
   for (int i = 0; i < kTimedRuns && !session.device.host_accessible(); ++i) run();
   const double seconds = runs_ms(run, kTimedRuns).front() / 1e3;
   const Bindings bindings = {{'B', 1}, {'S', tokens}};
-  return {{"tokens", tokens},
-          {"value_bytes", peak_value_bytes(graph, bindings)},
-          {"workspace_bytes",
-           workspace_bytes(session.library.kernels, graph, session.device, bindings)},
-          {"resident_bytes", resident},
-          {"seconds", seconds}};
+  return {
+      .what = what,
+      .tokens = tokens,
+      .value_bytes = peak_value_bytes(graph, bindings),
+      .workspace_bytes = workspace_bytes(session.library.kernels, graph, session.device, bindings),
+      .resident_bytes = resident,
+      .seconds = seconds};
 }
 
-// ---- what is kept in fp32, and what words are never read
+// ---- what stays in fp32, and which words are never read
 
-Json kept_parameters(const Model& packed) {
-  Json rows = Json::array();
+std::vector<Fp32Parameter> fp32_parameters(const Model& packed) {
+  std::vector<Fp32Parameter> rows;
   for (const Node* node : packed.graph.of_kind(NodeKind::parameter)) {
     if (!info(node->role()).counted || node->types()[0].dtype != DType::f32) continue;
     const Sizes sizes = resolve(node->types()[0].shape, {});
-    rows.push_back(
-        {{"parameter", node->name()}, {"shape", sizes}, {"bytes", 4 * element_count(sizes)}});
+    rows.push_back({node->name(), {sizes.begin(), sizes.end()}, 4 * element_count(sizes)});
   }
   return rows;
 }
@@ -143,7 +145,7 @@ std::pair<std::string, std::int64_t> word_table(const Model& model) {
   return {"", 0};
 }
 
-Json vocabulary_use(const LabSubject& subject) {
+LabVocabularyResult vocabulary_use(const LabSubject& subject) {
   const Model& model = subject.source.model;
   const std::int64_t vocabulary = model.facts.limits.vocabulary;
   std::vector<char> used(static_cast<std::size_t>(vocabulary), 0);
@@ -159,44 +161,45 @@ Json vocabulary_use(const LabSubject& subject) {
   const auto [table, width] = word_table(model);
   const std::int64_t row_bytes = 4 * width;
   const double packed_row = static_cast<double>(width) * (8.0 + 8.0 / kLabBlock) / 8;
-  return {{"table", table},
-          {"rows", vocabulary},
-          {"used_rows", rows},
-          {"unused_bytes", (vocabulary - rows) * row_bytes},
-          {"unused_packed_bytes",
-           static_cast<std::int64_t>(static_cast<double>(vocabulary - rows) * packed_row)},
-          {"test_tokens", tokens},
-          {"unused_test_tokens", unknown}};
+  return {.embedding_table = table,
+          .rows = vocabulary,
+          .used_rows = rows,
+          .unused_bytes = (vocabulary - rows) * row_bytes,
+          .unused_packed_bytes =
+              static_cast<std::int64_t>(static_cast<double>(vocabulary - rows) * packed_row),
+          .test_tokens = tokens,
+          .unused_test_tokens = unknown};
 }
 
 // ---- a stage
 
-Json packed_by(const PackingRule& rule, const fs::path& scratch, bool with_kept, Context& context) {
+LabPackingResult packed_by(const PackingRule& rule, const fs::path& scratch, bool lists_fp32,
+                           Context& context) {
   Model model = load_model(scratch / kFloatFolder, context.library.ops, context.library.formats, 0);
   CompressOptions options;
   options.plan = resolve(recipe_of(rule, context.library.formats), plain_graph(model));
   model = compress(model, {}, options, context);
   model.parameters = model.parameters.on(cpu());  // where they are packed
   transform(model, "pack", context.session());
-  const fs::path folder = scratch / rule.key;
+  const fs::path folder = scratch / word_of(rule.weights);
   fs::create_directories(folder);
   save_model(model, folder);
-  Json found = {
-      {"rule", rule.key},
-      {"account", to_json(account_result(memory_account(model, folder, context.session())))}};
-  if (with_kept) found["kept_in_fp32"] = kept_parameters(model);
+  LabPackingResult found{
+      .rule = rule.weights,
+      .account = account_result(memory_account(model, folder, context.session()))};
+  if (lists_fp32) found.fp32_parameters = fp32_parameters(model);
   return found;
 }
 
-Json study_shape(const ModelShape& shape, LabRun& run) {
+LabMemoryResult study_shape(const ModelShape& shape, LabRun& run) {
   Context& context = run.context;
   const bool is_own = shape.name == kOwnShape;
   const ScratchFolder scratch(run.folder() / shape.name);
   fs::create_directories(scratch.path() / kFloatFolder);
-  Json found = {{"shape", shape.name},
-                {"what", shape.what},
-                {"device", device_text(context.session())},
-                {"threads", context.pool.threads()}};
+  LabMemoryResult found{.shape = shape.name,
+                        .what = shape.what,
+                        .device = device_text(context.session()),
+                        .threads = context.pool.threads()};
   // Weights drawn, packed by each rule, and loaded by each process.
   constexpr std::int64_t kSteps = 1 + std::ssize(kRules) + kProcesses;
   std::int64_t done = 0;
@@ -204,32 +207,28 @@ Json study_shape(const ModelShape& shape, LabRun& run) {
                     {.unit = "steps", .end = ProgressEnd::vanishes, .output = context.progress});
   {
     const Model fresh = new_model(shape.facts, context.library.ops, run.job.seed, &context.pool);
-    found["parameters"] = total_parameters(fresh.graph).all();
+    found.parameters = total_parameters(fresh.graph).all();
     save_model(fresh, scratch.path() / kFloatFolder);
   }
   progress.update(++done);
-  Json rules = Json::array();
   for (const PackingRule& rule : kRules) {
     stop_if_interrupted();
-    rules.push_back(packed_by(rule, scratch.path(), is_own && &rule == kRules, context));
+    found.rules.push_back(packed_by(rule, scratch.path(), is_own && &rule == kRules, context));
     progress.update(++done);
   }
-  found["rules"] = rules;
-  found["processes"] = Json::array();
   const auto add_process = [&](const char* what, std::string_view folder, bool unpack_whole) {
     stop_if_interrupted();
-    Json process = process_run(scratch.path() / folder, unpack_whole, context);
-    process["what"] = what;
-    found["processes"].push_back(process);
+    found.processes.push_back(process_run(what, scratch.path() / folder, unpack_whole, context));
     progress.update(++done);
   };
   add_process("fp32", kFloatFolder, false);
-  add_process("packed, linears alone", kRules[0].key, false);
-  add_process("packed, tables too", kRules[1].key, false);
-  add_process("packed, linears alone, each unpacked as a whole in front of its product",
-              kRules[0].key, true);
+  const std::string_view linear = word_of(PackedWeights::linear_layers);
+  add_process("packed, linear layers alone", linear, false);
+  add_process("packed, embedding tables too", word_of(PackedWeights::embedding_tables), false);
+  add_process("packed, linear layers alone, each unpacked as a whole in front of its product",
+              linear, true);
   progress.finish();
-  if (is_own) found["vocabulary"] = vocabulary_use(*run.subject);
+  if (is_own) found.vocabulary = vocabulary_use(*run.subject);
   return found;
 }
 
@@ -237,18 +236,103 @@ LabStage shape_stage(const ModelShape& shape, double float_bytes) {
   // Weights are drawn, written, packed twice and loaded four times.
   constexpr double kSecondsOfWeight = 1.5e-7;
   const double seconds = 0.5 + kSecondsOfWeight * float_bytes / 4;
-  return {.name = std::string(kMemoryStages) + shape.name,
+  return {.name = std::string(kStages) + shape.name,
           .what = fmt::format("packs and runs fresh weights of {}", shape.what),
           .cost = {.seconds = seconds,
                    .memory_bytes = 2.6 * float_bytes,
                    .disk_bytes = 1.6 * float_bytes},
-          .run = [shape](LabRun& run) { return study_shape(shape, run); }};
+          .run = [shape](LabRun& run) { return to_json(study_shape(shape, run)); }};
 }
 
 }  // namespace
 
-std::string_view packing_rule_name(std::string_view key) {
-  return std::ranges::find(kRules, key, &PackingRule::key)->name;
+std::span<const EnumWord> enum_words(PackedWeights) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(PackedWeights::linear_layers), "linear_layers"},
+      {static_cast<int>(PackedWeights::embedding_tables), "embedding_tables"}};
+  return kWords;
+}
+
+std::string_view to_string(PackedWeights weights) {
+  return std::ranges::find(kRules, weights, &PackingRule::weights)->name;
+}
+
+const Fields& fields_of(const Fp32Parameter*) {
+  using F = Fp32Parameter;
+  static const Fields fields = describe<F>("fp32_parameter", "A parameter that stays in fp32.",
+                                           field<&F::parameter>("parameter", "Its name."),
+                                           field<&F::shape>("shape", "Its sizes."),
+                                           field<&F::bytes>("bytes", Unit::bytes, "Its size."));
+  return fields;
+}
+
+const Fields& fields_of(const LabPackingResult*) {
+  using L = LabPackingResult;
+  static const Fields fields = describe<L>(
+      "lab_packing", "A shape packed in MXINT8.",
+      field<&L::rule>("rule",
+                      "linear_layers: all but the classifier; embedding_tables: all of them, and "
+                      "the tables of words, positions and types."),
+      field<&L::account>("account", "What the bytes of the weights are for."),
+      field<&L::fp32_parameters>("fp32_parameters",
+                                 "Parameters that stay in fp32; null unless of the lab's model and "
+                                 "of linear layers alone."));
+  return fields;
+}
+
+const Fields& fields_of(const LabProcessResult*) {
+  using L = LabProcessResult;
+  static const Fields fields = describe<L>(
+      "lab_process", "A process that loads weights from a file and reads one text several times.",
+      field<&L::what>("what", "How weights are stored."),
+      field<&L::tokens>("tokens", Unit::tokens, "Of the text."),
+      field<&L::value_bytes>("value_bytes", Unit::bytes, "Intermediate values, counted."),
+      field<&L::workspace_bytes>("workspace_bytes", Unit::bytes, "Workspace of kernels, counted."),
+      field<&L::resident_bytes>(
+          "resident_bytes", Unit::bytes,
+          "Growth of resident memory up to the end of the first run, measured; on a GPU the "
+          "maximum that tensors took."),
+      field<&L::seconds>("seconds", Unit::seconds, "Fastest run but the first."));
+  return fields;
+}
+
+const Fields& fields_of(const LabVocabularyResult*) {
+  using L = LabVocabularyResult;
+  static const Fields fields = describe<L>(
+      "lab_vocabulary", "Rows of the embedding table of words that the training texts read.",
+      field<&L::embedding_table>("embedding_table", "The parameter."),
+      field<&L::rows>("rows", Unit::rows, "All rows."),
+      field<&L::used_rows>("used_rows", Unit::rows, "Rows that the training texts read."),
+      field<&L::unused_bytes>("unused_bytes", Unit::bytes, "Size of the others in fp32."),
+      field<&L::unused_packed_bytes>("unused_packed_bytes", Unit::bytes,
+                                     "Size of the others in MXINT8."),
+      field<&L::test_tokens>("test_tokens", Unit::tokens, "Of the texts that were measured."),
+      field<&L::unused_test_tokens>("unused_test_tokens", Unit::tokens,
+                                    "Of these, those that would be unknown without the others."));
+  return fields;
+}
+
+const Fields& fields_of(const LabMemoryResult*) {
+  using L = LabMemoryResult;
+  static const Fields fields = describe<L>(
+      "lab_memory", "What packing saves of one shape of models, with fresh weights.",
+      field<&L::shape>("shape", "Its name; model: that of the lab's model."),
+      field<&L::what>("what", "The same for people."),
+      field<&L::device>("device", "The device that ran it."),
+      field<&L::threads>("threads", "Threads that were used."),
+      field<&L::parameters>("parameters", "Number of elements."),
+      field<&L::rules>("rules", "Ways to choose which weights are packed."),
+      field<&L::processes>("processes", "Processes that load the weights and read one text."),
+      field<&L::vocabulary>("vocabulary",
+                            "Which words are ever read; null unless of the lab's model."));
+  return fields;
+}
+
+std::vector<LabMemoryResult> memory_results(const LabRun& run) {
+  std::vector<LabMemoryResult> shapes;
+  for (const auto& [stage, found] : run.found.items())
+    if (stage.starts_with(kStages)) shapes.push_back(from_json<LabMemoryResult>(found));
+  return shapes;
 }
 
 ModelShape made_up_shape(const std::string& name) {
@@ -263,7 +347,8 @@ ModelShape made_up_shape(const std::string& name) {
                        {"num_hidden_layers", 56},   {"num_attention_heads", 16},
                        {"intermediate_size", 4096}, {"vocab_size", 50'265}};
   return {name,
-          "DeBERTa-xlarge's size: 56 BERT layers of 1,024 with as many elements in linears as its "
+          "DeBERTa-xlarge's size: 56 BERT layers of 1,024 with as many elements in linear layers "
+          "as its "
           "48, 50,265 "
           "tokens",
           model_facts(config, name)};

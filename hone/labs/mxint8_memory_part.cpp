@@ -5,7 +5,6 @@
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
 #include "hone/labs/mxint8_memory.h"
-#include "hone/models/memory_account.h"
 
 // What the stages have found, told.
 namespace hone {
@@ -14,22 +13,7 @@ namespace {
 // What a process takes of fewer bytes cannot be told from what the program itself takes and gives back.
 constexpr std::int64_t kLeastProcessBytes = 8 << 20;
 
-std::vector<Json> shapes_found(const LabRun& run) {
-  std::vector<Json> shapes;
-  for (const auto& [stage, found] : run.found.items())
-    if (stage.starts_with(kMemoryStages)) shapes.push_back(found);
-  return shapes;
-}
-
-double saving_of(const Json& rule, const char* key) {
-  return rule.at("account").at(key).get<double>();
-}
-
-std::string rule_name(const Json& rule) {
-  return std::string(packing_rule_name(rule.at("rule").get<std::string>()));
-}
-
-Table savings_table(const std::vector<Json>& shapes) {
+Table savings_table(const std::vector<LabMemoryResult>& shapes) {
   Table table({{"shape", "Model"},
                {"parameters", "Parameters"},
                {"rule", "Packed"},
@@ -39,49 +23,41 @@ Table savings_table(const std::vector<Json>& shapes) {
                {"fp32_bytes", "In fp32"},
                {"memory_bytes", "Packed size"},
                {"disk_bytes", "Packed file"}});
-  for (const Json& shape : shapes)
-    for (const Json& rule : shape.at("rules")) {
-      const Json& account = rule.at("account");
-      table.add_row(
-          {shape.at("shape").get<std::string>(), shape.at("parameters").get<std::int64_t>(),
-           rule_name(rule), percent(saving_of(rule, "theoretical_saving"), 2),
-           percent(saving_of(rule, "memory_saving"), 2), percent(saving_of(rule, "disk_saving"), 2),
-           bytes(account.at("fp32_bytes").get<std::int64_t>()),
-           bytes(account.at("memory_bytes").get<std::int64_t>()),
-           bytes(account.at("disk_bytes").get<std::int64_t>())});
+  for (const LabMemoryResult& shape : shapes)
+    for (const LabPackingResult& rule : shape.rules) {
+      const MemoryAccountResult& account = rule.account;
+      table.add_row({shape.shape, shape.parameters, to_string(rule.rule),
+                     percent(account.theoretical_saving, 2), percent(account.memory_saving, 2),
+                     percent(account.disk_saving.value(), 2), bytes(account.fp32_bytes),
+                     bytes(account.memory_bytes), bytes(account.disk_bytes.value())});
     }
   return table;
 }
 
-bool was_on_card(const Json& shape) { return shape.at("device") != to_string(cpu()); }
+bool was_on_gpu(const LabMemoryResult& shape) { return shape.device != to_string(cpu()); }
 
-bool is_measurable(const Json& shape) {
-  return was_on_card(shape) || 4 * shape.at("parameters").get<std::int64_t>() >= kLeastProcessBytes;
+bool is_measurable(const LabMemoryResult& shape) {
+  return was_on_gpu(shape) || 4 * shape.parameters >= kLeastProcessBytes;
 }
 
-// The weights of a process as they are kept.
-std::int64_t kept_bytes(const Json& shape, std::size_t process) {
-  const Json& rules = shape.at("rules");
-  if (process == 0) return rules[0].at("account").at("fp32_bytes");
-  return rules[process == 2 ? 1 : 0].at("account").at("memory_bytes");
-}
-
-std::int64_t run_bytes(const Json& process) {
-  return process.at("value_bytes").get<std::int64_t>() +
-         process.at("workspace_bytes").get<std::int64_t>();
+// The weights of a process as they are stored.
+std::int64_t weight_bytes(const LabMemoryResult& shape, std::size_t process) {
+  if (process == 0) return shape.rules[0].account.fp32_bytes;
+  return shape.rules[process == 2 ? 1 : 0].bytes();
 }
 
 // From what is saved of the weights in memory to what a process saves that runs: what both take, what is unpacked as a whole,
 // and what else was measured.
-void add_process_steps(const Json& shape, std::size_t index, std::vector<SavingStep>& steps) {
+void add_process_steps(const LabMemoryResult& shape, std::size_t index,
+                       std::vector<SavingStep>& steps) {
   using Kind = SavingStep::Kind;
-  const Json& processes = shape.at("processes");
-  const auto before = static_cast<double>(kept_bytes(shape, 0)),
-             kept = static_cast<double>(kept_bytes(shape, index)),
-             both = static_cast<double>(run_bytes(processes[0])),
-             unpacked = static_cast<double>(run_bytes(processes[index])) - both,
-             resident = processes[index].at("resident_bytes").get<double>(),
-             resident_before = processes[0].at("resident_bytes").get<double>();
+  const LabProcessResult &fp32 = shape.processes[0], &packed = shape.processes[index];
+  const auto before = static_cast<double>(weight_bytes(shape, 0)),
+             kept = static_cast<double>(weight_bytes(shape, index)),
+             both = static_cast<double>(fp32.run_bytes()),
+             unpacked = static_cast<double>(packed.run_bytes()) - both,
+             resident = static_cast<double>(packed.resident_bytes),
+             resident_before = static_cast<double>(fp32.resident_bytes);
   double saving = 1 - kept / before;
   const auto add = [&](Kind kind, const char* name, double bytes, double left) {
     steps.push_back({.kind = kind,
@@ -102,19 +78,19 @@ void add_process_steps(const Json& shape, std::size_t index, std::vector<SavingS
 }
 
 // The accounts of a shape: under each rule, and as the original runs the first, from where they part.
-std::vector<NamedSteps> accounts_of(const Json& shape) {
+std::vector<NamedSteps> accounts_of(const LabMemoryResult& shape) {
   std::vector<NamedSteps> accounts;
-  for (const Json& rule : shape.at("rules"))
-    accounts.push_back({rule_name(rule), from_json<MemoryAccountResult>(rule.at("account")).steps});
+  for (const LabPackingResult& rule : shape.rules)
+    accounts.push_back({std::string(to_string(rule.rule)), rule.account.steps});
   if (!is_measurable(shape)) return accounts;
   for (std::size_t i = 0; i < accounts.size(); ++i)
     add_process_steps(shape, i + 1, accounts[i].steps);
-  accounts.push_back({"linears alone, unpacked as a whole", {}});
+  accounts.push_back({"linear layers alone, unpacked as a whole", {}});
   add_process_steps(shape, accounts.size(), accounts.back().steps);
   return accounts;
 }
 
-Table steps_table(const Json& shape) {
+Table steps_table(const LabMemoryResult& shape) {
   Table table({{"rule", "Packed"},
                {"step", "Step"},
                {"bytes", "Bytes"},
@@ -129,7 +105,7 @@ Table steps_table(const Json& shape) {
   return table;
 }
 
-Table process_table(const Json& shape) {
+Table process_table(const LabMemoryResult& shape) {
   Table table({{"process", "Process"},
                {"weight_bytes", "Weights"},
                {"value_bytes", "Values of the text"},
@@ -138,50 +114,46 @@ Table process_table(const Json& shape) {
                {"unread_bytes", "Never loaded"},
                {"resident_bytes", "Resident, measured"},
                {"ms", "A run (ms)"}});
-  const Json& processes = shape.at("processes");
-  for (std::size_t i = 0; i < processes.size(); ++i) {
-    const Json& one = processes[i];
-    const std::int64_t weights = kept_bytes(shape, i), values = one.at("value_bytes"),
-                       workspace = one.at("workspace_bytes"), resident = one.at("resident_bytes");
-    const std::int64_t rest = resident - weights - values - workspace;
+  for (std::size_t i = 0; i < shape.processes.size(); ++i) {
+    const LabProcessResult& one = shape.processes[i];
+    const std::int64_t weights = weight_bytes(shape, i);
+    const std::int64_t rest = one.resident_bytes - weights - one.run_bytes();
     const auto measured = [&](std::int64_t count) {
       return is_measurable(shape) ? Cell(bytes(count)) : Cell(absent);
     };
-    table.add_row({one.at("what").get<std::string>(), bytes(weights), bytes(values),
-                   bytes(workspace), measured(std::max<std::int64_t>(0, rest)),
-                   measured(std::max<std::int64_t>(0, -rest)), measured(resident),
-                   real(1e3 * one.at("seconds").get<double>(), 2)});
+    table.add_row({one.what, bytes(weights), bytes(one.value_bytes), bytes(one.workspace_bytes),
+                   measured(std::max<std::int64_t>(0, rest)),
+                   measured(std::max<std::int64_t>(0, -rest)), measured(one.resident_bytes),
+                   real(1e3 * one.seconds, 2)});
   }
   return table;
 }
 
-Figure steps_figure(const Json& shape) {
+Figure steps_figure(const LabMemoryResult& shape) {
   return account_figure(
       accounts_of(shape),
-      fmt::format("{}, packed in MXINT8, groups of {}; fresh weights{}",
-                  shape.at("shape").get<std::string>(), kLabBlock,
+      fmt::format("{}, packed in MXINT8, groups of {}; fresh weights{}", shape.shape, kLabBlock,
                   is_measurable(shape)
-                      ? fmt::format("; one text of {} tokens",
-                                    shape.at("processes")[0].at("tokens").get<int>())
+                      ? fmt::format("; one text of {} tokens", shape.processes[0].tokens)
                       : ""));
 }
 
 // Resident memory of processes, as a share of the weights in fp32.
-Figure process_figure(const std::vector<Json>& shapes) {
+Figure process_figure(const std::vector<LabMemoryResult>& shapes) {
   constexpr int kAround = 170, kRow = 70;
   Panel panel{.x = {.label = "Resident memory, of the weights in fp32 (%)"}};
-  std::vector<Series> series(shapes.front().at("processes").size(),
+  std::vector<Series> series(shapes.front().processes.size(),
                              {.draw = Draw::bars, .with_names = true});
   double most = 0;
   for (std::size_t row = 0; row < shapes.size(); ++row) {
-    const Json& shape = shapes[row];
-    panel.y.ticks.push_back({-static_cast<double>(row), shape.at("shape")});
-    const auto whole = static_cast<double>(kept_bytes(shape, 0));
+    const LabMemoryResult& shape = shapes[row];
+    panel.y.ticks.push_back({-static_cast<double>(row), shape.shape});
+    const auto whole = static_cast<double>(weight_bytes(shape, 0));
     for (std::size_t i = 0; i < series.size(); ++i) {
-      const Json& process = shape.at("processes")[i];
-      const auto resident = static_cast<double>(process.at("resident_bytes").get<std::int64_t>());
+      const LabProcessResult& process = shape.processes[i];
+      const auto resident = static_cast<double>(process.resident_bytes);
       most = std::max(most, 100 * resident / whole);
-      series[i].label = process.at("what");
+      series[i].label = process.what;
       series[i].points.push_back({.x = 100 * resident / whole,
                                   .y = -static_cast<double>(row),
                                   .name = human_bytes(resident)});
@@ -192,65 +164,54 @@ Figure process_figure(const std::vector<Json>& shapes) {
   panel.series = std::move(series);
   return {
       .title = fmt::format("A process that loads fresh weights from a file and reads one text{}",
-                           was_on_card(shapes.front()) ? ", memory of the card" : ""),
+                           was_on_gpu(shapes.front()) ? ", memory of the GPU" : ""),
       .panels = {panel},
       .width = 1000,
       .height = kAround + kRow * static_cast<int>(shapes.size())};
 }
 
-std::string transient_text(const Json& shape) {
-  const Json& fused = shape.at("processes")[1];
-  const Json& whole = shape.at("processes")[3];
-  const auto more = static_cast<double>(run_bytes(whole) - run_bytes(fused));
+std::string transient_text(const LabMemoryResult& shape) {
+  const LabProcessResult &fused = shape.processes[1], &whole = shape.processes[3];
+  const auto more = static_cast<double>(whole.run_bytes() - fused.run_bytes());
   return fmt::format(
       "{}: unpacking each weight as a whole in front of an fp32 product, as the original does, "
-      "takes {} "
-      "more while it runs and {:.2f} ms a text of {} tokens; reading codes in the product {:.2f} "
-      "ms.",
-      shape.at("shape").get<std::string>(), human_bytes(std::max(0.0, more)),
-      1e3 * whole.at("seconds").get<double>(), whole.at("tokens").get<std::int64_t>(),
-      1e3 * fused.at("seconds").get<double>());
+      "takes {} more while it runs and {:.2f} ms a text of {} tokens; reading codes in the product "
+      "{:.2f} ms.",
+      shape.shape, human_bytes(std::max(0.0, more)), 1e3 * whole.seconds, whole.tokens,
+      1e3 * fused.seconds);
 }
 
-std::string vocabulary_text(const Json& use) {
-  const auto count = [&](const char* key) { return use.at(key).get<std::int64_t>(); };
-  const auto size = [&](const char* key) { return human_bytes(static_cast<double>(count(key))); };
+std::string vocabulary_text(const LabVocabularyResult& use) {
+  const auto size = [](std::int64_t count) { return human_bytes(static_cast<double>(count)); };
   return fmt::format(
       "Of the {} rows of {}, the training texts read {}. Without the others the model takes {} "
-      "less in "
-      "fp32, {} less packed; of the {} tokens of the texts that were measured {} would be unknown "
-      "then.",
-      grouped(count("rows")), use.at("table").get<std::string>(), grouped(count("used_rows")),
-      size("unused_bytes"), size("unused_packed_bytes"), grouped(count("test_tokens")),
-      grouped(count("unused_test_tokens")));
+      "less in fp32, {} less packed; of the {} tokens of the texts that were measured {} would be "
+      "unknown then.",
+      grouped(use.rows), use.embedding_table, grouped(use.used_rows), size(use.unused_bytes),
+      size(use.unused_packed_bytes), grouped(use.test_tokens), grouped(use.unused_test_tokens));
 }
 
-Table kept_table(const Json& kept) {
+Table fp32_table(const std::vector<Fp32Parameter>& parameters) {
   Table table({{"parameter", "Parameter"}, {"shape", "Shape"}, {"bytes", "Bytes"}});
-  for (const Json& row : kept)
-    table.add_row({row.at("parameter").get<std::string>(), row.at("shape").get<Cell::List>(),
-                   bytes(row.at("bytes").get<std::int64_t>())});
+  for (const Fp32Parameter& one : parameters)
+    table.add_row({one.parameter, one.shape, bytes(one.bytes)});
   return table;
 }
 
-std::string tables_text(const Json& shape) {
-  const Json& rules = shape.at("rules");
+std::string tables_text(const LabMemoryResult& shape) {
+  const LabPackingResult &linear = shape.rules[0], &tables = shape.rules[1];
   return fmt::format(
-      "{}: packing the tables as well takes the saving from {:.2f} to {:.2f}% in memory, {} less.",
-      shape.at("shape").get<std::string>(), 100 * saving_of(rules[0], "memory_saving"),
-      100 * saving_of(rules[1], "memory_saving"),
-      human_bytes(
-          static_cast<double>(rules[0].at("account").at("memory_bytes").get<std::int64_t>() -
-                              rules[1].at("account").at("memory_bytes").get<std::int64_t>())));
+      "{}: packing the embedding tables as well takes the saving from {:.2f} to {:.2f}% in memory, "
+      "{} less.",
+      shape.shape, 100 * linear.saving(), 100 * tables.saving(),
+      human_bytes(static_cast<double>(linear.bytes() - tables.bytes())));
 }
 
-Section account_section(const Json& shape, const fs::path& folder,
+Section account_section(const LabMemoryResult& shape, const fs::path& folder,
                         std::vector<std::string>& notes) {
-  const std::string name = shape.at("shape");
-  Section section{
-      fmt::format("Memory of {}", shape.at("what").get<std::string>()), {}, /*folded=*/true};
+  Section section{fmt::format("Memory of {}", shape.what), {}, /*folded=*/true};
   section.blocks.push_back(figure_block(
-      steps_figure(shape), folder / ("memory_" + name),
+      steps_figure(shape), folder / ("memory_" + shape.shape),
       "From the saving of the format down to what was measured, a bar for each reason, under the "
       "sheet's rule and under ours.",
       notes));
@@ -263,11 +224,11 @@ Section account_section(const Json& shape, const fs::path& folder,
       process_table(shape),
       fmt::format(
           "A process that loads the weights from a file and reads one text of {} tokens. {}",
-          shape.at("processes")[0].at("tokens").get<std::int64_t>(),
-          was_on_card(shape)
-              ? "Resident is the most of the card's memory that tensors took until the end of the "
+          shape.processes[0].tokens,
+          was_on_gpu(shape)
+              ? "Resident is the maximum of GPU memory that tensors took until the end of the "
                 "first run, of " +
-                    ran_on(shape) + "."
+                    ran_on(shape.device, shape.threads) + "."
           : is_measurable(shape)
               ? "The rest is what else the process took. Rows of packed tables that the text does "
                 "not read are "
@@ -275,20 +236,18 @@ Section account_section(const Json& shape, const fs::path& folder,
               : "What is resident is not shown: the model is too small to be told from what the "
                 "program itself takes.")});
   section.blocks.push_back(Paragraph{transient_text(shape)});
-  if (shape.contains("vocabulary"))
-    section.blocks.push_back(Paragraph{vocabulary_text(shape.at("vocabulary"))});
+  if (shape.vocabulary) section.blocks.push_back(Paragraph{vocabulary_text(*shape.vocabulary)});
   return section;
 }
 
 }  // namespace
 
-LabPart memory_part(const LabRun& run) {
-  const std::vector<Json> shapes = shapes_found(run);
+LabPart memory_part(const std::vector<LabMemoryResult>& shapes, const LabRun& run) {
   LabPart part;
   const fs::path& folder = run.folder();
   write_file(folder / "memory.csv", to_csv(savings_table(shapes)));
   part.blocks.push_back(PageTable{savings_table(shapes), "Memory that packing saves."});
-  std::vector<Json> measurable;
+  std::vector<LabMemoryResult> measurable;
   std::ranges::copy_if(shapes, std::back_inserter(measurable), is_measurable);
   if (!measurable.empty())
     part.blocks.push_back(figure_block(
@@ -298,33 +257,29 @@ LabPart memory_part(const LabRun& run) {
       {"Packing rules",
        {Paragraph{fmt::format(
            "Formula: (32 - (8 + 8/{})) / 32 of the packed weights. In memory and on disk: of all "
-           "weights in fp32. Linears alone: without the classifier, as in the lab's sheet. Tables: "
-           "of words, positions and types, and the classifier. The original packs biases too; here "
+           "weights in fp32. Linear layers alone: without the classifier, as in the lab's sheet. "
+           "Embedding tables: of words, positions and types, and the classifier. The original "
+           "packs biases too; here "
            "they stay in fp32.",
            kLabBlock)}},
        /*folded=*/true});
-  Json rows = Json::array();
-  for (const Json& shape : shapes) {
-    const std::string name = shape.at("shape");
+  for (const LabMemoryResult& shape : shapes) {
     part.sections.push_back(account_section(shape, folder, part.notes));
-    write_file(folder / fmt::format("memory_{}.csv", name), to_csv(steps_table(shape)));
-    write_file(folder / fmt::format("memory_process_{}.csv", name), to_csv(process_table(shape)));
-    rows.push_back(shape);
-    const Json& rules = shape.at("rules");
-    if (!rules[0].contains("kept_in_fp32")) continue;
-    const Table kept = kept_table(rules[0].at("kept_in_fp32"));
-    write_file(folder / "fp32_parameters.csv", to_csv(kept));
+    write_file(folder / fmt::format("memory_{}.csv", shape.shape), to_csv(steps_table(shape)));
+    write_file(folder / fmt::format("memory_process_{}.csv", shape.shape),
+               to_csv(process_table(shape)));
+    const auto& in_fp32 = shape.rules[0].fp32_parameters;
+    if (!in_fp32) continue;
+    const Table table = fp32_table(*in_fp32);
+    write_file(folder / "fp32_parameters.csv", to_csv(table));
     part.sections.push_back(
-        {"Parameters left in fp32 by the sheet's rule", {PageTable{kept}}, true});
+        {"Parameters left in fp32 by the sheet's rule", {PageTable{table}}, true});
   }
-  part.results = {{"memory", rows}};
-  const Json& own = shapes.front().at("rules");
+  const std::vector<LabPackingResult>& own = shapes.front().rules;
   part.sentence = fmt::format(
-      "MXINT8 saves {:.1f}% of the model's memory in its linears, {:.1f}% with its tables "
-      "(formula: "
-      "{:.1f}%)",
-      100 * saving_of(own[0], "memory_saving"), 100 * saving_of(own[1], "memory_saving"),
-      100 * saving_of(own[0], "theoretical_saving"));
+      "MXINT8 saves {:.1f}% of the model's memory in its linear layers, {:.1f}% with its embedding "
+      "tables (formula: {:.1f}%)",
+      100 * own[0].saving(), 100 * own[1].saving(), 100 * own[0].account.theoretical_saving);
   return part;
 }
 

@@ -148,23 +148,19 @@ EncodedSet first_texts(const EncodedSet& set, std::int64_t count) {
   return some;
 }
 
-Json interval_json(const Interval& interval) { return {interval.low, interval.high}; }
-
-Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-Json study_linears(LabRun& run, const ProductSizes& sizes) {
+LabSensitivityResult study_linears(LabRun& run, const ProductSizes& sizes) {
   Context& context = run.context;
   const Model& model = run.subject->source.model;
   const Graph graph = plain_graph(model);
   const ChoicePart part = choice_part(run.subject->data);
-  const EncodedSet texts = first_texts(part.examples, sizes.sensitivity_texts);
+  const EncodedSet texts = first_texts(part.examples, sizes.sensitivity_examples);
   const Measurement parent =
       measure(model, texts, kEvalBatch, context, "fp32", ProgressEnd::vanishes);
   const std::vector<const Node*> linears = linears_of(graph);
   std::map<ProductShape, std::vector<std::vector<double>>> times;
-  Json layers = Json::array();
-  Progress progress("linears", std::ssize(linears),
-                    {.unit = "linears", .end = ProgressEnd::vanishes, .output = context.progress});
+  LabSensitivityResult found{.split = part.name, .examples = texts.size()};
+  Progress progress("linear layers", std::ssize(linears),
+                    {.unit = "layers", .end = ProgressEnd::vanishes, .output = context.progress});
   for (const Node* linear : linears) {
     LinearWays ways = all_in(LinearWay::float32, graph);
     ways[linear->name()] = LinearWay::codes;
@@ -173,32 +169,31 @@ Json study_linears(LabRun& run, const ProductSizes& sizes) {
         measure(alone, texts, kEvalBatch, context, linear->name(), ProgressEnd::vanishes);
     const TaskComparison comparison = compare(parent.view(), after.view(), truth_of(texts));
     const ProductShape shape = shape_of(*linear, {{'B', sizes.batch}, {'S', sizes.tokens}});
-    auto [found, is_new] = times.try_emplace(shape);
-    if (is_new) found->second = product_times(shape, sizes.runs, context);
-    const std::vector<std::vector<double>>& ms = found->second;
+    auto [known, is_new] = times.try_emplace(shape);
+    if (is_new) known->second = product_times(shape, sizes.runs, context);
+    const std::vector<std::vector<double>>& ms = known->second;
     const TimesInTurn w8a16 = compare_rounds(ms[0], ms[1]), w8a8 = compare_rounds(ms[0], ms[2]);
-    layers.push_back({{"layer", linear->name()},
-                      {"rows", shape.rows},
-                      {"outputs", shape.outputs},
-                      {"inputs", shape.inputs},
-                      {"margin_snr_db", number_json(comparison.snr_db)},
-                      {"fp32_ms", w8a8.before.median_ms},
-                      {"w8a16_ms", w8a16.after.median_ms},
-                      {"w8a8_ms", w8a8.after.median_ms},
-                      {"w8a8_speedup", w8a8.speedup},
-                      {"w8a8_speedup_interval", interval_json(w8a8.speedup_interval)}});
-    progress.update(std::ssize(layers));
+    found.layers.push_back({.layer = linear->name(),
+                            .rows = shape.rows,
+                            .outputs = shape.outputs,
+                            .inputs = shape.inputs,
+                            .margin_snr_db = comparison.snr_db,
+                            .fp32_ms = w8a8.before.median_ms,
+                            .w8a16_ms = w8a16.after.median_ms,
+                            .w8a8_ms = w8a8.after.median_ms,
+                            .w8a8_speedup = w8a8.speedup,
+                            .w8a8_speedup_interval = w8a8.speedup_interval});
+    progress.update(std::ssize(found.layers));
   }
   progress.finish();
-  return {{"split", part.name}, {"texts", texts.size()}, {"layers", layers}};
+  return found;
 }
 
 // ---- what follows from it for the mixed model
 
 // Of the whole error, if errors of linears add up; an error of none at all is no number in decibels.
-double error_of(const Json& layer) {
-  const Json& snr = layer.at("margin_snr_db");
-  return snr.is_null() ? 0 : std::pow(10, -snr.get<double>() / 10);
+double error_of(const LabLinearResult& layer) {
+  return std::isfinite(layer.margin_snr_db) ? std::pow(10, -layer.margin_snr_db / 10) : 0;
 }
 
 }  // namespace
@@ -208,23 +203,23 @@ std::string_view to_string(LinearWay way) {
   return kNames[static_cast<std::size_t>(way)];
 }
 
-LinearWays mixed_ways(const Json& sensitivity) {
-  std::vector<const Json*> layers;
+LinearWays mixed_ways(const LabSensitivityResult& sensitivity) {
+  std::vector<const LabLinearResult*> layers;
   double whole = 0;
-  for (const Json& layer : sensitivity.at("layers")) {
+  for (const LabLinearResult& layer : sensitivity.layers) {
     layers.push_back(&layer);
     whole += error_of(layer);
   }
   std::ranges::stable_sort(layers, std::greater(),
-                           [](const Json* layer) { return error_of(*layer); });
+                           [](const LabLinearResult* layer) { return error_of(*layer); });
   LinearWays ways;
   double counted = 0;
-  for (const Json* layer : layers) {
+  for (const LabLinearResult* layer : layers) {
     const bool sensitive = counted < kSensitiveShare * whole;
-    const bool slower = layer->at("w8a8_speedup_interval")[1] < 1.0;  // that is shown
-    ways[layer->at("layer")] = slower      ? LinearWay::float32
-                               : sensitive ? LinearWay::weight_only
-                                           : LinearWay::codes;
+    const bool slower = layer->w8a8_speedup_interval.high < 1;  // that is shown
+    ways[layer->layer] = slower      ? LinearWay::float32
+                         : sensitive ? LinearWay::weight_only
+                                     : LinearWay::codes;
     counted += error_of(*layer);
   }
   return ways;
@@ -239,7 +234,7 @@ struct Variant {
   LinearWays ways;
 };
 
-std::vector<Variant> variants_of(const Graph& graph, const Json& sensitivity) {
+std::vector<Variant> variants_of(const Graph& graph, const LabSensitivityResult& sensitivity) {
   return {{"fp32", all_in(LinearWay::float32, graph)},
           {"W8A16", all_in(LinearWay::weight_only, graph)},
           {"W8A8", all_in(LinearWay::codes, graph)},
@@ -288,8 +283,7 @@ ProductCounts counts_of(const Graph& graph, const LinearWays& ways, const Bindin
   return all;
 }
 
-// The outputs of a model against those of its parent.
-Json output_errors(const Measurement& parent, const Measurement& model) {
+LabLogitsResult output_errors(const Measurement& parent, const Measurement& model) {
   double most = 0, squares = 0, parents = 0;
   for (std::size_t i = 0; i < parent.logits.size(); ++i) {
     const double before = parent.logits[i], error = model.logits[i] - before;
@@ -298,12 +292,12 @@ Json output_errors(const Measurement& parent, const Measurement& model) {
     parents += before * before;
   }
   const auto count = static_cast<double>(std::max<std::size_t>(1, parent.logits.size()));
-  return {{"max_error", number_json(most)},
-          {"rms_error", number_json(std::sqrt(squares / count))},
-          {"rms", number_json(std::sqrt(parents / count))}};
+  return {.max_error = most,
+          .rms_error = std::sqrt(squares / count),
+          .rms = std::sqrt(parents / count)};
 }
 
-Json study_models(LabRun& run, const ProductSizes& sizes) {
+LabProductsResult study_models(LabRun& run, const ProductSizes& sizes) {
   Context& context = run.context;
   const Model& model = run.subject->source.model;
   const Graph graph = plain_graph(model);
@@ -313,9 +307,16 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
   const double linear_macs =
       counts_of(graph, all_in(LinearWay::float32, graph), bindings, false).float_macs;
   Race race(context);
-  Json rows = Json::array();
+  LabProductsResult found{
+      .batch = sizes.batch,
+      .tokens = sizes.tokens,
+      .timed_runs = sizes.runs,
+      .device = device_text(context.session()),
+      .threads = context.pool.threads(),
+      .other_multiply_adds = static_cast<std::int64_t>(std::max(0.0, all_macs - linear_macs))};
   std::optional<Measurement> parent;
-  for (const auto& [name, ways] : variants_of(graph, run.found.at(kSensitivityStage))) {
+  const auto sensitivity = from_json<LabSensitivityResult>(run.found.at(kSensitivityStage));
+  for (const auto& [name, ways] : variants_of(graph, sensitivity)) {
     const Model variant = packed_as(model, ways, context);
     Measurement measured = measure(variant, texts, kEvalBatch, context, name);
     const std::string_view arithmetic =
@@ -332,19 +333,20 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
       parent = measured;
     }
     const ProductCounts counts = counts_of(graph, ways, bindings, arithmetic == kNative);
-    Json json = to_json(row, run.subject->source.model.facts.labels);
-    json["logits"] = output_errors(*parent, measured);
-    json["linears"] = Json::object();
+    LabProductModelResult result{
+        .measured = measured_model(row, run.subject->source.model.facts.labels),
+        .logits = output_errors(*parent, measured),
+        .memory_bytes = memory_account(variant, {}, context.session()).bytes,
+        .moved_bytes = static_cast<std::int64_t>(counts.bytes),
+        .integer_multiply_adds = static_cast<std::int64_t>(counts.integer_macs),
+        .float_multiply_adds = static_cast<std::int64_t>(counts.float_macs),
+        .scale_operations = static_cast<std::int64_t>(counts.scale_operations),
+        .conversions = static_cast<std::int64_t>(counts.conversions)};
     for (const LinearWay way : {LinearWay::float32, LinearWay::weight_only, LinearWay::codes})
-      json["linears"][std::string(to_string(way))] =
-          std::ranges::count(ways, way, [](const auto& one) { return one.second; });
-    json["memory_bytes"] = memory_account(variant, {}, context.session()).bytes;
-    json["moved_bytes"] = static_cast<std::int64_t>(counts.bytes);
-    json["integer_multiply_adds"] = static_cast<std::int64_t>(counts.integer_macs);
-    json["float_multiply_adds"] = static_cast<std::int64_t>(counts.float_macs);
-    json["scale_operations"] = static_cast<std::int64_t>(counts.scale_operations);
-    json["conversions"] = static_cast<std::int64_t>(counts.conversions);
-    rows.push_back(std::move(json));
+      result.linear_layers.emplace_back(
+          to_string(way),
+          std::ranges::count(ways, way, [](const auto& one) { return one.second; }));
+    found.models.push_back(std::move(result));
     race.add(forward_graph(variant), variant.parameters.on(*context.device));
   }
   EncodedSet timed;
@@ -352,21 +354,93 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
       race.run(timed_texts(model, sizes, timed), sizes.runs);
   for (std::size_t i = 0; i < times.size(); ++i) {
     const TimesInTurn beside = compare_rounds(times[0], times[i]);
-    rows[i].update({{"min_ms", beside.after.min_ms},
-                    {"median_ms", beside.after.median_ms},
-                    {"speedup", beside.speedup},
-                    {"speedup_interval", interval_json(beside.speedup_interval)}});
+    found.models[i].times = beside.after;
+    found.models[i].speedup = beside.ratio();
   }
-  return {{"batch", sizes.batch},
-          {"tokens", sizes.tokens},
-          {"timed_runs", sizes.runs},
-          {"device", device_text(context.session())},
-          {"threads", context.pool.threads()},
-          {"other_multiply_adds", static_cast<std::int64_t>(std::max(0.0, all_macs - linear_macs))},
-          {"models", rows}};
+  return found;
 }
 
 }  // namespace
+
+const Fields& fields_of(const LabLinearResult*) {
+  using L = LabLinearResult;
+  static const Fields fields = describe<L>(
+      "lab_linear", "A linear layer alone in MXINT8. Times are medians of runs in turn.",
+      field<&L::layer>("layer", "Its name."),
+      field<&L::rows>("rows", Unit::rows, "Of its input in a timed run."),
+      field<&L::outputs>("outputs", "Columns of its result."),
+      field<&L::inputs>("inputs", "Elements that each of them sums over."),
+      field<&L::margin_snr_db>("margin_snr_db", Unit::decibels,
+                               "With it alone in W8A8; null: no margin differs.")
+          .or_null(),
+      field<&L::fp32_ms>("fp32_ms", Unit::milliseconds, "The product in fp32."),
+      field<&L::w8a16_ms>("w8a16_ms", Unit::milliseconds, "Packed weights by fp32 inputs."),
+      field<&L::w8a8_ms>("w8a8_ms", Unit::milliseconds, "Codes by codes."),
+      field<&L::w8a8_speedup>("w8a8_speedup", Unit::ratio,
+                              "Median ratio of fp32's time to this one's in turn."),
+      field<&L::w8a8_speedup_interval>(
+          "w8a8_speedup_interval",
+          "Its interval of at least 95%, by the sign test; below 1 the layer stays in fp32."));
+  return fields;
+}
+
+const Fields& fields_of(const LabSensitivityResult*) {
+  using L = LabSensitivityResult;
+  static const Fields fields =
+      describe<L>("lab_sensitivity", "Each linear layer alone with weights and inputs in MXINT8.",
+                  field<&L::split>("split", "Split that it was evaluated on."),
+                  field<&L::examples>("examples", Unit::examples, "How many of it."),
+                  field<&L::layers>("layers", "In the order of the graph."));
+  return fields;
+}
+
+const Fields& fields_of(const LabLogitsResult*) {
+  using L = LabLogitsResult;
+  static const Fields fields = describe<L>(
+      "lab_logits", "Outputs of a model against those of the baseline.",
+      field<&L::max_error>("max_error", Unit::logits, "Largest error; null: it is no number.")
+          .or_null(),
+      field<&L::rms_error>("rms_error", Unit::logits, "Root mean square of the errors.").or_null(),
+      field<&L::rms>("rms", Unit::logits, "Root mean square of the baseline's outputs.").or_null());
+  return fields;
+}
+
+const Fields& fields_of(const LabProductModelResult*) {
+  using L = LabProductModelResult;
+  static const Fields fields = describe<L>(
+      "lab_product_model",
+      "A model, and what its linear layers do in one timed run. The models took turns.",
+      inlined<&L::measured>(), field<&L::logits>("logits", "Its outputs against those of fp32."),
+      field<&L::linear_layers>("linear_layers", "How many multiply in which way."),
+      field<&L::memory_bytes>("memory_bytes", Unit::bytes, "The weights."),
+      field<&L::moved_bytes>("moved_bytes", Unit::bytes, "Every operand once, counted."),
+      field<&L::integer_multiply_adds>("integer_multiply_adds", "Counted."),
+      field<&L::float_multiply_adds>("float_multiply_adds", "Counted."),
+      field<&L::scale_operations>("scale_operations",
+                                  "Products with the scale of a block, of weights that are decoded "
+                                  "or of sums over blocks."),
+      field<&L::conversions>("conversions",
+                             "Elements from codes to floats (weights) or back (inputs)."),
+      inlined<&L::times>(), inlined<&L::speedup>());
+  return fields;
+}
+
+const Fields& fields_of(const LabProductsResult*) {
+  using L = LabProductsResult;
+  static const Fields fields = describe<L>(
+      "lab_products", "A model whose linear layers multiply in several ways.",
+      field<&L::batch>("batch", Unit::examples, "Of a timed run."),
+      field<&L::tokens>("tokens", Unit::tokens, "Of each text."),
+      field<&L::timed_runs>("timed_runs", "Runs of each model."),
+      field<&L::device>("device", "The device that ran them."),
+      field<&L::threads>("threads", "Threads that were used."),
+      field<&L::other_multiply_adds>("other_multiply_adds",
+                                     "In fp32, of a run, beside those of linear layers."),
+      field<&L::models>("models",
+                        "fp32, W8A16 (packed weights, fp32 inputs), W8A8 (codes by codes), and "
+                        "mixed."));
+  return fields;
+}
 
 std::vector<LabStage> product_stages(const LabRun& run, const ProductSizes& given,
                                      const LabRates& rates) {
@@ -390,19 +464,20 @@ std::vector<LabStage> product_stages(const LabRun& run, const ProductSizes& give
                         4 * static_cast<double>(timed.peak_value_bytes);
   return {
       {.name = kSensitivityStage,
-       .what = fmt::format("tries each of {} linears alone in W8A8 on the {} part, and times its "
-                           "product",
-                           linears, choice_part(data).name),
+       .what = fmt::format(
+           "tries each of {} linear layers alone in W8A8 on the {} split, and times its "
+           "product",
+           linears, choice_part(data).name),
        .cost = {.seconds = 0.5 + race +
-                           (linears + 1) * flops_of(data.validation, sizes.sensitivity_texts) /
+                           (linears + 1) * flops_of(data.validation, sizes.sensitivity_examples) /
                                rates.flops,
                 .memory_bytes = memory},
-       .run = [sizes](LabRun& r) { return study_linears(r, sizes); }},
+       .run = [sizes](LabRun& r) { return to_json(study_linears(r, sizes)); }},
       {.name = kProductsStage,
        .what = "measures and times fp32, W8A16, W8A8 and mixed",
        .cost = {.seconds = 0.5 + 4 * (race + flops_of(data.test, 0) / rates.flops),
                 .memory_bytes = memory},
-       .run = [sizes](LabRun& r) { return study_models(r, sizes); }}};
+       .run = [sizes](LabRun& r) { return to_json(study_models(r, sizes)); }}};
 }
 
 }  // namespace hone

@@ -2,21 +2,69 @@
 
 #include <map>
 
+#include "hone/jobs/times_in_turn.h"
 #include "hone/labs/lab.h"
+#include "hone/study/comparison_table.h"
 
 /// Of lab 4.3: a model in fp32, with packed weights (W8A16), with products of codes (W8A8), and with what is best for each
 /// linear: what is moved and computed, how long it takes, and what becomes of the answers.
 namespace hone {
 
-/// How a linear multiplies: in fp32, packed weights by fp32 inputs, codes by codes.
+/// How a linear layer multiplies: in fp32, packed weights by fp32 inputs, codes by codes.
 enum class LinearWay : std::uint8_t { float32, weight_only, codes };
 std::string_view to_string(LinearWay way);            ///< "fp32", "W8A16", "W8A8"
-using LinearWays = std::map<std::string, LinearWay>;  ///< by the names of linears
+using LinearWays = std::map<std::string, LinearWay>;  ///< by the names of layers
 
-/// The mixed model that follows from what the first stage has found. The linears whose errors of the margin make half of their
+/// A linear layer, its product and what becomes of the model's outputs.
+struct LabLinearResult {
+  std::string layer;
+  std::int64_t rows = 0, outputs = 0, inputs = 0;
+  double margin_snr_db = 0;  ///< NaN: no margin differs
+  double fp32_ms = 0, w8a16_ms = 0, w8a8_ms = 0;
+  double w8a8_speedup = 1;
+  Interval w8a8_speedup_interval = {1, 1};
+};
+/// Each linear layer alone with weights and inputs in MXINT8.
+struct LabSensitivityResult {
+  std::string split;
+  std::int64_t examples = 0;
+  std::vector<LabLinearResult> layers = {};
+};
+/// Outputs of a model against those of the baseline.
+struct LabLogitsResult {
+  double max_error = 0, rms_error = 0, rms = 0;
+};
+/// A model whose linear layers multiply in one way, or a mixed one. What is counted is of the linear layers of one timed run.
+struct LabProductModelResult {
+  MeasuredModelResult measured = {};
+  LabLogitsResult logits = {};
+  std::vector<std::pair<std::string, std::int64_t>> linear_layers = {};  ///< by their ways
+  std::int64_t memory_bytes = 0, moved_bytes = 0;
+  std::int64_t integer_multiply_adds = 0, float_multiply_adds = 0;
+  std::int64_t scale_operations = 0, conversions = 0;
+  RoundTimes times = {};
+  Speedup speedup = {};
+
+  const std::string& name() const { return measured.metrics.model; }
+};
+/// A model whose linear layers multiply in several ways.
+struct LabProductsResult {
+  std::int64_t batch = 0, tokens = 0, timed_runs = 0;
+  std::string device;
+  int threads = 0;
+  std::int64_t other_multiply_adds = 0;
+  std::vector<LabProductModelResult> models = {};  ///< fp32, W8A16, W8A8, mixed
+};
+const Fields& fields_of(const LabLinearResult*);
+const Fields& fields_of(const LabSensitivityResult*);
+const Fields& fields_of(const LabLogitsResult*);
+const Fields& fields_of(const LabProductModelResult*);
+const Fields& fields_of(const LabProductsResult*);
+
+/// The mixed model that follows from what the first stage has found. The linear layers whose errors of the margin make half of their
 /// sum, the largest first, keep inputs in fp32; one whose product is shown to be slower in
 /// codes stays in fp32; all others are in codes.
-LinearWays mixed_ways(const Json& sensitivity);
+LinearWays mixed_ways(const LabSensitivityResult& sensitivity);
 
 /// The names of the two stages.
 inline constexpr const char *kSensitivityStage = "sensitivity", *kProductsStage = "products";
@@ -25,16 +73,17 @@ struct ProductSizes {
   std::int64_t batch = 8;  ///< texts of a timed run
   std::int64_t tokens = 128;
   std::int64_t runs = 60;  ///< in turn, `kFewestForMedianInterval` at least
-  /// Texts of the validation part that each linear is tried on alone; 0: all.
-  std::int64_t sensitivity_texts = 0;
+  /// Validation examples that each linear layer is evaluated on alone; 0: all.
+  std::int64_t sensitivity_examples = 0;
 };
 
-/// Two stages: each linear alone on the validation part, from which the mixed model follows, and the four models on the part
+/// Two stages: each linear layer alone on the validation split, from which the mixed model follows, and the four models on the split
 /// that is reported.
 std::vector<LabStage> product_stages(const LabRun& run, const ProductSizes& sizes,
                                      const LabRates& rates);
 
-/// What they have found, told; figures and tables lie in the folder of the run.
-LabPart product_part(const LabRun& run);
+/// Their report; figures and tables are written to the folder of the run.
+LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsResult& found,
+                     const LabRun& run);
 
 }  // namespace hone

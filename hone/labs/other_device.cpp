@@ -12,6 +12,14 @@ OtherDevice other_device(const Context& context) {
                                   : fmt::format("not run: no device ({})", missing)};
 }
 
+const Fields& fields_of(const OtherDevice*) {
+  using O = OtherDevice;
+  static const Fields fields = describe<O>("lab_device", "A device that a lab was not run on.",
+                                           field<&O::name>("device", "Kind of device."),
+                                           field<&O::why_not>("why_not", "Reason."));
+  return fields;
+}
+
 Table joined(const Column& column, const std::vector<std::pair<std::string, Table>>& tables) {
   HONE_ASSERT(!tables.empty(), "no tables");
   std::vector<Column> columns = {column};

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/report/table.h"
 #include "hone/runtime/context.h"
 
@@ -16,6 +17,8 @@ struct OtherDevice {
   std::string name;     ///< "cuda"
   std::string why_not;  ///< "not run: no device (…)", "not run: give `device` cuda"
 };
+
+const Fields& fields_of(const OtherDevice*);
 
 /// The one that the context does not run on.
 OtherDevice other_device(const Context& context);

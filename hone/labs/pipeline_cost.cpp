@@ -129,7 +129,7 @@ std::map<std::string, double> computed_trials(const Pipeline& pipeline,
                                               const FormatTable& formats) {
   std::map<std::string, double> computed, known;
   for (const PipelineStage& stage : pipeline.stages) {
-    if (!has_study(stage)) continue;
+    if (!stage.kind.searches) continue;
     const std::optional<SearchRecipe> recipe = recipe_of(stage, formats);
     if (!recipe) continue;
     const double points = points_of(*recipe);
@@ -152,7 +152,7 @@ double trial_texts(const PipelineStage& stage, const StageUnits& units) {
 
 // Texts that pass through training; 0: it trains nothing.
 double trained_texts(const PipelineStage& stage, const StageUnits& units) {
-  if (has_study(stage)) return trial_texts(stage, units);
+  if (stage.kind.searches) return trial_texts(stage, units);
   if (const double steps = number_of(stage, "max_steps", 0); steps > 0)
     return steps * number_of(stage, "batch_size", kUsualBatch);
   return number_of(stage, "num_train_epochs", 0) * units.train_texts;
@@ -161,32 +161,32 @@ double trained_texts(const PipelineStage& stage, const StageUnits& units) {
 // Texts that are only measured: those before, behind, and of every epoch.
 double measured_texts(const PipelineStage& stage, const StageUnits& units) {
   if (stage.chooses) return static_cast<double>(stage.needs.size()) * units.validation_texts;
-  const std::string& command = stage.command.front();
-  if (has_study(stage))
+  if (stage.kind.searches)
     return units.trials_of(stage) * units.validation_texts + 2 * units.test_texts;
-  if (command == "train") return units.test_texts + units.validation_texts;
-  const bool compares =
-      command == "compare" || command == "lora" || command == "quantize" || command == "prune";
-  const double epochs = std::ceil(number_of(stage, "num_train_epochs", 0));
-  return compares ? 2 * units.test_texts + epochs * units.validation_texts : 0;
-}
-
-bool leaves_model(const std::string& command) {
-  return command == "train" || command == "lora" || command == "quantize" || command == "prune" ||
-         command == "pass" || command == "search";
+  switch (stage.kind.evaluates) {
+    case StageKind::Evaluates::nothing:
+      return 0;
+    case StageKind::Evaluates::one_model:
+      return units.test_texts + units.validation_texts;
+    case StageKind::Evaluates::before_and_after:
+      return 2 * units.test_texts +
+             std::ceil(number_of(stage, "num_train_epochs", 0)) * units.validation_texts;
+  }
+  return 0;
 }
 
 StageCost cost_of(const PipelineStage& stage, const StageUnits& units) {
-  const std::string& command = stage.command.front();
   const double trained = trained_texts(stage, units);
-  const double through = command == "train" || has_study(stage) ? 1 : kStepsThroughFormats;
+  const double through = stage.kind.trains_plainly ? 1 : kStepsThroughFormats;
   StageCost cost;
   cost.seconds = kSecondsOfAnyStage + units.text_seconds * (kStepsOfTraining * trained * through +
                                                             measured_texts(stage, units));
   // Of two models that are compared, one is measured at a time.
   cost.memory_bytes = trained > 0 ? units.step_bytes : units.weight_bytes + units.measuring_bytes;
   // In its folder and in the store; unrounded weights beside those that are rounded.
-  const double models = !leaves_model(command) ? 0 : command == "quantize" && trained > 0 ? 2 : 1;
+  const double models = !stage.kind.leaves_model                    ? 0
+                        : stage.kind.keeps_unrounded && trained > 0 ? 2
+                                                                    : 1;
   cost.disk_bytes = 2 * models * units.weight_bytes;
   return cost;
 }

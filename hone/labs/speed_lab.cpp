@@ -6,8 +6,6 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/base/text.h"
-#include "hone/jobs/bench_iterations.h"
-#include "hone/jobs/bench_naive.h"
 #include "hone/jobs/device_time.h"
 #include "hone/labs/other_device.h"
 #include "hone/runtime/run_passes.h"
@@ -160,34 +158,69 @@ LabStage mistakes_stage(const SpeedWork& work, const LabRun& run, const LabRates
 
 // ---- the report
 
-/// What a stage has found, by the name of what it timed.
+/// What a stage has found.
 struct FoundTimes {
   SpeedWork work;
   IterationTimes times;
 };
 
-const Json* row_of(const Json& rows, const std::string& executor, const std::string& process) {
-  for (const Json& row : rows)
-    if (row.at("executor") == executor && row.at("process") == process) return &row;
-  return nullptr;
+template <typename Row>
+const Row* row_of(const std::vector<Row>& rows, std::string_view executor,
+                  std::string_view process) {
+  const auto found = std::ranges::find_if(
+      rows, [&](const Row& row) { return row.executor == executor && row.process == process; });
+  return found == rows.end() ? nullptr : &*found;
 }
 
-// The ratio `key` of the means of n calls of an executor in a kind of process; absent where it was not measured.
-Cell ratio_at(const Json& means, const std::string& executor, const std::string& process,
-              std::int64_t n, const char* key) {
-  for (const Json& row : means)
-    if (row.at("executor") == executor && row.at("process") == process && row.at("n") == n &&
-        row.at(key).is_number())
-      return significant(row.at(key));
-  return absent;
+// A ratio of the means of n calls of an executor in a kind of process; nothing where it was not measured.
+std::optional<double> ratio_at(const std::vector<LoopMeanResult>& means, std::string_view executor,
+                               std::string_view process, std::int64_t n,
+                               std::optional<double> LoopMeanResult::*ratio) {
+  for (const LoopMeanResult& row : means)
+    if (row.executor == executor && row.process == process && row.n == n && row.*ratio)
+      return row.*ratio;
+  return std::nullopt;
 }
 
-Cell whole_or_absent(const Json& value) {
-  return value.is_number_integer() ? Cell(value.get<std::int64_t>()) : Cell(absent);
+void add_executors(const FoundTimes& found, std::vector<LabExecutorResult>& overview) {
+  const std::vector<ExecutorTimesResult> times = found.times.times();
+  const std::vector<LoopMeanResult> means = found.times.means();
+  const std::vector<ExecutorComparisonResult> comparisons = found.times.comparisons();
+  for (const WayTimes& way : found.times.ways) {
+    LabExecutorResult row{.work = found.work.name(),
+                          .device = found.times.work.device,
+                          .executor = way.way,
+                          .start_ms = row_of(times, way.way, "fresh")->start_ms,
+                          .median_ms = row_of(times, way.way, "warm")->median_ms};
+    if (const auto* fresh = row_of(comparisons, way.way, "fresh"))
+      row.break_even_fresh = fresh->break_even_call;
+    if (const auto* warm = row_of(comparisons, way.way, "warm")) {
+      row.speedup = warm->speedup;
+      row.break_even_warm = warm->break_even_call;
+      const auto fresh_ratio = [&](std::int64_t n) {
+        return ratio_at(means, way.way, "fresh", n, &LoopMeanResult::with_ready_ratio);
+      };
+      row.ratio_5 = fresh_ratio(5);
+      row.ratio_20 = fresh_ratio(20);
+      row.ratio_100 = fresh_ratio(100);
+      row.ratio_100_later = ratio_at(means, way.way, "warm", 100, &LoopMeanResult::later_ratio);
+    }
+    overview.push_back(std::move(row));
+  }
 }
 
-// A row for each executor of each work, and one for each work on the device that it was not run on.
-Table overview_table(const std::vector<FoundTimes>& all, const OtherDevice& other) {
+// Every executor of each work, and the device that the work was not run on.
+std::vector<LabExecutorResult> overview_of(const std::vector<FoundTimes>& all,
+                                           const OtherDevice& other) {
+  std::vector<LabExecutorResult> overview;
+  for (const FoundTimes& one : all) {
+    add_executors(one, overview);
+    overview.push_back({.work = one.work.name(), .device = other.name, .why_not = other.why_not});
+  }
+  return overview;
+}
+
+Table overview_table(const std::vector<LabExecutorResult>& overview) {
   Table table({{"work", "Work"},
                {"device", "Device"},
                {"executor", "Executor"},
@@ -201,52 +234,33 @@ Table overview_table(const std::vector<FoundTimes>& all, const OtherDevice& othe
                {"ratio_100", "n = 100, fresh"},
                {"ratio_100_later", "n = 100, warm, after warm-up"},
                {"why_not", "Remark"}});
-  for (const FoundTimes& one : all) {
-    const Json times = to_json(executor_table(one.times)), means = to_json(means_table(one.times)),
-               comparisons = to_json(comparison_table(one.times));
-    for (const WayTimes& way : one.times.ways) {
-      const Json &fresh = *row_of(times, way.way, "fresh"), &warm = *row_of(times, way.way, "warm");
-      const Json* beside = row_of(comparisons, way.way, "warm");
-      const Json* beside_fresh = row_of(comparisons, way.way, "fresh");
-      const Cell speedup =
-          beside == nullptr || !beside->contains("speedup_interval") ||
-                  beside->at("speedup_interval").is_null()
-              ? Cell(absent)
-              : number_within(beside->at("speedup"), beside->at("speedup_interval")[0],
-                              beside->at("speedup_interval")[1]);
-      const auto even = [&](const Json* row) {
-        return row == nullptr ? Cell(absent) : whole_or_absent(row->at("break_even_call"));
-      };
-      const auto ratio = [&](const char* process, std::int64_t n, const char* key) {
-        return beside == nullptr ? Cell(absent) : ratio_at(means, way.way, process, n, key);
-      };
-      table.add_row({one.work.name(), one.times.work.device, way.way, real(fresh.at("start_ms"), 2),
-                     real(warm.at("median_ms"), 3), speedup, even(beside_fresh), even(beside),
-                     ratio("fresh", 5, "with_ready_ratio"), ratio("fresh", 20, "with_ready_ratio"),
-                     ratio("fresh", 100, "with_ready_ratio"), ratio("warm", 100, "later_ratio"),
-                     absent});
-    }
-    std::vector<Cell> missing(table.columns().size(), absent);
-    missing[0] = one.work.name();
-    missing[1] = other.name;
-    missing.back() = other.why_not;
-    table.add_row(std::move(missing));
-  }
+  const auto text = [](const auto& value) { return value ? Cell(*value) : Cell(absent); };
+  const auto ms = [](const std::optional<double>& value, int digits) {
+    return value ? real(*value, digits) : Cell(absent);
+  };
+  const auto ratio = [](const std::optional<double>& value) {
+    return value ? significant(*value) : Cell(absent);
+  };
+  for (const LabExecutorResult& one : overview)
+    table.add_row({one.work, one.device, text(one.executor), ms(one.start_ms, 2),
+                   ms(one.median_ms, 3), speedup_cell(one.speedup), text(one.break_even_fresh),
+                   text(one.break_even_warm), ratio(one.ratio_5), ratio(one.ratio_20),
+                   ratio(one.ratio_100), ratio(one.ratio_100_later), text(one.why_not)});
   return table;
 }
 
-Table published_speeds() {
-  Table table({{"what", "Result"}, {"published", "Published"}, {"source", "Source"}});
-  const char* resnet = "reports of the lab: ResNet-18, torch.compile against eager PyTorch";
-  table.add_row({"CPU, warm process", "1.32× to 1.63× faster", resnet});
-  table.add_row({"CPU, the compilation counted", "1.06× the speed", resnet});
-  table.add_row({"CPU, mean of n = 5", "24.5 s against 15.3 s", "report 001"});
-  table.add_row({"CPU, mean of n = 20",
-                 "14.2 s against 15.0 s: with n = 5 the break-even is near call 17", "report 001"});
-  table.add_row({"CUDA", "0.85× the speed", "report 001"});
-  table.add_row({"CUDA", "1.3× the speed", "report 003"});
-  table.add_row({"CUDA", "3.0× the speed", "report 002"});
-  return table;
+std::vector<PublishedResult> published_speeds() {
+  const std::string resnet = "reports of the lab: ResNet-18, torch.compile against eager PyTorch";
+  return {
+      {.what = "CPU, warm process", .published = "1.32× to 1.63× faster", .source = resnet},
+      {.what = "CPU, the compilation counted", .published = "1.06× the speed", .source = resnet},
+      {.what = "CPU, mean of n = 5", .published = "24.5 s against 15.3 s", .source = "report 001"},
+      {.what = "CPU, mean of n = 20",
+       .published = "14.2 s against 15.0 s: with n = 5 the break-even is near call 17",
+       .source = "report 001"},
+      {.what = "CUDA", .published = "0.85× the speed", .source = "report 001"},
+      {.what = "CUDA", .published = "1.3× the speed", .source = "report 003"},
+      {.what = "CUDA", .published = "3.0× the speed", .source = "report 002"}};
 }
 
 void add_section(LabReport& report, const FoundTimes& one, const fs::path& folder) {
@@ -298,10 +312,14 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
     means.emplace_back(work.name(), means_table(all.back().times));
     comparisons.emplace_back(work.name(), comparison_table(all.back().times));
   }
-  for (const TimedModel& model : timed_wholly(models))
+  SpeedLabFields fields{.overview = overview_of(all, other_device(run.context)),
+                        .published = published_speeds()};
+  for (const TimedModel& model : timed_wholly(models)) {
+    fields.naive.push_back(from_json<NaiveTimes>(run.found.at(naive_stage(model))));
     mistakes.emplace_back(SpeedWork{model, model.batches.front(), false}.name(),
-                          naive_table(from_json<NaiveTimes>(run.found.at(naive_stage(model)))));
-  const Table overview = overview_table(all, other_device(run.context));
+                          naive_table(fields.naive.back()));
+  }
+  const Table overview = overview_table(fields.overview);
   const fs::path& folder = run.folder();
   const Column work = {"work", "Work"};
   const std::pair<const char*, Table> files[] = {{"overview.csv", overview},
@@ -324,25 +342,64 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
   for (const FoundTimes& one : all) add_section(report, one, folder);
   document.sections.push_back(
       {"Published results",
-       {PageTable{published_speeds(),
+       {PageTable{published_table(fields.published),
                   "Other machines, another program and another model, for orientation only."}},
        /*folded=*/true});
-  Json works = Json::array(), naive = Json::array();
-  for (const FoundTimes& one : all) {
-    Json found = run.found.at(one.work.stage());
-    found["work"] = one.work.name();
-    works.push_back(std::move(found));
-  }
-  for (const TimedModel& model : timed_wholly(models))
-    naive.push_back(run.found.at(naive_stage(model)));
-  report.results = {{"overview", to_json(overview)},
-                    {"works", works},
-                    {"naive", naive},
-                    {"published", to_json(published_speeds())}};
+  for (FoundTimes& one : all) fields.works.push_back({one.work.name(), std::move(one.times)});
+  report.results = results_of(std::move(fields));
   return report;
 }
 
 }  // namespace
+
+const Fields& fields_of(const LabExecutorResult*) {
+  using L = LabExecutorResult;
+  static const Fields fields = describe<L>(
+      "lab_executor", "An executor on one work, or a device that the work was not run on.",
+      field<&L::work>("work", "Model, kind of run, examples and tokens."),
+      field<&L::device>("device", "The device that ran it, or was not there."),
+      field<&L::executor>("executor", "Its name; null: not run."),
+      field<&L::start_ms>("start_ms", Unit::milliseconds,
+                          "Time to the first output of a fresh process; null: not run."),
+      field<&L::median_ms>("median_ms", Unit::milliseconds,
+                           "Median call of a warm process; null: not run."),
+      inlined<&L::speedup>(),
+      field<&L::break_even_fresh>(
+          "break_even_fresh",
+          "The call from which on it is ahead in a fresh process; null: never, or no gain per "
+          "call is shown."),
+      field<&L::break_even_warm>("break_even_warm", "The same in a warm process."),
+      field<&L::ratio_5>("ratio_5", Unit::ratio,
+                         "Speedup by the mean of 5 calls in a fresh process, preparation included; "
+                         "null: the baseline, or not run."),
+      field<&L::ratio_20>("ratio_20", Unit::ratio, "The same of 20 calls."),
+      field<&L::ratio_100>("ratio_100", Unit::ratio,
+                           "The same of 100 calls; null: there were fewer."),
+      field<&L::ratio_100_later>(
+          "ratio_100_later", Unit::ratio,
+          "Speedup by the mean of 100 calls in a warm process, without the first calls."),
+      field<&L::why_not>("why_not", "Reason why it was not run; null: it was."));
+  return fields;
+}
+
+const Fields& fields_of(const LabWorkResult*) {
+  using L = LabWorkResult;
+  static const Fields fields =
+      describe<L>("lab_work", "A work of a lab, call by call.",
+                  field<&L::work>("work", "Its name."), inlined<&L::times>());
+  return fields;
+}
+
+const Fields& fields_of(const SpeedLabFields*) {
+  using S = SpeedLabFields;
+  static const Fields fields = describe<S>(
+      "lab", "Executors side by side, call by call.", inlined<&S::lab>(),
+      field<&S::overview>("overview", "Every executor of every work."),
+      field<&S::works>("works", "Each work, call by call."),
+      field<&S::naive>("naive", "How far mistakes of measuring change the latency of each model."),
+      field<&S::published>("published", "Numbers that others have published."));
+  return fields;
+}
 
 Lab speed_lab(std::function<std::vector<TimedModel>(Fidelity)> models) {
   return {

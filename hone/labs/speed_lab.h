@@ -1,5 +1,7 @@
 #pragma once
 
+#include "hone/jobs/bench_iterations.h"
+#include "hone/jobs/bench_naive.h"
 #include "hone/labs/lab.h"
 
 /// Lab 4.1: operation by operation against made ready as a whole, call by call, as the reports of the lab measured it and as it
@@ -17,6 +19,33 @@ struct TimedModel {
   std::int64_t naive_rounds = 50;
   bool inference_alone = false;  ///< neither a training step nor mistakes
 };
+
+/// An executor on one work, or a device that the work was not run on.
+struct LabExecutorResult {
+  std::string work, device;
+  std::optional<std::string> executor = {};
+  std::optional<double> start_ms = {}, median_ms = {};
+  std::optional<Speedup> speedup = {};
+  std::optional<std::int64_t> break_even_fresh = {}, break_even_warm = {};
+  std::optional<double> ratio_5 = {}, ratio_20 = {}, ratio_100 = {}, ratio_100_later = {};
+  std::optional<std::string> why_not = {};
+};
+/// A work, call by call.
+struct LabWorkResult {
+  std::string work;
+  IterationTimes times = {};
+};
+/// The result for programs.
+struct SpeedLabFields {
+  LabFields lab = {};
+  std::vector<LabExecutorResult> overview = {};
+  std::vector<LabWorkResult> works = {};
+  std::vector<NaiveTimes> naive = {};
+  std::vector<PublishedResult> published = {};
+};
+const Fields& fields_of(const LabExecutorResult*);
+const Fields& fields_of(const LabWorkResult*);
+const Fields& fields_of(const SpeedLabFields*);
 
 /// The lab with the models that these fidelities have.
 Lab speed_lab(std::function<std::vector<TimedModel>(Fidelity)> models);

@@ -16,7 +16,7 @@ class FormulaParser {
  public:
   explicit FormulaParser(std::string_view text) : text_(text) {}
 
-  FigureFormula parse() {
+  MetricFormula parse() {
     sum();
     if (at_ < text_.size()) fail_here("an operator");
     formula_.text_ = std::string(trim(text_));
@@ -100,17 +100,17 @@ class FormulaParser {
   std::string_view text_;
   std::size_t at_ = 0;
   int depth_ = 0;
-  FigureFormula formula_;
+  MetricFormula formula_;
 };
 
-double FigureFormula::value(const std::map<std::string, double>& figures) const {
+double MetricFormula::value(const std::map<std::string, double>& metrics) const {
   std::vector<double> stack;
   for (const Step& step : steps_) {
     if (step.operation == '#') {
       stack.push_back(step.number);
     } else if (step.operation == 'x') {
-      const auto found = figures.find(step.name);
-      user_check(found != figures.end(), "formula '{}': no figure is called '{}'", text_,
+      const auto found = metrics.find(step.name);
+      user_check(found != metrics.end(), "formula '{}': no metric is called '{}'", text_,
                  step.name);
       stack.push_back(found->second);
     } else if (step.operation == '~') {
@@ -128,7 +128,7 @@ double FigureFormula::value(const std::map<std::string, double>& figures) const 
   return stack.back();
 }
 
-std::vector<std::string> FigureFormula::names() const {
+std::vector<std::string> MetricFormula::names() const {
   std::vector<std::string> names;
   for (const Step& step : steps_)
     if (step.operation == 'x' && std::ranges::find(names, step.name) == names.end())
@@ -136,13 +136,13 @@ std::vector<std::string> FigureFormula::names() const {
   return names;
 }
 
-FigureFormula parse_formula(std::string_view text) { return FormulaParser(text).parse(); }
+MetricFormula parse_formula(std::string_view text) { return FormulaParser(text).parse(); }
 
 FormulaConstraint parse_constraint(std::string_view text) {
   const std::size_t at = text.find_first_of("<>");
   user_check(at != std::string_view::npos && text.substr(at + 1).starts_with('='),
              "constraint '{}': expected two formulas with <= or >= between them", text);
-  FigureFormula left = parse_formula(text.substr(0, at)),
+  MetricFormula left = parse_formula(text.substr(0, at)),
                 right = parse_formula(text.substr(at + 2));
   if (text[at] == '>') std::swap(left, right);
   return {std::string(trim(text)), std::move(left), std::move(right)};

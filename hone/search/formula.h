@@ -5,26 +5,26 @@
 #include <string_view>
 #include <vector>
 
-/// Formulas over named figures, as people write objectives: "accuracy - 0.01*average_bits".
+/// Formulas over named metrics, as people write objectives: "accuracy - 0.01*average_bits".
 namespace hone {
 
 /// Numbers, names (letters, digits, `_` and dots), + - * /, signs and parentheses, with the usual precedence.
 ///
-///     const FigureFormula objective = parse_formula("accuracy - 0.01*average_bits");
+///     const MetricFormula objective = parse_formula("accuracy - 0.01*average_bits");
 ///     objective.value({{"accuracy", 0.8}, {"average_bits", 6}})     // 0.74
-class FigureFormula {
+class MetricFormula {
  public:
-  /// Throws `UserError` for a name that `figures` does not have.
-  double value(const std::map<std::string, double>& figures) const;
+  /// Throws `UserError` for a name that `metrics` does not have.
+  double value(const std::map<std::string, double>& metrics) const;
   /// The names in it, each once, in their order.
   std::vector<std::string> names() const;
   const std::string& text() const { return text_; }
 
  private:
   friend class FormulaParser;
-  /// Of a stack machine: a number or a figure is put on the stack, an operator takes what it needs from there.
+  /// Of a stack machine: a number or a metric is put on the stack, an operator takes what it needs from there.
   struct Step {
-    char operation = 0;  ///< '#' number, 'x' figure, '~' sign, + - * /
+    char operation = 0;  ///< '#' number, 'x' metric, '~' sign, + - * /
     double number = 0;
     std::string name = {};
   };
@@ -33,15 +33,15 @@ class FigureFormula {
 };
 
 /// Throws `UserError` that shows the text and the place that is not understood.
-FigureFormula parse_formula(std::string_view text);
+MetricFormula parse_formula(std::string_view text);
 
 /// "average_bits <= 6": what must hold. Violated by as much as `left` is above `right`.
 struct FormulaConstraint {
   std::string text;
-  FigureFormula left, right;
+  MetricFormula left, right;
   /// Above 0: violated.
-  double violation(const std::map<std::string, double>& figures) const {
-    return left.value(figures) - right.value(figures);
+  double violation(const std::map<std::string, double>& metrics) const {
+    return left.value(metrics) - right.value(metrics);
   }
 };
 

@@ -206,6 +206,15 @@ std::vector<Regime> regimes_of(const std::string& name, const Trials& trials,
 
 }  // namespace
 
+const Fields& fields_of(const ParameterImportance*) {
+  using P = ParameterImportance;
+  static const Fields fields = describe<P>(
+      "parameter_importance", "How much a parameter distinguishes the best trials from the others.",
+      field<&P::name>("name", "The parameter."),
+      field<&P::share>("share", Unit::share, "Its share of the importance of all parameters."));
+  return fields;
+}
+
 std::vector<ParameterImportance> parameter_importances(const StudyView& study) {
   const Trials trials = usable_trials(study);
   std::set<std::string> names;

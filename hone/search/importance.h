@@ -12,6 +12,7 @@ struct ParameterImportance {
   std::string name;
   double share = 0;  ///< all of them together make 1
 };
+const Fields& fields_of(const ParameterImportance*);
 
 /// The importance of each parameter of the complete trials with finite values for reaching the best tenth of them (with several
 /// objectives: by their ranks and the hypervolume that they dominate), the most important first, equal ones by name. It is the

@@ -48,8 +48,7 @@ Study study_of(StudyStorage& storage, const SearchOptions& options) {
   }
   const auto words = [](const std::vector<Direction>& directions) {
     std::vector<std::string_view> words;
-    for (const Direction direction : directions)
-      words.push_back(direction == Direction::minimize ? "minimize" : "maximize");
+    for (const Direction direction : directions) words.push_back(word_of(direction));
     return fmt::format("{}", fmt::join(words, ", "));
   };
   user_check(study->directions == options.directions,
@@ -75,15 +74,15 @@ class Worker {
 
   SearchEnd run() {
     try {
-      while (end_.reason.empty())
+      while (!reason_)
         if (std::optional<Trial> trial = next()) run_trial(std::move(*trial));
     } catch (const Interrupted&) {
-      end_.reason = "interrupted";
+      reason_ = EndReason::interrupted;
       read();
       make_owed_copies();
     }
-    storage_.set_study_attribute(study_.id, AttributeOwner::user, "end_reason", end_.reason);
-    return end_;
+    storage_.set_study_attribute(study_.id, AttributeOwner::user, "end_reason", word_of(*reason_));
+    return {*reason_, trials_};
   }
 
  private:
@@ -100,7 +99,7 @@ class Worker {
     for (Pause pause;; pause.rest()) {
       stop_if_interrupted();
       if (time_is_over()) {
-        end_.reason = "time";
+        reason_ = EndReason::time;
         return std::nullopt;
       }
       sweep();
@@ -113,7 +112,7 @@ class Worker {
       if (!may_start(next_number(table_), /*draws=*/true)) continue;
       Proposal proposal = proposer_.propose(table_);
       if (!proposal.trial) {
-        end_.reason = proposal.end;
+        reason_ = proposal.end;
         return std::nullopt;
       }
       proposal.trial->user_attributes["worker"] = me_;
@@ -179,7 +178,7 @@ class Worker {
     StudyRun run(storage_, study_, pruner_, options_, table_, std::move(trial));
     try {
       const TrialEnd end = run.end_of(objective_);
-      if (finish(run.trial(), end)) ++end_.ran;
+      if (finish(run.trial(), end)) ++trials_;
     } catch (const Interrupted&) {
       finish(run.trial(), end_of_interrupted());
       throw;
@@ -264,12 +263,22 @@ class Worker {
   Proposer proposer_;
   Json me_;
   TrialTable table_;
-  SearchEnd end_;
+  std::optional<EndReason> reason_;
+  std::int64_t trials_ = 0;  // that this call ran
   Clock::time_point start_ = Clock::now();
   Clock::time_point swept_ = {};
 };
 
 }  // namespace
+
+std::span<const EnumWord> enum_words(EndReason) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(EndReason::trials), "trials"},
+                                        {static_cast<int>(EndReason::time), "time"},
+                                        {static_cast<int>(EndReason::plateau), "plateau"},
+                                        {static_cast<int>(EndReason::exhausted), "exhausted"},
+                                        {static_cast<int>(EndReason::interrupted), "interrupted"}};
+  return kWords;
+}
 
 SearchEnd run_search(StudyStorage& storage, Sampler& sampler, const Pruner& pruner,
                      const Objective& objective, const SearchOptions& options,

@@ -66,10 +66,19 @@ struct SearchOptions {
   std::int64_t repeat_top = 1;  ///< how many of the best
 };
 
-/// Why a search ended: "trials", "time", "plateau", "exhausted", "interrupted".
+/// Why a search ended.
+enum class EndReason : std::uint8_t {
+  trials,  ///< as many were run as were asked for
+  time,
+  plateau,
+  exhausted,  ///< the space has no other point
+  interrupted
+};
+std::span<const EnumWord> enum_words(EndReason);
+
 struct SearchEnd {
-  std::string reason;
-  std::int64_t ran = 0;  ///< trials that this call ran
+  EndReason reason = EndReason::trials;
+  std::int64_t trials = 0;  ///< that this call ran
 };
 
 /// What is to be told on the way.

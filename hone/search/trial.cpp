@@ -25,6 +25,21 @@ bool dominates(const Trial& a, const Trial& b, const std::vector<Direction>& dir
 
 }  // namespace
 
+std::span<const EnumWord> enum_words(Direction) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(Direction::minimize), "minimize"},
+                                        {static_cast<int>(Direction::maximize), "maximize"}};
+  return kWords;
+}
+
+std::span<const EnumWord> enum_words(TrialState) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(TrialState::running), "running"},
+                                        {static_cast<int>(TrialState::complete), "complete"},
+                                        {static_cast<int>(TrialState::pruned), "pruned"},
+                                        {static_cast<int>(TrialState::fail), "fail"},
+                                        {static_cast<int>(TrialState::waiting), "waiting"}};
+  return kWords;
+}
+
 std::string_view to_string(TrialState state) {
   switch (state) {
     case TrialState::running:

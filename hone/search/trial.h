@@ -7,12 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/search/distribution.h"
 
 /// Studies and their trials, as samplers, pruners, storages and reports know them. The terms are Optuna's.
 namespace hone {
 
 enum class Direction : std::uint8_t { minimize, maximize };
+std::span<const EnumWord> enum_words(Direction);
 
 /// Numbers as Optuna has them.
 enum class TrialState : std::uint8_t {
@@ -27,6 +29,8 @@ inline bool is_finished(TrialState state) {
 }
 /// "RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING".
 std::string_view to_string(TrialState state);
+/// The same in lower case.
+std::span<const EnumWord> enum_words(TrialState);
 
 /// A parameter of a trial, with the internal value that it has.
 struct TrialParameter {

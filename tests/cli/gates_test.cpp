@@ -196,10 +196,11 @@ TEST(Gates, OfSearchesThatNoTrialPassesEndIt) {
   folder.file("space.toml",
               "maximize = \"accuracy\"\n[[precision]]\nchoice = 'together'\nformats = "
               "['int(bits=8)', 'bf16']\n");
-  const Ending ending =
-      run_hone({"search", "model", "--recipe", folder.path() / "space.toml", "--trials", "2",
-                "--gate", "recall(legal)>=-1", "--data", "tickets", "-o", folder.path() / "none"},
-               tickets());
+  Words words = {"search",   "model",  "--recipe", folder.path() / "space.toml",
+                 "--trials", "2",      "--gate",   "recall(legal)>=-1",
+                 "--data",   "tickets"};
+  words.insert(words.end(), {"-o", folder.path() / "none"});
+  const Ending ending = run_hone(words, tickets());
   EXPECT_EQ(ending.code, 3) << ending.messages;
   for (const char* part : {"not even the baseline compared with itself would be shown",
                            "examples of legal for recall of legal"})
@@ -211,6 +212,11 @@ TEST(Gates, OfSearchesThatNoTrialPassesEndIt) {
   EXPECT_FALSE(fs::exists(folder.path() / "none/best"));
   const Json result = parse_json(read_file(folder.path() / "none/results.json"), "results");
   EXPECT_EQ(result["excluded_by_gates"].size(), 2u);
+  EXPECT_EQ(result["gate"]["passed"], false);
+  EXPECT_EQ(result["gate"]["verdict"], "inconclusive");
+  words.emplace_back("--resume");
+  const Ending again = run_hone(words, tickets());
+  EXPECT_EQ(again.code, 3) << "it is finished, and its gate still fails: " << again.messages;
 }
 
 TEST(Gates, RefuseWhatTheModelDoesNotHave) {

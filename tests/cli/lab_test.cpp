@@ -284,7 +284,7 @@ TEST_F(PipelineLab, TakesTheSamplerThatWasFirstForTheLayers) {
   EXPECT_EQ(taken[0]["value"], sampler.is_null() ? Json("tpe") : sampler);
   EXPECT_EQ(taken[0]["stages"], Json({"integers"}));
   EXPECT_EQ(stage("chain", "integers")["result"]["sampler"], taken[0]["value"]);
-  const std::string sentence = stage("chain", "ranking")["result"]["leader"]["sentence"];
+  const std::string sentence = stage("chain", "ranking")["result"]["leader"]["summary"];
   const std::string page = read_page(folder.path() / "chain/report.html");
   EXPECT_NE(
       page.find(sampler.is_null() ? "the default, as the stage ranking found no leader.sampler"

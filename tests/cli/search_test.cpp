@@ -123,8 +123,8 @@ TEST_F(SearchCommand, EndsWhereNoPointIsLeftAndKeepsItsWinner) {
   EXPECT_EQ(results["objectives"][0]["formula"], "accuracy - 0.01*average_bits");
   const Json& best = results["best"];
   EXPECT_NEAR(best["values"][0].get<double>(),
-              best["figures"]["accuracy"].get<double>() -
-                  0.01 * best["figures"]["average_bits"].get<double>(),
+              best["metrics"]["accuracy"].get<double>() -
+                  0.01 * best["metrics"]["average_bits"].get<double>(),
               1e-12);
   EXPECT_EQ(results["chosen_on"]["split"], "validation");
   for (const char* file : {"study.db", "trials.csv", "report.html", "optimization_history.svg",
@@ -388,8 +388,12 @@ TEST_F(SearchCommand, SharesAStudyWithThoseThatJoin) {
   };
   run_well(with("12", {"--concurrency", "2", "-o", "alone"}), folder());
   run_well(with("2", {"--concurrency", "2", "--storage", "shared.db", "-o", "out"}), folder());
-  for (const auto& [trials, workers] : {std::pair("6", "1"), std::pair("12", "2")})
-    run_well(with(trials, {"--storage", "shared.db", "--join", "--workers", workers}), folder());
+  for (const auto& [trials, workers, run] : {std::tuple("6", "1", 4), {"12", "2", 6}}) {
+    const Json joined = run_json(
+        with(trials, {"--storage", "shared.db", "--join", "--workers", workers}), folder());
+    EXPECT_EQ(joined["trials_run"], run);
+    EXPECT_EQ(joined["ended_by"], "trials");
+  }
   EXPECT_EQ(table_of(folder() / "shared.db"), table_of(folder() / "alone/study.db"));
 }
 
@@ -454,7 +458,7 @@ TEST_F(SearchCommand, GivesEachTrialItsOwnExactAllocation) {
   for (const auto& trial : trials) {
     const Json& allocated = trial->user_attributes.at("allocated");
     EXPECT_FALSE(allocated.at("formats").empty());
-    EXPECT_LE(trial->user_attributes.at("figures").at("average_bits"), 5);
+    EXPECT_LE(trial->user_attributes.at("metrics").at("average_bits"), 5);
     EXPECT_LE(trial->violation(), 0);
   }
   // What was found is found again.
@@ -473,7 +477,7 @@ TEST_F(SearchCommand, AllocatesFormatsWithGroups) {
         "budget = 'average_bits <= 5'\n"
         "sensitivity_samples = 16\n");
   const Json results = run_json(search("groups.toml", {"--trials", "1", "-o", "out"}), folder());
-  EXPECT_LE(results["best"]["figures"]["average_bits"], 5);
+  EXPECT_LE(results["best"]["metrics"]["average_bits"], 5);
   const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
   std::vector<std::shared_ptr<const Trial>> trials;
   storage->read_trials(storage->find_study("search")->id, trials);
@@ -496,8 +500,8 @@ TEST_F(SearchCommand, ChoosesSparsitiesLayerByLayer) {
         "sparsities = [0, 0.5]\n");
   const Json results = run_json(search("sparse.toml", {"--trials", "3", "-o", "out"}), folder());
   EXPECT_EQ(results["trials"]["complete"], 3);
-  EXPECT_GT(results["best"]["figures"]["sparsity"].get<double>(), 0);
-  EXPECT_GT(results["best"]["figures"]["divergence"].get<double>(), 0);
+  EXPECT_GT(results["best"]["metrics"]["sparsity"].get<double>(), 0);
+  EXPECT_GT(results["best"]["metrics"]["divergence"].get<double>(), 0);
 }
 
 TEST_F(SearchCommand, SaysWhatCannotBeAllocated) {
@@ -534,7 +538,7 @@ TEST_F(SearchCommand, SaysWhatCannotBeSearched) {
        "would change nothing"},
       {"[architecture]\nnum_hidden_layers = [1, 2]", "give a section [training]"},
       {"maximize = 'accurcy'\n[[precision]]\nformats = ['bf16', 'none']",
-       "no figure is called 'accurcy'"},
+       "no metric is called 'accurcy'"},
       {"[lora]\nr = [1, 2]", "[lora] without [training]"},
       {"[[precision]]\nlayers = 'nothing'\nformats = ['bf16', 'none']", "names no linear"},
   };

@@ -92,6 +92,8 @@ TEST_F(StudyCommand, ListsWhatIsThere) {
   EXPECT_EQ(studies[0]["best"]["number"], 11);
   EXPECT_TRUE(studies[2]["best"].is_null());
   EXPECT_EQ(studies[2]["front"], Json({0, 1}));
+  EXPECT_FALSE(studies[0]["last_activity"].is_null());
+  EXPECT_TRUE(told()["families"].is_null()) << "nothing was compared";
   EXPECT_NE(said({}).find("maximize value 0, minimize value 1"), std::string::npos);
 }
 
@@ -202,6 +204,7 @@ TEST_F(StudyCommand, ExportsTrialsAndOverwritesNothing) {
   const Json json = read_json(folder() / "trials.json");
   EXPECT_EQ(json["all_trials"].size(), 14u);
   EXPECT_EQ(json["all_trials"][2]["parameters"]["batch"], 64);
+  EXPECT_EQ(json["all_trials"][12]["state"], "fail");
   EXPECT_NE(refusal({"first", "--export", "trials.csv"}).find("--overwrite"), std::string::npos);
   EXPECT_NE(refusal({"first", "--export", "trials.txt"}).find(".csv or .json"), std::string::npos);
   EXPECT_NE(refusal({"--export", "all.csv"}).find("name the one study to export"),
@@ -270,7 +273,7 @@ TEST_F(ComparedStudies, SayWhichSamplerCameNearToTheBestFirst) {
   EXPECT_EQ(leader["label"], "tpe: 3 seeds (1, 2, 3)");
   EXPECT_EQ(leader["sampler"], "tpe");
   EXPECT_EQ(
-      leader["sentence"],
+      leader["summary"],
       "tpe: 3 seeds (1, 2, 3): first within 0.005 of the best value, after 3 (3 to more than 3) "
       "trials. A few seeds do not rank samplers.");
 }
@@ -279,7 +282,7 @@ TEST_F(ComparedStudies, NameNoSamplerWhereAnotherDidAsWell) {
   const Json leader = told({"random-1", "tpe-1"}).at("leader");
   EXPECT_EQ(leader["label"], "random-1");
   EXPECT_EQ(leader["sampler"], nullptr);
-  const auto sentence = leader["sentence"].get<std::string>();
+  const auto sentence = leader["summary"].get<std::string>();
   EXPECT_TRUE(sentence.starts_with("No sampler is ahead. ")) << sentence;
   EXPECT_NE(sentence.find("soon: tpe-1"), std::string::npos) << sentence;
 }
@@ -327,13 +330,13 @@ TEST_F(StudyCommand, ZoomsInWhereValuesCrowdAndShowsWhatAnObjectiveIsMadeOf) {
                                Json::array({"accuracy - 0.01*bits"}));
   for (int i = 0; i < 12; ++i) {
     Trial trial = trial_of(i / 12.0, i == 0 ? 0.1 : 0.7 + i / 1000.0);
-    trial.user_attributes[kFiguresAttribute] = {{"accuracy", 0.8 + i / 1000.0}, {"bits", 10 + i}};
+    trial.user_attributes[kMetricsAttribute] = {{"accuracy", 0.8 + i / 1000.0}, {"bits", 10 + i}};
     storage->create_trial(study.id, trial);
   }
   storage->close();
   said({"made", "-o", "made"});
   EXPECT_TRUE(fs::exists(folder() / "made/optimization_history_zoom.svg"));
-  const std::string data = read_file(folder() / "made/optimization_figures.tsv");
+  const std::string data = read_file(folder() / "made/optimization_metrics.tsv");
   EXPECT_NE(data.find("2\ta trial\t3\t0.803\t"), std::string::npos) << data;
   EXPECT_NE(data.find("3\tbest so far by the objective\t3\t13\t"), std::string::npos) << data;
   const std::string svg = read_file(folder() / "made/optimization_history.svg");

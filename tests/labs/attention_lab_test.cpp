@@ -31,6 +31,8 @@ TEST(AttentionLab, HasARowForWhatIsNotRun) {
   EXPECT_TRUE(rows[2]["why_not"].is_null());
   EXPECT_TRUE(rows[0]["speedup"].is_null());
   EXPECT_EQ(rows[6]["device"], "cuda");
+  EXPECT_TRUE(rows[6]["impl"].is_null());
+  EXPECT_TRUE(rows[6]["median_ms"].is_null());
   EXPECT_TRUE(rows[6]["why_not"].get<std::string>().starts_with("not run: ")) << rows[6];
   EXPECT_FALSE(result.fields["operators"].empty());
   for (const char* file : {"report.html", "report.md", "results.json", "overview.csv",

@@ -71,7 +71,11 @@ struct Counted {
                 [](const LabRun& run) {
                   LabReport report;
                   report.document.headline = "counted";
-                  report.results = {{"found", run.found}};
+                  report.results = [found = run.found](const LabFields& lab) {
+                    Json results = to_json(lab);
+                    results["found"] = found;
+                    return results;
+                  };
                   return report;
                 }};
   }

@@ -15,7 +15,7 @@ namespace {
 Mxint8Sizes smallest(Fidelity) {
   return {.decode = {.elements = {1000, 4096}, .groups = {8, 40}, .runs = 1},
           .shapes = {"bert-tiny"},
-          .products = {.batch = 2, .tokens = 8, .runs = 6, .sensitivity_texts = 16}};
+          .products = {.batch = 2, .tokens = 8, .runs = 6, .sensitivity_examples = 16}};
 }
 
 /// A folder that the whole lab has written, cut small.
@@ -52,20 +52,19 @@ std::string Mxint8Lab::text_;
 
 TEST_F(Mxint8Lab, LeavesTablesFiguresAndAPage) {
   const fs::path lab = folder() / "lab";
-  for (const char* file :
-       {"report.html",          "report.md",           "results.json",
-        "decode.csv",           "decode.svg",          "decode.png",
-        "decode_share.svg",     "tiles.svg",           "tiles.png",
-        "tiles_edge.svg",       "memory.csv",          "memory_model.svg",
-        "memory_bert-tiny.svg", "memory_model.csv",    "memory_process_model.csv",
-        "fp32_parameters.csv",  "products.csv",        "products.svg",
-        "products_answers.csv", "products_linears.csv"})
+  for (const char* file : {"report.html",          "report.md",          "results.json",
+                           "decode.csv",           "decode.svg",         "decode.png",
+                           "decode_share.svg",     "tiles.svg",          "tiles.png",
+                           "tiles_edge.svg",       "memory.csv",         "memory_model.svg",
+                           "memory_bert-tiny.svg", "memory_model.csv",   "memory_process_model.csv",
+                           "fp32_parameters.csv",  "products.csv",       "products.svg",
+                           "products_answers.csv", "products_layers.csv"})
     EXPECT_TRUE(path_exists(lab / file)) << file;
   const std::string page = read_file(lab / "report.html");
   for (const char* told : {"Memory that packing saves", "fp32, W8A16, W8A8, and mixed",
                            "No energy was measured", "|m| &amp; 0x40", "Published results"})
     EXPECT_NE(page.find(told), std::string::npos) << told;
-  for (const char* told : {"MXINT8 saves ", "the speed of fp32", "linears and tables", "native"})
+  for (const char* told : {"MXINT8 saves ", "the speed of fp32", "embedding tables", "native"})
     EXPECT_NE(text_.find(told), std::string::npos) << told << text_;
 }
 
@@ -96,9 +95,18 @@ TEST_F(Mxint8Lab, UnpackingWholeWeightsTakesMemoryThatReadingCodesDoesNot) {
             processes[1]["value_bytes"].get<std::int64_t>() + 100'000);
 }
 
-TEST_F(Mxint8Lab, CountsWhatLinearsDo) {
+TEST_F(Mxint8Lab, ResultsReadBackAsTheyWere) {
+  EXPECT_EQ(to_json(from_json<LabProductsResult>(found_["products"])), found_["products"]);
+  EXPECT_EQ(found_["memory"][0]["rules"][1]["rule"], "embedding_tables");
+  EXPECT_TRUE(found_["memory"][0]["rules"][0]["fp32_parameters"].is_array());
+  EXPECT_TRUE(found_["memory"][0]["vocabulary"]["embedding_table"].is_string());
+  EXPECT_TRUE(found_["memory"][1]["vocabulary"].is_null());
+}
+
+TEST_F(Mxint8Lab, CountsWhatLinearLayersDo) {
   const Json& models = found_["products"]["models"];
   ASSERT_EQ(models.size(), 4u);
+  EXPECT_EQ(models[2]["linear_layers"], Json({{"fp32", 0}, {"W8A16", 0}, {"W8A8", 14}}));
   const std::int64_t all = models[0]["float_multiply_adds"];
   // 2 layers of 128 by 512 on 16 tokens, pooler and classifier on 2 texts.
   EXPECT_EQ(all, 2 * 16 * (4 * 128 * 128 + 2 * 128 * 512) + 2 * (128 * 128 + 128 * 2));
@@ -121,17 +129,18 @@ TEST(MixedModel, FollowsAStatedRule) {
   // Errors of 3, 2 and 1 parts: the first makes half of them; the second is shown to be slower in codes.
   // Of the third nothing is shown.
   const auto layer = [](const char* name, double error, double fastest, double slowest) {
-    return Json{{"layer", name},
-                {"margin_snr_db", -10 * std::log10(error)},
-                {"w8a8_speedup_interval", {fastest, slowest}}};
+    return LabLinearResult{.layer = name,
+                           .margin_snr_db = -10 * std::log10(error),
+                           .w8a8_speedup_interval = {fastest, slowest}};
   };
-  const Json sensitivity = {{"layers",
-                             {layer("least", 1e-3, 0.8, 1.3), layer("most", 3e-3, 1.8, 2.1),
-                              layer("slow", 2e-3, 0.7, 0.9)}}};
+  const LabSensitivityResult sensitivity = {
+      .layers = {layer("least", 1e-3, 0.8, 1.3), layer("most", 3e-3, 1.8, 2.1),
+                 layer("slow", 2e-3, 0.7, 0.9), layer("exact", 0, 0.8, 1.3)}};
   const LinearWays mixed = mixed_ways(sensitivity);
   EXPECT_EQ(mixed.at("most"), LinearWay::weight_only);
   EXPECT_EQ(mixed.at("slow"), LinearWay::float32);
   EXPECT_EQ(mixed.at("least"), LinearWay::codes);
+  EXPECT_EQ(mixed.at("exact"), LinearWay::codes);
 }
 
 TEST_F(Mxint8Lab, KeepsTheAnswersOfTheSameWeights) {
@@ -145,10 +154,8 @@ TEST_F(Mxint8Lab, KeepsTheAnswersOfTheSameWeights) {
 }
 
 TEST(DecodeExceptions, AreAllPairsOfAScaleAndAByteThatDecodeToSomethingElse) {
-  const Table table = decode_exceptions();
   std::map<std::string, std::int64_t> pairs;
-  for (const auto& row : table.rows())
-    pairs[display_text(row[0])] = std::get<std::int64_t>(row[1].value());
+  for (const DecodeException& one : decode_exceptions()) pairs[one.what] = one.pairs;
   std::int64_t all = 0;
   for (const auto& [what, count] : pairs) all += count;
   EXPECT_EQ(all, 256 * 256);

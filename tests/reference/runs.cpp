@@ -176,7 +176,7 @@ const std::map<std::string, std::string> kPlaces = {
     {"divergence of each layer", "layers[].divergence"},
     {"scales moved before each layer", "smooth_scales[].alpha"},
     {"standard deviation of each tensor", "tensors[].standard_deviation"},
-    {"metrics of the best trial", "best.figures"},
+    {"metrics of the best trial", "best.metrics"},
     {"importances", "studies[].importances[].share"},
 };
 

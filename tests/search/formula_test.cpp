@@ -17,13 +17,13 @@ std::string formula_error(const std::string& text) {
 }
 
 TEST(Formula, HasTheUsualPrecedence) {
-  const std::map<std::string, double> figures = {{"a", 2}, {"b.c_1", 8}};
+  const std::map<std::string, double> metrics = {{"a", 2}, {"b.c_1", 8}};
   const std::pair<const char*, double> cases[] = {
       {"a + b.c_1*3", 26}, {"(a + b.c_1)*3", 30}, {"b.c_1 - a - 1", 5},
       {"b.c_1/a/2", 2},    {"-a*-b.c_1", 16},     {"- (a - 5)", 3},
       {"1e-2*a", 0.02},    {".5", 0.5},           {"a - 0.25*b.c_1 ", 0.0}};
   for (const auto& [text, value] : cases)
-    EXPECT_DOUBLE_EQ(parse_formula(text).value(figures), value) << text;
+    EXPECT_DOUBLE_EQ(parse_formula(text).value(metrics), value) << text;
   EXPECT_EQ(parse_formula("b.c_1 - a*b.c_1").names(), (std::vector<std::string>{"b.c_1", "a"}));
 }
 
@@ -32,15 +32,15 @@ TEST(Formula, ShowsThePlaceThatIsNotUnderstood) {
             "formula 'accuracy -': expected a number, a name or '(' at its end");
   EXPECT_EQ(formula_error("accuracy 2"), "formula 'accuracy 2': expected an operator at '2'");
   EXPECT_EQ(formula_error("(accuracy"), "formula '(accuracy': expected ')' at its end");
-  EXPECT_EQ(formula_error("bits*2"), "formula 'bits*2': no figure is called 'bits'");
+  EXPECT_EQ(formula_error("bits*2"), "formula 'bits*2': no metric is called 'bits'");
   EXPECT_EQ(formula_error(std::string(200, '(')),
             "formula '" + std::string(200, '(') + "': it is nested deeper than 100");
 }
 
 TEST(Formula, MakesConstraintsOfBothDirections) {
-  const std::map<std::string, double> figures = {{"bits", 7}};
-  EXPECT_EQ(parse_constraint("bits <= 6").violation(figures), 1);
-  EXPECT_EQ(parse_constraint("bits >= 6").violation(figures), -1);
+  const std::map<std::string, double> metrics = {{"bits", 7}};
+  EXPECT_EQ(parse_constraint("bits <= 6").violation(metrics), 1);
+  EXPECT_EQ(parse_constraint("bits >= 6").violation(metrics), -1);
   EXPECT_THROW(parse_constraint("bits < 6"), UserError);
   EXPECT_THROW(parse_constraint("bits"), UserError);
 }

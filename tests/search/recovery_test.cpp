@@ -125,7 +125,7 @@ TEST(Recovery, LeavesATrialToWhoeverTookItsWorkerForDead) {
       storage, objective, {.study = "s", .space = real_space(), .trials = 4},
       {.on_warning = [&](const std::string& sentence) { warnings.push_back(sentence); }});
   EXPECT_EQ(warnings, std::vector<std::string>{"trial 1 is FAIL already"});
-  EXPECT_EQ(end.ran, 4);
+  EXPECT_EQ(end.trials, 4);
   const std::vector<Trial> table = storage.table();
   ASSERT_EQ(table.size(), 5u);
   EXPECT_EQ(table[2].system_attributes.at("failed_trial"), 1);
@@ -140,12 +140,12 @@ TEST(Recovery, LeavesAnInterruptedTrialToBeRunAgain) {
     return value_of(run);
   };
   const SearchOptions options{.study = "s", .space = real_space(), .trials = 5, .retries = 0};
-  EXPECT_EQ(run_one_worker(storage, objective, options).reason, "interrupted");
+  EXPECT_EQ(run_one_worker(storage, objective, options).reason, EndReason::interrupted);
   ASSERT_EQ(storage.table().size(), 4u);
   EXPECT_EQ(storage.table()[2].state, TrialState::fail);
   EXPECT_EQ(storage.table()[3].state, TrialState::waiting);
   asked = false;
-  EXPECT_EQ(run_one_worker(storage, objective, options).ran, 3);
+  EXPECT_EQ(run_one_worker(storage, objective, options).trials, 3);
   const std::vector<Trial> table = storage.table();
   EXPECT_EQ(table.size(), 6u);
   EXPECT_EQ(table[3].state, TrialState::complete);
@@ -161,7 +161,8 @@ TEST(Recovery, DrawsAfterwardsWhatAStudyWithoutInterruptionDraws) {
       if (run.trial().number == 2 && std::exchange(interrupted, false)) throw Interrupted("");
       return value_of(run);
     };
-    while (run_search(storage, sampler, *no_pruner(), objective, options).reason == "interrupted")
+    while (run_search(storage, sampler, *no_pruner(), objective, options).reason ==
+           EndReason::interrupted)
       ;
     std::vector<std::string> keys;
     for (const Trial& trial : storage.table())

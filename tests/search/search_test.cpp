@@ -35,7 +35,7 @@ std::vector<std::string> eventful_table(int workers, const Pruner& pruner,
     storage.create_trial(study.id, queued);
   }
   for (const SearchEnd& end : run_workers(workers, storage, pruner, eventful, options))
-    EXPECT_EQ(end.reason, "trials");
+    EXPECT_EQ(end.reason, EndReason::trials);
   return lines_of(storage.table());
 }
 
@@ -89,12 +89,12 @@ TEST(Search, EndsWhereABudgetDoes) {
   const SearchOptions options{.study = "s", .space = real_space(), .trials = 5};
   MemoryStorage storage;
   SearchEnd end = run_one_worker(storage, value_of, options);
-  EXPECT_EQ(end.reason, "trials");
-  EXPECT_EQ(end.ran, 5);
+  EXPECT_EQ(end.reason, EndReason::trials);
+  EXPECT_EQ(end.trials, 5);
   EXPECT_EQ(storage.find_study("s")->user_attributes.at("end_reason"), "trials");
   // It goes on where it was.
   end = run_one_worker(storage, value_of, {.study = "s", .space = real_space(), .trials = 8});
-  EXPECT_EQ(end.ran, 3);
+  EXPECT_EQ(end.trials, 3);
   EXPECT_EQ(storage.table().size(), 8u);
 
   const auto slow = [](TrialRun& run) {
@@ -103,9 +103,9 @@ TEST(Search, EndsWhereABudgetDoes) {
   };
   MemoryStorage timed;
   end = run_one_worker(timed, slow, {.study = "s", .space = real_space(), .seconds = 0.1});
-  EXPECT_EQ(end.reason, "time");
-  EXPECT_GE(end.ran, 1);
-  EXPECT_LE(end.ran, 6);
+  EXPECT_EQ(end.reason, EndReason::time);
+  EXPECT_GE(end.trials, 1);
+  EXPECT_LE(end.trials, 6);
 }
 
 TEST(Search, EndsOnAPlateau) {
@@ -116,7 +116,7 @@ TEST(Search, EndsOnAPlateau) {
   MemoryStorage storage;
   const SearchEnd end =
       run_one_worker(storage, falls, {.study = "s", .space = real_space(), .patience = 4});
-  EXPECT_EQ(end.reason, "plateau");
+  EXPECT_EQ(end.reason, EndReason::plateau);
   EXPECT_EQ(storage.table().size(), 7u);
   // Of two objectives a trial is better that none before equals or dominates.
   MemoryStorage front;
@@ -138,7 +138,7 @@ TEST(Search, VisitsEachPointOfASmallSpaceOnceAndEnds) {
     const SearchOptions options{
         .study = "s", .space = small_space(), .concurrency = 4, .trials = 1000};
     for (const SearchEnd& end : run_workers(workers, storage, *no_pruner(), eventful, options))
-      EXPECT_EQ(end.reason, "exhausted");
+      EXPECT_EQ(end.reason, EndReason::exhausted);
     std::set<std::string> keys;
     for (const Trial& trial : storage.table()) keys.insert(key_of(trial.parameters));
     EXPECT_EQ(keys.size(), 48u);
@@ -152,7 +152,7 @@ TEST(Search, VisitsNoPointThatTheSpaceObjectsTo) {
     return values.at("layers") == 8 && values.at("kind") != "a" ? "too deep" : "";
   };
   MemoryStorage storage;
-  EXPECT_EQ(run_one_worker(storage, value_of, options).reason, "exhausted");
+  EXPECT_EQ(run_one_worker(storage, value_of, options).reason, EndReason::exhausted);
   EXPECT_EQ(storage.table().size(), 40u);
 
   options.space = real_space();
@@ -176,7 +176,7 @@ TEST(Search, TriesAPointAgainWhereThatIsWanted) {
   MemoryStorage storage;
   const SearchOptions options{
       .study = "s", .space = small_space(), .trials = 100, .avoid_duplicates = false};
-  EXPECT_EQ(run_one_worker(storage, value_of, options).reason, "trials");
+  EXPECT_EQ(run_one_worker(storage, value_of, options).reason, EndReason::trials);
   EXPECT_EQ(storage.table().size(), 100u);
 }
 
@@ -207,7 +207,7 @@ TEST(Search, ShowsSamplersThatPointsFailed) {
   SearchOptions options{.study = "s", .space = real_space(), .trials = 6};
   MemoryStorage storage;
   Watcher sampler;
-  EXPECT_EQ(run_search(storage, sampler, *no_pruner(), fails_on_even, options).ran, 6);
+  EXPECT_EQ(run_search(storage, sampler, *no_pruner(), fails_on_even, options).trials, 6);
   EXPECT_EQ(sampler.violations, (std::vector<double>{1, 0, 1, 0, 1}));
   EXPECT_EQ(storage.table()[4].state, TrialState::fail);
   EXPECT_EQ(storage.table()[4].user_attributes.at("fail_reason"), "out of memory");

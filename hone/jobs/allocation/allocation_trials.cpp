@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kStudyName = "allocation";
 // User attributes of trials beside those of a search.
 constexpr const char *kKind = "kind", *kPredicted = "predicted", *kDivergence = "divergence",
-                     *kFigure = "figure";
+                     *kMetric = "metric";
 
 double number_at(const Json& list, std::size_t i) {
   return list.at(i).is_number() ? list.at(i).get<double>() : std::nan("");
@@ -51,7 +51,7 @@ SearchRecipe allocation_space(const AllocationRequest& request,
       operands.push_back(to_string(operand));
   for (const AllocationBudget& budget : request.budgets) constraints.push_back(budget.text);
   std::string text =
-      fmt::format("minimize = \"{}\"\nconstraints = {}\n", kDivergenceFigure, to_line(constraints));
+      fmt::format("minimize = \"{}\"\nconstraints = {}\n", kDivergenceMetric, to_line(constraints));
   const auto group = [&](const std::string& layers, const char* choice) {
     text += fmt::format(
         "\n[[precision]]\nlayers = {}\nchoice = \"{}\"\nformats = {}\n"
@@ -211,11 +211,11 @@ TrialRecord AllocationTrials::record_of(const TrialConfiguration& configuration,
   const double cpu_begin = cpu_seconds();
   const TrialModel made = trial_model(configuration);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  TrialRecord record{.figures = made.figures, .intervals = made.intervals};
+  TrialRecord record{.metrics = made.metrics, .intervals = made.intervals};
   record.seconds = seconds.count();
   record.cpu_seconds = cpu_seconds() - cpu_begin;
   cache_.keep(configuration, subject_.seed, /*watched=*/false, record);
-  const auto far = [](const TrialModel& trial) { return trial.figures.at(kDivergenceFigure); };
+  const auto far = [](const TrialModel& trial) { return trial.metrics.at(kDivergenceMetric); };
   if (std::isfinite(far(made)) && within(costs_, request_.budgets, allocation) &&
       (!best_made_ || far(made) < far(best_made_->second)))
     best_made_.emplace(allocation, made);
@@ -230,16 +230,16 @@ TrialOutcome AllocationTrials::run(TrialRun& run) {
       cache_.find(configuration, subject_.seed, /*watched=*/false);
   const Allocation allocation = allocation_of(run.values());
   const TrialRecord record = known ? *known : record_of(configuration, allocation);
-  const std::vector<double>& far = record.intervals.at(kDivergenceFigure);
+  const std::vector<double>& far = record.intervals.at(kDivergenceMetric);
   if (!std::isfinite(far[0]))
     return {.state = TrialState::fail, .failure = "the model's answers are no numbers"};
   TrialOutcome outcome;
   outcome.values = {far[0], costs_.figure(request_.budgets[0].figure, allocation)};
   for (const AllocationBudget& budget : request_.budgets)
     outcome.constraints.push_back(costs_.figure(budget.figure, allocation) - budget.most);
-  outcome.user_attributes[kFiguresAttribute] = Json(record.figures);
+  outcome.user_attributes[kMetricsAttribute] = Json(record.metrics);
   outcome.user_attributes[kDivergence] = far;
-  outcome.user_attributes[kFigure] = record.intervals.at(kJudgedFigure);
+  outcome.user_attributes[kMetric] = record.intervals.at(kJudgedMetric);
   if (known) {
     outcome.user_attributes[kCachedAttribute] = true;
   } else {
@@ -264,10 +264,10 @@ std::vector<MeasuredPoint> AllocationTrials::measured() {
                                     : PointKind::swap,
                         .allocation = allocation_of(assignment_of(trial->parameters)),
                         .predicted = attributes.at(kPredicted).get<double>()};
-    const Json &far = attributes.at(kDivergence), &figure = attributes.at(kFigure);
+    const Json &far = attributes.at(kDivergence), &metric = attributes.at(kMetric);
     point.divergence = {number_at(far, 0), number_at(far, 1), number_at(far, 2)};
-    point.figure = number_at(figure, 0);
-    point.figure_interval = {number_at(figure, 1), number_at(figure, 2)};
+    point.figure = number_at(metric, 0);
+    point.figure_interval = {number_at(metric, 1), number_at(metric, 2)};
     point.average_bits = costs_.average_bits(point.allocation);
     point.packed_bytes = costs_.packed_bytes(point.allocation);
     if (!costs_.latency_pieces.empty()) point.latency_ms = costs_.latency_ms(point.allocation);

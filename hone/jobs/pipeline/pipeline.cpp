@@ -135,13 +135,12 @@ class PipelineRun {
   }
 
   // What an earlier run has found of a stage: of this pipeline, or any other.
-  std::optional<Json> known_state(const PipelineStage& stage, const StageCall& call,
-                                  const std::string& key) const {
+  std::optional<Json> known_state(const PipelineStage& stage, const std::string& key) const {
     if (const fs::path file = state_file(stage.name); path_exists(file)) {
       Json state = read_json(file);
       if (value_at(state, "key") == key && state.contains("result")) return state;
     }
-    if (job_.store.empty() || call.measures_time) return std::nullopt;
+    if (job_.store.empty() || stage.kind.measures_time) return std::nullopt;
     return store_.about(key);
   }
 
@@ -153,7 +152,7 @@ class PipelineRun {
     for (const PipelineStage& stage : job_.pipeline.stages) {
       const StageCall call = call_of(stage);
       const std::string key = key_of(stage, call);
-      const std::optional<Json> state = known_state(stage, call, key);
+      const std::optional<Json> state = known_state(stage, key);
       left_.push_back(!state);
       outcomes_.push_back(
           state ? outcome_from(*state, stage)
@@ -269,7 +268,7 @@ class PipelineRun {
 
   bool take_stored(const PipelineStage& stage, const StageCall& call, const std::string& key,
                    StageOutcome& outcome) {
-    if (job_.store.empty() || call.measures_time) return false;
+    if (job_.store.empty() || stage.kind.measures_time) return false;
     if (call.resumes && begun_with(stage.name, key)) return false;
     remove_finished(stage.name);
     const std::optional<Json> state = store_.take(key, root() / stage.name);
@@ -300,7 +299,7 @@ class PipelineRun {
     outcome.state = StageState::computed;
     stand_for(stage, outcome);
     const Json state = state_of(stage, outcome);
-    keep(stage, call, outcome, state);
+    keep(stage, outcome, state);
     write_file(state_file(stage.name), to_document(state));
     return outcome;
   }
@@ -413,9 +412,8 @@ class PipelineRun {
   }
 
   // A stage that does not fit, or a full disk, is not worth less for that.
-  void keep(const PipelineStage& stage, const StageCall& call, StageOutcome& outcome,
-            const Json& state) {
-    if (job_.store.empty() || call.measures_time) return;
+  void keep(const PipelineStage& stage, StageOutcome& outcome, const Json& state) {
+    if (job_.store.empty() || stage.kind.measures_time) return;
     try {
       const std::optional<FolderRecord> record = read_record(root() / stage.name);
       HONE_ASSERT(record.has_value(), "stage {} has left no record", stage.name);

@@ -39,7 +39,6 @@ struct StageCall {
   bool leaves_folder =
       false;             ///< it writes a folder of a job; otherwise the files that its options name
   bool resumes = false;  ///< it can go on where it was interrupted
-  bool measures_time = false;            ///< its results are of the moment: they are not kept
   std::vector<std::string> common = {};  ///< options of all stages that it has
 };
 
@@ -72,6 +71,8 @@ struct StageCost {
 };
 using StageCosts = std::function<StageCost(const PipelineStage&)>;
 
+struct PipelineFields;
+
 struct PipelineJob {
   Pipeline pipeline;
   JobOutput output;
@@ -80,7 +81,8 @@ struct PipelineJob {
   std::vector<std::string> words = {};  ///< for every command: {"--threads=2"}
   Invocation invocation = {};
   std::string command = "run";  ///< whose results these are
-  Json facts = Json::object();  ///< more keys of its results
+  /// Writes its results; null: `to_json`.
+  std::function<Json(const PipelineFields&)> results = {};
   /// Looks at model and data, and says what stages will take; asked before the work where stages are left. It, or what it
   /// gives, may be null: nobody can tell.
   std::function<StageCosts(Context&)> estimate = {};

@@ -20,7 +20,6 @@ namespace {
 // What a stage's table says of the stage itself; all else are options of its command.
 constexpr std::string_view kRun = "run", kEach = "each", kBestOf = "best_of", kFails = "fails",
                            kWhenNeeded = "when_needed", kWithOthers = "with_others";
-constexpr std::string_view kChoose = "choose", kChoices = "MODELS";
 constexpr std::string_view kTaken[] = {"stages", "figures"};  // folders in that of a pipeline
 
 Setting setting_of(const toml::table& table, const TomlPlace& place) {
@@ -82,9 +81,9 @@ std::string member_name(const Setting& all) {
 
 class PipelineReader {
  public:
-  PipelineReader(const toml::table& file, const std::string& where,
+  PipelineReader(const toml::table& file, const std::string& where, const StageKinds& kinds,
                  const std::map<std::string, std::string>& given, const std::string& variant)
-      : file_(file), place_{where}, given_(given), variant_(variant) {
+      : file_(file), place_{where}, kinds_(kinds), given_(given), variant_(variant) {
     pipeline_.where = where;
   }
 
@@ -368,8 +367,12 @@ class PipelineReader {
                stage.group);
     stage.chooses = best_of != nullptr;
     if (stage.chooses) {
-      stage.command = {std::string(kChoose)};
-      StageOption models{.name = std::string(kChoices), .line = line_of(*best_of)};
+      const auto choose = std::ranges::find_if(
+          kinds_, [](const auto& one) { return !one.second.chooses_from.empty(); });
+      HONE_ASSERT(choose != kinds_.end(), "no command chooses");
+      stage.command = {choose->first};
+      StageOption models{.name = std::string(choose->second.chooses_from),
+                         .line = line_of(*best_of)};
       const auto add = [&](const toml::node& value) {
         const std::vector<StageValue> found =
             values_of(scalar_text(value, kBestOf, place_), stage, value, /*in_list=*/true);
@@ -393,6 +396,8 @@ class PipelineReader {
       std::erase(stage.command, "");
       user_check(!stage.command.empty(), "{}: run: expected a command of hone", place_.at(*run));
     }
+    if (const auto kind = kinds_.find(stage.command.front()); kind != kinds_.end())
+      stage.kind = kind->second;
     stage.fails = string_at(table, kFails, place_);
     for (const auto& [name, node] : in_order(table)) {
       constexpr std::string_view kOwn[] = {kRun, kEach, kBestOf, kFails, kWhenNeeded, kWithOthers};
@@ -495,6 +500,7 @@ class PipelineReader {
 
   const toml::table& file_;
   TomlPlace place_;
+  const StageKinds& kinds_;
   const std::map<std::string, std::string>& given_;
   const std::string& variant_;
   const toml::table* settings_ = nullptr;
@@ -506,15 +512,13 @@ class PipelineReader {
 
 }  // namespace
 
-bool has_study(const PipelineStage& stage) { return stage.command.front() == "search"; }
-
 std::string Pipeline::place(int line) const { return fmt::format("{}, line {}", where, line); }
 
-Pipeline parse_pipeline(std::string_view text, const std::string& where,
+Pipeline parse_pipeline(std::string_view text, const std::string& where, const StageKinds& kinds,
                         const std::map<std::string, std::string>& given,
                         const std::string& variant) {
   const toml::table file = parse_toml(text, where);
-  Pipeline pipeline = PipelineReader(file, where, given, variant).read();
+  Pipeline pipeline = PipelineReader(file, where, kinds, given, variant).read();
   pipeline.text = text;
   return pipeline;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hone/base/file.h"
+#include "hone/jobs/pipeline/stage_kind.h"
 
 /// Pipelines as people write them, in TOML (docs/guides/pipelines.md): stages, each a command with its options by their names, that
 /// refer to each other.
@@ -55,6 +56,7 @@ struct PipelineStage {
   std::string group;  ///< as the file calls it: "ptq"
   int line = 0;
   std::vector<std::string> command;                               ///< words: {"lora", "merge"}
+  StageKind kind = {};                                            ///< of the command
   std::vector<std::pair<std::string, std::string>> setting = {};  ///< of `each`, in order
   std::vector<StageOption> options = {};
   bool chooses =
@@ -62,9 +64,6 @@ struct PipelineStage {
   std::string fails = {};  ///< what the message of its failure must hold; empty: it must not fail
   std::vector<std::size_t> needs = {};  ///< the stages it refers to
 };
-
-/// Whether its command leaves trials.
-bool has_study(const PipelineStage& stage);
 
 /// A curve of a figure: the stages of a group, or some of them.
 struct PipelineCurve {
@@ -140,8 +139,8 @@ struct PipelinePicture {
   std::string file = {};  ///< in the stage's folder, SVG
 };
 
-/// A figure that others have published, which the report prints with its source.
-struct PublishedFigure {
+/// A number that others have published, which the report prints with its source.
+struct PublishedNumber {
   std::string what = {};
   std::string value = {};
   std::string source = {};
@@ -178,7 +177,7 @@ struct Pipeline {
   std::vector<PipelineTable> tables = {};
   std::vector<PipelinePicture> pictures = {};
   std::vector<std::size_t> chapters = {};  ///< stages whose reports stand in that of the pipeline
-  std::vector<PublishedFigure> published = {};
+  std::vector<PublishedNumber> published = {};
   std::vector<PipelineFinding> findings = {};
   std::vector<PipelineClaim> claims = {};
   std::map<std::string, std::string> settings = {};  ///< with what was given in place of the file's
@@ -187,11 +186,11 @@ struct Pipeline {
   std::string place(int line) const;
 };
 
-/// Understands the text of a pipeline; `where` names its file, `variant` one of its variants (empty: none), whose settings
+/// Understands the text of a pipeline; `where` names its file, `kinds` are those of all commands, `variant` is one of its variants (empty: none), whose settings
 /// take the place of those of the file, and `given` are settings that take the place of either. A stage that is there
 /// `when_needed` is left out where no other refers to it, one that is there `with_others` where anything that it refers to is. Throws `UserError` with file and line: no TOML, unknown keys, settings and stages, a circle of stages, names that two
 /// things have.
-Pipeline parse_pipeline(std::string_view text, const std::string& where,
+Pipeline parse_pipeline(std::string_view text, const std::string& where, const StageKinds& kinds,
                         const std::map<std::string, std::string>& given,
                         const std::string& variant = {});
 

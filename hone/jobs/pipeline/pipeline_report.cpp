@@ -117,17 +117,18 @@ std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& fol
     Runs own = read_runs({(folder / stage.name).string()});
     for (RunFolder& run : own.folders) {
       const bool several = run.rows.size() > 1;  // a row for every model of a choice
-      for (Json& row : run.rows)
-        row["folder"] = several && value_at(row, "variant").is_string()
-                            ? fmt::format("{}: {}", stage.name, row["variant"].get<std::string>())
-                            : stage.name;
+      for (RunRow& row : run.rows)
+        row.folder =
+            several && row.variant ? fmt::format("{}: {}", stage.name, *row.variant) : stage.name;
       runs.folders.push_back(std::move(run));
     }
   }
   if (runs.folders.empty()) return std::nullopt;
   const RankedRuns ranked = rank_runs(runs, "", false);
+  const Json rows = to_json(ranked.rows);
   const auto is_there = [&](const char* column) {
-    return std::ranges::any_of(ranked.rows, [&](const Json& row) { return row.contains(column); });
+    return std::ranges::any_of(rows,
+                               [&](const Json& row) { return !value_at(row, column).is_null(); });
   };
   // What figures were measured on is worth a table only with figures.
   constexpr const char* kFigureColumns[] = {
@@ -164,12 +165,12 @@ std::vector<std::string> failed_gates(const Pipeline& pipeline,
   return names;
 }
 
-// What an object in the results says of itself in `sentence`, to whoever takes another of its keys.
-std::string sentence_beside(const Json& result, const std::string& path) {
+// The `summary` of the object in the results whose key this path is.
+std::string summary_beside(const Json& result, const std::string& path) {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string::npos) return "";
-  const Json& sentence = value_at_path(result, path.substr(0, dot) + ".sentence");
-  return sentence.is_string() ? sentence.get<std::string>() : "";
+  const Json& summary = value_at_path(result, path.substr(0, dot) + ".summary");
+  return summary.is_string() ? summary.get<std::string>() : "";
 }
 
 std::vector<TakenFinding> taken_of(const Pipeline& pipeline,
@@ -184,7 +185,7 @@ std::vector<TakenFinding> taken_of(const Pipeline& pipeline,
                                pipeline.stages[*value.stage].name,
                                value.path,
                                !value_at_path(outcomes[*value.stage].result, value.path).is_null(),
-                               sentence_beside(outcomes[*value.stage].result, value.path)};
+                               summary_beside(outcomes[*value.stage].result, value.path)};
         auto known = std::ranges::find_if(all, [&](const TakenFinding& other) {
           return other.option == one.option && other.from == one.from && other.path == one.path;
         });
@@ -285,7 +286,8 @@ std::string PipelineFields::failed_gates_text() const {
     const Json& result =
         std::ranges::find(stages, name, &PipelineStageResult::stage)->record.result;
     std::vector<std::string> gates;
-    const Json& all = value_at(value_at(result, "gate"), "gates");
+    const Json& judged = value_at(result, "gate");
+    const Json& all = value_at(judged, "gates");
     for (const Json& gate : all.is_array() ? all : Json::array())
       if (gate.at("verdict") != word_of(Conclusion::within_limit))
         gates.push_back(fmt::format("{} {}", gate.at("gate").get<std::string>(),
@@ -293,7 +295,7 @@ std::string PipelineFields::failed_gates_text() const {
                                         ? "failed"
                                         : "is inconclusive"));
     // What chooses or searches says in a sentence that nothing passes.
-    const Json& summary = value_at(result, "summary");
+    const Json& summary = value_at(judged.is_object() ? judged : result, "summary");
     if (gates.empty() && summary.is_string()) gates.push_back(summary.get<std::string>());
     parts.push_back(gates.empty() ? name : fmt::format("{}: {}", name, fmt::join(gates, ", ")));
   }
@@ -450,7 +452,7 @@ Section published_section(const Pipeline& pipeline) {
   Section section{"Published results", {}, /*folded=*/true};
   if (pipeline.published.empty()) return section;
   Table table({{"what", "Result"}, {"value", "Published"}, {"source", "Source"}});
-  for (const PublishedFigure& one : pipeline.published)
+  for (const PublishedNumber& one : pipeline.published)
     table.add_row({one.what, one.value, one.source});
   section.blocks = {
       PageTable{std::move(table), "From other programs, data and machines, for orientation only."}};
@@ -534,8 +536,7 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   for (const ClaimResult& one : fields.claims) sentences.push_back(one.sentence);
   fields.summary = sentences.empty() ? document.headline : as_text(sentences);
   fields.notes = document.notes;
-  result.fields = job.facts;
-  result.fields.update(to_json(fields));
+  result.fields = job.results ? job.results(fields) : to_json(fields);
   if (figures) write_file(folder / "results.csv", to_csv(*figures));
   write_file(folder / "stages.csv", to_csv(stages));
   write_file(folder / "pipeline.toml", pipeline.text);

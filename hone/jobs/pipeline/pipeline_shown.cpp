@@ -164,7 +164,7 @@ class ShownReader {
                figure.name);
     for (const std::size_t index : one.stages) {
       const PipelineStage& stage = pipeline_.stages[index];
-      user_check(!figure.is_of_trials() || has_study(stage),
+      user_check(!figure.is_of_trials() || stage.kind.searches,
                  "{}: {}: the stage {} runs {}, which has no trials; those of search have",
                  place_.at(item), figure.name, stage.name, stage.command.front());
       const bool is_known = figure.x == kEpochs || figure.x == kSteps || figure.is_of_trials() ||
@@ -224,7 +224,7 @@ class ShownReader {
                  place_.at(*within), table.name);
       for (const std::size_t index : column.stages)
         user_check(
-            has_study(pipeline_.stages[index]),
+            pipeline_.stages[index].kind.searches,
             "{}: {}: within: the stage {} runs {}, which has no trials; those of search have",
             place_.at(*within), table.name, pipeline_.stages[index].name,
             pipeline_.stages[index].command.front());
@@ -293,7 +293,7 @@ class ShownReader {
     user_check(node->is_array(), "{}: published: expected [[published]]", place_.at(*node));
     for (const toml::node& item : *node->as_array()) {
       const toml::table& told = table_at(item, "published", place_);
-      check_keys(told, {"what", "value", "source"}, "a published figure", place_);
+      check_keys(told, {"what", "value", "source"}, "a published result", place_);
       pipeline_.published.push_back(
           {scalar_text(needed(told, "what", "published"), "what", place_),
            scalar_text(needed(told, "value", "published"), "value", place_),
@@ -330,7 +330,7 @@ class ShownReader {
     claim.source = string_at(table, "source", place_);
     const toml::node& stage = needed(table, "stage", name);
     const std::vector<std::size_t> found = stages_named(stage, "stage");
-    user_check(found.size() == 1 && pipeline_.stages[found.front()].command.front() == "compare",
+    user_check(found.size() == 1 && pipeline_.stages[found.front()].kind.compares,
                "{}: {}: expected one stage that runs compare, of which B is said to be the better",
                place_.at(stage), name);
     claim.comparison = found.front();

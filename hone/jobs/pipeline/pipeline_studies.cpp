@@ -35,7 +35,7 @@ StageStudies read_stage_studies(const Pipeline& pipeline, const fs::path& folder
       if (all.size() == 1)
         studies.emplace(stage.name, read_study(*storage, std::move(all.front())));
       storage->close();
-    } else if (has_study(stage) && joined() != nullptr) {
+    } else if (stage.kind.searches && joined() != nullptr) {
       if (std::optional<Study> kept = joined()->find_study(stage.name))
         studies.emplace(stage.name, read_study(*joined(), std::move(*kept)));
     }
@@ -64,7 +64,7 @@ void give_up_studies(const Pipeline& pipeline, const fs::path& folder) {
     const bool has_it = record->files.erase(kStudies) > 0;
     if (has_it) write_record(*record, own);
     // A kill in between leaves a file that the record does not name.
-    if (has_it || has_study(stage)) fs::remove(own / kStudies);
+    if (has_it || stage.kind.searches) fs::remove(own / kStudies);
   }
 }
 

@@ -58,7 +58,7 @@ std::optional<std::int64_t> trials_until(const StudyView& study, double target, 
   return std::nullopt;
 }
 
-BestHistory history_of(const ShownStudy& study, const std::string& label, const std::string& figure,
+BestHistory history_of(const ShownStudy& study, const std::string& label, const std::string& metric,
                        TrialPlace place) {
   BestHistory history;
   history.values = {.label = "a trial", .points = {}, .draw = Draw::points};
@@ -69,10 +69,10 @@ BestHistory history_of(const ShownStudy& study, const std::string& label, const 
     const double x = place == TrialPlace::number ? static_cast<double>(one.trial->number) : count++;
     seconds += seconds_of(*one.trial);
     cpu_seconds += cpu_seconds_of(*one.trial);
-    const double value = trial_value(*one.trial, figure);
+    const double value = trial_value(*one.trial, metric);
     if (one.trial->state == TrialState::complete && !std::isnan(value))
       history.values.points.push_back(point_of(study, *one.trial, x, value, /*with_values=*/true));
-    const double best = one.best == nullptr ? kNoValue : trial_value(*one.best, figure);
+    const double best = one.best == nullptr ? kNoValue : trial_value(*one.best, metric);
     if (std::isnan(best)) continue;
     history.by_trial.points.push_back(point_of(study, *one.best, x, best, is_small(study)));
     history.by_seconds.points.push_back(point_of(study, *one.best, seconds, best, is_small(study)));

@@ -41,9 +41,9 @@ enum class TrialPlace {
   count    ///< how many of `trials_on_the_way` ended before it
 };
 
-/// `figure`: what of trials is drawn, "value" the first objective, else one of their figures. What is not feasible is never the best.
+/// `metric`: what of trials is drawn, "value" the first objective, else one of their metrics. What is not feasible is never the best.
 BestHistory history_of(const ShownStudy& study, const std::string& label,
-                       const std::string& figure = "value", TrialPlace place = TrialPlace::number);
+                       const std::string& metric = "value", TrialPlace place = TrialPlace::number);
 
 /// Curves of steps as one: at each place what `middle` makes of their values, with a band from the least to the greatest, from where
 /// all of them have begun on; one that ends before others keeps its best. `detail` is said of each point.

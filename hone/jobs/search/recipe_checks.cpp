@@ -8,7 +8,7 @@
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/ir/print.h"
-#include "hone/jobs/search/trial_figures.h"
+#include "hone/jobs/search/trial_metrics.h"
 #include "hone/search/samplers/uniform_draw.h"
 
 namespace hone {
@@ -26,10 +26,10 @@ std::vector<std::string> config_keys(const Architecture& architecture) {
   return names;
 }
 
-void check_figures(const FigureFormula& formula, const std::vector<std::string>& known) {
+void check_metrics(const MetricFormula& formula, const std::vector<std::string>& known) {
   for (const std::string& name : formula.names())
     user_check(std::ranges::find(known, name) != known.end(),
-               "formula '{}': no figure is called '{}'; there are {}{}", formula.text(), name,
+               "formula '{}': no metric is called '{}'; there are {}{}", formula.text(), name,
                fmt::join(known, ", "), did_you_mean(name, known));
 }
 
@@ -44,12 +44,12 @@ void check_recipe(const SearchRecipe& recipe, const TrialSubject& subject) {
                "nothing; known are {}{}",
                recipe.at(setting.line), kind.title, setting.key, fmt::join(keys, ", "),
                did_you_mean(setting.key, keys));
-  const std::vector<std::string> known = figure_names(subject);
+  const std::vector<std::string> known = metric_names(subject);
   for (const ObjectiveFormula& objective : recipe.objectives)
-    check_figures(objective.formula, known);
+    check_metrics(objective.formula, known);
   for (const FormulaConstraint& constraint : recipe.constraints) {
-    check_figures(constraint.left, known);
-    check_figures(constraint.right, known);
+    check_metrics(constraint.left, known);
+    check_metrics(constraint.right, known);
   }
   if (recipe.allocation && !subject.fresh)
     with_context(fmt::format("{}: [allocation]", recipe.at(recipe.allocation->line)), [&] {

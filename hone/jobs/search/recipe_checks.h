@@ -8,7 +8,7 @@
 /// What is wrong with a recipe for a model, before any trial runs.
 namespace hone {
 
-/// Checks what a recipe asks of a model before any trial runs: figures that there are, training where weights are fresh. Throws `UserError`.
+/// Checks what a recipe asks of a model before any trial runs: metrics that there are, training where weights are fresh. Throws `UserError`.
 void check_recipe(const SearchRecipe& recipe, const TrialSubject& subject);
 
 /// Parameters of the space that change nothing, each alone, in any of some drawn points: neither the graph, nor how it is trained,

@@ -76,7 +76,7 @@ SearchRecipe read_search(const SearchJob& job, const Context& context) {
   return parse_search_recipe(read_file(job.recipe), job.recipe, context.library.formats);
 }
 
-// Where nobody says what is sought, it is the figure that the task is judged by.
+// Where nobody says what is sought, it is the metric that the task is judged by.
 void complete_objectives(SearchRecipe& recipe, const TrialSubject& subject) {
   if (!recipe.objectives.empty()) return;
   const Task task = subject.parent.model.facts.task();
@@ -344,21 +344,21 @@ class SearchRun {
   // A worker that died is not the end of the others' search; when all have, it is.
   SearchEnd end_of_workers(const std::vector<CommandEnding>& endings,
                            const std::vector<std::string>& failures) const {
-    SearchEnd end;
+    std::optional<SearchEnd> end;
     std::string failure;
     for (std::size_t i = 0; i < endings.size(); ++i) {
       if (endings[i].code == 0 && failures[i].empty()) {
-        const Json result = parse_json(endings[i].output, "the result of a worker");
-        end.reason = value_at(result, "ended_by").get<std::string>();
-        end.ran += value_at(result, "ran").get<std::int64_t>();
+        const auto result =
+            from_json<JoinedSearchFields>(parse_json(endings[i].output, "the result of a worker"));
+        end = {result.ended_by, (end ? end->trials : 0) + result.trials_run};
         continue;
       }
       failure =
           failures[i].empty() ? fmt::format("ended with code {}", endings[i].code) : failures[i];
       tell_warnings(context_, {fmt::format("a worker has failed: {}", failure)});
     }
-    user_check(!end.reason.empty(), "no worker went on to the end: {}", failure);
-    return end;
+    user_check(end.has_value(), "no worker went on to the end: {}", failure);
+    return *end;
   }
 
   const SearchJob& job_;
@@ -389,13 +389,87 @@ void write_winner(const SearchJob& job, const TrialSubject& subject, const Trial
 }
 
 JobResult joined(const SearchEnd& end) {
-  return {.fields = {{"ended_by", end.reason}, {"ran", end.ran}},
+  return {.fields = to_json(JoinedSearchFields{end.reason, end.trials}),
           .document = {.title = "Trials of a joined study",
-                       .headline = fmt::format("{} trial{} run; ended by {}", grouped(end.ran),
-                                               end.ran == 1 ? "" : "s", end.reason)}};
+                       .headline = fmt::format("{} trial{} run; ended by {}", grouped(end.trials),
+                                               end.trials == 1 ? "" : "s", word_of(end.reason))}};
 }
 
 }  // namespace
+
+const Fields& fields_of(const FinishedSearch*) {
+  using F = FinishedSearch;
+  static const Fields fields = describe<F>(
+      "finished_search", "A search over what can be done to a model.", inlined<&F::subject>(),
+      field<&F::study>("study", "Name of the study."),
+      field<&F::sampler>("sampler", "The sampler that chose the trials."),
+      field<&F::pruner>("pruner", "The pruner that stopped hopeless trials."),
+      field<&F::seed>("seed", "Seed of the sampler and of every trial."),
+      field<&F::seeds>("seeds", Unit::seeds, "Seeds of the result."),
+      field<&F::workers>("workers", "Processes that ran trials at once."),
+      field<&F::ended_by>("ended_by",
+                          "Why the search ended; exhausted: the space has no other candidate."),
+      field<&F::trials>("trials", "Trials by state."),
+      field<&F::objectives>("objectives", "Objectives, the main one first."),
+      field<&F::front>("front", "Trials that no other dominates."),
+      field<&F::excluded_by_gates>("excluded_by_gates",
+                                   "Complete trials that only the gates exclude, best first."),
+      field<&F::dead_parameters>("dead_parameters", "Parameters that have no effect."),
+      field<&F::chosen_on>("chosen_on", "The split that choices were made on."));
+  return fields;
+}
+
+const Fields& fields_of(const SearchWinner*) {
+  using S = SearchWinner;
+  static const Fields fields = describe<S>(
+      "search_winner", "The best trial of a study.",
+      field<&S::number>("number", "Number of the trial, from 0."),
+      field<&S::runs>("runs", "Runs of its configuration, each with its own seed."),
+      field<&S::mean>("mean", "Mean of the first objective over these runs."),
+      field<&S::values>("values", "Of the objectives, on the split that choices were made on."),
+      field<&S::parameters>("parameters", "Its values by parameter."),
+      field<&S::configuration>("configuration", "What the trial did, spelled out."),
+      field<&S::metrics>("metrics",
+                         "What formulas may name, on the same split; average_bits: of a weight of "
+                         "the linear layers, full precision as 32; null: not finite."));
+  return fields;
+}
+
+const Fields& fields_of(const SearchFields*) {
+  using S = SearchFields;
+  static const Fields fields = describe<S>(
+      "search", "A search and its best model.", inlined<&S::search>(),
+      field<&S::best>("best", "The trial whose model is in the folder `best`."),
+      field<&S::validation>("validation", "Of the best model, on the split that chooses."),
+      field<&S::size>("size", "Size of its weights."),
+      field<&S::before>("before",
+                        "Of the baseline, on the reported split; null: it is not trained."),
+      field<&S::after>("after", "Of the best model, on the reported split."),
+      field<&S::comparison>("comparison",
+                            "The second beside the first; null: the baseline is not trained."),
+      field<&S::lost_classes>("lost_classes", "Classes or labels whose recall fell significantly."),
+      field<&S::gate>("gate", "Whether the gates hold; null: no gates."),
+      field<&S::verdicts>("verdicts", "The errors of its formats; null: it has none."));
+  return fields;
+}
+
+const Fields& fields_of(const NoWinnerFields*) {
+  using N = NoWinnerFields;
+  static const Fields fields =
+      describe<N>("search_without_winner", "A search in which no trial is shown to pass the gates.",
+                  inlined<&N::search>(),
+                  field<&N::gate>("gate", "That no trial is shown to pass; it lists no gates."));
+  return fields;
+}
+
+const Fields& fields_of(const JoinedSearchFields*) {
+  using J = JoinedSearchFields;
+  static const Fields fields =
+      describe<J>("joined_search", "What a process that joined a study did.",
+                  field<&J::ended_by>("ended_by", "Why it ran no more trials."),
+                  field<&J::trials_run>("trials_run", "Trials that this process ran."));
+  return fields;
+}
 
 std::vector<std::string> sampler_names() { return names_in(kSamplers); }
 std::vector<std::string> pruner_names() { return names_in(kPruners); }

@@ -1,17 +1,23 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "hone/jobs/fine_tune.h"
+#include "hone/jobs/format_verdicts.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/search/study_tables.h"
+#include "hone/models/model_size.h"
 #include "hone/models/vocabulary.h"
 #include "hone/search/search.h"
 #include "hone/study/gates.h"
+#include "hone/study/measure.h"
+#include "hone/study/result.h"
 #include "hone/train/calibration.h"
 
 namespace hone {
@@ -56,6 +62,56 @@ struct SearchJob {
 
 std::vector<std::string> sampler_names();
 std::vector<std::string> pruner_names();
+
+/// What every search that began a study says of it.
+struct FinishedSearch {
+  SubjectResult subject;
+  std::string study, sampler, pruner;
+  std::uint64_t seed = 0;
+  std::int64_t seeds = 1, workers = 1;
+  EndReason ended_by = EndReason::trials;
+  TrialCounts trials = {};
+  std::vector<ObjectiveResult> objectives = {};
+  std::vector<std::int64_t> front = {}, excluded_by_gates = {};
+  std::vector<std::string> dead_parameters = {};
+  MeasuredSplitResult chosen_on = {};
+};
+/// The trial that won.
+struct SearchWinner {
+  std::int64_t number = -1, runs = 1;
+  double mean = 0;
+  std::vector<double> values = {};
+  Json parameters = {}, configuration = {};
+  std::map<std::string, std::optional<double>> metrics = {};
+};
+/// The result for programs.
+struct SearchFields {
+  FinishedSearch search;
+  SearchWinner best = {};
+  EvaluationResult validation = {};
+  ModelSize size = {};
+  std::optional<EvaluationResult> before = {};
+  EvaluationResult after = {};
+  std::optional<ComparisonResult> comparison = {};
+  std::vector<LostClassResult> lost_classes = {};
+  std::optional<GateResult> gate = {};
+  std::optional<FormatVerdictsResult> verdicts = {};
+};
+/// That of a search in which no trial passes the gates.
+struct NoWinnerFields {
+  FinishedSearch search;
+  GateResult gate = {};
+};
+/// That of a search that joined a study.
+struct JoinedSearchFields {
+  EndReason ended_by = EndReason::trials;
+  std::int64_t trials_run = 0;
+};
+const Fields& fields_of(const FinishedSearch*);
+const Fields& fields_of(const SearchWinner*);
+const Fields& fields_of(const SearchFields*);
+const Fields& fields_of(const NoWinnerFields*);
+const Fields& fields_of(const JoinedSearchFields*);
 
 /// Runs trials of the study, in this process or several, until a budget is spent. Writes the best model with its weights to
 /// `output`/best, evaluated once on the reported split, and a report; where gates exclude every trial, the report alone, with a `gate`

@@ -49,9 +49,9 @@ SearchObjective::SearchObjective(const SearchJob& job, const TrialSubject& subje
       cache_(job.cache, subject) {}
 
 bool SearchObjective::measures_latency() const {
-  const auto names_it = [](const FigureFormula& formula) {
+  const auto names_it = [](const MetricFormula& formula) {
     const std::vector<std::string> names = formula.names();
-    return std::ranges::find(names, kLatencyFigure) != names.end();
+    return std::ranges::find(names, kLatencyMetric) != names.end();
   };
   const SearchRecipe& recipe = space_.recipe();
   return std::ranges::any_of(recipe.objectives,
@@ -67,23 +67,23 @@ std::uint64_t SearchObjective::seed_of(const Trial& trial) const {
          (repeat == trial.user_attributes.end() ? 0 : repeat->second.get<std::uint64_t>());
 }
 
-// What a trial is judged by on its way: the first objective of the figures that are known by then.
-double SearchObjective::reported(const std::map<std::string, double>& figures) const {
-  return space_.recipe().objectives.front().formula.value(figures);
+// What a trial is judged by on its way: the first objective of the metrics that are known by then.
+double SearchObjective::reported(const std::map<std::string, double>& metrics) const {
+  return space_.recipe().objectives.front().formula.value(metrics);
 }
 
-TrialOutcome SearchObjective::outcome_of(const std::map<std::string, double>& figures) const {
+TrialOutcome SearchObjective::outcome_of(const std::map<std::string, double>& metrics) const {
   TrialOutcome outcome;
   for (const auto& objective : space_.recipe().objectives)
-    outcome.values.push_back(objective.formula.value(figures));
+    outcome.values.push_back(objective.formula.value(metrics));
   for (const FormulaConstraint& constraint : space_.recipe().constraints)
-    outcome.constraints.push_back(constraint.violation(figures));
+    outcome.constraints.push_back(constraint.violation(metrics));
   // Verdicts are corrected for all trials that may be run (Bonferroni).
-  if (const auto p = figures.find(kGateFigure); p != figures.end()) {
+  if (const auto p = metrics.find(kGateMetric); p != metrics.end()) {
     const double corrected = p->second * static_cast<double>(job_.budget.trials);
     outcome.constraints.push_back(corrected <= kVerdictLevel ? 0 : corrected);
   }
-  outcome.user_attributes[kFiguresAttribute] = Json(figures);
+  outcome.user_attributes[kMetricsAttribute] = Json(metrics);
   return outcome;
 }
 
@@ -95,7 +95,7 @@ std::optional<TrialOutcome> SearchObjective::from_cache(TrialRun& run,
   for (std::size_t i = 0; i < record->evaluations.size(); ++i)
     if (run.report(static_cast<std::int64_t>(i) + 1, reported(record->evaluations[i])))
       return TrialOutcome{.state = TrialState::pruned};
-  TrialOutcome outcome = outcome_of(record->figures);
+  TrialOutcome outcome = outcome_of(record->metrics);
   outcome.user_attributes[kCachedAttribute] = true;
   if (record->cpu_seconds) outcome.user_attributes[kCpuSecondsAttribute] = *record->cpu_seconds;
   if (!record->allocated.is_null())
@@ -131,9 +131,9 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
       checkpoints_for(run, configuration, seed, record, progress);
   WatchTrial watch;
   if (watches())
-    watch = [&](std::int64_t evaluation, const std::map<std::string, double>& figures) {
-      record.evaluations.push_back(figures);
-      return !run.report(evaluation, reported(figures));
+    watch = [&](std::int64_t evaluation, const std::map<std::string, double>& metrics) {
+      record.evaluations.push_back(metrics);
+      return !run.report(evaluation, reported(metrics));
     };
   const bool times = measures_latency();
   MachineLock shared(times ? machine_lock_ : fs::path(), LOCK_SH);
@@ -146,17 +146,17 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
   if (trial.stored_seconds > 0) run.set_user_attribute(kTrainedBeforeAttribute, true);
   TrialOutcome outcome{.state = TrialState::pruned};
   if (!trial.ended_early) {
-    record.figures = trial.figures;
+    record.metrics = trial.metrics;
     record.intervals = trial.intervals;
     record.allocated = trial.allocated;
     if (times) {
       shared.release();
       const MachineLock alone(machine_lock_, LOCK_EX);
-      trial.figures[kLatencyFigure] = latency_ms(trial, subject_.data, context_);
+      trial.metrics[kLatencyMetric] = latency_ms(trial, subject_.data, context_);
     } else {
       cache_.keep(configuration, seed, watches(), record);
     }
-    outcome = outcome_of(trial.figures);
+    outcome = outcome_of(trial.metrics);
     if (!trial.allocated.is_null()) outcome.user_attributes[kAllocatedAttribute] = trial.allocated;
     hold_if_better(run.trial(), outcome, std::move(trial));
   } else if (scratch) {

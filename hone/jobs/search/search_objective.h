@@ -36,7 +36,7 @@ class SearchObjective {
  private:
   bool watches() const { return job_.pruner != "none" || job_.budget.promote_by > 0; }
   bool measures_latency() const;
-  TrialOutcome outcome_of(const std::map<std::string, double>& figures) const;
+  TrialOutcome outcome_of(const std::map<std::string, double>& metrics) const;
   std::optional<TrialOutcome> from_cache(TrialRun& run, const TrialConfiguration& configuration,
                                          std::uint64_t seed);
   TrialOutcome computed(TrialRun& run, const TrialConfiguration& configuration, std::uint64_t seed);
@@ -44,7 +44,7 @@ class SearchObjective {
                                                  const TrialConfiguration& configuration,
                                                  std::uint64_t seed, TrialRecord& record,
                                                  TrialProgress& progress);
-  double reported(const std::map<std::string, double>& figures) const;
+  double reported(const std::map<std::string, double>& metrics) const;
   void hold_if_better(const Trial& trial, const TrialOutcome& outcome, TrialModel model);
 
   const SearchJob& job_;

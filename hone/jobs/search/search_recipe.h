@@ -98,7 +98,7 @@ struct PrecisionGroup {
 };
 
 struct ObjectiveFormula {
-  FigureFormula formula;
+  MetricFormula formula;
   Direction direction = Direction::maximize;
 };
 

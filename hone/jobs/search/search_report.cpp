@@ -101,55 +101,54 @@ std::string gap_text(const SearchFindings& f, const TrialModel& made, const Meas
 }
 
 // Of the search as a whole.
-Json fields_of(const SearchFindings& f) {
-  const Findings findings(f);
-  Json objectives = Json::array(), front = Json::array(), excluded = Json::array();
-  for (const ObjectiveFormula& objective : findings.objectives())
-    objectives.push_back(
-        {{"formula", objective.formula.text()},
-         {"direction", objective.direction == Direction::maximize ? "maximize" : "minimize"}});
-  for (const Trial* trial : pareto_front(f.view)) front.push_back(trial->number);
-  for (const Trial* trial : excluded_by_gates(f.view)) excluded.push_back(trial->number);
-  Json json = subject_of(f.job.model, f.subject.data.identity, f.subject.data.measured);
-  json.update({{"study", f.job.study},
-               {"sampler", f.job.sampler},
-               {"pruner", f.job.pruner},
-               {"seed", f.job.seed},
-               {"seeds", 1},
-               {"workers", f.job.workers},
-               {"ended_by", f.end.reason},
-               {"trials", to_json(count_trials(f.view))},
-               {"objectives", objectives},
-               {"front", front},
-               {"excluded_by_gates", excluded},
-               {"dead_parameters", f.dead},
-               {"chosen_on", to_json(f.subject.data.measured_choice())}});
-  return json;
+FinishedSearch finished_search(const SearchFindings& f, const ShownStudy& study) {
+  return {.subject = subject_result(f.job.model, f.subject.data.identity, f.subject.data.measured),
+          .study = f.job.study,
+          .sampler = f.job.sampler,
+          .pruner = f.job.pruner,
+          .seed = f.job.seed,
+          .workers = f.job.workers,
+          .ended_by = f.end.reason,
+          .trials = count_trials(f.view),
+          .objectives = objective_results(study),
+          .front = numbers_of(pareto_front(f.view)),
+          .excluded_by_gates = numbers_of(excluded_by_gates(f.view)),
+          .dead_parameters = f.dead,
+          .chosen_on = measured_split_result(f.subject.data.measured_choice())};
 }
 
-Json fields_of(const SearchFindings& f, const ShownStudy& study, const TrialModel& made,
-               const Reported& reported, const fs::path& folder) {
+SearchWinner search_winner(const SearchFindings& f, const ShownStudy& study) {
+  const Trial& trial = *f.winner.trial;
+  SearchWinner winner{
+      .number = trial.number,
+      .runs = f.winner.runs,
+      .mean = f.winner.mean,
+      .values = trial.values,
+      .parameters = shown_values(study, trial),
+      .configuration = to_json(f.space.configuration_of(assignment_of(trial.parameters)))};
+  if (const auto metrics = trial.user_attributes.find(kMetricsAttribute);
+      metrics != trial.user_attributes.end())
+    for (const auto& [name, value] : metrics->second.items())
+      winner.metrics[name] = value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+  return winner;
+}
+
+SearchFields search_fields(const SearchFindings& f, const ShownStudy& study, const TrialModel& made,
+                           const Reported& reported, const ModelSize& size) {
   const std::vector<std::string>& labels = made.model.facts.labels;
-  Json json = fields_of(f);
-  json.update({{"best",
-                {{"number", f.winner.trial->number},
-                 {"runs", f.winner.runs},
-                 {"mean", f.winner.mean},
-                 {"values", f.winner.trial->values},
-                 {"parameters", shown_values(study, *f.winner.trial)},
-                 {"configuration",
-                  to_json(f.space.configuration_of(assignment_of(f.winner.trial->parameters)))},
-                 {"figures", f.winner.trial->user_attributes.contains(kFiguresAttribute)
-                                 ? f.winner.trial->user_attributes.at(kFiguresAttribute)
-                                 : Json()}}},
-               {"validation", to_json(made.measurement, labels)},
-               {"size", to_json(model_size(made.model, folder / "best"))}});
+  SearchFields fields{.search = finished_search(f, study),
+                      .best = search_winner(f, study),
+                      .validation = evaluation_result(made.measurement, labels),
+                      .size = size,
+                      .after = evaluation_result(reported.measured, labels)};
   if (reported.beside) {
-    json.update(to_json(*reported.beside, labels));
-  } else {
-    json["after"] = to_json(reported.measured, labels);
+    BeforeAndAfterResult both = before_and_after_result(*reported.beside, labels);
+    fields.before = std::move(both.before);
+    fields.comparison = std::move(both.comparison);
+    fields.lost_classes = std::move(both.lost_classes);
+    fields.gate = gate_result_if_any(reported.beside->gates);
   }
-  return json;
+  return fields;
 }
 
 // Headline, key figures and evidence.
@@ -305,8 +304,8 @@ std::vector<const Trial*> excluded_by_gates(const StudyView& view) {
   for (const Trial* trial : view.trials) {
     const auto constraints = trial->system_attributes.find("constraints");
     if (trial->state != TrialState::complete || is_repetition(*trial) ||
-        !trial->user_attributes.contains(kFiguresAttribute) ||
-        !std::isfinite(figure_in(*trial, kGateFigure)) ||
+        !trial->user_attributes.contains(kMetricsAttribute) ||
+        !std::isfinite(metric_in(*trial, kGateMetric)) ||
         constraints == trial->system_attributes.end())
       continue;
     const double of_gates = constraints->second.back().get<double>();  // the last one
@@ -334,8 +333,10 @@ JobResult report_no_winner(const SearchFindings& f, const std::string& too_few, 
   const std::string why = fmt::format(
       "the least p-value, corrected for gates and trials, is {}, and {} or less would pass",
       display_text(p_value(least_p)), kVerdictLevel);
-  JobResult result{.fields = fields_of(f), .document = std::move(document)};
-  result.fields["summary"] = summary;
+  const NoWinnerFields fields{
+      .search = finished_search(f, study),
+      .gate = {.passed = false, .verdict = Conclusion::inconclusive, .summary = summary}};
+  JobResult result{.fields = to_json(fields), .document = std::move(document)};
   Document& page = result.document;
   page.headline = capitalized(summary);
   page.tone = Tone::bad;
@@ -343,10 +344,11 @@ JobResult report_no_winner(const SearchFindings& f, const std::string& too_few, 
                               too_few.empty() ? "" : " " + too_few);
   page.sections = {
       {"",
-       {PageTable{trials_table(study, excluded),
-                  fmt::format("The best trials that the gates exclude, of {}, on {}; trials.csv "
-                              "lists all. Ended by {}.",
-                              to_text(count_trials(f.view)), findings.made_on(), f.end.reason)}}},
+       {PageTable{
+           trials_table(study, excluded),
+           fmt::format("The best trials that the gates exclude, of {}, on {}; trials.csv "
+                       "lists all. Ended by {}.",
+                       to_text(count_trials(f.view)), findings.made_on(), word_of(f.end.reason))}}},
       figures_of(study, folder, undrawn),
       {"Search space", {Preformatted{f.space.recipe().text}}, /*folded=*/true},
       {"How to read this", {Paragraph{certainty_text(study)}}, /*folded=*/true}};
@@ -369,17 +371,19 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
   Document& page = result.document;
   const Reported reported = measure_reported(f, made, context, page.notes);
   const ShownStudy study = findings.shown();
-  result.fields = fields_of(f, study, made, reported, folder);
+  const ModelSize size = model_size(made.model, folder / "best");
+  SearchFields fields = search_fields(f, study, made, reported, size);
   const std::optional<FormatVerdicts> verdicts = verdicts_of(f, made, context);
   if (verdicts) {
-    result.fields["verdicts"] = to_json(*verdicts);
+    fields.verdicts = format_verdicts_result(*verdicts);
     write_file(folder / "layers.csv", to_csv(operand_verdicts(*verdicts, /*most_rows=*/0)));
   }
+  result.fields = to_json(fields);
   result.basis =
       basis_of(f.job.data.options.source, f.subject.data,
                made.model.quantization ? "simulated " + summary(made.model.quantization->plan)
                                        : std::string(kFloat));
-  describe_winner(f, reported, model_size(made.model, folder / "best"), page);
+  describe_winner(f, reported, size, page);
   const std::vector<std::string>& labels = made.model.facts.labels;
   const JudgedGates gates = reported.beside ? reported.beside->gates : JudgedGates{};
   const std::string part = name_and_size(f.subject.data.measured);
@@ -389,17 +393,17 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
       {PageTable{best_trials(study),
                  fmt::format("{} of {}, on {}; trials.csv lists all. Ended by {}.{}",
                              f.view.has_several_objectives() ? "The Pareto front" : "The best",
-                             to_text(count_trials(f.view)), findings.made_on(), f.end.reason,
-                             excluded_sentence(f))}}};
+                             to_text(count_trials(f.view)), findings.made_on(),
+                             word_of(f.end.reason), excluded_sentence(f))}}};
   for (Block& block : gate_blocks(gates, part)) trials.blocks.push_back(std::move(block));
   page.sections = {
       std::move(trials),
       figures_of(study, folder, undrawn),
       formats_section(verdicts),
       details_section(evaluations_of(f, reported), labels),
-      {"Size", {Paragraph{to_text(model_size(made.model, folder / "best"))}}, /*folded=*/true},
+      {"Size", {Paragraph{to_text(size)}}, /*folded=*/true},
       {"Configuration of the winner",
-       {Preformatted{to_document(result.fields["best"]["configuration"])}},
+       {Preformatted{to_document(fields.best.configuration)}},
        /*folded=*/true},
       {"Search space", {Preformatted{f.space.recipe().text}}, /*folded=*/true},
       {"How to read this",

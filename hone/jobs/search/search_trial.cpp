@@ -214,9 +214,9 @@ class TrialSteps {
           .folder = progress_.folder / title, .keep = 1, .resume = true, .write_model = save_model};
     if (watch_)
       options.on_evaluation = [this](std::int64_t, const TaskEvaluation& evaluation) {
-        std::map<std::string, double> figures = evaluation_figures(evaluation);
-        figures.insert(shape_.begin(), shape_.end());
-        ended_ = !watch_(++evaluations_, figures);
+        std::map<std::string, double> metrics = evaluation_metrics(evaluation);
+        metrics.insert(shape_.begin(), shape_.end());
+        ended_ = !watch_(++evaluations_, metrics);
         return !ended_;
       };
     return options;
@@ -281,7 +281,7 @@ class TrialSteps {
   }
 
   void take_shape(const Model& model) {
-    shape_ = shape_figures(plain_graph(model), whole_plan(model, plan_), sparsities_, layers_,
+    shape_ = shape_metrics(plain_graph(model), whole_plan(model, plan_), sparsities_, layers_,
                            subject_.data);
   }
 
@@ -356,7 +356,7 @@ class TrialSteps {
     }
   }
 
-  // What the figures of a trial are of.
+  // What the metrics of a trial are of.
   Model judged(const Model& model) const {
     if (!subject_.loadable) return model;
     Model plain = for_other_programs(model, context_.session());
@@ -370,32 +370,32 @@ class TrialSteps {
     trial.measurement =
         measure(judged(trial.model), subject_.data.validation, subject_.training.eval_batch_size,
                 context_, "validate", ProgressEnd::vanishes);
-    trial.figures = evaluation_figures(trial.measurement.evaluation);
-    trial.figures.insert(shape_.begin(), shape_.end());
+    trial.metrics = evaluation_metrics(trial.measurement.evaluation);
+    trial.metrics.insert(shape_.begin(), shape_.end());
     // Packed, it takes what it takes: scales that rounding put between layers too.
     if (configuration_.native)
-      trial.figures["packed_bytes"] = static_cast<double>(model_size(trial.model, {}).memory_bytes);
+      trial.metrics["packed_bytes"] = static_cast<double>(model_size(trial.model, {}).memory_bytes);
     const TaskEvaluation& evaluation = trial.measurement.evaluation;
-    trial.intervals[kJudgedFigure] = {evaluation.value, evaluation.interval.low,
+    trial.intervals[kJudgedMetric] = {evaluation.value, evaluation.interval.low,
                                       evaluation.interval.high};
     const Zeros zeros = total(zeros_of(trial.model, context_.session()));
-    trial.figures["sparsity"] = zeros.share();
+    trial.metrics["sparsity"] = zeros.share();
     if (!subject_.parent_measured) return;
     const TaskComparison comparison =
         compare(subject_.parent_measured->view(), trial.measurement.view(),
                 truth_of(subject_.data.validation));
-    if (comparison.counted) trial.figures[kFlips] = comparison.counted->flip_share;
-    trial.figures[kMarginSnr] = comparison.snr_db;
+    if (comparison.counted) trial.metrics[kFlips] = comparison.counted->flip_share;
+    trial.metrics[kMarginSnr] = comparison.snr_db;
     if (!subject_.gates.empty())
-      trial.figures[kGateFigure] =
+      trial.metrics[kGateMetric] =
           hardest(judge(subject_.gates, subject_.parent_measured->view(), trial.measurement.view(),
                         truth_of(subject_.data.validation))
                       .verdict)
               .p_value;
     const Divergence far = divergence(subject_.parent_measured->view(), trial.measurement.view(),
                                       truth_of(subject_.data.validation));
-    trial.figures[kDivergenceFigure] = far.mean;
-    trial.intervals[kDivergenceFigure] = {far.mean, far.low, far.high};
+    trial.metrics[kDivergenceMetric] = far.mean;
+    trial.intervals[kDivergenceMetric] = {far.mean, far.low, far.high};
   }
 
   const TrialSubject& subject_;

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "hone/jobs/distillation.h"
-#include "hone/jobs/search/trial_figures.h"
+#include "hone/jobs/search/trial_metrics.h"
 #include "hone/jobs/search/trial_subject.h"
 
-/// A trial of a search: from a configuration to a model and its figures. The same configuration, seed, model and data give the
+/// A trial of a search: from a configuration to a model and its metrics. The same configuration, seed, model and data give the
 /// same bits, whoever runs it.
 namespace hone {
 
@@ -19,9 +19,9 @@ struct TrialModel {
   Model unrounded;  ///< what training would go on from
   Model model;      ///< as it is measured and saved
   Measurement measurement;
-  /// By the names of `figure_names`, latency aside.
-  std::map<std::string, double> figures = {};
-  /// 95%, of some of them: of the figure by which the task is judged under `kJudgedFigure`, with its value.
+  /// By the names of `metric_names`, latency aside.
+  std::map<std::string, double> metrics = {};
+  /// 95%, of some of them: of the metric by which the task is judged under `kJudgedMetric`, with its value.
   std::map<std::string, std::vector<double>> intervals = {};
   Json allocated = {};  ///< formats and sparsities by layer, where the trial allocated them itself
   bool ended_early = false;  ///< `go_on` said so
@@ -29,9 +29,9 @@ struct TrialModel {
   double stored_seconds = 0, stored_cpu_seconds = 0;
 };
 
-/// Is shown the figures at each evaluation while the trial trains, from 1 on; whether to go on. Null: nobody looks.
+/// Is shown the metrics at each evaluation while the trial trains, from 1 on; whether to go on. Null: nobody looks.
 using WatchTrial =
-    std::function<bool(std::int64_t evaluation, const std::map<std::string, double>& figures)>;
+    std::function<bool(std::int64_t evaluation, const std::map<std::string, double>& metrics)>;
 
 /// What a training gave, and what it took.
 struct FinishedTraining {

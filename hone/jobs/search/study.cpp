@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <map>
 #include <set>
 #include <span>
 #include <thread>
@@ -58,16 +59,12 @@ std::vector<ReadStudy> read_beside(const StudyJob& job) {
   return read;
 }
 
-std::string_view to_string(Direction direction) {
-  return direction == Direction::maximize ? "maximize" : "minimize";
-}
-
 // "maximize accuracy"
 std::string aim_of(const ReadStudy& study) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < study.study.directions.size(); ++i)
     parts.push_back(
-        fmt::format("{} {}", to_string(study.study.directions[i]), study.shown.objectives[i]));
+        fmt::format("{} {}", word_of(study.study.directions[i]), study.shown.objectives[i]));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -81,28 +78,57 @@ std::string first_time(const ReadStudy& study) {
 // "2026-11-25 03:00"
 std::string to_minute(const std::string& time) { return time.substr(0, 16); }
 
-Json time_or_null(const std::string& time) { return time.empty() ? Json(nullptr) : Json(time); }
+std::optional<std::string> time_or_nothing(const std::string& time) {
+  return time.empty() ? std::nullopt : std::optional(time);
+}
 
-Json to_json(const ReadStudy& study) {
-  Json objectives = Json::array(), front = Json::array(), importances = Json::array();
-  for (std::size_t i = 0; i < study.study.directions.size(); ++i)
-    objectives.push_back({{"formula", study.shown.objectives[i]},
-                          {"direction", to_string(study.study.directions[i])}});
-  for (const Trial* trial : pareto_front(study.shown.view)) front.push_back(trial->number);
-  for (const ParameterImportance& importance : study.shown.importances)
-    importances.push_back({{"name", importance.name}, {"share", importance.share}});
-  const Trial* best = best_alone(study.shown.view);
-  return {{"study", study.study.name},
-          {"objectives", objectives},
-          {"trials", to_json(count_trials(study.shown.view))},
-          {"begun", time_or_null(first_time(study))},
-          {"last", time_or_null(last_time(study))},
-          {"best", best == nullptr ? Json(nullptr)
-                                   : Json{{"number", best->number},
-                                          {"value", best->values[0]},
-                                          {"parameters", shown_values(study.shown, *best)}}},
-          {"front", front},
-          {"importances", importances}};
+StudyResult study_result(const ReadStudy& study) {
+  StudyResult result{.study = study.study.name,
+                     .objectives = objective_results(study.shown),
+                     .trials = count_trials(study.shown.view),
+                     .start = time_or_nothing(first_time(study)),
+                     .last_activity = time_or_nothing(last_time(study)),
+                     .front = numbers_of(pareto_front(study.shown.view)),
+                     .importances = study.shown.importances};
+  if (const Trial* best = best_alone(study.shown.view))
+    result.best = {best->number, best->values[0], shown_values(study.shown, *best)};
+  return result;
+}
+
+/// A trial in an exported file.
+struct ExportedTrial {
+  std::int64_t number = -1;
+  TrialState state = TrialState::complete;
+  std::vector<double> values = {};
+  Json parameters = {};
+  std::optional<std::string> start = {}, end = {};
+  std::map<std::string, Json> user_attributes = {}, system_attributes = {};
+};
+const Fields& fields_of(const ExportedTrial*) {
+  using E = ExportedTrial;
+  static const Fields fields = describe<E>(
+      "exported_trial", "A trial of an exported study.",
+      field<&E::number>("number", "Its number, from 0."), field<&E::state>("state", "Its state."),
+      field<&E::values>("values", "Of the objectives; none unless it is complete."),
+      field<&E::parameters>("parameters", "Its values by parameter."),
+      field<&E::start>("start", Unit::utc, "When it began; null: it waits."),
+      field<&E::end>("end", Unit::utc, "When it ended; null: it has not."),
+      field<&E::user_attributes>("user_attributes", "As Optuna stores them."),
+      field<&E::system_attributes>("system_attributes", "As Optuna stores them."));
+  return fields;
+}
+
+/// An exported file.
+struct ExportedStudy {
+  StudyResult study;
+  std::vector<ExportedTrial> all_trials = {};
+};
+const Fields& fields_of(const ExportedStudy*) {
+  using E = ExportedStudy;
+  static const Fields fields =
+      describe<E>("exported_study", "A study with all its trials.", inlined<&E::study>(),
+                  field<&E::all_trials>("all_trials", "By number."));
+  return fields;
 }
 
 Cell best_cell(const ReadStudy& study) {
@@ -130,7 +156,7 @@ Table table_of(const std::vector<ReadStudy>& studies) {
                {"running", "Running"},
                {"waiting", "Waiting"},
                {"seconds", "Seconds"},
-               {"last", "Last (UTC)"}});
+               {"last_activity", "Last activity (UTC)"}});
   for (const ReadStudy& study : studies) {
     const TrialCounts counts = count_trials(study.shown.view);
     const Trial* best = best_alone(study.shown.view);
@@ -180,19 +206,17 @@ void check_comparable(const std::vector<ReadStudy>& studies) {
 
 void export_trials(const ReadStudy& study, const std::string& file) {
   if (file.ends_with(".csv")) return write_file(file, to_csv(all_trials(study.shown)));
-  Json trials = Json::array();
+  ExportedStudy exported{.study = study_result(study)};
   for (const auto& trial : study.trials)
-    trials.push_back({{"number", trial->number},
-                      {"state", to_string(trial->state)},
-                      {"values", trial->values},
-                      {"parameters", shown_values(study.shown, *trial)},
-                      {"start", time_or_null(trial->start)},
-                      {"end", time_or_null(trial->end)},
-                      {"user_attributes", trial->user_attributes},
-                      {"system_attributes", trial->system_attributes}});
-  Json document = to_json(study);
-  document["all_trials"] = trials;
-  write_file(file, to_document(document));
+    exported.all_trials.push_back({.number = trial->number,
+                                   .state = trial->state,
+                                   .values = trial->values,
+                                   .parameters = shown_values(study.shown, *trial),
+                                   .start = time_or_nothing(trial->start),
+                                   .end = time_or_nothing(trial->end),
+                                   .user_attributes = trial->user_attributes,
+                                   .system_attributes = trial->system_attributes});
+  write_file(file, to_document(to_json(exported)));
 }
 
 std::vector<ShownStudy> shown_of(const std::vector<ReadStudy>& studies) {
@@ -238,7 +262,8 @@ void describe_study(const ReadStudy& study, Document& document) {
 
 // Studies in a table; where there are families, how soon each found good trials.
 void describe_studies(const std::vector<ReadStudy>& studies,
-                      const std::vector<StudyFamily>& families, const std::string& title,
+                      const std::vector<StudyFamily>& families,
+                      const std::optional<StudyLeader>& leader, const std::string& title,
                       Document& document) {
   document.title = title;
   document.headline =
@@ -247,11 +272,12 @@ void describe_studies(const std::vector<ReadStudy>& studies,
     document.sections = {{"", {PageTable{table_of(studies)}}}};
     return;
   }
-  const std::string leader = leader_text(families);
-  const std::size_t last = leader.rfind(". ");  // the caution
-  if (last != std::string::npos) document.headline = leader.substr(0, last);
-  document.evidence =
-      fmt::format("{} {}", last == std::string::npos ? "" : leader.substr(last + 2), kFlatters);
+  document.evidence = std::string(kFlatters);
+  if (leader) {
+    const std::size_t caution = leader->summary.rfind(". ") + 2;
+    document.headline = leader->summary.substr(0, caution - 2);
+    document.evidence = fmt::format("{} {}", leader->summary.substr(caution), kFlatters);
+  }
   document.sections = {{"", {PageTable{comparison_table(families), kReach}}},
                        {"Each study", {PageTable{table_of(studies)}}}};
 }
@@ -324,6 +350,50 @@ bool may_remove(const StudyJob& job, const ReadStudy& study) {
 
 }  // namespace
 
+const Fields& fields_of(const StudyBest*) {
+  using S = StudyBest;
+  static const Fields fields =
+      describe<S>("study_best", "The best trial of a study.",
+                  field<&S::number>("number", "Number of the trial, from 0."),
+                  field<&S::value>("value", "Of the objective."),
+                  field<&S::parameters>("parameters", "Its values by parameter."));
+  return fields;
+}
+
+const Fields& fields_of(const StudyResult*) {
+  using S = StudyResult;
+  static const Fields fields = describe<S>(
+      "study_row", "A study in a storage.", field<&S::study>("study", "Its name."),
+      field<&S::objectives>("objectives", "What it minimizes or maximizes."),
+      field<&S::trials>("trials", "Trials by state."),
+      field<&S::start>("start", Unit::utc, "When its first trial began; null: none has."),
+      field<&S::last_activity>("last_activity", Unit::utc,
+                               "When a trial last began or ended; null: none has."),
+      field<&S::best>("best",
+                      "The best complete and feasible trial; null: none, or several objectives."),
+      field<&S::front>("front", "Trials that no other dominates."),
+      field<&S::importances>("importances",
+                             "Importance of the parameters for reaching the best 10% of the trials "
+                             "(PED-ANOVA), largest first; none with fewer than two complete "
+                             "trials."));
+  return fields;
+}
+
+const Fields& fields_of(const StudyFields*) {
+  using S = StudyFields;
+  static const Fields fields = describe<S>(
+      "study", "Studies in a storage.", field<&S::storage>("storage", "As it was given."),
+      field<&S::studies>("studies", "The studies that were named, or all."),
+      field<&S::deleted>("deleted", "Whether the study was deleted after it was read."),
+      field<&S::families>("families",
+                          "The studies grouped: those that differ only in their seed are one "
+                          "family; null: studies were not compared."),
+      field<&S::leader>("leader",
+                        "The first family within 0.005 of the best value of all; null: studies "
+                        "were not compared, or none has a best trial."));
+  return fields;
+}
+
 JobResult tell_studies(const StudyJob& job, const Context& context) {
   check_outputs(job);
   std::unique_ptr<StudyStorage> storage;
@@ -340,6 +410,8 @@ JobResult tell_studies(const StudyJob& job, const Context& context) {
   const std::vector<ShownStudy> shown = shown_of(studies);
   const std::vector<StudyFamily> families =
       compared ? families_of(shown) : std::vector<StudyFamily>();
+  const std::optional<StudyLeader> leader =
+      compared ? leader_of(families) : std::optional<StudyLeader>();
   JobResult result;
   Document& document = result.document;
   const bool shows_one =
@@ -351,7 +423,7 @@ JobResult tell_studies(const StudyJob& job, const Context& context) {
   else if (shows_one)
     describe_study(studies[0], document);
   else
-    describe_studies(studies, families, told_name(job), document);
+    describe_studies(studies, families, leader, told_name(job), document);
   if (!job.output.folder.empty()) write_study_report(job, studies, families, document, context);
   if (!job.export_file.empty()) export_trials(studies[0], job.export_file);
   const bool removes = job.remove && may_remove(job, studies[0]);
@@ -359,13 +431,10 @@ JobResult tell_studies(const StudyJob& job, const Context& context) {
   if (storage) storage->close();
   if (!job.for_optuna_3_1.empty())
     export_for_optuna_3_1(storage_now(job.storage), job.for_optuna_3_1);
-  Json rows = Json::array();
-  for (const ReadStudy& study : studies) rows.push_back(to_json(study));
-  result.fields = {{"storage", told_name(job)}, {"studies", rows}, {"deleted", removes}};
-  if (compared) {
-    result.fields["families"] = to_json(families);
-    result.fields["leader"] = leader_of(families);
-  }
+  StudyFields fields{.storage = told_name(job), .deleted = removes, .leader = leader};
+  for (const ReadStudy& study : studies) fields.studies.push_back(study_result(study));
+  if (compared) fields.families = family_results(families);
+  result.fields = to_json(fields);
   const std::vector<std::string> done = done_sentences(job, removes);
   if (only_acts)
     document.headline = fmt::format("{}", fmt::join(done, "; "));

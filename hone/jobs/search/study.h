@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "hone/base/progress.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/search/study_comparison.h"
 #include "hone/jobs/search/study_tables.h"
 #include "hone/runtime/context.h"
 
@@ -29,6 +31,34 @@ struct StudyJob {
   std::function<bool(const std::string& question)> may_remove = {};
   JobOutput output = {};  ///< a folder with report, figures and trials.csv; empty: none
 };
+
+/// The best trial of a study of one objective.
+struct StudyBest {
+  std::int64_t number = -1;
+  double value = 0;
+  Json parameters = {};
+};
+/// A study in results.
+struct StudyResult {
+  std::string study;
+  std::vector<ObjectiveResult> objectives = {};
+  TrialCounts trials = {};
+  std::optional<std::string> start = {}, last_activity = {};
+  std::optional<StudyBest> best = {};
+  std::vector<std::int64_t> front = {};
+  std::vector<ParameterImportance> importances = {};
+};
+/// The result for programs.
+struct StudyFields {
+  std::string storage;
+  std::vector<StudyResult> studies = {};
+  bool deleted = false;
+  std::optional<std::vector<StudyFamilyResult>> families = {};
+  std::optional<StudyLeader> leader = {};
+};
+const Fields& fields_of(const StudyBest*);
+const Fields& fields_of(const StudyResult*);
+const Fields& fields_of(const StudyFields*);
 
 /// Throws `UserError`: as `open_storage`, which must be there; studies that are not (naming those that are), several that have not one
 /// objective of one direction, files and folders that may not be written.

@@ -21,10 +21,10 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// Null: not known.
-Json sampler_of(const ShownStudy& study) {
+// Nothing where it is not known.
+std::optional<std::string> sampler_of(const ShownStudy& study) {
   const Json& sampler = value_at(study.family, "sampler");
-  return sampler.is_string() ? sampler : Json(nullptr);
+  return sampler.is_string() ? std::optional(sampler.get<std::string>()) : std::nullopt;
 }
 
 // "tpe-1", "tpe-2": "tpe"; of names that have nothing in common what chose the trials.
@@ -39,8 +39,7 @@ std::string common_name(const std::vector<const ShownStudy*>& studies) {
          std::string_view("-_. =0123456789").find(name.back()) != std::string::npos)
     name.pop_back();
   if (!name.empty()) return name;
-  const Json sampler = sampler_of(*studies[0]);
-  return sampler.is_string() ? sampler.get<std::string>() : studies[0]->view.name;
+  return sampler_of(*studies[0]).value_or(studies[0]->view.name);
 }
 
 bool are_of_a_family(const ShownStudy& a, const ShownStudy& b) {
@@ -173,31 +172,56 @@ Table comparison_table(const std::vector<StudyFamily>& families) {
   return table;
 }
 
-Json to_json(const std::vector<StudyFamily>& families) {
-  const double target = best_of_all(families);
-  Json rows = Json::array();
-  for (const StudyFamily& family : families) {
-    Json names = Json::array(), best = Json::array(), reach = Json::array();
-    for (const ShownStudy* study : family.studies) {
-      names.push_back(study->view.name);
-      best.push_back(best_of_study(*study));
-    }
-    for (const double trials : trials_to_reach(family, target))
-      reach.push_back(std::isfinite(trials) ? Json(static_cast<std::int64_t>(trials))
-                                            : Json(nullptr));
-    rows.push_back({{"label", family.label},
-                    {"sampler", sampler_of(*family.studies[0])},
-                    {"studies", names},
-                    {"seeds", known_seeds(family)},
-                    {"best", best},
-                    {"trials_to_reach", reach}});
-  }
-  return rows;
+const Fields& fields_of(const StudyFamilyResult*) {
+  using F = StudyFamilyResult;
+  static const Fields fields = describe<F>(
+      "study_family", "Studies that differ only in their seed, or one study.",
+      field<&F::label>("label", "Its name in the plot."),
+      field<&F::sampler>("sampler", "The sampler of its trials; null: not known."),
+      field<&F::studies>("studies", "Names of the studies, by seed."),
+      field<&F::seeds>("seeds", "Seeds of the studies, without those that are not known."),
+      field<&F::best>("best", "The best value of each study; null: it has none."),
+      field<&F::trials_to_reach>("trials_to_reach",
+                                 "Trials of each study until its best value was within 0.005 of "
+                                 "the best of all studies; null: it never was."));
+  return fields;
 }
 
-Json leader_of(const std::vector<StudyFamily>& families) {
+std::vector<StudyFamilyResult> family_results(const std::vector<StudyFamily>& families) {
   const double target = best_of_all(families);
-  if (!std::isfinite(target)) return nullptr;
+  std::vector<StudyFamilyResult> results;
+  for (const StudyFamily& family : families) {
+    StudyFamilyResult& row =
+        results.emplace_back(StudyFamilyResult{.label = family.label,
+                                               .sampler = sampler_of(*family.studies[0]),
+                                               .seeds = known_seeds(family)});
+    for (const ShownStudy* study : family.studies) {
+      row.studies.push_back(study->view.name);
+      const double best = best_of_study(*study);
+      row.best.push_back(std::isfinite(best) ? std::optional(best) : std::nullopt);
+      row.trials_to_reach.push_back(trials_until(study->view, target, kWithinReach));
+    }
+  }
+  return results;
+}
+
+const Fields& fields_of(const StudyLeader*) {
+  using L = StudyLeader;
+  static const Fields fields = describe<L>(
+      "study_leader",
+      "The studies that came within 0.005 of the best value of all after the fewest trials, by the "
+      "median over seeds.",
+      field<&L::label>("label", "Their name in the plot."),
+      field<&L::sampler>("sampler",
+                         "The sampler of their trials; null: not known, or another sampler did as "
+                         "well."),
+      field<&L::summary>("summary", "The same in a sentence."));
+  return fields;
+}
+
+std::optional<StudyLeader> leader_of(const std::vector<StudyFamily>& families) {
+  const double target = best_of_all(families);
+  if (!std::isfinite(target)) return std::nullopt;
   const Direction direction = families[0].studies[0]->view.directions[0];
   const auto rank = [&](const StudyFamily& family) {
     const std::vector<double> bests = bests_of_studies(family);
@@ -206,7 +230,7 @@ Json leader_of(const std::vector<StudyFamily>& families) {
   };
   const StudyFamily& first = *std::ranges::min_element(families, {}, rank);
   const auto [trials, loss] = rank(first);
-  const Json sampler = sampler_of(*first.studies[0]);
+  const std::optional<std::string> sampler = sampler_of(*first.studies[0]);
   std::vector<std::string> as_soon;
   bool is_ahead = true;
   for (const StudyFamily& family : families) {
@@ -221,15 +245,10 @@ Json leader_of(const std::vector<StudyFamily>& families) {
           : fmt::format("{}: best median; no median is within {} of the best value", first.label,
                         kWithinReach);
   if (!as_soon.empty()) found += fmt::format("; equally soon: {}", fmt::join(as_soon, ", "));
-  return {{"label", first.label},
-          {"sampler", is_ahead ? sampler : Json()},
-          {"sentence", fmt::format("{}{}. A few seeds do not rank samplers.",
-                                   is_ahead ? "" : "No sampler is ahead. ", found)}};
-}
-
-std::string leader_text(const std::vector<StudyFamily>& families) {
-  const Json leader = leader_of(families);
-  return leader.is_null() ? "" : leader.at("sentence").get<std::string>();
+  return StudyLeader{.label = first.label,
+                     .sampler = is_ahead ? sampler : std::nullopt,
+                     .summary = fmt::format("{}{}. A few seeds do not rank samplers.",
+                                            is_ahead ? "" : "No sampler is ahead. ", found)};
 }
 
 Figure compared_histories(const std::vector<StudyFamily>& families) {

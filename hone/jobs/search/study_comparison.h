@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,15 +30,29 @@ double best_of_all(const std::vector<StudyFamily>& families);
 /// A row for each family: seeds, the best (median, least and greatest over seeds), trials until within reach of the best of all, those
 /// that never came there counted as longer than all.
 Table comparison_table(const std::vector<StudyFamily>& families);
-/// The same for programs: [{"label", "sampler", "studies", "seeds", "best", "trials_to_reach"}].
-Json to_json(const std::vector<StudyFamily>& families);
+
+/// A family in results.
+struct StudyFamilyResult {
+  std::string label;
+  std::optional<std::string> sampler = {};
+  std::vector<std::string> studies = {};
+  std::vector<std::int64_t> seeds = {};
+  std::vector<std::optional<double>> best = {};                   ///< of each study
+  std::vector<std::optional<std::int64_t>> trials_to_reach = {};  ///< of each study
+};
+const Fields& fields_of(const StudyFamilyResult*);
+std::vector<StudyFamilyResult> family_results(const std::vector<StudyFamily>& families);
 
 /// The family that came within reach of the best of all after the fewest trials, by the median over its seeds; of several the one with
-/// the better median of bests, then the first: {"label", "sampler", "sentence"}, no sampler where that of another did as well. Null:
-/// none has a best.
-Json leader_of(const std::vector<StudyFamily>& families);
-/// Its sentence; "": there is none.
-std::string leader_text(const std::vector<StudyFamily>& families);
+/// the better median of bests, then the first.
+struct StudyLeader {
+  std::string label;
+  std::optional<std::string> sampler = {};  ///< none where that of another did as well
+  std::string summary;
+};
+const Fields& fields_of(const StudyLeader*);
+/// Nothing where no study has a best.
+std::optional<StudyLeader> leader_of(const std::vector<StudyFamily>& families);
 
 /// The best so far of each family against trials and against the seconds of all trials together: of several studies the
 /// median with a band from the least to the greatest, from where all of them have begun; one that ends before others keeps its best. They

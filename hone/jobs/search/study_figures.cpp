@@ -54,8 +54,8 @@ Series without_repetitions(Series steps) {
 
 // As figures of a study show it.
 BestHistory shown_history(const ShownStudy& study, const std::string& label,
-                          const std::string& figure = "value") {
-  BestHistory history = history_of(study, label, figure);
+                          const std::string& metric = "value") {
+  BestHistory history = history_of(study, label, metric);
   for (Series* steps : {&history.by_trial, &history.by_seconds, &history.by_cpu_seconds})
     *steps = without_repetitions(std::move(*steps));
   return history;
@@ -86,8 +86,8 @@ void drop_details(Figure& figure) {
       for (Point& point : series.points) point.detail.clear();
 }
 
-// The figures of trials that the formula of the objective names; none where it is but one of them.
-std::vector<std::string> named_figures(const ShownStudy& study) {
+// The metrics of trials that the formula of the objective names; none where it is one of them.
+std::vector<std::string> named_metrics(const ShownStudy& study) {
   std::vector<std::string> names;
   try {
     names = parse_formula(study.objectives[0]).names();
@@ -97,28 +97,28 @@ std::vector<std::string> named_figures(const ShownStudy& study) {
   const Trials trials = complete_trials(study);
   std::erase_if(names, [&](const std::string& name) {
     return name == study.objectives[0] || std::ranges::none_of(trials, [&](const Trial* trial) {
-             return std::isfinite(figure_in(*trial, name));
+             return std::isfinite(metric_in(*trial, name));
            });
   });
   return names;
 }
 
 // What an objective is made of beside it: what is best by the one need not be by the other.
-Figure objective_figures(const ShownStudy& study) {
+Figure objective_figure(const ShownStudy& study) {
   if (study.view.has_several_objectives()) return {};
-  constexpr std::size_t kMostFigures = 3;
-  std::vector<std::string> names = named_figures(study);
+  constexpr std::size_t kMostMetrics = 3;
+  std::vector<std::string> names = named_metrics(study);
   if (names.empty()) return {};
-  if (names.size() > kMostFigures) names.resize(kMostFigures);
+  if (names.size() > kMostMetrics) names.resize(kMostMetrics);
   const BestHistory history = shown_history(study, "best so far by the objective");
   const Axis x{.label = "Trial"};
-  Figure figure{.title = title_of(study, "Objective beside its figures"), .panels = {}};
+  Figure figure{.title = title_of(study, "Objective and its metrics"), .panels = {}};
   figure.panels.push_back(
       {.x = x, .y = {.label = study.objectives[0]}, .series = {history.values, history.by_trial}});
   for (const std::string& name : names) {
-    const BestHistory of_figure = shown_history(study, "best so far by the objective", name);
+    const BestHistory of_metric = shown_history(study, "best so far by the objective", name);
     figure.panels.push_back(
-        {.x = x, .y = {.label = name}, .series = {of_figure.values, of_figure.by_trial}});
+        {.x = x, .y = {.label = name}, .series = {of_metric.values, of_metric.by_trial}});
   }
   figure.width = 400 * static_cast<int>(figure.panels.size());
   if (!is_small(study)) drop_details(figure);
@@ -378,8 +378,7 @@ constexpr struct {
 } kFigures[] = {
     {"optimization_history", "The value of each trial, and the best so far.", optimization_history,
      "optimization_history_zoom"},
-    {"optimization_figures", "The objective and the figures that it is made of, by trial.",
-     objective_figures},
+    {"optimization_metrics", "The objective and its metrics, by trial.", objective_figure},
     {"pareto_front", "The trials by their first two objectives.", pareto_front_figure},
     {"param_importances", "How much each parameter had to do with being among the best tenth.",
      importance_figure},

@@ -68,8 +68,8 @@ struct StudyFigure {
 };
 
 /// Those that the study has something for, in this order: optimization_history (the best so far against trials and against the
-/// seconds of all trials together) and, where values crowd beside a few far ones, optimization_history_zoom; optimization_figures, an objective
-/// beside the figures it is made of; of several objectives, pareto_front of the first two; param_importances (as `find_importances` has
+/// seconds of all trials together) and, where values crowd beside a few far ones, optimization_history_zoom; optimization_metrics, an objective
+/// beside the metrics it is made of; of several objectives, pareto_front of the first two; param_importances (as `find_importances` has
 /// left them), slice and parallel_coordinate of the most important parameters; intermediate_values; edf.
 std::vector<StudyFigure> study_figures(const ShownStudy& study);
 

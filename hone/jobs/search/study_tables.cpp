@@ -43,11 +43,11 @@ std::vector<std::string> parameter_names(const StudyView& study) {
   return names;
 }
 
-// Whether trials have a figure that is no objective, which has its column.
-bool tells(const ShownStudy& study, const std::string& figure) {
-  return std::ranges::find(study.objectives, figure) == study.objectives.end() &&
+// Whether trials have a metric that is no objective, which has its column.
+bool tells(const ShownStudy& study, const std::string& metric) {
+  return std::ranges::find(study.objectives, metric) == study.objectives.end() &&
          std::ranges::any_of(study.view.trials, [&](const Trial* trial) {
-           return std::isfinite(figure_in(*trial, figure));
+           return std::isfinite(metric_in(*trial, metric));
          });
 }
 
@@ -86,15 +86,15 @@ Cell value_cell(const ShownStudy& study, std::size_t index, double value) {
 
 }  // namespace
 
-double figure_in(const Trial& trial, const std::string& name) {
-  const auto figures = trial.user_attributes.find(kFiguresAttribute);
-  if (figures == trial.user_attributes.end()) return kNoValue;
-  const Json& value = value_at(figures->second, name);
+double metric_in(const Trial& trial, const std::string& name) {
+  const auto metrics = trial.user_attributes.find(kMetricsAttribute);
+  if (metrics == trial.user_attributes.end()) return kNoValue;
+  const Json& value = value_at(metrics->second, name);
   return value.is_number() ? value.get<double>() : kNoValue;
 }
 
 double trial_value(const Trial& trial, const std::string& name) {
-  if (name != "value") return figure_in(trial, name);
+  if (name != "value") return metric_in(trial, name);
   return trial.values.empty() ? kNoValue : trial.values.front();
 }
 
@@ -132,10 +132,41 @@ std::string to_text(const TrialCounts& counts) {
   return text;
 }
 
-Json to_json(const TrialCounts& counts) {
-  return {{"all", counts.all()},     {"complete", counts.complete}, {"pruned", counts.pruned},
-          {"failed", counts.failed}, {"running", counts.running},   {"waiting", counts.waiting},
-          {"cached", counts.cached}};
+const Fields& fields_of(const TrialCounts*) {
+  using T = TrialCounts;
+  static const Fields fields = describe<T>(
+      "trial_counts", "How many trials a study has in each state.",
+      field<&T::all>("all", "Trials of the study: the sum of the five states."),
+      field<&T::complete>("complete", "Trials that ended with a value."),
+      field<&T::pruned>("pruned", "Trials that the pruner ended."),
+      field<&T::failed>("failed", "Trials that ended with an error, or with their process."),
+      field<&T::running>("running", "Trials that have begun and not ended."),
+      field<&T::waiting>("waiting", "Trials that are to be run."),
+      field<&T::cached>("cached", "Complete trials whose results are from earlier searches."),
+      field<&T::run_again>("run_again", "Failed trials that were interrupted and run again."));
+  return fields;
+}
+
+const Fields& fields_of(const ObjectiveResult*) {
+  using O = ObjectiveResult;
+  static const Fields fields =
+      describe<O>("search_objective", "An objective of a search.",
+                  field<&O::formula>("formula", "A formula of metrics."),
+                  field<&O::direction>("direction", "Which values are better."));
+  return fields;
+}
+
+std::vector<ObjectiveResult> objective_results(const ShownStudy& study) {
+  std::vector<ObjectiveResult> results;
+  for (std::size_t i = 0; i < study.objectives.size(); ++i)
+    results.push_back({study.objectives[i], study.view.directions[i]});
+  return results;
+}
+
+std::vector<std::int64_t> numbers_of(const std::vector<const Trial*>& trials) {
+  std::vector<std::int64_t> numbers;
+  for (const Trial* trial : trials) numbers.push_back(trial->number);
+  return numbers;
 }
 
 std::string best_text(const StudyView& study) {
@@ -224,9 +255,9 @@ Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& tri
     for (std::size_t i = 0; i < trial->values.size(); ++i)
       row.push_back(value_cell(study, i, trial->values[i]));
     if (candidates) row.emplace_back(trial->violation() == 0 ? "yes" : "not shown");
-    if (tells_bits) row.emplace_back(real(figure_in(*trial, "average_bits"), 2));
+    if (tells_bits) row.emplace_back(real(metric_in(*trial, "average_bits"), 2));
     if (tells_bytes)
-      row.emplace_back(bytes(static_cast<std::int64_t>(figure_in(*trial, "packed_bytes"))));
+      row.emplace_back(bytes(static_cast<std::int64_t>(metric_in(*trial, "packed_bytes"))));
     row.push_back(candidates ? cell_of(value_or_null(*trial, kRecipeAttribute))
                              : Cell(values_text(study, *trial)));
     table.add_row(std::move(row));

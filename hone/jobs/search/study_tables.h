@@ -10,13 +10,13 @@
 /// Tables of studies, and their numbers in words.
 namespace hone {
 
-/// The trial attribute of one whose figures came from an earlier search.
+/// The trial attribute of one whose metrics came from an earlier search.
 inline constexpr const char* kCachedAttribute = "cached";
 /// The trial attributes of a candidate of `hone shrink`: its number, from 1, and what it does to the baseline, in words.
 inline constexpr const char* kCandidateAttribute = "candidate";
 inline constexpr const char* kRecipeAttribute = "recipe";
-/// The trial attribute with the figures of its model, by name.
-inline constexpr const char* kFiguresAttribute = "figures";
+/// The trial attribute with the metrics of its model, by name.
+inline constexpr const char* kMetricsAttribute = "metrics";
 
 /// The study attribute with the number of trials that whoever runs it wants.
 inline constexpr const char* kWantedTrialsAttribute = "wanted_trials";
@@ -33,8 +33,19 @@ TrialCounts count_trials(const StudyView& study);
 /// 4 waiting", which count among all.
 std::string to_text(const TrialCounts& counts);
 
-/// For programs.
-Json to_json(const TrialCounts& counts);
+const Fields& fields_of(const TrialCounts*);
+
+/// An objective in results.
+struct ObjectiveResult {
+  std::string formula;
+  Direction direction = Direction::maximize;
+};
+const Fields& fields_of(const ObjectiveResult*);
+std::vector<ObjectiveResult> objective_results(const ShownStudy& study);
+
+/// The numbers of the trials, in their order.
+std::vector<std::int64_t> numbers_of(const std::vector<const Trial*>& trials);
+
 /// "best 0.7812 of trial 16"; of several objectives "3 on the front"; "": there is none.
 std::string best_text(const StudyView& study);
 
@@ -43,9 +54,9 @@ const Trial* best_alone(const StudyView& study);
 /// "Best of 20 trials: accuracy = 0.7812 (trial 16)", "3 of 20 trials on the Pareto front".
 std::string headline_of(const ShownStudy& study);
 
-/// A figure of the trial's model, as `kFiguresAttribute` has it; NaN: it has none of that name.
-double figure_in(const Trial& trial, const std::string& name);
-/// "value": its first objective; else a figure of its model. NaN: it has none.
+/// A metric of the trial's model, as `kMetricsAttribute` has it; NaN: it has none of that name.
+double metric_in(const Trial& trial, const std::string& name);
+/// "value": its first objective; else a metric of its model. NaN: it has none.
 double trial_value(const Trial& trial, const std::string& name);
 
 /// The values of a trial's parameters, by their names.

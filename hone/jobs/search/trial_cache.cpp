@@ -14,22 +14,22 @@ namespace {
 
 constexpr const char* kWeights = "weights.safetensors";
 
-std::map<std::string, double> figures_from(const Json& json) {
-  std::map<std::string, double> figures;
+std::map<std::string, double> metrics_from(const Json& json) {
+  std::map<std::string, double> metrics;
   for (const auto& [name, value] : json.items())
-    if (value.is_number()) figures[name] = value.get<double>();
-  return figures;
+    if (value.is_number()) metrics[name] = value.get<double>();
+  return metrics;
 }
 
 std::vector<std::map<std::string, double>> evaluations_from(const Json& about) {
   std::vector<std::map<std::string, double>> evaluations;
-  for (const Json& figures : about.value("evaluations", Json::array()))
-    evaluations.push_back(figures_from(figures));
+  for (const Json& metrics : about.value("evaluations", Json::array()))
+    evaluations.push_back(metrics_from(metrics));
   return evaluations;
 }
 
 Json to_json(const TrialRecord& record) {
-  return {{"figures", record.figures},
+  return {{"metrics", record.metrics},
           {"evaluations", record.evaluations},
           {"intervals", record.intervals},
           {"allocated", record.allocated},
@@ -64,7 +64,7 @@ TrialCache::TrialCache(const fs::path& store, const TrialSubject& subject) {
       {"config", subject.parent.model.facts.config},
       {"graph", fingerprint(to_string(subject.parent.model.graph))},
       {"fresh", subject.fresh},
-      {"figures", figure_names(subject)},
+      {"metrics", metric_names(subject)},
       {"eval_batch", training.eval_batch_size},
       {"calibration",
        {subject.calibration.batch_count, subject.calibration.batch_size,
@@ -86,8 +86,8 @@ std::optional<TrialRecord> TrialCache::find(const TrialConfiguration& configurat
                                             std::uint64_t seed, bool watched) {
   if (!store_) return std::nullopt;
   const std::optional<Json> about = store_->about(key(configuration, seed, watched));
-  if (!about || !about->is_object() || !about->contains("figures")) return std::nullopt;
-  TrialRecord record{.figures = figures_from(about->at("figures")),
+  if (!about || !about->is_object() || !about->contains("metrics")) return std::nullopt;
+  TrialRecord record{.metrics = metrics_from(about->at("metrics")),
                      .evaluations = evaluations_from(*about)};
   record.intervals = intervals_from(*about);
   record.allocated = about->value("allocated", Json());

@@ -14,8 +14,8 @@ namespace hone {
 
 /// What is remembered of a trial that was run to its end.
 struct TrialRecord {
-  std::map<std::string, double> figures = {};  ///< by `figure_names`, latency aside
-  /// The figures at each evaluation on the way, where somebody looked.
+  std::map<std::string, double> metrics = {};  ///< by `metric_names`, latency aside
+  /// The metrics at each evaluation on the way, where somebody looked.
   std::vector<std::map<std::string, double>> evaluations = {};
   /// As a trial has them.
   std::map<std::string, std::vector<double>> intervals = {};
@@ -30,7 +30,7 @@ class TrialCache {
   /// `store` empty: nothing is kept or found. The results are those of this subject and of `kNumerics`.
   TrialCache(const fs::path& store, const TrialSubject& subject);
 
-  /// `watched`: with the figures on the way.
+  /// `watched`: with the metrics on the way.
   std::optional<TrialRecord> find(const TrialConfiguration& configuration, std::uint64_t seed,
                                   bool watched);
   /// What cannot be kept (a full disk) is told to nobody: it is computed again.
@@ -47,7 +47,7 @@ class TrialCache {
 
   /// Whether anything is kept.
   bool keeps() const { return store_.has_value(); }
-  /// Puts into `to` what a trial that was ended after so many evaluations has left to go on from, and returns the figures of these.
+  /// Puts into `to` what a trial that was ended after so many evaluations has left to go on from, and returns the metrics of these.
   std::optional<std::vector<std::map<std::string, double>>> take_checkpoints(
       const TrialConfiguration& configuration, std::uint64_t seed, std::int64_t evaluations,
       const fs::path& to);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
@@ -99,6 +100,31 @@ class Watch {
 };
 
 }  // namespace
+
+const Fields& fields_of(const WatchFields*) {
+  using W = WatchFields;
+  static const Fields fields = describe<W>(
+      "watch", "A trial that has ended. The command prints such an object on a line for each.",
+      field<&W::study>("study", "Name of the study."),
+      field<&W::number>("number", "Number of the trial, from 0."),
+      field<&W::state>("state", "How it ended: complete, pruned or fail."),
+      field<&W::values>("values", "Of the objectives; none unless it is complete."),
+      field<&W::is_best>("is_best", "Whether it is better than all that ended before it."),
+      field<&W::seconds>("seconds", Unit::seconds, "Its duration; null: not known."),
+      field<&W::parameters>("parameters", "Its values by parameter."));
+  return fields;
+}
+
+WatchFields watch_fields(const WatchedTrial& watched) {
+  const double seconds = seconds_of(watched.trial);
+  return {.study = watched.study.view.name,
+          .number = watched.trial.number,
+          .state = watched.trial.state,
+          .values = watched.trial.values,
+          .is_best = watched.is_best,
+          .seconds = std::isfinite(seconds) ? std::optional(seconds) : std::nullopt,
+          .parameters = shown_values(watched.study, watched.trial)};
+}
 
 std::string watch_study(const WatchJob& job,
                         const std::function<void(const WatchedTrial&, Progress&)>& tell,

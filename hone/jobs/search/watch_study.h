@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "hone/base/progress.h"
 #include "hone/jobs/search/study_figures.h"
@@ -24,6 +26,19 @@ struct WatchedTrial {
   const Trial& trial;
   bool is_best;  ///< better than all that ended before it
 };
+
+/// The same for programs.
+struct WatchFields {
+  std::string study;
+  std::int64_t number = -1;
+  TrialState state = TrialState::complete;
+  std::vector<double> values = {};
+  bool is_best = false;
+  std::optional<double> seconds = {};
+  Json parameters = {};
+};
+const Fields& fields_of(const WatchFields*);
+WatchFields watch_fields(const WatchedTrial& watched);
 
 /// Tells every trial that ends, those of one look by number, and shows how many there are, the best and, where the study says how many
 /// it will be, the time that is left. Ends when somebody interrupts it, or by `idle_seconds`; returns the study in a sentence. Throws

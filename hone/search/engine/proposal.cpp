@@ -138,11 +138,11 @@ bool Proposer::suggest_new(const StudyView& view, Trial& trial, std::int64_t num
 
 Proposal Proposer::propose(const TrialTable& table) {
   const std::int64_t number = next_number(table);
-  if (beyond_budget(table, number)) return {.end = "trials"};
+  if (beyond_budget(table, number)) return {.end = EndReason::trials};
   const KnownTrials known(study_, table, number, options_);
   const StudyView points = points_of(known.all());
   if (options_.patience > 0 && trials_without_gain(points) >= options_.patience)
-    return {.end = "plateau"};
+    return {.end = EndReason::plateau};
   Trial trial;
   if (const auto repeated = options_.repeats > 0
                                 ? to_repeat(known.all(), options_.repeats, options_.repeat_top)
@@ -162,7 +162,7 @@ Proposal Proposer::propose(const TrialTable& table) {
   const StudyView view = sampler_view(known, number);
   if (sampler_.exhausted(view, options_.space) ||
       !suggest_new(view, trial, number_of_draw(table, trial)))
-    return {.end = "exhausted"};
+    return {.end = EndReason::exhausted};
   return {.trial = std::move(trial)};
 }
 

@@ -8,7 +8,7 @@ namespace hone {
 /// A new trial, or why there is none.
 struct Proposal {
   std::optional<Trial> trial = {};
-  std::string end = {};  ///< "trials", "plateau", "exhausted"
+  std::optional<EndReason> end = {};
 };
 
 class Proposer {

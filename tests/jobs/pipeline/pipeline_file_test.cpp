@@ -8,8 +8,13 @@
 namespace hone {
 namespace {
 
+// What the commands of these pipelines are to them.
+const StageKinds kKinds = {{"compare", {.compares = true}},
+                           {"choose", {.chooses_from = "MODELS"}},
+                           {"search", {.searches = true}}};
+
 Pipeline parse(const std::string& text, const std::map<std::string, std::string>& given = {}) {
-  return parse_pipeline(text, "chain.toml", given);
+  return parse_pipeline(text, "chain.toml", kKinds, given);
 }
 
 std::vector<std::string> names_of(const Pipeline& pipeline) {
@@ -144,15 +149,16 @@ run = "train"
 max_steps = "{steps}"
 )toml";
   EXPECT_EQ(options_of(parse(text), "a/4"), "max_steps=10");
-  const Pipeline paper = parse_pipeline(text, "chain.toml", {}, "paper");
+  const Pipeline paper = parse_pipeline(text, "chain.toml", kKinds, {}, "paper");
   EXPECT_EQ(names_of(paper), (Names{"a/4", "a/8"}));
   EXPECT_EQ(options_of(paper, "a/8"), "max_steps=100");
   EXPECT_EQ(paper.settings.at("steps"), "100");
-  EXPECT_EQ(options_of(parse_pipeline(text, "chain.toml", {{"steps", "7"}}, "paper"), "a/8"),
-            "max_steps=7");
+  EXPECT_EQ(
+      options_of(parse_pipeline(text, "chain.toml", kKinds, {{"steps", "7"}}, "paper"), "a/8"),
+      "max_steps=7");
   expect_user_error(
       "chain.toml: has no variant 'papers'; its variants are paper; did you mean 'paper'?",
-      [&] { parse_pipeline(text, "chain.toml", {}, "papers"); });
+      [&] { parse_pipeline(text, "chain.toml", kKinds, {}, "papers"); });
   expect_user_error("line 6: unknown key 'step' of a variant", [] {
     parse("[settings]\nsteps = 1\n[stage.a]\nrun = \"train\"\n[variant.b]\nstep = 2");
   });

@@ -13,7 +13,7 @@ Trial trial_of(double value, TrialState state = TrialState::complete) {
   Trial trial{.state = state,
               .parameters = {{"bits", integer_values(4, 8), 6}},
               .reports = {{1, 0.5}},
-              .user_attributes = {{kFiguresAttribute, {{"average_bits", 10 * value}}}}};
+              .user_attributes = {{kMetricsAttribute, {{"average_bits", 10 * value}}}}};
   if (state == TrialState::complete) trial.values = {value};
   return trial;
 }
@@ -32,7 +32,7 @@ void search_in(const fs::path& folder, const std::vector<Trial>& trials) {
 Pipeline two_searches() {
   return parse_pipeline(
       "[stage.search]\neach = { seed = [1, 2] }\nrun = \"search\"\n[stage.other]\nrun = \"eval\"",
-      "chain.toml", {});
+      "chain.toml", {{"search", {.searches = true}}}, {});
 }
 
 TEST(PipelineStudies, StandTogetherByTheNamesOfTheirStages) {

@@ -17,7 +17,7 @@ struct PrintedStages {
   fs::path folder = "nowhere";
 
   explicit PrintedStages(const std::string& text)
-      : pipeline(parse_pipeline(text, "chain.toml", {})) {
+      : pipeline(parse_pipeline(text, "chain.toml", {{"search", {.searches = true}}}, {})) {
     for (const PipelineStage& stage : pipeline.stages)
       outcomes.push_back({.stands_for = stage.name});
   }
@@ -116,7 +116,7 @@ TEST(PipelineTables, RefuseLabelsThatMakeOneColumn) {
   std::string text = kWidthTable;
   text.replace(text.find("Margin SNR (dB)"), 15, "PTQ test!");
   try {
-    parse_pipeline(text, "chain.toml", {});
+    parse_pipeline(text, "chain.toml", {{"search", {.searches = true}}}, {});
     FAIL() << "two columns with one name were accepted";
   } catch (const UserError& error) {
     EXPECT_NE(std::string(error.what()).find("'ptq_test'"), std::string::npos) << error.what();

@@ -16,7 +16,7 @@ class Search {
  public:
   void add(double value, TrialState state = TrialState::complete) {
     Trial trial{.number = std::ssize(trials_), .state = state};
-    trial.user_attributes = {{kFiguresAttribute, {{"average_bits", 10 * value}}},
+    trial.user_attributes = {{kMetricsAttribute, {{"average_bits", 10 * value}}},
                              {kSecondsAttribute, 2.0}};
     if (state == TrialState::complete) trial.values = {value};
     trials_.push_back(std::move(trial));

@@ -1,4 +1,4 @@
-#include "hone/jobs/search/trial_figures.h"
+#include "hone/jobs/search/trial_metrics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,21 +20,21 @@ struct BitMean {
   double mean() const { return elements == 0 ? 32 : bits / elements; }
 };
 
-/// Figures of a model that depend on its configuration alone.
-constexpr std::string_view kShapeFigures[] = {"average_bits", "average_data_bits", "parameters",
+/// Metrics of a model that depend on its configuration alone.
+constexpr std::string_view kShapeMetrics[] = {"average_bits", "average_data_bits", "parameters",
                                               "packed_bytes", "flops"};
 
 }  // namespace
 
-std::map<std::string, double> evaluation_figures(const TaskEvaluation& evaluation) {
-  std::map<std::string, double> figures;
+std::map<std::string, double> evaluation_metrics(const TaskEvaluation& evaluation) {
+  std::map<std::string, double> values;
   for (const Metric& metric : metrics(evaluation.task()))
     if (const double value = metric.value(evaluation); std::isfinite(value))
-      figures.emplace(metric.name, value);
-  return figures;
+      values.emplace(metric.name, value);
+  return values;
 }
 
-std::map<std::string, double> shape_figures(const Graph& graph, const QuantizationPlan& plan,
+std::map<std::string, double> shape_metrics(const Graph& graph, const QuantizationPlan& plan,
                                             const LayerSparsities& sparsities,
                                             const std::vector<std::string>& layers,
                                             const EncodedSplits& data) {
@@ -54,33 +54,33 @@ std::map<std::string, double> shape_figures(const Graph& graph, const Quantizati
     }
   }
   const PlannedSize size = planned_size(graph, plan);
-  const double figures[] = {weight_bits(graph, plan, layers, sparsities).average(), inputs.mean(),
-                            static_cast<double>(size.parameters), std::ceil(size.bits / 8),
-                            product_flops(graph, text)};
+  const double values[] = {weight_bits(graph, plan, layers, sparsities).average(), inputs.mean(),
+                           static_cast<double>(size.parameters), std::ceil(size.bits / 8),
+                           product_flops(graph, text)};
   std::map<std::string, double> named;
-  for (std::size_t i = 0; i < std::size(figures); ++i) named.emplace(kShapeFigures[i], figures[i]);
+  for (std::size_t i = 0; i < std::size(values); ++i) named.emplace(kShapeMetrics[i], values[i]);
   return named;
 }
 
-std::vector<std::string> figure_names(const TrialSubject& subject) {
+std::vector<std::string> metric_names(const TrialSubject& subject) {
   const Task task = subject.parent.model.facts.task();
   std::vector<std::string> names;
   for (const Metric& metric : metrics(task)) names.emplace_back(metric.name);
-  names.insert(names.end(), std::begin(kShapeFigures), std::end(kShapeFigures));
+  names.insert(names.end(), std::begin(kShapeMetrics), std::end(kShapeMetrics));
   names.emplace_back("sparsity");
   if (!subject.fresh) names.emplace_back(kMarginSnr);
-  if (!subject.fresh) names.emplace_back(kDivergenceFigure);
+  if (!subject.fresh) names.emplace_back(kDivergenceMetric);
   if (!subject.fresh && task != Task::regression) names.emplace_back(kFlips);
-  names.emplace_back(kLatencyFigure);
+  names.emplace_back(kLatencyMetric);
   return names;
 }
 
-bool is_known_on_the_way(const std::string& figure, const SearchRecipe& recipe, Task task) {
+bool is_known_on_the_way(const std::string& name, const SearchRecipe& recipe, Task task) {
   // What is allocated at its end is not known before.
   return (!recipe.allocation &&
-          std::ranges::find(kShapeFigures, figure) != std::end(kShapeFigures)) ||
+          std::ranges::find(kShapeMetrics, name) != std::end(kShapeMetrics)) ||
          std::ranges::any_of(metrics(task),
-                             [&](const Metric& metric) { return metric.name == figure; });
+                             [&](const Metric& metric) { return metric.name == name; });
 }
 
 }  // namespace hone
