@@ -72,7 +72,7 @@ double most_of(const SearchRecipe::Section& section, std::string_view key) {
 // That a section of a space trains on in a trial, at most.
 double texts_of(const SearchRecipe::Section& section, const StageUnits& units) {
   if (const double steps = most_of(section, "max_steps"); steps > 0)
-    return steps * std::max(kUsualBatch, most_of(section, "batch"));
+    return steps * std::max(kUsualBatch, most_of(section, "batch_size"));
   return most_of(section, "epochs") * units.train_texts;
 }
 

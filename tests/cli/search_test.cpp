@@ -213,7 +213,7 @@ TEST_F(SearchCommand, NeverComputesAResultTwice) {
 // What comes behind a training does not change its weights.
 TEST_F(SearchCommand, TakesWeightsThatAnotherSearchTrained) {
   const std::string training =
-      "[training]\nmax_steps = 2\nlearning_rate = [1e-3, 1e-2]\nbatch = 4\n";
+      "[training]\nmax_steps = 2\nlearning_rate = [1e-3, 1e-2]\nbatch_size = 4\n";
   write("trained.toml", training);
   write("pruned.toml", training + "[pruning]\nsparsity = 0.5\n");
   const TemporaryFolder cache;

@@ -65,7 +65,7 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
 
 // The weights of the first run, and who has them says so.
 TEST_F(ShrinkCommand, MarksCandidatesThatAnEarlierRunHasTrained) {
-  const std::string training = "max_steps = 2\nbatch = 4\nlearning_rate = 1e-3\n";
+  const std::string training = "max_steps = 2\nbatch_size = 4\nlearning_rate = 1e-3\n";
   write_file(folder() / "space.toml",
              "maximize = \"accuracy\"\nminimize = \"packed_bytes\"\n"
              "[structure]\nneurons = [0, 0.5]\n[training]\n" +
@@ -279,7 +279,7 @@ TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
 
 // In the middle of trainings, and of the writing of both folders. There is one point to try, so that times decide nothing.
 TEST_F(ShrinkCommand, LongManyKillsLeaveTheSameFoldersForTransformersAndHone) {
-  const std::string training = "max_steps = 20\nbatch = 4\nlearning_rate = 1e-3\n";
+  const std::string training = "max_steps = 20\nbatch_size = 4\nlearning_rate = 1e-3\n";
   write_file(folder() / "space.toml",
              "maximize = \"accuracy\"\nminimize = \"packed_bytes\"\n"
              "[structure]\nneurons = [0, 0.5]\n[training]\n" +

@@ -58,7 +58,7 @@ const std::map<std::string, std::string> kFiles = {
 maximize = "accuracy - 0.01*average_bits"
 [training]
 max_steps = [4, 8]
-batch = 8
+batch_size = 8
 eval_steps = 2
 learning_rate = { low = 1e-4, high = 1e-2, log = true }
 [pruning]
@@ -79,7 +79,7 @@ intermediate_size = 64
 square_linears = ["linear", "identity"]
 [training]
 max_steps = 6
-batch = 8
+batch_size = 8
 learning_rate = 1e-3
 [[precision]]
 choice = "together"
@@ -105,7 +105,7 @@ heads = [0, 0.5]
 neurons = 0.5
 [training]
 max_steps = 12
-batch = 8
+batch_size = 8
 learning_rate = 1e-3
 [native]
 linears = "int(bits=8,per=row)"

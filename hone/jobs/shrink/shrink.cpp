@@ -17,6 +17,7 @@
 #include "hone/jobs/search/search_subject.h"
 #include "hone/jobs/shrink/shrink_report.h"
 #include "hone/jobs/shrink/shrink_space.h"
+#include "hone/jobs/training_settings.h"
 #include "hone/metrics/planning.h"
 #include "hone/models/transform.h"
 #include "hone/models/vocabulary_cut.h"
@@ -242,11 +243,15 @@ class Shrinking {
     double texts = static_cast<double>(subject_.data.validation.size());
     for (const std::optional<Json>* section : {&configuration.training, &configuration.train_on}) {
       if (!*section) continue;
-      const double batch = (*section)->value("batch", 8.0);
-      const double steps = (*section)->value("max_steps", 0.0);
-      const double epochs = (*section)->value("epochs", 0.0);
-      texts += kForwards * (steps > 0 ? steps * batch
-                                      : epochs * static_cast<double>(subject_.data.train.size()));
+      FineTuneOptions options;
+      for (const auto& [name, value] : (*section)->items())
+        set_training_setting(options, name, value);
+      const TrainingOptions& training = options.training;
+      const double steps = static_cast<double>(training.max_steps * training.batch_size *
+                                               training.gradient_accumulation_steps);
+      texts +=
+          kForwards *
+          (steps > 0 ? steps : training.epochs * static_cast<double>(subject_.data.train.size()));
     }
     return kFixedSeconds + texts * timer_.ms() / 1000;
   }

@@ -131,7 +131,7 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
   }
   if (may("train")) {
     const std::vector<std::int64_t> steps = steps_for(subject.data.train.size());
-    std::string rate = fmt::format("batch = 32\nlearning_rate = {:.2g}\nwarmup_ratio = 0.1\n",
+    std::string rate = fmt::format("batch_size = 32\nlearning_rate = {:.2g}\nwarmup_ratio = 0.1\n",
                                    learning_rate_for(model));
     if (!freeze.empty()) rate += fmt::format("freeze = \"{}\"\n", fmt::join(of_parameters, ","));
     if (may("prune"))

@@ -55,7 +55,7 @@ TEST(SearchRecipe, OrdersNumbersThatAreChosenFrom) {
       "num_attention_heads = 2\n"
       "[training]\n"
       "learning_rate = { low = 1e-5, high = 1e-3, log = true }\n"
-      "batch = { low = 8, high = 32, step = 8 }\n");
+      "batch_size = { low = 8, high = 32, step = 8 }\n");
   ASSERT_EQ(recipe.architecture.size(), 4u);
   EXPECT_EQ(recipe.architecture[0].distribution, integer_values(0, 2));
   EXPECT_EQ(recipe.architecture[0].meant(1), 256);

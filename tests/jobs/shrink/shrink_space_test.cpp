@@ -46,7 +46,7 @@ TEST(ShrinkSpace, TrainsForAtMostEightPassesOverTheTexts) {
 TEST(ShrinkSpace, KeepsItsOtherValues) {
   const std::string space = space_of(64, 128);
   for (const char* line :
-       {"batch = 32", "warmup_ratio = 0.1", "r = 16", "alpha = 32", "most_steps = 512",
+       {"batch_size = 32", "warmup_ratio = 0.1", "r = 16", "alpha = 32", "most_steps = 512",
         "temperature = 2", "narrow_share = [0, 0.25, 0.5, 0.75, 1]", "heads = [0, 0.5]",
         "neurons = [0, 0.25, 0.5, 0.75]"})
     expect_line(space, line);
