@@ -24,7 +24,7 @@ std::string spelled_names(const OptionDef& row) {
 
 // How help calls a value: by its words, where they are few and one of them is taken.
 std::string shown_value(const OptionDef& row) {
-  const std::string words = fmt::format("{}", fmt::join(words_of(row), "|"));
+  std::string words = fmt::format("{}", fmt::join(words_of(row), "|"));
   if (!row.type->list && !words.empty() && words.size() <= kShownWords) return words;
   return std::string(row.kind.shown.empty() ? row.type->name : row.kind.shown);
 }
