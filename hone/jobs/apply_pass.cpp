@@ -157,13 +157,15 @@ JobResult apply_pass(const PassJob& job, Context& context) {
   const ModelChange change = measure_change(before, source, output.path(), data,
                                             job.texts.batch_size, context, document.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;
-  result.fields = hone::to_json(
-      PassFields{model_change_result(change, job.model, data, labels), name, job.output.folder});
+  const ModelChangeResult changed = model_change_result(change, job.model, data, labels);
+  result.fields = hone::to_json(PassFields{changed, name, job.output.folder});
   describe_change(document, name, change, data, job.invocation.setting("data"), labels);
   document.output = job.output.folder;
   result.basis = basis_of(change, job.texts.data.options.source, data);
+  CardFacts facts = card_facts(changed);
+  facts.origin = fmt::format("{} after the pass {}", markdown_code(job.model), markdown_code(name));
   write_model_card({job.output.name_of(output.path(), output.path()), job.invocation.command,
-                    result_of("pass", result.fields), lines_of(change)},
+                    std::move(facts), lines_of(change)},
                    source.model, output.path());
   write_report(result, job.invocation, output.path(), context);
   output.commit();

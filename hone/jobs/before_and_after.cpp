@@ -119,10 +119,33 @@ BeforeAndAfterResult before_and_after_result(const BeforeAndAfter& both,
           .lost_classes = lost_class_results(both.lost, labels)};
 }
 
-Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels) {
-  Json json = to_json(before_and_after_result(both, labels));
-  if (both.gates.any()) json["gate"] = to_json(both.gates);
-  return json;
+const Fields& fields_of(const ChangeRunResult*) {
+  using C = ChangeRunResult;
+  static const Fields fields = describe<C>(
+      "change_run", "One of several seeds.", field<&C::seed>("seed", "Its seed."),
+      inlined<&C::both>(), field<&C::gate>("gate", "Its gates; null: none were given."));
+  return fields;
+}
+
+const Fields& fields_of(const ChangeSeedsResult*) {
+  using C = ChangeSeedsResult;
+  static const Fields fields =
+      describe<C>("change_seeds", "A change of a model, repeated with several seeds.",
+                  field<&C::seeds>("seeds", Unit::seeds, "Number of seeds."),
+                  field<&C::runs>("runs", "One for each seed."), inlined<&C::spreads>(),
+                  field<&C::change>("change", "The change of the metric, from before to after."),
+                  field<&C::gate>("gate", "The gates over all seeds; null: none were given."));
+  return fields;
+}
+
+ChangeSeedsResult change_seeds_result(const std::vector<Json>& results, const SeedChanges& changes,
+                                      const Verdict& verdict, const JudgedGates& gates) {
+  ChangeSeedsResult all{.seeds = std::ssize(results),
+                        .spreads = seed_spreads(results, {"before", "after"}),
+                        .change = seed_change_result(changes, verdict),
+                        .gate = gate_result_if_any(gates)};
+  for (const Json& result : results) all.runs.push_back(from_json<ChangeRunResult>(result));
+  return all;
 }
 
 std::vector<std::string> concerns(const BeforeAndAfter& both,
@@ -162,6 +185,16 @@ std::string training_caveat(std::int64_t least_steps, std::int64_t most_steps,
       "was trained equally long: the change combines training and {}.",
       least_steps == most_steps ? "" : grouped(least_steps) + " to ", grouped(most_steps),
       most_steps == 1 ? "" : "s", done);
+}
+
+std::string training_caveat(const std::vector<Json>& results, std::string_view done) {
+  std::vector<std::int64_t> steps;
+  for (const Json& result : results) {
+    const Json& of_seed = value_at(result, "steps");
+    steps.push_back(of_seed.is_number() ? of_seed.get<std::int64_t>() : 0);
+  }
+  const auto [least, most] = std::ranges::minmax(steps);
+  return training_caveat(least, most, done);
 }
 
 std::string figures_caption(const Measurement& before, const EncodedSplits& data,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,25 @@ struct BeforeAndAfterResult {
 const Fields& fields_of(const BeforeAndAfterResult*);
 BeforeAndAfterResult before_and_after_result(const BeforeAndAfter& both,
                                              const std::vector<std::string>& labels);
-/// And `gate` where there are gates.
-Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels);
+/// One seed of a job that changes a model.
+struct ChangeRunResult {
+  std::uint64_t seed = 0;
+  BeforeAndAfterResult both = {};
+  std::optional<GateResult> gate = {};
+};
+/// All of them together.
+struct ChangeSeedsResult {
+  std::int64_t seeds = 0;
+  std::vector<ChangeRunResult> runs = {};
+  SeedSpreads spreads = {};
+  SeedChangeResult change = {};
+  std::optional<GateResult> gate = {};
+};
+const Fields& fields_of(const ChangeRunResult*);
+const Fields& fields_of(const ChangeSeedsResult*);
+/// From the results of the seeds; `verdict` is on their `changes`.
+ChangeSeedsResult change_seeds_result(const std::vector<Json>& results, const SeedChanges& changes,
+                                      const Verdict& verdict, const JudgedGates& gates);
 
 /// What has to be known before the figures after a `change` ("quantizing") are looked at: see `concerns` of an evaluation.
 std::vector<std::string> concerns(const BeforeAndAfter& both,
@@ -80,10 +98,13 @@ std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
 /// drawn. Empty where it has one.
 std::string headless_remark(const Model& parent, bool trained);
 
-/// What a change after so many steps of training holds beside what was `done`, for no model was trained as long without it:
-/// "quantizing". Empty where there were none.
+/// That a change after so many steps of training includes what training does, beside what was `done` ("quantizing"), for no baseline was
+/// trained as long. Empty where there were no steps.
 std::string training_caveat(std::int64_t least_steps, std::int64_t most_steps,
                             std::string_view done);
+
+/// The same of several seeds, from the `steps` of their results.
+std::string training_caveat(const std::vector<Json>& results, std::string_view done);
 
 /// "On test, n = 2,000; the most frequent class alone makes 50.1%. …": what table and page say of the figures; `remarks` are
 /// sentences, empty ones left out.

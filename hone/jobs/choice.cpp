@@ -133,16 +133,6 @@ ChoiceResult choice_result(const Choice& choice, const std::vector<std::string>&
           .findings = std::move(findings)};
 }
 
-Json to_json(const Choice& choice, const std::vector<std::string>& labels) {
-  Json reported = Json::array();
-  for (const ComparedModel& model : choice.reported) reported.push_back(to_json(model, labels));
-  return {{"split", choice.part},
-          {"n", choice.parent.evaluation.examples},
-          {"reported_split", choice.reported_part},
-          {"reported_cautions", choice.reported_cautions},
-          {"reported", reported}};
-}
-
 std::vector<Fact> chosen_figures(const Choice& choice,
                                  const std::vector<const ComparedModel*>& chosen) {
   std::vector<Fact> figures;

@@ -90,10 +90,6 @@ const Fields& fields_of(const ChoiceResult*);
 ChoiceResult choice_result(const Choice& choice, const std::vector<std::string>& labels,
                            std::string summary, std::vector<std::string> findings);
 
-/// `part`, `n`, `reported_part`, and `reported`: models with their measurements and comparisons. `labels` are the class
-/// names.
-Json to_json(const Choice& choice, const std::vector<std::string>& labels);
-
 /// The change of each chosen model, on the reported split, or if it is the same, on the one that decides: {"int8, test",
 /// "94.6% → 94.7% (+0.10 points)"}. `chosen`: their rows there.
 std::vector<Fact> chosen_figures(const Choice& choice,

@@ -20,7 +20,7 @@ namespace {
 struct Candidate {
   ComparedModel model;  ///< compared with the best, unless it is the best
   std::int64_t bytes = 0;
-  bool keeps_up = true;
+  bool eligible = true;
   /// Those it has to pass, each beside the best by the gate's metric, and the labels of these.
   JudgedGates gates = {};
   std::vector<std::string> beside = {};
@@ -45,7 +45,7 @@ std::size_t smallest_of(const std::vector<Candidate>& candidates, std::size_t be
   std::optional<std::size_t> smallest;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& one = candidates[i];
-    if (!one.keeps_up) continue;
+    if (!one.eligible) continue;
     const Candidate& least = candidates[smallest.value_or(i)];
     if (!smallest || one.bytes < least.bytes || (one.bytes == least.bytes && is_better(one, least)))
       smallest = i;
@@ -63,7 +63,7 @@ void compare_with_best(std::vector<Candidate>& candidates, std::size_t best, dou
     model.comparison = compare(parent, model.measurement.view(), truth);
     changes.push_back(model.comparison->change);
     const std::optional<Interval>& interval = changes.back().interval;
-    candidates[i].keeps_up = interval.has_value() && interval->high >= 0;
+    candidates[i].eligible = interval.has_value() && interval->high >= 0;
   }
   const std::vector<Verdict> verdicts = verdicts_of_choice(changes, margin);
   for (std::size_t i = 0, other = 0; i < candidates.size(); ++i)
@@ -104,7 +104,7 @@ void judge_candidates(std::vector<Candidate>& candidates, std::size_t best,
   const std::vector<JudgedGates> judged = judge_choice(to_pass, changes);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     candidates[i].gates = judged[i];
-    candidates[i].keeps_up = judged[i].verdict.kept();
+    candidates[i].eligible = judged[i].verdict.kept();
   }
 }
 
@@ -145,7 +145,7 @@ Cell result_cell(const Choosing& c, std::size_t index) {
   const Candidate& one = c.candidates[index];
   if (one.gates.any()) return gates_cell(one.gates);
   if (!c.gates.empty() || index == c.best) return "reference";
-  return one.keeps_up ? Cell("not shown to be worse") : toned("worse", Tone::bad);
+  return one.eligible ? Cell("not shown to be worse") : toned("worse", Tone::bad);
 }
 
 Table table_of(const Choosing& c) {
@@ -156,7 +156,7 @@ Table table_of(const Choosing& c) {
   std::vector<Column> columns = {{"model", "Model"}, {"packed_bytes", "Size when packed"}};
   std::ranges::copy_if(of_figure, std::back_inserter(columns), is_shown);
   if (c.job.smallest)
-    columns.push_back(c.gates.empty() ? Column{"keeps_up", "Beside the best"}
+    columns.push_back(c.gates.empty() ? Column{"eligible", "Beside the best"}
                                       : Column{"gates", "Gates"});
   columns.push_back({"chosen", "Choice"});
   Table table(std::move(columns));
@@ -219,7 +219,7 @@ std::string headline_of(const Choosing& c) {
   const std::string& label = chosen.model.label;
   const std::size_t count = c.candidates.size();
   if (!c.job.smallest) return fmt::format("{} is the best of {} models", label, count);
-  if (!chosen.keeps_up)
+  if (!chosen.eligible)
     return fmt::format("None of {} models is {}; {} is the best", count, condition_of(c.gates),
                        label);
   const bool is_tested = c.gates.empty() ? c.chosen != c.best : chosen.gates.any();
@@ -244,7 +244,7 @@ std::string evidence_of(const Choosing& c) {
   const TaskEvaluation& e = chosen.model.measurement.evaluation;
   std::string text =
       fmt::format("On {}: {} {}", name_and_size(c.part), e.figure.text, figure_sentence(e));
-  if (!chosen.keeps_up) return text + "; " + chosen.gates.verdict.summary;
+  if (!chosen.eligible) return text + "; " + chosen.gates.verdict.summary;
   if (c.chosen != c.best)
     text += fmt::format("; compared with {}, the best, {}", c.candidates[c.best].model.label,
                         change_sentence(*chosen.model.comparison));
@@ -261,7 +261,7 @@ void describe(const Choosing& c, Document& document) {
   const TaskEvaluation& e = chosen.model.measurement.evaluation;
   document.title = fmt::format("One of {} models", c.candidates.size());
   document.headline = headline_of(c);
-  document.tone = chosen.keeps_up ? Tone::good : Tone::bad;
+  document.tone = chosen.eligible ? Tone::good : Tone::bad;
   document.key_figures = {
       c.chosen == c.best ? Fact{figure_title(e.figure), share_text(e.value)}
                          : change_figure(best.model.measurement.evaluation, e),
@@ -291,6 +291,37 @@ ModelFacts common_facts_of(const std::vector<std::string>& models,
 }
 
 }  // namespace
+
+const Fields& fields_of(const ChoiceCandidateResult*) {
+  using C = ChoiceCandidateResult;
+  static const Fields fields = describe<C>(
+      "choice_candidate", "A model to choose from.", inlined<&C::measured>(),
+      field<&C::packed_bytes>("packed_bytes", Unit::bytes, "Size of its weights when packed."),
+      field<&C::eligible>("eligible",
+                          "Whether --smallest may choose it: not shown to be worse than the best; "
+                          "with gates, shown to pass them."),
+      field<&C::gate>("gate",
+                      "Its gates, each beside the best by its metric; null: none to pass."));
+  return fields;
+}
+
+const Fields& fields_of(const ChooseFields*) {
+  using C = ChooseFields;
+  static const Fields fields = describe<C>(
+      "choose",
+      "One of several models. `model` is the chosen one, and its metrics are of the examples it "
+      "was chosen on.",
+      inlined<&C::subject>(), field<&C::chosen>("chosen", "The chosen model as it was named."),
+      field<&C::best>("best", "The model with the highest metric."),
+      field<&C::rule>("rule", "What is chosen."),
+      field<&C::seeds>("seeds", Unit::seeds, "Random seeds of the metrics."),
+      field<&C::summary>("summary", "The choice in a sentence."),
+      field<&C::lost_classes>("lost_classes",
+                              "Classes or labels whose recall is significantly below that of the "
+                              "best model."),
+      field<&C::models>("models", "All models, in the order in which they were named."));
+  return fields;
+}
 
 JobResult choose_model(const ChooseJob& job, Context& context) {
   usage_check(job.models.size() > 1, "expected two models or more to choose from, got {}",
@@ -344,29 +375,24 @@ JobResult choose_model(const ChooseJob& job, Context& context) {
                           .labels = facts.labels,
                           .lost = lost_beside_best(candidates, chosen, best, truth)};
   const std::string summary = fmt::format("{}; {}", headline_of(choosing), evidence_of(choosing));
-  Json rows = Json::array();
-  for (const Candidate& candidate : candidates) {
-    Json row = to_json(candidate.model, facts.labels);
-    row["packed_bytes"] = candidate.bytes;
-    row["keeps_up"] = candidate.keeps_up;
-    if (candidate.gates.any()) row["gate"] = to_json(candidate.gates);
-    rows.push_back(std::move(row));
-  }
-  Json fields = subject_of(job.models[chosen], identity, part);
-  fields.update({{"chosen", job.models[chosen]},
-                 {"best", job.models[best]},
-                 {"rule", rule_of(job, gates)},
-                 {"seeds", 1},
-                 {"summary", summary},
-                 {"models", rows}});
-  if (!choosing.lost.empty()) fields["lost_classes"] = to_json(choosing.lost, facts.labels);
+  ChooseFields fields{.subject = subject_result(job.models[chosen], identity, part),
+                      .chosen = job.models[chosen],
+                      .best = job.models[best],
+                      .rule = rule_of(job, gates),
+                      .summary = summary,
+                      .lost_classes = lost_class_results(choosing.lost, facts.labels)};
+  for (const Candidate& candidate : candidates)
+    fields.models.push_back({.measured = measured_model(candidate.model, facts.labels),
+                             .packed_bytes = candidate.bytes,
+                             .eligible = candidate.eligible,
+                             .gate = gate_result_if_any(candidate.gates)});
   JobResult result;
-  result.fields = std::move(fields);
+  result.fields = to_json(fields);
   describe(choosing, result.document);
   result.document.notes = std::move(notes);
   result.basis = {"as in the table", 1, data_text(job.data.options.source, identity),
                   describe(part), "the choice is made on this split"};
-  result.gate = GateOutcome{.passed = candidates[chosen].keeps_up, .summary = summary};
+  result.gate = GateOutcome{.passed = candidates[chosen].eligible, .summary = summary};
   if (output) {
     result.document.output = job.output.folder;
     write_report(result, job.invocation, output->path(), context);

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/study/comparison_table.h"
 #include "hone/study/gates.h"
+#include "hone/study/result.h"
 
 namespace hone {
 
@@ -24,6 +27,25 @@ struct ChooseJob {
   JobOutput output = {};       ///< of a report; no folder: none is written
   Invocation invocation = {};  ///< for the report
 };
+
+/// A model to choose from, in results.
+struct ChoiceCandidateResult {
+  MeasuredModelResult measured;
+  std::int64_t packed_bytes = 0;
+  bool eligible = true;  ///< for its size
+  std::optional<GateResult> gate = {};
+};
+/// The result for programs.
+struct ChooseFields {
+  SubjectResult subject;  ///< the model is the chosen one
+  std::string chosen, best, rule;
+  std::int64_t seeds = 1;
+  std::string summary;
+  std::vector<LostClassResult> lost_classes = {};
+  std::vector<ChoiceCandidateResult> models = {};
+};
+const Fields& fields_of(const ChoiceCandidateResult*);
+const Fields& fields_of(const ChooseFields*);
 
 /// Evaluates the models on the same examples and chooses one: the best by the metric of the task, or the smallest that is not
 /// worse. Every model is compared with the best on the same examples, so that small differences count. `gate`: whether any of

@@ -14,26 +14,20 @@
 namespace hone {
 namespace {
 
-// Both models and what lies between them.
-Json to_json(const ModelComparison& c, const Verdict& verdict) {
-  return {{"a", to_json(named_metrics(c.first, c.labels))},
-          {"b", to_json(named_metrics(c.second, c.labels))},
-          {"comparison", to_json(c.comparison, verdict)}};
+TwoModelsResult two_models(const ModelComparison& c, const Verdict& verdict) {
+  return {named_metrics(c.first, c.labels), named_metrics(c.second, c.labels),
+          comparison_result(c.comparison, verdict)};
 }
 
-Json to_json(const ModelComparison& c, const Verdict& verdict, const ChangedTexts& texts) {
-  Json result = to_json(c, verdict);
-  result["changed"] = Json::array();
+std::vector<ChangedExampleResult> changed_examples(const ModelComparison& c,
+                                                   const ChangedTexts& texts) {
+  std::vector<ChangedExampleResult> changed;
   for (std::size_t i = 0; i < texts.rows.size(); ++i) {
     const ChangedText& row = texts.rows[i];
-    result["changed"].push_back({{"example", c.flips[i].example},
-                                 {"label", row.label},
-                                 {"a", row.parent},
-                                 {"b", row.candidate},
-                                 {"swing", c.flips[i].swing},
-                                 {"text", row.text}});
+    changed.push_back(
+        {c.flips[i].example, row.label, row.parent, row.candidate, c.flips[i].swing, row.text});
   }
-  return result;
+  return changed;
 }
 
 /// The seeds of a job that was repeated, rising; none: `name` is a model.
@@ -67,15 +61,15 @@ std::optional<TrainedOn> record_of_seeds(const std::string& folder,
 
 /// What is compared, and what came out.
 struct Outcome {
-  Json result;
+  Json fields;
   Document document;
   Verdict verdict;
   JudgedGates gates;
-  std::vector<LostClass> lost = {};  ///< of two models
 };
 
 /// The examples both models are measured on, and what may be lost on them.
 struct MeasuredExamples {
+  const SubjectResult& subject;
   const MeasuredPart& part;
   const std::vector<Example>& examples;
   std::vector<Gate> gates;
@@ -135,9 +129,17 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   const Logits parent = c.first.measurement.view(), candidate = c.second.measurement.view();
   const RightAnswers answers = right_answers(c.first.measurement.evaluation.task(), examples);
   outcome.gates = judge(measured.gates, parent, candidate, answers.truth());
-  outcome.lost = lost_classes(parent, candidate, answers.truth());
+  const std::vector<LostClass> lost = lost_classes(parent, candidate, answers.truth());
   c.second.verdict = shown_verdict(outcome.gates, outcome.verdict);
-  outcome.result = to_json(c, outcome.verdict, texts);
+  CompareFields fields{.subject = measured.subject,
+                       .baseline = job.first,
+                       .models = two_models(c, outcome.verdict),
+                       .changed = changed_examples(c, texts),
+                       .lost_classes = lost_class_results(lost, c.labels),
+                       .gate = gate_result_if_any(outcome.gates)};
+  if (!job.second_adapter.empty()) fields.adapter = job.second_adapter;
+  if (!job.first_adapter.empty()) fields.baseline_adapter = job.first_adapter;
+  outcome.fields = to_json(fields);
   const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
   const std::vector<NamedEvaluation> evaluations = {
       {"A, " + measured.part.facts.part, a, cautions(measured.part)},
@@ -150,7 +152,7 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   outcome.document.key_figures = {change_figure(a, b), flips_figure(c.comparison)};
   const FigureChange& change = c.comparison.change;
   outcome.document.evidence = evidence_of(measured, outcome, change.differs, change.notes);
-  for (const std::string& sentence : lost_class_sentences(outcome.lost, c.labels))
+  for (const std::string& sentence : lost_class_sentences(lost, c.labels))
     outcome.document.evidence += fmt::format(" {}.", capitalized(sentence));
   describe_models(job, a, outcome, comparison_table({c.first, c.second}));
   if (!texts.rows.empty())
@@ -168,6 +170,8 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
                       const MeasuredExamples& measured, Context& context,
                       std::vector<std::string>& notes) {
   const std::vector<Example>& examples = measured.examples;
+  CompareSeedsFields fields{
+      .subject = measured.subject, .baseline = job.first, .seeds = std::ssize(seeds)};
   std::vector<Json> runs;
   std::vector<std::vector<Cell>> rows;
   TaskEvaluation baseline;
@@ -180,15 +184,15 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
     const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
     baseline = a;
     figure = a.figure;
-    runs.push_back({{"seed", seed}});
-    runs.back().update(
-        to_json(c, verdict(c.comparison.change, margin_for(measured.gates, figure))));
     const Logits parent = c.first.measurement.view(), candidate = c.second.measurement.view();
     const RightAnswers answers = right_answers(a.task(), examples);
-    const auto lost = lost_classes(parent, candidate, answers.truth());
-    if (!lost.empty()) runs.back()["lost_classes"] = to_json(lost, c.labels);
-    if (!measured.gates.empty())
-      runs.back()["gate"] = to_json(judge(measured.gates, parent, candidate, answers.truth()));
+    fields.runs.push_back(
+        {.seed = seed,
+         .models = two_models(c, verdict(c.comparison.change, margin_for(measured.gates, figure))),
+         .lost_classes =
+             lost_class_results(lost_classes(parent, candidate, answers.truth()), c.labels),
+         .gate = gate_result_if_any(judge(measured.gates, parent, candidate, answers.truth()))});
+    runs.push_back(to_json(fields.runs.back()));
     rows.push_back({seed, figure_cell(a), figure_cell(b), change_cell(c.comparison.change),
                     difference_cell(c.comparison)});
     if (figure == kAccuracy) rows.back().push_back(p_value(c.comparison.counted->mcnemar_p));
@@ -208,8 +212,10 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   Outcome outcome;
   outcome.verdict = verdict_of_seeds(changes, margin_for(measured.gates, figure));
   outcome.gates = judge_seeds(measured.gates, runs);
-  outcome.result = runs_json(runs, figures);
-  outcome.result["change"] = paired_json(changes, outcome.verdict);
+  fields.spreads = seed_spreads(runs, {"a", "b"});
+  fields.change = seed_change_result(changes, outcome.verdict);
+  fields.gate = gate_result_if_any(outcome.gates);
+  outcome.fields = to_json(fields);
   outcome.document.headline = fmt::format(
       "{}, {} seeds",
       headline_of(outcome, change_headline(spread_of_a.mean, spread_of_b.mean, outcome.verdict)),
@@ -231,6 +237,75 @@ std::vector<std::string> each_once(const std::vector<std::string>& lines) {
 }
 
 }  // namespace
+
+const Fields& fields_of(const TwoModelsResult*) {
+  using T = TwoModelsResult;
+  static const Fields fields = describe<T>(
+      "two_models", "Model A and model B.", field<&T::a>("a", "Model A, the baseline."),
+      field<&T::b>("b", "Model B."), field<&T::comparison>("comparison", "B beside A."));
+  return fields;
+}
+
+const Fields& fields_of(const ChangedExampleResult*) {
+  using C = ChangedExampleResult;
+  static const Fields fields = describe<C>(
+      "changed_example", "An example that two models predict differently.",
+      field<&C::example>("example", "Its place in the measured split, from 0."),
+      field<&C::label>("label", "Its label."), field<&C::a>("a", "Prediction of A."),
+      field<&C::b>("b", "Prediction of B."),
+      field<&C::swing>("swing", Unit::logits,
+                       "How far the logits moved from A's class to B's; of labels and numbers, "
+                       "the largest change of one of them."),
+      field<&C::text>("text", "The text; a pair has \" | \" between the two."));
+  return fields;
+}
+
+namespace {
+
+constexpr std::string_view kBaselineMeaning = "Model A as it was named.";
+constexpr std::string_view kLostMeaning =
+    "Classes or labels whose recall fell significantly, from A to B.";
+constexpr std::string_view kGateMeaning = "Whether the gates hold; null: none were given.";
+
+}  // namespace
+
+const Fields& fields_of(const CompareFields*) {
+  using C = CompareFields;
+  static const Fields fields = describe<C>(
+      "compare", "Model B against model A on the same examples. `model` is B.",
+      inlined<&C::subject>(), field<&C::baseline>("baseline", kBaselineMeaning),
+      field<&C::adapter>("adapter", "The adapter of B as it was named; null: none."),
+      field<&C::baseline_adapter>("baseline_adapter",
+                                  "The adapter of A as it was named; null: none."),
+      field<&C::seeds>("seeds", Unit::seeds, "Random seeds that are compared."),
+      inlined<&C::models>(),
+      field<&C::changed>("changed",
+                         "Examples with another prediction, at most --examples: correct → wrong "
+                         "first, the largest swing first."),
+      field<&C::lost_classes>("lost_classes", kLostMeaning), field<&C::gate>("gate", kGateMeaning));
+  return fields;
+}
+
+const Fields& fields_of(const CompareRunResult*) {
+  using C = CompareRunResult;
+  static const Fields fields = describe<C>(
+      "compare_run", "The two models of one seed.", field<&C::seed>("seed", "The seed."),
+      inlined<&C::models>(), field<&C::lost_classes>("lost_classes", kLostMeaning),
+      field<&C::gate>("gate", kGateMeaning));
+  return fields;
+}
+
+const Fields& fields_of(const CompareSeedsFields*) {
+  using C = CompareSeedsFields;
+  static const Fields fields = describe<C>(
+      "compare_seeds", "Two jobs that were repeated with the same seeds. `model` is B.",
+      inlined<&C::subject>(), field<&C::baseline>("baseline", "Folder of A as it was named."),
+      field<&C::seeds>("seeds", Unit::seeds, "Number of seeds."),
+      field<&C::runs>("runs", "One for each seed."), inlined<&C::spreads>(),
+      field<&C::change>("change", "The change of the metric, from A to B."),
+      field<&C::gate>("gate", "The gates over all seeds; null: none were given."));
+  return fields;
+}
 
 std::string CompareJob::first_name() const { return name_with_adapter(first, first_adapter); }
 std::string CompareJob::second_name() const { return name_with_adapter(second, second_adapter); }
@@ -255,7 +330,8 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   DataIdentity identity;
   const auto& [examples, part] =
       load_measured(job.data, job.split, job.seed, facts, united(first, second), context, identity);
-  const MeasuredExamples measured{part, examples, gates_for(job.gates, facts.scheme())};
+  const SubjectResult subject = subject_result(job.second, identity, part);
+  const MeasuredExamples measured{subject, part, examples, gates_for(job.gates, facts.scheme())};
   Outcome outcome = seeds.empty() ? compare_two(job, pair, measured, context, notes)
                                   : compare_seeds(job, seeds, measured, context, notes);
   for (const std::string& warning : warnings_of(part, facts.labels)) notes.push_back(warning);
@@ -263,20 +339,12 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   notes = each_once(notes);  // models of all seeds may have the same to say
   tell_warnings(context, notes);
   tell_measured(part, {unknown_texts("A", first), unknown_texts("B", second)}, context, notes);
-  Json result = subject_of(job.second, identity, part);
-  result["baseline"] = job.first;
-  if (!job.second_adapter.empty()) result["adapter"] = job.second_adapter;
-  if (!job.first_adapter.empty()) result["parent_adapter"] = job.first_adapter;
-  result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
-  result.update(outcome.result);
-  if (!outcome.lost.empty()) result["lost_classes"] = to_json(outcome.lost, facts.labels);
-  if (outcome.gates.any()) result["gate"] = to_json(outcome.gates);
   std::vector<Section>& sections = outcome.document.sections;
   for (Block& block : gate_blocks(outcome.gates, name_and_size(part)))
     sections[0].blocks.push_back(std::move(block));
   CompareResult compared;
   compared.verdict = outcome.verdict;
-  compared.fields = std::move(result);
+  compared.fields = std::move(outcome.fields);
   compared.document = std::move(outcome.document);
   compared.document.title = fmt::format("{} and {} compared", job.first_name(), job.second_name());
   compared.document.notes = std::move(notes);

@@ -92,12 +92,12 @@ Table diagnosis_table(const Diagnosis& diagnosis, double most_snr_db, std::size_
   return table;
 }
 
-Json operands_json(const Diagnosis& diagnosis) {
-  Json rows = Json::array();
+std::vector<OperandResult> operand_results(const Diagnosis& diagnosis) {
+  std::vector<OperandResult> rows;
   for (const Suggestion& s : diagnosis.operands)
-    rows.push_back(to_json(operand_result(
-        {s.layer, s.operand, s.before, s.noise_before},
-        s.before == s.after ? std::nullopt : std::optional(s.after), s.noise_after)));
+    rows.push_back(operand_result({s.layer, s.operand, s.before, s.noise_before},
+                                  s.before == s.after ? std::nullopt : std::optional(s.after),
+                                  s.noise_after));
   return rows;
 }
 

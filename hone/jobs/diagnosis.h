@@ -35,7 +35,7 @@ Diagnosis diagnose(const Model& parent, const Measurement& before, const Encoded
 /// Signal-to-noise ratio, shares clipped and flushed to zero, smallest step against the spread of the values, and the better
 /// format, of the operands below `most_snr_db`; the first `most_rows`.
 Table diagnosis_table(const Diagnosis& diagnosis, double most_snr_db, std::size_t most_rows);
-/// The same of all operands, for programs.
-Json operands_json(const Diagnosis& diagnosis);
+/// The same of all operands in results.
+std::vector<OperandResult> operand_results(const Diagnosis& diagnosis);
 
 }  // namespace hone

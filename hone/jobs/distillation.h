@@ -62,10 +62,6 @@ struct DistillationResult {
 const Fields& fields_of(const DistillationResult*);
 /// Nothing where there is none.
 std::optional<DistillationResult> distillation_result(const DistillJob& job);
-inline Json to_json(const DistillJob& job) {
-  const std::optional<DistillationResult> result = distillation_result(job);
-  return result ? to_json(*result) : Json();
-}
 /// What that does to the training loss; empty where there is none.
 std::string to_text(const DistillJob& job);
 

@@ -111,21 +111,53 @@ Section to_section(const Explanation& explanation, std::vector<Block> layers) {
   return section;
 }
 
-Json to_json(const Explanation& explanation, const Graph& graph) {
+const Fields& fields_of(const SplitComparisonResult*) {
+  using S = SplitComparisonResult;
+  static const Fields fields =
+      describe<S>("split_comparison", "A comparison with the split it was made on.",
+                  inlined<&S::comparison>(), field<&S::split>("split", "Name of the split."),
+                  field<&S::examples>("n", Unit::examples, "Examples of the split."));
+  return fields;
+}
+
+const Fields& fields_of(const DiagnosisResult*) {
+  using D = DiagnosisResult;
+  static const Fields fields = describe<D>(
+      "diagnosis", "Where accuracy is lost.",
+      field<&D::operands>("operands",
+                          "What each quantized operand loses alone, the noisiest first."),
+      field<&D::with_better_parameters>(
+          "with_better_parameters",
+          "All better parameters together, by rounding alone, compared with the baseline on the "
+          "split where choices are made. Null: none are better, or there is no such split."),
+      field<&D::with_noisiest_in_full_precision>(
+          "with_noisiest_in_full_precision",
+          "The same with the noisiest quarter of the operands in full precision. Null: better "
+          "parameters were tried, there is no such split, or nothing else is quantized."),
+      field<&D::recipe>("recipe",
+                        "A recipe (TOML): the better parameters; where there are none, the "
+                        "noisiest quarter of the operands in full precision. Null: nothing else "
+                        "is quantized."),
+      field<&D::command>("command",
+                         "A command that quantizes with the recipe; null: there is none."));
+  return fields;
+}
+
+DiagnosisResult diagnosis_result(const Explanation& explanation, const Graph& graph) {
   const Diagnosis& diagnosis = explanation.diagnosis;
-  Json tried;
-  if (diagnosis.improved) {
-    tried = to_json(*diagnosis.improved->comparison, *diagnosis.improved->verdict);
-    tried["split"] = diagnosis.part;
-    tried["n"] = diagnosis.improved->measurement.evaluation.examples;
-  }
   const Remedy& remedy = diagnosis.remedy;
-  Json json = {{"operands", operands_json(diagnosis)},
-               {"with_better_parameters", remedy.better_parameters ? tried : Json()},
-               {"with_noisiest_in_full_precision", remedy.better_parameters ? Json() : tried},
-               {"recipe", remedy.plan.empty() ? Json() : Json(to_recipe(remedy.plan, graph))}};
-  if (!explanation.next.command.empty()) json["command"] = explanation.next.command;
-  return json;
+  DiagnosisResult result{.operands = operand_results(diagnosis)};
+  if (diagnosis.improved) {
+    const ComparedModel& improved = *diagnosis.improved;
+    (remedy.better_parameters ? result.with_better_parameters
+                              : result.with_noisiest_in_full_precision) = SplitComparisonResult{
+        .comparison = comparison_result(*improved.comparison, *improved.verdict),
+        .split = diagnosis.part,
+        .examples = improved.measurement.evaluation.examples};
+  }
+  if (!remedy.plan.empty()) result.recipe = to_recipe(remedy.plan, graph);
+  if (!explanation.next.command.empty()) result.command = explanation.next.command;
+  return result;
 }
 
 }  // namespace hone

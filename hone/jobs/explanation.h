@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "hone/jobs/diagnosis.h"
 #include "hone/jobs/job_result.h"
@@ -35,7 +37,23 @@ NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph&
 
 /// The section of a document, the figure `layers` first.
 Section to_section(const Explanation& explanation, std::vector<Block> layers);
-/// For programs; `graph` is that of the baseline.
-Json to_json(const Explanation& explanation, const Graph& graph);
+
+/// A comparison in results, with the split it was made on.
+struct SplitComparisonResult {
+  ComparisonResult comparison = {};
+  std::string split = {};
+  std::int64_t examples = 0;
+};
+/// An explanation in results.
+struct DiagnosisResult {
+  std::vector<OperandResult> operands = {};
+  std::optional<SplitComparisonResult> with_better_parameters = {},
+                                       with_noisiest_in_full_precision = {};
+  std::optional<std::string> recipe = {}, command = {};
+};
+const Fields& fields_of(const SplitComparisonResult*);
+const Fields& fields_of(const DiagnosisResult*);
+/// `graph` is that of the baseline.
+DiagnosisResult diagnosis_result(const Explanation& explanation, const Graph& graph);
 
 }  // namespace hone

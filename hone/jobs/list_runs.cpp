@@ -10,21 +10,6 @@
 namespace hone {
 namespace {
 
-RunsFields runs_fields(const RankedRuns& ranked, const Runs& runs) {
-  RunsFields fields{.skipped = runs.skipped};
-  const auto known = [](const std::string& text) {
-    return text.empty() ? std::nullopt : std::optional(text);
-  };
-  for (const RunGroup& group : ranked.groups)
-    fields.groups.push_back({.group = fields.groups.size() + 1,
-                             .data = known(group.data),
-                             .data_hash = known(group.data_hash),
-                             .split = known(group.part),
-                             .n = group.n == 0 ? std::nullopt : std::optional(group.n),
-                             .examples_hash = known(group.texts_hash)});
-  return fields;
-}
-
 // Drawn into the page alone, which goes without it if it cannot be drawn.
 void add_curves(const Figure& figure, const Context& context, Section& section) {
   if (figure.panels.empty()) return;
@@ -71,53 +56,32 @@ void write_page(const RunsJob& job, const Table& table, Document page, const Run
 
 }  // namespace
 
-const Fields& fields_of(const RunGroupResult*) {
-  using R = RunGroupResult;
-  static const Fields fields = describe<R>(
-      "run_group", "Runs that were measured on the same examples; only these can be ranked.",
-      field<&R::group>("group", "Its number, from 1."),
-      field<&R::data>("data", "The data as it was named; null: unknown."),
-      field<&R::data_hash>("data_hash", "`hash` of the data; null: unknown."),
-      field<&R::split>("split", "The split: train, validation, test or all; null: unknown."),
-      field<&R::n>("n", Unit::examples, "Number of examples; null: unknown."),
-      field<&R::examples_hash>("examples_hash",
-                               "Fingerprint of the examples; null: unknown, and the data, split "
-                               "and number identify them."));
-  return fields;
-}
-
-const Fields& fields_of(const SkippedPath*) {
-  static const Fields fields =
-      describe<SkippedPath>("skipped_path", "A path that is not an output folder.",
-                            field<&SkippedPath::path>("path", "The path."),
-                            field<&SkippedPath::reason>("reason", "Why it was skipped."));
-  return fields;
-}
-
 const Fields& fields_of(const RunsFields*) {
-  static const Fields fields = describe<RunsFields>(
+  using R = RunsFields;
+  static const Fields fields = describe<R>(
       "runs", "Output folders of earlier jobs.",
-      field<&RunsFields::groups>("groups", "Which runs can be ranked."),
-      field<&RunsFields::skipped>("skipped", "Paths that are not output folders."));
+      field<&R::runs>("runs", "Every model that was measured, in the order of the table."),
+      field<&R::groups>("groups", "Which runs can be ranked."),
+      field<&R::skipped>("skipped", "Paths that are not output folders."));
   return fields;
 }
 
-RunsResult list_runs(const RunsJob& job, const Context& context) {
+JobResult list_runs(const RunsJob& job, const Context& context) {
   const Runs runs = read_runs(job.folders);
-  RunsResult result;
-  result.ranked = rank_runs(runs, job.sort, job.reverse);
+  RankedRuns ranked = rank_runs(runs, job.sort, job.reverse);
   for (const SkippedPath& one : runs.skipped)
     tell_warnings(context, {fmt::format("skipped {}: {}", one.path, one.reason)});
-  user_check(!result.ranked.rows.empty(), "there is no output folder among them");
+  user_check(!ranked.rows.empty(), "there is no output folder among them");
   std::vector<std::string> common;
-  const Table table = runs_table(result.ranked, job.columns, common);
-  result.fields = {{"runs", result.ranked.rows}};
-  result.fields.update(to_json(runs_fields(result.ranked, runs)));
+  const Table table = runs_table(ranked, job.columns, common);
+  JobResult result;
   Document& document = result.document;
   document.title = job.title;
   const std::size_t count = table.rows().size();
   document.headline = fmt::format("{} run{}", count, count == 1 ? "" : "s");
-  document.evidence = groups_note(result.ranked);
+  document.evidence = groups_note(ranked);
+  result.fields =
+      to_json(RunsFields{std::move(ranked.rows), std::move(ranked.groups), runs.skipped});
   Section rows{"", {}};
   if (!common.empty())
     rows.blocks.push_back(Paragraph{fmt::format("The same in all: {}.", fmt::join(common, "; "))});

@@ -22,29 +22,17 @@ struct RunsJob {
   std::string title = {};  ///< of the page
 };
 
-/// Runs that were measured on the same examples, in results.
-struct RunGroupResult {
-  std::size_t group = 0;
-  std::optional<std::string> data = {}, data_hash = {}, split = {};
-  std::optional<std::int64_t> n = {};
-  std::optional<std::string> examples_hash = {};
-};
-/// The result for programs, beside the `runs` themselves.
+/// The result for programs.
 struct RunsFields {
-  std::vector<RunGroupResult> groups = {};
+  std::vector<RunRow> runs = {};
+  std::vector<RunGroup> groups = {};
   std::vector<SkippedPath> skipped = {};
 };
-const Fields& fields_of(const RunGroupResult*);
-const Fields& fields_of(const SkippedPath*);
 const Fields& fields_of(const RunsFields*);
-
-struct RunsResult : JobResult {
-  RankedRuns ranked;
-};
 
 /// Reads the output folders of earlier jobs, compares their results in one table, and writes a page if one is asked for. Warns
 /// of skipped folders. Throws `UserError`, as `read_runs`, and if there is no output folder; `UsageError`, as `rank_runs` and
 /// `runs_table`.
-RunsResult list_runs(const RunsJob& job, const Context& context);
+JobResult list_runs(const RunsJob& job, const Context& context);
 
 }  // namespace hone

@@ -55,20 +55,24 @@ JobResult merge_adapter(const MergeJob& job, Context& context) {
   const ModelChange change = measure_change(before, source, output.path(), data,
                                             job.texts.batch_size, context, document.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;
-  result.fields =
-      to_json(MergeFields{.change = model_change_result(change, job.model, data, labels),
-                          .adapter = job.adapter,
-                          .lora = adapter,
-                          .rounded_again = rounds,
-                          .output = job.output.folder});
+  const ModelChangeResult changed = model_change_result(change, job.model, data, labels);
+  result.fields = to_json(MergeFields{.change = changed,
+                                      .adapter = job.adapter,
+                                      .lora = adapter,
+                                      .rounded_again = rounds,
+                                      .output = job.output.folder});
   describe_change(document,
                   fmt::format("{} merged into {} linear layer{}", job.adapter,
                               adapter.linear_layers, adapter.linear_layers == 1 ? "" : "s"),
                   change, data, job.invocation.setting("data"), labels);
   document.output = job.output.folder;
   result.basis = basis_of(change, job.texts.data.options.source, data);
+  CardFacts facts = card_facts(changed);
+  facts.origin = fmt::format("{} with the adapter {} in its weights", markdown_code(job.model),
+                             markdown_code(job.adapter));
+  facts.relation = "merge";
   write_model_card({job.output.name_of(output.path(), output.path()), job.invocation.command,
-                    result_of("lora", result.fields), lines_of(change)},
+                    std::move(facts), lines_of(change)},
                    source.model, output.path());
   write_report(result, job.invocation, output.path(), context);
   output.commit();

@@ -1,6 +1,7 @@
 #include "hone/jobs/model_card.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hone/base/error.h"
 #include "hone/base/percentage.h"
@@ -10,11 +11,11 @@
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/frontends/huggingface/other_programs.h"
+#include "hone/jobs/compress.h"
+#include "hone/metrics/evidence.h"
 #include "hone/models/text_limit.h"
 #include "hone/passes/pack.h"
 #include "hone/runtime/machine.h"
-#include "hone/study/measure.h"
-#include "hone/study/result.h"
 #include "hone/text/tokenizer_files.h"
 
 namespace hone {
@@ -29,116 +30,60 @@ constexpr std::string_view kWeightsTitle = "## Weights, and who can load them\n"
                            kTakesTitle = "## What it takes\n",
                            kOriginTitle = "## How it was made\n";
 
-/// A line of figures: what was measured where.
-struct Row {
-  std::string what;
-  std::string part;
-  const Json* measurement;
-};
-
-std::string text_at(const Json& value, const std::string& key) {
-  return value_at(value, key).is_string() ? value[key].get<std::string>() : "";
-}
-
-bool is_quantized(const ModelCard& card) { return text_at(card.result, "command") == "quantize"; }
-
-// What another model was changed to without training it: by a pass, by an adapter that became part of it, or by tokens that
-// went.
-bool is_changed(const ModelCard& card) {
-  const std::string command = text_at(card.result, "command");
-  return command == "pass" || command == "lora" || command == "trim";
-}
-
-bool is_adapter(const ModelCard& card) {
-  return value_at(card.result, "lora").is_object() && !is_changed(card);
-}
-bool is_pruned(const ModelCard& card) { return text_at(card.result, "command") == "prune"; }
-bool is_shrunk(const ModelCard& card) { return text_at(card.result, "command") == "shrink"; }
-
-// Whether it was made of another and measured beside it.
-bool has_parent_measured(const ModelCard& card) {
-  return is_quantized(card) || is_pruned(card) || is_shrunk(card);
-}
-
-// A name that was given on the command line, or a label, as code.
-std::string code(const std::string& name) {
-  const std::string text = shown_name(name, name.size());  // in one line, all of it
-  return text.find('`') == std::string::npos ? "`" + text + "`" : "`` " + text + " ``";
-}
-
-std::vector<Row> rows_of(const ModelCard& card) {
-  const Json& result = card.result;
-  const std::string part = text_at(result, "split");
-  std::vector<Row> rows;
-  const auto add = [&](const std::string& what, const std::string& where, const char* key) {
-    if (value_at(result, key).is_object()) rows.push_back({what, where, &result[key]});
-  };
-  if (has_parent_measured(card)) {
-    const std::string parent = text_at(result, "parent_format");
-    add(is_pruned(card)   ? "before pruning"
-        : is_shrunk(card) ? "before shrinking"
-        : parent.empty()  ? "before quantization"
-                          : fmt::format("before, quantized already ({})", code(parent)),
-        part, "before");
-    add("this model", part, "after");
-    add("this model in `transformers`", part, "as_transformers");
-  } else if (is_changed(card)) {
-    add("before", part, "before");
-    add("this model", part, "after");
-  } else {
-    // Under the original protocol they are the same texts.
-    if (text_at(result, "protocol") != "original") add("this model", "validation", "validation");
-    add("this model", "test", "test");
-  }
-  return rows;
-}
-
-// The rows that tell of this model as hone computes it.
-std::vector<Row> own_rows(const ModelCard& card) {
-  std::vector<Row> rows = rows_of(card);
-  std::erase_if(rows, [](const Row& row) { return row.what != "this model"; });
+// The rows of this model as hone computes it.
+std::vector<const CardRow*> own_rows(const CardFacts& facts) {
+  std::vector<const CardRow*> rows;
+  for (const CardRow& row : facts.rows)
+    if (row.is_own()) rows.push_back(&row);
   return rows;
 }
 
 constexpr std::string_view kUnknown = "–";
 
 // "90.3%", "–"
-std::string percent_text(const Json& share, int digits = kShareDigits) {
-  return share.is_number() ? percent_number(share.get<double>(), digits) + "%"
-                           : std::string(kUnknown);
+std::string percent_text(double share, int digits = kShareDigits) {
+  return std::isnan(share) ? std::string(kUnknown) : percent_number(share, digits) + "%";
 }
 
 // "89.5 to 91.0%", "–"
-std::string interval_text(const Json& interval, int digits = kShareDigits) {
-  if (!interval.is_array() || interval.size() != 2 || !interval[0].is_number() ||
-      !interval[1].is_number())
-    return std::string(kUnknown);
-  return fmt::format("{} to {}%", percent_number(interval[0].get<double>(), digits),
-                     percent_number(interval[1].get<double>(), digits));
+std::string interval_text(const Interval& interval, int digits = kShareDigits) {
+  if (std::isnan(interval.low) || std::isnan(interval.high)) return std::string(kUnknown);
+  return fmt::format("{} to {}%", percent_number(interval.low, digits),
+                     percent_number(interval.high, digits));
+}
+
+// The element of a name; none: there is none.
+template <typename T>
+std::optional<T> named(const EvaluationResult::ByName<T>& elements, std::string_view name) {
+  for (const auto& [own, element] : elements)
+    if (own == name) return element;
+  return std::nullopt;
+}
+
+// NaN where the task does not have the metric.
+double metric_of(const EvaluationResult& evaluation, std::string_view name) {
+  return named(evaluation.metrics, name).value_or(std::nan(""));
+}
+Interval interval_of(const EvaluationResult& evaluation, std::string_view name) {
+  return named(evaluation.intervals, name).value_or(Interval{std::nan(""), std::nan("")});
 }
 
 // "80 trained on, effective n = 120"; empty: nothing that is known flatters the row. `with_size`: the effective size is not
 // said beside it.
-std::string cautions_text(const ModelCard& card, const Row& row, bool with_size = true) {
-  // Where two models were compared what is known of the texts stands beside its rows.
-  Json figures = has_parent_measured(card) || is_changed(card) ? card.result : *row.measurement;
-  if (!with_size) figures.erase("effective_n");
-  std::vector<std::string> cautions = cautions_of(figures);
-  // They tell of the model before: through the quantizers its head was trained.
-  if (text_at(card.result, "method") == "qat")
-    for (std::string& caution : cautions)
-      if (caution.starts_with("untrained ")) caution += " before that training";
+std::string cautions_text(const CardRow& row, bool with_size = true) {
+  std::vector<std::string> cautions = row.split.cautions;
+  if (with_size && is_notably_less(row.split.effective_n, row.split.n))
+    cautions.push_back("effective n = " + grouped(row.split.effective_n));
   return fmt::format("{}", fmt::join(cautions, ", "));
 }
 
 // A string in YAML: JSON's are among them, and so is what no plain scalar may hold.
 std::string yaml(const std::string& text) { return to_line(Json(text)); }
 
-std::string base_model(const ModelCard& card) {
-  const std::string model = text_at(card.result, "model");
+std::string base_model(const CardFacts& facts) {
   std::error_code error;
-  if (is_fresh(model) || fs::exists(model, error)) return "";
-  const std::optional<HubName> name = parse_hub_name(model);
+  if (is_fresh(facts.base) || fs::exists(facts.base, error)) return "";
+  const std::optional<HubName> name = parse_hub_name(facts.base);
   return name ? name->repository : "";
 }
 
@@ -157,55 +102,52 @@ std::string format_tags(const Model& model) {
   return fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
 }
 
-std::string metadata(const ModelCard& card, const Model& model) {
-  std::string text =
-      fmt::format("---\nlibrary_name: {}\npipeline_tag: {}-classification\n",
-                  is_adapter(card) ? "peft" : library_name(model), kind_of_examples(model));
-  const std::string base = base_model(card);
-  if (!base.empty()) text += fmt::format("base_model: {}\n", yaml(base));
-  // What a pass makes of a model, or what lost tokens, is none of the relations that the hub knows.
-  if (!base.empty() && (!is_changed(card) || text_at(card.result, "command") == "lora"))
-    text += fmt::format("base_model_relation: {}\n", is_quantized(card) ? "quantized"
-                                                     : is_adapter(card) ? "adapter"
-                                                     : is_changed(card) ? "merge"
-                                                                        : "finetune");
-  text += fmt::format("tags:\n- hone\n- {}\n- {}-classification\n", model.facts.architecture,
-                      kind_of_examples(model));
-  if (is_adapter(card)) text += "- lora\n";
-  if (is_pruned(card)) text += "- pruned\n";
-  text += format_tags(model);
-  const std::vector<Row> own = own_rows(card);
-  const FigureName figure = own.empty() ? kAccuracy : figure_of(*own.back().measurement);
-  if (!own.empty() || !is_changed(card)) text += fmt::format("metrics:\n- {}\n", figure.key);
-  const std::string source = text_at(value_at(card.result, "data"), "source");
+// The results of the model, as the hub reads them.
+std::string model_index(const ModelCard& card, const Model& model) {
+  const std::string_view kind = kind_of_examples(model);
+  const std::string source = card.facts.data ? card.facts.data->source : "";
   std::string results;
-  for (const Row& row : own_rows(card)) {
-    const Json& m = *row.measurement;
-    const bool sized = value_at(m, "eval_samples").is_number();
-    const std::string cautions = cautions_text(card, row, /*with_size=*/!sized);
-    std::string basis = sized ? sample_size_text(m) : "";
-    if (!cautions.empty()) basis += (basis.empty() ? "" : ", ") + cautions;
+  for (const CardRow* row : own_rows(card.facts)) {
+    const EvaluationResult& m = row->evaluation;
+    const std::string cautions = cautions_text(*row, /*with_size=*/false);
+    std::string basis = sample_size_text(m.samples, m.effective_samples);
+    if (!cautions.empty()) basis += ", " + cautions;
     std::string metrics;
-    for (const std::string& type : {figure.key, std::string("loss")}) {
-      const std::string key = fmt::format("eval_{}", type);
-      if (!value_at(m, key).is_number()) continue;
-      metrics += fmt::format("    - type: {}\n      value: {}\n", type, to_line(m[key]));
-      const std::string interval = interval_text(value_at(m, key + "_interval"));
-      if (!basis.empty())
-        metrics += fmt::format(
-            "      name: {}\n",
-            yaml(fmt::format("{} ({}{})", type, basis,
-                             interval == kUnknown ? "" : fmt::format("; 95%: {}", interval))));
+    for (const std::string& type : {m.metric.key, std::string("loss")}) {
+      const double value = metric_of(m, type);
+      if (std::isnan(value)) continue;
+      const std::string interval = interval_text(interval_of(m, type));
+      metrics += fmt::format(
+          "    - type: {}\n      value: {}\n      name: {}\n", type, to_line(Json(value)),
+          yaml(fmt::format("{} ({}{})", type, basis,
+                           interval == kUnknown ? "" : fmt::format("; 95%: {}", interval))));
     }
     if (metrics.empty()) continue;
     results += fmt::format(
         "  - task:\n      type: {}-classification\n    dataset:\n      name: {}\n      type: {}\n"
         "      split: {}\n    metrics:\n{}",
-        kind_of_examples(model), yaml(source), yaml(source), row.part, metrics);
+        kind, yaml(source), yaml(source), row->split.split, metrics);
   }
-  if (!results.empty())
-    text += fmt::format("model-index:\n- name: {}\n  results:\n{}", yaml(card.name), results);
-  return text + "---\n";
+  return results.empty()
+             ? ""
+             : fmt::format("model-index:\n- name: {}\n  results:\n{}", yaml(card.name), results);
+}
+
+std::string metadata(const ModelCard& card, const Model& model) {
+  const CardFacts& facts = card.facts;
+  const std::string_view kind = kind_of_examples(model);
+  std::string text = fmt::format("---\nlibrary_name: {}\npipeline_tag: {}-classification\n",
+                                 facts.library.empty() ? library_name(model) : facts.library, kind);
+  const std::string base = base_model(facts);
+  if (!base.empty()) text += fmt::format("base_model: {}\n", yaml(base));
+  if (!base.empty() && !facts.relation.empty())
+    text += fmt::format("base_model_relation: {}\n", facts.relation);
+  text += fmt::format("tags:\n- hone\n- {}\n- {}-classification\n", model.facts.architecture, kind);
+  for (const std::string& tag : facts.tags) text += fmt::format("- {}\n", tag);
+  text += format_tags(model);
+  if (const auto own = own_rows(facts); !own.empty())
+    text += fmt::format("metrics:\n- {}\n", own.back()->evaluation.metric.key);
+  return text + model_index(card, model) + "---\n";
 }
 
 std::string what_it_does(Task task, const std::string& labels) {
@@ -214,92 +156,60 @@ std::string what_it_does(Task task, const std::string& labels) {
   return fmt::format("tells {} apart", labels);
 }
 
-std::string trained_origin(const std::string& parent) {
-  return is_fresh(parent) ? fmt::format("trained from fresh weights ({})", code(parent))
-                          : fmt::format("{} fine-tuned", code(parent));
-}
-
 std::string introduction(const ModelCard& card, const Model& model) {
-  const std::string parent = text_at(card.result, "model");
   std::vector<std::string> labels;
-  for (const std::string& label : model.facts.labels) labels.push_back(code(label));
-  const std::string origin =
-      is_quantized(card)
-          ? fmt::format("{} quantized to {} ({})", code(parent),
-                        code(text_at(card.result, "format")),
-                        text_at(card.result, "method") == "qat" ? "trained through the quantizers"
-                                                                : "rounded after training")
-      : is_pruned(card)
-          ? fmt::format("{} pruned (`{}`){}", code(parent), text_at(card.result, "pruning"),
-                        card.result.contains("steps") ? " and trained" : "")
-      : is_shrunk(card)   ? fmt::format("{} made smaller", code(parent))
-      : is_adapter(card)  ? fmt::format("an adapter (LoRA) of {}", code(parent))
-      : !is_changed(card) ? trained_origin(parent)
-      : card.result.contains("vocabulary")
-          ? fmt::format("{} with {} of its {} tokens", code(parent),
-                        grouped(card.result["vocabulary"].value("tokens", std::int64_t{0})),
-                        grouped(card.result["vocabulary"].value("tokens_before", std::int64_t{0})))
-      : card.result.contains("pass")
-          ? fmt::format("{} after the pass {}", code(parent), code(text_at(card.result, "pass")))
-          : fmt::format("{} with the adapter {} in its weights", code(parent),
-                        code(text_at(card.result, "adapter")));
+  for (const std::string& label : model.facts.labels) labels.push_back(markdown_code(label));
   return fmt::format("# {}\n\nA {} {} of {}: {}. It {}.\n\n", card.name,
                      find_architecture(model.facts.architecture, card.name).title,
                      model.facts.task() == Task::regression ? "regression" : "classifier",
-                     model.facts.limits.image ? "images" : "texts", origin,
+                     model.facts.limits.image ? "images" : "texts", card.facts.origin,
                      what_it_does(model.facts.task(), fmt::format("{}", fmt::join(labels, ", "))));
 }
 
-bool model_is_of_labels(const Json& comparison) {
-  return !value_at(comparison, "answer_flip_share").is_null();
+std::string figure_row(std::string_view what, const EvaluationResult& m, const std::string& split) {
+  const double loss = metric_of(m, "loss");
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", what, split, grouped(m.samples),
+                     percent_text(metric_of(m, m.metric.key)),
+                     interval_text(interval_of(m, m.metric.key)), hone::share_text(m.baseline),
+                     std::isnan(loss) ? std::string(kUnknown) : fmt::format("{:.4f}", loss));
 }
 
-std::string figures(const ModelCard& card) {
+// How the model differs from its base.
+std::string comparison_text(const CardFacts& facts) {
+  if (!facts.comparison) return "";
+  const ComparisonResult& comparison = *facts.comparison;
+  std::string text = fmt::format("Against the model before: {}.", comparison.verdict.summary);
+  if (comparison.flip_share)
+    text += fmt::format(" {} that differ: {} (95% CI {}).",
+                        comparison.answer_flip_share ? "Texts with answers" : "Predictions",
+                        percent_text(*comparison.flip_share, kDifferenceDigits),
+                        comparison.flip_interval
+                            ? interval_text(*comparison.flip_interval, kDifferenceDigits)
+                            : std::string(kUnknown));
+  text += "\n\n";
+  return facts.caveat.empty() ? text : text + facts.caveat + "\n\n";
+}
+
+std::string figures(const CardFacts& facts) {
   std::string text = "## Figures\n\n";
-  const std::vector<Row> rows = rows_of(card);
-  if (rows.empty())
-    return text +
-           (is_changed(card)
-                ? "Its answers were not measured. Figures of the model before are not its own.\n\n"
-                : "It was measured on nothing: the data had no split for that.\n\n");
-  const FigureName figure = figure_of(*rows.back().measurement);
+  if (facts.rows.empty()) return text + facts.unmeasured + "\n\n";
+  const CardRow& judged = facts.rows.back();
   text += fmt::format("| | split | n | {} | 95% interval | constant prediction | loss |\n",
-                      figure.text);
+                      judged.evaluation.metric.text);
   text += "|---|---|---|---|---|---|---|\n";
-  for (const Row& row : rows) {
-    const Json& m = *row.measurement;
-    const Json& loss = value_at(m, "eval_loss");
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.what, row.part,
-                        value_at(m, "eval_samples").is_number()
-                            ? grouped(m["eval_samples"].get<std::int64_t>())
-                            : "–",
-                        percent_text(value_at(m, fmt::format("eval_{}", figure.key))),
-                        interval_text(value_at(m, fmt::format("eval_{}_interval", figure.key))),
-                        hone::share_text(baseline_of(m)),
-                        loss.is_number() ? fmt::format("{:.4f}", loss.get<double>()) : "–");
-  }
+  for (const CardRow& row : facts.rows)
+    text += figure_row(row.is_own() ? "this model" : row.what, row.evaluation, row.split.split);
+  if (facts.in_transformers)
+    text += figure_row("this model in `transformers`", *facts.in_transformers, judged.split.split);
   text += "\n";
   std::string flattered;
-  for (const Row& row : own_rows(card))
-    if (const std::string cautions = cautions_text(card, row); !cautions.empty())
-      flattered += fmt::format("{}{}: {}", flattered.empty() ? "" : "; ", row.part, cautions);
+  for (const CardRow* row : own_rows(facts))
+    if (const std::string cautions = cautions_text(*row); !cautions.empty())
+      flattered +=
+          fmt::format("{}{}: {}", flattered.empty() ? "" : "; ", row->split.split, cautions);
   if (!flattered.empty()) text += fmt::format("To be read with: {}.\n\n", flattered);
-  const Json& comparison = value_at(card.result, "comparison");
-  if (comparison.is_object()) {
-    const std::string sentence =
-        text_at(comparison, comparison.contains("summary") ? "summary" : "verdict");
-    text += fmt::format("Against the model before: {}.", sentence);
-    if (!value_at(comparison, "flip_share").is_null())
-      text += fmt::format(" {} that differ: {} (95% CI {}).",
-                          model_is_of_labels(comparison) ? "Texts with answers" : "Predictions",
-                          percent_text(value_at(comparison, "flip_share"), kDifferenceDigits),
-                          interval_text(value_at(comparison, "flip_interval"), kDifferenceDigits));
-    text += "\n\n";
-    const std::string caveat = text_at(card.result, "caveat");
-    if (!caveat.empty()) text += caveat + "\n\n";
-  }
-  if (is_changed(card)) return text;
-  return text + "These are the figures of one seed; another gives others.\n\n";
+  text += comparison_text(facts);
+  return facts.seed ? text + "These are the figures of one seed; another gives others.\n\n" : text;
 }
 
 // A cell of a table in Markdown.
@@ -310,51 +220,48 @@ std::string cell_text(std::string text) {
 }
 
 // "90.27% (89.10 to 91.30%)"
-std::string share_text(const Json& figures, const char* key) {
-  const std::string share = percent_text(value_at(figures, key));
-  return share == kUnknown
-             ? share
-             : fmt::format("{} ({})", share,
-                           interval_text(value_at(figures, fmt::format("{}_interval", key))));
+std::string share_text(double share, const Interval& interval) {
+  const std::string text = percent_text(share);
+  return text == kUnknown ? text : fmt::format("{} ({})", text, interval_text(interval));
 }
 
 // Figures of each class, or of each label; of numbers there are none.
-const Json& of_classes_or_labels(const Json& measurement) {
-  return value_at(measurement, value_at(measurement, "eval_labels").is_object() ? "eval_labels"
-                                                                                : "eval_classes");
+EvaluationResult::ByName<ClassResult> of_classes_or_labels(const EvaluationResult& m) {
+  EvaluationResult::ByName<ClassResult> all;
+  if (m.classes) all = *m.classes;
+  if (m.labels)
+    for (const auto& [label, figures] : *m.labels) all.emplace_back(label, figures.of_class);
+  return all;
 }
 
 // How each class was told from the others, on the part the model is judged by, and of a few what its texts were taken for.
-std::string classes(const ModelCard& card) {
-  const std::vector<Row> rows = own_rows(card);
-  if (rows.empty() || !of_classes_or_labels(*rows.back().measurement).is_object()) return "";
-  const Json& measurement = *rows.back().measurement;
-  const Json& of_class = of_classes_or_labels(measurement);
-  const Json& confusion = value_at(measurement, "eval_confusion");
-  const bool confused = confusion.is_array() && of_class.size() <= kMostConfusedClasses;
-  const bool several = value_at(measurement, "eval_labels").is_object();
+std::string classes(const CardFacts& facts) {
+  const auto rows = own_rows(facts);
+  if (rows.empty()) return "";
+  const EvaluationResult& m = rows.back()->evaluation;
+  const auto of_class = of_classes_or_labels(m);
+  if (of_class.empty()) return "";
+  const bool confused = m.confusion && of_class.size() <= kMostConfusedClasses;
   std::string header = fmt::format("| {} | examples | precision | recall | F1 |",
-                                   several ? "label" : "class"),
+                                   m.labels ? "label" : "class"),
               line = "|---|---|---|---|---|", body;
-  std::size_t row = 0;
-  for (const auto& [label, figures] : of_class.items()) {
-    const std::string name = cell_text(code(label));
+  for (std::size_t row = 0; row < of_class.size(); ++row) {
+    const auto& [label, one] = of_class[row];
+    const std::string name = cell_text(markdown_code(label));
     if (confused) header += fmt::format(" taken for {} |", name);
     if (confused) line += "---|";
-    body += fmt::format("| {} | {} | {} | {} | {} |", name,
-                        grouped(figures.value("support", std::int64_t{0})),
-                        share_text(figures, "precision"), share_text(figures, "recall"),
-                        percent_text(value_at(figures, "f1")));
+    body += fmt::format("| {} | {} | {} | {} | {} |", name, grouped(one.support),
+                        share_text(one.precision, one.precision_interval),
+                        share_text(one.recall, one.recall_interval), percent_text(one.f1));
     if (confused)
-      for (const Json& texts : confusion.at(row))
-        body += fmt::format(" {} |", grouped(texts.get<std::int64_t>()));
+      for (const std::int64_t texts : m.confusion->at(row))
+        body += fmt::format(" {} |", grouped(texts));
     body += "\n";
-    ++row;
   }
   return fmt::format(
       "## {}\n\nOn the {} split, n = {}; in brackets the 95% interval:\n\n{}\n{}\n{}\n",
-      several ? "Labels" : "Classes", rows.back().part,
-      grouped(measurement.value("eval_samples", std::int64_t{0})), header, line, body);
+      m.labels ? "Labels" : "Classes", rows.back()->split.split, grouped(m.samples), header, line,
+      body);
 }
 
 std::string what_it_takes(const ModelCard& card) {
@@ -371,8 +278,8 @@ std::string history_text(const History& history) {
         "- passes over its graph: the first are not known, the version of hone that ran them "
         "kept no history\n";
   for (std::size_t i = 0; i < std::min(history.passes.size(), kShown); ++i)
-    text +=
-        fmt::format("- pass over its graph: {}\n", code(shorten(history.passes[i], kCharacters)));
+    text += fmt::format("- pass over its graph: {}\n",
+                        markdown_code(shorten(history.passes[i], kCharacters)));
   if (history.passes.size() > kShown)
     text += fmt::format("- and {} more; `hone inspect` lists them\n",
                         grouped(static_cast<long long>(history.passes.size() - kShown)));
@@ -380,29 +287,27 @@ std::string history_text(const History& history) {
 }
 
 std::string origin(const ModelCard& card, const Model& model) {
-  const Json& r = card.result;
-  const Json& data = value_at(r, "data");
+  const CardFacts& facts = card.facts;
   std::string text = fmt::format("{}\nBy hone {}:\n\n```sh\n{}\n```\n\n", kOriginTitle,
                                  hone_version(), card.command_line);
-  std::string parts;
-  for (const Json& part : value_at(data, "splits"))
-    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", text_at(part, "split"),
-                         grouped(part.value("rows", std::int64_t{0})));
-  if (!text_at(data, "source").empty())
-    text += fmt::format("- data: {}{}{}\n", code(text_at(data, "source")),
-                        parts.empty() ? "" : fmt::format("; rows: {}", parts),
-                        text_at(data, "hash").empty()
-                            ? ""
-                            : fmt::format("; fingerprint `{}`", text_at(data, "hash")));
-  if (value_at(r, "seed").is_number()) text += fmt::format("- seed: {}\n", to_line(r["seed"]));
-  if (value_at(r, "steps").is_number())
-    text += fmt::format("- steps: {}{}\n", to_line(r["steps"]),
-                        value_at(r, "weights_of_step").is_number()
-                            ? "; the weights are those after step " + to_line(r["weights_of_step"])
-                            : "");
-  if (value_at(r, "format").is_string())
+  if (facts.data) {
+    std::string parts;
+    for (const SplitResult& split : facts.data->splits)
+      parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", split.split, grouped(split.rows));
+    text += fmt::format(
+        "- data: {}{}{}\n", markdown_code(facts.data->source),
+        parts.empty() ? "" : fmt::format("; rows: {}", parts),
+        facts.data->hash.empty() ? "" : fmt::format("; fingerprint `{}`", facts.data->hash));
+  }
+  if (facts.seed) text += fmt::format("- seed: {}\n", *facts.seed);
+  if (facts.steps > 0 || facts.weights_of_step)
+    text += fmt::format("- steps: {}{}\n", facts.steps,
+                        facts.weights_of_step ? fmt::format("; the weights are those after step {}",
+                                                            *facts.weights_of_step)
+                                              : "");
+  if (facts.format)
     text += fmt::format("- format: {}, {:.4g} bits per quantized weight\n",
-                        code(text_at(r, "format")), r.value("average_weight_bits", 32.0));
+                        markdown_code(*facts.format), average_weight_bits(model));
   return text + history_text(model.facts.history) + "\n";
 }
 
@@ -423,22 +328,19 @@ std::string weights_section(const std::vector<std::string>& sentences) {
   return fmt::format("{}\n- {}\n\n", kWeightsTitle, fmt::join(sentences, "\n- "));
 }
 
-std::string weights_section(const ModelCard& card, const Model& model, Truncation truncation) {
-  const Json& r = card.result;
-  if (is_adapter(card))
-    return weights_section(std::vector{fmt::format(
-        "It is of use beside the model that it was trained on alone, {}, which base.json knows by "
-        "a fingerprint of its weights: `hone predict MODEL --adapter FOLDER`, or PEFT; `hone lora "
-        "merge` makes one model of both.",
-        code(text_at(r, "model")))});
+std::string weights_section(const CardFacts& facts, const Model& model, Truncation truncation) {
+  if (!facts.weights.empty()) return weights_section(facts.weights);
   std::vector<std::string> sentences = about_weights(model);
   if (truncation == Truncation::head_tail) sentences.emplace_back(kHeadTailElsewhere);
-  if (const Json& elsewhere = value_at(r, "as_transformers"); elsewhere.is_object())
+  if (facts.in_transformers && !facts.rows.empty()) {
+    const auto& [what, here, split] = facts.rows.back();
+    const FigureName& metric = here.metric;
     sentences.push_back(
         fmt::format("Measured on the {} split, n = {}: {} {} in `transformers`, {} here.",
-                    text_at(r, "split"), to_line(value_at(elsewhere, "eval_samples")),
-                    figure_of(elsewhere).text, hone::share_text(figure_estimate(elsewhere).value),
-                    hone::share_text(figure_estimate(value_at(r, "after")).value)));
+                    split.split, facts.in_transformers->samples, metric.text,
+                    hone::share_text(metric_of(*facts.in_transformers, metric.key)),
+                    hone::share_text(metric_of(here, metric.key))));
+  }
   return weights_section(sentences);
 }
 
@@ -483,54 +385,48 @@ std::string_view tokens_read(Truncation truncation) {
                                             "the end";
 }
 
+// What the figures of a row say against the model.
+std::vector<std::string> limits_of(const CardRow& row, std::string_view kind) {
+  const EvaluationResult& m = row.evaluation;
+  const std::string& split = row.split.split;
+  std::vector<std::string> lines;
+  if (m.samples < kFewTexts)
+    lines.push_back(fmt::format(
+        "Its {} was measured on {} {}s only ({} split): 95% intervals of so few are wide, here {}.",
+        m.metric.text, grouped(m.samples), kind, split,
+        interval_text(interval_of(m, m.metric.key))));
+  if (m.only_predicts)
+    lines.push_back(
+        fmt::format("It predicts one class only: every {} of the {} split was taken for {}.", kind,
+                    split, markdown_code(*m.only_predicts)));
+  for (const auto& [label, one] : of_classes_or_labels(m))
+    if (one.recall < kRarelyFound)
+      lines.push_back(fmt::format("{} is found in {} of cases ({} split, {} such {}s).",
+                                  markdown_code(label), percent_text(one.recall), split,
+                                  grouped(one.support), kind));
+  return lines;
+}
+
 // A sentence for each thing that it should not be trusted with.
-std::vector<std::string> limits(const ModelCard& card, const Model& model, const CardCut& cut) {
-  const Json& r = card.result;
-  const Json& data = value_at(r, "data");
+std::vector<std::string> limits(const CardFacts& facts, const Model& model, const CardCut& cut) {
   const std::string_view kind = kind_of_examples(model);
   std::vector<std::string> lines;
-  if (text_at(data, "source").starts_with(kSyntheticPrefix) && !is_changed(card))
+  if (facts.is_of_data && facts.data && facts.data->source.starts_with(kSyntheticPrefix))
     lines.push_back(
         "It was trained on generated texts that no person wrote: what it makes of others is not "
         "known.");
-  for (const Row& row : own_rows(card)) {
-    const Json& m = *row.measurement;
-    const std::int64_t n = m.value("eval_samples", std::int64_t{0});
-    if (n < kFewTexts)
-      lines.push_back(fmt::format(
-          "Its {} was measured on {} {}s only ({} split): 95% intervals of so few are wide, here "
-          "{}.",
-          figure_of(m).text, grouped(n), kind, row.part,
-          interval_text(value_at(m, fmt::format("eval_{}_interval", figure_of(m).key)))));
-    if (value_at(m, "eval_only_predicts").is_string())
-      lines.push_back(
-          fmt::format("It predicts one class only: every {} of the {} split was taken for {}.",
-                      kind, row.part, code(m["eval_only_predicts"].get<std::string>())));
-    for (const auto& [label, figures] : of_classes_or_labels(m).items()) {
-      const Json& recall = value_at(figures, "recall");
-      if (recall.is_number() && recall.get<double>() < kRarelyFound)
-        lines.push_back(fmt::format("{} is found in {} of cases ({} split, {} such {}s).",
-                                    code(label), percent_text(recall), row.part,
-                                    grouped(figures.value("support", std::int64_t{0})), kind));
-    }
-  }
+  for (const CardRow* row : own_rows(facts))
+    for (std::string& line : limits_of(*row, kind)) lines.push_back(std::move(line));
   // What was only quantized has learnt nothing from this data.
-  const bool learnt = r.value("steps", std::int64_t{0}) > 0;
-  for (const Json& part : value_at(data, "splits"))
-    if (learnt && text_at(part, "split") == "train")
-      for (const auto& [label, rows] : value_at(part, "classes").items())
-        if (rows.is_number() && rows.get<std::int64_t>() < kFewOfAClass)
-          lines.push_back(fmt::format("It has seen {} {}s of {} in training.", to_line(rows), kind,
-                                      code(label)));
-  if (own_rows(card).empty()) lines.push_back("How well it does was not measured.");
-  if (card.result.contains("zeros"))
-    lines.push_back(
-        "It is not smaller or faster for its zeros, which are stored and multiplied like other "
-        "numbers.");
-  if (is_shrunk(card) && value_at(value_at(r, "vocabulary"), "kept") == true)
-    lines.push_back(
-        "Words that its training texts do not have may be other tokens than to the model before, "
-        "and be answered otherwise.");
+  if (facts.steps > 0 && facts.data)
+    for (const SplitResult& split : facts.data->splits)
+      if (split.split == "train" && split.classes)
+        for (const auto& [label, rows] : *split.classes)
+          if (rows < kFewOfAClass)
+            lines.push_back(fmt::format("It has seen {} {}s of {} in training.", rows, kind,
+                                        markdown_code(label)));
+  if (own_rows(facts).empty()) lines.push_back("How well it does was not measured.");
+  lines.insert(lines.end(), facts.limits.begin(), facts.limits.end());
   const std::string every =
       model.facts.task() == Task::regression ? "every text gets a number"
       : model.facts.task() == Task::multi_label
@@ -555,12 +451,41 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model, const
 
 }  // namespace
 
+std::string markdown_code(const std::string& name) {
+  const std::string text = shown_name(name, name.size());  // in one line, all of it
+  return text.find('`') == std::string::npos ? "`" + text + "`" : "`` " + text + " ``";
+}
+
+CardFacts facts_of_training(const SubjectResult& subject, std::uint64_t seed, std::int64_t steps,
+                            std::int64_t weights_of_step) {
+  const std::string base = markdown_code(subject.model);
+  return {.base = subject.model,
+          .origin = is_fresh(subject.model) ? fmt::format("trained from fresh weights ({})", base)
+                                            : base + " fine-tuned",
+          .relation = "finetune",
+          .data = subject.data,
+          .is_of_data = true,
+          .seed = seed,
+          .steps = steps,
+          .weights_of_step = weights_of_step};
+}
+
+CardFacts facts_of_change(const SubjectResult& subject, const BeforeAndAfterResult& both,
+                          const std::string& before) {
+  const MeasuredSplitResult split = subject.measured.value_or(MeasuredSplitResult{});
+  return {.base = subject.model,
+          .origin = {},
+          .data = subject.data,
+          .rows = {{before, both.before, split}, {"", both.after, split}},
+          .comparison = both.comparison};
+}
+
 std::string to_markdown(const ModelCard& card, const Model& model, const CardCut& cut) {
-  std::string text = metadata(card, model) + "\n" + introduction(card, model) + figures(card) +
-                     classes(card) + what_it_takes(card) +
-                     weights_section(card, model, cut.truncation) + origin(card, model) +
+  std::string text = metadata(card, model) + "\n" + introduction(card, model) +
+                     figures(card.facts) + classes(card.facts) + what_it_takes(card) +
+                     weights_section(card.facts, model, cut.truncation) + origin(card, model) +
                      "## What it is not fit for\n\n";
-  for (const std::string& line : limits(card, model, cut)) text += "- " + line + "\n";
+  for (const std::string& line : limits(card.facts, model, cut)) text += "- " + line + "\n";
   return text;
 }
 

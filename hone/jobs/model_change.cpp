@@ -261,6 +261,16 @@ ModelChangeResult model_change_result(const ModelChange& change, const std::stri
   return result;
 }
 
+CardFacts card_facts(const ModelChangeResult& change) {
+  CardFacts facts;
+  if (change.answers)
+    facts = facts_of_change({change.model, change.data.value_or(DataResult{}), change.measured},
+                            *change.answers);
+  facts.base = change.model;
+  facts.unmeasured = "Its answers were not measured. Figures of the model before are not its own.";
+  return facts;
+}
+
 std::vector<std::string> lines_of(const ModelChange& change) {
   return {operations_text(change), parameters_text(change), times_text(change)};
 }

@@ -8,6 +8,7 @@
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/model_card.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/models/model_size.h"
@@ -81,6 +82,9 @@ const Fields& fields_of(const ModelChangeResult*);
 ModelChangeResult model_change_result(const ModelChange& change, const std::string& model,
                                       const std::optional<EncodedSplits>& data,
                                       const std::vector<std::string>& labels);
+
+/// What a model card says of it, without `origin`.
+CardFacts card_facts(const ModelChangeResult& change);
 
 /// Sentences on operations, parameters, bytes and latency, for a model card.
 std::vector<std::string> lines_of(const ModelChange& change);

@@ -6,19 +6,15 @@
 #include "hone/base/text.h"
 #include "hone/base/usage_check.h"
 #include "hone/frontends/huggingface/other_programs.h"
-#include "hone/jobs/before_and_after.h"
-#include "hone/jobs/explanation.h"
 #include "hone/jobs/layer_figure.h"
 #include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/run_identity.h"
-#include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
 #include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
-#include "hone/study/result.h"
 #include "hone/study/seeds.h"
 #include "hone/train/class_weights.h"
 #include "hone/train/text_examples.h"
@@ -38,7 +34,7 @@ struct QuantizeRun {
   QuantizationPlan
       plan;  ///< of the copy: the parent's, where it is quantized already, and that of the options
   std::vector<Gate> gates;
-  std::size_t calibration_texts = 0;  ///< of the training part; 0: the formats need none
+  std::size_t calibration_examples = 0;  ///< of the training split; 0: the formats need none
   OutputFolder& output;
   Context& context;
 
@@ -46,26 +42,32 @@ struct QuantizeRun {
     return fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(plan));
   }
   bool goes_on() const { return parent.model.quantization.has_value(); }
-  /// What the model before computes in, where it is quantized already.
-  std::string parent_format() const {
+  /// The format of the baseline, where it is quantized already.
+  std::string baseline_format() const {
     return goes_on() ? summary(parent.model.quantization->plan) : "";
   }
-  Json subject() const {
-    Json subject = subject_of(job.model, data.identity, data.measured);
-    subject["format"] = summary(plan);
-    subject["parent_format"] = goes_on() ? Json(parent_format()) : Json();
-    return subject;
+  QuantizedResult result(double weight_bits) const {
+    QuantizedResult result{.subject = subject_result(job.model, data.identity, data.measured),
+                           .format = summary(plan),
+                           .method = job.qat ? "qat" : "ptq",
+                           .arithmetic = std::string(kSimulated),
+                           .average_weight_bits = weight_bits,
+                           .quantized_modules = std::ssize(plan),
+                           .protocol = to_string(data.protocol),
+                           .calibration_examples = static_cast<std::int64_t>(calibration_examples)};
+    if (goes_on()) result.baseline_format = baseline_format();
+    return result;
   }
   std::string part() const { return name_and_size(data.measured); }
   /// What its accuracies are where its files have no head; else empty.
   std::string without_head() const { return headless_remark(parent.model, options.qat); }
-  /// `caveat`: of what was trained, see `caveat_of`.
+  /// `caveat`: of what was trained, see `training_caveat`.
   std::string caption(const std::string& caveat) const {
     const std::string twice =
         goes_on() ? fmt::format(
                         "The baseline is already quantized ({}); the change does not "
                         "include what that cost.",
-                        parent_format())
+                        baseline_format())
                   : "";
     const std::string random = without_head();
     return figures_caption(
@@ -76,27 +78,15 @@ struct QuantizeRun {
 
 /// One quantized model, written to its folder, and what the report says of it.
 struct Quantized {
-  Json result;
+  QuantizeFields fields = {};
   Document document = {};
   FigureChange change;
   Verdict verdict;
   JudgedGates gates = {};
-  std::int64_t steps = 0;  ///< of its training
   std::vector<LayerBar> layers;
   std::vector<std::string> doubts;  ///< about the numbers
   std::vector<std::string> notes;
 };
-
-// What a change after training holds beside the quantizing, for no model was trained as long without it. `results`: of
-// every seed; empty where nothing was trained.
-std::string caveat_of(const std::vector<Json>& results) {
-  std::vector<std::int64_t> steps;
-  for (const Json& result : results)
-    if (result.contains("steps")) steps.push_back(result["steps"].get<std::int64_t>());
-  if (steps.empty()) return "";
-  const auto [least, most] = std::ranges::minmax(steps);
-  return training_caveat(least, most, "quantizing");
-}
 
 // Quantized by rounding alone, or trained with a log and a learning curve in the folder.
 Model quantized_copy(const QuantizeRun& run, const CompressOptions& options, const fs::path& folder,
@@ -104,11 +94,22 @@ Model quantized_copy(const QuantizeRun& run, const CompressOptions& options, con
   if (!options.qat) return compress(run.parent.model, run.data, options, run.context);
   TrainingLog log = training_log_in(folder, run.job.report_to);
   Model model = compress(run.parent.model, run.data, options, log, run.context);
-  quantized.steps = log.steps().empty() ? 0 : log.steps().back().step;
+  quantized.fields.steps = log.steps().empty() ? 0 : log.steps().back().step;
   Section curve = learning_curve_section(log, run.label() + ", simulated; one seed",
                                          folder / "learning_curve", quantized.notes);
   if (!curve.blocks.empty()) quantized.document.sections.push_back(std::move(curve));
   return model;
+}
+
+// The weights of the classes in the loss of a training; nothing without it, and where they all count the same.
+std::optional<EvaluationResult::ByName<double>> class_weights_result(
+    const QuantizeRun& run, const std::vector<std::string>& labels) {
+  const std::string& choice = run.options.fine_tune.class_weights;
+  if (!run.job.qat || choice.empty()) return std::nullopt;
+  const std::vector<float> weights = class_weights(choice, run.data.train.labels, labels);
+  EvaluationResult::ByName<double> by_name;
+  for (std::size_t c = 0; c < labels.size(); ++c) by_name.emplace_back(labels[c], weights[c]);
+  return by_name;
 }
 
 // What others make of the model that is saved; "" where it is the same.
@@ -148,29 +149,17 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
       {run.label(), weight_bits, both.after, both.comparison, kSimulated,
        both.gates.any() ? std::optional(both.verdict) : std::nullopt}};
   const auto& labels = model.model.facts.labels;
-  quantized.result = run.subject();
-  quantized.result.update({{"method", job.qat ? "qat" : "ptq"},
-                           {"arithmetic", "simulated"},
-                           {"average_weight_bits", weight_bits},
-                           {"quantized_modules", run.plan.size()},
-                           {"protocol", to_string(run.data.protocol)},
-                           {"seed", seed},
-                           {"seeds", 1},
-                           {"calibration_texts", run.calibration_texts}});
-  quantized.result.update(to_json(both, labels));
-  if (job.qat) {
-    quantized.result["steps"] = quantized.steps;
-    quantized.result["caveat"] = caveat_of({quantized.result});
-    if (Json distill = to_json(job.distill); !distill.is_null())
-      quantized.result["distill"] = std::move(distill);
-  }
-  if (!job.qat && !run.without_head().empty()) quantized.result["caveat"] = run.without_head();
-  if (job.qat && !options.fine_tune.class_weights.empty()) {
-    const std::vector<float> weights =
-        class_weights(options.fine_tune.class_weights, run.data.train.labels, labels);
-    for (std::size_t c = 0; c < labels.size(); ++c)
-      quantized.result["class_weights"][labels[c]] = weights[c];
-  }
+  QuantizeFields& fields = quantized.fields;
+  fields.quantized = run.result(weight_bits);
+  fields.both = before_and_after_result(both, labels);
+  fields.seed = seed;
+  fields.gate = gate_result_if_any(both.gates);
+  fields.distill = distillation_result(job.distill);
+  fields.class_weights = class_weights_result(run, labels);
+  const std::string trained =
+      fields.steps ? training_caveat(*fields.steps, *fields.steps, "quantizing") : "";
+  if (const std::string caveat = job.qat ? trained : run.without_head(); !caveat.empty())
+    fields.caveat = caveat;
   quantized.gates = both.gates;
   for (std::string& concern : concerns(both, labels, "quantizing"))
     quantized.doubts.push_back(std::move(concern));
@@ -178,14 +167,13 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
     const BeforeAndAfter elsewhere =
         measure_after(without_quantizers(model.model, run.context.session()), run.before, run.data,
                       batch, /*gates=*/{}, run.context, "as transformers");
-    quantized.result["as_transformers"] = to_json(elsewhere.after, labels);
-    quantized.result["as_transformers"]["comparison"] =
-        to_json(elsewhere.comparison, elsewhere.verdict);
+    fields.as_transformers =
+        TransformersEvaluation{evaluation_result(elsewhere.after, labels),
+                               comparison_result(elsewhere.comparison, elsewhere.verdict)};
     compared.push_back({"as transformers computes it", weight_bits, elsewhere.after,
                         elsewhere.comparison, kSimulated});
   }
-  const std::string caveat = caveat_of({quantized.result});
-  Section result{"", {PageTable{comparison_table(compared), run.caption(caveat)}}};
+  Section result{"", {PageTable{comparison_table(compared), run.caption(trained)}}};
   for (Block& block : gate_blocks(both.gates, run.part()))
     result.blocks.push_back(std::move(block));
   std::vector<Section>& sections = quantized.document.sections;
@@ -197,17 +185,20 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   quantized.layers = layer_bars(unrounded, model.model, options.plan, run.graph());
   write_model(model, folder);
   if (job.qat || run.parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
-  const ModelSize size = model_size(model.model, folder);
-  quantized.result["size"] = to_json(size);
+  const ModelSize& size = fields.size = model_size(model.model, folder);
   quantized.document.key_figures.push_back(size_figure("Size when packed",
                                                        static_cast<double>(size.memory_bytes),
                                                        static_cast<double>(size.packed_bytes)));
   quantized.document.key_figures.push_back({"Layers quantized", layers_text(run)});
   for (const std::string& line : {to_text(size), saved_remark(run)})
     if (!line.empty()) sections.front().blocks.push_back(Paragraph{line});
+  CardFacts facts = card_facts(fields.quantized, fields.both, seed);
+  facts.caveat = fields.caveat.value_or("");
+  facts.steps = fields.steps.value_or(0);
+  if (fields.as_transformers) facts.in_transformers = fields.as_transformers->evaluation;
   write_model_card({job.output.name_of(folder, run.output.path()),
                     job.invocation.command,
-                    result_of("quantize", quantized.result),
+                    std::move(facts),
                     {to_text(size)}},
                    model.model, folder);
   return quantized;
@@ -244,7 +235,7 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, QuantizeResult result) 
   std::optional<Explanation> explanation;
   if (job.explain || worth_explaining(quantized.change)) {
     explanation = explain(run);
-    quantized.result["diagnosis"] = to_json(*explanation, run.graph());
+    quantized.fields.diagnosis = diagnosis_result(*explanation, run.graph());
   }
   quantized.document.sections.push_back(
       layer_section(run, explanation, std::move(quantized.layers), folder, quantized.notes));
@@ -254,7 +245,7 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, QuantizeResult result) 
   for (const auto& lines : {quantized.doubts, quantized.notes})
     quantized.document.notes.insert(quantized.document.notes.end(), lines.begin(), lines.end());
   result.document = std::move(quantized.document);
-  result.fields = std::move(quantized.result);
+  result.fields = to_json(quantized.fields);
   result.verdict = quantized.verdict;
   result.gate = outcome_of(quantized.gates);
   write_report(result, job.invocation, folder, run.context);
@@ -271,7 +262,7 @@ std::vector<Json> results_of_seeds(const QuantizeRun& run) {
       Quantized quantized = quantize_once(run, seed.seed, seed.path);
       layer_section(run, std::nullopt, std::move(quantized.layers), seed.path, quantized.notes);
       tell_warnings(run.context, quantized.notes);
-      write_results("quantize", quantized.result, seed.path);
+      write_results("quantize", to_json(quantized.fields), seed.path);
     }
     results.push_back(read_json(seed.path / "results.json"));
   }
@@ -293,21 +284,16 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
   std::optional<Explanation> explanation;
   if (job.explain || std::ranges::any_of(changes.changes, worth_explaining))
     explanation = explain(run);
-  Json result = run.subject();
-  result.update({{"method", "qat"},
-                 {"arithmetic", "simulated"},
-                 {"protocol", to_string(run.data.protocol)},
-                 {"calibration_texts", run.calibration_texts},
-                 {"change", paired_json(changes, change)}});
-  for (const char* key :
-       {"average_weight_bits", "quantized_modules", "size", "class_weights", "distill"})
-    if (results.front().contains(key)) result[key] = results.front()[key];
-  const std::string caveat = caveat_of(results), caption = run.caption(caveat);
-  if (!caveat.empty()) result["caveat"] = caveat;
-  result.update(runs_json(results, figures));
-  if (gates.any()) result["gate"] = to_json(gates);
-  if (explanation) result["diagnosis"] = to_json(*explanation, run.graph());
-  made.fields = result;
+  auto first = from_json<QuantizeFields>(results.front());
+  const std::string caveat = training_caveat(results, "quantizing"), caption = run.caption(caveat);
+  QuantizeSeedsFields fields{.quantized = std::move(first.quantized),
+                             .size = first.size,
+                             .class_weights = std::move(first.class_weights),
+                             .distill = std::move(first.distill),
+                             .seeds = change_seeds_result(results, changes, change, gates)};
+  if (!caveat.empty()) fields.caveat = caveat;
+  if (explanation) fields.diagnosis = diagnosis_result(*explanation, run.graph());
+  made.fields = to_json(fields);
   made.basis.seeds = job.seeds;
   made.verdict = change;
   made.gate = outcome_of(gates);
@@ -340,7 +326,98 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
   return made;
 }
 
+constexpr std::string_view kClassWeightsMeaning =
+                               "Weight of each class in the loss; null without --class_weights.",
+                           kDistillMeaning = "Teacher of the training; null without --distill.",
+                           kDiagnosisMeaning =
+                               "Where the accuracy is lost; null: little is, and --explain was not "
+                               "given.";
+
 }  // namespace
+
+const Fields& fields_of(const QuantizedResult*) {
+  using Q = QuantizedResult;
+  static const Fields fields = describe<Q>(
+      "quantized", "A quantized model.", inlined<&Q::subject>(),
+      field<&Q::format>("format", "Of the layers."),
+      field<&Q::baseline_format>("baseline_format",
+                                 "Format of the baseline; null: it is not quantized."),
+      field<&Q::method>("method",
+                        "ptq: rounded after training; qat: trained through the quantizers."),
+      field<&Q::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&Q::average_weight_bits>("average_weight_bits", Unit::bits, kWeightBitsMeaning),
+      field<&Q::quantized_modules>("quantized_modules", "Operations with quantizers."),
+      field<&Q::protocol>("protocol",
+                          "honest: choices are made on the validation split; original: on the test "
+                          "split."),
+      field<&Q::calibration_examples>("calibration_examples", Unit::examples,
+                                      "Training examples that quantizers were calibrated on."));
+  return fields;
+}
+
+CardFacts card_facts(const QuantizedResult& quantized, const BeforeAndAfterResult& both,
+                     std::uint64_t seed) {
+  const bool qat = quantized.method == "qat";
+  CardFacts facts = facts_of_change(
+      quantized.subject, both,
+      quantized.baseline_format
+          ? fmt::format("before, quantized already ({})", markdown_code(*quantized.baseline_format))
+          : "before quantization");
+  facts.origin = fmt::format("{} quantized to {} ({})", markdown_code(facts.base),
+                             markdown_code(quantized.format),
+                             qat ? "trained through the quantizers" : "rounded after training");
+  facts.relation = "quantized";
+  facts.is_of_data = true;
+  facts.seed = seed;
+  facts.format = quantized.format;
+  // They are about the baseline: through the quantizers its head was trained.
+  if (qat)
+    for (CardRow& row : facts.rows)
+      for (std::string& caution : row.split.cautions)
+        if (caution.starts_with("untrained ")) caution += " before that training";
+  return facts;
+}
+
+const Fields& fields_of(const TransformersEvaluation*) {
+  using T = TransformersEvaluation;
+  static const Fields fields = describe<T>(
+      "transformers_evaluation",
+      "The saved model as transformers computes it: without quantizers of what layers read.",
+      inlined<&T::evaluation>(), field<&T::comparison>("comparison", "With the baseline."));
+  return fields;
+}
+
+const Fields& fields_of(const QuantizeFields*) {
+  using Q = QuantizeFields;
+  static const Fields fields = describe<Q>(
+      "quantize", "A quantized model beside its baseline.", inlined<&Q::quantized>(),
+      inlined<&Q::both>(), field<&Q::seed>("seed", "Of calibration and training."),
+      field<&Q::seeds>("seeds", Unit::seeds, "Number of seeds: 1."),
+      field<&Q::gate>("gate", "Whether the gates hold; null: none were given."),
+      field<&Q::size>("size", "Size of the weights."),
+      field<&Q::class_weights>("class_weights", kClassWeightsMeaning),
+      field<&Q::distill>("distill", kDistillMeaning),
+      field<&Q::as_transformers>("as_transformers",
+                                 "The saved model in transformers; null: it computes the same."),
+      field<&Q::steps>("steps", Unit::steps, "Training steps; null without --qat."),
+      field<&Q::caveat>("caveat",
+                        "What the change includes beside the quantizing, or that the model has no "
+                        "head; null: nothing."),
+      field<&Q::diagnosis>("diagnosis", kDiagnosisMeaning));
+  return fields;
+}
+
+const Fields& fields_of(const QuantizeSeedsFields*) {
+  using Q = QuantizeSeedsFields;
+  static const Fields fields = describe<Q>(
+      "quantize", "Models quantized with several seeds beside their baseline.",
+      inlined<&Q::quantized>(), field<&Q::size>("size", "Size of the weights of one model."),
+      field<&Q::class_weights>("class_weights", kClassWeightsMeaning),
+      field<&Q::distill>("distill", kDistillMeaning), inlined<&Q::seeds>(),
+      field<&Q::caveat>("caveat", "What the change includes beside the quantizing; null: nothing."),
+      field<&Q::diagnosis>("diagnosis", kDiagnosisMeaning));
+  return fields;
+}
 
 QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   usage_check(job.seeds == 1 || job.qat,
@@ -376,18 +453,19 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
     return finished<QuantizeResult>(output, job.output);
   const Measurement before = measure_before(parent, data, options.fine_tune.eval_batch_size,
                                             context, result.document.notes);
-  const std::size_t calibration_texts = calibration_rows(parent.model, data, options).size();
-  if (calibration_texts > 0) {
-    result.document.notes.push_back(fmt::format(
-        "calibrated on {} of {} training examples, sampled with seed {}",
-        grouped(static_cast<long long>(calibration_texts)), grouped(data.train.size()), job.seed));
+  const std::size_t calibration_examples = calibration_rows(parent.model, data, options).size();
+  if (calibration_examples > 0) {
+    result.document.notes.push_back(
+        fmt::format("calibrated on {} of {} training examples, sampled with seed {}",
+                    grouped(static_cast<long long>(calibration_examples)),
+                    grouped(data.train.size()), job.seed));
     tell_notes(context, {result.document.notes.back()});
   }
   if (distilled)
     learn_from(*std::exchange(distilled, std::nullopt), data.train, job.distill, job.seed,
                job.seeds, options.fine_tune, context);
-  const QuantizeRun run{job,  parent, parent_is_unrounded, data,   before, options,
-                        plan, gates,  calibration_texts,   output, context};
+  const QuantizeRun run{job,  parent, parent_is_unrounded,  data,   before, options,
+                        plan, gates,  calibration_examples, output, context};
   result.document.title = fmt::format("{} quantized: {}", job.model, run.label());
   result.basis = basis_of(job.data.options.source, data, "simulated " + summary(plan));
   return job.seeds == 1 ? quantize_one_seed(run, std::move(result))

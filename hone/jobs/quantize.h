@@ -3,14 +3,20 @@
 #include <optional>
 #include <string>
 
+#include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/distillation.h"
+#include "hone/jobs/explanation.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/model_card.h"
 #include "hone/jobs/recipe.h"
 #include "hone/metrics/verdict.h"
+#include "hone/models/model_size.h"
 #include "hone/study/gates.h"
+#include "hone/study/measure.h"
+#include "hone/study/result.h"
 
 namespace hone {
 
@@ -35,6 +41,55 @@ struct QuantizeJob {
   JobOutput output;
   Invocation invocation = {};  ///< for the report, the card and the record of the run
 };
+
+/// What all its results begin with.
+struct QuantizedResult {
+  SubjectResult subject;
+  std::string format;
+  std::optional<std::string> baseline_format = {};
+  std::string method, arithmetic;
+  double average_weight_bits = 32;
+  std::int64_t quantized_modules = 0;
+  std::string protocol;
+  std::int64_t calibration_examples = 0;
+};
+/// The saved model as `transformers` computes it.
+struct TransformersEvaluation {
+  EvaluationResult evaluation = {};
+  ComparisonResult comparison = {};
+};
+/// The result of one seed.
+struct QuantizeFields {
+  QuantizedResult quantized;
+  BeforeAndAfterResult both = {};
+  std::uint64_t seed = 0;
+  std::int64_t seeds = 1;
+  std::optional<GateResult> gate = {};
+  ModelSize size = {};
+  std::optional<EvaluationResult::ByName<double>> class_weights = {};
+  std::optional<DistillationResult> distill = {};
+  std::optional<TransformersEvaluation> as_transformers = {};
+  std::optional<std::int64_t> steps = {};
+  std::optional<std::string> caveat = {};
+  std::optional<DiagnosisResult> diagnosis = {};
+};
+/// The result of several seeds.
+struct QuantizeSeedsFields {
+  QuantizedResult quantized;
+  ModelSize size = {};
+  std::optional<EvaluationResult::ByName<double>> class_weights = {};
+  std::optional<DistillationResult> distill = {};
+  ChangeSeedsResult seeds = {};
+  std::optional<std::string> caveat = {};
+  std::optional<DiagnosisResult> diagnosis = {};
+};
+const Fields& fields_of(const QuantizedResult*);
+/// What a model card says of it and its evaluation.
+CardFacts card_facts(const QuantizedResult& quantized, const BeforeAndAfterResult& both,
+                     std::uint64_t seed);
+const Fields& fields_of(const TransformersEvaluation*);
+const Fields& fields_of(const QuantizeFields*);
+const Fields& fields_of(const QuantizeSeedsFields*);
 
 struct QuantizeResult : JobResult {
   Verdict verdict = {};

@@ -3,12 +3,15 @@
 #include <glob.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <map>
+#include <numeric>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
-#include "hone/metrics/verdict.h"
+#include "hone/metrics/seeds.h"
+#include "hone/study/gates.h"
+#include "hone/study/result.h"
 #include "hone/train/checkpoints.h"
 
 namespace hone {
@@ -42,154 +45,153 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
   return entries;
 }
 
-// Those of the keys that are there and have a value.
-void take(Json& row, const Json& from, std::initializer_list<const char*> keys) {
-  for (const char* key : keys)
-    if (!value_at(from, key).is_null()) row[key] = from[key];
+// The value of a key; what has another type is not from hone.
+void take(std::optional<std::string>& to, const Json& from, const char* key) {
+  if (const Json& value = value_at(from, key); value.is_string() && value != "")
+    to = value.get<std::string>();
+}
+void take(std::optional<std::int64_t>& to, const Json& from, const char* key) {
+  if (const Json& value = value_at(from, key); value.is_number_integer())
+    to = value.get<std::int64_t>();
+}
+void take(std::optional<double>& to, const Json& from, const char* key) {
+  if (const Json& value = value_at(from, key); value.is_number()) to = value.get<double>();
 }
 
-void take_measurement(Json& row, const Json& measurement) {
-  if (!measurement.is_object()) return;
-  for (const auto& [key, value] : measurement.items())
-    if (key.starts_with("eval_") && !value.is_null()) row[key] = value;
-  if (!value_at(measurement, "eval_samples").is_null()) row["n"] = measurement["eval_samples"];
+// The split that was measured, and what its metrics have to be read with.
+void take_split(RunRow& row, const Json& from) {
+  take(row.split, from, "split");
+  take(row.n, from, "n");
+  take(row.examples_hash, from, "examples_hash");
+  take(row.effective_n, from, "effective_n");
+  take(row.trained_on_rows, from, "trained_on_rows");
+  take(row.chosen_on_rows, from, "chosen_on_rows");
+  take(row.calibrated_on_rows, from, "calibrated_on_rows");
+  take(row.duplicate_rows, from, "duplicate_rows");
+  take(row.validation_duplicate_rows, from, "validation_duplicate_rows");
+  take(row.repeated_rows, from, "repeated_rows");
+  if (std::vector<std::string> words = cautions_of(from); !words.empty())
+    row.cautions = std::move(words);
 }
 
-void take_comparison(Json& row, const Json& comparison) {
-  take(row, comparison,
-       {"flips",
-        "flip_share",
-        "flip_interval",
-        "only_baseline_right",
-        "only_candidate_right",
-        "answer_flip_share",
-        "mean_shift",
-        "distinct_examples",
-        "differing_examples",
-        "change_half_width",
-        "metric",
-        "change",
-        "change_interval",
-        "mcnemar_p",
-        "margin_snr_db",
-        "margin",
-        "p_value",
-        "grounds",
-        "candidates",
-        "examples_needed",
-        "seeds_needed",
-        "summary",
-        "verdict"});
+// How the model computes.
+void take_arithmetic(RunRow& row, const Json& from) {
+  take(row.arithmetic, from, "arithmetic");
+  take(row.average_weight_bits, from, "average_weight_bits");
 }
 
-// What its figures are to be read with.
-void take_cautions(Json& row, const Json& figures) {
-  take(row, figures,
-       {"effective_n", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows",
-        "validation_duplicate_rows", "repeated_rows"});
-  if (const std::vector<std::string> words = cautions_of(figures); !words.empty())
-    row["cautions"] = words;
+bool is_measured(const Json& value) { return value_at(value, "eval_metric").is_string(); }
+
+void take_measurement(RunRow& row, const Json& measurement) {
+  if (!is_measured(measurement)) return;
+  row.measured = from_json<EvaluationResult>(measurement);
+  row.n = row.measured->samples;
 }
 
-// The key of the metric by which a measurement is judged; "" where nothing was measured.
-std::string figure_key(const Json& measurement) {
-  const Json& name = value_at(measurement, "eval_metric");
-  return name.is_string() ? "eval_" + name.get<std::string>() : "";
+void take_comparison(RunRow& row, const Json& comparison) {
+  if (!value_at(comparison, "verdict").is_null())
+    row.comparison = from_json<ComparisonResult>(comparison);
 }
 
-bool is_measured(const Json& value) {
-  return value.is_object() && value_at(value, figure_key(value)).is_number();
+// The measurements called `key` of all seeds as one, with the mean of the metric.
+EvaluationResult mean_measurement(const Json& runs, const std::string& key,
+                                  const SeedSpread& spread) {
+  std::vector<EvaluationResult> all;
+  for (const Json& run : runs) all.push_back(from_json<EvaluationResult>(run.at(key)));
+  const EvaluationResult& first = all.front();
+  EvaluationResult mean{.metric = first.metric,
+                        .metrics = {{first.metric.key, spread.mean}},
+                        .baseline = first.baseline,
+                        .majority_share = first.majority_share,
+                        .baseline_rmse = first.baseline_rmse,
+                        .samples = first.samples,
+                        .effective_samples = first.effective_samples,
+                        .runtime = std::nan(""),
+                        .samples_per_second = std::nan("")};
+  if (spread.interval) mean.intervals = {{first.metric.key, *spread.interval}};
+  for (const EvaluationResult& one : all)
+    mean.without_prediction = std::max(mean.without_prediction, one.without_prediction);
+  return mean;
 }
 
-// The mean over seeds stands where a single run has its figure, called `key`. Of a few seeds no interval can be told.
-void take_spread(Json& row, const std::string& key, const Json& spread) {
-  constexpr double kFewestSeeds = 5;
-  if (value_at(spread, "mean").is_number()) row[key] = spread["mean"];
-  if (!value_at(spread, "seeds").is_number() || spread["seeds"] < kFewestSeeds) return;
-  const Json& interval = value_at(spread, "mean_interval");
-  if (interval.is_array() && interval.size() == 2 && interval[0].is_number() &&
-      interval[1].is_number()) {
-    row[key + "_interval"] = interval;
-    row["cautions"].push_back("interval: other seeds, the same texts");
+// Of several seeds.
+void take_seeds(RunRow& row, const Json& result) {
+  const Json &spreads = value_at(result, "metric_spread"), &runs = result.at("runs");
+  if (!spreads.is_object() || runs.empty()) return;
+  std::string key;
+  for (const std::string& name : {row.split.value_or(""), std::string("b"), std::string("after"),
+                                  std::string("test"), std::string("validation")})
+    if (key.empty() && spreads.contains(name)) key = name;
+  if (key.empty()) return;
+  const auto spread = from_json<SeedSpread>(spreads[key]);
+  take_split(row, value_at(runs[0], key));  // the same for all
+  if (key == "test" || key == "validation") row.split = key;
+  row.measured = mean_measurement(runs, key, spread);
+  row.n = row.measured->samples;
+  row.metric_values = spread.values;
+  if (spread.interval) row.cautions.emplace_back("interval: other seeds, the same texts");
+  const Json& change = value_at(result, "change");
+  if (value_at(change, "verdict").is_null()) return;
+  row.comparison = {.margin_snr_db = std::nan(""), .verdict = from_json<Verdict>(change)};
+  std::vector<double> flips;
+  for (const Json& run : runs)
+    if (const Json& share = value_at(value_at(run, "comparison"), "flip_share"); share.is_number())
+      flips.push_back(share.get<double>());
+  if (flips.empty()) return;
+  row.comparison->flip_share =
+      std::accumulate(flips.begin(), flips.end(), 0.0) / static_cast<double>(flips.size());
+  row.flip_share_values = std::move(flips);
+}
+
+// Of one seed.
+void take_result(RunRow& row, const Json& result) {
+  std::string judged;
+  const auto look_for = [&](const char* key) {
+    if (judged.empty() && value_at(result, key).is_object()) judged = key;
+  };
+  look_for("b");
+  look_for("after");
+  if (!is_measured(result)) {
+    look_for("test");
+    look_for("validation");
   }
+  const Json& measurement = judged.empty() ? result : result[judged];
+  take_measurement(row, measurement);
+  take_split(row, measurement);
+  take_arithmetic(row, measurement);
+  if (judged == "test" || judged == "validation") row.split = judged;
+  take_comparison(row, value_at(result, "comparison"));
 }
 
-double mean_of(const Json& numbers) {
-  double sum = 0;
-  for (const Json& number : numbers) sum += number.get<double>();
-  return sum / static_cast<double>(numbers.size());
-}
-
-// "test", or where that was not measured "validation".
-std::string judged_part(const Json& result) {
-  for (const char* part : {"test", "validation"})
-    if (value_at(result, part).is_object()) return part;
-  return "";
-}
-
-Json model_row(const Json& row, const Json& model) {
-  Json own = row;
-  take(own, model, {"average_weight_bits", "arithmetic", "packed_bytes"});
-  const Json& label = value_at(model, model.contains("format") ? "format" : "model");
-  if (label.is_string()) own["variant"] = label;
+RunRow model_row(const RunRow& row, const Json& model) {
+  RunRow own = row;
+  take_arithmetic(own, model);
+  take(own.packed_bytes, model, "packed_bytes");
+  take(own.variant, model, "model");
+  take(own.variant, model, "format");
   take_measurement(own, model);
   take_comparison(own, value_at(model, "comparison"));
   return own;
 }
 
-/// What was measured; none: nothing.
-std::vector<Json> measured_rows(const Json& row, const Json& result) {
-  std::vector<Json> rows;
+/// A row for each model that was measured.
+std::vector<RunRow> measured_rows(const RunRow& row, const Json& result) {
+  std::vector<RunRow> rows;
   for (const char* key : {"models", "formats"})
     if (value_at(result, key).is_array())
       for (const Json& model : result[key])
-        if (model.is_object() && model.contains(figure_key(model)))
-          rows.push_back(model_row(row, model));
+        if (is_measured(model)) rows.push_back(model_row(row, model));
   if (!rows.empty()) return rows;
 
-  Json own = row;
-  const std::string part = judged_part(result);
-  const bool repeated = value_at(result, "runs").is_array();
-  const std::string judged = value_at(result, "b").is_object()                ? "b"
-                             : value_at(result, "after").is_object()          ? "after"
-                             : value_at(result, "method").is_string()         ? "after"
-                             : value_at(result, figure_key(result)).is_null() ? part
-                                                                              : "";
-  if (repeated) {
-    const Json& spreads = value_at(result, "metric_spread");
-    std::string key = judged;
-    for (const char* name : {"validation", "test"})
-      if (key.empty() && spreads.is_object() && spreads.contains(name)) key = name;
-    const std::string measured = value_at(own, "split").is_string() ? own["split"] : Json(key);
-    if (spreads.is_object() && spreads.contains(measured)) key = measured;
-    take_comparison(own, value_at(result, "change"));
-    // What all seeds were measured on.
-    const Json& first = result["runs"].empty() ? Json() : result["runs"][0];
-    if (!value_at(value_at(first, key), "eval_samples").is_null())
-      own["n"] = first[key]["eval_samples"];
-    take_cautions(own, value_at(first, key));
-    const std::string figure = figure_key(value_at(first, key));
-    take_spread(own, figure, value_at(spreads, key));
-    take(own, value_at(first, key), {"eval_metric", "eval_majority_share", "eval_baseline"});
-    for (const Json& run : result["runs"]) {
-      if (is_measured(value_at(run, key))) own[figure + "_values"].push_back(run[key][figure]);
-      if (value_at(value_at(run, "comparison"), "flip_share").is_number())
-        own["flip_share_values"].push_back(run["comparison"]["flip_share"]);
-    }
-    if (own.contains("flip_share_values")) own["flip_share"] = mean_of(own["flip_share_values"]);
-    if (key == "test" || key == "validation") own["split"] = key;
-  } else {
-    const Json& measurement = judged.empty() ? result : value_at(result, judged);
-    take_measurement(own, measurement);
-    take_cautions(own, measurement);
-    if (measurement.is_object()) take(own, measurement, {"average_weight_bits", "arithmetic"});
-    if (judged == "test" || judged == "validation") own["split"] = judged;
-    take_comparison(own, value_at(result, "comparison"));
-  }
-  // What all gates say together goes before what the metric says alone.
-  const Json& gated = value_at(value_at(result, "gate"), "verdict");
-  if (!gated.is_null()) own["verdict"] = gated;
-  if (own.contains(figure_key(own))) rows.push_back(own);
+  RunRow own = row;
+  if (value_at(result, "runs").is_array())
+    take_seeds(own, result);
+  else
+    take_result(own, result);
+  // The verdict on all gates goes before that on the metric alone.
+  if (const Json& gate = value_at(result, "gate"); gate.is_object() && own.comparison)
+    own.comparison->verdict.conclusion = from_json<GateResult>(gate).verdict;
+  if (own.measured) rows.push_back(std::move(own));
   return rows;
 }
 
@@ -202,30 +204,33 @@ std::string command_in(const Json& line) {
 }
 
 /// What the job was, from its settings.
-Json job_row(const fs::path& folder, const Json& settings_file, const Json& result) {
-  Json row = {{"folder", folder.string()}, {"state", "finished"}};
-  const std::string command = command_in(value_at(settings_file, "command"));
-  if (!command.empty()) row["command"] = command;
-  take(row, settings_file, {"start", "seconds"});
+RunRow job_row(const fs::path& folder, const Json& settings_file, const Json& result) {
+  RunRow row{.folder = folder.string()};
+  if (std::string command = command_in(value_at(settings_file, "command")); !command.empty())
+    row.command = std::move(command);
+  take(row.start, settings_file, "start");
+  take(row.seconds, settings_file, "seconds");
   const Json& settings = value_at(settings_file, "settings");
   for (const char* key : {"MODEL", "B", "compare", "suggest"})
-    if (value_at(settings, key).is_string() && settings[key] != "" && !row.contains("model"))
-      row["model"] = settings[key];
-  if (value_at(settings, "data").is_string() && settings["data"] != "")
-    row["data"] = settings["data"];
-  if (value_at(settings, "split").is_string() && settings["split"] != "")
-    row["split"] = settings["split"];
-  take(row, result,
-       {"command", "model", "split", "n", "examples_hash", "format", "method", "arithmetic",
-        "average_weight_bits", "seed", "seeds", "steps", "weights_of_step", "protocol"});
-  take_cautions(row, result);
-  // Of both models of a comparison; the second is the one it is about.
-  for (const char* key : {"arithmetic", "average_weight_bits"})
-    if (value_at(row, key).is_array()) row[key] = Json(row[key].empty() ? Json() : row[key].back());
+    if (!row.model) take(row.model, settings, key);
+  take(row.data, settings, "data");
+  take(row.split, settings, "split");
+  take(row.command, result, "command");
+  take(row.model, result, "model");
+  take_split(row, result);
+  take(row.format, result, "format");
+  take(row.method, result, "method");
+  take_arithmetic(row, result);
+  take(row.seed, result, "seed");
+  take(row.seeds, result, "seeds");
+  take(row.steps, result, "steps");
+  take(row.weights_of_step, result, "weights_of_step");
+  take(row.protocol, result, "protocol");
   const Json& data = value_at(result, "data");
-  if (value_at(data, "source").is_string()) row["data"] = data["source"];
-  if (value_at(data, "hash").is_string()) row["data_hash"] = data["hash"];
-  row["settings"] = settings.is_object() ? settings : Json::object();
+  take(row.data, data, "source");
+  take(row.data_hash, data, "hash");
+  if (settings.is_object())
+    for (const auto& [key, value] : settings.items()) row.settings.emplace_back(key, value);
   return row;
 }
 
@@ -238,9 +243,9 @@ std::int64_t newest_checkpoint(const fs::path& folder) {
   return newest;
 }
 
-/// What an interrupted job has got to.
+/// How far an interrupted job has come.
 RunFolder unfinished(const fs::path& folder) {
-  Json row = {{"folder", folder.string()}, {"state", "unfinished"}, {"settings", Json::object()}};
+  RunRow row{.folder = folder.string(), .state = RunState::unfinished};
   const fs::path file = folder / "training_log.jsonl";
   std::int64_t step = newest_checkpoint(folder);
   if (is_file(file)) {
@@ -251,24 +256,24 @@ RunFolder unfinished(const fs::path& folder) {
       try {
         line = parse_json(text, file.string());
       } catch (const UserError&) {
-        break;  // the job is at it, or was stopped in the middle of a line
+        break;  // the job is running, or was stopped in the middle of a line
       }
       if (value_at(line, "step").is_number_integer())
         step = std::max(step, line["step"].get<std::int64_t>());
       if (!is_measured(line)) continue;
       take_measurement(row, line);
-      row["split"] = "validation";
+      row.split = "validation";
     }
   }
   for (const char* name : {"resume.json", "record.json"}) {
     const Json job = read_if_there(folder / name);
     const Json& settings = value_at(job, "job").is_object() ? job["job"] : job;
-    if (!settings.is_object() || row["settings"] != Json::object()) continue;
+    if (!settings.is_object() || !row.settings.empty()) continue;
     for (const auto& [key, value] : settings.items())
-      if (!key.starts_with("the ")) row["settings"][key] = value;  // fingerprints
+      if (!key.starts_with("the ")) row.settings.emplace_back(key, value);  // fingerprints
   }
-  row["step"] = step;
-  return {folder, {row}};
+  row.step = step;
+  return {folder, {std::move(row)}};
 }
 
 // Anybody's folder may be called so.
@@ -288,7 +293,7 @@ RunFolder read_folder(const fs::path& folder) {
   RunFolder run{folder, {}};
   const bool ours =
       value_at(settings, "settings").is_object() || value_at(result, "schema_version").is_number();
-  const Json row = job_row(folder, settings, result);
+  const RunRow row = job_row(folder, settings, result);
   run.rows = measured_rows(row, result);
   if (run.rows.empty() && ours) run.rows.push_back(row);
   return run;
@@ -355,6 +360,78 @@ class Reader {
 };
 
 }  // namespace
+
+std::span<const EnumWord> enum_words(RunState) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(RunState::finished), "finished"},
+                                        {static_cast<int>(RunState::unfinished), "unfinished"}};
+  return kWords;
+}
+
+const Fields& fields_of(const RunRow*) {
+  using R = RunRow;
+  static const Fields fields = describe<R>(
+      "run_row", "A run, or one of the models that it measured. Null: its folder does not say.",
+      field<&R::folder>("folder", "The output folder."),
+      field<&R::state>("state", "unfinished: interrupted, diverged, or still running."),
+      field<&R::group>("group", "Number of its group; only runs of one group can be ranked."),
+      field<&R::settings>("settings",
+                          "Arguments of its command; of unfinished runs those that decide on the "
+                          "result."),
+      field<&R::step>("step", Unit::steps, "Last step that was saved; null: finished."),
+      field<&R::command>("command", "The command; null: unfinished."),
+      field<&R::model>("model", "The model as it was named."),
+      field<&R::variant>("variant", "The model among several; null: the only one."),
+      field<&R::data>("data", "The data as it was named."),
+      field<&R::data_hash>("data_hash", "`hash` of the data."),
+      field<&R::split>("split", "The measured split: train, validation, test or all."),
+      field<&R::n>("n", Unit::examples, "Its number of examples."),
+      field<&R::examples_hash>("examples_hash", "Fingerprint of these examples."),
+      field<&R::effective_n>("effective_n", Unit::examples,
+                             "Different examples that would say as much."),
+      field<&R::trained_on_rows>("trained_on_rows", Unit::examples,
+                                 "Examples that the model was trained on."),
+      field<&R::chosen_on_rows>("chosen_on_rows", Unit::examples,
+                                "Examples that training set aside for choices."),
+      field<&R::calibrated_on_rows>("calibrated_on_rows", Unit::examples,
+                                    "Examples that quantizers were calibrated on."),
+      field<&R::duplicate_rows>("duplicate_rows", Unit::examples,
+                                "Examples that are in the training split, too."),
+      field<&R::validation_duplicate_rows>(
+          "validation_duplicate_rows", Unit::examples,
+          "Examples of the test split that are in the validation split, too."),
+      field<&R::repeated_rows>("repeated_rows", Unit::examples,
+                               "Examples that repeat an earlier one of the split."),
+      field<&R::cautions>("cautions", "What the metrics have to be read with, a few words each."),
+      field<&R::protocol>("protocol", "honest or original."),
+      field<&R::start>("start", Unit::utc, "When it began, ISO 8601; null: unfinished."),
+      field<&R::seconds>("seconds", Unit::seconds, "Duration; null: unfinished."),
+      field<&R::seed>("seed", "Its random seed; null: several."),
+      field<&R::seeds>("seeds", Unit::seeds, "Number of seeds; of several, metrics are means."),
+      field<&R::metric_values>("metric_values",
+                               "The metric by which the task is judged with each seed; null: one "
+                               "seed."),
+      field<&R::flip_share_values>("flip_share_values", Unit::share,
+                                   "Predictions changed with each seed; null: one seed, or "
+                                   "not compared."),
+      field<&R::steps>("steps", Unit::steps, "Training steps; null: not a training."),
+      field<&R::weights_of_step>("weights_of_step",
+                                 "Step after which the weights were taken; null: not a training."),
+      field<&R::format>("format", "Of the layers; null: not quantized."),
+      field<&R::method>("method", "How the model was compressed, as ptq or qat."),
+      field<&R::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&R::average_weight_bits>("average_weight_bits", Unit::bits, kWeightBitsMeaning),
+      field<&R::packed_bytes>("packed_bytes", Unit::bytes, "Size of all parameters when packed."),
+      inlined<&R::comparison>(), inlined<&R::measured>());
+  return fields;
+}
+
+const Fields& fields_of(const SkippedPath*) {
+  static const Fields fields =
+      describe<SkippedPath>("skipped_path", "A path that is not an output folder.",
+                            field<&SkippedPath::path>("path", "The path."),
+                            field<&SkippedPath::reason>("reason", "Why it was skipped."));
+  return fields;
+}
 
 Runs read_runs(const std::vector<std::string>& paths) {
   Reader reader;

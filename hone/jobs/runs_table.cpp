@@ -10,7 +10,8 @@
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/metrics/proportion.h"
-#include "hone/study/seeds.h"
+#include "hone/metrics/seeds.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {
@@ -102,30 +103,37 @@ const RunColumn* known_column(std::string_view key) {
   return found == std::end(kColumns) ? nullptr : &*found;
 }
 
-Json value_of(const Json& row, const std::string& key) {
-  if (row.contains(key)) return row[key];
-  const Json& settings = row["settings"];
-  return settings.contains(key) ? settings[key] : Json();
+// Null where the row does not have it.
+const Json& member(const Json& row, std::string_view key) {
+  static const Json none;
+  const Json& value = value_at(row, std::string(key));
+  return value.is_array() && value.empty() ? none : value;
 }
 
-std::vector<std::string> keys_of(const std::vector<Json>& rows) {
+// Of a row or of its settings.
+const Json& value_of(const Json& row, const std::string& key) {
+  const Json& value = member(row, key);
+  return value.is_null() ? value_at(row.at("settings"), key) : value;
+}
+
+std::vector<std::string> keys_of(const Json& rows) {
   std::vector<std::string> keys;
   const auto add = [&](const std::string& key) {
     if (!among(keys, key)) keys.push_back(key);
   };
   for (const RunColumn& column : kColumns)
     for (const Json& row : rows)
-      if (row.contains(column.key)) add(std::string(column.key));
+      if (!member(row, column.key).is_null()) add(std::string(column.key));
   for (const Json& row : rows) {
     for (const auto& [key, value] : row.items())
-      if (key != "settings") add(key);
-    for (const auto& [key, value] : row["settings"].items()) add(key);
+      if (key != "settings" && !member(row, key).is_null()) add(key);
+    for (const auto& [key, value] : row.at("settings").items()) add(key);
   }
   return keys;
 }
 
 // The key that a name stands for.
-std::string resolve_key(const std::string& name, const std::vector<Json>& rows) {
+std::string resolve_key(const std::string& name, const Json& rows) {
   const std::vector<std::string> keys = keys_of(rows);
   for (const std::string& key : {name, "eval_" + name})
     if (among(keys, key)) return key;
@@ -133,20 +141,21 @@ std::string resolve_key(const std::string& name, const std::vector<Json>& rows) 
                                fmt::join(keys, ", "), did_you_mean(name, keys)));
 }
 
-RunGroup group_of(const Json& row) {
-  const Json majority = row.contains("eval_majority_share") ? row["eval_majority_share"] : Json();
-  return {
-      row.value("data", ""),          row.value("data_hash", ""),
-      row.value("split", ""),         row.value("n", std::int64_t{0}),
-      row.value("examples_hash", ""), majority.is_number() ? majority.get<double>() : std::nan("")};
+RunGroup group_of(const RunRow& row) {
+  RunGroup group{.data = row.data,
+                 .data_hash = row.data_hash,
+                 .split = row.split,
+                 .n = row.n,
+                 .examples_hash = row.examples_hash};
+  if (row.measured) group.majority_share = row.measured->majority_share;
+  return group;
 }
 
 // Examples and data are identified by their fingerprints, wherever they are stored.
 bool same(const RunGroup& a, const RunGroup& b) {
-  if (!a.texts_hash.empty() || !b.texts_hash.empty()) return a.texts_hash == b.texts_hash;
-  const bool data =
-      a.data_hash.empty() && b.data_hash.empty() ? a.data == b.data : a.data_hash == b.data_hash;
-  return data && a.part == b.part && a.n == b.n;
+  if (a.examples_hash || b.examples_hash) return a.examples_hash == b.examples_hash;
+  const bool data = a.data_hash || b.data_hash ? a.data_hash == b.data_hash : a.data == b.data;
+  return data && a.split == b.split && a.n == b.n;
 }
 
 bool less(const Json& a, const Json& b) {
@@ -159,19 +168,27 @@ bool less(const Json& a, const Json& b) {
 
 // The ends of a metric's interval, NaN if it has none.
 Interval interval_of(const Json& row, const std::string& key) {
-  const std::string name = key == "flip_share" ? "flip_interval" : key + "_interval";
-  if (!row.contains(name)) return {std::nan(""), std::nan("")};
-  return {row[name][0].get<double>(), row[name][1].get<double>()};
+  const Json& ends = member(row, key == "flip_share" ? "flip_interval" : key + "_interval");
+  if (ends.is_null()) return {std::nan(""), std::nan("")};
+  return {number_or_nan(ends.at(0)), number_or_nan(ends.at(1))};
+}
+
+// With each seed; null for other keys, and for one seed.
+const Json& values_of(const Json& row, const std::string& key) {
+  if (key == "flip_share") return member(row, "flip_share_values");
+  const Json& metric = member(row, "eval_metric");
+  const bool judged = metric.is_string() && key == "eval_" + metric.get<std::string>();
+  return member(row, judged ? "metric_values" : "");
 }
 
 Cell cell_of(const Json& row, const std::string& key) {
   const RunColumn* column = known_column(key);
-  const Json value = value_of(row, key);
+  const Json& value = value_of(row, key);
   if (value.is_null()) return absent;
   if (key == "cautions") return fmt::format("{}", fmt::join(value, "; "));
   // For a few seeds, show no mean and no spread.
-  if (const Json values = row.value(key + "_values", Json::array());
-      !values.empty() && std::ssize(values) < kFewestSeeds)
+  if (const Json& values = values_of(row, key);
+      !values.is_null() && std::ssize(values) < kFewestSeeds)
     return PerRun{values.get<std::vector<double>>(),
                   column->kind == RunColumn::flips ? Quantity::flips : Quantity::share};
   if (value.is_number_integer()) return value.get<std::int64_t>();
@@ -199,13 +216,13 @@ std::string header_of(const std::string& key) {
 }
 
 // Whether all rows have the same value.
-bool is_constant(const std::vector<Json>& rows, const std::string& key) {
+bool is_constant(const Json& rows, const std::string& key) {
   return std::ranges::all_of(
       rows, [&](const Json& row) { return value_of(row, key) == value_of(rows.front(), key); });
 }
 
 // Whether all rows of a group have the same value, as for facts of the examples.
-bool is_constant_in_groups(const std::vector<Json>& rows, const std::string& key) {
+bool is_constant_in_groups(const Json& rows, const std::string& key) {
   std::map<Json, Json> value_of_group;
   return std::ranges::all_of(rows, [&](const Json& row) {
     return value_of_group.emplace(row.at("group"), value_of(row, key)).first->second ==
@@ -214,16 +231,16 @@ bool is_constant_in_groups(const std::vector<Json>& rows, const std::string& key
 }
 
 // Settings of different commands cannot be compared. An interrupted run does not record its command.
-bool are_of_one_command(const std::vector<Json>& rows) {
+bool are_of_one_command(const std::vector<RunRow>& rows) {
   std::set<std::string> commands;
-  for (const Json& row : rows)
-    if (row.contains("command")) commands.insert(row["command"].get<std::string>());
+  for (const RunRow& row : rows)
+    if (row.command) commands.insert(*row.command);
   return commands.size() <= 1;
 }
 
 // The columns in which rows differ, and always the folder and the metrics. Of the settings of one command only those that
-// every run has: a version may lack some.
-std::vector<std::string> telling_columns(const std::vector<Json>& rows,
+// every run has: an interrupted one records fewer.
+std::vector<std::string> telling_columns(const Json& rows, bool of_one_command,
                                          std::vector<std::string>& common) {
   std::vector<std::string> chosen;
   // Metrics by which tasks are judged are shown wherever they were measured.
@@ -234,11 +251,11 @@ std::vector<std::string> telling_columns(const std::vector<Json>& rows,
     if (!is_constant(rows, "group") && among(kOfGroups, key) && is_constant_in_groups(rows, key))
       return;
     const bool is_figure = among(kFigures, key) && std::ranges::any_of(rows, [&](const Json& row) {
-                             return row.contains(key);
+                             return !member(row, key).is_null();
                            });
     if (key == "folder" || is_figure || !is_constant(rows, key)) {
       chosen.push_back(key);
-    } else if (const Json value = value_of(rows.front(), key);
+    } else if (const Json& value = value_of(rows.front(), key);
                !value.is_null() && key != "group" && value != "finished") {
       common.push_back(
           fmt::format("{}: {}", header_of(key), display_text(cell_of(rows.front(), key))));
@@ -246,10 +263,12 @@ std::vector<std::string> telling_columns(const std::vector<Json>& rows,
   };
   for (const RunColumn& column : kColumns)
     if (among(kUnasked, column.key)) consider(std::string(column.key));
-  if (!are_of_one_command(rows)) return chosen;
+  if (!of_one_command) return chosen;
   for (const std::string& key : keys_of(rows))
-    if (known_column(key) == nullptr && !rows.front().contains(key) && !among(kNoDifference, key) &&
-        std::ranges::all_of(rows, [&](const Json& row) { return row["settings"].contains(key); }) &&
+    if (known_column(key) == nullptr && member(rows.front(), key).is_null() &&
+        !among(kNoDifference, key) &&
+        std::ranges::all_of(rows,
+                            [&](const Json& row) { return row.at("settings").contains(key); }) &&
         !is_constant(rows, key))
       chosen.push_back(key);
   return chosen;
@@ -257,40 +276,63 @@ std::vector<std::string> telling_columns(const std::vector<Json>& rows,
 
 }  // namespace
 
+const Fields& fields_of(const RunGroup*) {
+  using R = RunGroup;
+  static const Fields fields = describe<R>(
+      "run_group", "Runs that were measured on the same examples; only these can be ranked.",
+      field<&R::group>("group", "Its number, from 1."),
+      field<&R::data>("data", "The data as it was named; null: unknown."),
+      field<&R::data_hash>("data_hash", "`hash` of the data; null: unknown."),
+      field<&R::split>("split", "The split: train, validation, test or all; null: unknown."),
+      field<&R::n>("n", Unit::examples, "Number of examples; null: unknown."),
+      field<&R::examples_hash>("examples_hash",
+                               "Fingerprint of the examples; null: unknown, and the data, split "
+                               "and number identify them."),
+      field<&R::majority_share>("majority_share", Unit::share,
+                                "Share of the most frequent class; null: unknown, or another "
+                                "task."));
+  return fields;
+}
+
 RankedRuns rank_runs(const Runs& runs, const std::string& sort_key, bool reverse) {
   RankedRuns ranked;
   for (const RunFolder& folder : runs.folders)
     ranked.rows.insert(ranked.rows.end(), folder.rows.begin(), folder.rows.end());
-  for (Json& row : ranked.rows) {
-    const RunGroup group = group_of(row);
+  for (RunRow& row : ranked.rows) {
+    RunGroup group = group_of(row);
     const auto found = std::ranges::find_if(
         ranked.groups, [&](const RunGroup& other) { return same(group, other); });
-    row["group"] = found - ranked.groups.begin() + 1;
-    if (found == ranked.groups.end()) ranked.groups.push_back(group);
+    row.group = group.group = found - ranked.groups.begin() + 1;
+    if (found == ranked.groups.end()) ranked.groups.push_back(std::move(group));
   }
   if (sort_key.empty() || ranked.rows.empty()) {
     if (reverse) std::ranges::reverse(ranked.rows);
     return ranked;
   }
-  const std::string key = resolve_key(sort_key, ranked.rows);
-  std::ranges::stable_sort(ranked.rows, [&](const Json& a, const Json& b) {
-    if (a["group"] != b["group"]) return a["group"] < b["group"];
-    const Json left = value_of(a, key), right = value_of(b, key);
-    if (left.is_null() || right.is_null()) return !left.is_null() && right.is_null();
-    return reverse ? less(right, left) : less(left, right);
+  const Json rows = to_json(ranked.rows);
+  const std::string key = resolve_key(sort_key, rows);
+  std::vector<std::pair<Json, RunRow>> keyed;  // each with its value
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    keyed.emplace_back(value_of(rows[i], key), std::move(ranked.rows[i]));
+  std::ranges::stable_sort(keyed, [&](const auto& a, const auto& b) {
+    if (a.second.group != b.second.group) return a.second.group < b.second.group;
+    if (a.first.is_null() || b.first.is_null()) return !a.first.is_null() && b.first.is_null();
+    return reverse ? less(b.first, a.first) : less(a.first, b.first);
   });
+  for (std::size_t i = 0; i < keyed.size(); ++i) ranked.rows[i] = std::move(keyed[i].second);
   return ranked;
 }
 
 Table runs_table(const RankedRuns& runs, const std::vector<std::string>& columns,
                  std::vector<std::string>& common) {
+  const Json rows = to_json(runs.rows);
   std::vector<std::string> keys;
-  for (const std::string& name : columns) keys.push_back(resolve_key(name, runs.rows));
-  if (keys.empty()) keys = telling_columns(runs.rows, common);
+  for (const std::string& name : columns) keys.push_back(resolve_key(name, rows));
+  if (keys.empty()) keys = telling_columns(rows, are_of_one_command(runs.rows), common);
   std::vector<Column> shown;
   for (const std::string& key : keys) shown.push_back({key, header_of(key)});
   Table table(shown);
-  for (const Json& row : runs.rows) {
+  for (const Json& row : rows) {
     std::vector<Cell> cells;
     for (const std::string& key : keys) cells.push_back(cell_of(row, key));
     table.add_row(std::move(cells));
@@ -302,23 +344,22 @@ std::string groups_note(const RankedRuns& runs) {
   if (runs.groups.size() < 2) return "";
   std::string note =
       "The runs were measured on different examples, so they cannot be ranked across groups:";
-  std::vector<std::string> told;
+  std::vector<std::string> named;
   for (std::size_t i = 0; i < runs.groups.size(); ++i) {
     const RunGroup& g = runs.groups[i];
-    const std::string texts =
-        fmt::format("{} of {}{}", g.part.empty() ? "an unknown split" : g.part,
-                    g.data.empty() ? "unknown data" : g.data,
-                    g.n == 0 ? "" : fmt::format(", n = {}", grouped(g.n)));
-    const auto alike = std::ranges::find(told, texts);
+    const std::string texts = fmt::format("{} of {}{}", g.split.value_or("an unknown split"),
+                                          g.data.value_or("unknown data"),
+                                          g.n ? fmt::format(", n = {}", grouped(*g.n)) : "");
+    const auto alike = std::ranges::find(named, texts);
     note += fmt::format("{} group {} is {}", i == 0 ? "" : ";", i + 1, texts);
-    if (!std::isnan(g.majority_share))
-      note += fmt::format(", most frequent class {}", share_text(g.majority_share));
-    if (g.texts_hash.empty()) {
+    if (g.majority_share)
+      note += fmt::format(", most frequent class {}", share_text(*g.majority_share));
+    if (!g.examples_hash) {
       note += " (the examples were not recorded)";
-    } else if (alike != told.end()) {
-      note += fmt::format(" (other examples than group {})", alike - told.begin() + 1);
+    } else if (alike != named.end()) {
+      note += fmt::format(" (other examples than group {})", alike - named.begin() + 1);
     }
-    told.push_back(texts);
+    named.push_back(texts);
   }
   return note + ".";
 }

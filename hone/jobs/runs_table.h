@@ -1,29 +1,33 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "hone/jobs/runs.h"
 #include "hone/report/table.h"
 
 /// The rows of many runs as one table.
 namespace hone {
 
-/// Runs that can be ranked, because they were measured on the same examples. Without fingerprints, as in older folders, as many
-/// examples of the same split of the same data are taken for the same.
+/// Runs that can be ranked, because they were measured on the same examples. Without fingerprints, as of interrupted runs, the same
+/// number of examples of the same split of the same data are taken for the same.
 struct RunGroup {
-  std::string data;
-  std::string data_hash;      ///< "": unknown
-  std::string part;           ///< "": unknown
-  std::int64_t n = 0;         ///< 0: unknown
-  std::string texts_hash;     ///< "": unknown
-  double majority_share = 0;  ///< of the most frequent class; NaN: unknown
+  std::int64_t group = 0;  ///< from 1
+  std::optional<std::string> data = {}, data_hash = {}, split = {};
+  std::optional<std::int64_t> n = {};
+  std::optional<std::string> examples_hash = {};
+  std::optional<double> majority_share = {};  ///< of the most frequent class
 };
+const Fields& fields_of(const RunGroup*);
 
 struct RankedRuns {
-  std::vector<Json> rows;        ///< each with its `group`, from 1
+  std::vector<RunRow> rows;      ///< each with its `group`
   std::vector<RunGroup> groups;  ///< in their order of appearance
 };
 
 /// The rows of all folders, in their order; with a `sort_key` sorted by its value within each group, rows without a value last.
-/// A key is one of a row or of its settings; "accuracy" stands for "eval_accuracy", as for all metrics. Throws `UsageError`
+/// A key is one of `RunRow` or of its settings; "accuracy" stands for "eval_accuracy", as for all metrics. Throws `UsageError`
 /// for one that no row has.
 RankedRuns rank_runs(const Runs& runs, const std::string& sort_key, bool reverse);
 

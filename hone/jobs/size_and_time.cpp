@@ -102,19 +102,6 @@ Section size_and_latency_section(const SizeAndTime& found) {
   return section;
 }
 
-const Fields& fields_of(const ShapeTimesResult*) {
-  using S = ShapeTimesResult;
-  static const Fields fields = describe<S>(
-      "shape_times", "The latency of one example before and after a change.",
-      field<&S::batch_size>("batch_size", Unit::examples,
-                            "Examples of a batch, padded to the longest of them."),
-      field<&S::examples>("examples", Unit::examples, "Examples that were timed."),
-      field<&S::tokens_before>("tokens_before", "Tokens of a text on average, without padding."),
-      field<&S::tokens_after>("tokens_after", "The same by the tokenizer of the changed model."),
-      inlined<&S::times>());
-  return fields;
-}
-
 const Fields& fields_of(const SizeAndTimeResult*) {
   using S = SizeAndTimeResult;
   static const Fields fields =
@@ -127,17 +114,11 @@ const Fields& fields_of(const SizeAndTimeResult*) {
 }
 
 SizeAndTimeResult size_and_time_result(const SizeAndTime& found) {
-  SizeAndTimeResult result{.size_before = found.size_before,
-                           .size = found.size,
-                           .threads = found.threads,
-                           .loading = loading_result(found.loading)};
-  for (const ModelTimes& one : found.times)
-    result.times.push_back({.batch_size = one.at_a_time,
-                            .examples = one.texts,
-                            .tokens_before = one.tokens,
-                            .tokens_after = one.tokens_after,
-                            .times = one.times});
-  return result;
+  return {.size_before = found.size_before,
+          .size = found.size,
+          .times = found.times,
+          .threads = found.threads,
+          .loading = loading_result(found.loading)};
 }
 
 const Fields& fields_of(const LoadingResult*) {

@@ -48,25 +48,15 @@ struct LoadingResult {
 };
 const Fields& fields_of(const LoadingResult*);
 LoadingResult loading_result(const TransformersLoading& loading);
-inline Json to_json(const TransformersLoading& loading) { return to_json(loading_result(loading)); }
-
-/// The latency of one example before and after a change.
-struct ShapeTimesResult {
-  std::int64_t batch_size = 1, examples = 0;
-  double tokens_before = 0, tokens_after = 0;
-  TimesInTurn times = {};
-};
-const Fields& fields_of(const ShapeTimesResult*);
 
 /// `SizeAndTime` in results.
 struct SizeAndTimeResult {
   ModelSize size_before = {}, size = {};
-  std::vector<ShapeTimesResult> times = {};
+  std::vector<ModelTimes> times = {};
   int threads = 1;
   LoadingResult loading = {};
 };
 const Fields& fields_of(const SizeAndTimeResult*);
 SizeAndTimeResult size_and_time_result(const SizeAndTime& found);
-inline Json to_json(const SizeAndTime& found) { return to_json(size_and_time_result(found)); }
 
 }  // namespace hone

@@ -161,17 +161,6 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
   return compare_rounds(ms[0], ms[1]);
 }
 
-Json to_json(const TimesInTurn& times, const std::string& before_name,
-             const std::string& after_name) {
-  const auto round_times = [](const RoundTimes& one) {
-    return Json{{"min_ms", one.min_ms}, {"median_ms", one.median_ms}};
-  };
-  return {{before_name, round_times(times.before)},
-          {after_name, round_times(times.after)},
-          {"speedup", times.speedup},
-          {"speedup_interval", {times.speedup_interval.low, times.speedup_interval.high}}};
-}
-
 namespace {
 
 // "1.84× faster in paired rounds (95% CI 1.79 to 1.90)"

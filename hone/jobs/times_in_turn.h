@@ -86,10 +86,6 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
                          const std::function<void()>& on_round = {},
                          const std::function<double()>& now_seconds = {});
 
-/// Both under these names, `speedup` and `speedup_interval`.
-Json to_json(const TimesInTurn& times, const std::string& before_name,
-             const std::string& after_name);
-
 /// "1.84× faster (95% CI 1.79 to 1.90)", "0.937× as fast (95% CI 0.843 to 0.983)", "no measurable speedup (1.02×, 95% CI 0.957 to
 /// 1.12)": faster or slower only if the whole interval is.
 std::string speedup_text(const Speedup& speedup);

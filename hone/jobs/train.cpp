@@ -142,6 +142,28 @@ std::string before_text(const TaskEvaluation& before, const std::string& part, b
                      fresh_head ? ", of a head as it was drawn." : ".");
 }
 
+// What the model card says of a training.
+CardFacts card_facts(const TrainFields& fields) {
+  CardFacts facts =
+      facts_of_training(fields.subject, fields.seed, fields.steps, fields.weights_of_step);
+  // Under the original protocol both are the same examples.
+  if (fields.validation && fields.protocol != to_string(Protocol::original))
+    facts.rows.push_back({"", fields.validation->evaluation, fields.validation->split});
+  if (fields.test) facts.rows.push_back({"", fields.test->evaluation, fields.test->split});
+  if (!fields.lora) return facts;
+  const std::string base = markdown_code(fields.subject.model);
+  facts.origin = fmt::format("an adapter (LoRA) of {}", base);
+  facts.relation = "adapter";
+  facts.tags = {"lora"};
+  facts.library = "peft";
+  facts.weights = {fmt::format(
+      "It is of use beside the model that it was trained on alone, {}, which base.json knows by a "
+      "fingerprint of its weights: `hone predict MODEL --adapter FOLDER`, or PEFT; `hone lora "
+      "merge` makes one model of both.",
+      base)};
+  return facts;
+}
+
 Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const fs::path& folder) {
   const TrainJob& job = run.job;
   TextModel& source = start.model;
@@ -238,11 +260,10 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
   }
   fields.size = model_size(source.model, folder);
   if (!job.lora) trained.size = to_text(fields.size);
-  const Json result = to_json(fields);
-  write_results("train", result, folder);
+  write_results("train", to_json(fields), folder);
   write_model_card({job.output.name_of(folder, run.output.path()),
                     run.job.invocation.command,
-                    result_of("train", result),
+                    card_facts(fields),
                     {trained.size},
                     run.job.data.cut.max_seq_length},
                    source.model, folder);

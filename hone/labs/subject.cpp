@@ -138,11 +138,10 @@ Json train_subject(LabSubject& subject, const JobResume& resume, std::uint64_t s
   const fs::path folder = output.path() / kModelFolder;
   fs::create_directories(folder);
   write_model(subject.source, folder);
-  Json card = subject_of(kShape, subject.data.identity, subject.data.measured);
-  card.update({{"seed", seed},
-               {"steps", tuned.training.steps},
-               {"weights_of_step", tuned.weights_of_step}});
-  write_model_card({kModelFolder, command, result_of("train", card)}, subject.source.model, folder);
+  const CardFacts facts =
+      facts_of_training(subject_result(kShape, subject.data.identity, subject.data.measured), seed,
+                        tuned.training.steps, tuned.weights_of_step);
+  write_model_card({kModelFolder, command, facts}, subject.source.model, folder);
   open_trained(subject, output, context);
   return {{"steps", tuned.training.steps},
           {"train_loss", tuned.training.mean_loss},

@@ -35,7 +35,7 @@ Table confusion_table_of_seeds(const std::vector<Json>& results, const std::stri
 std::string auc_text_of_seeds(const std::vector<Json>& results, const std::string& key,
                               const std::vector<std::string>& labels);
 
-/// A figure of each result, found by its keys; NaN where it is not defined, or an earlier version did not know it.
+/// A metric of each result, found by its keys; NaN where it is not defined.
 std::vector<double> figures_at(const std::vector<Json>& results, const Json::json_pointer& where);
 
 }  // namespace hone

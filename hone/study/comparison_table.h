@@ -60,9 +60,6 @@ MeasuredModelResult measured_model(const ComparedModel& model,
                                    const std::vector<std::string>& labels);
 std::vector<MeasuredModelResult> measured_models(const std::vector<ComparedModel>& models,
                                                  const std::vector<std::string>& labels);
-inline Json to_json(const ComparedModel& model, const std::vector<std::string>& labels) {
-  return to_json(measured_model(model, labels));
-}
 
 /// Cells of such tables, each with its 95% interval.
 Cell figure_cell(const TaskEvaluation& evaluation);

@@ -297,9 +297,8 @@ Table gate_table(const JudgedGates& judged) {
       if (repeat) row.emplace_back(effective_of(change));
       row.insert(row.end(), {percent(change.parent), percent(change.candidate)});
     }
-    row.push_back(v.change_interval
-                      ? points_within(v.change, v.change_interval->low, v.change_interval->high)
-                      : Cell(absent));
+    const Interval interval = v.change_interval.value_or(Interval{std::nan(""), std::nan("")});
+    row.push_back(points_within(v.change, interval.low, interval.high));
     row.push_back(verdict_cell(v));
     row.push_back(v.examples_needed ? Cell(*v.examples_needed) : Cell(absent));
     table.add_row(std::move(row));

@@ -104,7 +104,6 @@ const Fields& fields_of(const GateResult*);
 GateResult gate_result(const JudgedGates& judged);
 /// The same where there are gates.
 std::optional<GateResult> gate_result_if_any(const JudgedGates& judged);
-inline Json to_json(const JudgedGates& judged) { return to_json(gate_result(judged)); }
 
 /// The gates over the seeds of a repeated job, from the `gate` of each result.
 JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>& results);
@@ -156,9 +155,6 @@ struct LostClassResult {
 const Fields& fields_of(const LostClassResult*);
 std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lost,
                                                 const std::vector<std::string>& labels);
-inline Json to_json(const std::vector<LostClass>& lost, const std::vector<std::string>& labels) {
-  return to_json(lost_class_results(lost, labels));
-}
 /// A sentence for each of them, without its full stop: "recall of 'tech' fell by 4.09 points (…)".
 std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost,
                                               const std::vector<std::string>& labels);

@@ -27,13 +27,13 @@ SubjectResult subject_result(const std::string& model, const DataIdentity& data,
 }
 
 std::string sample_size_text(const Json& figures) {
-  const std::int64_t examples = figures.at("eval_samples");
-  return sample_size_text(examples, figures.value("eval_effective_samples", examples));
+  return sample_size_text(figures.at("eval_samples").get<std::int64_t>(),
+                          figures.at("eval_effective_samples").get<std::int64_t>());
 }
 
 std::string part_text(const std::string& part, const Json& figures) {
-  const std::int64_t examples = figures.at("eval_samples");
-  return part_text(part, examples, figures.value("eval_effective_samples", examples),
+  return part_text(part, figures.at("eval_samples").get<std::int64_t>(),
+                   figures.at("eval_effective_samples").get<std::int64_t>(),
                    figures.value("cautions", std::vector<std::string>{}));
 }
 
@@ -45,12 +45,9 @@ std::string part_text(const NamedFigures& figures, const Json& result) {
 
 std::vector<std::string> cautions_of(const Json& figures) {
   std::vector<std::string> words;
-  const auto at = [](const Json& object, const char* key) {
-    return object.is_object() && object.contains(key) ? object[key] : Json();
-  };
-  for (const Json& caution : at(figures, "cautions"))
+  for (const Json& caution : value_at(figures, "cautions"))
     if (caution.is_string()) words.push_back(caution);
-  const Json n = at(figures, "n"), effective = at(figures, "effective_n");
+  const Json &n = value_at(figures, "n"), &effective = value_at(figures, "effective_n");
   if (n.is_number_integer() && effective.is_number_integer() &&
       is_notably_less(effective.get<std::int64_t>(), n.get<std::int64_t>()))
     words.push_back("effective n = " + grouped(effective.get<std::int64_t>()));

@@ -34,10 +34,6 @@ struct SubjectResult {
 const Fields& fields_of(const SubjectResult*);
 SubjectResult subject_result(const std::string& model, const DataIdentity& data,
                              const MeasuredPart& part);
-inline Json subject_of(const std::string& model, const DataIdentity& data,
-                       const MeasuredPart& part) {
-  return to_json(subject_result(model, data, part));
-}
 
 /// The keys of an object, in their order.
 std::vector<std::string> keys_of(const Json& object);
@@ -57,8 +53,7 @@ struct NamedFigures {
   std::vector<std::string> cautions = {};
 };
 
-/// "n = 1,072 (effective 850)", from the `eval_` figures of a result; of an earlier version's, which did not know the
-/// effective size, "n = 1,072".
+/// "n = 1,072 (effective 850)", from the `eval_` keys of a result.
 std::string sample_size_text(const Json& figures);
 
 /// `part_text` (hone/metrics/evidence.h) of a part whose figures these are, with their `cautions`.
@@ -66,8 +61,8 @@ std::string part_text(const std::string& part, const Json& figures);
 /// The same of these figures of a result.
 std::string part_text(const NamedFigures& figures, const Json& result);
 
-/// What the figures of a result, which say `part` and `n`, are to be read with, a few words each: their `cautions`, and an
-/// effective size below n. Results of before these keys have none.
+/// What the metrics of a result with `split` and `n` have to be read with, a few words each: its `cautions`, and an effective size
+/// below n.
 std::vector<std::string> cautions_of(const Json& figures);
 
 }  // namespace hone

@@ -10,7 +10,6 @@
 #include "hone/base/text.h"
 #include "hone/metrics/verdict_text.h"
 #include "hone/study/comparison_table.h"
-#include "hone/study/measure.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -148,20 +147,23 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
   return {.title = title, .panels = {panel}, .width = 640, .height = 420};
 }
 
-Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>& figures) {
-  Json rows = Json::array(), figure = Json::object(), loss = Json::object();
-  for (const Json& result : results) {
-    rows.push_back({{"seed", result.at("seed")}});
-    for (const char* key : {"comparison", "lost_classes", "gate"})
-      if (result.contains(key)) rows.back()[key] = result[key];
+const Fields& fields_of(const SeedSpreads*) {
+  using S = SeedSpreads;
+  static const Fields fields = describe<S>(
+      "seed_spreads", "Metric and loss over several seeds.",
+      field<&S::metric>("metric_spread", "Of the metric that is judged, by split or model."),
+      field<&S::loss>("loss_spread", "Of the loss, by split or model."));
+  return fields;
+}
+
+SeedSpreads seed_spreads(const std::vector<Json>& results, const std::vector<std::string>& parts) {
+  SeedSpreads spreads;
+  for (const std::string& part : parts) {
+    if (!value_at(results.front(), part).is_object()) continue;
+    spreads.metric.emplace_back(part, figure_spread(results, part));
+    spreads.loss.emplace_back(part, seed_spread(values(results, part, "eval_loss")));
   }
-  for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
-    for (std::size_t i = 0; i < results.size(); ++i) rows[i][key] = results[i].at(key);
-    figure[key] = to_json(figure_spread(results, key));
-    loss[key] = to_json(seed_spread(values(results, key, "eval_loss")));
-  }
-  return {
-      {"seeds", results.size()}, {"runs", rows}, {"metric_spread", figure}, {"loss_spread", loss}};
+  return spreads;
 }
 
 std::string seed_sentence(const SeedSpread& s) {
@@ -183,8 +185,8 @@ namespace {
 std::int64_t samples_of(const Json& measurement) { return measurement.at("eval_samples"); }
 
 double evidence_of(const Json& measurement) {
-  const auto examples = static_cast<double>(samples_of(measurement));
-  return measurement.value("eval_effective_samples", examples) / examples;
+  return measurement.at("eval_effective_samples").get<double>() /
+         static_cast<double>(samples_of(measurement));
 }
 
 // By the counts of a result, as far as a verdict needs them.
@@ -247,13 +249,12 @@ const Fields& fields_of(const SeedChangeResult*) {
   return fields;
 }
 
-Json paired_json(const SeedChanges& changes, const Verdict& verdict) {
+SeedChangeResult seed_change_result(const SeedChanges& changes, const Verdict& verdict) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < changes.before.size(); ++i)
     differences.push_back(changes.after[i] - changes.before[i]);
   const std::optional<double> p = paired_t_test(differences);
-  return to_json(
-      SeedChangeResult{change_spread(changes.figure(), changes.before, changes.after), p, verdict});
+  return {change_spread(changes.figure(), changes.before, changes.after), p, verdict};
 }
 
 namespace {

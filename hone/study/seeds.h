@@ -8,6 +8,7 @@
 #include "hone/metrics/seeds.h"
 #include "hone/report/figure.h"
 #include "hone/report/table.h"
+#include "hone/study/measure.h"
 #include "hone/study/result.h"
 
 /// A job repeated with several seeds: a folder and results of its own for each, and what they say together.
@@ -42,9 +43,13 @@ SeedSpread figure_spread(const std::vector<Json>& results, const std::string& pa
 /// "Accuracy on test, n = 500: 83.2% on average over 5 seeds …; the most frequent class alone makes 50.1%."
 std::string figure_headline_of_seeds(const std::vector<Json>& results, const NamedFigures& figures);
 
-/// What programs read of the same: `runs`, a row per seed with its measurements, and beside them `metric_spread` and
-/// `loss_spread`, by the keys of `figures`.
-Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
+/// Metric and loss over the seeds in results, by what was measured ("test", "after", …).
+struct SeedSpreads {
+  EvaluationResult::ByName<SeedSpread> metric = {}, loss = {};
+};
+const Fields& fields_of(const SeedSpreads*);
+/// Of those `parts` that the results have.
+SeedSpreads seed_spreads(const std::vector<Json>& results, const std::vector<std::string>& parts);
 
 /// "83.20% on average over 5 seeds (95% for other seeds on the same texts: 82.90 to 83.50; standard deviation 0.24 points,
 /// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10% with 3 seeds; it
@@ -62,7 +67,7 @@ struct SeedChangeResult {
   Verdict verdict = {};
 };
 const Fields& fields_of(const SeedChangeResult*);
-Json paired_json(const SeedChanges& changes, const Verdict& verdict);
+SeedChangeResult seed_change_result(const SeedChanges& changes, const Verdict& verdict);
 
 /// What speaks against the `figures`, a sentence for all seeds of which it does: "after, test: the model predicts one class
 /// only, 'good', with 3 of 10 seeds (42, 43, 46)".

@@ -47,8 +47,8 @@ TEST_F(Choose, TakesTheSmallestThatIsNotShownToBeWorse) {
   EXPECT_EQ(result["chosen"], "learnt-8");
   const Json models = result["models"];
   EXPECT_LT(models[1]["packed_bytes"], models[0]["packed_bytes"]);
-  EXPECT_TRUE(models[1]["keeps_up"]);
-  EXPECT_FALSE(models[2]["keeps_up"]);
+  EXPECT_TRUE(models[1]["eligible"]);
+  EXPECT_FALSE(models[2]["eligible"]);
 }
 
 // Of two with the same figure the smaller is the better; 40 texts do not show that the other one loses no more than half a
@@ -56,10 +56,10 @@ TEST_F(Choose, TakesTheSmallestThatIsNotShownToBeWorse) {
 TEST_F(Choose, WithADropTakesOnlyWhatIsShownToKeepIt) {
   const Json strict = choose({"learnt", "learnt-8", "--smallest", "--max_drop", "0.5"});
   EXPECT_EQ(strict["best"], "learnt-8");
-  EXPECT_FALSE(strict["models"][0]["keeps_up"]);
+  EXPECT_FALSE(strict["models"][0]["eligible"]);
   const Json loose = choose({"learnt", "learnt-8", "--smallest", "--max_drop", "60"});
   EXPECT_EQ(loose["chosen"], "learnt-8");
-  EXPECT_TRUE(loose["models"][0]["keeps_up"]);
+  EXPECT_TRUE(loose["models"][0]["eligible"]);
   // The best is what the other one is compared with, and was not tested.
   EXPECT_EQ(loose["summary"].get<std::string>().find("shown to pass"), std::string::npos)
       << loose["summary"];

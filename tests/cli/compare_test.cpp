@@ -119,6 +119,10 @@ TEST(Compare, PairsTheSeedsOfRepeatedJobs) {
   EXPECT_NE(shown.find("always predicting the most frequent class scores 50.0%."),
             std::string::npos)
       << shown;
+  const Ending gated = run_well({"compare", "slow", "fast", "--data", models() / "reviews.csv",
+                                 "--split", "train", "--gate", "f1_macro>=-100"},
+                                folder.path());
+  EXPECT_NE(gated.output.find(" points), 2 seeds\n"), std::string::npos) << gated.output;
   const Ending refused = run_hone(
       {"compare", "slow", "fast/seed-42", "--data", models() / "reviews.csv"}, folder.path());
   EXPECT_EQ(refused.code, 1);

@@ -86,7 +86,7 @@ TEST(Gates, OfMaxDropIsThatOnTheMainMetric) {
 
 TEST(Gates, NameClassesThatLostWhateverTheyAre) {
   const Json result = json_lines(compare("coarse", {}).output).at(0);
-  ASSERT_TRUE(result.contains("lost_classes"))
+  ASSERT_FALSE(result["lost_classes"].empty())
       << "the test shows nothing: " << result["comparison"];
   const Json& lost = result["lost_classes"][0];
   EXPECT_LT(lost["recall_change"], 0);
@@ -106,7 +106,7 @@ TEST(Gates, JudgeCopiesChoicesAndTrials) {
     const Ending ending = run_hone(words, tickets());
     EXPECT_TRUE(ending.code == 0 || ending.code == 3) << ending.messages;
     Json result = json_lines(ending.output).at(0);
-    if (result.contains("gate")) {
+    if (result.contains("gate") && result["gate"].is_object()) {
       EXPECT_EQ(result["gate"]["passed"], ending.code == 0);
     }
     return result;
@@ -125,7 +125,7 @@ TEST(Gates, JudgeCopiesChoicesAndTrials) {
     EXPECT_EQ(result["gate"]["gates"][0]["gate"], gate) << words[0];
   }
   const Json chosen = run({"choose", "model", "coarse", "--smallest", "--gate", gate});
-  EXPECT_TRUE(chosen["models"][0].contains("gate") != chosen["models"][1].contains("gate"));
+  EXPECT_NE(chosen["models"][0]["gate"].is_null(), chosen["models"][1]["gate"].is_null());
   folder.file("space.toml",
               "maximize = \"accuracy\"\n[[precision]]\nchoice = 'together'\nformats = "
               "['int(bits=8)', 'bf16']\n");
@@ -159,11 +159,11 @@ TEST(Gates, OfChoicesAreBesideTheBestByEachMetric) {
   EXPECT_EQ(result["chosen"], "model") << "the best";
   for (const auto& [i, gate] : {std::pair(0, "recall(legal)>=-1"), {1, "accuracy>=-1"}}) {
     const Json& one = result["models"][i];
-    EXPECT_FALSE(one["keeps_up"].get<bool>());
+    EXPECT_FALSE(one["eligible"].get<bool>());
     ASSERT_EQ(one["gate"]["gates"].size(), 1u) << "by the other metric it is the best";
     EXPECT_EQ(one["gate"]["gates"][0]["gate"], gate);
   }
-  EXPECT_FALSE(result.contains("lost_classes")) << "the best is compared with nothing";
+  EXPECT_EQ(result["lost_classes"], Json::array()) << "the best is compared with nothing";
   const Ending passed = choose("recall(tech)>=-1");
   EXPECT_EQ(passed.code, 0) << passed.messages;
 }

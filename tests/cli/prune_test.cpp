@@ -52,6 +52,9 @@ TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
     EXPECT_NE(output.find(line), std::string::npos) << output;
   const Json results = read_json(folder() / "half/results.json");
   EXPECT_EQ(results["pruning"], "prune");
+  EXPECT_EQ(results["sparsity"], 0.5);
+  for (const char* key : {"activations", "gate", "steps", "caveat"})
+    EXPECT_TRUE(results.at(key).is_null()) << key;
   EXPECT_EQ(results["zeros"]["pruned_weights"]["share"], 0.5);
   EXPECT_EQ(results["zeros"]["masked"], results["zeros"]["pruned_weights"]["zeros"]);
   EXPECT_EQ(results["zeros"]["weights"].size(), 13);
@@ -75,9 +78,10 @@ TEST_F(Pruning, AnswersAsItWasMeasured) {
       run_json({"eval", "both", "--data", "reviews.csv", "--split", "all"}, folder());
   EXPECT_EQ(again["eval_loss"], pruned["after"]["eval_loss"]);
   EXPECT_EQ(pruned["inputs"].size(), 9);
+  EXPECT_GT(pruned["inputs"][0]["min_magnitude"], 0);
   EXPECT_EQ(pruned["others_load"], false) << "thresholds are known here alone";
   EXPECT_NE(read_file(folder() / "both/README.md").find("library_name: hone\n"), std::string::npos);
-  EXPECT_EQ(pruned["calibration_texts"].get<int>() > 0, true);
+  EXPECT_EQ(pruned["calibration_examples"].get<int>() > 0, true);
   // Layers go with their masks and thresholds.
   run_well({"prune", "both", "--structure", "layers", "--data", "reviews.csv", "-o", "shallow"},
            folder());

@@ -107,7 +107,7 @@ TEST(QuantizeNative, IsHeldToItsGate) {
   EXPECT_EQ(ending.code, 3) << ending.messages;
   const Json result = read_json(folder.path() / "native/results.json");
   EXPECT_FALSE(result["gate"]["passed"].get<bool>());
-  EXPECT_TRUE(result["widening"]["too_few_texts"].get<bool>());
+  EXPECT_TRUE(result["widening"]["too_few_examples"].get<bool>());
   EXPECT_NE(ending.messages.find("are too few to show that even fp32 passes the gates"),
             std::string::npos)
       << ending.messages;

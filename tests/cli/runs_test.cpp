@@ -17,7 +17,7 @@ std::map<std::string, Json> by_name(const Json& result) {
   std::map<std::string, Json> rows;
   for (const Json& row : result["runs"]) {
     std::string name = fs::path(row["folder"].get<std::string>()).filename();
-    if (row.contains("variant")) name += " " + row["variant"].get<std::string>();
+    if (!row["variant"].is_null()) name += " " + row["variant"].get<std::string>();
     EXPECT_FALSE(rows.contains(name)) << name;
     rows[name] = row;
   }
@@ -64,6 +64,7 @@ TEST(Runs, ReadsFoldersOfEveryKind) {
   EXPECT_EQ(rows.at("formats bf16")["model"], "train");
   EXPECT_EQ(rows.at("interrupted.partial")["state"], "unfinished");
   EXPECT_EQ(rows.at("interrupted.partial")["step"], 3);
+  EXPECT_TRUE(rows.at("interrupted.partial")["examples_hash"].is_null()) << "not recorded";
 }
 
 // Of a few seeds the values of each, as with their accuracies.
@@ -83,6 +84,14 @@ TEST(Runs, TellsTheFlipsOfSeeds) {
   const std::string text =
       run_well({"runs", "qat", "--columns", "flip_share"}, folder.path()).output;
   EXPECT_NE(text.find(", "), std::string::npos) << text;
+  // Seeds that are compared have no "after", but a second model.
+  run_well({"compare", "qat", "qat", "--data", workshop() / "reviews.csv", "-o", "compared"},
+           folder.path());
+  const Json compared = run_json({"runs", "compared"}, folder.path())["runs"][0];
+  EXPECT_EQ(compared["eval_accuracy"],
+            read_json(folder.path() / "compared/results.json")["metric_spread"]["b"]["mean"]);
+  EXPECT_EQ(compared["metric_values"].size(), 2u);
+  EXPECT_EQ(compared["flip_share"], 0);
 }
 
 TEST(Runs, TellsTheMarginOfVerdicts) {
@@ -259,7 +268,7 @@ TEST(Runs, OfSeedsSayWhatTheirIntervalIsOfBesideAllElse) {
   result["metric_spread"]["validation"]["mean_interval"] = {0.4, 0.6};
   write_file(file, to_document(result));
   const Json row = run_json({"runs", "seeds"}, folder.path())["runs"][0];
-  EXPECT_EQ(row["eval_accuracy_values"].size(), 5u);
+  EXPECT_EQ(row["metric_values"].size(), 5u);
   EXPECT_EQ(row["cautions"], Json({"effective n = 4", "interval: other seeds, the same texts"}));
 }
 

@@ -63,6 +63,16 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   run_well({"predict", "out/unproven", "some text"}, folder());
 }
 
+TEST_F(ShrinkCommand, OfNothingSmallerTheModelIsNull) {
+  const Ending ending =
+      run_hone(shrink({"--only", "quantize", "--budget", "0.001s", "-o", "out"}), folder());
+  EXPECT_EQ(ending.code, 3) << ending.messages;
+  const Json found = results("out");
+  EXPECT_EQ(found["candidates"], Json::array());
+  for (const char* key : {"output", "after", "size", "times", "gate", "packed", "vocabulary"})
+    EXPECT_TRUE(found.at(key).is_null()) << key;
+}
+
 // The weights of the first run, and who has them says so.
 TEST_F(ShrinkCommand, MarksCandidatesThatAnEarlierRunHasTrained) {
   const std::string training = "max_steps = 2\nbatch_size = 4\nlearning_rate = 1e-3\n";
@@ -77,10 +87,10 @@ TEST_F(ShrinkCommand, MarksCandidatesThatAnEarlierRunHasTrained) {
     const Json candidates = results(output)["candidates"];
     EXPECT_EQ(candidates.size(), 1u);
     EXPECT_EQ(candidates[0]["candidate"], 1);
-    return candidates[0]["trained_before"];
+    return candidates[0]["trained_before"].get<bool>();
   };
-  EXPECT_EQ(trained_before("first"), "no");
-  EXPECT_EQ(trained_before("second"), "yes");
+  EXPECT_FALSE(trained_before("first"));
+  EXPECT_TRUE(trained_before("second"));
 }
 
 // With all that may be lost there is always something to take.
@@ -99,9 +109,12 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
   storage->read_trials(storage->find_study("shrink")->id, trials);
   EXPECT_EQ(trials.size(), found["candidates"].size());
   for (const auto& trial : trials) EXPECT_EQ(trial->values.size(), 3u);
-  EXPECT_EQ(std::ranges::count(found["candidates"], "yes",
-                               [](const Json& step) { return step["chosen"]; }),
+  EXPECT_EQ(std::ranges::count(found["candidates"], true,
+                               [](const Json& step) { return step["chosen"].get<bool>(); }),
             found["trial"].is_null() ? 0 : 1);
+  EXPECT_TRUE(found["packed"].is_null());
+  EXPECT_TRUE(read_file(folder() / "out/candidates.csv")
+                  .starts_with("candidate,trial,recipe,predicted_size_share,"));
   run_well({"predict", "out/model", "some text"}, folder());
   run_well({"eval", "out/model", "--data", "reviews.csv"}, folder());
   const std::string page = read_page(folder() / "out/report.html");
@@ -148,7 +161,7 @@ TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
   std::set<std::string> configurations;
   for (const Json& step : results("out")["candidates"]) {
     EXPECT_NE(step["recipe"], "");
-    EXPECT_GT(step["predicted_seconds"], 0);
+    EXPECT_GT(step["predicted"]["seconds"], 0);
   }
   const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
   std::vector<std::shared_ptr<const Trial>> trials;
@@ -306,7 +319,7 @@ TEST_F(ShrinkCommand, ForTransformersWithoutFormatsWritesOneFolder) {
                                       "prune", "--loadable", "transformers", "-o", "out"}),
                               folder());
   EXPECT_EQ(found["output"], "transformers");
-  EXPECT_FALSE(found.contains("packed"));
+  EXPECT_TRUE(found["packed"].is_null());
   EXPECT_FALSE(fs::exists(folder() / "out/model"));
   EXPECT_TRUE(fs::exists(folder() / "out/transformers/model.safetensors"));
   EXPECT_EQ(read_file(folder() / "out/report.md").find("their formats"), std::string::npos);

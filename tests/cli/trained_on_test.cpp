@@ -165,7 +165,7 @@ TEST_F(TrainedModel, PassesItsMemoryOn) {
   EXPECT_EQ(quantized["split"], "validation");
   EXPECT_EQ(quantized["n"], 20);
   EXPECT_EQ(quantized["trained_on_rows"], 0);
-  EXPECT_EQ(quantized["calibration_texts"], 180);
+  EXPECT_EQ(quantized["calibration_examples"], 180);
   const Json trained = run_json({"quantize", "model", "--format", "int(bits=8)", "--qat",
                                  "--max_steps", "1", data[0], data[1], "-o", "trained"},
                                 path());

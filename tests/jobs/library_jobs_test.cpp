@@ -266,7 +266,7 @@ TEST(LibraryJobs, CompareTellsWhatTwoModelsSayOfTheSameTexts) {
   const CompareResult itself = compare_models(job, told.context);
   EXPECT_EQ(itself.fields["comparison"]["flips"], 0);
   EXPECT_EQ(itself.fields["changed"], Json::array());
-  EXPECT_FALSE(itself.fields.contains("gate"));
+  EXPECT_TRUE(itself.fields["gate"].is_null());
 }
 
 TEST(LibraryJobs, CompareTakesFoldersOfSeeds) {
@@ -468,11 +468,13 @@ TEST(LibraryJobs, RunsAreLaidBesideEachOther) {
   RunsJob job{.folders = {(folder.path() / "*").string()},
               .html = (folder.path() / "page.html").string(),
               .title = "Two measurements"};
-  const RunsResult result = list_runs(job, told.context);
-  ASSERT_EQ(result.ranked.rows.size(), 2u);
-  EXPECT_EQ(result.ranked.rows[0]["eval_loss"], all);
-  EXPECT_EQ(result.ranked.rows[1]["eval_loss"], some);
-  EXPECT_EQ(result.ranked.groups.size(), 2u) << "of different texts";
+  const JobResult result = list_runs(job, told.context);
+  const auto fields = from_json<RunsFields>(result.fields);
+  ASSERT_EQ(fields.runs.size(), 2u);
+  EXPECT_EQ(result.fields["runs"][0]["eval_loss"], all);
+  EXPECT_EQ(result.fields["runs"][1]["eval_loss"], some);
+  EXPECT_EQ(fields.runs[1].n, 40);
+  EXPECT_EQ(fields.groups.size(), 2u) << "of different texts";
   EXPECT_EQ(result.fields["skipped"].size(), 1u);
   EXPECT_TRUE(told.lines.back().starts_with("warning: skipped ")) << told.lines.back();
   EXPECT_NE(read_file(job.html).find("Two measurements"), std::string::npos);

@@ -68,16 +68,6 @@ TEST(TimesInTurn, OfOnePieceOfWorkAreInOrder) {
   EXPECT_EQ(runs, 8);
 }
 
-TEST(TimesInTurn, AreToldUnderTheNamesOfBoth) {
-  const TimesInTurn times{
-      .before = {4, 5}, .after = {2, 2.5}, .speedup = 2, .speedup_interval = {1.5, 2.5}};
-  EXPECT_EQ(to_json(times, "beside", "merged"),
-            (Json{{"beside", {{"min_ms", 4.0}, {"median_ms", 5.0}}},
-                  {"merged", {{"min_ms", 2.0}, {"median_ms", 2.5}}},
-                  {"speedup", 2.0},
-                  {"speedup_interval", {1.5, 2.5}}}));
-}
-
 TEST(TimesInTurn, SayWhatIsSlower) {
   FakeClock clock;
   const TimesInTurn times =

@@ -95,6 +95,14 @@ TEST(GateTable, HasTheEffectiveNumberOfExamplesWhereTextsRepeat) {
   EXPECT_EQ(row["effective_examples"], 50);
 }
 
+TEST(GateTable, ShowsTheChangeOfFewSeedsWithoutAnInterval) {
+  JudgedGates judged = judged_change({"recall(yes)>=-1"});
+  judged.changes.clear();  // as over seeds
+  Verdict& verdict = judged.verdict.gates[0];
+  verdict.change_interval.reset();
+  EXPECT_EQ(to_json(gate_table(judged))[0]["change"], verdict.change);
+}
+
 TEST(LostClasses, ReadWithTheLeastPValueThatADoubleTells) {
   const auto sentences =
       lost_class_sentences({{.index = 1, .examples = 9, .interval = {}, .p_value = 0}}, {"a", "b"});

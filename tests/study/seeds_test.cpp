@@ -16,7 +16,8 @@ std::vector<Json> results_with(const std::vector<double>& accuracies) {
                          {"eval_accuracy", accuracy},
                          {"eval_accuracy_interval", {accuracy - 0.01, accuracy + 0.01}},
                          {"eval_loss", 0.5},
-                         {"eval_samples", 1000}}}});
+                         {"eval_samples", 1000},
+                         {"eval_effective_samples", 1000}}}});
   return results;
 }
 

@@ -87,7 +87,8 @@ const Fragment& fragment_named(std::string_view name) {
 /// Makes schemas of types, and collects the fragments they name.
 class SchemaWriter {
  public:
-  Json of_object(const std::vector<Field>& fields, const Fields* described) {
+  // `required`: whether all keys of `described` are always there.
+  Json of_object(const std::vector<Field>& fields, const Fields* described, bool required = true) {
     Object object;
     for (const Field& field : fields) {
       if (field.key.empty()) {
@@ -96,7 +97,7 @@ class SchemaWriter {
         add(object, field, field.presence.empty());
       }
     }
-    if (described != nullptr) add(object, *described, /*required=*/true, /*nullable=*/false);
+    if (described != nullptr) add(object, *described, required, /*nullable=*/false);
     return {{"type", "object"},
             {"properties", object.properties},
             {"required", object.required},
@@ -294,7 +295,9 @@ std::string type_text(const TypeDef& type) {
   return "";
 }
 
-std::string fields_table(const std::vector<Field>& fields, const Fields* described) {
+// `always`: when the keys of `described` are there.
+std::string fields_table(const std::vector<Field>& fields, const Fields* described,
+                         std::string_view always = "always") {
   std::string text = "| key | type | unit | there | meaning |\n|---|---|---|---|---|\n";
   const auto keys_of = [](std::string_view name, std::string_view there) {
     return fmt::format("| the keys of [{0}](#{0}) | | | {1} | |\n", name, there);
@@ -318,10 +321,10 @@ std::string fields_table(const std::vector<Field>& fields, const Fields* describ
                           type_text(*field.type->element()), to_string(field.unit), field.meaning);
       continue;
     }
-    text += field.key.empty() ? keys_of(type.fields().name, optional ? "or all null" : "always")
-                              : fmt::format("| `{}` | {}{} | {} | always | {} |\n", field.key,
+    text += field.key.empty() ? keys_of(type.fields().name, optional ? "or all null" : always)
+                              : fmt::format("| `{}` | {}{} | {} | {} | {} |\n", field.key,
                                             type_text(*field.type), field.null ? " or null" : "",
-                                            to_string(field.unit), field.meaning);
+                                            to_string(field.unit), always, field.meaning);
   }
   return text + "\n";
 }
@@ -373,7 +376,7 @@ Json json_schema(const SchemaDocument& document) {
   SchemaWriter writer;
   Json forms = Json::array();
   for (const Form& form : document.forms) {
-    Json schema = writer.of_object(form.fields, form.described);
+    Json schema = writer.of_object(form.fields, form.described, !form.chosen);
     if (!form.when.empty()) schema["title"] = form.when;
     forms.push_back(schema);
   }
@@ -395,7 +398,8 @@ std::string schema_page() {
     text += fmt::format("## {}\n\n{}\n\n", document.name, document.meaning);
     for (const Form& form : document.forms) {
       if (!form.when.empty()) text += fmt::format("### {} {}\n\n", document.name, form.when);
-      text += fields_table(form.fields, form.described);
+      text += fields_table(form.fields, form.described,
+                           form.chosen ? "where it is asked for" : "always");
     }
   }
   text += "# Parts that stand in several places\n\n";

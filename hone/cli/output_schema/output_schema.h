@@ -41,6 +41,7 @@ struct Form {
   std::string_view when;  ///< "with --seeds"; "": always
   std::vector<Field> fields = {};
   const Fields* described = nullptr;  ///< a struct's own table, behind `fields`
+  bool chosen = false;                ///< it has only the keys that the user asks for
 };
 /// That of a command whose result is a described struct.
 template <Described T>

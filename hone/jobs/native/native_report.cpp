@@ -115,8 +115,8 @@ const GateVerdict* verdict_of_choice(const Widening& widening) {
 
 // "Wider formats, chosen on validation, n = 2,000: 3 of 15 steps, costliest layers first; 5 plans tried. The chosen plan: …"
 std::string widening_text(const Widening& widening) {
-  std::string text =
-      fmt::format("Wider formats, chosen on {}, n = {}: ", widening.part, grouped(widening.texts));
+  std::string text = fmt::format("Wider formats, chosen on {}, n = {}: ", widening.part,
+                                 grouped(widening.examples));
   text += widening.steps == 0
               ? "none needed"
               : fmt::format("{} of {} steps, costliest layers first; {} plans tried",
@@ -126,23 +126,9 @@ std::string widening_text(const Widening& widening) {
   return text + ".";
 }
 
-Json to_json(const Widening& widening) {
-  Json tried = Json::array();
-  for (const TriedWidening& one : widening.tried)
-    tried.push_back({{"steps", one.steps},
-                     {"verdict", to_string(one.verdict.conclusion)},
-                     {"change", finite_or_null(hardest(one.verdict).change)}});
-  return {{"split", widening.part},
-          {"n", widening.texts},
-          {"all_steps", widening.all_steps},
-          {"steps", widening.steps},
-          {"too_few_texts", widening.too_few_texts},
-          {"tried", tried}};
-}
-
 Table smooth_table(const NativeFindings& found) {
   Table table({{"value", "Input"},
-               {"linears", "Linear layers"},
+               {"linear_layers", "Linear layers"},
                {"where", "Divided in"},
                {"snr_before_db", "Output SNR without (dB)"},
                {"snr_after_db", "With best scales (dB)"},
@@ -231,10 +217,10 @@ Table products_table(const NativeFindings& found) {
     std::vector<Cell> row = {
         fmt::format("{}×{} by {}×{}", one.rows, one.inputs, one.inputs, one.outputs),
         std::ssize(one.layers)};
-    const TimesInTurn& t = one.times;
+    const TimesInTurn t = one.times.value_or(TimesInTurn());
     for (const double ms : {t.before.min_ms, t.before.median_ms, t.after.min_ms, t.after.median_ms})
-      row.push_back(one.of_codes ? real(ms, 3) : Cell(absent));
-    row.push_back(one.of_codes
+      row.push_back(one.times ? real(ms, 3) : Cell(absent));
+    row.push_back(one.times
                       ? number_within(t.speedup, t.speedup_interval.low, t.speedup_interval.high)
                       : Cell(absent));
     row.push_back(static_cast<std::int64_t>(std::ranges::count_if(found.layers, is_native)));
@@ -250,7 +236,7 @@ std::vector<std::string> lines_of(const NativeFindings& found) {
   if (found.methods.smooth_scales) lines.push_back(smooth_text(found));
   if (found.methods.bias_correction)
     lines.push_back("Biases are corrected for the mean error of the rounded weights.");
-  if (found.widening && !found.widening->too_few_texts)
+  if (found.widening && !found.widening->too_few_examples)
     lines.push_back(widening_text(*found.widening));
   for (std::string& line : layer_lines(found)) lines.push_back(std::move(line));
   for (std::string& line : input_lines(found)) lines.push_back(std::move(line));
@@ -269,15 +255,15 @@ std::vector<std::string> native_concerns(const NativeFindings& found) {
     for (const NativeLayer& layer : found.layers)
       if (layer.formats.input && std::ranges::find(one.layers, layer.name) != one.layers.end())
         kept.push_back(layer.name);
-    if (one.of_codes && one.times.shown_slower() && !kept.empty())
+    if (one.times && one.times->shown_slower() && !kept.empty())
       concerns.push_back(fmt::format("native layers that are slower than fp32, {}: {}",
-                                     speedup_text(one.times), names_text(kept)));
+                                     speedup_text(*one.times), names_text(kept)));
   }
-  if (found.widening && found.widening->too_few_texts)
+  if (found.widening && found.widening->too_few_examples)
     concerns.push_back(fmt::format(
         "{} examples of {} are too few to show that even fp32 passes the gates, so no layer was "
         "left wider; use more examples, or gates that allow more",
-        grouped(found.widening->texts), found.widening->part));
+        grouped(found.widening->examples), found.widening->part));
   return concerns;
 }
 
@@ -346,43 +332,64 @@ Block native_figure(const NativeFindings& found, const BeforeAndAfter& both,
   return figure_block(figure, stem, "fp32 and native: metric, memory and latency", notes);
 }
 
-Json to_json(const NativeFindings& found) {
-  Json products = Json::array(), layers = Json::array(), times = Json::array();
-  for (const ProductTimes& one : found.products) {
-    products.push_back({{"layers", one.layers},
-                        {"rows", one.rows},
-                        {"inputs", one.inputs},
-                        {"outputs", one.outputs},
-                        {"of_codes", one.of_codes},
-                        {"times", one.of_codes ? to_json(one.times, "fp32", "native") : Json()}});
+const Fields& fields_of(const NativeLayerResult*) {
+  using L = NativeLayerResult;
+  static const Fields fields = describe<L>(
+      "native_layer", "The format of a layer or an embedding table.",
+      field<&L::layer>("layer", "Its name."),
+      field<&L::format>("format", "Of its weight; fp32: it is not changed."),
+      field<&L::input_format>("input_format", "Of its input; null: it has none."),
+      field<&L::snr_db>("snr_db", Unit::decibels,
+                        "Signal-to-noise ratio of the model's outputs on calibration examples, "
+                        "with this layer alone in the requested format. Null: not measured, or "
+                        "nothing is lost."),
+      field<&L::reason>("reason", "Why it has another format than requested; null: it has not."));
+  return fields;
+}
+
+const Fields& fields_of(const SmoothGroupResult*) {
+  using S = SmoothGroupResult;
+  static const Fields fields = describe<S>(
+      "smooth_group",
+      "Linear layers that read one value, whose channels can be divided by powers of two.",
+      field<&S::value>("value", "Node that computes the value."),
+      field<&S::linear_layers>("linear_layers", "Layers that read it."),
+      field<&S::free>("free",
+                      "Whether parameters absorb the scales; otherwise a multiplication is added."),
+      field<&S::alpha>("alpha",
+                       "Share of the range that moves into the weights; null: no scales are used."),
+      field<&S::snr_before_db>("snr_before_db", Unit::decibels,
+                               "Signal-to-noise ratio of the layers' outputs on calibration "
+                               "examples, without scales; null: nothing is lost.")
+          .or_null(),
+      field<&S::snr_after_db>("snr_after_db", Unit::decibels,
+                              "The same with the best scales that were tried.")
+          .or_null());
+  return fields;
+}
+
+std::vector<NativeLayerResult> layer_results(const NativeFindings& found) {
+  std::vector<NativeLayerResult> results;
+  for (const NativeLayer& layer : found.layers) {
+    NativeLayerResult result{
+        .layer = layer.name, .format = formats_text(layer.formats), .snr_db = layer.snr_db};
+    if (layer.formats.input) result.input_format = to_string(*layer.formats.input);
+    if (!layer.reason.empty()) result.reason = layer.reason;
+    results.push_back(std::move(result));
   }
-  for (const NativeLayer& layer : found.layers)
-    layers.push_back(
-        {{"layer", layer.name},
-         {"format", formats_text(layer.formats)},
-         {"input_format", layer.formats.input ? Json(to_string(*layer.formats.input)) : Json()},
-         {"snr_db", layer.snr_db ? Json(*layer.snr_db) : Json()},
-         {"reason", layer.reason.empty() ? Json() : Json(layer.reason)}});
-  for (const ModelTimes& one : found.times)
-    times.push_back({{"texts_at_a_time", one.at_a_time},
-                     {"texts", one.texts},
-                     {"tokens_per_text", one.tokens},
-                     {"times", to_json(one.times, "fp32", "native")}});
-  Json smooth = Json::array();
+  return results;
+}
+
+std::vector<SmoothGroupResult> smooth_results(const NativeFindings& found) {
+  std::vector<SmoothGroupResult> results;
   for (const SmoothScales& one : found.smooth)
-    smooth.push_back({{"value", one.group.value},
-                      {"linears", one.group.linears},
-                      {"free", one.group.free()},
-                      {"alpha", one.applies() ? Json(one.alpha) : Json()},
-                      {"snr_before_db", one.snr_before_db},
-                      {"snr_after_db", one.snr_after_db}});
-  return {{"smooth_scales", smooth},
-          {"bias_correction", found.methods.bias_correction},
-          {"widening", found.widening ? to_json(*found.widening) : Json()},
-          {"products", products},
-          {"layers", layers},
-          {"times", times},
-          {"threads", found.threads}};
+    results.push_back({.value = one.group.value,
+                       .linear_layers = one.group.linears,
+                       .free = one.group.free(),
+                       .alpha = one.applies() ? std::optional(one.alpha) : std::nullopt,
+                       .snr_before_db = one.snr_before_db,
+                       .snr_after_db = one.snr_after_db});
+  return results;
 }
 
 }  // namespace hone

@@ -67,7 +67,24 @@ Block native_figure(const NativeFindings& findings, const BeforeAndAfter& both,
                     const std::string& label, const fs::path& stem,
                     std::vector<std::string>& notes);
 
-/// `products`, `layers`, `smooth_scales`, `bias_correction`, `widening`, `times`, `threads`.
-Json to_json(const NativeFindings& findings);
+/// A layer in results.
+struct NativeLayerResult {
+  std::string layer, format;
+  std::optional<std::string> input_format = {};
+  std::optional<double> snr_db = {};
+  std::optional<std::string> reason = {};
+};
+/// Layers that could have smooth scales in results.
+struct SmoothGroupResult {
+  std::string value;
+  std::vector<std::string> linear_layers = {};
+  bool free = false;
+  std::optional<double> alpha = {};
+  double snr_before_db = 0, snr_after_db = 0;
+};
+const Fields& fields_of(const NativeLayerResult*);
+const Fields& fields_of(const SmoothGroupResult*);
+std::vector<NativeLayerResult> layer_results(const NativeFindings& findings);
+std::vector<SmoothGroupResult> smooth_results(const NativeFindings& findings);
 
 }  // namespace hone

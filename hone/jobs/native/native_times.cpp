@@ -96,6 +96,35 @@ class Rounds {
 
 }  // namespace
 
+const Fields& fields_of(const ProductTimes*) {
+  using P = ProductTimes;
+  static const Fields fields = describe<P>(
+      "native_product",
+      "Products of one kind and shape: native, with the rounding of the input, and in fp32.",
+      field<&P::layers>("layers", "Layers that compute it."),
+      field<&P::rows>("rows", "Rows of the input, in a batch of the data."),
+      field<&P::inputs>("inputs", "Elements that are summed."),
+      field<&P::outputs>("outputs", "Elements of a row of the result."),
+      field<&P::times>("times",
+                       "Of one product; before: fp32, after: native. Null: there is no native "
+                       "kernel for it."));
+  return fields;
+}
+
+const Fields& fields_of(const ModelTimes*) {
+  using M = ModelTimes;
+  static const Fields fields = describe<M>(
+      "batch_latency", "The latency of one example at one batch size, before and after a change.",
+      field<&M::at_a_time>("batch_size", Unit::examples,
+                           "Examples of a batch, padded to the longest of them."),
+      field<&M::texts>("examples", Unit::examples, "Examples that were timed."),
+      omitted<&M::noun>(),
+      field<&M::tokens>("tokens_before", "Tokens of an example on average, without padding."),
+      field<&M::tokens_after>("tokens_after", "The same by the tokenizer of the changed model."),
+      inlined<&M::times>());
+  return fields;
+}
+
 std::vector<ProductTimes> time_products(const Model& model, const Model& native,
                                         const QuantizationPlan& plan, const BatchSize& batch,
                                         Context& context) {
@@ -117,8 +146,7 @@ std::vector<ProductTimes> time_products(const Model& model, const Model& native,
     one.inputs = sizes.back();
     one.rows = element_count(sizes) / std::max<std::int64_t>(1, one.inputs);
     one.outputs = before.graph.output(kAloneOutput).type().dim(-1).size;
-    one.of_codes = after.arithmetic == kNative;
-    if (one.of_codes) {
+    if (after.arithmetic == kNative) {
       const Tensor x = random_values(sizes).on(session.device);
       const auto run = [&](LayerAlone& layer) {
         layer.run(x);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/data/encoded_set.h"
 #include "hone/formats/plan.h"
 #include "hone/frontends/huggingface/model.h"
@@ -25,10 +27,9 @@ struct ProductTimes {
   std::vector<std::string> layers;
   std::int64_t rows = 0;  ///< of the input, in the batch that was timed
   std::int64_t inputs = 0, outputs = 0;
-  bool of_codes =
-      false;  ///< false: this version has no product of codes for it, and nothing was timed
-  TimesInTurn times = {};
+  std::optional<TimesInTurn> times = {};  ///< nothing: this version has no native kernel for it
 };
+const Fields& fields_of(const ProductTimes*);
 
 /// Of the layers of `plan` whose inputs have a format. `native` is `model` with the plan's formats, packed. Inputs are drawn at
 /// random. Throws `Interrupted`.
@@ -51,6 +52,7 @@ struct ModelTimes {
   double tokens_after = 0;     ///< the same as the second model reads them
   TimesInTurn times = {};
 };
+const Fields& fields_of(const ModelTimes*);
 
 /// The first texts of `set`, as many as take some seconds at most: `batch_size` at a time, then one after the other. With
 /// `set_of_native`, the second model has the same texts from there, by a tokenizer of its own.

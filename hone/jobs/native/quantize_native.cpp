@@ -40,12 +40,12 @@ QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationP
     NativeLayer layer{.name = name, .formats = formats};
     if (formats.input) {
       const ProductTimes& product = *product_of.at(name);
-      if (!product.of_codes) {
+      if (!product.times) {
         layer.reason = fmt::format("no native kernel supports {} × {} weights", product.outputs,
                                    product.inputs);
       } else if (!job.keep_slower && job.stays_for_speed(product)) {
         layer.slower = true;
-        layer.reason = "native is slower on this machine, " + speedup_text(product.times);
+        layer.reason = "native is slower on this machine, " + speedup_text(*product.times);
       }
     }
     if (layer.reason.empty()) {
@@ -132,23 +132,23 @@ NativeCopy make_copy(const NativeRun& run) {
 }
 
 // What the copy has learnt from: calibration looked at these texts.
-std::optional<TrainedOn> record_of(const NativeRun& run, std::size_t calibration_texts) {
+std::optional<TrainedOn> record_of(const NativeRun& run, std::int64_t calibration_examples) {
   std::optional<TrainedOn> record = run.parent.trained_on;
   std::vector<std::uint64_t> rows;
-  if (calibration_texts > 0)
+  if (calibration_examples > 0)
     for (const std::int64_t row : calibration_rows(run.data.train.size(), run.job.calibration))
       rows.push_back(run.data.train_rows[static_cast<std::size_t>(row)]);
   if (!rows.empty()) record = after_calibration(record, run.data.identity.hash, std::move(rows));
   return run.job.row_hashes ? record : without_rows(record);
 }
 
-std::size_t calibration_texts(const NativeRun& run) {
+std::int64_t calibration_examples(const NativeRun& run) {
   if (run.job.methods.smooth_scales || run.job.methods.bias_correction)
-    return calibration_rows(run.data.train.size(), run.job.calibration).size();
+    return std::ssize(calibration_rows(run.data.train.size(), run.job.calibration));
   CompressOptions options;
   options.plan = run.asked;
   options.calibration = run.job.calibration;
-  return calibration_rows(run.parent.model, run.data, options).size();
+  return std::ssize(calibration_rows(run.parent.model, run.data, options));
 }
 
 /// What was made, written and measured.
@@ -156,7 +156,7 @@ struct NativeOutcome {
   Model model;
   NativeFindings found;
   BeforeAndAfter both;
-  std::size_t calibration_texts = 0;
+  std::int64_t calibration_examples = 0;
   std::string
       label;  ///< "native int(bits=8,per=row,scale=static) in 8 of 17 layers, inputs dynamic"
   std::string without_head;  ///< what its figures are worth then; empty: it has one
@@ -178,7 +178,7 @@ NativeOutcome write_and_measure(const NativeRun& run, NativeCopy copy) {
                         .found = std::move(copy.findings),
                         .both = measure_after(copy.model, run.before, run.data, job.eval_batch_size,
                                               run.gates, run.context),
-                        .calibration_texts = calibration_texts(run),
+                        .calibration_examples = calibration_examples(run),
                         .label = {},
                         .without_head = headless_remark(run.parent.model, /*trained=*/false)};
   NativeFindings& found = outcome.found;
@@ -188,7 +188,7 @@ NativeOutcome write_and_measure(const NativeRun& run, NativeCopy copy) {
   found.threads = run.context.pool.threads();
   TextModel model = run.parent;
   model.model = std::move(copy.model);
-  model.trained_on = record_of(run, outcome.calibration_texts);
+  model.trained_on = record_of(run, outcome.calibration_examples);
   write_model(model, folder);
   found.size_before = model_size(run.parent.model, run.parent.folder);
   found.size = model_size(model.model, folder);
@@ -196,25 +196,31 @@ NativeOutcome write_and_measure(const NativeRun& run, NativeCopy copy) {
   return outcome;
 }
 
-Json results_of(const NativeRun& run, const NativeOutcome& outcome) {
+QuantizeNativeFields fields_of_outcome(const NativeRun& run, const NativeOutcome& outcome) {
   const NativeFindings& found = outcome.found;
   const Model& model = outcome.model;
-  Json result = subject_of(run.job.model, run.data.identity, run.data.measured);
-  result.update({{"format", format_text(found, run.job.weight)},
-                 {"parent_format", Json()},
-                 {"method", "ptq"},
-                 {"arithmetic", found.arithmetic},
-                 {"average_weight_bits", average_weight_bits(model)},
-                 {"quantized_modules", model.quantization ? model.quantization->plan.size() : 0},
-                 {"protocol", to_string(run.data.protocol)},
-                 {"seed", run.job.seed},
-                 {"seeds", 1},
-                 {"calibration_texts", outcome.calibration_texts},
-                 {"size", to_json(found.size)},
-                 {"size_before", to_json(found.size_before)}});
-  result.update(to_json(outcome.both, model.facts.labels));
-  result.update(to_json(found));
-  return result;
+  return {
+      .quantized = {.subject = subject_result(run.job.model, run.data.identity, run.data.measured),
+                    .format = format_text(found, run.job.weight),
+                    .method = "ptq",
+                    .arithmetic = std::string(found.arithmetic),
+                    .average_weight_bits = average_weight_bits(model),
+                    .quantized_modules =
+                        model.quantization ? std::ssize(model.quantization->plan) : 0,
+                    .protocol = to_string(run.data.protocol),
+                    .calibration_examples = outcome.calibration_examples},
+      .both = before_and_after_result(outcome.both, model.facts.labels),
+      .seed = run.job.seed,
+      .gate = gate_result_if_any(outcome.both.gates),
+      .size = found.size,
+      .size_before = found.size_before,
+      .products = found.products,
+      .layers = layer_results(found),
+      .smooth_scales = smooth_results(found),
+      .bias_correction = found.methods.bias_correction,
+      .widening = found.widening,
+      .times = found.times,
+      .threads = found.threads};
 }
 
 Table result_table(const NativeOutcome& outcome) {
@@ -263,7 +269,7 @@ std::vector<std::string> doubts_of(const NativeOutcome& outcome) {
   std::vector<std::string> doubts = native_concerns(outcome.found);
   const std::optional<Widening>& widening = outcome.found.widening;
   const GateVerdict& gates = outcome.both.gates.verdict;
-  if (widening && !widening->too_few_texts && !gates.kept())
+  if (widening && !widening->too_few_examples && !gates.kept())
     doubts.push_back(fmt::format(
         "the model passes its gates on {}, where wider layers were chosen, but not here: {}",
         widening->part,
@@ -315,6 +321,30 @@ Document document_of(const NativeRun& run, const NativeOutcome& outcome,
 
 }  // namespace
 
+const Fields& fields_of(const QuantizeNativeFields*) {
+  using Q = QuantizeNativeFields;
+  static const Fields fields = describe<Q>(
+      "quantize", "A native model beside its fp32 baseline.", inlined<&Q::quantized>(),
+      inlined<&Q::both>(), field<&Q::seed>("seed", "Of the choice of calibration examples."),
+      field<&Q::seeds>("seeds", Unit::seeds, "Number of seeds: 1."),
+      field<&Q::gate>("gate", "Whether the gates hold; null: none were given."),
+      field<&Q::size>("size", "Size of the weights."),
+      field<&Q::size_before>("size_before", "Size of the weights of the baseline."),
+      field<&Q::products>("products", "Each kind of product, timed alone."),
+      field<&Q::layers>("layers", "Layers and embedding tables that can have the format."),
+      field<&Q::smooth_scales>("smooth_scales", "Places where layers can have smooth scales."),
+      field<&Q::bias_correction>(
+          "bias_correction",
+          "Whether biases are corrected for the mean error of the rounded weights."),
+      field<&Q::widening>("widening",
+                          "Layers with wider formats for the gates; null: no gates were given."),
+      field<&Q::times>("times",
+                       "Latencies of batches, then of single examples; before: fp32, after: "
+                       "native."),
+      field<&Q::threads>("threads", "Threads that were used."));
+  return fields;
+}
+
 QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& context) {
   std::vector<std::string> notes;
   OutputFolder output(job.output.folder, job.output.options());
@@ -346,7 +376,8 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
   const NativeOutcome outcome = write_and_measure(run, make_copy(run));
   std::vector<std::string> doubts = doubts_of(outcome);
   QuantizeResult result;
-  result.fields = results_of(run, outcome);
+  const QuantizeNativeFields fields = fields_of_outcome(run, outcome);
+  result.fields = to_json(fields);
   result.document = document_of(run, outcome, doubts);
   const std::vector<std::string> hints = hints_of(run, outcome);
   for (const auto& lines : {hints, doubts}) notes.insert(notes.end(), lines.begin(), lines.end());
@@ -354,9 +385,10 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
   result.basis = basis_of(job.data.options.source, data, outcome.label);
   result.verdict = outcome.both.verdict;
   result.gate = outcome_of(outcome.both.gates);
-  write_model_card({job.output.name_of(run.folder, run.folder), job.invocation.command,
-                    result_of("quantize", result.fields), lines_of(outcome.found)},
-                   outcome.model, run.folder);
+  write_model_card(
+      {job.output.name_of(run.folder, run.folder), job.invocation.command,
+       card_facts(fields.quantized, fields.both, fields.seed), lines_of(outcome.found)},
+      outcome.model, run.folder);
   write_report(result, job.invocation, run.folder, context);
   output.commit();
   tell_notes(context, hints);

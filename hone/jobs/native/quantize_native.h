@@ -9,7 +9,9 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
 #include "hone/jobs/native/native_model.h"
+#include "hone/jobs/native/native_report.h"
 #include "hone/jobs/native/native_times.h"
+#include "hone/jobs/native/widening.h"
 #include "hone/jobs/quantize.h"
 #include "hone/metrics/verdict.h"
 #include "hone/models/encoding.h"
@@ -27,7 +29,7 @@ struct NativeQuantizeJob {
   bool keep_slower = false;  ///< convert layers that are slower too; then timings decide nothing
   /// Whether a layer stays in fp32 for its speed, by its timings.
   std::function<bool(const ProductTimes&)> stays_for_speed = [](const ProductTimes& product) {
-    return product.times.shown_slower();
+    return product.times && product.times->shown_slower();
   };
   NativeMethods methods = {};
   GateOptions gates = {};  ///< limits; layers are left wider until the model passes
@@ -40,6 +42,24 @@ struct NativeQuantizeJob {
   JobOutput output;
   Invocation invocation = {};  ///< for the report, the card and the record of the run
 };
+
+/// The result for programs.
+struct QuantizeNativeFields {
+  QuantizedResult quantized;
+  BeforeAndAfterResult both = {};
+  std::uint64_t seed = 0;
+  std::int64_t seeds = 1;
+  std::optional<GateResult> gate = {};
+  ModelSize size = {}, size_before = {};
+  std::vector<ProductTimes> products = {};
+  std::vector<NativeLayerResult> layers = {};
+  std::vector<SmoothGroupResult> smooth_scales = {};
+  bool bias_correction = false;
+  std::optional<Widening> widening = {};
+  std::vector<ModelTimes> times = {};
+  int threads = 1;
+};
+const Fields& fields_of(const QuantizeNativeFields*);
 
 /// Makes a packed copy of a model whose linears multiply codes and whose tables are in the format of weights too, measures it
 /// beside the model it was made of, its time included, and writes it with its report into `output`. Layers of which the

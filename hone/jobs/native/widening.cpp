@@ -64,6 +64,35 @@ std::vector<const LayerCost*> step_order(const std::vector<LayerCost>& costs) {
 
 }  // namespace
 
+const Fields& fields_of(const TriedWidening*) {
+  using T = TriedWidening;
+  static const Fields fields =
+      describe<T>("tried_widening", "A model after some of the steps, compared with fp32.",
+                  field<&T::steps>("steps", "Steps that were taken."), omitted<&T::verdict>(),
+                  field<&T::conclusion>("verdict", "Of all gates."),
+                  field<&T::change>("change", Unit::difference,
+                                    "Of the gate that is the hardest to pass; null: not defined.")
+                      .or_null());
+  return fields;
+}
+
+const Fields& fields_of(const Widening*) {
+  using W = Widening;
+  static const Fields fields = describe<W>(
+      "widening",
+      "How many steps to wider formats are taken, first for the layers that lose most: to 8 bits, "
+      "then to fp32.",
+      field<&W::part>("split", "Split on which the number of steps was chosen."),
+      field<&W::examples>("n", Unit::examples, "Examples of it."),
+      field<&W::all_steps>("all_steps", "Steps to fp32 everywhere."),
+      field<&W::steps>("steps", "Steps that were taken."),
+      field<&W::too_few_examples>(
+          "too_few_examples",
+          "Whether even fp32 compared with itself would not pass; then no step is taken."),
+      field<&W::tried>("trials", "Numbers of steps that were tried, in this order."));
+  return fields;
+}
+
 std::optional<Format> wider_weights(const Format& format) {
   const auto is_bits = [](const FormatParameterDef& parameter) { return parameter.name == "bits"; };
   if (std::ranges::none_of(format.def->parameters, is_bits) || format["bits"] >= kProductBits)
@@ -132,9 +161,10 @@ Widening choose_widening(const Model& model, const NativeCopies& copies,
   const Truth truth = truth_of(part.examples);
   const Measurement parent =
       measure(model, part.examples, batch_size, context, "fp32, " + part.name);
-  Widening result{.part = part.name, .texts = part.examples.size(), .all_steps = std::ssize(costs)};
+  Widening result{
+      .part = part.name, .examples = part.examples.size(), .all_steps = std::ssize(costs)};
   if (!judge(gates, parent.view(), parent.view(), truth).verdict.kept()) {
-    result.too_few_texts = true;
+    result.too_few_examples = true;
     return result;
   }
   const auto is_kept = [&](std::int64_t steps) {

@@ -34,17 +34,22 @@ bool costs_are_cheap(const Model& model, const QuantizationPlan& plan, const Enc
 struct TriedWidening {
   std::int64_t steps = 0;
   GateVerdict verdict;
+
+  Conclusion conclusion() const { return verdict.conclusion; }
+  double change() const { return hardest(verdict).change; }
 };
+const Fields& fields_of(const TriedWidening*);
 
 struct Widening {
-  std::string part;                       ///< it was chosen on
-  std::int64_t texts = 0;                 ///< of that part
+  std::string part;                       ///< the split it was chosen on
+  std::int64_t examples = 0;              ///< of that split
   std::int64_t all_steps = 0;             ///< from the plan to fp32 everywhere
   std::int64_t steps = 0;                 ///< that were taken
   std::vector<TriedWidening> tried = {};  ///< in their order
-  /// Even fp32 beside itself would not be shown to be kept on so few texts: nothing was widened.
-  bool too_few_texts = false;
+  /// Even fp32 compared with itself would not pass on so few examples: nothing was widened.
+  bool too_few_examples = false;
 };
+const Fields& fields_of(const Widening*);
 
 /// The plan after the first of `steps`: each takes the layer to its next wider formats, fp32 at last. The layers that cost
 /// most come first, whatever their width.

@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
-#include "hone/analysis/sparsity.h"
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
-#include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/prune/pruned_report.h"
 #include "hone/jobs/run_identity.h"
-#include "hone/jobs/size_and_time.h"
 #include "hone/models/unrounded.h"
 #include "hone/passes/prune_inputs.h"
-#include "hone/study/result.h"
 #include "hone/tensor/dense.h"
-#include "hone/train/input_thresholds.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -23,88 +18,60 @@ namespace {
 constexpr std::string_view kNoSpeedUp =
     "No speed-up: zeros are stored and multiplied like other numbers.";
 
-/// Zeros in the weights of products.
-struct PrunedZeros {
-  std::vector<Zeros> weights;  ///< of each weight with a mask
-  Zeros pruned;                ///< of these together
-  std::int64_t masked = 0;     ///< those under a mask; others were rounded to 0
-  Zeros all;                   ///< of all parameters
-};
-
-PrunedZeros zeros_of(const Model& rounded) {
-  PrunedZeros zeros;
+PrunedZerosResult zeros_of(const Model& rounded) {
+  PrunedZerosResult result;
+  std::vector<Zeros> pruned;
   const std::vector<Zeros> all = parameter_zeros(rounded.graph, rounded.parameters);
   for (const Node* weight : pruned_weights(rounded.graph)) {
-    zeros.weights.push_back(*std::ranges::find(all, weight->name(), &Zeros::name));
-    zeros.masked += pruned_count(dense_on(rounded.parameters.at(mask_of(*weight).name()), cpu()));
+    pruned.push_back(*std::ranges::find(all, weight->name(), &Zeros::name));
+    result.weights.push_back({weight->name(), pruned.back()});
+    result.masked += pruned_count(dense_on(rounded.parameters.at(mask_of(*weight).name()), cpu()));
   }
-  zeros.pruned = total(zeros.weights);
-  zeros.all = total(all);
-  return zeros;
+  result.pruned_weights = total(pruned);
+  result.all_parameters = total(all);
+  return result;
 }
 
 // "Zeros: 204,800 of 409,600 weights (50.0%) in 13 tensors, 27.8% of all 738,178 parameters."
-std::string to_text(const PrunedZeros& zeros) {
-  const std::int64_t rounded = zeros.pruned.zeros - zeros.masked;
+std::string to_text(const PrunedZerosResult& zeros) {
+  const std::int64_t rounded = zeros.pruned_weights.zeros - zeros.masked;
   return fmt::format(
       "Zeros: {} of {} weights ({}) in {} tensor{}{}, {} of all {} parameters.",
-      grouped(zeros.pruned.zeros), grouped(zeros.pruned.elements), share_text(zeros.pruned.share()),
-      zeros.weights.size(), zeros.weights.size() == 1 ? "" : "s",
+      grouped(zeros.pruned_weights.zeros), grouped(zeros.pruned_weights.elements),
+      share_text(zeros.pruned_weights.share()), zeros.weights.size(),
+      zeros.weights.size() == 1 ? "" : "s",
       rounded == 0
           ? ""
           : fmt::format(" ({} masked, {} other zeros)", grouped(zeros.masked), grouped(rounded)),
-      share_text(zeros.all.share()), grouped(zeros.all.elements));
+      share_text(zeros.all_parameters.share()), grouped(zeros.all_parameters.elements));
 }
 
-Table to_table(const PrunedZeros& zeros) {
+Table to_table(const PrunedZerosResult& zeros) {
   Table table(
       {{"weight", "Weight"}, {"elements", "Elements"}, {"zeros", "Zeros"}, {"share", "Share"}});
-  for (const Zeros& one : zeros.weights)
-    table.add_row({one.name, one.elements, one.zeros, percent(one.share())});
+  for (const NamedZerosResult& one : zeros.weights)
+    table.add_row({one.name, one.zeros.elements, one.zeros.zeros, percent(one.zeros.share())});
   return table;
 }
 
-Json to_json(const Zeros& zeros) {
-  return {{"elements", zeros.elements}, {"zeros", zeros.zeros}, {"share", zeros.share()}};
-}
-
-Json to_json(const PrunedZeros& zeros) {
-  Json weights = Json::array();
-  for (const Zeros& one : zeros.weights) {
-    Json row = {{"name", one.name}};
-    row.update(to_json(one));
-    weights.push_back(row);
-  }
-  return {{"weights", weights},
-          {"pruned_weights", to_json(zeros.pruned)},
-          {"masked", zeros.masked},
-          {"all_parameters", to_json(zeros.all)}};
-}
-
 // "Activations: 9 thresholds set 29.8 to 31.2% of their inputs to zero, over 256 training examples."
-std::string inputs_text(const std::vector<InputZeros>& inputs, std::size_t texts) {
+std::string inputs_text(const std::vector<InputZeros>& inputs, std::int64_t examples) {
   if (inputs.empty()) return "";
   const auto [least, most] = std::ranges::minmax(inputs, {}, &InputZeros::share);
   return fmt::format(
       "Activations: {} threshold{} set {} to {} of their inputs to zero, over {} training "
       "examples.",
       inputs.size(), inputs.size() == 1 ? "" : "s", share_text(least.share), share_text(most.share),
-      grouped(static_cast<long long>(texts)));
+      grouped(examples));
 }
 
 Table to_table(const std::vector<InputZeros>& inputs) {
-  Table table(
-      {{"threshold", "Threshold"}, {"least", "Smallest magnitude kept"}, {"share", "Set to zero"}});
+  Table table({{"threshold", "Threshold"},
+               {"min_magnitude", "Smallest magnitude kept"},
+               {"share", "Set to zero"}});
   for (const InputZeros& one : inputs)
     table.add_row({one.name, real(static_cast<double>(one.least), 6), percent(one.share)});
   return table;
-}
-
-Json to_json(const std::vector<InputZeros>& inputs) {
-  Json rows = Json::array();
-  for (const InputZeros& one : inputs)
-    rows.push_back({{"name", one.name}, {"least", one.least}, {"share", one.share}});
-  return rows;
 }
 
 std::optional<TrainedOn> record_of(const PruneReport& run, const SparsifyOptions& options) {
@@ -139,7 +106,7 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
   const Model unrounded = sparsify(run.parent.model, run.data, options, log, run.context);
   const std::int64_t steps = options.trains ? show_training(run, log, folder, pruned) : 0;
   model.model = round_weights(unrounded, run.context);
-  const PrunedZeros zeros = zeros_of(model.model);
+  const PrunedZerosResult zeros = zeros_of(model.model);
   std::vector<InputZeros> inputs;
   if (options.activations)
     inputs = count_input_zeros(forward_graph(model.model), model.model.parameters,
@@ -151,20 +118,27 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
     write_unrounded(unrounded, model.model, folder);
   const SizeAndTime takes =
       size_and_time(run.parent, run.data.test, model.model, run.data.test, folder, run.context);
-  const std::size_t texts = calibration_rows(run.data, options).size();
+  const std::int64_t examples = std::ssize(calibration_rows(run.data, options));
   const PruneRule& rule = options.pruning.rule;
-  pruned.result.update({{"pruning", prune_text(options.pruning)},
-                        {"method", to_string(rule.method)},
-                        {"scope", to_string(rule.scope)},
-                        {"structure", structure_text(rule.pattern)},
-                        {"schedule", options.cubic ? "cubic" : "one_shot"},
-                        {"activations", options.activations ? Json(*options.activations) : Json()},
-                        {"inputs", to_json(inputs)},
-                        {"calibration_texts", texts},
-                        {"zeros", to_json(zeros)}});
-  std::vector<std::string> removed = {to_text(zeros), inputs_text(inputs, texts),
+  PruningResult& pruning = pruned.measured.pruning;
+  pruning.pruning = prune_text(options.pruning);
+  pruning.structure = structure_text(rule.pattern);
+  if (!rule.pattern) pruning.sparsity = rule.sparsity;
+  pruning.method = to_string(rule.method);
+  pruning.scope = to_string(rule.scope);
+  pruning.schedule = options.cubic ? "cubic" : "one_shot";
+  pruning.activations = options.activations;
+  pruned.measured.takes = size_and_time_result(takes);
+  pruned.fields = to_json(PruneFields{.pruned = pruned.measured,
+                                      .inputs = inputs,
+                                      .calibration_examples = examples,
+                                      .zeros = zeros});
+  std::vector<std::string> removed = {to_text(zeros), inputs_text(inputs, examples),
                                       std::string(kNoSpeedUp)};
   std::erase(removed, "");
+  pruned.limits = {
+      "It is not smaller or faster for its zeros, which are stored and multiplied like other "
+      "numbers."};
   std::vector<Section> tables = {{"Pruned weights", {PageTable{to_table(zeros)}}, /*folded=*/true}};
   if (!inputs.empty())
     tables.push_back({"Pruned activations",

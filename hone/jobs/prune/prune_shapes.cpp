@@ -7,15 +7,11 @@
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
 #include "hone/base/usage_check.h"
-#include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/prune/pruned_report.h"
-#include "hone/jobs/prune/shapes.h"
 #include "hone/jobs/run_identity.h"
-#include "hone/jobs/size_and_time.h"
 #include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
-#include "hone/study/result.h"
 
 namespace hone {
 namespace {
@@ -58,14 +54,6 @@ Table to_table(const std::vector<PrunedGroup>& pruned) {
   Table table({{"kind", "Kind"}, {"name", "Layer"}, {"before", "Baseline"}, {"after", "Kept"}});
   for (const PrunedGroup& one : pruned) table.add_row({one.kind, one.name, one.before, one.after});
   return table;
-}
-
-Json to_json(const std::vector<PrunedGroup>& pruned) {
-  Json rows = Json::array();
-  for (const PrunedGroup& one : pruned)
-    rows.push_back(
-        {{"kind", one.kind}, {"name", one.name}, {"before", one.before}, {"after", one.after}});
-  return rows;
 }
 
 // The passes between the two models.
@@ -127,15 +115,16 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
     write_unrounded(unrounded, model.model, folder);
   const SizeAndTime takes =
       size_and_time(run.parent, run.data.test, model.model, run.data.test, folder, run.context);
-  const bool scores = !job.structure.kinds.empty();
-  pruned.result.update(
-      {{"pruning", passes_of(run.parent.model, model.model)},
-       {"structure", fmt::format("{}", fmt::join(structures_of(job), ","))},
-       {"sparsity", job.structure.sparsity},
-       {"method", scores ? Json(job.structure.method) : Json()},
-       {"scope",
-        scores ? Json(job.structure.scope == UnitScope::local ? "local" : "global") : Json()},
-       {"units", to_json(groups)}});
+  PruningResult& pruning = pruned.measured.pruning;
+  pruning.pruning = passes_of(run.parent.model, model.model);
+  pruning.structure = fmt::format("{}", fmt::join(structures_of(job), ","));
+  pruning.sparsity = job.structure.sparsity;
+  if (!job.structure.kinds.empty()) {
+    pruning.method = job.structure.method;
+    pruning.scope = job.structure.scope == UnitScope::local ? "local" : "global";
+  }
+  pruned.measured.takes = size_and_time_result(takes);
+  pruned.fields = to_json(PruneShapesFields{.pruned = pruned.measured, .units = groups});
   finish_pruned(
       run, model.model, takes, {counts_text(groups)},
       {{"Kept heads, neurons and layers", {PageTable{to_table(groups)}}, /*folded=*/true}}, folder,

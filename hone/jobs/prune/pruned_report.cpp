@@ -5,14 +5,12 @@
 
 #include "hone/base/text.h"
 #include "hone/base/usage_check.h"
-#include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
 #include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
-#include "hone/study/result.h"
 #include "hone/study/seeds.h"
 
 namespace hone {
@@ -20,15 +18,7 @@ namespace {
 
 std::string part_of(const PruneReport& run) { return name_and_size(run.data.measured); }
 
-// That the change includes the training. `results`: of every seed.
-std::string training_caveat_of(const std::vector<Json>& results) {
-  std::vector<std::int64_t> steps;
-  for (const Json& result : results) steps.push_back(result.value("steps", std::int64_t{0}));
-  const auto [least, most] = std::ranges::minmax(steps);
-  return training_caveat(least, most, "pruning");
-}
-
-std::string caption_of(const PruneReport& run, const std::vector<Json>& results) {
+std::string caption_of(const PruneReport& run, const std::string& caveat) {
   const auto& quantization = run.parent.model.quantization;
   const std::string random = headless_remark(run.parent.model, run.job.how.trains);
   return figures_caption(
@@ -37,7 +27,7 @@ std::string caption_of(const PruneReport& run, const std::vector<Json>& results)
            ? ""
            : fmt::format("Both models are quantized ({}); the change is that of pruning only.",
                          summary(quantization->plan)),
-       training_caveat_of(results), random.empty() ? "" : fmt::format("Note that {}.", random)});
+       caveat, random.empty() ? "" : fmt::format("Note that {}.", random)});
 }
 
 void add_notes(const PruneReport& run, const std::vector<std::string>& lines, JobResult& result) {
@@ -50,7 +40,7 @@ JobResult report_one(const PruneReport& run, JobResult result, PrunedModel prune
   pruned.document.output = run.job.output.folder;
   pruned.document.notes = std::move(result.document.notes);
   result.document = std::move(pruned.document);
-  result.fields = std::move(pruned.result);
+  result.fields = std::move(pruned.fields);
   result.gate = outcome_of(pruned.gates);
   add_notes(run, pruned.doubts, result);
   add_notes(run, pruned.notes, result);
@@ -68,17 +58,12 @@ std::vector<Json> results_of_seeds(
     if (!seed.done) {
       const PrunedModel pruned = prune_once(seed.seed, seed.path);
       tell_warnings(run.context, pruned.notes);
-      write_results("prune", pruned.result, seed.path);
+      write_results("prune", pruned.fields, seed.path);
     }
     results.push_back(read_json(seed.path / "results.json"));
   }
   return results;
 }
-
-// Fields that all seeds share.
-constexpr const char* kShared[] = {"format",     "pruning",  "method",      "scope",
-                                   "structure",  "schedule", "activations", "sparsity",
-                                   "arithmetic", "protocol", "others_load", "others_load_reason"};
 
 JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector<Json>& results) {
   const PruneJob& job = run.job;
@@ -87,15 +72,12 @@ JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector
                                   after = {figures[1]};
   const Verdict change = verdict_of_seeds(changes, margin_for(run.gates, changes.figure()));
   const JudgedGates gates = judge_seeds(run.gates, results);
-  const std::string caveat = training_caveat_of(results);
-  Json& fields = made.fields;
-  fields = subject_of(job.model, run.data.identity, run.data.measured);
-  for (const char* key : kShared)
-    if (results.front().contains(key)) fields[key] = results.front()[key];
-  fields["change"] = paired_json(changes, change);
-  if (!caveat.empty()) fields["caveat"] = caveat;
-  fields.update(runs_json(results, figures));
-  if (gates.any()) fields["gate"] = to_json(gates);
+  const std::string caveat = training_caveat(results, "pruning");
+  PruneSeedsFields fields{.pruning = from_json<PruningResult>(results.front()),
+                          .loading = from_json<LoadingResult>(results.front()),
+                          .seeds = change_seeds_result(results, changes, change, gates)};
+  if (!caveat.empty()) fields.caveat = caveat;
+  made.fields = to_json(fields);
   made.basis.seeds = job.seeds;
   made.gate = outcome_of(gates);
   Document& document = made.document;
@@ -107,7 +89,7 @@ JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector
       results, figures, fmt::format("{}, {}; {} seeds", run.label, part_of(run), job.seeds));
   document.sections = {
       {"",
-       {PageTable{seed_table(results, figures), caption_of(run, results)},
+       {PageTable{seed_table(results, figures), caption_of(run, caveat)},
         Paragraph{fmt::format("After pruning, on {}: {}.", part_of(run),
                               seed_sentence(figure_spread(results, "after")))},
         Paragraph{"The model card of each seed lists what was removed, its size and its latency."},
@@ -149,18 +131,18 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
   const auto& labels = after.facts.labels;
   const double weight_bits = average_weight_bits(after);
   const std::string_view arithmetic = arithmetic_of(after.graph);
-  pruned.result = subject_of(job.model, run.data.identity, run.data.measured);
-  pruned.result.update(
-      {{"format", after.quantization ? Json(summary(after.quantization->plan)) : Json()},
-       {"arithmetic", arithmetic},
-       {"average_weight_bits", weight_bits},
-       {"protocol", to_string(run.data.protocol)},
-       {"seed", seed},
-       {"seeds", 1}});
-  pruned.result.update(to_json(both, labels));
-  if (job.how.trains) pruned.result["steps"] = steps;
-  if (const std::string caveat = training_caveat(steps, steps, "pruning"); !caveat.empty())
-    pruned.result["caveat"] = caveat;
+  PrunedModelResult& measured = pruned.measured;
+  measured.pruning = {.subject = subject_result(job.model, run.data.identity, run.data.measured),
+                      .arithmetic = std::string(arithmetic),
+                      .average_weight_bits = weight_bits,
+                      .protocol = to_string(run.data.protocol)};
+  if (after.quantization) measured.pruning.format = summary(after.quantization->plan);
+  measured.both = before_and_after_result(both, labels);
+  measured.seed = seed;
+  measured.gate = gate_result_if_any(both.gates);
+  if (job.how.trains) measured.steps = steps;
+  const std::string caveat = training_caveat(steps, steps, "pruning");
+  if (!caveat.empty()) measured.caveat = caveat;
   for (std::string& concern : concerns(both, labels, "pruning"))
     pruned.doubts.push_back(std::move(concern));
   Document& document = pruned.document;
@@ -174,21 +156,38 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
                                  arithmetic_of(parent.graph)},
                                 {run.label, weight_bits, both.after, both.comparison, arithmetic,
                                  both.gates.any() ? std::optional(both.verdict) : std::nullopt}}),
-                           caption_of(run, {pruned.result})}}};
+                           caption_of(run, caveat)}}};
   for (Block& block : gate_blocks(both.gates, part_of(run)))
     first.blocks.push_back(std::move(block));
   document.sections.insert(document.sections.begin(), std::move(first));
   document.sections.push_back(details_section(named_evaluations(both, run.data), labels));
 }
 
+// What the model card says.
+CardFacts card_facts(const PrunedModel& pruned) {
+  const PrunedModelResult& measured = pruned.measured;
+  CardFacts facts = facts_of_change(measured.pruning.subject, measured.both, "before pruning");
+  facts.origin =
+      fmt::format("{} pruned ({}){}", markdown_code(facts.base),
+                  markdown_code(measured.pruning.pruning), measured.steps ? " and trained" : "");
+  facts.relation = "finetune";
+  facts.tags = {"pruned"};
+  facts.caveat = measured.caveat.value_or("");
+  facts.is_of_data = true;
+  facts.seed = measured.seed;
+  facts.steps = measured.steps.value_or(0);
+  facts.format = measured.pruning.format;
+  facts.limits = pruned.limits;
+  return facts;
+}
+
 void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& takes,
                    const std::vector<std::string>& removed, std::vector<Section> tables,
                    const fs::path& folder, PrunedModel& pruned) {
-  pruned.result.update(to_json(takes));
   std::vector<std::string> lines = removed;
   for (std::string& line : lines_of(takes)) lines.push_back(std::move(line));
   write_model_card({run.job.output.name_of(folder, run.output.path()), run.job.invocation.command,
-                    result_of("prune", pruned.result), lines},
+                    card_facts(pruned), lines},
                    after, folder);
   Document& document = pruned.document;
   for (Fact& figure : size_and_latency_figures(takes))

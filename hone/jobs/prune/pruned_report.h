@@ -6,6 +6,7 @@
 
 #include "hone/base/output_folder.h"
 #include "hone/jobs/prune/prune.h"
+#include "hone/jobs/prune/prune_result.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/study/measure.h"
 #include "hone/train/trainer.h"
@@ -15,9 +16,11 @@ namespace hone {
 
 /// One pruned model, written to its folder, and its report.
 struct PrunedModel {
-  Json result = {};
+  PrunedModelResult measured = {};
+  Json fields = {};        ///< `measured` and what was removed
   Document document = {};  ///< after `measure_pruned`, its first section is the result
   JudgedGates gates = {};
+  std::vector<std::string> limits = {};  ///< what it is not fit for, for its card
   std::vector<std::string> doubts = {};  ///< about the numbers
   std::vector<std::string> notes = {};
 };
@@ -41,12 +44,12 @@ void check_seeds(const PruneJob& job, bool draws);
 std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const fs::path& folder,
                            PrunedModel& pruned);
 
-/// Measures the model as it will be written beside its baseline, and fills result and document; `steps` of training, 0 without.
+/// Measures the model as it will be written beside its baseline, and begins result and document; `steps` of training, 0 without.
 void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t seed,
                     std::int64_t steps, PrunedModel& pruned);
 
-/// Writes the model card of the model in `folder`, and completes the document: `removed` are sentences on what was removed,
-/// `tables` sections that list it.
+/// Writes the model card of the model in `folder` from the complete `fields`, and completes the document: `removed` are sentences on
+/// what was removed, `tables` sections that list it.
 void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& takes,
                    const std::vector<std::string>& removed, std::vector<Section> tables,
                    const fs::path& folder, PrunedModel& pruned);

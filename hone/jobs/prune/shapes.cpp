@@ -9,6 +9,19 @@
 #include "hone/train/text_examples.h"
 
 namespace hone {
+
+const Fields& fields_of(const PrunedGroup*) {
+  using P = PrunedGroup;
+  static const Fields fields = describe<P>(
+      "pruned_group", "Heads or neurons of one place, or the layers.",
+      field<&P::kind>("kind", "heads, neurons or layers."),
+      field<&P::name>("name",
+                      "The linear layer that reads them; of layers, the start of their names."),
+      field<&P::before>("before", "Number in the baseline."),
+      field<&P::after>("after", "Number that is kept."));
+  return fields;
+}
+
 std::vector<UnitGroup> groups_of(const Graph& graph, const std::vector<UnitKind>& kinds) {
   std::vector<UnitGroup> groups;
   for (const UnitKind kind : kinds)

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/data/encoded_set.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/passes/prune_structure.h"
@@ -18,6 +19,7 @@ struct PrunedGroup {
   std::string kind, name;
   std::int64_t before = 0, after = 0;
 };
+const Fields& fields_of(const PrunedGroup*);
 
 /// How units are scored where nobody says.
 inline constexpr std::string_view kUsualUnitMethod = "first_order";

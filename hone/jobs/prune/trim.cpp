@@ -203,21 +203,25 @@ JobResult trim_job(const TrimJob& job, Context& context) {
   const std::string_view arithmetic = arithmetic_of(model.model.graph);
   const std::string measured = name_and_size(data.measured);
   result.gate = outcome_of(both.gates);
-  result.fields =
-      to_json(TrimFields{.subject = subject_result(job.model, data.identity, data.measured),
-                         .arithmetic = std::string(arithmetic),
-                         .vocabulary = vocabulary_result(trimmed),
-                         .both = before_and_after_result(both, labels),
-                         .takes = size_and_time_result(found),
-                         .gate = gate_result_if_any(both.gates),
-                         .output = job.output.folder});
+  const TrimFields fields{.subject = subject_result(job.model, data.identity, data.measured),
+                          .arithmetic = std::string(arithmetic),
+                          .vocabulary = vocabulary_result(trimmed),
+                          .both = before_and_after_result(both, labels),
+                          .takes = size_and_time_result(found),
+                          .gate = gate_result_if_any(both.gates),
+                          .output = job.output.folder};
+  result.fields = to_json(fields);
   result.basis = basis_of(job.data.options.source, data, std::string(arithmetic));
   std::vector<std::string> lines = {tokens_text(trimmed), respelled_text(trimmed, part)};
   Section first = result_section(parent, before, model, both, data, lines);
   for (std::string& line : lines_of(found)) lines.push_back(std::move(line));
-  write_model_card({job.output.name_of(folder, folder), job.invocation.command,
-                    result_of("trim", result.fields), lines},
-                   model.model, folder);
+  CardFacts facts = facts_of_change(fields.subject, fields.both);
+  facts.origin =
+      fmt::format("{} with {} of its {} tokens", markdown_code(job.model),
+                  grouped(fields.vocabulary.tokens), grouped(fields.vocabulary.tokens_before));
+  write_model_card(
+      {job.output.name_of(folder, folder), job.invocation.command, std::move(facts), lines},
+      model.model, folder);
   describe_trimmed(document, job, parent.model, trimmed, both, data.measured, found);
   document.sections = {std::move(first)};
   if (!trimmed.respelled.empty())

@@ -16,6 +16,7 @@
 #include "hone/jobs/search/recipe_checks.h"
 #include "hone/jobs/search/search_subject.h"
 #include "hone/jobs/shrink/shrink_report.h"
+#include "hone/jobs/shrink/shrink_sentences.h"
 #include "hone/jobs/shrink/shrink_space.h"
 #include "hone/jobs/training_settings.h"
 #include "hone/metrics/planning.h"
@@ -60,8 +61,8 @@ void check_job(const ShrinkJob& job) {
   }
   usage_check(
       may(job, "quantize") || std::ranges::find(job.only, "allocate") == job.only.end(),
-      "`only`: allocate says which linears take 4 bits of what quantize gives 8; give quantize "
-      "as well");
+      "`only`: allocate gives a narrower format to some of the layers that quantize rounds; give "
+      "quantize as well");
   usage_check(job.only.empty() || std::ranges::any_of(job.only,
                                                       [](const std::string& word) {
                                                         return word == "prune" ||
@@ -138,14 +139,14 @@ Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialS
     const GateVerdict verdict = judge(gates, given.parent_measured->view(), measured.view(),
                                       truth_of(given.data.validation), job.looks)
                                     .verdict;
-    found.kept = verdict.kept();
+    found.applied = verdict.kept();
     found.summary = verdict.summary;
   } else {
-    found.kept = true;
+    found.applied = true;
     found.summary = fmt::format("no text of {} has another, so each is the same tokens as before",
                                 name_and_size(given.data.measured_choice()));
   }
-  if (!found.kept) return trimming;
+  if (!found.applied) return trimming;
   // All is judged beside the model as it was given.
   subject.parent_measured = given.parent_measured;
   subject.loadable = given.loadable;
@@ -162,7 +163,9 @@ template <typename Holds>
 std::vector<TriedPoint> tried_points(const std::vector<JudgedPoint>& judged, const Holds& holds) {
   std::vector<TriedPoint> tried;
   for (const JudgedPoint& one : judged)
-    tried.push_back({one.point, one.shares, holds(one), one.flips});
+    tried.push_back({one.point, one.measured ? one.measured->shares : ShrinkShares{}, holds(one),
+                     one.measured ? one.measured->flip_share.value_or(TriedPoint::kNotKnown)
+                                  : TriedPoint::kNotKnown});
   return tried;
 }
 
@@ -231,8 +234,8 @@ class Shrinking {
   }
 
   bool may_be_kept(const JudgedPoint& one) const {
-    return one.failure.empty() && one.conclusion != Conclusion::exceeds_limit &&
-           one.change >= -margin_;
+    return one.measured && one.measured->conclusion != Conclusion::exceeds_limit &&
+           one.measured->change >= -margin_;
   }
 
  private:
@@ -268,8 +271,8 @@ class Shrinking {
   double pace_of(const std::vector<JudgedPoint>& judged) const {
     double took = 0, reckoned = 0;
     for (const JudgedPoint& one : judged) {
-      if (!one.failure.empty() || one.trained_before) continue;
-      took += one.seconds;
+      if (!one.measured || one.trained_before) continue;
+      took += one.measured->seconds;
       reckoned += seconds_for(one.point);
     }
     return reckoned > 0 ? std::clamp(took / reckoned, 0.2, 20.0) : 1;
@@ -314,11 +317,11 @@ class Shrinking {
 std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
   if (!f.proven) return std::nullopt;
   const auto may_be_shown = [&](const JudgedPoint& one) {
-    return one.conclusion == Conclusion::inconclusive && one.examples_needed &&
-           one.change > -f.margin();
+    return one.measured && one.measured->conclusion == Conclusion::inconclusive &&
+           one.measured->examples_needed && one.measured->change > -f.margin();
   };
   return best_kept(f.job.goal, tried_points(f.points, may_be_shown),
-                   f.chosen ? goal_share(f.job.goal, f.points[*f.chosen].shares) : 1);
+                   f.chosen ? goal_share(f.job.goal, f.points[*f.chosen].measured->shares) : 1);
 }
 
 }  // namespace
@@ -375,13 +378,14 @@ JobResult shrink_model(const ShrinkJob& job, Context& context) {
   findings.chosen = best_of([](const JudgedPoint& one) { return one.kept(); });
   // That no text to choose by holds a token that went shows nothing of others.
   findings.proven = findings.chosen.has_value() ||
-                    (trimming.found && trimming.found->looked && trimming.found->kept);
+                    (trimming.found && trimming.found->looked && trimming.found->applied);
   if (!findings.proven) {
     findings.chosen = best_of([&](const JudgedPoint& one) { return shrinking.may_be_kept(one); });
     // Nothing but tokens went, and every answer there is the same.
     findings.proven = !findings.chosen && trimming.subject.has_value();
   }
   findings.not_shown = not_shown(findings);
+  if (findings.chosen) findings.points[*findings.chosen].chosen = true;
   findings.seconds = shrinking.spent();
   TextModel made = subject.parent;
   TrialConfiguration configuration;

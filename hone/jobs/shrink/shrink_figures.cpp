@@ -14,10 +14,11 @@ namespace {
 
 // In points of the figure by which the task is judged.
 Point point_of(const JudgedPoint& one, double x) {
+  const CandidateMeasurement& measured = *one.measured;
   return {x,
-          100 * one.change,
-          100 * one.change_interval.low,
-          100 * one.change_interval.high,
+          100 * measured.change,
+          100 * measured.change_interval.low,
+          100 * measured.change_interval.high,
           fmt::format("{}", one.number),
           one.recipe};
 }
@@ -38,7 +39,7 @@ Series front_of(const std::vector<Point>& points) {
 
 // What decides stands in it: intervals of the change, and the margin.
 Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double original_x,
-               const std::function<double(const JudgedPoint&)>& x_of) {
+               double ShrinkShares::*share) {
   const auto judged = [](const char* label) {
     return Series{.label = label, .draw = Draw::points, .spread = Spread::bars, .with_names = true};
   };
@@ -46,14 +47,14 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
   Series kept = judged("within limit"), unclear = judged("inconclusive"),
          lost = judged("exceeds limit"), chosen = judged(f.proven ? "chosen" : "most promising");
   std::vector<Point> all = given.points;
-  for (std::size_t i = 0; i < f.points.size(); ++i) {
-    const JudgedPoint& one = f.points[i];
-    if (!one.failure.empty()) continue;
-    Series& series = f.chosen == i                                 ? chosen
-                     : one.conclusion == Conclusion::within_limit  ? kept
-                     : one.conclusion == Conclusion::exceeds_limit ? lost
-                                                                   : unclear;
-    series.points.push_back(point_of(one, x_of(one)));
+  for (const JudgedPoint& one : f.points) {
+    if (!one.measured) continue;
+    const Conclusion conclusion = one.measured->conclusion;
+    Series& series = one.chosen                                ? chosen
+                     : conclusion == Conclusion::within_limit  ? kept
+                     : conclusion == Conclusion::exceeds_limit ? lost
+                                                               : unclear;
+    series.points.push_back(point_of(one, original_x * one.measured->shares.*share));
     all.push_back(series.points.back());
   }
   const std::string_view figure = f.subject.parent_measured->evaluation.figure.text;
@@ -109,10 +110,9 @@ Figure tried_figure(const ShrinkFindings& f) {
       .title = fmt::format("Candidates on {}", name_and_size(f.subject.data.measured_choice())),
       .width = 1000};
   figure.panels = {
-      panel_of(f, "Size (MiB)", original / kMiB,
-               [&](const JudgedPoint& one) { return static_cast<double>(one.bytes) / kMiB; }),
+      panel_of(f, "Size (MiB)", original / kMiB, &ShrinkShares::bytes),
       panel_of(f, fmt::format("Latency per example, batch size {} (ms)", f.timer.at_a_time()),
-               f.timer.ms(), [](const JudgedPoint& one) { return one.ms; })};
+               f.timer.ms(), &ShrinkShares::time)};
   return figure;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hone/jobs/shrink/shrink_report.h"
+#include "hone/jobs/shrink/shrink_findings.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/metrics/task_evaluation.h"
 #include "hone/report/figure.h"

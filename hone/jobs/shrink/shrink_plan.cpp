@@ -13,10 +13,10 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kGoals[] = {"both", "size", "latency"};
 constexpr double kSure = 0.95, kHopeless = 0.05;
 constexpr double kLeastGain = 1.01;
-constexpr std::string_view kLinears = "native.linears", kNarrowShare = "native.narrow_share";
+constexpr std::string_view kLinears = "native.linears", kNarrow = "native.narrow",
+                           kNarrowShare = "native.narrow_share";
 
 /// Damage, in nats, that is thought to be harmless, and to be too much with so much work behind, before anything was tried.
 constexpr double kHarmless = 1e-4;
@@ -67,8 +67,9 @@ ShrinkShares predicted(const ShrinkState& state, const ShrinkPoint& point) {
   return shares;
 }
 
-// "heads -50%", "trained 128 steps": a level, for people.
-std::string level_text(const ShrinkParameter& parameter, const Json& value) {
+// "heads -50%", "trained 128 steps": a level, for people. `narrow` is the narrow format of linear layers.
+std::string level_text(const ShrinkParameter& parameter, const Json& value,
+                       const std::string& narrow) {
   const std::string_view name = parameter.name;
   const std::string text = value.is_string() ? value.get<std::string>() : to_line(value);
   const auto percent = [&] { return fmt::format("{:.0f}%", 100 * value.get<double>()); };
@@ -76,9 +77,9 @@ std::string level_text(const ShrinkParameter& parameter, const Json& value) {
     return fmt::format("{} -{}", name.substr(name.find('.') + 1), percent());
   if (name == "training.max_steps") return fmt::format("trained {} steps", text);
   if (name == "train_on.max_steps") return fmt::format("QAT {} steps", text);
-  if (name == kLinears) return "linears " + text;
+  if (name == kLinears) return "linear layers " + text;
   if (name == kNarrowShare && value.is_number())
-    return value == 1 ? "linears in 4 bits" : percent() + " of them in 4 bits";
+    return (value == 1 ? "linear layers " : percent() + " of them ") + narrow;
   if (name == "native.tables") return "tables " + text;
   return fmt::format("{} {}", name, text);
 }
@@ -140,7 +141,8 @@ bool is_ruled_out(const ShrinkState& state, const ShrinkPoint& point) {
 
 }  // namespace
 
-std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const Json& index_values) {
+std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const Json& index_values,
+                                               const std::string& narrow) {
   std::vector<ShrinkParameter> parameters;
   for (const SpaceParameter& one : space.parameters) {
     const Distribution& d = one.distribution;
@@ -154,6 +156,7 @@ std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const J
     parameter.meant = index_values.contains(one.name)
                           ? index_values[one.name].get<std::vector<Json>>()
                           : parameter.values;
+    if (one.name == kNarrowShare) parameter.narrow = narrow;
     parameters.push_back(std::move(parameter));
   }
   return parameters;
@@ -180,30 +183,62 @@ std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& paramete
 }
 
 std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point) {
-  const auto level_of = [&](std::string_view name) {
-    const auto found = std::ranges::find(parameters, name, &ShrinkParameter::name);
-    if (found == parameters.end()) return Json();
-    const std::size_t level = point[static_cast<std::size_t>(found - parameters.begin())];
-    return level == 0 ? Json() : found->meant[level];
+  const auto parameter_called = [&](std::string_view name) {
+    return std::ranges::find(parameters, name, &ShrinkParameter::name);
   };
+  const auto meant_of = [&](std::vector<ShrinkParameter>::const_iterator parameter) {
+    return parameter->meant[point[static_cast<std::size_t>(parameter - parameters.begin())]];
+  };
+  // Null at the first level, which does nothing.
+  const auto level_of = [&](std::string_view name) {
+    const auto found = parameter_called(name);
+    const bool none = found == parameters.end() ||
+                      point[static_cast<std::size_t>(found - parameters.begin())] == 0;
+    return none ? Json() : meant_of(found);
+  };
+  const auto narrow = parameter_called(kNarrow);
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < point.size(); ++i) {
     const std::string& name = parameters[i].name;
-    // A share of linears takes the narrow format in place of that of the others.
-    const bool does_nothing = (name == kNarrowShare && level_of(kLinears).is_null()) ||
+    // A share of the linear layers takes the narrow format in place of that of the others.
+    const bool does_nothing = name == kNarrow ||
+                              (name == kNarrowShare && level_of(kLinears).is_null()) ||
                               (name == kLinears && level_of(kNarrowShare) == 1);
-    if (point[i] != 0 && !does_nothing)
-      parts.push_back(level_text(parameters[i], parameters[i].meant[point[i]]));
+    if (point[i] == 0 || does_nothing) continue;
+    parts.push_back(level_text(
+        parameters[i], parameters[i].meant[point[i]],
+        narrow == parameters.end() ? parameters[i].narrow : meant_of(narrow).get<std::string>()));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string_view to_string(ShrinkGoal goal) { return kGoals[static_cast<std::size_t>(goal)]; }
+std::span<const EnumWord> enum_words(ShrinkGoal) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(ShrinkGoal::both), "both"},
+                                        {static_cast<int>(ShrinkGoal::size), "size"},
+                                        {static_cast<int>(ShrinkGoal::latency), "latency"}};
+  return kWords;
+}
 
 ShrinkGoal parse_shrink_goal(const std::string& word) {
-  const auto found = std::ranges::find(kGoals, word);
-  user_check(found != std::end(kGoals), "expected {}, got '{}'", fmt::join(kGoals, ", "), word);
-  return static_cast<ShrinkGoal>(found - std::begin(kGoals));
+  return static_cast<ShrinkGoal>(detail::read_choice(word, enum_words(ShrinkGoal())));
+}
+
+const Fields& fields_of(const ShrinkShares*) {
+  using S = ShrinkShares;
+  static const Fields fields = describe<S>(
+      "shrink_shares", "Size and latency of a model relative to its baseline.",
+      field<&S::bytes>("size_share", Unit::ratio, "Size in memory."),
+      field<&S::time>("latency_share", Unit::ratio, "Latency of a batch."),
+      field<&S::time_alone>("batch_1_latency_share", Unit::ratio, "Latency at batch size 1."));
+  return fields;
+}
+
+const Fields& fields_of(const LevelEffect*) {
+  using L = LevelEffect;
+  static const Fields fields =
+      describe<L>("level_effect", "What a value of a parameter does alone.", inlined<&L::shares>(),
+                  field<&L::damage>("damage", Unit::nats, "Divergence of the predictions."));
+  return fields;
 }
 
 double goal_share(ShrinkGoal goal, const ShrinkShares& shares) {

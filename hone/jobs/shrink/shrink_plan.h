@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/base/json.h"
 #include "hone/search/space.h"
 
@@ -19,6 +20,7 @@ struct ShrinkParameter {
   std::string name;               ///< "structure.heads"
   std::vector<Json> values = {};  ///< as studies hold them
   std::vector<Json> meant = {};   ///< what they stand for
+  std::string narrow = {};        ///< of "native.narrow_share": the format that takes this share
 
   /// It takes something away ("structure", "native"), or is work that wins back what that cost ("training", "train_on").
   bool takes_away() const { return is_structure() || name.starts_with("native."); }
@@ -30,14 +32,17 @@ struct ShrinkParameter {
 /// The level of every parameter.
 using ShrinkPoint = std::vector<std::size_t>;
 
-/// The parameters of a space as levels; `index_values` are its lists of which studies hold the places (`TrialSpace`). Throws `UserError` for one of no list of values.
-std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const Json& index_values);
+/// The parameters of a space as levels; `index_values` are its lists of which studies hold the places (`TrialSpace`), `narrow` is its
+/// narrow format, where it does not vary. Throws `UserError` for a parameter without a list of values.
+std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const Json& index_values,
+                                               const std::string& narrow = {});
 Assignment assignment_of(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point);
 /// Nothing where the values are none of the parameters'.
 std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& parameters,
                                     const Assignment& values);
 
-/// All that a point does to the baseline: "heads -50%, trained 128 steps, linears int(bits=8,per=row), 75% of them in 4 bits".
+/// All that a point does to the baseline: "heads -50%, trained 128 steps, linear layers int(bits=8,per=row), 75% of them
+/// int(bits=4,per=row)".
 std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point);
 
 /// What is to become smaller.
@@ -46,7 +51,7 @@ enum class ShrinkGoal : std::uint8_t {
   size,    ///< bytes of the weights
   latency  ///< milliseconds for a text, the geometric mean of some at a time and one alone
 };
-std::string_view to_string(ShrinkGoal goal);
+std::span<const EnumWord> enum_words(ShrinkGoal);
 /// Throws `UserError`.
 ShrinkGoal parse_shrink_goal(const std::string& word);
 
@@ -56,6 +61,7 @@ struct ShrinkShares {
   double time = 1;        ///< of a text, some at a time
   double time_alone = 1;  ///< of a text alone
 };
+const Fields& fields_of(const ShrinkShares*);
 double goal_share(ShrinkGoal goal, const ShrinkShares& shares);
 
 /// What one level of one parameter does alone, or beside the one without which it does nothing, without training.
@@ -63,6 +69,7 @@ struct LevelEffect {
   ShrinkShares shares = {};
   double damage = 0;  ///< divergence of the answers, in nats of a text
 };
+const Fields& fields_of(const LevelEffect*);
 /// (parameters, levels); of those that take nothing away empty. The first level does nothing.
 using LevelEffects = std::vector<std::vector<LevelEffect>>;
 

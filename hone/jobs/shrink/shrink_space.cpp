@@ -17,6 +17,7 @@
 namespace hone {
 namespace {
 
+constexpr std::string_view kEightBits = "int(bits=8,per=row)", kFourBits = "int(bits=4,per=row)";
 constexpr std::string_view kMeans[] = {"trim", "prune", "quantize", "allocate", "train"};
 
 // Near a quarter, a half and three quarters, as far as these take away different numbers of so many: "0, 0.3333, 0.6667" of three.
@@ -79,7 +80,7 @@ double adapter_rate_for(const Model& model) {
 // Linears, whose inputs have a format, and what reads tables.
 QuantizationPlan all_native(const Model& model) {
   static const FormatTable formats = builtin_formats();
-  const Format format = parse_format("int(bits=8,per=row)", formats);
+  const Format format = parse_format(std::string(kEightBits), formats);
   return native_plan(plain_graph(model), format, native_input(format, formats));
 }
 
@@ -150,12 +151,12 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
     if (task == Task::single_label && (may("prune") || may("quantize")))
       text += "\n[distillation]\nalpha = 0\ntemperature = 2\n";
   }
-  if (may("quantize"))
-    text += "\n[native]\nlinears = [\"none\", \"int(bits=8,per=row)\"]\n" +
-            std::string(may("allocate") ? "narrow = \"int(bits=4,per=row)\"\n"
-                                          "narrow_share = [0, 0.25, 0.5, 0.75, 1]\n"
-                                        : "") +
-            "tables = [\"none\", \"int(bits=8,per=row)\", \"int(bits=4,per=row)\"]\n" + frozen;
+  if (may("quantize")) {
+    text += fmt::format("\n[native]\nlinears = [\"none\", \"{}\"]\n", kEightBits);
+    if (may("allocate"))
+      text += fmt::format("narrow = \"{}\"\nnarrow_share = [0, 0.25, 0.5, 0.75, 1]\n", kFourBits);
+    text += fmt::format("tables = [\"none\", \"{}\", \"{}\"]\n{}", kEightBits, kFourBits, frozen);
+  }
   return text;
 }
 

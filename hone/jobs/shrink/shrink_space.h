@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// What shrinking may do: "trim", "prune", "quantize", "allocate" (4 bits to some linears, 8 to others), "train".
+/// What shrinking may do: "trim", "prune", "quantize", "allocate" (a narrower format to some of the linear layers), "train".
 std::vector<std::string> shrink_means();
 
 /// What shrinking tries of a model, as searches have it (search_recipe.h), values from gentle to strong: shares of heads, neurons and layers

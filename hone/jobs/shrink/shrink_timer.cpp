@@ -25,8 +25,7 @@ ShrinkTimer::ShrinkTimer(const Model& original, const EncodedSet& texts, const E
   const auto median = [&](const NamedTensors& texts) {
     return median_of_sorted(runs_ms([&] { original_.rows(texts); }, kRounds));
   };
-  ms_alone_ = median(one_);
-  const auto most = static_cast<std::int64_t>(kMostMs / std::max(ms_alone_, 1e-3));
+  const auto most = static_cast<std::int64_t>(kMostMs / std::max(median(one_), 1e-3));
   at_a_time_ = std::clamp<std::int64_t>(most, 1, std::min(kMostAtATime, texts.size()));
   some_ = batch(texts, at_a_time_);
   own_some_ = batch(own, at_a_time_);

@@ -24,8 +24,7 @@ class ShrinkTimer {
   std::int64_t original_bytes() const { return original_bytes_; }
   /// Milliseconds of the original for a text: the median over rounds.
   double ms() const { return ms_; }
-  double ms_alone() const { return ms_alone_; }
-  /// Texts in a batch, and tokens of a text in it and of the one alone.
+  /// Texts in a batch.
   std::int64_t at_a_time() const { return at_a_time_; }
 
  private:
@@ -34,7 +33,7 @@ class ShrinkTimer {
 
   Context& context_;
   std::int64_t original_bytes_ = 0, at_a_time_ = 1;
-  double ms_ = 0, ms_alone_ = 0;
+  double ms_ = 0;
   Predictor original_;
   NamedTensors some_, one_, own_some_, own_one_;
 };

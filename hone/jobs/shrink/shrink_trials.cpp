@@ -31,15 +31,6 @@ constexpr const char *kPredicted = "predicted", *kJudged = "judged";
 /// Of answers that are no numbers.
 constexpr double kHopelessDamage = 1e6;
 
-Json to_json(const ShrinkShares& shares) {
-  return {{"bytes", shares.bytes}, {"time", shares.time}, {"time_alone", shares.time_alone}};
-}
-
-ShrinkShares shares_in(const Json& json) {
-  return {json.at("bytes").get<double>(), json.at("time").get<double>(),
-          json.at("time_alone").get<double>()};
-}
-
 // A sample of the training texts stands for the part that is measured: what is predicted is to owe nothing to those that judge.
 TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, Context& context) {
   TrialSubject sampled = subject;
@@ -51,13 +42,78 @@ TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, 
   return sampled;
 }
 
-Conclusion conclusion_in(const std::string& word) {
-  for (const Conclusion one : {Conclusion::within_limit, Conclusion::exceeds_limit})
-    if (word == to_string(one)) return one;
-  return Conclusion::inconclusive;
+// Of linear layers, where it does not vary.
+std::string narrow_format(const SearchRecipe& recipe) {
+  if (!recipe.native) return "";
+  const auto narrow = std::ranges::find(*recipe.native, "narrow", &SearchSetting::key);
+  return narrow == recipe.native->end() || narrow->varies() ? "" : narrow->value.get<std::string>();
 }
 
 }  // namespace
+
+const Fields& fields_of(const CandidatePrediction*) {
+  using C = CandidatePrediction;
+  static const Fields fields = describe<C>(
+      "shrink_prediction", "What was predicted of a candidate before it was made.",
+      inlined<&C::shares>(),
+      field<&C::chance>("chance", Unit::share, "Chance to be within the limit."),
+      field<&C::seconds>("seconds", Unit::seconds, "Time to make and evaluate it."),
+      field<&C::damage>("damage", Unit::nats,
+                        "Divergence of its predictions without training, the sum over all steps."));
+  return fields;
+}
+
+const Fields& fields_of(const CandidateMeasurement*) {
+  using C = CandidateMeasurement;
+  static const Fields fields = describe<C>(
+      "shrink_measurement", "What was measured of a candidate, on the split that chooses.",
+      inlined<&C::shares>(),
+      field<&C::figure>("metric", "The metric by which the task is judged; null: not defined.")
+          .or_null(),
+      field<&C::figure_interval>("metric_interval", "Its 95% interval."),
+      field<&C::change>("change", Unit::difference,
+                        "Metric minus that of the baseline; null: not defined.")
+          .or_null(),
+      field<&C::change_interval>("change_interval", Unit::difference,
+                                 "95% interval of the change, of this evaluation alone."),
+      field<&C::flip_share>("flip_share", Unit::share,
+                            "Predictions that changed; null for regression."),
+      field<&C::conclusion>("verdict", "By all gates, corrected for all evaluations."),
+      field<&C::p_value>("p_value",
+                         "Of a drop by the margin or more, by the gate that is the hardest to "
+                         "pass, corrected for all evaluations.")
+          .or_null(),
+      field<&C::examples_needed>("examples_needed", Unit::examples,
+                                 "Examples that would show the observed change with power 80%; "
+                                 "null: it is shown, or no number would do."),
+      field<&C::summary>("summary", "The verdict as a clause."),
+      field<&C::seconds>("seconds", Unit::seconds, "Time to make and evaluate it."));
+  return fields;
+}
+
+const Fields& fields_of(const JudgedPoint*) {
+  using J = JudgedPoint;
+  static const Fields fields = describe<J>(
+      "shrink_candidate", "A candidate that was made and evaluated.",
+      field<&J::number>("candidate", "Its number, from 1."),
+      field<&J::trial>("trial", "Its number in study.db."), omitted<&J::point>(),
+      field<&J::recipe>("recipe", "All that was done to the baseline."),
+      field<&J::predicted>("predicted", "What was predicted before it was made."),
+      inlined<&J::measured>(),
+      field<&J::failure>("failure", "Why it could not be made; null: it was made."),
+      field<&J::trained_before>("trained_before", "Whether an earlier run had trained it."),
+      field<&J::chosen>("chosen", "Whether it is the result."));
+  return fields;
+}
+
+const Fields& fields_of(const PlanningTexts*) {
+  using P = PlanningTexts;
+  static const Fields fields =
+      describe<P>("planning_texts", "Training texts on which predictions are made.",
+                  field<&P::levels>("levels", Unit::examples, "For values of parameters."),
+                  field<&P::layers>("layers", Unit::examples, "For formats of layers."));
+  return fields;
+}
 
 CalibrationRun quick_calibration(CalibrationRun calibration) {
   constexpr std::int64_t kRangesOf = 64;
@@ -74,7 +130,8 @@ ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
       timer_(timer),
       checkpoints_(checkpoints),
       context_(context),
-      parameters_(shrink_parameters(space.space(), space.index_values())),
+      parameters_(
+          shrink_parameters(space.space(), space.index_values(), narrow_format(space.recipe()))),
       cache_(cache, subject),
       storage_(open_storage(file.string())) {
   if (const std::optional<Study> known = storage_->find_study(kStudyName)) {
@@ -170,33 +227,29 @@ ShrinkPoint ShrinkTrials::context_of(std::size_t parameter) const {
   return begin;
 }
 
-Json ShrinkTrials::measured_effect(const TrialSubject& sampled, const ShrinkPoint& point) {
+LevelEffect ShrinkTrials::measured_effect(const TrialSubject& sampled, const ShrinkPoint& point) {
   const TrialModel model = made(sampled, configuration_of(point));
-  Json effect = to_json(timer_.shares(model.model));
-  const double damage = model.figures.at(kDivergenceFigure);
-  effect["damage"] = std::isfinite(damage) ? damage : kHopelessDamage;
-  return effect;
+  const double damage = model.metrics.at(kDivergenceMetric);
+  return {timer_.shares(model.model), std::isfinite(damage) ? damage : kHopelessDamage};
 }
 
 PlanningTexts ShrinkTrials::planning_texts(double budget_seconds) {
   constexpr const char* kPredictedOn = "predicted_on";
-  Json known = remembered(kPredictedOn);
-  if (known.is_null()) {
-    const auto texts = [&](std::size_t runs) {
-      const double seconds =
-          timer_.ms() / 1000 * static_cast<double>(std::max<std::size_t>(1, runs));
-      const double paid = std::min(kPredictingShare * budget_seconds / seconds, 1e6);
-      return std::clamp(static_cast<std::int64_t>(paid), kFewestTexts, kMostTexts);
-    };
-    std::size_t levels = 0;
-    for (const ShrinkParameter& one : parameters_)
-      if (one.takes_away()) levels += one.values.size() - 1;
-    // Each linear in two formats; what lies behind it, half of a model on average, is run for each.
-    const std::size_t linears = subject_.parent.model.graph.operations(kUsualLayer).size();
-    known = {{"levels", texts(levels)}, {"layers", texts(linears)}};
-    remember(kPredictedOn, known);
-  }
-  return {known.at("levels").get<std::int64_t>(), known.at("layers").get<std::int64_t>()};
+  if (const Json known = remembered(kPredictedOn); !known.is_null())
+    return from_json<PlanningTexts>(known);
+  const auto texts = [&](std::size_t runs) {
+    const double seconds = timer_.ms() / 1000 * static_cast<double>(std::max<std::size_t>(1, runs));
+    const double paid = std::min(kPredictingShare * budget_seconds / seconds, 1e6);
+    return std::clamp(static_cast<std::int64_t>(paid), kFewestTexts, kMostTexts);
+  };
+  std::size_t levels = 0;
+  for (const ShrinkParameter& one : parameters_)
+    if (one.takes_away()) levels += one.values.size() - 1;
+  // Each linear in two formats; what lies behind it, half of a model on average, is run for each.
+  const std::size_t linears = subject_.parent.model.graph.operations(kUsualLayer).size();
+  const PlanningTexts planning{.levels = texts(levels), .layers = texts(linears)};
+  remember(kPredictedOn, hone::to_json(planning));
+  return planning;
 }
 
 LevelEffects ShrinkTrials::effects(std::int64_t texts) {
@@ -211,10 +264,10 @@ LevelEffects ShrinkTrials::effects(std::int64_t texts) {
     const std::string key = meaning_of(point);
     if (!known.contains(key)) {
       if (!sampled) sampled = on_training_texts(subject_, texts, context_);
-      known[key] = measured_effect(*sampled, point);
+      known[key] = hone::to_json(measured_effect(*sampled, point));
       remember("effects", known);
     }
-    return LevelEffect{shares_in(known[key]), known[key].at("damage").get<double>()};
+    return from_json<LevelEffect>(known[key]);
   };
   LevelEffects effects(parameters_.size());
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -262,20 +315,21 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   outcome.values = {evaluation.value, bytes, shares.time * timer_.ms()};
   // Kept: the p-value that is corrected for all looks and gates is 0.025 or less.
   outcome.constraints = {verdict.kept() ? 0.0 : std::max(1e-9, hardest_gate.p_value - 0.025)};
-  const auto change = comparison.change.interval.value_or(Interval{std::nan(""), std::nan("")});
-  outcome.user_attributes[kFiguresAttribute] = Json(model.figures);
+  const Interval unknown{std::nan(""), std::nan("")};
+  outcome.user_attributes[kMetricsAttribute] = Json(model.metrics);
   outcome.user_attributes[kSecondsAttribute] = seconds.count();
-  outcome.user_attributes[kJudged] = {
-      {"shares", to_json(shares)},
-      {"metric", {evaluation.value, evaluation.interval.low, evaluation.interval.high}},
-      {"change", {comparison.change.change, change.low, change.high}},
-      {"flips", comparison.counted ? Json(comparison.counted->flip_share) : Json()},
-      {"conclusion", to_string(verdict.conclusion)},
-      {"p_value", hardest_gate.p_value},
-      {"examples_needed",
-       hardest_gate.examples_needed ? Json(*hardest_gate.examples_needed) : Json()},
-      {"summary", verdict.summary},
-      {"allocated", model.allocated}};
+  CandidateMeasurement measured{.shares = shares,
+                                .figure = evaluation.value,
+                                .figure_interval = evaluation.interval,
+                                .change = comparison.change.change,
+                                .change_interval = comparison.change.interval.value_or(unknown),
+                                .conclusion = verdict.conclusion,
+                                .p_value = hardest_gate.p_value,
+                                .examples_needed = hardest_gate.examples_needed,
+                                .summary = verdict.summary,
+                                .seconds = seconds.count()};
+  if (comparison.counted) measured.flip_share = comparison.counted->flip_share;
+  outcome.user_attributes[kJudged] = hone::to_json(measured);
   return outcome;
 }
 
@@ -287,9 +341,8 @@ void ShrinkTrials::look(const ShrinkStep& step, std::int64_t number) {
   waiting.system_attributes["fixed_params"] = values;
   waiting.user_attributes[kCandidateAttribute] = number;
   waiting.user_attributes[kRecipeAttribute] = step.recipe;
-  waiting.user_attributes[kPredicted] = to_json(step.shares);
-  waiting.user_attributes[kPredicted].update(
-      {{"chance", step.chance}, {"seconds", step.seconds}, {"damage", step.damage}});
+  waiting.user_attributes[kPredicted] =
+      hone::to_json(CandidatePrediction{step.shares, step.chance, step.seconds, step.damage});
   storage_->create_trial(study_.id, waiting);
   finish_waiting();
 }
@@ -330,34 +383,12 @@ std::vector<JudgedPoint> ShrinkTrials::judged() {
     JudgedPoint one{.number = std::ssize(points) + 1, .trial = trial->number, .point = *point};
     one.recipe = recipe_text(parameters_, *point);
     one.trained_before = attributes.contains(kTrainedBeforeAttribute);
-    if (const auto told = attributes.find(kPredicted); told != attributes.end()) {
-      one.predicted = shares_in(told->second);
-      one.chance = told->second.at("chance").get<double>();
-      one.predicted_seconds = told->second.at("seconds").get<double>();
-    }
-    if (trial->state != TrialState::complete) {
+    if (const auto told = attributes.find(kPredicted); told != attributes.end())
+      one.predicted = from_json<CandidatePrediction>(told->second);
+    if (trial->state == TrialState::complete)
+      one.measured = from_json<CandidateMeasurement>(attributes.at(kJudged));
+    else
       one.failure = failure_of(*trial);
-      points.push_back(std::move(one));
-      continue;
-    }
-    const Json& found = attributes.at(kJudged);
-    one.shares = shares_in(found.at("shares"));
-    one.bytes = std::llround(trial->values[1]);
-    one.ms = one.shares.time * timer_.ms();
-    one.ms_alone = one.shares.time_alone * timer_.ms_alone();
-    const Json &figure = found.at("metric"), &change = found.at("change");
-    one.figure = number_or_nan(figure[0]);
-    one.figure_interval = {number_or_nan(figure[1]), number_or_nan(figure[2])};
-    one.change = number_or_nan(change[0]);
-    one.change_interval = {number_or_nan(change[1]), number_or_nan(change[2])};
-    one.flips = number_or_nan(found.at("flips"));
-    one.conclusion = conclusion_in(found.at("conclusion").get<std::string>());
-    one.p_value = number_or_nan(found.at("p_value"));
-    if (found.at("examples_needed").is_number())
-      one.examples_needed = found.at("examples_needed").get<std::int64_t>();
-    one.summary = found.at("summary").get<std::string>();
-    one.allocated = found.at("allocated");
-    one.seconds = attributes.at(kSecondsAttribute).get<double>();
     points.push_back(std::move(one));
   }
   return points;

@@ -21,32 +21,44 @@ struct ShrinkGate {
   std::int64_t looks = 1;
 };
 
-/// What became of a point.
-struct JudgedPoint {
-  std::int64_t number = 1;  ///< of the candidate, from 1
-  std::int64_t trial = 0;   ///< of the study
-  ShrinkPoint point;
-  std::string recipe = {};      ///< all that was done to the baseline
-  bool trained_before = false;  ///< an earlier run had trained it
-  ShrinkShares shares = {}, predicted = {};
-  double chance = 0;  ///< that was predicted
-  std::int64_t bytes = 0;
-  double ms = 0, ms_alone = 0;                       ///< of a text
+/// What was predicted of a candidate before it was made.
+struct CandidatePrediction {
+  ShrinkShares shares = {};
+  double chance = 0, seconds = 0, damage = 0;
+};
+const Fields& fields_of(const CandidatePrediction*);
+
+/// What was measured of a candidate, on the split that choices are made on.
+struct CandidateMeasurement {
+  ShrinkShares shares = {};
   double figure = 0;                                 ///< by which the task is judged
   Interval figure_interval = {};                     ///< 95%
   double change = 0;                                 ///< from that of the original
   Interval change_interval = {};                     ///< 95%, of this one alone
-  double flips = 0;                                  ///< share of texts; NaN of numbers
+  std::optional<double> flip_share = {};             ///< none: a regression
   Conclusion conclusion = Conclusion::inconclusive;  ///< of all gates, corrected for all looks
   double p_value = 1;                                ///< of the gate that is the hardest to pass
   std::optional<std::int64_t> examples_needed = {};
   std::string summary = {};  ///< in a sentence
-  std::string failure = {};  ///< why it could not be made; empty: it was
-  double seconds = 0, predicted_seconds = 0;
-  Json allocated = {};
-
-  bool kept() const { return failure.empty() && conclusion == Conclusion::within_limit; }
+  double seconds = 0;
 };
+const Fields& fields_of(const CandidateMeasurement*);
+
+/// What became of a point.
+struct JudgedPoint {
+  std::int64_t number = 1;  ///< of the candidate, from 1
+  std::int64_t trial = 0;   ///< of the study
+  ShrinkPoint point = {};
+  std::string recipe = {};  ///< all that was done to the baseline
+  CandidatePrediction predicted = {};
+  std::optional<CandidateMeasurement> measured = {};  ///< none: it could not be made
+  std::optional<std::string> failure = {};            ///< why it could not be made
+  bool trained_before = false;                        ///< an earlier run had trained it
+  bool chosen = false;                                ///< it is the result
+
+  bool kept() const { return measured && measured->conclusion == Conclusion::within_limit; }
+};
+const Fields& fields_of(const JudgedPoint*);
 
 /// The same from 64 texts: what is predicted asks for no more.
 CalibrationRun quick_calibration(CalibrationRun calibration);
@@ -55,6 +67,7 @@ CalibrationRun quick_calibration(CalibrationRun calibration);
 struct PlanningTexts {
   std::int64_t levels = 0, layers = 0;
 };
+const Fields& fields_of(const PlanningTexts*);
 
 class ShrinkTrials {
  public:
@@ -92,7 +105,7 @@ class ShrinkTrials {
   // Those of the cache, of which it knows which this run has trained.
   TrainedWeights trainings();
   ShrinkPoint context_of(std::size_t parameter) const;
-  Json measured_effect(const TrialSubject& sampled, const ShrinkPoint& point);
+  LevelEffect measured_effect(const TrialSubject& sampled, const ShrinkPoint& point);
   void remove_checkpoints() const;
   TrialOutcome run(TrialRun& run);
 

@@ -84,9 +84,9 @@ TEST(Widening, GoesOnUntilTheModelIsShownToBeKept) {
   const Narrow narrow;
   const Widening chosen = choose_widening(narrow.model, narrow.copies, narrow.plan, narrow.costs,
                                           choice_splits(), 8, may_lose(9), quiet_context());
-  EXPECT_FALSE(chosen.too_few_texts);
+  EXPECT_FALSE(chosen.too_few_examples);
   EXPECT_EQ(chosen.part, "validation");
-  EXPECT_EQ(chosen.texts, 40);
+  EXPECT_EQ(chosen.examples, 40);
   ASSERT_GT(chosen.steps, 0);
   EXPECT_EQ(chosen.tried.front().steps, 0);
   bool saw_kept = chosen.steps == chosen.all_steps, saw_step_before = false;
@@ -105,7 +105,7 @@ TEST(Widening, DoesNotChooseOnTooFewTexts) {
   const Narrow narrow;
   const Widening chosen = choose_widening(narrow.model, narrow.copies, narrow.plan, narrow.costs,
                                           choice_splits(), 8, may_lose(1), quiet_context());
-  EXPECT_TRUE(chosen.too_few_texts);
+  EXPECT_TRUE(chosen.too_few_examples);
   EXPECT_EQ(chosen.steps, 0);
   EXPECT_TRUE(chosen.tried.empty());
 }

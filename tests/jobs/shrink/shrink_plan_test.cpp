@@ -69,20 +69,24 @@ TEST_F(ShrinkPlan, SharesOfTheGoal) {
   EXPECT_DOUBLE_EQ(goal_share(ShrinkGoal::latency, shares), 0.2);
   EXPECT_DOUBLE_EQ(goal_share(ShrinkGoal::both, shares), std::sqrt(0.25 * 0.2));
   for (const char* word : {"both", "size", "latency"})
-    EXPECT_EQ(to_string(parse_shrink_goal(word)), word);
+    EXPECT_EQ(word_of(parse_shrink_goal(word)), word);
   EXPECT_THROW(parse_shrink_goal("speed"), UserError);
 }
 
-TEST(ShrinkRecipe, SaysWhichLinearsTakeTheNarrowFormat) {
+TEST(ShrinkRecipe, NamesTheNarrowFormatOfTheRecipe) {
   SearchSpace space;
   space.parameters = {{"native.linears", choice_of({"none", "int8"})},
                       {"native.narrow_share", integer_values(0, 2)}};
-  const std::vector<ShrinkParameter> parameters =
-      shrink_parameters(space, {{"native.narrow_share", {0, 0.75, 1}}});
-  EXPECT_EQ(recipe_text(parameters, {1, 0}), "linears int8");
-  EXPECT_EQ(recipe_text(parameters, {1, 1}), "linears int8, 75% of them in 4 bits");
-  EXPECT_EQ(recipe_text(parameters, {1, 2}), "linears in 4 bits");
-  EXPECT_EQ(recipe_text(parameters, {0, 1}), "") << "a share of no linears";
+  const Json shares = {{"native.narrow_share", {0, 0.75, 1}}};
+  std::vector<ShrinkParameter> parameters = shrink_parameters(space, shares, "int3");
+  EXPECT_EQ(recipe_text(parameters, {1, 0}), "linear layers int8");
+  EXPECT_EQ(recipe_text(parameters, {1, 1}), "linear layers int8, 75% of them int3");
+  EXPECT_EQ(recipe_text(parameters, {1, 2}), "linear layers int3");
+  EXPECT_EQ(recipe_text(parameters, {0, 1}), "") << "a share of no linear layers";
+  space.parameters.push_back({"native.narrow", choice_of({"int4", "int2"})});
+  parameters = shrink_parameters(space, shares);
+  EXPECT_EQ(recipe_text(parameters, {1, 1, 0}), "linear layers int8, 75% of them int4");
+  EXPECT_EQ(recipe_text(parameters, {1, 2, 1}), "linear layers int2");
 }
 
 // All that does next to no damage comes first, in one look, and nothing trains for it.
@@ -95,7 +99,7 @@ TEST_F(ShrinkPlan, BeginsWithAllThatCostsNextToNothing) {
   EXPECT_NEAR(step->shares.bytes, 0.8 * 0.3, 1e-12);
   EXPECT_NEAR(step->shares.time, 0.5 * 0.9, 1e-12);
   EXPECT_NEAR(step->damage, 1.1e-5, 1e-12);
-  EXPECT_EQ(step->recipe, "neurons -50%, linears int8");
+  EXPECT_EQ(step->recipe, "neurons -50%, linear layers int8");
   EXPECT_NEAR(step->gain, 1 / goal_share(ShrinkGoal::both, step->shares), 1e-12);
 }
 

@@ -1,0 +1,126 @@
+#include "hone/jobs/prune/prune_result.h"
+
+namespace hone {
+
+const Fields& fields_of(const InputZeros*) {
+  using I = InputZeros;
+  static const Fields fields = describe<I>(
+      "input_zeros", "A threshold in front of a layer: smaller magnitudes become zero.",
+      field<&I::name>("name", "Of its operation."),
+      field<&I::least>("min_magnitude", "Smallest magnitude that is kept."),
+      field<&I::share>("share", Unit::share,
+                       "Of the elements that became zero on the calibration examples."));
+  return fields;
+}
+
+const Fields& fields_of(const Zeros*) {
+  using Z = Zeros;
+  static const Fields fields =
+      describe<Z>("zeros", "Elements that are 0.", omitted<&Z::name>(),
+                  field<&Z::elements>("elements", "Number of elements."),
+                  field<&Z::zeros>("zeros", "Number of zeros among them."),
+                  field<&Z::share>("share", Unit::share, "Zeros of all elements."));
+  return fields;
+}
+
+const Fields& fields_of(const NamedZerosResult*) {
+  using Z = NamedZerosResult;
+  static const Fields fields =
+      describe<Z>("named_zeros", "Elements of a parameter that are 0.",
+                  field<&Z::name>("name", "Name of the parameter."), inlined<&Z::zeros>());
+  return fields;
+}
+
+const Fields& fields_of(const PrunedZerosResult*) {
+  using Z = PrunedZerosResult;
+  static const Fields fields = describe<Z>(
+      "pruned_zeros", "Zeros of a pruned model.",
+      field<&Z::weights>("weights", "Of each weight with a mask."),
+      field<&Z::pruned_weights>("pruned_weights", "Of all of them."),
+      field<&Z::masked>("masked",
+                        "Of these zeros, those that are masked; others were zero before, or were "
+                        "rounded to zero."),
+      field<&Z::all_parameters>("all_parameters", "Of all parameters of the model."));
+  return fields;
+}
+
+const Fields& fields_of(const PruneFields*) {
+  using P = PruneFields;
+  static const Fields fields = describe<P>(
+      "prune", "A model with pruned weights beside its baseline.", inlined<&P::pruned>(),
+      field<&P::inputs>("inputs", "Each threshold in front of a layer; none without activations."),
+      field<&P::calibration_examples>("calibration_examples", Unit::examples,
+                                      "Training examples that thresholds were taken from."),
+      field<&P::zeros>("zeros", "Counted in the weights as they are multiplied."));
+  return fields;
+}
+
+const Fields& fields_of(const PruningResult*) {
+  using P = PruningResult;
+  static const Fields fields = describe<P>(
+      "pruning", "How a model was pruned.", inlined<&P::subject>(),
+      field<&P::format>("format", "Of the layers; null: the model is not quantized."),
+      field<&P::pruning>("pruning",
+                         "The passes that were run, with their options; of several seeds, those of "
+                         "the first."),
+      field<&P::structure>("structure",
+                           "weights: any of them; 2:4: 2 of every 4 are kept; otherwise what was "
+                           "removed, separated by commas."),
+      field<&P::sparsity>("sparsity", Unit::share,
+                          "Share that was to be removed; null: the structure determines it."),
+      field<&P::method>("method",
+                        "How weights or units were chosen: l1, l2, first_order or random; null: "
+                        "only layers were removed."),
+      field<&P::scope>("scope",
+                       "Of what the sparsity is a share: local or global; null: only layers were "
+                       "removed."),
+      field<&P::schedule>("schedule",
+                          "one_shot, or cubic: sparsity rose during training; null: not of single "
+                          "weights."),
+      field<&P::activations>("activations", Unit::share,
+                             "Share of the layers' inputs that was to become zero; null: none."),
+      field<&P::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&P::average_weight_bits>("average_weight_bits", Unit::bits, kWeightBitsMeaning),
+      field<&P::protocol>("protocol",
+                          "honest: choices are made on the validation split; original: on the test "
+                          "split."));
+  return fields;
+}
+
+namespace {
+
+constexpr std::string_view kCaveatMeaning =
+    "What the change includes beside the pruning; null: nothing.";
+
+}  // namespace
+
+const Fields& fields_of(const PrunedModelResult*) {
+  using P = PrunedModelResult;
+  static const Fields fields = describe<P>(
+      "pruned_model", "A pruned model beside its baseline.", inlined<&P::pruning>(),
+      inlined<&P::both>(), inlined<&P::takes>(),
+      field<&P::seed>("seed", "Of training, random choices and calibration."),
+      field<&P::seeds>("seeds", Unit::seeds, "Number of seeds: 1."),
+      field<&P::gate>("gate", "Whether the gates hold; null: none were given."),
+      field<&P::steps>("steps", Unit::steps, "Training steps; null: it was not trained."),
+      field<&P::caveat>("caveat", kCaveatMeaning));
+  return fields;
+}
+
+const Fields& fields_of(const PruneShapesFields*) {
+  using P = PruneShapesFields;
+  static const Fields fields = describe<P>(
+      "prune", "A model with fewer heads, neurons or layers beside its baseline.",
+      inlined<&P::pruned>(), field<&P::units>("units", "What is kept, place by place."));
+  return fields;
+}
+
+const Fields& fields_of(const PruneSeedsFields*) {
+  using P = PruneSeedsFields;
+  static const Fields fields = describe<P>(
+      "prune", "Models pruned with several seeds beside their baseline.", inlined<&P::pruning>(),
+      inlined<&P::loading>(), inlined<&P::seeds>(), field<&P::caveat>("caveat", kCaveatMeaning));
+  return fields;
+}
+
+}  // namespace hone

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/analysis/sparsity.h"
+#include "hone/jobs/before_and_after.h"
+#include "hone/jobs/prune/shapes.h"
+#include "hone/jobs/size_and_time.h"
+#include "hone/study/result.h"
+#include "hone/train/input_thresholds.h"
+
+/// The results of `prune_job` and `prune_shapes_job` for programs.
+namespace hone {
+
+/// What all its results begin with.
+struct PruningResult {
+  SubjectResult subject;
+  std::optional<std::string> format = {};
+  std::string pruning, structure;
+  std::optional<double> sparsity = {};
+  std::optional<std::string> method = {}, scope = {}, schedule = {};
+  std::optional<double> activations = {};
+  std::string arithmetic;
+  double average_weight_bits = 32;
+  std::string protocol;
+};
+/// One pruned model in results.
+struct PrunedModelResult {
+  PruningResult pruning;
+  BeforeAndAfterResult both = {};
+  SizeAndTimeResult takes = {};
+  std::uint64_t seed = 0;
+  std::int64_t seeds = 1;
+  std::optional<GateResult> gate = {};
+  std::optional<std::int64_t> steps = {};
+  std::optional<std::string> caveat = {};
+};
+/// Zeros of a parameter.
+struct NamedZerosResult {
+  std::string name;
+  Zeros zeros = {};
+};
+/// Zeros in the weights of products, and in all parameters.
+struct PrunedZerosResult {
+  std::vector<NamedZerosResult> weights = {};  ///< each weight with a mask
+  Zeros pruned_weights = {};                   ///< all of these
+  std::int64_t masked = 0;                     ///< zeros under a mask; others were rounded to 0
+  Zeros all_parameters = {};
+};
+/// The result of one seed, of single weights.
+struct PruneFields {
+  PrunedModelResult pruned;
+  std::vector<InputZeros> inputs = {};
+  std::int64_t calibration_examples = 0;
+  PrunedZerosResult zeros = {};
+};
+/// The result of one seed, of heads, neurons and layers.
+struct PruneShapesFields {
+  PrunedModelResult pruned;
+  std::vector<PrunedGroup> units = {};
+};
+/// The result of several seeds.
+struct PruneSeedsFields {
+  PruningResult pruning;
+  LoadingResult loading = {};
+  ChangeSeedsResult seeds = {};
+  std::optional<std::string> caveat = {};
+};
+const Fields& fields_of(const InputZeros*);
+const Fields& fields_of(const Zeros*);
+const Fields& fields_of(const NamedZerosResult*);
+const Fields& fields_of(const PrunedZerosResult*);
+const Fields& fields_of(const PruningResult*);
+const Fields& fields_of(const PrunedModelResult*);
+const Fields& fields_of(const PruneFields*);
+const Fields& fields_of(const PruneShapesFields*);
+const Fields& fields_of(const PruneSeedsFields*);
+
+}  // namespace hone

@@ -1,0 +1,54 @@
+#include "hone/jobs/shrink/shrink_models.h"
+
+#include "hone/models/model_size.h"
+#include "hone/models/transform.h"
+#include "hone/passes/pack.h"
+#include "hone/runtime/run_passes.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kAtATime = 32;
+
+ShrunkModel write_and_measure(const ShrinkFindings& f, const TextModel& made,
+                              const std::string& name, const Measurement& before,
+                              const fs::path& output, Context& context) {
+  ShrunkModel written{.name = name, .model = made.model, .both = {}, .takes = {}, .arithmetic = {}};
+  written.both = measure_after(made.model, before, f.subject.data, f.job.eval_batch_size, f.gates,
+                               context, "after", f.evaluations_behind());
+  if (!f.proven)
+    overrule(written.both,
+             fmt::format("but no candidate was shown to be within the limit on {}, which decides",
+                         f.made_on()));
+  written.arithmetic = arithmetic_of_run(forward_graph(made.model), context.session());
+  const fs::path folder = output / name;
+  fs::create_directories(folder);
+  write_model(made, folder);
+  written.takes = {.size_before = model_size(f.original.model, f.original.folder),
+                   .size = model_size(made.model, folder),
+                   .times = time_models(f.original.model, made.model, f.data.test, kAtATime,
+                                        context, &f.subject.data.test),
+                   .threads = context.pool.threads(),
+                   .loading = transformers_loading(made.model)};
+  return written;
+}
+
+}  // namespace
+
+std::vector<ShrunkModel> write_shrunk(const ShrinkFindings& f, const TextModel& made,
+                                      const fs::path& output, std::vector<std::string>& notes,
+                                      Context& context) {
+  const Measurement before =
+      measure_before(f.original, f.data, f.job.eval_batch_size, context, notes, "shrinking");
+  std::vector<ShrunkModel> written;
+  if (f.job.loadable) {
+    TextModel plain = made;
+    plain.model = for_other_programs(made.model, context.session());
+    written.push_back(write_and_measure(f, plain, f.judged_folder(), before, output, context));
+  }
+  if (!f.job.loadable || has_packed_weights(made.model.graph))
+    written.push_back(write_and_measure(f, made, f.folder(), before, output, context));
+  return written;
+}
+
+}  // namespace hone

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/jobs/before_and_after.h"
+#include "hone/jobs/shrink/shrink_findings.h"
+#include "hone/jobs/size_and_time.h"
+
+namespace hone {
+
+/// A shrunk model that was written, measured beside its baseline.
+struct ShrunkModel {
+  std::string name;  ///< of its folder
+  Model model;
+  BeforeAndAfter both;
+  SizeAndTime takes;
+  std::string_view arithmetic;
+};
+
+/// Writes what was chosen into `output`, measured on the split that is reported: the model that is judged first. Beside the one for
+/// transformers there is the packed one, where any weight is packed.
+std::vector<ShrunkModel> write_shrunk(const ShrinkFindings& findings, const TextModel& made,
+                                      const fs::path& output, std::vector<std::string>& notes,
+                                      Context& context);
+
+}  // namespace hone

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/jobs/shrink/shrink_models.h"
+
+/// What a report of shrinking says in words. All sentences have their full stop.
+namespace hone {
+
+/// That there are too few texts to show anything to be kept, with how many would do; "": there are enough.
+std::string too_few_texts_sentence(const ShrinkFindings& findings);
+
+/// "16× smaller, 6.6× faster"
+std::string size_and_speed(const SizeAndTime& takes);
+
+/// What was chosen, and what might have been.
+std::vector<std::string> choice_sentences(const ShrinkFindings& findings);
+/// Why the search ended, and what may help where there are too few examples.
+std::string end_sentence(const ShrinkFindings& findings);
+/// The vocabulary, and how candidates were evaluated.
+std::vector<std::string> search_sentences(const ShrinkFindings& findings);
+/// Candidates whose weights are of an earlier run, without its full stop; "": there are none.
+std::string reused_sentence(const ShrinkFindings& findings);
+
+/// Predictions, size and latency of a model.
+std::vector<std::string> model_sentences(const ShrinkFindings& findings, const ShrunkModel& model);
+/// The folders with --loadable; none without.
+std::vector<std::string> loadable_sentences(const ShrinkFindings& findings,
+                                            const std::vector<ShrunkModel>& models);
+
+/// How the numbers of a report are to be read, once for all of them.
+std::vector<std::string> reading_notes(const ShrinkFindings& findings, std::string_view arithmetic);
+
+}  // namespace hone

@@ -1,0 +1,202 @@
+#include "hone/jobs/shrink/shrink_tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/percentage.h"
+#include "hone/base/text.h"
+#include "hone/models/transform.h"
+#include "hone/study/change_headline.h"
+
+namespace hone {
+namespace {
+
+using Cells = std::vector<Cell>;
+
+/// Rows of a baseline and of all models beside it.
+class BesideBaseline {
+ public:
+  explicit BesideBaseline(const std::vector<ShrunkModel>& models)
+      : models_(models), table_(columns_of(models)) {}
+
+  /// `after` gives the value of a model, and its change.
+  template <typename After>
+  void add(const std::string& what, const Cell& before, const After& after) {
+    Cells cells = {what, before};
+    for (const ShrunkModel& model : models_)
+      for (Cell& cell : after(model)) cells.push_back(std::move(cell));
+    table_.add_row(std::move(cells));
+  }
+
+  /// A row for a size that is known.
+  template <typename SizeOf, typename Text>
+  void add_size(const std::string& what, const SizeOf& size_of, const Text& text) {
+    const double before = size_of(models_.front().takes.size_before);
+    if (before == 0) return;
+    add(what, text(before), [&](const ShrunkModel& model) {
+      const double after = size_of(model.takes.size);
+      return Cells{text(after), size_change(before, after)};
+    });
+  }
+
+  Table take() && { return std::move(table_); }
+
+ private:
+  static std::vector<Column> columns_of(const std::vector<ShrunkModel>& models) {
+    std::vector<Column> columns = {{"what", "What"}, {"before", "Baseline"}};
+    for (const ShrunkModel& model : models) {
+      const bool alone = models.size() == 1, first = &model == &models.front();
+      columns.push_back(
+          {first ? "after" : "packed",
+           alone ? "Compressed" : fmt::format("{} ({})", model.name, model.arithmetic)});
+      columns.push_back({first ? "change" : "packed_change",
+                         alone ? "Change (95% CI)" : fmt::format("Change of {}", model.name)});
+    }
+    return columns;
+  }
+
+  const std::vector<ShrunkModel>& models_;
+  Table table_;
+};
+
+// "within limit, chosen", "inconclusive, most promising"
+Cell result_cell(const ShrinkFindings& f, const JudgedPoint& one) {
+  if (!one.measured) return "failed";
+  const std::string verdict(word_of(one.measured->conclusion));
+  const Cell cell(one.chosen
+                      ? fmt::format("{}, {}", verdict, f.proven ? "chosen" : "most promising")
+                      : verdict);
+  return toned(cell, one.kept() ? Tone::good : Tone::plain);
+}
+
+Cell change_cell(const JudgedPoint& one) {
+  if (!one.measured) return absent;
+  const auto& [low, high] = one.measured->change_interval;
+  return fmt::format("{:+.2f} ({:+.2f} to {:+.2f})", 100 * one.measured->change, 100 * low,
+                     100 * high);
+}
+
+// "12.0", "0.4, reused"
+std::string took_text(const JudgedPoint& one) {
+  return one.measured
+             ? fmt::format("{:.1f}{}", one.measured->seconds, one.trained_before ? ", reused" : "")
+             : "–";
+}
+
+std::string latency_header(const ShrinkFindings& f) {
+  return fmt::format("Latency, batch size {}", f.timer.at_a_time());
+}
+
+// "15.1% (19.8%)"
+Cell share_beside_predicted(const JudgedPoint& one, double ShrinkShares::*share) {
+  return fmt::format("{} ({})", one.measured ? share_text(one.measured->shares.*share) : "–",
+                     share_text(one.predicted.shares.*share));
+}
+
+}  // namespace
+
+std::string size_change(double before, double after) {
+  if (before == after) return "the same";
+  return before > after ? fmt::format("{}× smaller", three_digits(before / after))
+                        : fmt::format("{}× larger", three_digits(after / before));
+}
+
+Table before_and_after_table(const std::vector<ShrunkModel>& models) {
+  BesideBaseline table(models);
+  const auto bytes_text = [](double count) { return short_bytes(count); };
+  table.add_size(
+      "Size on disk",
+      [](const ModelSize& size) { return static_cast<double>(size.disk_bytes.value_or(0)); },
+      bytes_text);
+  table.add_size(
+      "Size in memory",
+      [](const ModelSize& size) { return static_cast<double>(size.memory_bytes); }, bytes_text);
+  table.add_size(
+      "Parameters", [](const ModelSize& size) { return static_cast<double>(size.parameters); },
+      [](double count) { return grouped(std::llround(count)); });
+  const auto ms_text = [](double ms) { return three_digits(ms) + " ms"; };
+  const std::vector<ModelTimes>& times = models.front().takes.times;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    table.add(fmt::format("Latency per example, batch size {}", times[i].at_a_time),
+              ms_text(times[i].times.before.median_ms), [&](const ShrunkModel& model) {
+                const TimesInTurn& own = model.takes.times[i].times;
+                return Cells{ms_text(own.after.median_ms), speedup_text(own)};
+              });
+  const TaskEvaluation& before = models.front().both.before.evaluation;
+  table.add(figure_title(before.figure), share_text(before.value), [](const ShrunkModel& model) {
+    return Cells{share_text(model.both.after.evaluation.value),
+                 points_change(model.both.comparison)};
+  });
+  table.add("Predictions changed", absent, [](const ShrunkModel& model) {
+    return Cells{absent, flips_figure(model.both.comparison).value};
+  });
+  return std::move(table).take();
+}
+
+Table candidate_table(const ShrinkFindings& f) {
+  Table table({{"candidate", "Candidate"},
+               {"recipe", "Recipe"},
+               {"size_share", "Size (predicted)"},
+               {"latency_share", latency_header(f) + " (predicted)"},
+               {"chance", "Predicted chance"},
+               {"change", "Change (95% CI)"},
+               {"flip_share", "Predictions changed"},
+               {"p_value", "p"},
+               {"verdict", "Result"},
+               {"examples_needed", "Examples needed"},
+               {"seconds", "Took (predicted), s"}});
+  for (const JudgedPoint& one : f.points) {
+    const auto& measured = one.measured;
+    table.add_row(
+        {one.number, one.recipe, share_beside_predicted(one, &ShrinkShares::bytes),
+         share_beside_predicted(one, &ShrinkShares::time), percent(one.predicted.chance, 0),
+         change_cell(one),
+         measured && measured->flip_share ? percent(*measured->flip_share, 2) : Cell(absent),
+         measured ? p_value(measured->p_value) : Cell(absent), result_cell(f, one),
+         measured && measured->examples_needed ? Cell(*measured->examples_needed) : Cell(absent),
+         fmt::format("{} ({:.1f})", took_text(one), one.predicted.seconds)});
+  }
+  return table;
+}
+
+Table brief_candidate_table(const ShrinkFindings& f) {
+  Table table({{"candidate", "Candidate"},
+               {"size_share", "Size"},
+               {"latency_share", latency_header(f)},
+               {"change", "Change (95% CI)"},
+               {"verdict", "Result"},
+               {"seconds", "Took (s)"},
+               {"recipe", "Recipe"}});
+  for (const JudgedPoint& one : f.points) {
+    const auto share = [&](double ShrinkShares::*of) {
+      return one.measured ? percent(one.measured->shares.*of) : Cell(absent);
+    };
+    const bool timed = one.measured && !one.trained_before;
+    table.add_row({one.number, share(&ShrinkShares::bytes), share(&ShrinkShares::time),
+                   change_cell(one), result_cell(f, one),
+                   timed ? real(one.measured->seconds, 1) : Cell(took_text(one)), one.recipe});
+  }
+  return table;
+}
+
+Table layer_format_table(const Model& model) {
+  Table table({{"layer", "Layer"}, {"weight", "Weight"}, {"input", "Input"}, {"shape", "Shape"}});
+  if (!model.quantization) return table;
+  const Graph graph = plain_graph(model);
+  const auto text = [](const std::optional<Format>& format) {
+    return format ? Cell(to_string(*format)) : Cell(kFloat);
+  };
+  for (const auto& [layer, formats] : model.quantization->plan) {
+    const Node* node = graph.find(layer);
+    // Tables are read by numbers of rows, which have no format.
+    Cell shape = absent, input = absent;
+    if (node != nullptr && node->is(kUsualLayer)) {
+      input = text(formats.input);
+      shape = Cell::List{node->types()[0].dim(-1).size, node->input_types()[0].dim(-1).size};
+    }
+    table.add_row({layer, text(formats.weight), input, shape});
+  }
+  return table;
+}
+
+}  // namespace hone
