@@ -7,14 +7,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
 #include <utility>
 
+#include "hone/base/carry_over.h"
 #include "hone/base/descriptor.h"
 #include "hone/base/error.h"
+#include "hone/base/written_files.h"
 
 namespace hone {
 namespace {
@@ -238,6 +241,7 @@ std::string read_file(const fs::path& path) {
 
 void write_file(const fs::path& path, const std::function<void(const ByteSink&)>& write) {
   remove_abandoned(path);
+  claim_file(path);
   TemporaryFile file(path);
   write([&](std::span<const std::byte> bytes) { file.write(bytes); });
   file.take_place();
@@ -250,6 +254,7 @@ void write_file(const fs::path& path, std::string_view text) {
 void write_folder(const fs::path& path, const std::function<void(const fs::path&)>& write) {
   const ScratchFolder temporary(path);
   write(temporary.path());
+  for (const fs::path& file : files_below(temporary.path())) claim_file(path / file);
   std::error_code error;
   fs::rename(temporary.path(), path, error);
   user_check(!error, "{}: cannot write: {}", path.string(), error.message());
@@ -278,6 +283,11 @@ bool is_temporary_name(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   return dot > 0 && dot + 1 < name.size() &&
          name.find_first_not_of(kDigits, dot + 1) == std::string_view::npos;
+}
+
+bool is_temporary_path(const fs::path& path) {
+  return std::ranges::any_of(path,
+                             [](const fs::path& part) { return is_temporary_name(part.string()); });
 }
 
 bool path_exists(const fs::path& path) {

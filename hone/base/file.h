@@ -43,13 +43,16 @@ using ByteSink = std::function<void(std::span<const std::byte>)>;
 /// renames it to `path`: readers see the old file or the whole new one. Throws `UserError` (no such
 /// folder, disk full, …); then `path` is untouched.
 ///
+/// The path is claimed first (written_files.h).
+///
 /// Such temporary files of `path` that a killed program left are removed first: those of a process that is not there,
 /// which nobody has locked or written to for ten minutes.
 void write_file(const fs::path& path, const std::function<void(const ByteSink&)>& write);
 void write_file(const fs::path& path, std::string_view text);
 
 /// Writes a folder whole or not at all: `write` fills a temporary folder beside `path`, which is then renamed to
-/// `path`, where nothing may be but an empty folder. Throws `UserError`.
+/// `path`, where nothing may be but an empty folder. Its files are claimed before that (written_files.h). Throws
+/// `UserError`.
 void write_folder(const fs::path& path, const std::function<void(const fs::path&)>& write);
 
 /// A folder for what a job needs on its way, hidden beside `path` and gone with the object.
@@ -72,6 +75,8 @@ class ScratchFolder {
 
 /// Whether `name` is one that a temporary file or folder of this header has, left by a process that was killed.
 bool is_temporary_name(std::string_view name);
+/// The same for some part of a path.
+bool is_temporary_path(const fs::path& path);
 
 /// Whether something is at `path`, and whether it is a folder; links are followed. Throws `UserError` where nobody can
 /// tell: links that lead in a circle, no right to look.

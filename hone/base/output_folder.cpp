@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
 #include "hone/base/protected_folders.h"
+#include "hone/base/text.h"
 
 namespace hone {
 namespace {
@@ -145,6 +147,49 @@ void remove_empty_folders_in(const fs::path& folder) {
   for (auto at = folders.rbegin(); at != folders.rend(); ++at) fs::remove(*at, error);  // if empty
 }
 
+bool is_record_or_list(const fs::path& path) {
+  return path.filename() == kRecordFile || path.filename() == kWrittenFiles;
+}
+
+// The paths in the folder that its record and its list name, also for folders in it that other commands wrote.
+std::set<fs::path> named_in(const fs::path& folder) {
+  std::set<fs::path> names = {kWrittenFiles};
+  if (const std::optional<FolderRecord> record = read_record(folder)) {
+    names.insert(kRecordFile);
+    for (const auto& [path, file] : record->files) names.insert(path);
+  }
+  for (const fs::path& path : listed_files(folder)) {
+    names.insert(path);
+    if (path.has_filename()) continue;
+    for (const fs::path& inner : named_in(folder / path)) names.insert(path / inner);
+  }
+  return names;
+}
+
+std::vector<fs::path> written_in(const fs::path& folder) {
+  const std::set<fs::path> names = named_in(folder);
+  std::vector<fs::path> files = files_below(folder);
+  std::erase_if(files, [&](const fs::path& path) {
+    return !names.contains(path) && !is_temporary_path(path);
+  });
+  return files;
+}
+
+// Records and lists go last, the deepest first: a kill in between leaves no file unknown.
+void remove_files(const fs::path& folder, std::vector<fs::path> files) {
+  const auto turn = [](const fs::path& path) {
+    return is_record_or_list(path)
+               ? 1.0 / static_cast<double>(std::distance(path.begin(), path.end()))
+               : 0;
+  };
+  std::ranges::stable_sort(files, {}, turn);
+  std::error_code error;
+  for (const fs::path& path : files) {
+    fs::remove(folder / path, error);
+    remove_empty_folders((folder / path).parent_path(), folder);
+  }
+}
+
 // Those of a recorded folder, and which of them are as they were written.
 OwnFiles files_of(const fs::path& folder, const FolderRecord& record) {
   return {[&](const fs::path& path) {
@@ -159,6 +204,13 @@ OwnFiles files_of(const fs::path& folder, const FolderRecord& record) {
 
 fs::path partial_folder(const fs::path& destination) {
   return with_ending(resolved(destination), ".partial");
+}
+
+void remove_unfinished(const fs::path& folder) {
+  remove_files(folder, written_in(folder));
+  remove_empty_folders_in(folder);
+  std::error_code error;
+  fs::remove(folder, error);  // if empty
 }
 
 OutputFolder::OutputFolder(const fs::path& destination, OutputFolderOptions options)
@@ -238,12 +290,17 @@ void OutputFolder::take_over_temporary() {
              error.message());
   lock_ = locked(temporary_);
   user_check(lock_ >= 0, kTaken, temporary_.string());
+  written_.emplace(temporary_);
 }
 
-FileRole OutputFolder::role_of(const fs::path& relative) const {
-  if (relative == kRecordFile) return FileRole::scaffolding;  // written anew when the job is done
-  if (!options_.resumable) return FileRole::result;           // nobody else writes there
-  return options_.role ? options_.role(relative) : FileRole::foreign;
+// Nobody else writes into a folder that is not resumable.
+std::vector<fs::path> OutputFolder::own_files() const {
+  return options_.resumable ? written_in(temporary_) : files_below(temporary_);
+}
+
+bool OutputFolder::is_scaffolding(const fs::path& path) const {
+  return options_.resumable && (path == kWrittenFiles || is_temporary_path(path) ||
+                                matches_any(options_.scaffolding, path.string()));
 }
 
 void OutputFolder::begin(const Json& job) {
@@ -255,6 +312,8 @@ void OutputFolder::begin(const Json& job) {
 }
 
 void OutputFolder::go_on(const Json& job) {
+  // The new record names none. A run that had finished all but its renaming has no list any more.
+  for (const auto& [path, file] : interrupted_->files) claim_file(temporary_ / path);
   found_ = false;
   job_ = job;
   write_record({.job = job}, temporary_);
@@ -267,27 +326,26 @@ void OutputFolder::give_up(const std::string& why) {
 }
 
 bool OutputFolder::has_progress() const {
-  return options_.is_progress && std::ranges::any_of(files_below(temporary_), options_.is_progress);
+  return std::ranges::any_of(files_below(temporary_), [&](const fs::path& path) {
+    return !is_temporary_path(path) && matches_any(options_.progress, path.string());
+  });
 }
 
 // All but the record, by which the folder is known, and what somebody else put there.
 void OutputFolder::clear_temporary() {
-  remove_files([&](const fs::path& path) { return role_of(path) != FileRole::foreign; });
+  std::vector<fs::path> files = own_files();
+  std::erase(files, fs::path(kRecordFile));
+  remove_files(temporary_, std::move(files));
+  written_->clear();
   remove_empty_folders_in(temporary_);
 }
 
 void OutputFolder::remove_scaffolding() {
-  remove_files([&](const fs::path& path) { return role_of(path) == FileRole::scaffolding; });
+  written_.reset();
+  std::vector<fs::path> files = own_files();
+  std::erase_if(files, [&](const fs::path& path) { return !is_scaffolding(path); });
+  remove_files(temporary_, std::move(files));
   remove_abandoned_folders_in(temporary_);
-}
-
-void OutputFolder::remove_files(const std::function<bool(const fs::path&)>& which) {
-  std::error_code error;
-  for (const fs::path& path : files_below(temporary_)) {
-    if (path == kRecordFile || !which(path)) continue;
-    fs::remove(temporary_ / path, error);
-    remove_empty_folders((temporary_ / path).parent_path(), temporary_);
-  }
 }
 
 OutputFolder::~OutputFolder() {
@@ -309,10 +367,9 @@ OutputFolder::~OutputFolder() {
 
 FolderRecord OutputFolder::finished_record() const {
   FolderRecord record{.finished = true, .job = job_};
-  for (const fs::path& path : files_below(temporary_)) {
-    if (role_of(path) == FileRole::result)
+  for (const fs::path& path : own_files())
+    if (path != kRecordFile && !is_scaffolding(path))
       record.files[path.string()] = recorded(temporary_ / path);
-  }
   if (!is_free(destination_)) record.replaces = record_fingerprint(destination_);
   return record;
 }

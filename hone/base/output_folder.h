@@ -1,32 +1,25 @@
 #pragma once
 
-#include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hone/base/carry_over.h"
 #include "hone/base/folder_record.h"
+#include "hone/base/written_files.h"
 
 /// Output folders: they appear whole, and take the place of nothing but what the program wrote itself.
 namespace hone {
 
-/// What a file in the folder of a job is.
-enum class FileRole {
-  foreign,      ///< not of the program's making
-  result,       ///< stays when the job is done
-  scaffolding,  ///< of a job at work, needed to go on with it
-};
-
 struct OutputFolderOptions {
   bool overwrite = false;  ///< replace the destination, and what an interrupted run left
-  /// The temporary folder is `destination`.partial. It outlives a job that does not finish when there is something in it
-  /// to go on from: a file, by its path in the folder, of which `is_progress` is true.
+  /// The temporary folder is `destination`.partial. It outlives a job that does not finish if it contains progress.
+  /// Others may put files into it: those that this program creates are listed there (written_files.h).
   bool resumable = false;
   bool resume = false;  ///< go on in the folder that an interrupted run left, if there is one
-  /// The role of a file by its path in the folder, where nothing else tells: in a resumable folder, which others may put
-  /// things into. Without it, all such files are foreign.
-  std::function<FileRole(const fs::path&)> role = {};
-  std::function<bool(const fs::path&)> is_progress = {};
+  /// Globs of paths in the folder, in which `*` stands for `/` too: files that a job can go on from, and files that are
+  /// removed when it is done.
+  std::vector<std::string> progress = {}, scaffolding = {};
 };
 
 /// A folder that appears under its name only when it is complete, with a record of every file (folder_record.h):
@@ -77,13 +70,13 @@ class OutputFolder {
   void commit();
 
  private:
-  FileRole role_of(const fs::path& relative) const;
+  std::vector<fs::path> own_files() const;
+  bool is_scaffolding(const fs::path& relative) const;
   void check_destination();
   void take_over_temporary();
   void mend();
   bool has_progress() const;
   void clear_temporary();
-  void remove_files(const std::function<bool(const fs::path&)>& which);
   FolderRecord finished_record() const;
   void remove_scaffolding();
   void move_into_place();
@@ -92,6 +85,7 @@ class OutputFolder {
   OutputFolderOptions options_;
   fs::path destination_, temporary_, aside_;
   std::optional<ScratchFolder> scratch_;  // of a job that cannot be resumed
+  std::optional<WrittenFiles> written_;   // of one that can
   std::vector<fs::path> made_parents_;    // deepest first
   std::optional<FolderRecord> former_, interrupted_;
   Json job_ = nullptr;
@@ -102,5 +96,8 @@ class OutputFolder {
 
 /// The folder in which a resumable job works until `destination` is complete.
 fs::path partial_folder(const fs::path& destination);
+
+/// Removes what a job that did not finish left in its temporary folder, and the folder if others put nothing there.
+void remove_unfinished(const fs::path& folder);
 
 }  // namespace hone

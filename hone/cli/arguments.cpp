@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "hone/base/cpu.h"
-#include "hone/base/job_files.h"
 #include "hone/base/json.h"
 #include "hone/base/printable.h"
 #include "hone/base/terminal.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "hone/base/job_files.h"
 #include "hone/base/output_folder.h"
 #include "hone/base/protected_folders.h"
 #include "hone/cli/paths_read.h"
@@ -79,8 +78,12 @@ constexpr std::string_view kWholeModel = "model", kAdapterAlone = "adapter";
 
 // What a person would miss in a folder, the work of hours; "" where there is nothing of it.
 std::string_view work_in(const FolderRecord& record) {
-  if (holds_model(record)) return kWholeModel;
-  return holds_adapter(record) ? kAdapterAlone : "";
+  const auto holds = [&](std::string_view name) {
+    return std::ranges::any_of(
+        record.files, [&](const auto& file) { return fs::path(file.first).filename() == name; });
+  };
+  if (holds("model.safetensors") || holds("parameters.safetensors")) return kWholeModel;
+  return holds("adapter_model.safetensors") ? kAdapterAlone : "";
 }
 
 std::string_view work_of(const CommandApp& app) {

@@ -1,20 +1,25 @@
 #include "hone/jobs/job_output.h"
 
-#include "hone/base/job_files.h"
 #include "hone/jobs/value_kinds.h"
 
 namespace hone {
+namespace {
 
-OutputFolderOptions JobOutput::options() const {
-  return {.overwrite = overwrite, .role = job_file_role};
-}
+// The folder of trainings on the way to a result.
+constexpr const char* kTrainings = "trainings";
+
+}  // namespace
+
+OutputFolderOptions JobOutput::options() const { return {.overwrite = overwrite}; }
 
 OutputFolderOptions JobOutput::resumable(const JobResume& arguments) const {
   OutputFolderOptions resumable = options();
   resumable.resumable = true;
   resumable.resume = arguments.resume;
-  resumable.is_progress = is_job_progress;
-  if (arguments.save_optimizer_state) resumable.role = job_file_role_with_moments;
+  // Besides checkpoints: finished seeds and studies. SQLite keeps files beside a study while it is open.
+  resumable.progress = {kCheckpointStates, "*seed-*/results.json", "study.db"};
+  resumable.scaffolding = {kTrainings + std::string("/*"), "study.db-*"};
+  if (!arguments.save_optimizer_state) resumable.scaffolding.emplace_back(kCheckpointMoments);
   return resumable;
 }
 
@@ -40,7 +45,7 @@ std::function<CheckpointOptions(const std::string&)> checkpoints_by_name(const J
                                                                          const TextModel& source,
                                                                          OutputFolder& output) {
   return [&arguments, &source, &output](const std::string& name) {
-    return checkpoints_in(output.path() / "trainings" / name, arguments, source, output);
+    return checkpoints_in(output.path() / kTrainings / name, arguments, source, output);
   };
 }
 

@@ -4,6 +4,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/base/written_files.h"
 
 namespace hone {
 namespace {
@@ -40,7 +41,10 @@ void TrainingLog::write(const Json& line) {
   lines_.push_back(line);
   if (events_) write_event(*events_, line);
   if (file_.empty()) return;
-  if (!stream_.is_open()) stream_.open(file_, lines_.size() > 1 ? std::ios::app : std::ios::trunc);
+  if (!stream_.is_open()) {
+    claim_file(file_);
+    stream_.open(file_, lines_.size() > 1 ? std::ios::app : std::ios::trunc);
+  }
   stream_ << to_line(line) << std::endl;
   user_check(stream_.good(), "{}: cannot write; is the disk full?", file_.string());
 }

@@ -301,7 +301,10 @@ const Lab& find_lab(std::string_view name) {
 
 JobResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
   check_input(lab, job);
-  OutputFolder output(job.output.folder, job.output.resumable(job.resume));
+  OutputFolderOptions options = job.output.resumable(job.resume);
+  for (std::vector<std::string>* globs : {&options.progress, &options.scaffolding})
+    globs->push_back(kStages + std::string("/*.json"));
+  OutputFolder output(job.output.folder, options);
   std::optional<LabSubject> subject;
   if (lab.input == LabInput::model_and_texts)
     subject = lab_subject(job.model, job.data, job.fidelity, job.seed, context);

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "hone/base/error.h"
+#include "hone/base/written_files.h"
 
 namespace hone {
 namespace {
@@ -137,6 +138,7 @@ void EventFile::append(std::string_view record) {
   if (!begun_) {
     std::error_code error;
     fs::create_directories(file_.parent_path(), error);
+    claim_file(file_);
     bytes = framed(event(0, bytes_field(3, "brain.Event:2"))) + bytes;
   }
   std::ofstream stream(file_, std::ios::binary | (begun_ ? std::ios::app : std::ios::trunc));

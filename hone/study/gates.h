@@ -96,8 +96,8 @@ struct GatedChangeResult {
 struct GateResult {
   bool passed = true;
   Conclusion verdict = Conclusion::within_limit;
-  std::string summary;
-  std::vector<GatedChangeResult> gates;
+  std::string summary = {};
+  std::vector<GatedChangeResult> gates = {};
 };
 const Fields& fields_of(const GatedChangeResult*);
 const Fields& fields_of(const GateResult*);

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "hone/base/carry_over.h"
-#include "hone/base/job_files.h"
+#include "hone/base/written_files.h"
 #include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/tensor/safetensors.h"
 #include "hone/train/training_graph.h"
@@ -105,7 +105,7 @@ void remove_old_checkpoints(const CheckpointOptions& options, std::int64_t best_
 void remove_checkpoint(const CheckpointOptions& options, std::int64_t step) {
   const fs::path folder = checkpoint_folder(options, step);
   if (!path_exists(folder)) return;
-  remove_own(folder, {[](const fs::path& path) { return job_file_role(path) != FileRole::foreign; },
+  remove_own(folder, {[&](const fs::path& path) { return !is_foreign(folder / path); },
                       [](const fs::path&) { return true; }});
 }
 

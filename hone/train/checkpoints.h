@@ -10,6 +10,10 @@
 /// own with the state of the run beside the weights.
 namespace hone {
 
+/// Globs of paths in a folder that holds checkpoints anywhere: the states of runs, by which they go on, and the moments of AdamW.
+inline constexpr const char* kCheckpointStates = "*checkpoint-*/trainer_state.json";
+inline constexpr const char* kCheckpointMoments = "*checkpoint-*/optimizer.safetensors";
+
 /// What was seen on the validation part so far, and what follows from it.
 struct Selection {
   std::int64_t best_step = 0;            ///< 0: there was no evaluation yet

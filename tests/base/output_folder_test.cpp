@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -25,28 +28,20 @@ Names names_in(const fs::path& folder) {
   return names;
 }
 
-// In these tests jobs write "x" and "y", and "moments" while they work.
-FileRole role(const fs::path& path) {
-  const std::string name = path.filename().string();
-  if (name == "moments") return FileRole::scaffolding;
-  return name == "x" || name == "y" || name == "settings.json" ? FileRole::result
-                                                               : FileRole::foreign;
-}
-
-OutputFolderOptions options(bool overwrite = false) {
-  return {.overwrite = overwrite, .role = role};
-}
+OutputFolderOptions options(bool overwrite = false) { return {.overwrite = overwrite}; }
+// In these tests jobs can go on from "moments".
 OutputFolderOptions resumable(bool resume = false, bool overwrite = false) {
   return {.overwrite = overwrite,
           .resumable = true,
           .resume = resume,
-          .role = role,
-          .is_progress = [](const fs::path& path) { return path.filename() == "moments"; }};
+          .progress = {"*moments"},
+          .scaffolding = {"*moments"}};
 }
 
 // Files by name and text.
 using Files = std::map<std::string, std::string>;
 
+// As hone writes them.
 void fill(const fs::path& folder, const Files& files) {
   for (const auto& [name, text] : files) {
     fs::create_directories((folder / name).parent_path());
@@ -54,10 +49,37 @@ void fill(const fs::path& folder, const Files& files) {
   }
 }
 
+// As other programs write them.
+void fill_from_outside(const fs::path& folder, const Files& files) {
+  for (const auto& [name, text] : files) {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name) << text;
+  }
+}
+
+// Runs `body` in a process that ends there, without any destructor.
+template <typename Body>
+void run_killed(Body&& body) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    try {
+      body();
+    } catch (...) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+}
+
 Files files_in(const fs::path& folder) {
   Files files;
   for (const fs::path& path : files_below(folder))
-    if (path != kRecordFile) files[path.string()] = read_file(folder / path);
+    if (path != kRecordFile && path != kWrittenFiles)
+      files[path.string()] = read_file(folder / path);
   return files;
 }
 
@@ -471,7 +493,8 @@ TEST(OutputFolder, StartsAgainWhenToldToOverwrite) {
   {
     OutputFolder output(destination, resumable());
     output.begin({{"seed", 1}});
-    fill(output.path(), {{"x", "1"}, {"moments", "2"}, {"sub/notes.txt", "mine"}});
+    fill(output.path(), {{"x", "1"}, {"moments", "2"}});
+    fill_from_outside(output.path(), {{"sub/notes.txt", "mine"}});
   }
   // Nothing goes before the new job begins: it may never come to that.
   { OutputFolder output(destination, resumable(false, true)); }
@@ -500,7 +523,8 @@ TEST(OutputFolder, LeavesNothingOfAJobThatWasGivenUpAndHadMadeNothing) {
   {
     OutputFolder output(folder.path() / "model", resumable());
     output.begin({{"seed", 1}});
-    fill(output.path(), {{"x", "1"}, {"notes.txt", "mine"}});
+    fill(output.path(), {{"x", "1"}});
+    fill_from_outside(output.path(), {{"notes.txt", "mine"}});
     expect_user_error("it diverged", [&] { output.give_up("it diverged"); });
   }
   EXPECT_EQ(files_in(partial), (Files{{"notes.txt", "mine"}}));
@@ -545,6 +569,135 @@ TEST(OutputFolder, WorksInNoPartialFolderThatIsSomebodyElses) {
   fill(folder.path(), {{"novel.partial", "a file"}});
   expect_user_error("novel.partial: is in the way",
                     [&] { OutputFolder(destination, resumable(false, true)); });
+}
+
+// By the list that it wrote, whatever the files are called.
+TEST(OutputFolder, KnowsTheFilesOfAKilledProcess) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
+  const auto work = [&] {
+    OutputFolder output(destination, resumable(/*resume=*/false, /*overwrite=*/true));
+    output.begin({});
+    fill(output.path(), {{"any name", "1"}});
+    write_folder(output.path() / "checkpoint", [](const fs::path& inner) {
+      fill(inner, {{"deep/weights", "2"}, {"moments", "3"}});
+    });
+    write_folder(output.path() / "another", [](const fs::path& inner) {
+      fill(inner, {{"weights", "4"}});
+      ::_exit(0);
+    });
+  };
+  run_killed(work);
+  fill_from_outside(partial, {{"any name.txt", "mine"}, {"checkpoint/notes", "mine"}});
+  {
+    OutputFolder output(destination, resumable(/*resume=*/true));
+    output.go_on({});
+    EXPECT_FALSE(is_foreign(partial / "any name"));
+    EXPECT_FALSE(is_foreign(partial / "checkpoint/moments"));
+    EXPECT_TRUE(is_foreign(partial / "checkpoint/notes"));
+    fill(output.path(), {{"y", "5"}});
+    output.commit();
+  }
+  const Files mine = {{"any name.txt", "mine"}, {"checkpoint/notes", "mine"}};
+  Files whole = {{"any name", "1"}, {"checkpoint/deep/weights", "2"}, {"y", "5"}};
+  EXPECT_EQ(read_record(destination)->files.size(), whole.size());
+  for (const auto& [path, text] : whole)
+    EXPECT_TRUE(read_record(destination)->files.contains(path)) << path;
+  whole.insert(mine.begin(), mine.end());
+  EXPECT_EQ(files_in(destination), whole);
+  fs::remove_all(destination);
+  run_killed(work);
+  fill_from_outside(partial, mine);
+  OutputFolder output(destination, resumable(/*resume=*/false, /*overwrite=*/true));
+  output.begin({});
+  EXPECT_EQ(files_in(partial), mine);
+  EXPECT_FALSE(fs::exists(partial / kWrittenFiles));
+}
+
+// Killed between its record and its renaming; its list is gone.
+TEST(OutputFolder, KnowsTheFilesOfAFinishedRunWithoutItsList) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
+  {
+    OutputFolder output(destination, resumable());
+    output.begin({});
+    fill(output.path(), {{"x", "1"}});
+    output.commit();
+  }
+  fs::rename(destination, partial);
+  OutputFolder output(destination, resumable(/*resume=*/true));
+  output.go_on({});
+  fill(output.path(), {{"y", "2"}});
+  output.commit();
+  EXPECT_TRUE(read_record(destination)->files.contains("x"));
+  EXPECT_TRUE(read_record(destination)->files.contains("y"));
+}
+
+// As stages of pipelines do.
+TEST(OutputFolder, KnowsTheFilesOfOtherCommandsByTheirOwnRecordsAndLists) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "chain", partial = folder.path() / "chain.partial";
+  OutputFolderOptions with_stages = resumable(/*resume=*/true);
+  with_stages.scaffolding.emplace_back("begun.partial/*");
+  const auto leave = [&] {
+    run_killed([&] {
+      OutputFolder output(destination, with_stages);
+      output.begin({});
+      claim_folder(output.path() / "done");
+      claim_folder(output.path() / "begun.partial");
+      ::_exit(0);
+    });
+    make(partial / "done", {{"x", "1"}});
+    run_killed([&] {
+      OutputFolder inner(partial / "begun", resumable());
+      inner.begin({});
+      fill(inner.path(), {{"y", "2"}});
+      ::_exit(0);
+    });
+    fill_from_outside(partial, {{"done/notes", "mine"}, {"begun.partial/notes", "mine"}});
+    make(partial / "model", {{"x", "mine"}});  // nobody claimed it
+  };
+  leave();
+  {
+    OutputFolder output(destination, resumable(/*resume=*/false, /*overwrite=*/true));
+    output.begin({});
+    Files left = files_in(partial);
+    EXPECT_EQ(left.erase("model/record.json"), 1u);
+    EXPECT_EQ(
+        left,
+        (Files{{"done/notes", "mine"}, {"begun.partial/notes", "mine"}, {"model/x", "mine"}}));
+  }
+  fs::remove_all(partial);
+  leave();
+  OutputFolder output(destination, with_stages);
+  output.go_on({});
+  output.commit();
+  Names names;
+  for (const auto& [path, file] : read_record(destination)->files) names.push_back(path);
+  EXPECT_EQ(names, (Names{"done/record.json", "done/x"}));
+  EXPECT_FALSE(fs::exists(destination / "begun.partial/y"));
+  EXPECT_TRUE(fs::exists(destination / "begun.partial/notes"));
+  EXPECT_TRUE(fs::exists(destination / "model/x"));
+}
+
+TEST(RemoveUnfinished, LeavesWhatOthersPutThere) {
+  const TemporaryFolder folder;
+  const fs::path partial = folder.path() / "model.partial";
+  const auto leave = [&] {
+    run_killed([&] {
+      OutputFolder output(folder.path() / "model", resumable());
+      output.begin({});
+      fill(output.path(), {{"deep/x", "1"}, {"moments", "2"}});
+      ::_exit(0);
+    });
+  };
+  leave();
+  remove_unfinished(partial);
+  EXPECT_FALSE(fs::exists(partial));
+  leave();
+  fill_from_outside(partial, {{"deep/notes", "mine"}});
+  remove_unfinished(partial);
+  EXPECT_EQ(files_in(partial), (Files{{"deep/notes", "mine"}}));
 }
 
 TEST(OutputFolder, BelongsToOneProcess) {

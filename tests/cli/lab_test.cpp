@@ -78,6 +78,7 @@ TEST(SpeedLab, LongHoldsExecutorsBesideEachOther) {
   for (const char* file : {"report.html", "overview.csv", "executors.csv", "means.csv",
                            "comparisons.csv", "mistakes.csv", "calls_model-training-8.png"})
     EXPECT_TRUE(path_exists(out + "/" + file)) << file;
+  expect_all_recorded(out);
   const Ending again =
       run_hone({"lab", "4.1", "--model", "model", "-o", out, "--quiet", "--resume"}, workshop());
   EXPECT_EQ(again.code, 0) << again.messages;

@@ -211,12 +211,14 @@ TEST_F(Overwrite, PutsNoReportInThePlaceOfAModel) {
   run_well(joined(reports[1], {"report", "--overwrite"}), folder());
 }
 
-// Whoever lets a job write a new file adds its name to hone/base/job_files.cpp; else --overwrite takes it for
-// somebody else's.
+// What a job does not claim before it creates it, --overwrite would take for somebody else's.
 TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
   const Words steps = {"--data", "reviews.csv", "--max_steps", "2", "--batch_size", "4"};
+  write_file(at("bits.toml"),
+             "maximize = 'accuracy - 0.01*average_bits'\n"
+             "[[precision]]\nchoice = 'together'\nformats = ['none', 'int(bits=8)']\n");
   const std::map<std::string, Words> jobs = {
-      {"trained", joined({"train", "model"}, steps)},
+      {"trained", joined({"train", "model", "--report_to", "tensorboard"}, steps)},
       {"seeds", joined({"train", "model", "--seeds", "2"}, steps)},
       {"qat",
        joined({"quantize", "model", "--qat", "--explain", "--format", "int(bits=4)"}, steps)},
@@ -226,6 +228,13 @@ TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
         "--data", "reviews.csv"}},
       {"native",
        joined({"quantize", "model", "--native", "int(bits=8,per=row)"}, {"--data", "reviews.csv"})},
+      {"pruned", joined({"prune", "model", "--sparsity", "0.5"}, steps)},
+      {"allocated",
+       {"allocate", "model", "--formats", "int(bits=8),none", "--budget", "average_bits<=6",
+        "--candidates", "2", "--swaps", "1", "--no_cache", "--data", "reviews.csv"}},
+      {"searched",
+       {"search", "model", "--recipe", "bits.toml", "--trials", "2", "--workers", "2", "--no_cache",
+        "--data", "reviews.csv"}},
       {"packed", {"pack", "model", "--weight_format", "mxint(bits=8)"}}};
   for (const auto& [name, words] : jobs) {
     run_well(joined(words, {"-o", name}), folder());
@@ -233,12 +242,9 @@ TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
     ASSERT_TRUE(record && record->finished) << name;
     // Packing is done too soon to be gone on with.
     EXPECT_EQ(record->job.is_object(), name != "packed") << name;
-    for (const auto& [path, text] : snapshot(at(name))) {
-      if (fs::is_directory(at(name) / path) || path == kRecordFile) continue;
-      ASSERT_TRUE(record->files.contains(path)) << name << "/" << path << ": not in the record";
-      EXPECT_EQ(record->files.at(path), recorded(at(name) / path));
+    expect_all_recorded(at(name));
+    for (const auto& [path, file] : record->files)
       EXPECT_NE(fs::path(path).filename(), "optimizer.safetensors");
-    }
   }
 }
 

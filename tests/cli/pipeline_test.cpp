@@ -176,6 +176,7 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
             std::string::npos);
   EXPECT_FALSE(fs::exists(folder.path() / "out/stages"));
   EXPECT_FALSE(fs::exists(folder.path() / "out.partial"));
+  expect_all_recorded(folder.path() / "out");
   // Each of them is what its command would have made.
   EXPECT_EQ(all[0]["command_line"],
             fmt::format("hone train {} --data 'synth:lookup?n=300&test=60' --max_steps 12 "

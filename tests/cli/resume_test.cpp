@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "hone/base/written_files.h"
 #include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
@@ -150,7 +151,7 @@ TEST_F(Resume, OfATrainingThatDivergedSaysSoAtOnce) {
         "--resume would go on from what stands there and end the same way; start again with other"})
     EXPECT_NE(first.messages.find(fragment), std::string::npos) << fragment << first.messages;
   const std::vector<std::string> before = entries(folder() / "diverged.partial");
-  EXPECT_EQ(before, (std::vector<std::string>{"checkpoint-1", "record.json"}));
+  EXPECT_EQ(before, (std::vector<std::string>{"checkpoint-1", "record.json", kWrittenFiles}));
   // Whatever the other arguments are, the data is not even looked for.
   for (const char* data : {"synth:lookup?n=300&test=60", "none.csv"}) {
     const Ending again = run_hone(

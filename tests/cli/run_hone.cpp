@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "hone/base/carry_over.h"
+#include "hone/base/folder_record.h"
 #include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "tests/support/expect.h"
@@ -232,6 +234,16 @@ std::string read_page(const fs::path& file) {
     for (std::size_t at = 0; (at = page.find(binding, at)) != std::string::npos;)
       page.replace(at, binding.size(), plain);
   return page;
+}
+
+void expect_all_recorded(const fs::path& folder) {
+  const std::optional<FolderRecord> record = read_record(folder);
+  ASSERT_TRUE(record && record->finished) << folder;
+  for (const fs::path& path : files_below(folder)) {
+    if (path == kRecordFile) continue;
+    ASSERT_TRUE(record->files.contains(path)) << folder / path << ": not in the record";
+    EXPECT_EQ(record->files.at(path), recorded(folder / path)) << folder / path;
+  }
 }
 
 std::vector<std::string> entries(const fs::path& folder) {

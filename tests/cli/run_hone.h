@@ -84,6 +84,10 @@ std::vector<Json> json_lines(std::string_view text);
 /// A page as it reads: its spaces are plain ones, and nothing keeps words together.
 std::string read_page(const fs::path& file);
 
+/// Expects every file in the folder to be in its record, unchanged: a job that wrote a file without claiming it takes it for
+/// somebody else's.
+void expect_all_recorded(const fs::path& folder);
+
 /// The names of what lies in a folder, sorted.
 std::vector<std::string> entries(const fs::path& folder);
 

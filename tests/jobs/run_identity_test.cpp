@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hone/base/job_files.h"
+#include "hone/jobs/job_output.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -22,9 +22,7 @@ const Json kSettings = {{"MODEL", "tiny"},
 const Json kDefaults = {{"learning_rate", 5e-5}, {"seed", 42}, {"new_flag", 0}};
 
 OutputFolder resumed(const fs::path& destination) {
-  return OutputFolder(
-      destination,
-      {.resumable = true, .resume = true, .role = job_file_role, .is_progress = is_job_progress});
+  return OutputFolder(destination, JobOutput{destination.string()}.resumable({.resume = true}));
 }
 
 // Whether there is something to do.
@@ -172,11 +170,13 @@ TEST(BeginRun, MovesAFinishedRunIntoPlace) {
   const Begun begun(/*finished=*/true);
   const fs::path partial = fs::path(begun.destination()).concat(".partial");
   fs::rename(begun.destination(), partial);
-  write_file(partial / "optimizer.safetensors", "moments");
+  fs::create_directory(partial / "checkpoint-1");
+  write_file(partial / "checkpoint-1/optimizer.safetensors", "moments");
+  write_file(partial / kWrittenFiles, "checkpoint-1/optimizer.safetensors");
   OutputFolder output = resumed(begun.destination());
   EXPECT_FALSE(begin(output));
   EXPECT_FALSE(fs::exists(partial));
-  EXPECT_FALSE(fs::exists(begun.destination() / "optimizer.safetensors"));
+  EXPECT_FALSE(fs::exists(begun.destination() / "checkpoint-1/optimizer.safetensors"));
   EXPECT_TRUE(read_record(begun.destination())->finished);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "hone/base/folder_record.h"
 #include "hone/base/hash.h"
 #include "hone/base/text.h"
 #include "hone/kernels/target.h"
@@ -226,6 +227,8 @@ std::optional<Results> compute(const ReferenceRun& run, int threads, bool kill) 
     }
     ending = run_well(words, folder.path());
   }
+  for (const std::string& name : entries(folder.path()))
+    if (read_record(folder.path() / name)) expect_all_recorded(folder.path() / name);
   return results_of(folder.path(), run, ending.output, threads);
 }
 

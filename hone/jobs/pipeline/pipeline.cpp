@@ -10,9 +10,7 @@
 #include "hone/base/carry_over.h"
 #include "hone/base/hash.h"
 #include "hone/base/interrupt.h"
-#include "hone/base/job_files.h"
 #include "hone/base/text.h"
-#include "hone/jobs/pipeline/pipeline_files.h"
 #include "hone/jobs/pipeline/pipeline_report.h"
 #include "hone/jobs/pipeline/pipeline_studies.h"
 #include "hone/jobs/pipeline/pipeline_values.h"
@@ -23,6 +21,11 @@
 
 namespace hone {
 namespace {
+
+// The folder, in that of a pipeline, of what is kept of its stages while it works.
+constexpr const char* kPipelineStates = "stages";
+// Behind a stage's name: its folder while it works.
+constexpr const char* kPartialStage = ".partial";
 
 std::string now_text() {
   return fmt::format(
@@ -127,6 +130,10 @@ class PipelineRun {
 
  private:
   const fs::path& root() const { return output_.path(); }
+
+  fs::path partial_stage(const std::string& stage) const {
+    return root() / (stage + kPartialStage);
+  }
 
   fs::path state_file(const std::string& stage) const {
     std::string name = stage;
@@ -308,8 +315,7 @@ class PipelineRun {
   bool begun_with(const std::string& stage, const std::string& key) const {
     const fs::path file = state_file(stage);
     return path_exists(file) && value_at(read_json(file), "key") == key &&
-           (read_record(root() / stage) ||
-            read_record(root() / (stage + std::string(kPartialStage))));
+           (read_record(root() / stage) || read_record(partial_stage(stage)));
   }
 
   std::vector<std::string> words_of(const StageCall& call) const {
@@ -324,6 +330,8 @@ class PipelineRun {
     std::vector<std::string> words = words_of(call);
     if (goes_on) words.emplace_back("--resume");
     fs::create_directories((root() / stage.name).parent_path());
+    claim_folder(root() / stage.name);
+    claim_folder(partial_stage(stage.name));
     StageOutcome outcome = outcome_of(stage, commands_.run(words, root()));
     // One that was to fail has left nothing.
     if (!path_exists(root() / stage.name)) {
@@ -476,20 +484,11 @@ class PipelineRun {
     check_gone(folder, stage);
   }
 
-  // What its command had begun. It is the stage's by its name, recorded or not.
+  // What its command had begun.
   void remove_begun(const std::string& stage) const {
-    const fs::path partial = root() / (stage + std::string(kPartialStage));
+    const fs::path partial = partial_stage(stage);
     if (!path_exists(partial)) return;
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(partial))
-      if (is_temporary_name(entry.path().filename().string()))
-        fs::remove_all(entry.path(), ignored);
-    remove_own(partial,
-               {[](const fs::path& path) {
-                  return path == kRecordFile || job_file_role(path) != FileRole::foreign;
-                },
-                [](const fs::path&) { return true; }},
-               kRecordFile);
+    remove_unfinished(partial);
     check_gone(partial, stage);
   }
 
@@ -530,14 +529,11 @@ class PipelineRun {
 
 OutputFolderOptions folder_options(const PipelineJob& job) {
   OutputFolderOptions options = job.output.options();
-  std::vector<std::string> stages;
-  for (const PipelineStage& stage : job.pipeline.stages) stages.push_back(stage.name);
-  const auto files =
-      std::make_shared<PipelineFiles>(partial_folder(job.output.folder), std::move(stages));
-  options.role = [files](const fs::path& path) { return files->role(path); };
   options.resumable = true;
   options.resume = job.resume;
-  options.is_progress = PipelineFiles::is_progress;
+  options.progress = options.scaffolding = {kPipelineStates + std::string("/*")};
+  for (const PipelineStage& stage : job.pipeline.stages)
+    options.scaffolding.push_back(stage.name + kPartialStage + "/*");
   return options;
 }
 

@@ -1,6 +1,7 @@
 #include "hone/jobs/pipeline/pipeline_studies.h"
 
 #include "hone/base/folder_record.h"
+#include "hone/base/written_files.h"
 
 namespace hone {
 namespace {
@@ -52,6 +53,7 @@ void write_studies(const Pipeline& pipeline, const StageStudies& studies, const 
     if (const auto study = studies.find(stage.name); study != studies.end())
       copy_study(study->second, stage.name, *storage);
   storage->close();
+  claim_file(folder / kStudies);
   fs::rename(file, folder / kStudies);
 }
 

@@ -18,7 +18,7 @@ namespace hone {
 struct PruningResult {
   SubjectResult subject;
   std::optional<std::string> format = {};
-  std::string pruning, structure;
+  std::string pruning = {}, structure = {};
   std::optional<double> sparsity = {};
   std::optional<std::string> method = {}, scope = {}, schedule = {};
   std::optional<double> activations = {};

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "hone/base/error.h"
+#include "hone/base/written_files.h"
 #include "hone/search/storage/storage.h"
 
 namespace hone {
@@ -91,6 +92,9 @@ class SqliteDatabase final : public Database {
   SqliteDatabase(fs::path path, bool may_create) : path_(std::move(path)), name_(path_.string()) {
     dialect_.heartbeat_age = "(julianday('now') - julianday(heartbeat)) * 86400";
     dialect_.upgrade_address = "sqlite:///" + name_;
+    if (may_create)  // and what SQLite keeps beside it, also for other processes that open it
+      for (const char* ending : {"", "-journal", "-wal", "-shm"})
+        claim_file(fs::path(path_) += ending);
     connect(may_create ? SQLITE_OPEN_CREATE : 0);
   }
   ~SqliteDatabase() override {

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hone/base/file.h"
+
+/// Tells the files that a job writes into a folder from those that others put there. The folder holds a list of the
+/// former. A path is added before its file is created, so the list is complete even after `kill -9`.
+namespace hone {
+
+/// The list in a folder: one relative path per line. "NAME/" is a folder that another command writes, with a list or a
+/// record of its own.
+inline constexpr const char* kWrittenFiles = "written_files.txt";
+
+/// While it exists, this process lists the files that it creates in `folder`, after those listed there before.
+///
+/// Code that creates a file calls `claim_file` first. `write_file` and `write_folder` (file.h) do so.
+class WrittenFiles {
+ public:
+  explicit WrittenFiles(const fs::path& folder);
+  ~WrittenFiles();
+  WrittenFiles(const WrittenFiles&) = delete;
+  WrittenFiles& operator=(const WrittenFiles&) = delete;
+
+  /// Removes the list, after the files in it were removed.
+  void clear();
+
+ private:
+  friend void claim_file(const fs::path& file);
+  friend bool is_foreign(const fs::path& file);
+  void add(const std::string& path);
+
+  fs::path folder_;
+  std::set<std::string> paths_;
+};
+
+/// Adds a file that is about to be created to the list of each folder above it that has a `WrittenFiles`. Temporary files
+/// and the folder's record are known by their names and are not listed. Throws `UserError`: disk full, …
+void claim_file(const fs::path& file);
+
+/// The same for a folder that another command is about to write.
+void claim_folder(const fs::path& folder);
+
+/// Returns whether the file is in a folder that has a `WrittenFiles` and is not listed there.
+bool is_foreign(const fs::path& file);
+
+/// Returns the list in `folder`; empty where there is none. Throws `UserError`.
+std::vector<fs::path> listed_files(const fs::path& folder);
+
+}  // namespace hone
