@@ -85,8 +85,7 @@ Options options_of(const AllocateArguments*) {
           "swaps", "swaps of two layers to evaluate around the best one (0: none)")
           .from(0, 1000)
           .rare(),
-      split_option<&A::job, &AllocateJob::split>(
-          "split to report on; choices are made on validation"),
+      split_option<&A::job, &AllocateJob::split>("split to measure the result on; by default test"),
       group<&A::job, &AllocateJob::data>(training_data()),
       group<&A::calibration>(),
       no_cache_option<&A::no_cache>(),
@@ -100,7 +99,7 @@ Options options_of(const AllocateArguments*) {
 
 Command allocate_command() {
   return {.name = "allocate",
-          .summary = "Choose the best format of each layer within a limit",
+          .summary = "Choose each layer's format within a size or latency budget",
           .example =
               "hone allocate my-model --formats 'int(bits=8),mxint(bits=4)' --budget "
               "'average_bits<=5' --data 'synth:negation?seed=7&n=30000' -o allocation",

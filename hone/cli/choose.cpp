@@ -22,10 +22,9 @@ void choose(ChooseArguments& a, const CLI::App& app) {
 Options options_of(const ChooseArguments*) {
   using A = ChooseArguments;
   Options gates = group<&A::job, &ChooseJob::gates>();
-  for (OptionDef& row : gates.rows) {
-    row.needs = "smallest";
-    row.meaning = "with --smallest: " + row.meaning;
-  }
+  for (OptionDef& row : gates.rows) row.needs = "smallest";
+  gates.at("max_drop").meaning = "with --smallest: allowed drop of the metric";
+  gates.at("gate").meaning = "with --smallest: such as 'f1_macro>=-2' (points)";
   return {argument<&A::job, &ChooseJob::models>("MODELS", "model folders, two or more")
               .required()
               .takes(kModelValue),
@@ -44,7 +43,7 @@ Options options_of(const ChooseArguments*) {
 Command choose_command() {
   return {
       .name = "choose",
-      .summary = "Choose the most accurate or smallest of several models",
+      .summary = "Evaluate several models; pick the most accurate or smallest",
       .example =
           "hone choose my-model my-model-int8 --smallest --data 'synth:negation?seed=7&n=30000'",
       .run = runs<ChooseArguments, choose>(),

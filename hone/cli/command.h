@@ -23,8 +23,9 @@ struct CommandRun {
 /// One command of the program: a file of this folder and a row of `commands()`.
 struct Command {
   std::string_view name;
-  std::string_view summary;  ///< one line of `hone --help`
-  std::string_view example;  ///< a command line that works, shown by its own help
+  std::string_view summary;       ///< one line of `hone --help`
+  std::string_view example;       ///< a command line that works, shown by its own help
+  std::string_view details = {};  ///< sentences of its own help, below the summary
   CommandRun run = {};
   /// Throws `UsageError` for arguments that do not go together, as soon as they are read.
   void (*check)(const void* arguments, const CLI::App& app) = nullptr;

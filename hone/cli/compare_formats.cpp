@@ -33,7 +33,7 @@ Options options_of(const CompareFormatsArguments*) {
               .takes(kFormatPairValue),
           option<&A::job, &CompareFormatsJob::layers>("layers", "also show every layer"),
           split_option<&A::job, &CompareFormatsJob::split>(
-              "split to report on; choices are made on validation"),
+              "split to measure the result on; by default test"),
           group<&A::job, &CompareFormatsJob::data>(training_data()),
           group<&A::calibration>(),
           group<&A::job, &CompareFormatsJob::output>(report_output()),

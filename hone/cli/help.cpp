@@ -39,9 +39,11 @@ std::size_t help_columns() {
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
                                      CLI::AppFormatMode mode) const {
-  const std::string head = fmt::format("{}.\n\nUsage: {}\n\nExample:\n  {}\n",
-                                       app->get_description(), usage(*app), app->get_footer());
   const auto& command = dynamic_cast<const CommandApp&>(*app);
+  std::string head = fmt::format("{}.\n\n", app->get_description());
+  if (const std::string_view details = command.command().details; !details.empty())
+    head += fmt::format("{}\n\n", details);
+  head += fmt::format("Usage: {}\n\nExample:\n  {}\n", usage(*app), app->get_footer());
   return fitted(head, columns_) + positionals(*app) +
          groups(command, mode == CLI::AppFormatMode::All);
 }
@@ -126,7 +128,7 @@ std::string HelpFormatter::row(const std::string& names, const CLI::Option& opti
 
 std::string overview(std::size_t columns) {
   std::string text = fitted(
-      "hone finds the smallest, fastest version of a model that keeps its accuracy.\n\n"
+      "hone finds the smallest, fastest version of a model within your accuracy limit.\n\n"
       "Usage: hone COMMAND [OPTIONS]     Help: hone COMMAND --help\n",
       columns);
   std::size_t width = 0;  // of the names

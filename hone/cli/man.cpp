@@ -32,7 +32,7 @@ std::string roff(std::string_view text) {
 constexpr std::string_view kDescription = R"(.SH DESCRIPTION
 .B hone
 takes a trained model (a Hugging Face folder or a ResNet) and a dataset. It fine\-tunes, distils, prunes and quantizes the
-model, searches for the smallest and fastest version that keeps its accuracy, and measures what was lost and gained.
+model, searches for the smallest and fastest version within your accuracy limit, and measures what was lost and gained.
 .PP
 MODEL is such a folder, or
 .B tiny
@@ -81,15 +81,16 @@ std::string command_section(const Command& command) {
     options +=
         fmt::format(".TP\n.B {}\n{}\n", roff(name), roff(formatter.make_option_desc(option)));
   }
-  return fmt::format(".SS hone {}{} [options]\n{}.\n{}.PP\nExample:\n.PP\n.EX\n{}\n.EE\n",
-                     command.name, roff(positionals), roff(command.summary), options,
-                     roff(command.example));
+  std::string text = fmt::format(".SS hone {}{} [options]\n{}.\n", command.name, roff(positionals),
+                                 roff(command.summary));
+  if (!command.details.empty()) text += fmt::format(".PP\n{}\n", roff(command.details));
+  return text + options + fmt::format(".PP\nExample:\n.PP\n.EX\n{}\n.EE\n", roff(command.example));
 }
 
 std::string manual() {
   std::string text = fmt::format(
       ".TH HONE 1 \"\" \"hone {}\" \"User Commands\"\n.SH NAME\nhone \\- finds the smallest, "
-      "fastest version of a model that keeps its accuracy\n.SH SYNOPSIS\n"
+      "fastest version of a model within your accuracy limit\n.SH SYNOPSIS\n"
       ".B hone\n.I COMMAND\n[arguments]\n.br\n.B hone\n.I COMMAND\n.B \\-\\-help\n",
       hone_version());
   text += kDescription;
@@ -121,8 +122,9 @@ std::string markdown_row(const CLI::Option& option, const HelpFormatter& formatt
 std::string markdown_section(const Command& command) {
   const CommandApp app(command);
   const HelpFormatter formatter;
-  std::string text = fmt::format("### {0} {{ #{0} }}\n\n{1}.\n\n```sh\n{2}\n```\n", command.name,
-                                 command.summary, command.example);
+  std::string text = fmt::format("### {0} {{ #{0} }}\n\n{1}.\n\n", command.name, command.summary);
+  if (!command.details.empty()) text += fmt::format("{}\n\n", command.details);
+  text += fmt::format("```sh\n{}\n```\n", command.example);
   const auto add = [&](std::string_view heading, const auto& takes) {
     std::string rows;
     for (const CLI::Option* option : app.get_options())

@@ -54,7 +54,7 @@ Options options_of(const UnpackArguments*) {
 Command pack_command() {
   return {.name = "pack",
           .summary = "Store the weights of a quantized model in few bits",
-          .example = "hone pack my-model-int8 -o my-model-packed",
+          .example = "hone pack my-model --weight_format 'int(bits=8,per=row)' -o my-model-packed",
           .run = runs<PackArguments, pack>(),
           .stage = {.leaves_model = true}};
 }

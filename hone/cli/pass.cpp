@@ -63,7 +63,7 @@ Options options_of(const PassCommandArguments*) {
 
 Command pass_command() {
   return {.name = "pass",
-          .summary = "Apply a transformation (pass) to the graph of a model",
+          .summary = "Rewrite a model's graph with one pass, such as fuse_attention",
           .example = "hone pass my-model fuse_attention -o my-fused-model",
           .run = runs<PassCommandArguments, pass>(),
           .stage = {.leaves_model = true}};

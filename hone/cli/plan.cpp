@@ -30,7 +30,7 @@ Options options_of(const PlanArguments*) {
 
 Command plan_command() {
   return {.name = "plan",
-          .summary = "Show which format a recipe assigns to each layer",
+          .summary = "Preview a recipe: print each layer's format and size",
           .example =
               "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'op = \"linear\", bias = "
               "\"none\"'",

@@ -24,9 +24,13 @@ void check_native(const QuantizeArguments& a, const CLI::App& app) {
     for (const char* flag : flags)
       if (app.count(flag) > 0) throw UsageError(fmt::format("hone quantize: {} {}", flag, why));
   };
-  if (a.native.empty())
-    return refuse({"--static", "--keep_slower", "--no_smooth_scales", "--no_bias_correction"},
-                  "needs --native FORMAT");
+  if (a.native.empty()) {
+    refuse({"--static", "--keep_slower", "--no_smooth_scales", "--no_bias_correction"},
+           "needs --native FORMAT");
+    if (!given(a.formats))
+      throw UsageError("give --native FORMAT, --format FORMAT or --recipe FILE");
+    return;
+  }
   refuse({"--format", "--input_format", "--weight_format", "--bias_format", "--output_format",
           "--recipe", "--rule"},
          "and --native both set the formats; give one of them");
@@ -116,7 +120,7 @@ Command quantize_command() {
   return {.name = "quantize",
           .summary = "Quantize a model, with or without training",
           .example =
-              "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
+              "hone quantize my-model --native 'int(bits=8,per=row)' --data "
               "'synth:negation?seed=7&n=30000' -o my-model-int8",
           .run = runs<QuantizeArguments, quantize>(),
           .stage = {.evaluates = StageKind::Evaluates::before_and_after,

@@ -140,8 +140,7 @@ Options options_of(const SearchArguments*) {
       option<&A::job, &SearchJob::budget, &SearchOptions::asynchronous>(
           "async", "do not wait for other workers; results depend on their speed")
           .rare(),
-      split_option<&A::job, &SearchJob::split>(
-          "split to report on; choices are made on validation"),
+      split_option<&A::job, &SearchJob::split>("split to measure the result on; by default test"),
       group<&A::job, &SearchJob::data>(training_data()),
       group<&A::job, &SearchJob::vocabulary>(),
       group<&A::calibration>(),

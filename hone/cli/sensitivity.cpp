@@ -61,7 +61,7 @@ Options options_of(const SensitivityArguments*) {
 
 Command sensitivity_command() {
   return {.name = "sensitivity",
-          .summary = "Measure how each layer reacts to a format or to pruning",
+          .summary = "Measure how each layer reacts to formats and pruning",
           .example =
               "hone sensitivity my-model --formats 'bf16,mxint(bits=4)' --data "
               "'synth:negation?seed=7&n=30000' -o sensitivity",

@@ -36,12 +36,14 @@ Options options_of(const ShrinkArguments*) {
   using A = ShrinkArguments;
   Options gates = group<&A::job, &ShrinkJob::gates>();
   gates.at("max_drop").default_text = "0.5";
+  Options data = group<&A::job, &ShrinkJob::data>(training_data());
+  data.at("validation_split").meaning = "for new data: validation fraction";
   return {
       model_argument<&A::job, &ShrinkJob::model>("trained model folder, not quantized"),
       gates,
       option<&A::goal>("goal", "what to minimize").one_of({"both", "size", "latency"}),
-      option<&A::budget>("budget", "start no new step after this time").shown("BUDGET"),
-      option<&A::job, &ShrinkJob::looks>("max_evaluations", "candidates to evaluate on validation")
+      option<&A::budget>("budget", "time limit for new steps: 90s, 2h").shown("TIME"),
+      option<&A::job, &ShrinkJob::looks>("max_evaluations", "candidates to evaluate, at most")
           .from(1, 1000),
       option<&A::job, &ShrinkJob::only>("only", "allowed steps: trim,prune,quantize,allocate,train")
           .one_of(shrink_means())
@@ -56,9 +58,8 @@ Options options_of(const ShrinkArguments*) {
           .one_of({"transformers"}),
       option<&A::job, &ShrinkJob::recipe>("recipe", "TOML file with the search space")
           .takes(kReadFileValue),
-      split_option<&A::job, &ShrinkJob::split>(
-          "split to report on; choices are made on validation"),
-      group<&A::job, &ShrinkJob::data>(training_data()),
+      split_option<&A::job, &ShrinkJob::split>("split to measure the result on; by default test"),
+      data,
       eval_batch_option<&A::job, &ShrinkJob::eval_batch_size>(),
       resume_option<&A::job, &ShrinkJob::resume>(),
       no_cache_option<&A::no_cache>(),
@@ -72,8 +73,14 @@ Options options_of(const ShrinkArguments*) {
 Command shrink_command() {
   return {
       .name = "shrink",
-      .summary = "Make a model as small and fast as its accuracy allows",
+      .summary = "Make a model smaller and faster within an accuracy limit",
       .example = "hone shrink my-model --data 'synth:negation?seed=7&n=30000' --budget 5m -o small",
+      .details =
+          "Chooses among candidates on the validation split, and measures the result once. Exit "
+          "code 3: the measured split does not show that the limits hold. If not even validation "
+          "shows it, the result is in FOLDER/unproven instead of FOLDER/model. On data that MODEL "
+          "was trained on, --validation_split has no effect: shrink uses the examples that "
+          "training set aside.",
       .run = runs<ShrinkArguments, shrink>(),
       .stage = {.leaves_model = true}};
 }

@@ -53,7 +53,7 @@ Options options_of(const SparsitiesArguments*) {
               .shown("GLOB")
               .rare(),
           split_option<&A::job, &SparsitiesJob::split>(
-              "split to report on; choices are made on validation"),
+              "split to measure the result on; by default test"),
           group<&A::job, &SparsitiesJob::data>(training_data()),
           group<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::fine_tune>(),
           group<&A::job, &SparsitiesJob::resume>(),

@@ -58,7 +58,7 @@ Options options_of(const StudyArguments*) {
 
 Command study_command() {
   return {.name = "study",
-          .summary = "Show, compare or export studies of a search",
+          .summary = "Show, compare or export the stored trials of searches",
           .example = "hone study search/study.db search",
           .run = runs<StudyArguments, study>()};
 }

@@ -36,8 +36,7 @@ Options options_of(const SuggestArguments*) {
           .takes(kWrittenFileValue)
           .under(Heading::output),
       overwrite_option<&A::job, &SuggestJob::overwrite>("replace the file"),
-      split_option<&A::job, &SuggestJob::split>(
-          "split to report on; choices are made on validation"),
+      split_option<&A::job, &SuggestJob::split>("split to measure the result on; by default test"),
       group<&A::job, &SuggestJob::data>(training_data()),
       group<&A::calibration>(),
       group<&A::run>()};
@@ -47,7 +46,7 @@ Options options_of(const SuggestArguments*) {
 
 Command suggest_command() {
   return {.name = "suggest",
-          .summary = "Find format parameters with less rounding error per layer",
+          .summary = "Fit the parameters of one format to each layer",
           .example =
               "hone suggest my-model --format 'integer(width=6,frac=3)' --data "
               "'synth:negation?seed=7&n=30000' -o recipe.toml",

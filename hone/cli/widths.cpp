@@ -41,8 +41,7 @@ Options options_of(const WidthsArguments*) {
   return {
       model_argument<&A::job, &WidthsJob::model>("model folder"),
       option<&A::widths>("widths", "width.fraction in bits; by default 4.2 to 32.16").shown("LIST"),
-      split_option<&A::job, &WidthsJob::split>(
-          "split to report on; choices are made on validation"),
+      split_option<&A::job, &WidthsJob::split>("split to measure the result on; by default test"),
       group<&A::job, &WidthsJob::data>(training_data()),
       group<&A::job, &WidthsJob::training>(),
       group<&A::job, &WidthsJob::resume>(),

@@ -398,12 +398,27 @@ std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost
   return sentences;
 }
 
+namespace {
+
+// Hardly any dataset is large enough for such a limit; whoever gives it may mean a share.
+std::string warning_of_share(const std::string& text) {
+  constexpr double kShareLike = 0.1;
+  const double points = std::stod(text);
+  if (points <= 0 || points >= kShareLike) return "";
+  return fmt::format("this means {:g} points; {:g} points are written as {:g}", points,
+                     100 * points, 100 * points);
+}
+
+}  // namespace
+
 Options options_of(const GateOptions*) {
-  return {option<&GateOptions::max_drop_points>("max_drop", "allowed drop of the metric, points")
-              .from(0),
-          option<&GateOptions::gates>("gate", "limit the change of a metric: 'f1_macro>=-0.5'")
+  return {option<&GateOptions::max_drop_points>("max_drop", "allowed drop of accuracy, R2 or F1")
+              .from(0)
+              .shown("POINTS")
+              .warned(warning_of_share),
+          option<&GateOptions::gates>("gate", "'f1_macro>=-2': at most 2 points below baseline")
               .repeated()
-              .takes({.shown = "TEXT", .words = gate_beginnings, .goes_on = true})
+              .takes({.shown = "GATE", .words = gate_beginnings, .goes_on = true})
               .accepted_by(check_gate_syntax)};
 }
 

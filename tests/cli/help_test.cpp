@@ -56,6 +56,24 @@ TEST(Help, ListsEveryCommandOnALineOfItsOwn) {
   for (const std::string& line : lines) EXPECT_LE(line.size(), 80) << line;
 }
 
+TEST(Help, SummarizesEveryCommandInAtMostTenWords) {
+  for (const std::string& name : command_names()) {
+    const std::string help = help_of(name);
+    const std::string summary = help.substr(0, help.find('\n'));
+    EXPECT_LE(std::ranges::count(summary, ' '), 9) << summary;
+  }
+}
+
+TEST(Help, OfShrinkExplainsTheExitCodeAndTheFolderOfAResultThatIsNotShown) {
+  const std::string manual = run_well({"man"}, fs::temp_directory_path()).output;
+  const std::string reference = run_well({"man", "--markdown"}, fs::temp_directory_path()).output;
+  const std::regex folder("FOLDER/unproven"), code("Exit\\s+code\\s+3:");
+  for (const std::string& text : {help_of("shrink"), manual, reference}) {
+    EXPECT_TRUE(std::regex_search(text, folder)) << text.substr(0, 400);
+    EXPECT_TRUE(std::regex_search(text, code)) << text.substr(0, 400);
+  }
+}
+
 TEST(Help, ShowsFewOptionsOnOneLineEach) {
   for (const std::string& name : command_names()) {
     int options = 0;
