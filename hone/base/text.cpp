@@ -180,6 +180,17 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, std::max(0, decimals));
 }
 
+std::string speed_text(double ratio) {
+  return fmt::format("{}× {}", three_digits(ratio < 1 ? 1 / ratio : ratio),
+                     ratio < 1 ? "slower" : "faster");
+}
+
+std::string speed_range_text(double low, double high) {
+  if (low >= 1) return fmt::format("{} to {}", three_digits(low), three_digits(high));
+  if (high < 1) return fmt::format("{} to {}", three_digits(1 / high), three_digits(1 / low));
+  return fmt::format("{} to {}", speed_text(low), speed_text(high));
+}
+
 std::string capitalized(std::string text) {
   std::size_t word = 0;
   while (word < text.size() && std::isalpha(static_cast<unsigned char>(text[word])) != 0) ++word;
@@ -203,12 +214,11 @@ double parse_duration(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const double seconds = unit.empty() || unit == "s" ? 1
-                         : unit == "m"               ? 60
-                         : unit == "h"               ? 3600
-                                                     : 0;
-  user_check(error == std::errc() && std::isfinite(number) && number > 0 && seconds > 0,
-             "expected a time such as 90s, 30m or 2h, got '{}'", text);
+  const double seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  const bool is_number = error == std::errc() && std::isfinite(number) && number > 0;
+  user_check(!is_number || !unit.empty(),
+             "'{0}' has no unit; give seconds, minutes or hours: {0}s, {0}m or {0}h", text);
+  user_check(is_number && seconds > 0, "expected a time such as 90s, 30m or 2h, got '{}'", text);
   return number * seconds;
 }
 

@@ -43,6 +43,10 @@ std::string bytes_in_unit(double bytes, std::size_t unit, bool decimals);
 
 /// Three significant digits, as every ratio and every measured time has them: "1.84", "0.00360", "1178"; "3.10e-07" below 1e-5.
 std::string three_digits(double value);
+/// How many times as fast one piece of work is as another, with the direction: "1.84× faster", "1.07× slower" for 0.937.
+std::string speed_text(double ratio);
+/// The interval of such a ratio: "1.79 to 1.90" of what is faster, "1.02 to 1.19" of what is slower, "1.04× slower to 1.12× faster".
+std::string speed_range_text(double low, double high);
 
 /// The text with a capital at its beginning, unless its first word has other characters than letters ("fp32, test").
 std::string capitalized(std::string text);
@@ -50,7 +54,7 @@ std::string capitalized(std::string text);
 /// "4,386,178": groups of three digits, set apart by commas.
 std::string grouped(long long value);
 
-/// "90s", "30m", "2h", "1.5h" in seconds; a number alone is seconds. Throws `UserError` for anything else, and for none.
+/// "90s", "30m", "2h", "1.5h" in seconds. Throws `UserError` for anything else, such as a number without a unit.
 double parse_duration(std::string_view text);
 
 /// A word as a shell reads it back: as it is, or in single quotes.

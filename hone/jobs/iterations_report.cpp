@@ -210,11 +210,11 @@ std::string turns_sentence(const std::string& way, const std::string& first,
 // Where memory lies differs from process to process and moves times, which no interval of one process knows.
 std::string processes_sentence(const Told& first, const Told& one) {
   return fmt::format(
-      "{} against {}, in {} fresh processes of each: {}× the speed by their medians, {} to {} "
-      "between any two processes. A confidence interval of one process does not cover this.",
-      one.way, first.way, one.all.size(), three_digits(first.median_ms.value / one.median_ms.value),
-      three_digits(first.median_ms.low / one.median_ms.high),
-      three_digits(first.median_ms.high / one.median_ms.low));
+      "{} against {}, in {} fresh processes of each: {} by their medians, {} between any two "
+      "processes. A confidence interval of one process does not cover this.",
+      one.way, first.way, one.all.size(), speed_text(first.median_ms.value / one.median_ms.value),
+      speed_range_text(first.median_ms.low / one.median_ms.high,
+                       first.median_ms.high / one.median_ms.low));
 }
 
 // `differ`: whether one of them is shown to be faster call by call; otherwise whether one is ever ahead is chance.
@@ -265,10 +265,7 @@ std::string iterations_headline(
   const auto& [way, found] = *best;
   if (!shows_difference(found))
     return fmt::format("{}: no difference in latency shown against {}", way, first.way);
-  const double speedup = found.turns->speedup;
-  return fmt::format("{}: {}× {} per call than {}{}", way,
-                     three_digits(speedup >= 1 ? speedup : 1 / speedup),
-                     speedup >= 1 ? "faster" : "slower", first.way,
+  return fmt::format("{}: {} per call than {}{}", way, speed_text(found.turns->speedup), first.way,
                      found.even.call ? ", ahead " + break_even_text(found.even) : "");
 }
 

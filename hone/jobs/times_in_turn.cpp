@@ -165,15 +165,15 @@ namespace {
 
 // "1.84× faster in paired rounds (95% CI 1.79 to 1.90)"
 std::string speedup_text(const Speedup& speedup, std::string_view rounds) {
-  const std::string value = three_digits(speedup.value) + "×";
+  const std::string value = speed_text(speedup.value);
   if (!speedup.interval)
     return fmt::format("{}, too few rounds for a 95% CI, which needs {}", value,
                        kFewestForMedianInterval);
-  const std::string interval = fmt::format("95% CI {} to {}", three_digits(speedup.interval->low),
-                                           three_digits(speedup.interval->high));
-  if (speedup.shown_faster()) return fmt::format("{} faster{} ({})", value, rounds, interval);
-  if (speedup.shown_slower()) return fmt::format("{} as fast{} ({})", value, rounds, interval);
-  return fmt::format("no measurable speedup ({}, {})", value, interval);
+  const std::string interval =
+      "95% CI " + speed_range_text(speedup.interval->low, speedup.interval->high);
+  if (speedup.shown_faster() || speedup.shown_slower())
+    return fmt::format("{}{} ({})", value, rounds, interval);
+  return fmt::format("no measurable speedup ({})", interval);
 }
 
 }  // namespace
@@ -184,10 +184,9 @@ std::string speedup_headline(const Speedup& speedup, std::string_view baseline) 
   const auto against = [&](std::string text, std::string_view word) {
     return baseline.empty() ? text : fmt::format("{} {} {}", text, word, baseline);
   };
-  const std::string value = three_digits(speedup.value) + "×";
-  if (!speedup.interval) return against(value + " as fast", "as") + " in too few rounds to be sure";
-  if (speedup.shown_faster()) return against(value + " faster", "than");
-  if (speedup.shown_slower()) return against(value + " as fast", "as");
+  if (!speedup.interval) return against("too few rounds to measure a speedup", "over");
+  if (speedup.shown_faster() || speedup.shown_slower())
+    return against(speed_text(speedup.value), "than");
   return against("no measurable speedup", "over");
 }
 

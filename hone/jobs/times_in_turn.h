@@ -86,12 +86,12 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
                          const std::function<void()>& on_round = {},
                          const std::function<double()>& now_seconds = {});
 
-/// "1.84× faster (95% CI 1.79 to 1.90)", "0.937× as fast (95% CI 0.843 to 0.983)", "no measurable speedup (1.02×, 95% CI 0.957 to
-/// 1.12)": faster or slower only if the whole interval is.
+/// "1.84× faster (95% CI 1.79 to 1.90)", "1.07× slower (95% CI 1.02 to 1.19)", "no measurable speedup (95% CI 1.04× slower to
+/// 1.12× faster)": faster or slower only if the whole interval is.
 std::string speedup_text(const Speedup& speedup);
 inline std::string speedup_text(const TimesInTurn& times) { return speedup_text(times.ratio()); }
 
-/// The same for a headline, without the interval: "1.84× faster", "0.937× as fast", "no measurable speedup", each against `baseline`
+/// The same for a headline, without the interval: "1.84× faster", "1.07× slower", "no measurable speedup", each against `baseline`
 /// if it has a name.
 std::string speedup_headline(const Speedup& speedup, std::string_view baseline = {});
 

@@ -126,7 +126,7 @@ Table kernels_overview(const KernelChecks& found, const OtherDevice& other) {
   return table;
 }
 
-// "mine supports gelu f32[B, S, 512] (inference); against the reference it is right; against hone's vector: 0.70× as fast (…)"
+// "mine supports gelu f32[B, S, 512] (inference); against the reference it is right; against hone's vector: 1.43× slower (…)"
 std::string sentence_of(const LabKernelResult& check) {
   std::string text =
       fmt::format("{} {} {} ({}){}", check.kernel, check.refusal ? "does not support" : "supports",

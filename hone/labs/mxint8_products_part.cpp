@@ -170,17 +170,16 @@ std::string rule_text(const LabSensitivityResult& sensitivity, const std::string
           : "The reported split was not used for this.");
 }
 
-// "W8A16 has 0.96× the speed of fp32 (95% CI 0.93 to 0.98), W8A8 1.25× (…)": a slower one is below 1.
+// "W8A16 is 1.04× slower than fp32 (95% CI 1.02 to 1.08), W8A8 1.25× faster (…)"
 std::string speed_sentence(const LabProductsResult& found) {
   std::string text;
   for (std::size_t i = 1; i < found.models.size(); ++i) {
     const LabProductModelResult& model = found.models[i];
     const Speedup& speedup = model.speedup;
     const Interval& ends = speedup.interval.value();
-    text += fmt::format(fmt::runtime(i == 1 ? "{} has {}× the speed of fp32 ({}{} to {}{})"
-                                            : ", {} {}× ({}{} to {}{})"),
-                        model.name(), three_digits(speedup.value), i == 1 ? "95% CI " : "",
-                        three_digits(ends.low), three_digits(ends.high),
+    text += fmt::format(fmt::runtime(i == 1 ? "{} is {} than fp32 ({}{}{})" : ", {} {} ({}{}{})"),
+                        model.name(), speed_text(speedup.value), i == 1 ? "95% CI " : "",
+                        speed_range_text(ends.low, ends.high),
                         speedup.shown_faster() || speedup.shown_slower() ? "" : ", inconclusive");
   }
   return text;
@@ -191,8 +190,8 @@ std::vector<std::string> slower_ones(const LabProductsResult& found) {
   std::vector<std::string> lines;
   for (const LabProductModelResult& model : found.models)
     if (model.speedup.shown_slower())
-      lines.push_back(fmt::format("{} is slower than fp32 here: {}× the speed for {}", model.name(),
-                                  three_digits(model.speedup.value), run_text(found)));
+      lines.push_back(fmt::format("{} is {} than fp32 here, for {}", model.name(),
+                                  speed_text(model.speedup.value), run_text(found)));
   return lines;
 }
 

@@ -134,12 +134,19 @@ TEST(Grouped, SetsThousandsApart) {
   EXPECT_EQ(grouped(LLONG_MIN), "-9,223,372,036,854,775,808");
 }
 
+TEST(Text, NamesTheDirectionOfSpeedRatios) {
+  EXPECT_EQ(speed_text(6.6), "6.60× faster");
+  EXPECT_EQ(speed_text(0.9375), "1.07× slower");
+  EXPECT_EQ(speed_range_text(1.79, 1.9), "1.79 to 1.90");
+  EXPECT_EQ(speed_range_text(0.843, 0.983), "1.02 to 1.19");
+  EXPECT_EQ(speed_range_text(0.957, 1.12), "1.04× slower to 1.12× faster");
+}
+
 TEST(Text, ReadsDurations) {
   EXPECT_DOUBLE_EQ(parse_duration("90s"), 90);
-  EXPECT_DOUBLE_EQ(parse_duration("90"), 90);
   EXPECT_DOUBLE_EQ(parse_duration("1.5m"), 90);
   EXPECT_DOUBLE_EQ(parse_duration("2h"), 7200);
-  for (const char* wrong : {"", "m", "0s", "-1m", "1d", "5 m", "inf", "nan"})
+  for (const char* wrong : {"", "m", "5", "0", "0s", "-1m", "1d", "5 m", "inf", "nan"})
     EXPECT_THROW(parse_duration(wrong), UserError) << wrong;
 }
 

@@ -64,7 +64,7 @@ TEST(BenchIterations, TellsHowFarProcessesLieApart) {
                 {.way = "interpreter", .fresh = calls_of({5, 6, 4})}};
   const std::vector<std::string> said = times.findings();
   EXPECT_TRUE(said.front().starts_with(
-      "interpreter against eager, in 3 fresh processes of each: 2.20× the speed by their medians, "
+      "interpreter against eager, in 3 fresh processes of each: 2.20× faster by their medians, "
       "1.67 to 3.00"))
       << said.front();
   // Medians over all processes, with the least and the greatest.

@@ -54,7 +54,7 @@ TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
   EXPECT_NEAR(times.speedup_interval.high, 1.25, 1e-9);
   EXPECT_FALSE(times.shown_faster());
   EXPECT_FALSE(times.shown_slower());
-  EXPECT_EQ(speedup_text(times), "no measurable speedup (1.25×, 95% CI 0.625 to 1.25)");
+  EXPECT_EQ(speedup_text(times), "no measurable speedup (95% CI 1.60× slower to 1.25× faster)");
 }
 
 TEST(TimesInTurn, OfOnePieceOfWorkAreInOrder) {
@@ -73,14 +73,14 @@ TEST(TimesInTurn, SayWhatIsSlower) {
   const TimesInTurn times =
       time_in_turn(clock.work_of(2), clock.work_of(4), kTimedRounds, {}, clock.now());
   EXPECT_TRUE(times.shown_slower());
-  EXPECT_EQ(speedup_text(times), "0.500× as fast (95% CI 0.500 to 0.500)");
+  EXPECT_EQ(speedup_text(times), "2.00× slower (95% CI 2.00 to 2.00)");
 }
 
 // A kernel of one's own may be some hundred times slower than the one it is compared with.
-TEST(TimesInTurn, GiveSmallRatiosTheirDigits) {
+TEST(TimesInTurn, InvertSmallRatios) {
   const TimesInTurn times{
       .before = {}, .after = {}, .speedup = 0.0036, .speedup_interval = {0.0031, 0.00412}};
-  EXPECT_EQ(speedup_text(times), "0.00360× as fast (95% CI 0.00310 to 0.00412)");
+  EXPECT_EQ(speedup_text(times), "278× slower (95% CI 243 to 323)");
 }
 
 TEST(TimesInTurn, CallOnlyAWholeIntervalFasterInHeadlines) {
@@ -88,7 +88,7 @@ TEST(TimesInTurn, CallOnlyAWholeIntervalFasterInHeadlines) {
   EXPECT_EQ(speedup_headline({1.06, Interval{0.997, 1.16}}, "fp32"),
             "no measurable speedup over fp32");
   EXPECT_EQ(speedup_headline({1.06, Interval{1.01, 1.16}}, "fp32"), "1.06× faster than fp32");
-  EXPECT_EQ(speedup_headline({0.94, Interval{0.84, 0.98}}, "fp32"), "0.940× as fast as fp32");
+  EXPECT_EQ(speedup_headline({0.94, Interval{0.84, 0.98}}, "fp32"), "1.06× slower than fp32");
   EXPECT_EQ(speedup_headline({1.06}).find("faster"), std::string::npos);
 }
 
@@ -98,12 +98,11 @@ TEST(TimesInTurn, NameMediansThatPointTheOtherWay) {
                     .after = {0.1, 0.145},
                     .speedup = 0.937,
                     .speedup_interval = {0.843, 0.983}};
-  EXPECT_EQ(
-      latency_change_text(times),
-      "medians 0.153 → 0.145 ms, but 0.937× as fast in paired rounds (95% CI 0.843 to 0.983)");
+  EXPECT_EQ(latency_change_text(times),
+            "medians 0.153 → 0.145 ms, but 1.07× slower in paired rounds (95% CI 1.02 to 1.19)");
   times.after.median_ms = 0.163;
   EXPECT_EQ(latency_change_text(times, "ms per text"),
-            "0.153 → 0.163 ms per text, 0.937× as fast (95% CI 0.843 to 0.983)");
+            "0.153 → 0.163 ms per text, 1.07× slower (95% CI 1.02 to 1.19)");
 }
 
 // A busy machine: in most rounds of few the slower one wins, of many none is claimed but what is there.
