@@ -125,6 +125,11 @@ OptionDef&& OptionDef::needing(std::string_view option) && {
   return std::move(*this);
 }
 
+OptionDef&& OptionDef::warned(OptionCheck of) && {
+  warning = std::move(of);
+  return std::move(*this);
+}
+
 OptionDef&& OptionDef::excluding(std::string_view option) && {
   excludes = option;
   return std::move(*this);

@@ -102,6 +102,7 @@ struct OptionDef {
   ValueKind kind = {};
   std::vector<std::string> words = {};  ///< all that it takes; empty: others, too
   std::vector<OptionCheck> checks = {};
+  OptionCheck warning = {};  ///< of a text that is accepted but may not be what is meant
   OptionCheck replace = {};  ///< a text by what is meant
   std::string needs = {};    ///< an option that must be given with it
   std::string excludes = {};
@@ -128,6 +129,7 @@ struct OptionDef {
   /// Texts that `read` throws no `UserError` for; its message says what is wrong.
   template <typename Read>
   OptionDef&& accepted_by(Read read) &&;
+  OptionDef&& warned(OptionCheck warning) &&;
   OptionDef&& replaced(OptionCheck by) &&;
   OptionDef&& needing(std::string_view option) &&;
   OptionDef&& excluding(std::string_view option) &&;

@@ -7,6 +7,7 @@
 #include "hone/base/file.h"
 #include "hone/cli/command_words.h"
 #include "hone/cli/help.h"
+#include "hone/cli/remarks.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
@@ -117,6 +118,15 @@ std::vector<std::string> CommandApp::offered_words(const CLI::Option& option) co
   return words;
 }
 
-void CommandApp::run() const { command_.run.run(arguments_.get(), *this); }
+void CommandApp::run() const {
+  for (const CLI::Option* option : get_options()) {
+    const OptionDef* const found = row(*option);
+    if (found == nullptr || !found->warning) continue;
+    for (const std::string& text : option->results())
+      if (const std::string warning = found->warning(text); !warning.empty())
+        print_remark(fmt::format("warning: --{} {}: {}", found->name(), text, warning));
+  }
+  command_.run.run(arguments_.get(), *this);
+}
 
 }  // namespace hone

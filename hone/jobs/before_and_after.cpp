@@ -45,7 +45,7 @@ BeforeAndAfter measure_after(const Model& model, const Measurement& before,
   both.comparison = compare(before.view(), both.after.view(), truth);
   both.gates = judge(gates, before.view(), both.after.view(), truth, evaluations);
   const Verdict usual = verdict(both.comparison.change);
-  both.verdict = shown_verdict(both.gates, usual).value_or(usual);
+  both.verdict = shown_verdict(both.gates, usual.figure).value_or(usual);
   both.lost = lost_classes(before.view(), both.after.view(), truth);
   return both;
 }
@@ -72,10 +72,9 @@ void describe_change(Document& document, const std::string& label, const BeforeA
                                    : unjudged_headline(before.value, after.value, both.verdict));
   document.key_figures = {change_figure(before, after), flips_figure(both.comparison)};
   const FigureChange& change = both.comparison.change;
-  document.evidence = fmt::format(
-      "{}: {}.", capitalized(name_and_size(part)),
-      both.gates.any() ? change_evidence(both.gates, both.verdict, change.differs, change.notes)
-                       : unjudged_text(both.verdict, change.differs, change.notes));
+  document.evidence =
+      fmt::format("{}: {}.", capitalized(name_and_size(part)),
+                  change_evidence(both.gates, both.verdict, change.differs, change.notes));
   for (const std::string& sentence : lost_class_sentences(both.lost, both.labels))
     document.evidence += fmt::format(" {}.", capitalized(sentence));
 }

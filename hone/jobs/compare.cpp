@@ -91,7 +91,7 @@ std::string evidence_of(const MeasuredExamples& measured, const Outcome& outcome
 void describe_models(const CompareJob& job, const TaskEvaluation& baseline, Outcome& outcome,
                      Table table) {
   Document& document = outcome.document;
-  document.tone = outcome.gates.any() ? tone_of(outcome.gates) : tone_of(outcome.verdict);
+  document.tone = outcome.gates.any() ? tone_of(outcome.gates) : Tone::plain;
   document.sections = {
       {"",
        {Facts{{{"A", job.first_name()}, {"B", job.second_name()}}}, PageTable{std::move(table)},
@@ -130,7 +130,7 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   const RightAnswers answers = right_answers(c.first.measurement.evaluation.task(), examples);
   outcome.gates = judge(measured.gates, parent, candidate, answers.truth());
   const std::vector<LostClass> lost = lost_classes(parent, candidate, answers.truth());
-  c.second.verdict = shown_verdict(outcome.gates, outcome.verdict);
+  c.second.verdict = shown_verdict(outcome.gates, outcome.verdict.figure);
   CompareFields fields{.subject = measured.subject,
                        .baseline = job.first,
                        .models = two_models(c, outcome.verdict),
@@ -148,7 +148,7 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
   outcome.document.headline =
-      headline_of(outcome, change_headline(a.value, b.value, outcome.verdict));
+      headline_of(outcome, unjudged_headline(a.value, b.value, outcome.verdict));
   outcome.document.key_figures = {change_figure(a, b), flips_figure(c.comparison)};
   const FigureChange& change = c.comparison.change;
   outcome.document.evidence = evidence_of(measured, outcome, change.differs, change.notes);
@@ -218,7 +218,7 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   outcome.fields = to_json(fields);
   outcome.document.headline = fmt::format(
       "{}, {} seeds",
-      headline_of(outcome, change_headline(spread_of_a.mean, spread_of_b.mean, outcome.verdict)),
+      headline_of(outcome, unjudged_headline(spread_of_a.mean, spread_of_b.mean, outcome.verdict)),
       seeds.size());
   outcome.document.evidence = evidence_of(measured, outcome, /*differs=*/false, "");
   describe_models(job, baseline, outcome, std::move(table));

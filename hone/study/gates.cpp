@@ -328,16 +328,16 @@ Tone tone_of(const JudgedGates& judged) {
   return tone_of(Verdict{.conclusion = judged.verdict.conclusion});
 }
 
-std::optional<Verdict> shown_verdict(const JudgedGates& judged, const Verdict& usual) {
-  if (!judged.any()) return usual;
-  const auto on_it = std::ranges::find(judged.gates, usual.figure, &Gate::figure);
+std::optional<Verdict> shown_verdict(const JudgedGates& judged, const FigureName& figure) {
+  const auto on_it = std::ranges::find(judged.gates, figure, &Gate::figure);
   if (on_it == judged.gates.end()) return std::nullopt;
   return judged.verdict.gates[static_cast<std::size_t>(on_it - judged.gates.begin())];
 }
 
 std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,
                             const std::string& notes) {
-  if (const std::optional<Verdict> shown = shown_verdict(judged, usual)) return shown->summary;
+  if (const std::optional<Verdict> shown = shown_verdict(judged, usual.figure))
+    return shown->summary;
   return unjudged_text(usual, differs, notes);
 }
 

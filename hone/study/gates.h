@@ -122,9 +122,8 @@ std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& mea
 /// gates failed: macro F1 dropped by more than 0.5 points (89.7% → 88.0%)". There is one gate at least.
 std::string gate_headline(const JudgedGates& judged);
 Tone tone_of(const JudgedGates& judged);
-/// The verdict to show of the metric by which the task is judged: that of the gate on it; without gates `usual`, and nothing where all
-/// gates are on other metrics, so that nobody asked for a limit on this one.
-std::optional<Verdict> shown_verdict(const JudgedGates& judged, const Verdict& usual);
+/// The verdict to show of the metric by which the task is judged: that of the gate on it. Nothing without one: nobody asked for a limit.
+std::optional<Verdict> shown_verdict(const JudgedGates& judged, const FigureName& figure);
 /// How sure the change of that metric is, with the verdict that is shown: its summary, else the change alone. `notes` follow that;
 /// `differs`: an exact test finds a change too.
 std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,

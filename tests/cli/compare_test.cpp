@@ -54,13 +54,14 @@ TEST(Compare, TellsWhatChanged) {
               static_cast<int>(i) < lost);
 }
 
-TEST(Compare, ShowsPeopleATableAVerdictAndTheTexts) {
+TEST(Compare, ShowsPeopleATableTheChangeAndTheTexts) {
   const Ending ending = run_well(
       {"compare", "trained", "coarse", "--data", "reviews.csv", "--split", "all"}, models());
-  for (const char* text : {"A: trained", "B: coarse", "exceeds limit",
+  for (const char* text : {"A: trained", "B: coarse", " points, 95% CI ",
                            "All, n = 40, 36 trained on, 4 used for choices: accuracy changed by",
                            "20 changed predictions", "film ", "good → bad"})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text << "\n" << ending.output;
+  EXPECT_EQ(ending.output.find("limit"), std::string::npos) << "none was given: " << ending.output;
 }
 
 TEST(Compare, OfAModelWithItselfFindsNothing) {

@@ -99,6 +99,16 @@ TEST(Gates, NameClassesThatLostWhateverTheyAre) {
       << shown.output;
 }
 
+TEST(Gates, WarnOfADropGivenAsAShare) {
+  const auto warned = [](const char* drop) {
+    const Ending ending =
+        run_hone({"compare", "model", "model", "--data", "tickets", "--max_drop", drop}, tickets());
+    return ending.messages.find("2 points are written as 2") != std::string::npos;
+  };
+  EXPECT_TRUE(warned("0.02"));
+  EXPECT_FALSE(warned("2"));
+}
+
 TEST(Gates, JudgeCopiesChoicesAndTrials) {
   const TemporaryFolder folder;
   const auto run = [&](Words words) {

@@ -80,10 +80,9 @@ TEST(GateHeadline, NamesTheGatesThatDecide) {
 }
 
 TEST(ShownVerdict, IsThatOfTheGateOnTheMetricOrNone) {
-  const Verdict usual;
-  EXPECT_TRUE(shown_verdict({}, usual));
-  EXPECT_FALSE(shown_verdict(judged_change({"recall(yes)>=-1"}), usual));
-  const auto shown = shown_verdict(judged_change({"recall(yes)>=-1", "accuracy>=-50"}), usual);
+  EXPECT_FALSE(shown_verdict({}, kAccuracy));
+  EXPECT_FALSE(shown_verdict(judged_change({"recall(yes)>=-1"}), kAccuracy));
+  const auto shown = shown_verdict(judged_change({"recall(yes)>=-1", "accuracy>=-50"}), kAccuracy);
   ASSERT_TRUE(shown);
   EXPECT_EQ(shown->margin, 0.5);
 }
