@@ -175,7 +175,6 @@ void choose_texts(std::span<const DataColumn> columns, ColumnChoice& choice, Nam
   const std::vector<ColumnPair> pairs = pairs_in(columns, choice.labels);
   if (pairs.empty()) {
     choice.text = choose_text(columns, choice);
-    if (choice.text != "text") notes.push_back(fmt::format("the text is column '{}'", choice.text));
     return;
   }
   const std::string single = called(columns, "text");
@@ -274,6 +273,31 @@ void check_unique(std::span<const DataColumn> columns, const ColumnChoice& choic
                "the column '{}' is there twice; rename one; {}", name, listed(columns));
 }
 
+// Notes a column that nobody named, unless it has the `usual` name; `missing`: what the model was trained on.
+void note_found(const char* what, const std::string& name, std::string_view usual,
+                const std::string& missing, Names& notes) {
+  if (!missing.empty())
+    notes.push_back(
+        fmt::format("the {} is column '{}', as '{}', which the model was trained on, is missing",
+                    what, name, missing));
+  else if (name != usual)
+    notes.push_back(fmt::format("the {} is column '{}'", what, name));
+}
+
+// Whether a column that is not read meets the condition.
+template <typename MayBeIt>
+bool has_other(std::span<const DataColumn> columns, const ColumnChoice& choice,
+               const MayBeIt& may_be_it) {
+  return std::ranges::any_of(columns, [&](const DataColumn& column) {
+    return column.name != choice.text && column.name != choice.text_pair &&
+           !is_label(column.name, choice) && may_be_it(column);
+  });
+}
+
+std::string guess_of(const char* what, const std::string& name) {
+  return fmt::format("the {0} column was guessed: {1}; `{0}_column` names another", what, name);
+}
+
 // The one column of a label that is shown.
 void choose_gold(std::span<const DataColumn> columns, const Names& given,
                  const DataOptions& options, ColumnChoice& choice) {
@@ -337,12 +361,14 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
   if (choice.labels.empty())
     if (std::string name = first_called(columns, kLabelNames); !name.empty())
       choice.labels.push_back(std::move(name));
-  if (choice.text.empty() && choice.text_pair.empty()) {
-    choose_texts(columns, choice, notes);
-  } else if (choice.text.empty()) {
-    choice.text = choose_text(columns, choice);
-    notes.push_back(fmt::format("the text is column '{}'", choice.text));
-  }
+  const bool finds_text = choice.text.empty(), second_is_named = !choice.text_pair.empty();
+  if (finds_text && second_is_named) choice.text = choose_text(columns, choice);
+  if (finds_text && !second_is_named) choose_texts(columns, choice, notes);
+  const bool finds_single = finds_text && choice.text_pair.empty();
+  const NamedColumns& known = given.remembered;
+  if (finds_single || (finds_text && second_is_named))
+    note_found("text", choice.text, second_is_named ? "" : "text",
+               has_column(columns, known.text) ? "" : known.text, notes);
   if (!options.labelled) {
     choice.labels.clear();
   } else if (options.label_column.empty()) {
@@ -355,9 +381,19 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
     user_check(!choice.labels.empty() && !is_label(choice.text, choice),
                "which column is the label? None is called {}; name it by `label_column`; {}",
                fmt::join(kLabelNames, ", "), listed(columns));
-    if (choice.labels[0] != "label")
-      notes.push_back(fmt::format("the label is column '{}'", choice.labels[0]));
+    const bool is_missing =
+        !has_columns(columns, label_columns(columns, known.label, options.task));
+    note_found("label", choice.labels[0], "label", is_missing ? known.label : "", notes);
+    if (choice.labels[0] != "label" && has_other(columns, choice, [](const DataColumn& column) {
+          return column.few ||
+                 std::ranges::find(kLabelNames, lower_ascii(column.name)) != std::end(kLabelNames);
+        }))
+      choice.guessed = guess_of("label", choice.labels[0]);
   }
+  if (finds_single && choice.text != "text" &&
+      has_other(columns, choice,
+                [](const DataColumn& column) { return column.words && !column.few; }))
+    choice.guessed += (choice.guessed.empty() ? "" : "; ") + guess_of("text", choice.text);
   check_different(choice);
   check_unique(columns, choice);
   return choice;

@@ -52,6 +52,8 @@ struct ColumnChoice {
   std::vector<std::string> golds = {};
   /// What the labels are for, where that is known: classes are no lists and no fractions.
   std::optional<Task> task = {};
+  /// See `DataSet::guessed`.
+  std::string guessed = {};
 };
 
 /// Returns the columns that `options` names, else those it remembers where the table has them, else
@@ -63,8 +65,8 @@ struct ColumnChoice {
 /// class, target, sentiment, category or stars; where no column is called so and the labels may be
 /// other than classes, `label_column` names several between commas. In a table without names the
 /// text is the only column of words that do not repeat, and the label the only other column, or the
-/// only one of few values. Adds to `notes` what was remembered, and what was chosen by another name
-/// than `text` and `label`.
+/// only one of few values. Adds to `notes` what was remembered, or is missing though it was, and what
+/// was chosen by another name than `text` and `label`.
 ///
 /// Throws `UserError`, with the columns there are: a chosen name twice, a column that is not there,
 /// no or more than one column that could be it.

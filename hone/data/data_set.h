@@ -80,6 +80,8 @@ struct DataSet {
   /// See `DataFiles::asked`.
   std::optional<std::pair<std::string, SplitRole>> asked_split = {};
   NamedColumns columns = {};  ///< of a table, what was read of it and how
+  /// "the label column was guessed: stars; `label_column` names another", where the table has others that may be it.
+  std::string guessed = {};
 
   LabelScheme scheme() const { return {task, label_names}; }
 };

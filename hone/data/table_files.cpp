@@ -70,6 +70,8 @@ class Reader {
     return columns;
   }
 
+  const std::string& guessed() const { return columns_->guessed; }
+
  private:
   void choose(const LabelledFile& file) {
     notes.insert(notes.end(), file.table.notes.begin(), file.table.notes.end());
@@ -193,6 +195,7 @@ WrittenData read_tables(const DataFiles& files, const DataOptions& options, Thre
   written.data.files = reader.files;
   written.data.asked_split = files.asked;
   written.data.columns = reader.columns();
+  written.data.guessed = reader.guessed();
   return written;
 }
 

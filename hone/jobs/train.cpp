@@ -105,13 +105,14 @@ struct TrainRun {
 };
 
 // What speaks against the figures.
-void add_doubts(const TrainingLog& log, Trained& trained) {
+void add_doubts(const TrainingLog& log, const std::string& guessed, Trained& trained) {
   for (const auto& [part, evaluation, doubts] : trained.measured)
     for (const std::string& concern : concerns(evaluation, trained.labels))
       trained.doubts.push_back(fmt::format("{}: {}", part, concern));
   if (trained.measured.empty()) return;
   const auto& [part, evaluation, doubts] = trained.measured.back();
-  for (std::string& sign : signs_of_no_learning(log.steps(), part, evaluation, trained.labels))
+  for (std::string& sign :
+       signs_of_no_learning(log.steps(), part, evaluation, trained.labels, guessed))
     trained.doubts.push_back(std::move(sign));
 }
 
@@ -237,7 +238,7 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
     trained.measured.push_back({part, known->evaluation});
   }
   for (NamedEvaluation& one : trained.measured) one.cautions = own_cautions(fields, one.name);
-  add_doubts(log, trained);
+  add_doubts(log, run.splits.source.guessed, trained);
   // Under the original protocol both are the same texts.
   if (right.size() == 2 && run.data.protocol == Protocol::honest) {
     fields.validation_test_gap = right[0].share() - right[1].share();
@@ -397,7 +398,7 @@ void report_seeds(const TrainRun& run, const std::vector<Json>& results, JobResu
         dots, run.output.path() / "seeds",
         figure_title(figure_of(results.front()[part])) + " on each part, a dot for each seed",
         undrawn));
-    for (std::string& sign : signs_of_no_learning(results, {part, part}))
+    for (std::string& sign : signs_of_no_learning(results, {part, part}, run.splits.source.guessed))
       doubts.push_back(std::move(sign));
   }
   document.sections.push_back(details_section_of_seeds(results, figures));

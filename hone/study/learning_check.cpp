@@ -65,13 +65,19 @@ std::optional<LossEnds> loss_ends(const std::vector<StepRecord>& steps) {
                   mean_loss(all.last(count))};
 }
 
-std::string loss_sign(const std::vector<StepRecord>& steps) {
+// What to try where the loss did not fall.
+std::string advice(const std::string& guessed) {
+  return guessed.empty() ? "more steps, or another learning rate?" : guessed;
+}
+
+std::string loss_sign(const std::vector<StepRecord>& steps, const std::string& guessed) {
   if (loss_fell(steps).value_or(true)) return "";
   const LossEnds ends = *loss_ends(steps);
   return fmt::format(
       "the training loss did not fall: {:.4f} over the first {} of {} steps, {:.4f} over the last "
-      "{}; more steps, or another learning rate?",
-      ends.first, grouped(ends.steps), grouped(std::ssize(steps)), ends.last, grouped(ends.steps));
+      "{}; {}",
+      ends.first, grouped(ends.steps), grouped(std::ssize(steps)), ends.last, grouped(ends.steps),
+      advice(guessed));
 }
 
 }  // namespace
@@ -85,14 +91,18 @@ std::optional<bool> loss_fell(const std::vector<StepRecord>& steps) {
 std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& steps,
                                               const std::string& part,
                                               const TaskEvaluation& evaluation,
-                                              const std::vector<std::string>& labels) {
-  std::vector<std::string> signs = {figure_sign(part, evaluation, labels), loss_sign(steps)};
+                                              const std::vector<std::string>& labels,
+                                              const std::string& guessed) {
+  std::vector<std::string> signs = {figure_sign(part, evaluation, labels),
+                                    loss_sign(steps, guessed)};
+  if (!signs[0].empty() && !guessed.empty()) signs[0] += "; " + guessed;
   std::erase(signs, "");
   return signs;
 }
 
 std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
-                                              const NamedFigures& figures) {
+                                              const NamedFigures& figures,
+                                              const std::string& guessed) {
   std::vector<std::int64_t> not_above, not_fallen;
   std::string baseline, figure;
   for (const Json& result : results) {
@@ -107,13 +117,13 @@ std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
   }
   std::vector<std::string> signs;
   if (!not_above.empty())
-    signs.push_back(fmt::format("{}: the {} does not show that it learnt {}: {}",
+    signs.push_back(fmt::format("{}: the {} does not show that it learnt {}: {}{}{}",
                                 part_text(figures, results.front()), figure,
-                                seeds_text(not_above, results.size()), baseline));
+                                seeds_text(not_above, results.size()), baseline,
+                                guessed.empty() ? "" : "; ", guessed));
   if (!not_fallen.empty())
-    signs.push_back(
-        fmt::format("the training loss did not fall {}; more steps, or another learning rate?",
-                    seeds_text(not_fallen, results.size())));
+    signs.push_back(fmt::format("the training loss did not fall {}; {}",
+                                seeds_text(not_fallen, results.size()), advice(guessed)));
   return signs;
 }
 

@@ -189,13 +189,33 @@ TEST(Columns, AreThoseRememberedUnlessNamed) {
   EXPECT_EQ(notes, Names{});
   EXPECT_EQ(chosen({.label_column = "review", .remembered = known}), "text  review");
   EXPECT_EQ(chosen({.remembered = {"gone", "", "lost"}}), "text  label");
-  EXPECT_EQ(notes, Names{});
+  EXPECT_EQ(notes,
+            (Names{"the text is column 'text', as 'gone', which the model was trained on, is "
+                   "missing",
+                   "the label is column 'label', as 'lost', which the model was trained on, "
+                   "is missing"}));
   EXPECT_EQ(chosen({.remembered = {"review", "text", "stars"}}), "review text stars");
   EXPECT_EQ(chosen({.remembered = {"text", "", "label"}}), "text  label");
   EXPECT_EQ(notes, Names{}) << "what would be taken anyway";
   EXPECT_EQ(chosen({.remembered = {"review", "gone", ""}}), "text  label")
       << "both texts of a pair or none";
   EXPECT_EQ(choose_shown_columns(columns, {.remembered = known}, notes).gold, "stars");
+}
+
+TEST(Columns, AreGuessedWhereOthersMayBeMeant) {
+  const DataColumn text{"text"}, comment{"comment"}, reply{"summary"},
+      stars{.name = "stars", .words = false, .few = true},
+      topic{.name = "topic", .words = true, .few = true}, price{.name = "price", .words = false};
+  const auto guessed = [](const Columns& columns, const DataOptions& options = {}) {
+    return choose(columns, options).columns.guessed;
+  };
+  EXPECT_EQ(guessed({text, stars, topic}),
+            "the label column was guessed: stars; `label_column` names another");
+  EXPECT_EQ(guessed({comment, reply, stars, price}),
+            "the text column was guessed: comment; `text_column` names another");
+  EXPECT_EQ(guessed({text, stars, price}), "") << "no other column repeats few values";
+  EXPECT_EQ(guessed({text, stars, topic}, {.label_column = "stars"}), "");
+  EXPECT_EQ(guessed({text, stars, topic}, {.remembered = {"text", "", "stars"}}), "");
 }
 
 TEST(Columns, OfLabelsMayBeSeveral) {

@@ -82,6 +82,15 @@ TEST(SignsOfNoLearning, SayThatTheLossDidNotFall) {
   EXPECT_TRUE(signs(last_is_high, good).empty()) << "a single batch tells nothing";
 }
 
+TEST(SignsOfNoLearning, NameColumnsThatWereGuessed) {
+  const std::string guessed = "the label column was guessed: stars";
+  const auto found = signs_of_no_learning(steps_with_losses(std::vector<double>(20, 0.693)), "test",
+                                          judged(100, 60, 1, 0), {"bad", "good"}, guessed);
+  ASSERT_EQ(found.size(), 2u);
+  for (const std::string& sign : found) EXPECT_TRUE(sign.ends_with("; " + guessed)) << sign;
+  EXPECT_EQ(found[1].find("learning rate"), std::string::npos) << found[1];
+}
+
 TEST(SignsOfNoLearning, AreThoseOfTheTasksFigure) {
   std::vector<float> truth, mean;
   for (int i = 0; i < 40; ++i) {
