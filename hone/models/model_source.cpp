@@ -179,6 +179,20 @@ void check_has_config(const fs::path& folder) {
              fmt::join(inside, ", "));
 }
 
+// Names the models in the folder where `name` was expected: one that `shrink` could not show to be within the limit has another name.
+void check_no_models_beside(const fs::path& name) {
+  std::vector<std::string> beside;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(name.parent_path(), error))
+    if (path_exists(entry.path() / "config.json"))
+      beside.push_back(entry.path().string() + (entry.path().filename() == "unproven"
+                                                    ? " (not shown to be within the limit)"
+                                                    : ""));
+  std::ranges::sort(beside);
+  user_check(beside.empty(), "{}: no such model folder; {} contains {}", name.string(),
+             name.parent_path().string(), fmt::join(beside, ", "));
+}
+
 TextModel read_text_model(Model model, const SentenceEncoder& encoder) {
   Tokenizer tokenizer = read_tokenizer(encoder, model.facts);
   TextModel read{std::move(model), std::move(tokenizer), encoder.folder, {}, encoder.limit};
@@ -204,6 +218,7 @@ fs::path find_model(const std::string& name) {
     return name;
   }
   const std::optional<HubName> on_hub = parse_hub_name(name);
+  if (!on_hub || !is_in_hub_cache(*on_hub, hub_cache_folder())) check_no_models_beside(name);
   user_check(on_hub.has_value(),
              "{}: no such model folder; give a folder with config.json and weights, or the name of "
              "a model as on the Hugging Face hub, e.g. prajjwal1/bert-tiny",

@@ -511,9 +511,9 @@ TEST(Model, MayBeNamedAsOnTheHub) {
   expect_refusal({"train", "me/film-model", "--data", "other.csv", "-o", "none"}, folder.path(),
                  "other.csv: line 2: label 'worse' is none of the model's classes: bad, good");
   expect_refusal({"predict", "me/film", "a"}, folder.path(),
-                 "me/film: no such model folder, nor is the model in the local cache of Hugging "
-                 "Face: looked at " +
-                     (folder.path() / "hub/models--me--film").string());
+                 "me/film: no such model folder, nor a folder me; for a model of the Hugging Face "
+                 "hub, run `hf download me/film` first, as it is not in the local cache " +
+                     (folder.path() / "hub").string());
   ::unsetenv("HF_HUB_CACHE");
 }
 

@@ -77,11 +77,14 @@ TEST(HubCache, FindsBranchesAndHashes) {
 
 TEST(HubCache, SaysWhereItLooked) {
   const Cache cache;
+  EXPECT_TRUE(is_in_hub_cache({"prajjwal1/bert-tiny"}, cache.path()));
+  EXPECT_FALSE(is_in_hub_cache({"prajjwal1/bert-tyni"}, cache.path()));
   const std::string model = (cache.path() / "models--prajjwal1--bert-tiny").string();
   expect_user_error(
-      "prajjwal1/bert-tyni: no such model folder, nor is the model in the local cache "
-      "of Hugging Face: looked at " +
-          (cache.path() / "models--prajjwal1--bert-tyni").string() + "; nothing is downloaded",
+      "prajjwal1/bert-tyni: no such model folder, nor a folder prajjwal1; for a model of the "
+      "Hugging Face hub, run `hf download prajjwal1/bert-tyni` first, as it is not in the local "
+      "cache " +
+          cache.path().string() + "; did you mean 'prajjwal1/bert-tiny'?",
       [&] { cache.find("prajjwal1/bert-tyni"); });
   const fs::path other = cache.path() / "models--prajjwal1--gert-tiny";
   fs::create_directories(other / "snapshots/ace3");

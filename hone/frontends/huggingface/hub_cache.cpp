@@ -88,15 +88,15 @@ Names models_to_open(const fs::path& cache) {
   return models;
 }
 
-// Model folders in the folder above `path`.
-Names models_beside(const std::string& path) {
-  Names models;
+fs::path folder_in(const fs::path& cache, const HubName& name) {
+  return cache / (std::string(kModels) + with_every(name.repository, "/", kSlash));
+}
+
+// ", nor a folder small" where that is missing, too.
+std::string missing_parent(const std::string& path) {
+  const fs::path parent = fs::path(path).parent_path();
   std::error_code error;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(fs::path(path).parent_path(), error))
-    if (fs::exists(entry.path() / "config.json", error)) models.push_back(entry.path().string());
-  std::ranges::sort(models);
-  return models;
+  return parent.empty() || fs::exists(parent, error) ? "" : ", nor a folder " + parent.string();
 }
 
 }  // namespace
@@ -120,20 +120,20 @@ std::optional<HubName> parse_hub_name(const std::string& text) {
   return name;
 }
 
-fs::path find_in_hub_cache(const HubName& name, const fs::path& cache) {
-  const fs::path folder = cache / (std::string(kModels) + with_every(name.repository, "/", kSlash));
+bool is_in_hub_cache(const HubName& name, const fs::path& cache) {
   std::error_code error;
-  if (!fs::is_directory(folder, error)) {
-    const Names beside = models_beside(name.repository);
-    user_check(beside.empty(), "{}: no such model folder; {} contains {}", name.repository,
-               fs::path(name.repository).parent_path().string(), fmt::join(beside, ", "));
+  return fs::is_directory(folder_in(cache, name), error);
+}
+
+fs::path find_in_hub_cache(const HubName& name, const fs::path& cache) {
+  const fs::path folder = folder_in(cache, name);
+  std::error_code error;
+  if (!is_in_hub_cache(name, cache))
     fail(
-        "{}: no such model folder, nor is the model in the local cache of Hugging Face: looked at "
-        "{}; nothing is downloaded. Fetch it where there is a network (`hf download {}`), or give "
-        "a folder with config.json and weights{}",
-        name.repository, folder.string(), name.repository,
+        "{0}: no such model folder{1}; for a model of the Hugging Face hub, run `hf download {0}` "
+        "first, as it is not in the local cache {2}{3}",
+        name.repository, missing_parent(name.repository), cache.string(),
         did_you_mean(name.repository, models_to_open(cache)));
-  }
   const fs::path snapshots = folder / "snapshots", reference = folder / "refs" / name.revision;
   std::string hash = name.revision;
   if (fs::is_regular_file(reference, error)) hash = trim(read_file(reference));

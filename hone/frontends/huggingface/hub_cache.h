@@ -25,6 +25,9 @@ struct HubName {
 /// Nothing when the text cannot be such a name.
 std::optional<HubName> parse_hub_name(const std::string& text);
 
+/// Whether some revision of the model is in the cache.
+bool is_in_hub_cache(const HubName& name, const fs::path& cache);
+
 /// The folder of the snapshot in the cache `cache`. Throws `UserError` with the path that was looked
 /// at: the model is not there, nor the revision; a hash that begins like several.
 fs::path find_in_hub_cache(const HubName& name, const fs::path& cache);
