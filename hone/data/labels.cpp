@@ -71,18 +71,27 @@ std::string map_to_fill_in(const Names& labels, const Names& classes) {
                      are_unnamed(classes) ? ", with the number of each class" : "");
 }
 
+// Those without a class; all, where each of them has one.
+Names strangers(const Names& labels, const ClassMatch& match) {
+  if (match.complete()) return labels;
+  Names others;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (match.class_of[i] == ClassMatch::kNone) others.push_back(labels[i]);
+  return others;
+}
+
 // `opening`: "d.csv: line 2: label 'x' is none of the model's classes"
 [[noreturn]] void refuse_labels(const std::string& opening, const Names& labels,
-                                const Names& classes, const std::string& why_not) {
+                                const Names& classes, const ClassMatch& match) {
   const bool numbers = std::ranges::all_of(labels, [&](const std::string& label) {
     const std::int64_t number = class_number(label).value_or(-1);
     return number >= 0 && number < std::ssize(classes);
   });
-  throw LabelMismatch(
-      fmt::format("{}: {}{}; the data's are: {}; map them with `label_map` {}{}", opening,
-                  listed_names(classes), why_not.empty() ? "" : "; " + why_not,
-                  listed_names(ordered_labels(labels)), map_to_fill_in(labels, classes),
-                  numbers ? ", or with `label_map` ids where they are class numbers" : ""));
+  throw LabelMismatch(fmt::format(
+      "{}: {}{}; the data's are: {}; map them with `label_map` {}{}", opening,
+      listed_names(classes), match.why_not.empty() ? "" : "; " + match.why_not,
+      listed_names(ordered_labels(labels)), map_to_fill_in(strangers(labels, match), classes),
+      numbers ? ", or with `label_map` ids where they are class numbers" : ""));
 }
 
 void note_match(const ClassMatch& match, const Names& labels, const Names& classes,
@@ -144,7 +153,7 @@ LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownC
         std::ranges::find(match.class_of, ClassMatch::kNone) - match.class_of.begin());
     refuse_labels(fmt::format("{}: label '{}' is none of the model's classes",
                               labels[stranger].where, shown_name(own[stranger])),
-                  own, known.of_model, match.why_not);
+                  own, known.of_model, match);
   }
   note_match(match, own, known.of_model, "labels", notes);
   // A model without names takes those of the data.
@@ -248,7 +257,7 @@ std::vector<std::size_t> outputs_of_columns(const std::vector<std::string>& own,
   std::ranges::sort(sorted);
   if (!match.complete() || std::ranges::adjacent_find(sorted) != sorted.end())
     refuse_labels(fmt::format("{}the {} are not those that the model names", where, what), own,
-                  known.of_model, match.why_not);
+                  known.of_model, match);
   note_match(match, own, known.of_model, what, notes);
   outputs.assign(match.class_of.begin(), match.class_of.end());
   return outputs;
