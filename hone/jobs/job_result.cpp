@@ -20,10 +20,19 @@ std::string plain_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : to_line(value);
 }
 
-Facts facts_of(const Json& object) {
-  Facts facts;
-  for (const auto& [name, value] : object.items()) facts.rows.push_back({name, plain_text(value)});
-  return facts;
+// Most settings of a job have their defaults.
+Section settings_section(const Invocation& invocation) {
+  Facts changed;
+  for (const auto& [name, value] : invocation.settings.items())
+    if (!invocation.defaults.contains(name) || invocation.defaults[name] != value)
+      changed.rows.push_back({name, plain_text(value)});
+  const std::size_t all = invocation.settings.size();
+  std::vector<Block> blocks;
+  if (changed.rows.size() < all)
+    blocks.push_back(Paragraph{
+        fmt::format("Settings that differ from their defaults; settings.json has all {}.", all)});
+  blocks.push_back(std::move(changed));
+  return {"Settings", std::move(blocks), /*folded=*/true};
 }
 
 Facts machine_facts(const Machine& machine) {
@@ -60,7 +69,7 @@ Document whole(const JobResult& result, const Invocation& invocation, const std:
                                     {"Splits", basis.splits},
                                     {"Protocol", basis.protocol}}}}});
   whole.sections.push_back({"Run it again", {Preformatted{invocation.command}}});
-  whole.sections.push_back({"Settings", {facts_of(invocation.settings)}, /*folded=*/true});
+  whole.sections.push_back(settings_section(invocation));
   whole.sections.push_back({"Machine", {machine_facts(machine)}, /*folded=*/true});
   return whole;
 }

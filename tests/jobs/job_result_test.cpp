@@ -13,7 +13,8 @@ namespace {
 Invocation invocation() {
   return {.name = "quantize",
           .command = "hone quantize my-model --format 'int(bits=8)'",
-          .settings = {{"seed", 42}, {"quiet", false}, {"format", "int(bits=8)"}}};
+          .settings = {{"seed", 42}, {"quiet", false}, {"format", "int(bits=8)"}},
+          .defaults = {{"seed", 0}, {"quiet", false}, {"format", ""}}};
 }
 
 JobResult example() {
@@ -55,9 +56,10 @@ TEST(WriteReport, SaysOnThePageWhatItStandsOn) {
         "<dd>test 40 texts</dd>", "<dd>honest: as ever</dd>",
         "<pre>hone quantize <span>my-model</span> <span>--format</span> "
         "<span>&#39;int(bits=8)&#39;</span></pre>",
-        "<dt>seed</dt><dd>42</dd>", "<dt>quiet</dt><dd>false</dd>", "<dd>int(bits=8)</dd>",
+        "<dt>seed</dt><dd>42</dd>", "<dd>int(bits=8)</dd>", "settings.json has all 3",
         "<dt>Processor</dt>"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
+  EXPECT_EQ(page.find("<dt>quiet</dt>"), std::string::npos) << "it has its default";
 }
 
 TEST(WriteReport, LeavesResultsToJobsThatWriteThemselves) {
