@@ -34,17 +34,6 @@ std::string line_of(const WatchedTrial& watched, std::size_t columns) {
   return room < kLeast ? line : line + shortened(values, room);
 }
 
-Json row_of(const WatchedTrial& watched) {
-  const double seconds = seconds_of(watched.trial);
-  return {{"study", watched.study.view.name},
-          {"number", watched.trial.number},
-          {"state", lower_ascii(to_string(watched.trial.state))},
-          {"values", watched.trial.values},
-          {"is_best", watched.is_best},
-          {"seconds", std::isfinite(seconds) ? Json(seconds) : Json(nullptr)},
-          {"parameters", shown_values(watched.study, watched.trial)}};
-}
-
 void watch(WatchArguments& a) {
   const std::size_t columns = terminal_columns(stdout);
   const std::string sentence = watch_study(

@@ -22,7 +22,7 @@
 namespace hone {
 namespace {
 
-constexpr const char* kStages = "stages";  // of OUT.partial
+constexpr const char* kStageFiles = "stages";  // of OUT.partial
 // Of what a processor does at best, in a model of small layers: for estimates.
 constexpr double kUsualShare = 0.25;
 constexpr double kUsualShareOfCard = 0.02;  // most of the time goes into starting small kernels
@@ -90,7 +90,7 @@ std::string cost_text(const Lab& lab, const LabJob& job, const std::vector<LabSt
 }
 
 fs::path stage_file(const LabRun& run, const LabStage& stage) {
-  return run.folder() / kStages / (stage.name + ".json");
+  return run.folder() / kStageFiles / (stage.name + ".json");
 }
 
 // What an interrupted run has found, up to the first stage that it had not finished.
@@ -113,7 +113,7 @@ double seconds_left(const std::vector<LabStage>& stages, std::size_t next, doubl
 
 void work_through(LabRun& run, const std::vector<LabStage>& stages, Json& seconds) {
   double taken = 0, estimated = 0;
-  fs::create_directories(run.folder() / kStages);
+  fs::create_directories(run.folder() / kStageFiles);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const LabStage& stage = stages[i];
     if (run.found.contains(stage.name)) continue;
@@ -303,7 +303,7 @@ JobResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
   check_input(lab, job);
   OutputFolderOptions options = job.output.resumable(job.resume);
   for (std::vector<std::string>* globs : {&options.progress, &options.scaffolding})
-    globs->push_back(kStages + std::string("/*.json"));
+    globs->push_back(kStageFiles + std::string("/*.json"));
   OutputFolder output(job.output.folder, options);
   std::optional<LabSubject> subject;
   if (lab.input == LabInput::model_and_texts)
